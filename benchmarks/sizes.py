@@ -40,9 +40,9 @@ from verale.paradigms import SMALLEST
 from verale.search import Batches, SearchOptions
 from verale.search.activations import Activations, StatedActivations
 from verale.search.digits import FEWEST_DIGITS
+from verale.search.paradigms.sparse import supporting
+from verale.search.paradigms.top_k import highest
 from verale.search.problem import Problem, UnexplainedError
-from verale.search.sparse import supporting
-from verale.search.top_k import highest
 
 __all__ = ["Measured", "main", "measure", "measure_before", "page"]
 

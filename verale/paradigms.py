@@ -17,6 +17,7 @@ SMALLEST = "smallest"
 """Stands for all paradigms that a head has: of each image the smallest explanation is kept, under its own paradigm."""
 
 _COSINES = ("cosine", "rooted_cosine")
+_METRIC = ("euclidean", *_COSINES, "inner_product")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class Paradigm:
         seldom_below: a paradigm for some of the same heads whose explanations are the smaller ones, nearly always or
             always; for such a head, this one is not tried.
         one_patch: whether it is for images of one patch alone.
+        priced: whether it is known what each end of a statement is worth: then statements can be widened as far as the
+            class is proved, and rules fitted to many images.
+        several: whether several explanations of an image are found, by dropping statements in random orders.
     """
 
     name: str
@@ -39,19 +43,21 @@ class Paradigm:
     minimal: bool = True
     seldom_below: str | None = None
     one_patch: bool = False
+    priced: bool = False
+    several: bool = False
 
 
 PARADIGMS: dict[str, Paradigm] = {
     paradigm.name: paradigm
     for paradigm in (
-        Paradigm("projection", True, ("euclidean", *_COSINES, "inner_product")),
-        Paradigm("triangle", True, ("euclidean", *_COSINES, "inner_product"), False, seldom_below="projection"),
+        Paradigm("projection", True, _METRIC, several=True),
+        Paradigm("triangle", True, _METRIC, False, seldom_below="projection"),
         Paradigm("hypersphere", True, ("euclidean", *_COSINES), minimal=False, seldom_below="projection"),
-        Paradigm("simplex", True, ("softmax",), seldom_below="assignment"),
+        Paradigm("simplex", True, ("softmax",), seldom_below="assignment", several=True),
         Paradigm("assignment", True, ("softmax",)),
-        Paradigm("joint", True, ("euclidean", *_COSINES, "inner_product"), one_patch=True),
-        Paradigm("sparse", False, ("softmax",)),
-        Paradigm("top_k", False, ("euclidean", *_COSINES, "inner_product", "softmax")),
+        Paradigm("joint", True, _METRIC, one_patch=True, priced=True),
+        Paradigm("sparse", False, ("softmax",), priced=True, several=True),
+        Paradigm("top_k", False, (*_METRIC, "softmax"), priced=True, several=True),
         Paradigm("mixed", False, ("euclidean", *_COSINES), minimal=False),
     )
 }

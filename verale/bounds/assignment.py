@@ -23,15 +23,15 @@ class Assignment(Simplex):
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
         super().__init__(head, device)
-        if not self.admits(head):
+        self.require(head)
+
+    @staticmethod
+    def require(head: Head) -> None:
+        """Raise UsageError unless the activations of a softmax head are greatest masses, of which the bound speaks."""
+        if not (head.pooling.is_maximum and isinstance(head.similarity, Identity)):
             raise UsageError(
                 "paradigm 'assignment' needs max pooling of masses as they are; for this head use 'simplex'"
             )
-
-    @staticmethod
-    def admits(head: Head) -> bool:
-        """Whether the activations of a softmax head are greatest masses, of which the bound speaks."""
-        return head.pooling.is_maximum and isinstance(head.similarity, Identity)
 
 
 def assignment_margins(rows: SimplexRows, margins: LinearMargins, prices: Tensor) -> Tensor:

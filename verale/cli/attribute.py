@@ -12,13 +12,15 @@ import click
 from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, kernel_option, one_of, verbose
+from verale.paradigms import PARADIGMS
 
 if TYPE_CHECKING:
     from verale.runs.attribute import Attribution
 
 __all__ = ["command"]
 
-PARADIGMS = ("top_k", "sparse", "projection", "simplex")
+_NAMES = tuple(name for name, each in PARADIGMS.items() if each.several)
+_SPATIAL = tuple(name for name in _NAMES if PARADIGMS[name].spatial)
 
 _MOST = 10
 """The most prototypes, and patches, that are printed for people."""
@@ -32,11 +34,11 @@ _MOST = 10
 @click.option("--count", default=20, show_default=True, metavar="N", help="The most explanations.")
 @click.option(
     "--paradigm",
-    default=PARADIGMS[0],
+    default="top_k",
     show_default=True,
     metavar="NAME",
-    help=f"{', '.join(PARADIGMS)}; patches are counted under the last two.",
-    **one_of(*PARADIGMS),
+    help=f"{', '.join(_NAMES)}; patches are counted under {' and '.join(_SPATIAL)}.",
+    **one_of(*_NAMES),
 )
 @click.option("--seed", default=0, show_default=True, metavar="S", help="The same seed gives the same explanations.")
 @click.option(

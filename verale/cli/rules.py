@@ -12,13 +12,14 @@ import click
 from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, kernel_option, one_of, verbose
+from verale.paradigms import PARADIGMS
 
 if TYPE_CHECKING:
     from verale.runs.rules import RuleList, RuleSet
 
 __all__ = ["command"]
 
-PARADIGMS = ("joint", "top_k", "sparse")
+_NAMES = tuple(name for name, each in PARADIGMS.items() if each.priced)
 
 
 @click.command(name="rules", short_help="Fit certified rules to a data set.")
@@ -30,8 +31,8 @@ PARADIGMS = ("joint", "top_k", "sparse")
 @click.option(
     "--paradigm",
     metavar="NAME",
-    help=f"{', '.join(PARADIGMS)}; by default joint where the head has it, otherwise top_k.",
-    **one_of(*PARADIGMS),
+    help=f"{', '.join(_NAMES)}; by default joint where the head has it, otherwise top_k.",
+    **one_of(*_NAMES),
 )
 @click.option("--pictures", metavar="DIR", type=click.Path(), help="Pictures of prototypes, DIR/0000.png and so on.")
 @click.option("--overwrite", is_flag=True, help="Replace the rules in OUT.")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import torch
 
-from verale.bounds import Hypersphere, Projection, Simplex, Triangle, activation_range, domain_range, pooling_of, put
+from verale.bounds import Projection, activation_range, domain_range, pooling_of, put
 from verale.bounds.lipschitz import Lipschitz
 from verale.bounds.rows import take
 from verale.checker.certificate import (
@@ -22,18 +22,9 @@ from verale.checker.certificate import (
 )
 from verale.head import Head
 from verale.rounding import Enclosure
+from verale.search.searches import SEARCHES
 
 __all__ = ["End", "Ends", "ProvedEnds"]
-
-_PARADIGMS: dict[str, Callable[[Head], Any]] = {
-    "projection": Projection,
-    "mixed": Projection,
-    "triangle": Triangle,
-    "hypersphere": Hypersphere,
-    "simplex": Simplex,
-}
-"""Those under which each activation has ends of its own. Under `joint` and `assignment` a margin is bounded as a whole,
-which says nothing of single prototypes."""
 
 _MOST = 2**20
 """Of more products of statements about patches and prototypes nothing is computed: that would take seconds."""
@@ -103,8 +94,8 @@ class ProvedEnds:
         """
         numbered = list(enumerate(certificate.statements))
         of_patches = [(i, s) for i, s in numbered if isinstance(s, PatchStatement)]
-        known = _PARADIGMS if of_patches else (*_PARADIGMS, "top_k", "sparse")
-        if certificate.paradigm not in known:
+        paradigm = SEARCHES.get(certificate.paradigm)
+        if paradigm is None or paradigm.bounds_margins_whole or (of_patches and paradigm.bounds is None):
             return None
         if len(of_patches) * self.head.size > _MOST:
             return None
@@ -149,11 +140,11 @@ class ProvedEnds:
 
     def _observables(self, certificate: Certificate, stated: Sequence[Numbered]) -> Enclosure:
         """(L, P) ranges of the observables of all patches."""
-        name = certificate.paradigm
-        if name not in self._paradigms:
-            self._paradigms[name] = _PARADIGMS[name](self.head)
-        paradigm = self._paradigms[name]
-        domain = self._domain
+        name, domain = certificate.paradigm, self._domain
+        bounds = SEARCHES[name].bounds
+        if bounds is not None and name not in self._paradigms:
+            self._paradigms[name] = bounds(self.head)
+        paradigm: Any = self._paradigms[name]
         lower, upper = (end.expand(certificate.patches, -1).clone() for end in (domain.lower, domain.upper))
         groups: list[list[int]] = [[] for _ in range(certificate.patches)]
         for _, s in stated:

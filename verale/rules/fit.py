@@ -30,8 +30,9 @@ from verale.head import Head, evaluate
 from verale.rounding import Enclosure
 from verale.rules.coverage import coverage_of
 from verale.search.inflate import plain_numbers, widened
-from verale.search.priced import PricedEnds, PricedMargins, priced_margins
+from verale.search.priced import PricedEnds, PricedMargins
 from verale.search.problem import NOISE, shortened
+from verale.search.searches import priced_margins
 from verale.search.stated import Stated
 from verale.version import __version__
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,9 +29,9 @@ from verale.search.digits import (
 )
 from verale.search.inflate import inflate
 from verale.search.options import SearchOptions, Unexplained
-from verale.search.priced import has_prices, priced_margins
+from verale.search.paradigms.base import ParadigmSearch, require_memory
 from verale.search.problem import Problem
-from verale.search.searches import ParadigmSearch, best_paradigm, require_memory, searches_of
+from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
 from verale.search.short import in_short_numbers
 from verale.search.smallest import Kept, NotKept, Solution, keep_smallest
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
@@ -143,9 +143,7 @@ class _Explainer:
     def bytes_per_image(self, patches: int) -> int:
         """Roughly the memory that the search needs for one image: rows (three copies), pooling's work, margins."""
         per_pair = 8 * (20 if self.head.pooling.needs_all_patches else 5)
-        rows = [search.spatial.start(1) for search in self.searches if hasattr(search.spatial, "start")]
-        sizes = (sum(getattr(row, f.name).nbytes for f in fields(row)) for row in rows)
-        per_pair += 3 * max(sizes, default=0) // self.head.size
+        per_pair += 3 * max(search.bytes_per_patch for search in self.searches) // self.head.size
         in_blocks = kernel_bytes(self.head, patches) if torch.device(self.options.device).type != "cpu" else 0
         return patches * self.head.size * per_pair + 16 * self.head.size * self.head.classes + in_blocks
 
@@ -231,9 +229,7 @@ class _Explainer:
         if isinstance(kept.solution, str):
             return kept.solution
         (search,) = (search for search in self.searches if search.name == kept.paradigm)
-        found = in_short_numbers(
-            image, search.name, search.spatial, search.orders[0], kept.solution, digits, self.least_unit
-        )
+        found = in_short_numbers(image, search, kept.solution, digits, self.least_unit)
         return f"{digits} digits do not prove the class" if found is None else found
 
     @cached_property
@@ -252,9 +248,8 @@ class _Explainer:
 
     @property
     def alone(self) -> bool:
-        """Whether all searches about patches take one image at a time."""
-        spatial = [search for search in self.searches if search.spatial is not None]
-        return bool(spatial) and all(search.is_alone(self.head) for search in spatial)
+        """Whether all searches take one image at a time."""
+        return all(search.is_alone for search in self.searches)
 
     def _certificate(
         self,

@@ -13,8 +13,9 @@ from verale.certificate import Certificate
 from verale.head import Head
 from verale.paradigms import PARADIGMS
 from verale.rounding import Enclosure
-from verale.search.priced import PricedEnds, PricedMargins, priced_margins
+from verale.search.priced import PricedEnds, PricedMargins
 from verale.search.problem import NOISE, shortened
+from verale.search.searches import priced_margins
 from verale.search.stated import Stated
 
 __all__ = ["inflate", "plain_number", "plain_numbers", "widened"]

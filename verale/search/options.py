@@ -69,7 +69,7 @@ class SearchOptions:
         batch: how many images are explained in lockstep; the same batch gives the same bytes.
         max_memory: about how many bytes the search may use; batches shrink to fit.
         inflate: whether to widen what is stated as far as the class stays proved; only for paradigms of
-            `verale.search.priced.PRICED`.
+            `verale.paradigms` whose ends are priced.
         avoid: patches and prototypes that no statement may be about.
         costs: what each statement costs; of the explanations that are found, the cheapest is kept.
         digits: how many digits the ends of statements have. `fewest`: as few as the statements that were found allow,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,10 +11,10 @@ from torch import Tensor
 from verale.bounds import Joint, LinearMargins, activation_range, domain_range, margins_of, observe, pooling_of
 from verale.certificate import ActivationStatement, PatchStatement, Statement
 from verale.errors import UsageError
-from verale.head import Head, Linear
+from verale.head import Head
 from verale.rounding import Enclosure, gamma
 
-__all__ = ["PRICED", "PricedActivations", "PricedEnds", "PricedMargins", "has_prices", "priced_margins"]
+__all__ = ["PricedActivations", "PricedEnds", "PricedMargins", "PricedObservables"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,28 +160,3 @@ class PricedObservables:
     def statement(self, prototype: int, lower: float, upper: float) -> Statement:
         """A statement about the patch."""
         return PatchStatement(0, prototype, lower, upper)
-
-
-_PRICED: dict[str, Callable[[Head, int, int], PricedMargins]] = {
-    "joint": PricedObservables,
-    "top_k": PricedActivations,
-    "sparse": PricedActivations,
-}
-
-PRICED = tuple(_PRICED)
-"""The paradigms whose margins have prices."""
-
-
-def has_prices(paradigm: str, head: Head) -> bool:
-    """Whether the margins of a head have prices under a paradigm."""
-    return paradigm in PRICED and isinstance(head.readout, Linear)
-
-
-def priced_margins(paradigm: str, head: Head, predicted: int, patches: int) -> PricedMargins:
-    """The priced margins of a class under a paradigm. Raises UsageError where there are none."""
-    if paradigm not in PRICED:
-        raise UsageError(
-            f"paradigm is {paradigm!r}, expected one of {', '.join(PRICED)}: wider statements about the patches of an"
-            " image hold of no other image"
-        )
-    return _PRICED[paradigm](head, predicted, patches)

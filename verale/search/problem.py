@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of
 from verale.bounds.observables import CoordinateSums
+from verale.certificate import ActivationStatement, PatchStatement, Statement
 from verale.errors import VeraleError
 from verale.head import Head, read_out
 from verale.rounding import Enclosure
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
-from verale.search.tolerance import EXACT, Tolerance
+from verale.search.tolerance import EXACT, SOME, Tolerance
 
 __all__ = ["NOISE", "Pair", "Problem", "UnexplainedError", "shortened"]
 
@@ -88,6 +91,20 @@ class Problem:
         settled = self.margins.lower(everything[:, None])[:, 0].amin(1)
         return replace(self, observed=stated, tolerance=tolerance, settled=settled)
 
+    def with_ends(self, statements: Sequence[Statement]) -> Problem:
+        """The only image, with the ends that statements about single observables and activations give instead of its
+        own."""
+        pairs = [each for each in statements if isinstance(each, PatchStatement)]
+        own = [each for each in statements if isinstance(each, ActivationStatement)]
+        patches, prototypes = self.index([each.patch for each in pairs]), self.index([each.prototype for each in pairs])
+        stated = self.index([each.prototype for each in own])
+        return replace(
+            self,
+            observed=_replaced(self.observed, (patches, prototypes), pairs),
+            activations=_replaced(self.activations, (stated * 0, stated), own),
+            tolerance=SOME,
+        )
+
     def __len__(self) -> int:
         return len(self.settled)
 
@@ -150,6 +167,13 @@ class Problem:
         middle = middle.view(len(self), self.patches, self.head.size)
         hidden = self.head.pooling.hidden(self.patches, self.head.size, middle.device)
         return middle if hidden is None else middle.masked_fill(hidden, torch.inf)
+
+
+def _replaced(ends: Enclosure, where: tuple[Tensor, Tensor], statements: Sequence[Any]) -> Enclosure:
+    lower, upper = ends.lower.clone(), ends.upper.clone()
+    lower[where] = lower.new_tensor([each.lower for each in statements])
+    upper[where] = upper.new_tensor([each.upper for each in statements])
+    return Enclosure(lower, upper)
 
 
 def shortened(margins: Tensor) -> list[float]:

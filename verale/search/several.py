@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
@@ -11,31 +12,31 @@ from typing import Any, Generic, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from verale.bounds import Projection, Simplex, check_domain
+from verale.bounds import check_domain
 from verale.certificate import (
     ActivationStatement,
     Certificate,
     FloorStatement,
     OrderStatement,
-    PatchStatement,
     Statement,
 )
 from verale.errors import UsageError
 from verale.head import Head, digest
-from verale.paradigms import paradigms_of
+from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.activations import Activations, StatedActivations, Trial
+from verale.search.digits import EXACT_DIGITS
 from verale.search.needed import surely_needed
+from verale.search.options import SearchOptions
+from verale.search.paradigms.base import ParadigmSearch
+from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem, UnexplainedError, shortened
+from verale.search.searches import searches_of
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
-from verale.search.sparse import explain_sparse
-from verale.search.spatial import UNSETTLED, explain_spatial
-from verale.search.top_k import explain_top_k
+from verale.search.spatial import UNSETTLED
+from verale.search.stated import pairs_of, statements_about
 from verale.version import __version__
 
-__all__ = ["SEVERAL", "OneOrder", "several"]
-
-SEVERAL = ("top_k", "sparse", "projection", "simplex")
-"""The paradigms of which several explanations are found."""
+__all__ = ["OneOrder", "several"]
 
 _MOST_PAIRS = 2**14
 """The most pairs of patch and prototype that are dropped one after the other."""
@@ -68,7 +69,7 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterat
     Args:
         head: the head.
         patches: (L, D) the image.
-        paradigm: one of `SEVERAL` that the head has.
+        paradigm: one that the head has, of which several are found (`verale.paradigms`).
         seed: of the orders; the same seed gives the same explanations.
 
     Raises:
@@ -80,16 +81,17 @@ def several(head: Head, patches: Tensor, paradigm: str, seed: int = 0) -> Iterat
     in what is stated, so one pass leaves nothing that can be dropped; a certificate claims that where rounding cannot
     decide it, as those of `explain` do.
     """
-    known = [name for name in paradigms_of(head.geometry.kind, len(patches)) if name in SEVERAL]
+    known = [name for name in paradigms_of(head.geometry.kind, len(patches)) if PARADIGMS[name].several]
     if paradigm not in known:
         raise UsageError(f"paradigm is {paradigm!r}, expected one of {', '.join(known)} for this head")
     check_domain(head, patches[None])
+    (search,) = searches_of(head, len(patches), paradigm, SearchOptions(paradigm, digits=EXACT_DIGITS))
     problem = Problem.of(head, patches[None])
     if not float(problem.settled[0]) > 0:
         raise UnexplainedError("no class certainly beats all others at these latents")
-    if paradigm in _SEARCHES:
-        return _attempts(_OfActivations(problem, paradigm), patches, paradigm, seed)
-    return _attempts(_OfPatches(problem, paradigm), patches, paradigm, seed)
+    vocabulary: _Vocabulary[Any]
+    vocabulary = _OfPatches(problem, search) if isinstance(search, OfPatches) else _OfActivations(problem, search)
+    return _attempts(vocabulary, patches, paradigm, seed)
 
 
 @dataclass(frozen=True)
@@ -158,16 +160,21 @@ def _attempts(vocabulary: _Vocabulary[Any], patches: Tensor, paradigm: str, seed
         yield OneOrder(certificate, len(seen))
 
 
-_SEARCHES = {"top_k": explain_top_k, "sparse": explain_sparse}
+def _usual(problem: Problem, search: ParadigmSearch) -> list[Statement]:
+    """What `explain` states. Raises UnexplainedError."""
+    (solution,) = search.solve(problem, [math.inf])
+    if isinstance(solution, str):
+        raise UnexplainedError(solution)
+    return solution[0]
 
 
 class _OfActivations:
     """Statements about each activation, and the clauses of the explanation that `explain` gives."""
 
-    def __init__(self, problem: Problem, paradigm: str) -> None:
+    def __init__(self, problem: Problem, search: ParadigmSearch) -> None:
         self.problem, self._activations = problem, Activations(problem)
         observed = self._activations.observed
-        usual = _SEARCHES[paradigm](problem).statements
+        usual = _usual(problem, search)
         upper, lower = torch.full_like(observed.upper, torch.inf), torch.full_like(observed.lower, -torch.inf)
         for each in usual:
             if isinstance(each, OrderStatement):
@@ -199,27 +206,22 @@ _Item = int | str
 _WITHOUT_CLAUSE: list[Trial] = [partial(StatedActivations.without_clause, lower=lower) for lower in (False, True)]
 """What drops the ceiling, and the floor."""
 
-_SPATIAL: dict[str, Callable[..., Any]] = {"projection": Projection, "simplex": Simplex}
-
 
 class _OfPatches:
     """Statements about each patch and each prototype."""
 
-    def __init__(self, problem: Problem, paradigm: str) -> None:
+    def __init__(self, problem: Problem, search: OfPatches) -> None:
         head = problem.head
         if problem.patches * head.size > _MOST_PAIRS:
             raise UsageError(
                 f"{problem.patches} patches and {head.size} prototypes have more than {_MOST_PAIRS} statements to drop:"
                 " choose the paradigm top_k or sparse"
             )
-        self.problem, self._paradigm = problem, _SPATIAL[paradigm](head, problem.settled.device)
+        self.problem, self._paradigm = problem, search.spatial
         hidden = head.pooling.hidden(problem.patches, head.size, problem.settled.device)
         pairs = [(patch, j) for patch in range(problem.patches) for j in range(head.size)]
         self.items = pairs if hidden is None else [pair for pair in pairs if not bool(hidden[pair])]
-        (usual,) = explain_spatial(problem, self._paradigm, "rival")
-        if isinstance(usual, str):
-            raise UnexplainedError(usual)
-        self.last = set(usual.pairs)
+        self.last = set(pairs_of(_usual(problem, search)))
         if not self._entails(self.items):
             raise UnexplainedError(UNSETTLED)
 
@@ -239,10 +241,7 @@ class _OfPatches:
         pairs = sorted(pairs)
         (margins,) = proved_margins(self.problem, rows_from_scratch(self.problem, self._paradigm, [pairs]))
         (minimal,) = surely_needed(self.problem, self._paradigm, [pairs])
-        patch, prototype = (self.problem.index([pair[side] for pair in pairs]) for side in range(2))
-        observed = self.problem.observed[patch, prototype]
-        ends = zip(pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
-        return _Left(frozenset(pairs), [PatchStatement(*pair, low, up) for pair, low, up in ends], margins, minimal)
+        return _Left(frozenset(pairs), statements_about(self.problem, pairs), margins, minimal)
 
     def _entails(self, pairs: list[Pair]) -> bool:
         rows = rows_from_scratch(self.problem, self._paradigm, [pairs])

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.rounding import Enclosure
+from verale.search.problem import Pair, Problem
 
-__all__ = ["Stated"]
+__all__ = ["Stated", "pairs_of", "statements_about"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,3 +105,16 @@ class Stated:
         if math.isfinite(clause[0]):
             said.append(FloorStatement(tuple((~self.above).nonzero()[:, 0].tolist()), clause[0]))
         return tuple(said)
+
+
+def pairs_of(statements: Sequence[Statement]) -> list[Pair]:
+    """The pairs that statements about patches are about."""
+    return [(each.patch, each.prototype) for each in statements if isinstance(each, PatchStatement)]
+
+
+def statements_about(problem: Problem, pairs: Sequence[Pair], image: int = 0) -> list[Statement]:
+    """Statements about pairs of one image, with its observables."""
+    rows = problem.index([image * problem.patches + patch for patch, _ in pairs])
+    observed = problem.observed[rows, problem.index([prototype for _, prototype in pairs])]
+    ends = zip(pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
+    return [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]

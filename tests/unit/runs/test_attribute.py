@@ -16,12 +16,10 @@ from support.commands import in_process
 from support.small import small_head, small_latents
 
 from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement
-from verale.cli import attribute as command
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, digest, save_latents
 from verale.runs.attribute import attribute, require_empty, shares_of
 from verale.search import several as searching
-from verale.search.several import SEVERAL
 
 
 @dataclass(frozen=True)
@@ -158,10 +156,6 @@ def test_the_search_ends_when_nothing_new_is_found(files, tmp_path):
     assert done.returncode == 0 and "1 different explanation under" in done.stdout and "in 6 orders" in done.stdout
     assert "fewer than asked for" in done.stdout
     assert "The last orders gave nothing new" in (tmp_path / "out" / "attribution.html").read_text()
-
-
-def test_the_command_names_the_paradigms_of_the_search():
-    assert command.PARADIGMS == SEVERAL
 
 
 def test_another_attribution_is_replaced_only_if_asked(files, tmp_path):

@@ -15,13 +15,11 @@ from support.commands import in_process
 from support.small import small_head
 
 from verale.certificate import Certificate
-from verale.cli import rules as command
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, evaluate, load_latents, save_latents
 from verale.rules import fit as fitting
 from verale.rules.coverage import coverage_of
 from verale.runs.rules import fit_rules, require_room
-from verale.search.priced import PRICED
 
 IMAGES = 12
 
@@ -128,10 +126,6 @@ def test_another_list_is_replaced_only_if_asked(sets, tmp_path):
         (tmp_path / "other").mkdir()
         (tmp_path / "other" / "rules.json").touch()
         require_room(tmp_path / "other")
-
-
-def test_the_command_names_the_paradigms_that_have_prices():
-    assert command.PARADIGMS == PRICED
 
 
 def test_an_interrupt_writes_nothing(sets, tmp_path, monkeypatch):

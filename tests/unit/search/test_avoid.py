@@ -117,7 +117,7 @@ def test_patches_are_avoided_that_would_be_stated(name, paradigm, order):
 
 
 def test_mixed_avoids_on_large_heads_too(monkeypatch):
-    monkeypatch.setattr("verale.search.mixed._FEW", 0)
+    monkeypatch.setattr("verale.search.paradigms.mixed._FEW", 0)
     head = replace(small_head("euclidean", 1, prototypes=40, depth=3), scale=None)
     images = small_latents(head, images=2, seed=1)
     avoid = Avoid(tuple(range(0, 40, 8)))
@@ -127,7 +127,7 @@ def test_mixed_avoids_on_large_heads_too(monkeypatch):
 
 @pytest.mark.parametrize(("name", "few"), [*zip(HEADS, (2**17, 0) * 3, strict=True)])  # test_costs.py has the others
 def test_joint_avoids(name, few, monkeypatch):
-    monkeypatch.setattr("verale.search.joint._TRIALS", few)
+    monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", few)
     head = joint_head(name, 1, 14)
     images = small_latents(head, images=2, patches=1)
     plain = [each for each in explain(head, images, "joint") if isinstance(each, Certificate)]
@@ -180,7 +180,7 @@ def test_where_no_paradigm_is_left_the_refusal_is_given(monkeypatch):
     def refuse(needed, what, options):
         raise UsageError(f"{what} take too much")
 
-    monkeypatch.setattr("verale.search.searches.require_memory", refuse)
+    monkeypatch.setattr("verale.search.paradigms.base.require_memory", refuse)
     head = head_of("euclidean")
     with pytest.raises(UsageError, match="the products of 12 prototypes take too much"):
         Batches(head, small_latents(head), SearchOptions(SMALLEST, avoid=PATCHES))

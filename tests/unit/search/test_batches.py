@@ -35,7 +35,7 @@ def observed(monkeypatch) -> list[int]:
 def test_a_run_observes_every_image_once(paradigm, observed, tmp_path) -> None:
     head = small_head("euclidean")
     options = SearchOptions(paradigm, batch=2)
-    with open_run(tmp_path, head, small_latents(head, images=5), options) as run:
+    with open_run(tmp_path, head, small_latents(head, images=5), options, jobs=1) as run:
         rows = list(run)
     assert all(row.score is not None for row in rows)
     assert len(observed) == len(rows) == 5

@@ -9,8 +9,8 @@ import pytest
 from support.problems import margins_from_scratch, small_problem, tied_problem
 
 from verale.bounds import Simplex
-from verale.search.assignment import _Rivals
 from verale.search.compiled.assigned import choose_masses, drop_masses
+from verale.search.paradigms.assignment import _Rivals
 
 
 def chosen(problem, most=math.inf):

@@ -7,9 +7,9 @@ import pytest
 from support.problems import margins_from_scratch, small_problem, tied_problem
 
 from verale.bounds import Simplex
-from verale.search.assignment import _Rivals
 from verale.search.compiled.masses import GIVEN_UP, GROWN, STAYS_OPEN, Masses, grow_masses, most_left, move
 from verale.search.grow import grow
+from verale.search.paradigms.assignment import _Rivals
 
 
 def masses_of(problem):

@@ -12,8 +12,8 @@ from support.small import small_head
 
 from verale.bounds import Assignment
 from verale.head import Head, Identity, Softmax
-from verale.search.assignment import _Rivals, _Trials
 from verale.search.compiled.assigned import drop_masses
+from verale.search.paradigms.assignment import _Rivals, _Trials
 from verale.search.sweep import sweep
 
 

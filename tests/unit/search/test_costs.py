@@ -26,8 +26,8 @@ from verale.search.activations import Activations
 from verale.search.costs import UNIT_COSTS
 from verale.search.explain import explain
 from verale.search.fewest import Cover
+from verale.search.paradigms.top_k import explain_top_k
 from verale.search.problem import Problem
-from verale.search.top_k import explain_top_k
 
 CASES = [
     ("euclidean", "projection"),
@@ -98,7 +98,7 @@ def test_an_explanation_is_never_dearer_and_some_are_cheaper(name, paradigm):
 
 @pytest.mark.parametrize(("name", "few"), [*zip(HEADS, (0, 2**17) * 3, strict=True)])  # test_avoid.py has the others
 def test_joint_explanations_are_never_dearer(name, few, monkeypatch):
-    monkeypatch.setattr("verale.search.joint._TRIALS", few)
+    monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", few)
     head, explained = joint_head(name, 1, 14), 0
     images = small_latents(head, images=2, patches=1)
     costs = Costs.of({j: 1 + j % 7 for j in range(14)})

@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from verale.search.assignment import _ranked
 from verale.search.matching import Matching
+from verale.search.paradigms.assignment import _ranked
 
 
 def heaviest(weights):

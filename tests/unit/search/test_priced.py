@@ -9,7 +9,7 @@ from support.small import GEOMETRIES, small_head, small_latents, varied_head
 from verale.errors import UsageError
 from verale.head import as_patches, evaluate
 from verale.rounding import Enclosure
-from verale.search.priced import has_prices, priced_margins
+from verale.search.searches import has_prices, priced_margins
 
 PATCHES = 5
 
@@ -81,7 +81,7 @@ def test_margins_and_numbers_are_those_of_the_head(geometry):
 
 
 def test_what_has_no_prices_is_refused():
-    with pytest.raises(UsageError, match="paradigm is 'projection', expected one of joint, top_k"):
+    with pytest.raises(UsageError, match="paradigm is 'projection', expected one of joint, sparse"):
         priced_margins("projection", small_head("euclidean"), 0, PATCHES)
     with pytest.raises(UsageError, match="expected a linear one"):
         priced_margins("top_k", varied_head("tree"), 0, PATCHES)

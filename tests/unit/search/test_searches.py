@@ -8,7 +8,8 @@ from support.small import small_head, varied_head
 from verale.errors import UsageError
 from verale.paradigms import PARADIGMS, SMALLEST
 from verale.search import SearchOptions
-from verale.search.searches import ParadigmSearch, best_paradigm, require_memory, searches_of
+from verale.search.paradigms.base import require_memory
+from verale.search.searches import SEARCHES, best_paradigm, searches_of
 
 
 def names_of(head, paradigm=SMALLEST, patches=5, **options):
@@ -22,6 +23,13 @@ def test_smallest_tries_what_the_head_has_and_leaves_out_what_is_seldom_smaller(
     assert names_of(small_head("euclidean"), "triangle") == ["triangle"]
 
 
+def test_every_paradigm_has_its_search_and_its_facts_agree():
+    assert SEARCHES.keys() == PARADIGMS.keys()
+    for name, search in SEARCHES.items():
+        assert search.name == name
+        assert (search.priced is not None) == PARADIGMS[name].priced
+
+
 def test_the_best_spatial_paradigm_is_the_default():
     assert best_paradigm(small_head("euclidean")) == "projection"
     assert best_paradigm(small_head("softmax")) == "assignment"
@@ -32,7 +40,7 @@ def test_the_best_spatial_paradigm_is_the_default():
 def test_what_a_head_has_not_is_refused(name, of):
     assert name in PARADIGMS
     with pytest.raises(UsageError):
-        ParadigmSearch.of(small_head(of), 5, name, SearchOptions(name))
+        SEARCHES[name](small_head(of), 5, SearchOptions(name))
 
 
 def test_what_takes_more_memory_than_is_allowed_is_refused():

@@ -339,7 +339,7 @@ def _solve(rivals: PricedRivals, priced: PricedMasses, room: Workspace, rival: i
     """Set a rival's best prices, and excess; returns what its matching gives it. No prices sum to less.
 
     Of q prototypes that can gain anything, only the q + 1 patches count that can give one of them most; the proof is in
-    `verale.search.assignment`. It begins with the prices and the matching that the rival has.
+    `verale.search.paradigms.assignment`. It begins with the prices and the matching that the rival has.
     """
     for patch in range(len(priced.left)):
         priced.excess[rival, patch] = 0.0

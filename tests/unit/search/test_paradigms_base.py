@@ -1,4 +1,4 @@
-"""Proofs: statements prove what the search proved of them, less if they are wider, and nothing if some are missing."""
+"""What all paradigms promise: statements prove what the search proved, less if they are wider, nothing if some lack."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from support.small import GEOMETRIES
 
 from verale.search import SearchOptions
 from verale.search.digits import in_digits
-from verale.search.proofs import prove_statements
-from verale.search.searches import ParadigmSearch
+from verale.search.searches import SEARCHES
 
 CASES = [
     *((geometry, "top_k") for geometry in GEOMETRIES),
@@ -28,13 +27,13 @@ CASES = [
 @pytest.mark.parametrize(("geometry", "paradigm"), CASES)
 def test_statements_prove_what_was_proved_of_them(geometry, paradigm):
     problem = small_problem(geometry, 1).take([0])
-    search = ParadigmSearch.of(problem.head, problem.patches, paradigm, SearchOptions(paradigm, digits="exact"))
+    search = SEARCHES[paradigm](problem.head, problem.patches, SearchOptions(paradigm, digits="exact"))
     (solution,) = search.solve(problem, [float("inf")])
     assert not isinstance(solution, str)
     statements, margins, _, prices = solution
 
     def proved(some):
-        return prove_statements(problem, paradigm, search.spatial, some, prices)
+        return search.prove(problem, some, prices)
 
     again = proved(statements)
     finite = again.isfinite()

@@ -7,9 +7,10 @@ from torch import Tensor
 
 from verale.search.activations import ActivationExplanation, Activations
 from verale.search.avoid import NONE_FOUND
+from verale.search.paradigms.of_activations import OfActivationsAlone
 from verale.search.problem import Problem, UnexplainedError
 
-__all__ = ["explain_top_k", "highest"]
+__all__ = ["TopKSearch", "explain_top_k", "highest"]
 
 
 def explain_top_k(problem: Problem) -> ActivationExplanation:
@@ -73,3 +74,10 @@ def highest(activations: Activations) -> tuple[list[int], Tensor]:
         else:
             low = middle + 1
     return at(high)
+
+
+class TopKSearch(OfActivationsAlone):
+    """See `explain_top_k`."""
+
+    name = "top_k"
+    explain = staticmethod(explain_top_k)

@@ -14,8 +14,8 @@ from verale.demo.network import RUN, load_images, load_network
 from verale.head import as_patches
 from verale.search.activations import Activations
 from verale.search.least import least_document
+from verale.search.paradigms.top_k import explain_top_k, highest
 from verale.search.problem import Problem, UnexplainedError
-from verale.search.top_k import explain_top_k, highest
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)

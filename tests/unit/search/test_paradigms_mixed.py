@@ -15,11 +15,11 @@ from verale.certificate import ActivationStatement, Certificate, FloorStatement,
 from verale.checker import Status, check
 from verale.demo.network import RUN, load_images, load_network
 from verale.errors import UsageError
-from verale.search import mixed
 from verale.search.batches import Batches
 from verale.search.explain import explain
-from verale.search.mixed import explain_mixed
 from verale.search.options import SearchOptions
+from verale.search.paradigms import mixed
+from verale.search.paradigms.mixed import explain_mixed
 from verale.search.problem import UnexplainedError
 
 HEADS = ("euclidean", "scaled", "cosine", "negated", "rooted", "cosine rectified")

@@ -8,8 +8,8 @@ from support.problems import SLACK, small_problem, tied_problem
 
 from verale.certificate import ActivationStatement
 from verale.search.activations import Activations
+from verale.search.paradigms.sparse import explain_sparse, supporting
 from verale.search.problem import UnexplainedError
-from verale.search.sparse import explain_sparse, supporting
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -16,7 +16,7 @@ from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.head import Head, as_patches
 from verale.search.explain import explain
-from verale.search.joint import _TRIALS, _Estimates, explain_joint
+from verale.search.paradigms.joint import _TRIALS, _Estimates, explain_joint
 from verale.search.problem import Problem
 
 
@@ -82,21 +82,15 @@ def test_images_of_more_patches_are_refused() -> None:
         explain(head, small_latents(head, images=1, patches=2), "joint")
 
 
-def test_of_many_patches_there_is_a_reason_where_paradigms_are_tried() -> None:
-    head = joint_head("plain")
-    problem = Problem.of(head, as_patches(small_latents(head, images=2, patches=2)))
-    assert explain_joint(problem, Joint(head)) == ["paradigm 'joint' needs latents of one patch"] * 2
-
-
 @pytest.mark.parametrize("trials", [_TRIALS, 0])
 def test_a_limit_of_statements_is_kept(trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("verale.search.joint._TRIALS", trials)
+    monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", trials)
     head = joint_head("inner product", 1, 9)
     problem = Problem.of(head, as_patches(latents(head, 1)[:2]))
     sizes = [len(each.pairs) for each in explain_joint(problem, Joint(head)) if not isinstance(each, str)]
     assert len(sizes) == 2 and max(sizes) > 1
     for limit in (0.0, 1.0, 2.0, 5.0):
-        for size, each in zip(sizes, explain_joint(problem, Joint(head), "", [limit] * 2), strict=True):
+        for size, each in zip(sizes, explain_joint(problem, Joint(head), [limit] * 2), strict=True):
             if size <= limit:
                 assert not isinstance(each, str) and len(each.pairs) == size
             else:

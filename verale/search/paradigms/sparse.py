@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from verale.bounds.rows import require_geometry
+from verale.head import Head
 from verale.search.activations import ActivationExplanation, Activations
+from verale.search.paradigms.of_activations import OfActivationsAlone
 from verale.search.problem import Problem, UnexplainedError
 
-__all__ = ["explain_sparse", "supporting"]
+__all__ = ["SparseSearch", "explain_sparse", "supporting"]
 
 
 def explain_sparse(problem: Problem) -> ActivationExplanation:
@@ -56,3 +59,15 @@ def supporting(activations: Activations) -> list[int]:
                 "help is stated"
             )
         stated[costliest] = True
+
+
+class SparseSearch(OfActivationsAlone):
+    """See `explain_sparse`."""
+
+    name = "sparse"
+    explain = staticmethod(explain_sparse)
+
+    @classmethod
+    def require(cls, head: Head, patches: int) -> None:
+        """See `ParadigmSearch`."""
+        require_geometry(cls.name, head, "a softmax head; for a metric head use 'top_k'")

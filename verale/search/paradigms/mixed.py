@@ -13,7 +13,7 @@ from torch import Tensor
 
 from verale.bounds import LinearMargins, Projection, activation_range, pooling_of
 from verale.bounds.lipschitz import Lipschitz
-from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
@@ -23,10 +23,14 @@ from verale.search.avoid import NONE_FOUND
 from verale.search.costs import Costs
 from verale.search.covering import Covering
 from verale.search.grow import grow
+from verale.search.options import SearchOptions
+from verale.search.paradigms.base import require_memory
+from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import Pair, Problem, UnexplainedError
 from verale.search.shrink import extend_all, rows_from_scratch
+from verale.search.tolerance import EXACT
 
-__all__ = ["explain_mixed", "margins_of_both", "require_mixed"]
+__all__ = ["MixedSearch", "explain_mixed"]
 
 _LEVELS = (0.6, 0.75, 0.9)
 """Where the ceiling is tried first, as shares of the activations that lie below it."""
@@ -108,15 +112,6 @@ class _Clauses:
         )
 
 
-def require_mixed(head: Head) -> None:
-    """Raise UsageError, which says why, unless a head can be explained under `mixed`."""
-    Lipschitz.require(head)
-    if not isinstance(head.readout, Linear):
-        raise UsageError(f"paradigm 'mixed' needs a linear readout; for {head.readout.kind} use 'top_k'")
-    if head.classes > _CLASSES:
-        raise UsageError(f"paradigm 'mixed' takes at most {_CLASSES} classes, not {head.classes}; use 'top_k'")
-
-
 def explain_mixed(problem: Problem) -> ActivationExplanation:
     """The cheapest explanation found of the only image of a problem; the smallest, where there are no costs.
 
@@ -137,12 +132,6 @@ def explain_mixed(problem: Problem) -> ActivationExplanation:
         reason = NONE_FOUND if problem.avoid else "the class stays open though every activation is stated"
         raise UnexplainedError(reason)
     return image.best
-
-
-def margins_of_both(problem: Problem, statements: Sequence[Statement]) -> Tensor:
-    """(C,) margins that statements about patches and about activations prove; the ends of those about single ones are
-    the problem's."""
-    return _Image(problem).margins_of(statements)
 
 
 class _Patches:
@@ -506,3 +495,28 @@ class _Image:
     def _keep(self, explanation: ActivationExplanation | None) -> None:
         if explanation is not None and self._costs.total(explanation.statements) < self._cost:
             self.best = explanation
+
+
+class MixedSearch(OfActivations):
+    """See `explain_mixed`."""
+
+    name = "mixed"
+    bounds = Projection
+    explain = staticmethod(explain_mixed)
+
+    def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
+        super().__init__(head, patches, options)
+        require_memory(64 * head.size**2, f"what each of {head.size} activations says of the others", options)
+
+    @classmethod
+    def require(cls, head: Head, patches: int) -> None:
+        """See `ParadigmSearch`."""
+        Lipschitz.require(head)
+        if not isinstance(head.readout, Linear):
+            raise UsageError(f"paradigm 'mixed' needs a linear readout; for {head.readout.kind} use 'top_k'")
+        if head.classes > _CLASSES:
+            raise UsageError(f"paradigm 'mixed' takes at most {_CLASSES} classes, not {head.classes}; use 'top_k'")
+
+    def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
+        """See `ParadigmSearch`."""
+        return _Image(replace(problem.with_ends(statements), tolerance=EXACT)).margins_of(statements)

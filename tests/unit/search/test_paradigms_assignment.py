@@ -14,9 +14,9 @@ from support.small import small_head
 from verale.bounds import Assignment, Simplex
 from verale.head import Box
 from verale.paradigms import ORDERS
-from verale.search import assignment
-from verale.search.assignment import _Rivals, _Trials, explain_assignment, is_assigned_alone
 from verale.search.avoid import Avoid
+from verale.search.paradigms import assignment
+from verale.search.paradigms.assignment import _Rivals, _Trials, explain_assignment, is_assigned_alone
 from verale.search.spatial import explain_spatial
 
 

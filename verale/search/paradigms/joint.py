@@ -17,13 +17,16 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Joint, Projection, activation_range
-from verale.errors import UsageError
+from verale.certificate import Prices, Statement
 from verale.search.costs import NEARLY_FREE
 from verale.search.needed import inner_margins
+from verale.search.paradigms.of_patches import OfPatches
+from verale.search.priced import PricedObservables
 from verale.search.problem import Problem
 from verale.search.spatial import UNSETTLED, SpatialExplanation
+from verale.search.stated import Stated
 
-__all__ = ["explain_joint", "require_one_patch"]
+__all__ = ["JointSearch", "explain_joint"]
 
 _TRIALS = 2**17
 """The most sets, times rivals, of one size that are all tried."""
@@ -39,30 +42,17 @@ _NOISE = 2.0**-28
 
 _RIDGE = 1e-13
 
-_ONE_PATCH = "paradigm 'joint' needs latents of one patch"
 
-
-def require_one_patch(patches: int) -> None:
-    """Raise UsageError unless images have one patch."""
-    if patches != 1:
-        raise UsageError(f"{_ONE_PATCH}, these have {patches}: use another paradigm")
-
-
-def explain_joint(
-    problem: Problem, joint: Joint, order: str = "", most: list[float] | None = None
-) -> list[SpatialExplanation | str]:
+def explain_joint(problem: Problem, joint: Joint, most: list[float] | None = None) -> list[SpatialExplanation | str]:
     """For each image an explanation, or the reason why there is none.
 
     Args:
         problem: N images of one patch.
         joint: the bounds of its head.
-        order: not used.
         most: for each image how many statements its explanation may have; without it, as many as it takes.
 
     Soundness: what is returned is proved by `Joint.margins`.
     """
-    if problem.patches != 1:
-        return [_ONE_PATCH] * len(problem)
     limits = [float("inf")] * len(problem) if most is None else most
     return [_Search(problem.take([image]), joint, limit).run() for image, limit in enumerate(limits)]
 
@@ -257,3 +247,25 @@ class _Estimates:
         solved, _ = torch.linalg.solve_ex(gram + ridge * torch.eye(gram.shape[1], device=gram.device), right)
         shares, foot = solved[:, :, :-1], solved[:, :, -1]
         return (shares * known[:, :, None]).sum(1), (shares * column).sum(1), (foot * known).sum(1)
+
+
+class JointSearch(OfPatches):
+    """See `explain_joint`. There is no order among the patches of one."""
+
+    name = "joint"
+    bounds = Joint
+    bounds_margins_whole = True
+    priced = PricedObservables
+    is_alone = False
+    bytes_per_patch = 0
+
+    def explain(self, problem: Problem, order: str, most: list[float]) -> list[SpatialExplanation | str]:
+        """See `OfPatches`."""
+        return explain_joint(problem, self.spatial, most)
+
+    def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
+        """See `ParadigmSearch`."""
+        ends, device = Stated.of(statements, problem.head.size).ends, problem.settled.device
+        lower, upper = (end.to(device)[None] for end in (ends.lower, ends.upper))
+        margins: Tensor = self.spatial.margins(problem.margins.predicted, lower, upper).lower[0]
+        return margins

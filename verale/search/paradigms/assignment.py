@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Assignment, LinearMargins, SimplexRows, assignment_margins, domain_range
+from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.paradigms import ORDERS
 from verale.rounding import UNIT, Enclosure
@@ -19,11 +20,13 @@ from verale.search.compiled import is_available
 from verale.search.grow import given_up
 from verale.search.matching import Floats, Indices, Matching
 from verale.search.needed import surely_needed
+from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import proved_margins
 from verale.search.spatial import GROWTHS, HOPELESS, UNSETTLED, SpatialExplanation
+from verale.search.stated import pairs_of
 
-__all__ = ["explain_assignment", "is_assigned_alone"]
+__all__ = ["AssignmentSearch", "explain_assignment", "is_assigned_alone"]
 
 _PRICE_SHARE = 8
 """Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
@@ -131,14 +134,6 @@ def _proved(
     if not bool((margins > 0).all()):
         return UNSETTLED
     return SpatialExplanation(pairs, margins, minimal, stated)
-
-
-def margins_by_prices(
-    problem: Problem, paradigm: Assignment, pairs: list[Pair], prices: dict[int, dict[int, float]]
-) -> Tensor:
-    """(C,) margins of the only image that statements prove, for some rivals with prices of prototypes."""
-    rows = paradigm.from_statements(problem.patches, *_stated(problem, pairs))
-    return _with_prices(problem, rows, proved_margins(problem, rows)[0], prices)
 
 
 def _with_prices(problem: Problem, rows: SimplexRows, margins: Tensor, prices: dict[int, dict[int, float]]) -> Tensor:
@@ -417,3 +412,33 @@ def _linear(head: Head) -> tuple[Floats, Floats]:
     """The readout's weight (C, P) and bias (C,)."""
     weight: Floats = head.weight.cpu().double().numpy()
     return weight, np.zeros(len(weight)) if head.bias is None else head.bias.cpu().double().numpy()
+
+
+class AssignmentSearch(OfPatches):
+    """See `explain_assignment`."""
+
+    name = "assignment"
+    bounds = Assignment
+    bounds_margins_whole = True
+
+    @classmethod
+    def require(cls, head: Head, patches: int) -> None:
+        """See `ParadigmSearch`."""
+        super().require(head, patches)
+        Assignment.require(head)
+
+    @property
+    def is_alone(self) -> bool:
+        """See `ParadigmSearch`."""
+        return is_assigned_alone(self.head, self.spatial)
+
+    def explain(self, problem: Problem, order: str, most: list[float]) -> list[SpatialExplanation | str]:
+        """See `OfPatches`."""
+        return explain_assignment(problem, self.spatial, order, most)
+
+    def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
+        """See `ParadigmSearch`: with prices of prototypes for some rivals."""
+        stated, pairs = problem.with_ends(statements), pairs_of(statements)
+        paid = {each.rival: dict(zip(each.prototypes, each.values, strict=True)) for each in prices}
+        rows = self.spatial.from_statements(stated.patches, *_stated(stated, pairs))
+        return _with_prices(stated, rows, proved_margins(stated, rows)[0], paid)

@@ -1,0 +1,41 @@
+"""Paradigms of activations: short numbers at once, no avoided patches, and a reason where there is no explanation."""
+
+from __future__ import annotations
+
+import pytest
+from support.problems import small_problem
+from support.small import small_head
+
+from verale.errors import UsageError
+from verale.search import Avoid, SearchOptions
+from verale.search.digits import EXACT_DIGITS, FEWEST_DIGITS
+from verale.search.problem import UnexplainedError
+from verale.search.searches import SEARCHES
+
+NAMES = [("euclidean", "top_k"), ("softmax", "sparse"), ("euclidean", "mixed")]
+
+
+@pytest.mark.parametrize(("geometry", "name"), NAMES)
+def test_numbers_are_short_unless_exact_ones_are_asked_for(geometry, name):
+    problem = small_problem(geometry, 1).take([0])
+    for digits in (FEWEST_DIGITS, EXACT_DIGITS):
+        search = SEARCHES[name](problem.head, problem.patches, SearchOptions(name, digits=digits))
+        (solution,) = search.solve(problem, [float("inf")])
+        ends = [end for each in solution[0] for end in (getattr(each, "lower", 0.0), getattr(each, "upper", 0.0))]
+        assert all(len(f"{abs(end):.17g}".strip("0.")) <= 6 for end in ends) == (digits == FEWEST_DIGITS)
+
+
+@pytest.mark.parametrize(("geometry", "name"), NAMES)
+def test_patches_cannot_be_avoided(geometry, name):
+    with pytest.raises(UsageError, match="activations, which speak of all patches: none can be avoided"):
+        SEARCHES[name](small_head(geometry), 5, SearchOptions(name, avoid=Avoid(patches=(1,))))
+
+
+def test_a_search_without_an_explanation_says_why(monkeypatch):
+    def fails(problem):
+        raise UnexplainedError("no statement helps")
+
+    problem = small_problem("euclidean", 1).take([0])
+    search = SEARCHES["top_k"](problem.head, problem.patches, SearchOptions("top_k"))
+    monkeypatch.setattr(type(search), "explain", staticmethod(fails))
+    assert search.solve(problem, [float("inf")]) == ["no statement helps"]

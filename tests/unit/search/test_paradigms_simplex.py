@@ -1,0 +1,27 @@
+"""Simplex: of both orders the smaller explanation is kept, unless one is chosen."""
+
+from __future__ import annotations
+
+import pytest
+from support.small import small_head, small_latents
+
+from verale.paradigms import ORDERS
+from verale.search import SearchOptions
+from verale.search.explain import explain
+from verale.search.searches import SEARCHES
+
+
+def test_the_smaller_of_both_orders_is_kept():
+    head = small_head("softmax", 3)
+    images = small_latents(head, images=6, patches=5)
+    both = explain(head, images, "simplex")
+    by_order = [explain(head, images, "simplex", order=order) for order in ORDERS]
+    for kept, *each in zip(both, *by_order, strict=True):
+        assert kept.size == min(one.size for one in each)
+    assert len({tuple(each.size for each in results) for results in by_order}) == 2  # neither order is always best
+
+
+@pytest.mark.parametrize("order", [None, *ORDERS])
+def test_an_order_that_is_chosen_is_the_only_one(order):
+    search = SEARCHES["simplex"](small_head("softmax"), 5, SearchOptions("simplex", order))
+    assert search.orders == (ORDERS if order is None else (order,))

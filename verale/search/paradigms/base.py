@@ -1,0 +1,118 @@
+"""What a paradigm is to the search: what it proposes for images, and what its statements prove."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from verale.certificate import Prices, Statement
+from verale.errors import UsageError
+from verale.head import Head
+from verale.paradigms import PARADIGMS
+from verale.search.costs import UNIT_COSTS
+from verale.search.options import SearchOptions
+from verale.search.problem import Problem
+from verale.search.smallest import Solution, Solved, cheaper
+
+__all__ = ["ParadigmSearch", "require_memory", "require_products"]
+
+
+class ParadigmSearch(ABC):
+    """The search under one paradigm, for one head and images of so many patches.
+
+    Of a paradigm the search knows what this class says, and its facts in `verale.paradigms`.
+
+    Args:
+        head: the head.
+        patches: L.
+        options: how to search.
+
+    Attributes:
+        name: the paradigm; a key of `verale.paradigms.PARADIGMS`.
+        bounds: how its statements about patches bound observables; None if it has none.
+        bounds_margins_whole: whether a margin is bounded as a whole, so that no activation has ends of its own.
+        priced: its `PricedMargins`; None if the ends of its statements have no prices.
+
+    Raises:
+        UsageError: the head or the images do not have this paradigm, or memory is too small.
+    """
+
+    name: ClassVar[str]
+    bounds: ClassVar[type[Any] | None] = None
+    bounds_margins_whole: ClassVar[bool] = False
+    priced: ClassVar[type[Any] | None] = None
+
+    def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
+        self.require(head, patches)
+        self.head, self.patches, self.options = head, patches, options
+
+    @classmethod
+    def require(cls, head: Head, patches: int) -> None:
+        """Raise UsageError, which says what it needs, unless the head and its images have this paradigm."""
+        if PARADIGMS[cls.name].one_patch and patches != 1:
+            raise UsageError(
+                f"paradigm {cls.name!r} needs latents of one patch, these have {patches}: use another paradigm"
+            )
+
+    @property
+    @abstractmethod
+    def is_alone(self) -> bool:
+        """Whether images are searched one by one: then no image's certificate depends on the others."""
+
+    @property
+    def bytes_per_patch(self) -> int:
+        """About how much memory a row of its bounds takes."""
+        return 0
+
+    @abstractmethod
+    def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
+        """For each image a solution, its margins proved; see `solve`."""
+
+    @abstractmethod
+    def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
+        """The margins (C,) that statements about the only image prove, whatever their ends.
+
+        Soundness: nothing of the image enters but what the statements say of it; bounds are rounded outward.
+        """
+
+    def solve(self, problem: Problem, most: list[float]) -> list[Solution]:
+        """For each image a solution; see `verale.search.smallest.Search`. With costs, the search without costs is tried
+        too."""
+        solutions = self.propose(problem, most)
+        if problem.costs:
+            without = self.propose(replace(problem, costs=UNIT_COSTS), most)
+            solutions = list(map(partial(cheaper, problem.costs), solutions, without))
+        return solutions
+
+    def with_slack(self, image: Problem, size: int, lost: Tensor, digits: int, least: float) -> Solved | None:
+        """Other statements about the only image that prove its class in so many digits; None where none are looked for.
+
+        Args:
+            image: one image, whose observables are exact.
+            size: of the explanation whose statements do not.
+            lost: (C,) what their widths cost.
+            digits: of the ends of statements.
+            least: see `verale.search.digits.least_unit`.
+        """
+        return None
+
+
+def require_memory(needed: int, what: str, options: SearchOptions) -> None:
+    """Raise UsageError, which names the limit, if what cannot be split exceeds the memory allowed, at least 4 GiB."""
+    most = max(options.max_memory, SearchOptions.max_memory)
+    if needed > most:
+        raise UsageError(
+            f"{what} take about {needed / 2**30:.2g} GiB, expected at most {most / 2**30:.2g}: allow more"
+            " (--max-memory)"
+        )
+
+
+def require_products(head: Head, options: SearchOptions) -> None:
+    """Raise UsageError if the products of a head's prototypes take more memory than is allowed."""
+    if head.prototypes is not None:
+        require_memory(16 * head.size**2, f"the products of {head.size} prototypes", options)

@@ -1,0 +1,79 @@
+"""Paradigms whose statements are about activations, all or some of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from verale.bounds import TopK
+from verale.certificate import Prices, Statement
+from verale.errors import UsageError
+from verale.head import Head
+from verale.rounding import Enclosure
+from verale.search.activations import ActivationExplanation
+from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
+from verale.search.options import SearchOptions
+from verale.search.paradigms.base import ParadigmSearch
+from verale.search.priced import PricedActivations
+from verale.search.problem import Problem, UnexplainedError, shortened
+from verale.search.smallest import Solution
+from verale.search.stated import Stated
+from verale.search.tolerance import Tolerance
+
+__all__ = ["OfActivations", "OfActivationsAlone"]
+
+
+class OfActivations(ParadigmSearch):
+    """A paradigm whose images are searched one after the other."""
+
+    def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
+        if options.avoid.patches:
+            raise UsageError(
+                f"paradigm {self.name!r} states activations, which speak of all patches: none can be avoided"
+            )
+        super().__init__(head, patches, options)
+
+    @property
+    def is_alone(self) -> bool:
+        """See `ParadigmSearch`; on other devices images are observed together."""
+        return torch.device(self.options.device).type == "cpu"
+
+    @staticmethod
+    @abstractmethod
+    def explain(problem: Problem) -> ActivationExplanation:
+        """An explanation of the only image, its margins proved. Raises UnexplainedError."""
+
+    def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
+        """See `ParadigmSearch`."""
+        return [self._of_one(problem.take([image])) for image in range(len(problem))]
+
+    def _of_one(self, image: Problem) -> Solution:
+        """Statements about activations are chosen in short numbers at once: it takes no longer, and costs few."""
+        if self.options.digits == FEWEST_DIGITS and not image.tolerance:
+            short = self._solution(image.widened(Tolerance(digits=FEW_DIGITS)))
+            if not isinstance(short, str):
+                return short
+        return self._solution(image)
+
+    def _solution(self, image: Problem) -> Solution:
+        try:
+            found = self.explain(image)
+        except UnexplainedError as error:
+            return str(error)
+        return found.statements, shortened(found.margins), found.minimal, ()
+
+
+class OfActivationsAlone(OfActivations):
+    """One whose statements are about nothing else."""
+
+    priced = PricedActivations
+
+    def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
+        """See `ParadigmSearch`."""
+        ends, device = Stated.of(statements, problem.head.size).ends, problem.settled.device
+        stated = Enclosure(ends.lower.to(device), ends.upper.to(device))
+        box = TopK.of(problem.head, problem.patches, device).box(stated)
+        return problem.margins.lower(box[None, None])[0, 0]

@@ -1,0 +1,81 @@
+"""Paradigms whose statements are about patches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import partial
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from verale.certificate import Prices, Statement
+from verale.head import Head
+from verale.paradigms import ORDERS
+from verale.search.at_once import ranges_from_scratch
+from verale.search.blocks import explain_in_blocks
+from verale.search.options import SearchOptions
+from verale.search.paradigms.base import ParadigmSearch, require_products
+from verale.search.problem import Problem, shortened
+from verale.search.shrink import proved_margins
+from verale.search.smallest import Solution, cheaper
+from verale.search.spatial import SpatialExplanation, is_searched_alone
+from verale.search.stated import pairs_of, statements_about
+
+__all__ = ["OfPatches"]
+
+
+class OfPatches(ParadigmSearch):
+    """A paradigm that bounds the observables of each patch; `bounds` is its `SpatialParadigm`.
+
+    Attributes:
+        spatial: these bounds for the head.
+        orders: those in which statements are chosen; the smallest explanation is kept.
+    """
+
+    bounds: ClassVar[type[Any]]
+    tried_orders: ClassVar[tuple[str, ...]] = ORDERS[:1]
+
+    def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
+        super().__init__(head, patches, options)
+        require_products(head, options)
+        self.spatial: Any = type(self).bounds(head, options.device)
+        self.orders = self.tried_orders if options.order is None else (options.order,)
+
+    @property
+    def is_alone(self) -> bool:
+        """See `ParadigmSearch`."""
+        return all(is_searched_alone(self.head, self.spatial, order) for order in self.orders)
+
+    @property
+    def bytes_per_patch(self) -> int:
+        """See `ParadigmSearch`."""
+        row = self.spatial.start(1)
+        return sum(int(getattr(row, field.name).nbytes) for field in fields(row))
+
+    def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
+        """See `ParadigmSearch`: of all orders the cheapest."""
+        solutions, *others = (self._in_order(problem, order, most) for order in self.orders)
+        for more in others:
+            solutions = list(map(partial(cheaper, problem.costs), solutions, more))
+        return solutions
+
+    def explain(self, problem: Problem, order: str, most: list[float]) -> list[SpatialExplanation | str]:
+        """For each image an explanation with proved margins, or why there is none."""
+        return explain_in_blocks(problem, self.spatial, order, most)
+
+    def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
+        """See `ParadigmSearch`."""
+        stated = problem.with_ends(statements)
+        return proved_margins(stated, ranges_from_scratch(stated, self.spatial, [pairs_of(statements)]))[0]
+
+    def _in_order(self, problem: Problem, order: str, most: list[float]) -> list[Solution]:
+        solutions: list[Solution] = []
+        for image, solution in enumerate(self.explain(problem, order, most)):
+            if isinstance(solution, str):
+                solutions.append(solution)
+                continue
+            statements = statements_about(problem, solution.pairs, image)
+            prices = (Prices(c, tuple(paid), tuple(paid.values())) for c, paid in solution.prices.items())
+            solutions.append((statements, shortened(solution.margins), solution.minimal, tuple(prices)))
+        return solutions

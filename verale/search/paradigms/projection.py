@@ -1,0 +1,78 @@
+"""Projection: statements about distances, cosines or inner products, which together say where a latent lies."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+from verale.bounds import Projection
+from verale.certificate import Statement
+from verale.search.digits import in_digits, margins_in_digits
+from verale.search.needed import not_surely_needed, without_doubtful
+from verale.search.paradigms.of_patches import OfPatches
+from verale.search.problem import Pair, Problem
+from verale.search.smallest import Solved
+from verale.search.spatial import is_searched_alone, prove_pairs
+from verale.search.stated import statements_about
+
+__all__ = ["ProjectionSearch"]
+
+_TRIES = 3
+_MORE = 1.1
+"""The margins that are asked for are so many times what was lost."""
+_GROWS = 1.5
+"""And at least so many times those before."""
+_LARGEST = 1.1
+"""An explanation of few digits has at most so many times as many statements; or else it has more digits."""
+_FEW = 16
+"""So many statements that the class perhaps follows without are tried once more."""
+
+
+class ProjectionSearch(OfPatches):
+    """See `verale.bounds.Projection`."""
+
+    name = "projection"
+    bounds = Projection
+
+    def with_slack(self, image: Problem, size: int, lost: Tensor, digits: int, least: float) -> Solved | None:
+        """See `ParadigmSearch`. The search in machine code, which knows exact statements alone, is asked for margins
+        that are greater by what widths cost."""
+        if image.costs or not is_searched_alone(image.head, self.spatial, self.orders[0]):
+            return None
+        from verale.search.compiled.image import image_arrays
+        from verale.search.compiled.statements import choose_statements
+
+        arrays, guard = image_arrays(image, self.spatial), 0.0
+        for _ in range(_TRIES):
+            # In two digits: so that no last bit, which depends on the processor, decides what is found.
+            guard = max(_GROWS * guard, float(f"{_MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
+            chosen = choose_statements(image, arrays, guard, math.inf)
+            if chosen is None or chosen.failure or len(chosen.pairs) > _LARGEST * size:
+                return None
+            proved = prove_pairs(image, self.spatial, arrays, chosen.pairs)
+            if proved is None:
+                return None
+            explanation, doubtful = proved
+            wide = in_digits(statements_about(image, explanation.pairs), digits, least)
+            margins = self.prove(image, wide)
+            if bool((margins > 0).all()):
+                kept, more, needed = self._without_needless(image, explanation.pairs, doubtful, wide, margins)
+                return kept, margins_in_digits(more.tolist()), needed, ()
+            lost = explanation.margins - margins
+        return None
+
+    def _without_needless(
+        self, image: Problem, pairs: list[Pair], doubtful: list[Pair], wide: list[Statement], margins: Tensor
+    ) -> tuple[list[Statement], Tensor, bool]:
+        """The wide statements about pairs without what the class follows without, if few are in doubt."""
+        if len(doubtful) > _FEW:
+            return wide, margins, False
+        stated = image.with_ends(wide)
+        left = without_doubtful(stated, self.spatial, pairs, doubtful)
+        (unsure,) = not_surely_needed(stated, self.spatial, [left], [[pair for pair in doubtful if pair in set(left)]])
+        if left == pairs:
+            return wide, margins, not unsure
+        kept = [each for each, pair in zip(wide, pairs, strict=True) if pair in set(left)]
+        again = self.prove(image, kept)
+        return (kept, again, not unsure) if bool((again > 0).all()) else (wide, margins, False)
