@@ -146,8 +146,8 @@ def proved(name: str, data: Path, images: int) -> Proved:
 
     from benchmarks.heads import build
     from verale.certificate import Certificate
-    from verale.search import blocks, devices
-    from verale.search.devices import launch
+    from verale.search import devices
+    from verale.search.devices import engine
     from verale.search.explain import explain
 
     class Counting(StandIn):
@@ -163,7 +163,7 @@ def proved(name: str, data: Path, images: int) -> Proved:
                 self.moved += 0 if reads else sum(each.numel() * each.element_size() for each in there)
             return result
 
-    shared, ranges_alike = [0, 0], blocks.ranges_alike
+    shared, ranges_alike = [0, 0], engine.ranges_alike
 
     def alike(*arguments: Any) -> Any:
         before = device.kernels, device.synchronisations
@@ -177,8 +177,8 @@ def proved(name: str, data: Path, images: int) -> Proved:
     pairs = [[(each.patch, each.prototype) for each in one.statements] for one in explained]
     with (
         patch.object(devices, "is_available", lambda device: device.type == "lent"),
-        patch.object(launch, "choose_statements", lambda problem, *_: pairs),
-        patch.object(blocks, "ranges_alike", alike),
+        patch.object(engine, "choose_statements", lambda problem, *_: pairs),
+        patch.object(engine, "ranges_alike", alike),
         Counting(seed=None) as device,
     ):
         again = explain(subject.head, subject.latents, "projection", device=DEVICE, batch=images)

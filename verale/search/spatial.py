@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
-
-from torch import Tensor
 
 from verale.bounds import ExactParadigm, SpatialParadigm
 from verale.head import Head
 from verale.paradigms import ORDERS
-from verale.search import compiled
-from verale.search.at_once import PatchRanges, ranges_from_scratch
+from verale.search import compiled, devices
 from verale.search.grow import Growth, grow
-from verale.search.needed import noise_of, not_surely_needed, surely_needed, without_doubtful
+from verale.search.needed import surely_needed
 from verale.search.problem import Pair, Problem
+from verale.search.prove import HOPELESS, Explained, SpatialExplanation, propose_and_prove
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
 from verale.search.sweep import sweep
 
 __all__ = [
     "GROWTHS",
-    "HOPELESS",
     "UNSETTLED",
-    "SpatialExplanation",
     "explain_spatial",
     "is_searched_alone",
-    "prove_pairs",
+    "is_searched_at_once",
 ]
 
 GROWTHS: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
@@ -35,48 +29,27 @@ GROWTHS: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growt
 )
 """The ways to choose the next statement, by name."""
 
-HOPELESS = 3
-"""Of the statements that are chosen, shrinking leaves more than one in so many."""
-
 UNSETTLED = "the margin left is too small for float64 to prove"
-
-
-@dataclass(frozen=True)
-class SpatialExplanation:
-    """An explanation by statements about patches.
-
-    Attributes:
-        pairs: what is stated.
-        margins: (C,) proved.
-        minimal: whether every pair is surely needed; see `surely_needed`.
-        prices: for each rival that needs them, the prices of prototypes (`assignment` only).
-    """
-
-    pairs: list[Pair]
-    margins: Tensor
-    minimal: bool
-    prices: dict[int, dict[int, float]] = field(default_factory=dict)
 
 
 def explain_spatial(
     problem: Problem, paradigm: SpatialParadigm[Any], order: str, most: list[float] | None = None
-) -> list[SpatialExplanation | str]:
+) -> list[Explained]:
     """For each image an explanation, or the reason why there is none.
 
     Where an image's explanation has to have at most `most` statements, it is given up when that has become hopeless.
 
-    Where it can, each image by itself is searched in machine code, without rounding (`verale.search.compiled`). What is
-    chosen there has to be proved; where that fails, and in all other cases, costs among them, the search on tensors is
-    used.
+    Where there is an engine that proposes in plain floats, it is asked first: machine code for each image by itself, a
+    GPU for all at once. What it does not explain, and all other cases, costs among them, are searched on tensors.
     """
-    if problem.costs or not is_searched_alone(problem.head, paradigm, order):
-        return _explain_on_tensors(problem, paradigm, order, most)
-    explanations: list[SpatialExplanation | str] = []
-    for image in range(len(problem)):
-        one, limit = problem.take([image]), math.inf if most is None else most[image]
-        compiled = _explain_compiled(one, paradigm, limit)
-        explanations += _explain_on_tensors(one, paradigm, order, [limit]) if compiled is None else [compiled]
-    return explanations
+    explained = _by_engine(problem, paradigm, order, most) if len(problem) else {}
+    left = [image for image in range(len(problem)) if image not in explained]
+    # An image that is searched alone stays alone, so that its bytes do not depend on others.
+    for images in [[image] for image in left] if is_searched_alone(problem.head, paradigm, order) else [left]:
+        limits = None if most is None else [most[image] for image in images]
+        others = _explain_on_tensors(problem.take(images), paradigm, order, limits)
+        explained |= zip(images, others, strict=True)
+    return [explained[image] for image in range(len(problem))]
 
 
 def is_searched_alone(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
@@ -84,74 +57,36 @@ def is_searched_alone(head: Head, paradigm: SpatialParadigm[Any], order: str) ->
     return compiled.admits(head, paradigm, order) and compiled.is_available()
 
 
-def _explain_compiled(problem: Problem, paradigm: Any, most: float) -> SpatialExplanation | str | None:
-    """An explanation of the only image, or why it was given up; None if float64 without rounding does not give one.
-
-    The guard grows until the statements are proved. Those that are not surely needed are dropped where rounded bounds
-    prove that they can be; if that leaves any, the search tries once to do without them.
-    """
-    from verale.search.compiled.image import image_arrays
-    from verale.search.compiled.statements import GUARDS, choose_statements
-
-    image = image_arrays(problem, paradigm)
-    for guard in GUARDS:
-        chosen = choose_statements(problem, image, guard, HOPELESS * most)
-        if chosen is None:
-            return None
-        if chosen.failure:
-            return chosen.failure
-        proved = prove_pairs(problem, paradigm, image, chosen.pairs)
-        if proved is None:
-            continue
-        explanation, doubtful = proved
-        if doubtful:
-            again = prove_pairs(
-                problem, paradigm, image, without_doubtful(problem, paradigm, explanation.pairs, doubtful)
-            )
-            if again is None or again[1]:
-                others = choose_statements(problem, image, guard, math.inf, doubtful)
-                again = prove_pairs(problem, paradigm, image, others.pairs) if others else None
-            if again is not None and not again[1]:
-                return again[0]
-        return explanation
-    return None
+def is_searched_at_once(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> bool:
+    """Whether one launch searches all images: exact statements, on a device that runs the kernel."""
+    return (
+        not problem.tolerance
+        and devices.admits(problem.head, paradigm, order)
+        and devices.is_available(problem.settled.device)
+    )
 
 
-def prove_pairs(
-    problem: Problem, paradigm: Any, image: Any, pairs: list[Pair]
-) -> tuple[SpatialExplanation, list[Pair]] | None:
-    """The only image's statements with the margins that they alone prove, rounded outward, and those that are not
-    surely needed (none where that is not asked); None if a margin is not positive.
+def _by_engine(problem: Problem, paradigm: Any, order: str, most: list[float] | None) -> dict[int, Explained]:
+    """What an engine explains; nothing without an engine. All engines take statements of equal cost."""
+    if problem.costs:
+        return {}
+    if is_searched_at_once(problem, paradigm, order):
+        from verale.search.devices.engine import Launched
 
-    Exact statements are proved in machine code. Where that does not prove the margins, tensors may, which bound errors
-    one by one: first all statements at once, then one after the other. So they may prove that those are needed, too, of
-    which machine code does not.
-    """
-    from verale.search.compiled.proof import prove
+        try:
+            return propose_and_prove(Launched(problem, paradigm), most)
+        except devices.NotCompiledError as error:
+            devices.do_without(problem.settled.device, error)
+    if is_searched_alone(problem.head, paradigm, order):
+        from verale.search.compiled.engine import MachineCode
 
-    quick = None if problem.tolerance else prove(problem, paradigm, image, pairs, float(noise_of(problem)[0]))
-    margins = None if quick is None else _positive_margins(problem, PatchRanges(quick[0]))
-    for from_scratch in (ranges_from_scratch, rows_from_scratch):
-        if margins is None:
-            margins = _positive_margins(problem, from_scratch(problem, paradigm, [pairs]))
-    if margins is None:
-        return None
-    doubtful: list[Pair] = []
-    if not problem.tolerance and (quick is None or quick[1]):
-        (doubtful,) = not_surely_needed(problem, paradigm, [pairs], None if quick is None else [quick[1]])
-    minimal = not problem.tolerance and not doubtful
-    return SpatialExplanation(_by_patch(pairs, bool(problem.tolerance)), margins, minimal), doubtful
-
-
-def _positive_margins(problem: Problem, rows: Any) -> Tensor | None:
-    """(C,) margins of the only image, unless one is not positive."""
-    (margins,) = proved_margins(problem, rows)
-    return margins if bool((margins > 0).all()) else None
+        return propose_and_prove(MachineCode(problem, paradigm), most)
+    return {}
 
 
 def _explain_on_tensors(
     problem: Problem, paradigm: SpatialParadigm[Any], order: str, most: list[float] | None
-) -> list[SpatialExplanation | str]:
+) -> list[Explained]:
     """For each image an explanation, or the reason why there is none; all images in lockstep.
 
     First statements are added until the class follows (`GROWTHS`), then those that are not needed are dropped. Under an

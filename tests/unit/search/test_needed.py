@@ -11,8 +11,9 @@ from support.problems import MONOTONE, small_problem, tied_problem
 from verale.bounds import Projection, Simplex, Triangle, take
 from verale.search.grow import grow
 from verale.search.needed import not_surely_needed, surely_needed, without_doubtful
+from verale.search.prove import SpatialExplanation
 from verale.search.shrink import shrink
-from verale.search.spatial import SpatialExplanation, explain_spatial
+from verale.search.spatial import explain_spatial
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), [case for case in MONOTONE if case[1] is not Triangle])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from support.digits import digits_of
 from support.problems import small_problem
 from support.small import small_head
 
 from verale.errors import UsageError
 from verale.search import Avoid, SearchOptions
-from verale.search.digits import EXACT_DIGITS, FEWEST_DIGITS
+from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS
 from verale.search.problem import UnexplainedError
 from verale.search.searches import SEARCHES
 
@@ -21,8 +22,7 @@ def test_numbers_are_short_unless_exact_ones_are_asked_for(geometry, name):
     for digits in (FEWEST_DIGITS, EXACT_DIGITS):
         search = SEARCHES[name](problem.head, problem.patches, SearchOptions(name, digits=digits))
         (solution,) = search.solve(problem, [float("inf")])
-        ends = [end for each in solution[0] for end in (getattr(each, "lower", 0.0), getattr(each, "upper", 0.0))]
-        assert all(len(f"{abs(end):.17g}".strip("0.")) <= 6 for end in ends) == (digits == FEWEST_DIGITS)
+        assert (digits_of(solution[0]) <= FEW_DIGITS) == (digits == FEWEST_DIGITS)
 
 
 @pytest.mark.parametrize(("geometry", "name"), NAMES)

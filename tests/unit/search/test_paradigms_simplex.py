@@ -12,13 +12,16 @@ from verale.search.searches import SEARCHES
 
 
 def test_the_smaller_of_both_orders_is_kept():
-    head = small_head("softmax", 3)
-    images = small_latents(head, images=6, patches=5)
-    both = explain(head, images, "simplex")
-    by_order = [explain(head, images, "simplex", order=order) for order in ORDERS]
-    for kept, *each in zip(both, *by_order, strict=True):
-        assert kept.size == min(one.size for one in each)
-    assert len({tuple(each.size for each in results) for results in by_order}) == 2  # neither order is always best
+    best = set()
+    for seed in range(4):
+        head = small_head("softmax", seed, prototypes=16)
+        images = small_latents(head, images=4, patches=6)
+        by_order = [explain(head, images, "simplex", order=order) for order in ORDERS]
+        for kept, *each in zip(explain(head, images, "simplex"), *by_order, strict=True):
+            sizes = [one.size for one in each]
+            assert kept.size == min(sizes)
+            best |= {sizes.index(min(sizes))} if len(set(sizes)) > 1 else set()
+    assert best == {0, 1}, "neither order is always best"
 
 
 @pytest.mark.parametrize("order", [None, *ORDERS])

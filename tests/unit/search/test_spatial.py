@@ -13,12 +13,10 @@ from support.problems import SLACK, SPATIAL, margins_from_scratch, small_problem
 from verale.bounds import ExactParadigm, Projection
 from verale.paradigms import ORDERS
 from verale.search import compiled
-from verale.search import spatial as searching
-from verale.search.compiled import proof as proving
-from verale.search.compiled import statements as choosing
-from verale.search.compiled.statements import ChosenStatements
+from verale.search.compiled import engine
 from verale.search.problem import Problem
-from verale.search.spatial import SpatialExplanation, explain_spatial, is_searched_alone
+from verale.search.prove import SpatialExplanation
+from verale.search.spatial import explain_spatial, is_searched_alone
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)
@@ -116,35 +114,8 @@ def test_without_numba_tensors_are_searched(on_tensors, monkeypatch):
     assert is_searched_alone(problem.head, paradigm, "rival")
     on_tensors()
     assert not is_searched_alone(problem.head, paradigm, "rival")
-    monkeypatch.setattr(choosing, "choose_statements", None)
+    monkeypatch.setattr(engine, "choose_statements", None)
     assert isinstance(explain_spatial(problem, paradigm, "rival")[0], SpatialExplanation)
-
-
-def test_what_the_rounded_proof_refuses_is_searched_with_a_larger_guard_and_then_on_tensors(monkeypatch):
-    """The choice is a lie: nothing is stated. No certificate may come of it."""
-    guards = []
-
-    def nothing(problem, image, guard, most, first=()):
-        guards.append(guard)
-        return ChosenStatements([])
-
-    problem = small_problem("euclidean").take([0])
-    monkeypatch.setattr(choosing, "choose_statements", nothing)
-    (explanation,) = explain_spatial(problem, Projection(problem.head), "rival")
-    assert tuple(guards) == choosing.GUARDS
-    assert isinstance(explanation, SpatialExplanation)
-    assert explanation.pairs and (explanation.margins > 0).all() and explanation.minimal
-
-
-def test_a_needless_statement_that_was_chosen_is_dropped_by_rounded_bounds(monkeypatch):
-    problem = small_problem("euclidean").take([0])
-    paradigm = Projection(problem.head)
-    (right,) = explain_spatial(problem, paradigm, "rival")
-    extra = next((0, j) for j in range(problem.head.size) if (0, j) not in right.pairs)
-    chosen = ChosenStatements([*right.pairs, extra])
-    monkeypatch.setattr(choosing, "choose_statements", lambda *arguments: chosen)
-    (repaired,) = explain_spatial(problem, paradigm, "rival")
-    assert repaired.pairs == right.pairs and repaired.minimal
 
 
 def test_an_image_that_became_too_large_is_given_up():
@@ -154,23 +125,3 @@ def test_an_image_that_became_too_large_is_given_up():
         assert is_searched_alone(problem.head, Projection(problem.head), order) == is_alone
         (reason,) = explain_spatial(problem, Projection(problem.head), order, [0.0])
         assert isinstance(reason, str) and "given up" in reason
-
-
-def test_where_a_claim_fails_the_search_tries_to_do_without_what_is_doubtful(monkeypatch):
-    """The first choice has a statement that rounded bounds cannot drop, and are said not to be sure of."""
-    problem = small_problem("euclidean").take([0])
-    paradigm = Projection(problem.head)
-    (right,) = explain_spatial(problem, paradigm, "rival")
-    asked, doubts = [], iter([right.pairs[:1], right.pairs[:1]])
-    choose, decide = choosing.choose_statements, searching.not_surely_needed
-
-    def choose_and_note(problem, image, guard, most, first=()):
-        asked.append(list(first))
-        return choose(problem, image, guard, most, first)
-
-    monkeypatch.setattr(choosing, "choose_statements", choose_and_note)
-    monkeypatch.setattr(proving, "prove", lambda *given: None)
-    monkeypatch.setattr(searching, "not_surely_needed", lambda *given: [next(doubts, decide(*given)[0])])
-    (explanation,) = explain_spatial(problem, paradigm, "rival")
-    assert asked == [[], right.pairs[:1]]
-    assert explanation.minimal and (explanation.margins > 0).all()

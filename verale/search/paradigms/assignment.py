@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -22,9 +22,13 @@ from verale.search.matching import Floats, Indices, Matching
 from verale.search.needed import surely_needed
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
+from verale.search.prove import HOPELESS, Explained, Proved, SpatialExplanation, propose_and_prove
 from verale.search.shrink import proved_margins
-from verale.search.spatial import GROWTHS, HOPELESS, UNSETTLED, SpatialExplanation
+from verale.search.spatial import GROWTHS, UNSETTLED
 from verale.search.stated import pairs_of
+
+if TYPE_CHECKING:
+    from verale.search.compiled.assigned import Assigned
 
 __all__ = ["AssignmentSearch", "explain_assignment", "is_assigned_alone"]
 
@@ -34,7 +38,7 @@ _PRICE_SHARE = 8
 
 def explain_assignment(
     problem: Problem, paradigm: Assignment, order: str, most: list[float] | None = None
-) -> list[SpatialExplanation | str]:
+) -> list[Explained]:
     """For each image an explanation, or the reason why there is none; `most` as in `explain_spatial`.
 
     Statements are added until the ranges of `simplex` entail the class, which is sound here too because `assignment` is
@@ -45,19 +49,16 @@ def explain_assignment(
 
     Soundness: the search uses plain floats; the result is proved from nothing but the statements and the prices.
     """
-    limits = [math.inf] * len(problem) if most is None else [HOPELESS * limit for limit in most]
-    explanations: dict[int, SpatialExplanation | str] = {}
+    explained: dict[int, Explained] = {}
     if not (problem.tolerance or problem.costs) and is_assigned_alone(problem.head, paradigm):
-        for image, limit in enumerate(limits):
-            explanation = _explain_compiled(problem.take([image]), paradigm, order, limit)
-            if explanation is not None:
-                explanations[image] = explanation
-    rest = [image for image in range(len(problem)) if image not in explanations]
+        explained = propose_and_prove(_MachineCode(problem, paradigm, order), most)
+    rest = [image for image in range(len(problem)) if image not in explained]
     if rest:
-        growths, _ = GROWTHS[order](problem.take(rest), paradigm, [limits[image] for image in rest])
+        limits = None if most is None else [HOPELESS * most[image] for image in rest]
+        growths, _ = GROWTHS[order](problem.take(rest), paradigm, limits)
         for image, growth in zip(rest, growths, strict=True):
-            explanations[image] = growth.failure or _dropped(problem.take([image]), paradigm, growth.pairs)
-    return [explanations[image] for image in range(len(problem))]
+            explained[image] = growth.failure or _dropped(problem.take([image]), paradigm, growth.pairs)
+    return [explained[image] for image in range(len(problem))]
 
 
 def is_assigned_alone(head: Head, paradigm: Assignment) -> bool:
@@ -69,33 +70,55 @@ def is_assigned_alone(head: Head, paradigm: Assignment) -> bool:
     return not bounded and paradigm.device.type == "cpu" and is_available()
 
 
-def _explain_compiled(
-    problem: Problem, paradigm: Assignment, order: str, limit: float
-) -> SpatialExplanation | str | None:
-    """An explanation of the only image, or why it was given up; None if plain floats do not give one."""
-    from verale.search.compiled.assigned import choose_masses, drop_masses
+class _MachineCode:
+    """See `verale.search.prove.Engine`. Growth has a guard of its own; deletion knows which statements are needed."""
 
-    image = _Rivals.of(problem)
-    if order == ORDERS[0] and not problem.avoid:
-        grown = choose_masses(image.mass, image.weights, image.bias, limit)
-    else:
-        (growth,), _ = GROWTHS[order](problem, paradigm, [limit])
-        grown = None if growth.failure else growth.pairs
-    if isinstance(grown, int):
-        return given_up(grown)
-    assigned = None if grown is None else drop_masses(image.mass, image.weights, image.bias, image.noise, grown)
-    if assigned is None:
-        return None
+    guards: tuple[float, ...] = (0.0,)
 
-    def prices(rival: int) -> Floats:
-        row = image.rivals.index(rival)
-        return rounded_up(assigned.prices[row], float(assigned.margins[row]))
+    def __init__(self, problem: Problem, paradigm: Assignment, order: str) -> None:
+        self.problem, self.paradigm, self._order = problem, paradigm, order
+        self._assigned: dict[int, tuple[_Rivals, Assigned]] = {}
 
-    explanation = _proved(problem, paradigm, assigned.pairs, prices, assigned.minimal)
-    return None if isinstance(explanation, str) else explanation
+    def choose(
+        self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
+    ) -> list[list[Pair] | str | None]:
+        """See `Engine`."""
+        return [self._chosen(image, limit) for image, limit in zip(images, most, strict=True)]
+
+    def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
+        """See `Engine`: what was chosen last, with its prices."""
+        return {image: self._proved(image) for image in chosen}
+
+    def _chosen(self, image: int, limit: float) -> list[Pair] | str | None:
+        from verale.search.compiled.assigned import choose_masses, drop_masses
+
+        one = self.problem.take([image])
+        rivals = _Rivals.of(one)
+        if self._order == ORDERS[0] and not one.avoid:
+            grown = choose_masses(rivals.mass, rivals.weights, rivals.bias, limit)
+        else:
+            (growth,), _ = GROWTHS[self._order](one, self.paradigm, [limit])
+            grown = None if growth.failure else growth.pairs
+        if isinstance(grown, int):
+            return given_up(grown)
+        assigned = None if grown is None else drop_masses(rivals.mass, rivals.weights, rivals.bias, rivals.noise, grown)
+        if assigned is None:
+            return None
+        self._assigned[image] = rivals, assigned
+        return assigned.pairs
+
+    def _proved(self, image: int) -> Proved | None:
+        rivals, assigned = self._assigned[image]
+
+        def prices(rival: int) -> Floats:
+            row = rivals.rivals.index(rival)
+            return rounded_up(assigned.prices[row], float(assigned.margins[row]))
+
+        proved = _proved(self.problem.take([image]), self.paradigm, assigned.pairs, prices, assigned.minimal)
+        return None if isinstance(proved, str) else (proved, [])
 
 
-def _dropped(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> SpatialExplanation | str:
+def _dropped(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> Explained:
     """The explanation of one image from statements that entail its class."""
     trials = _Trials(problem, sorted(pairs))
     trials.drop_all()
@@ -116,7 +139,7 @@ def _open_to_ranges(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -
 
 def _proved(
     problem: Problem, paradigm: Assignment, pairs: list[Pair], prices: Callable[[int], Floats], minimal: bool
-) -> SpatialExplanation | str:
+) -> Explained:
     """The explanation of one image with its margins, from rows that know its statements alone.
 
     Args:
@@ -432,7 +455,7 @@ class AssignmentSearch(OfPatches):
         """See `ParadigmSearch`."""
         return is_assigned_alone(self.head, self.spatial)
 
-    def explain(self, problem: Problem, order: str, most: list[float]) -> list[SpatialExplanation | str]:
+    def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
         """See `OfPatches`."""
         return explain_assignment(problem, self.spatial, order, most)
 

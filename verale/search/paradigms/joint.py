@@ -23,7 +23,8 @@ from verale.search.needed import inner_margins
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.priced import PricedObservables
 from verale.search.problem import Problem
-from verale.search.spatial import UNSETTLED, SpatialExplanation
+from verale.search.prove import Explained, SpatialExplanation
+from verale.search.spatial import UNSETTLED
 from verale.search.stated import Stated
 
 __all__ = ["JointSearch", "explain_joint"]
@@ -43,7 +44,7 @@ _NOISE = 2.0**-28
 _RIDGE = 1e-13
 
 
-def explain_joint(problem: Problem, joint: Joint, most: list[float] | None = None) -> list[SpatialExplanation | str]:
+def explain_joint(problem: Problem, joint: Joint, most: list[float] | None = None) -> list[Explained]:
     """For each image an explanation, or the reason why there is none.
 
     Args:
@@ -69,7 +70,7 @@ class _Search:
         self._costs: list[float] = problem.costs.of_pairs(1, problem.head.size)[0].tolist()
         self._estimates = _Estimates.of(joint, int(self._predicted), middle)
 
-    def run(self) -> SpatialExplanation | str:
+    def run(self) -> Explained:
         """The explanation, or the reason why there is none."""
         domain = activation_range(self._problem.head, 1, self._predicted.device)
         margins = torch.maximum(self._problem.margins.lower(domain[None, None])[0, 0], self._margins([]))
@@ -259,7 +260,7 @@ class JointSearch(OfPatches):
     is_alone = False
     bytes_per_patch = 0
 
-    def explain(self, problem: Problem, order: str, most: list[float]) -> list[SpatialExplanation | str]:
+    def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
         """See `OfPatches`."""
         return explain_joint(problem, self.spatial, most)
 

@@ -13,13 +13,13 @@ from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.paradigms import ORDERS
 from verale.search.at_once import ranges_from_scratch
-from verale.search.blocks import explain_in_blocks
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, require_products
 from verale.search.problem import Problem, shortened
+from verale.search.prove import Explained
 from verale.search.shrink import proved_margins
 from verale.search.smallest import Solution, cheaper
-from verale.search.spatial import SpatialExplanation, is_searched_alone
+from verale.search.spatial import explain_spatial, is_searched_alone
 from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["OfPatches"]
@@ -60,9 +60,9 @@ class OfPatches(ParadigmSearch):
             solutions = list(map(partial(cheaper, problem.costs), solutions, more))
         return solutions
 
-    def explain(self, problem: Problem, order: str, most: list[float]) -> list[SpatialExplanation | str]:
+    def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
         """For each image an explanation with proved margins, or why there is none."""
-        return explain_in_blocks(problem, self.spatial, order, most)
+        return explain_spatial(problem, self.spatial, order, most)
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""

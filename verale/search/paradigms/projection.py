@@ -13,7 +13,7 @@ from verale.search.needed import not_surely_needed, without_doubtful
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
 from verale.search.smallest import Solved
-from verale.search.spatial import is_searched_alone, prove_pairs
+from verale.search.spatial import is_searched_alone
 from verale.search.stated import statements_about
 
 __all__ = ["ProjectionSearch"]
@@ -40,6 +40,7 @@ class ProjectionSearch(OfPatches):
         that are greater by what widths cost."""
         if image.costs or not is_searched_alone(image.head, self.spatial, self.orders[0]):
             return None
+        from verale.search.compiled.engine import prove_pairs
         from verale.search.compiled.image import image_arrays
         from verale.search.compiled.statements import choose_statements
 

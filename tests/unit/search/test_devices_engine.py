@@ -12,11 +12,12 @@ from triton.runtime.errors import OutOfResources
 
 from verale.bounds import Projection, Triangle
 from verale.search import devices
-from verale.search.blocks import explain_in_blocks, is_searched_in_blocks
+from verale.search.compiled.engine import MachineCode
 from verale.search.costs import Costs
-from verale.search.devices import launch
+from verale.search.devices import engine, launch
 from verale.search.problem import Problem
-from verale.search.spatial import explain_spatial
+from verale.search.prove import SpatialExplanation, propose_and_prove
+from verale.search.spatial import explain_spatial, is_searched_at_once
 
 
 @pytest.fixture
@@ -25,23 +26,33 @@ def everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "is_available", lambda device: True)
 
 
+def machine_code(problem: Problem) -> SpatialExplanation:
+    """The explanation of the only image, in machine code."""
+    explained = propose_and_prove(MachineCode(problem, Projection(problem.head)))[0]
+    assert isinstance(explained, SpatialExplanation)
+    return explained
+
+
 def test_equations_of_equal_cost_go_to_the_kernel(everywhere: None) -> None:
     problem = problem_named("euclidean")
-    assert is_searched_in_blocks(problem, Projection(problem.head), "rival")
-    assert not is_searched_in_blocks(problem, Projection(problem.head), "sweep")
-    assert not is_searched_in_blocks(problem, Triangle(problem.head), "rival")
+    assert is_searched_at_once(problem, Projection(problem.head), "rival")
+    assert not is_searched_at_once(problem, Projection(problem.head), "sweep")
+    assert not is_searched_at_once(problem, Triangle(problem.head), "rival")
     within = problem_named("euclidean", tolerance=0.01)
-    assert not is_searched_in_blocks(within, Projection(within.head), "rival")
+    assert not is_searched_at_once(within, Projection(within.head), "rival")
+
+
+def test_costs_are_searched_on_tensors(everywhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_named("euclidean").take([0])
+    monkeypatch.setattr(engine, "choose_statements", None)
     costly = replace(problem, costs=Costs(prototypes=((0, 2.0),)))
-    assert not is_searched_in_blocks(costly, Projection(costly.head), "rival")
+    (explanation,) = explain_spatial(costly, Projection(costly.head), "rival")
+    assert explanation.pairs
 
 
-def test_on_the_cpu_nothing_changes() -> None:
+def test_on_the_cpu_nothing_is_launched() -> None:
     problem = problem_named("cosine")
-    assert not is_searched_in_blocks(problem, Projection(problem.head), "rival")
-    here = explain_in_blocks(problem, Projection(problem.head), "rival")
-    before = explain_spatial(problem, Projection(problem.head), "rival")
-    assert [each.pairs for each in here] == [each.pairs for each in before]
+    assert not is_searched_at_once(problem, Projection(problem.head), "rival")
 
 
 def test_what_the_kernel_gives_up_is_said_and_what_it_cannot_do_is_done_elsewhere(
@@ -49,16 +60,16 @@ def test_what_the_kernel_gives_up_is_said_and_what_it_cannot_do_is_done_elsewher
 ) -> None:
     problem = problem_named("euclidean").take([0, 1, 2])
     paradigm = Projection(problem.head)
-    before = explain_spatial(problem, paradigm, "rival")
+    before = [machine_code(problem.take([image])) for image in range(3)]
     answers = {0: "given up", 1: None, 2: before[2].pairs}
 
     def choose(asked: Problem, *_: object) -> list[object]:
         return list(answers.values())[: len(asked)]
 
-    monkeypatch.setattr(launch, "choose_statements", choose)
-    given_up, elsewhere, proved = explain_in_blocks(problem, paradigm, "rival")
+    monkeypatch.setattr(engine, "choose_statements", choose)
+    given_up, elsewhere, proved = explain_spatial(problem, paradigm, "rival")
     assert given_up == "given up"
-    assert elsewhere.pairs == before[1].pairs
+    assert elsewhere.minimal and (elsewhere.margins > 0).all()
     assert proved.pairs == before[2].pairs and proved.minimal
     assert torch.allclose(proved.margins, before[2].margins, atol=1e-9)
 
@@ -72,10 +83,10 @@ def test_statements_that_prove_too_little_are_not_taken(everywhere: None, monkey
         asked.append(guard)
         return [[(0, 0)] for _ in range(len(some))]
 
-    monkeypatch.setattr(launch, "choose_statements", choose)
-    (explanation,) = explain_in_blocks(problem, paradigm, "rival")
+    monkeypatch.setattr(engine, "choose_statements", choose)
+    (explanation,) = explain_spatial(problem, paradigm, "rival")
     assert asked == sorted(asked) and len(asked) == 3
-    assert explanation.pairs == explain_spatial(problem, paradigm, "rival")[0].pairs
+    assert len(explanation.pairs) > 1 and (explanation.margins > 0).all()
 
 
 def test_a_kernel_that_is_not_compiled_is_told_once_and_done_without(
@@ -90,8 +101,8 @@ def test_a_kernel_that_is_not_compiled_is_told_once_and_done_without(
     monkeypatch.setattr(launch, "choose_in_blocks", Refused())
     monkeypatch.setattr(devices, "_without", set())
     for _ in range(2):
-        (explanation,) = explain_in_blocks(problem, paradigm, "rival")
-        assert explanation.pairs == explain_spatial(problem, paradigm, "rival")[0].pairs
+        (explanation,) = explain_spatial(problem, paradigm, "rival")
+        assert explanation.pairs == machine_code(problem).pairs
     (line,) = caplog.messages
     assert "the search on cpu does without Triton" in line and "shared memory" in line
 

@@ -1,0 +1,51 @@
+"""Projection with slack: statements of few digits that prove the class, where exact ones leave too little for that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from support.digits import digits_of
+from support.problems import small_problem
+
+from verale.search import Costs, SearchOptions
+from verale.search.digits import in_digits, least_unit
+from verale.search.searches import SEARCHES
+
+
+def asked(geometry: str, digits: int):
+    """For each image its search, and what it is asked for where so many digits do not prove the class."""
+    problem = small_problem(geometry, 1, images=4)
+    search = SEARCHES["projection"](problem.head, problem.patches, SearchOptions("projection", digits="exact"))
+    least = least_unit(problem.head)
+    for number in range(len(problem)):
+        image = problem.take([number])
+        (solution,) = search.solve(image, [float("inf")])
+        assert not isinstance(solution, str)
+        margins = search.prove(image, in_digits(solution[0], digits, least))
+        if not (margins > 0).all():
+            yield search, image, (len(solution[0]), margins.new_tensor(solution[1]) - margins, digits, least)
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+def test_with_slack_few_digits_prove_the_class(geometry):
+    found = []
+    for search, image, given in [each for digits in (2, 3) for each in asked(geometry, digits)]:
+        solved = search.with_slack(image, *given)
+        if solved is None:
+            continue
+        statements, margins, _, prices = solved
+        found.append(statements)
+        assert digits_of(statements) <= given[2] and prices == ()
+        assert len(statements) <= 1.1 * given[0]
+        proved = search.prove(image, statements)
+        assert (proved > 0).all()
+        assert (proved >= torch.tensor(margins, dtype=torch.float64)).all()
+    assert found
+
+
+def test_with_costs_no_others_are_looked_for():
+    search, image, given = next(each for digits in (1, 2, 3) for each in asked("euclidean", digits))
+    costly = replace(image, costs=Costs.of(prototypes={0: 2.0}))
+    assert search.with_slack(costly, *given) is None

@@ -1,0 +1,82 @@
+"""The engine in machine code: it searches image by image, for `verale.search.prove`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from verale.search.at_once import PatchRanges, ranges_from_scratch
+from verale.search.compiled.image import ImageArrays, image_arrays
+from verale.search.compiled.proof import prove
+from verale.search.compiled.statements import GUARDS, choose_statements
+from verale.search.needed import noise_of, not_surely_needed
+from verale.search.problem import Pair, Problem
+from verale.search.prove import Proved, SpatialExplanation
+from verale.search.shrink import proved_margins, rows_from_scratch
+
+__all__ = ["MachineCode", "prove_pairs"]
+
+
+class MachineCode:
+    """See `verale.search.prove.Engine`."""
+
+    guards: tuple[float, ...] = GUARDS
+
+    def __init__(self, problem: Problem, paradigm: Any) -> None:
+        self.problem, self.paradigm = problem, paradigm
+        self._images: dict[int, tuple[Problem, ImageArrays]] = {}
+
+    def choose(
+        self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
+    ) -> list[list[Pair] | str | None]:
+        """See `Engine`."""
+        choices: list[list[Pair] | str | None] = []
+        for image, limit, first in zip(images, most, early, strict=True):
+            chosen = choose_statements(*self._image(image), guard, limit, first)
+            choices.append(None if chosen is None else chosen.failure or chosen.pairs)
+        return choices
+
+    def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
+        """See `Engine`."""
+        proved = {}
+        for image, pairs in chosen.items():
+            one, arrays = self._image(image)
+            proved[image] = prove_pairs(one, self.paradigm, arrays, pairs)
+        return proved
+
+    def _image(self, image: int) -> tuple[Problem, ImageArrays]:
+        if image not in self._images:
+            one = self.problem.take([image])
+            self._images[image] = one, image_arrays(one, self.paradigm)
+        return self._images[image]
+
+
+def prove_pairs(problem: Problem, paradigm: Any, image: ImageArrays, pairs: list[Pair]) -> Proved | None:
+    """The only image's statements with the margins that they alone prove, rounded outward, and those that are not
+    surely needed (none where that is not asked); None if a margin is not positive.
+
+    Exact statements are proved in machine code. Where that does not prove the margins, tensors may, which bound errors
+    one by one: first all statements at once, then one after the other. So they may prove that those are needed, too, of
+    which machine code does not.
+    """
+    quick = None if problem.tolerance else prove(problem, paradigm, image, pairs, float(noise_of(problem)[0]))
+    margins = None if quick is None else _positive_margins(problem, PatchRanges(quick[0]))
+    for from_scratch in (ranges_from_scratch, rows_from_scratch):
+        if margins is None:
+            margins = _positive_margins(problem, from_scratch(problem, paradigm, [pairs]))
+    if margins is None:
+        return None
+    doubtful: list[Pair] = []
+    if not problem.tolerance and (quick is None or quick[1]):
+        (doubtful,) = not_surely_needed(problem, paradigm, [pairs], None if quick is None else [quick[1]])
+    minimal = not problem.tolerance and not doubtful
+    # Under a tolerance, bounds depend on the order of a patch's statements: it stays as it was chosen.
+    in_order = sorted(pairs, key=lambda pair: pair[0]) if problem.tolerance else sorted(pairs)
+    return SpatialExplanation(in_order, margins, minimal), doubtful
+
+
+def _positive_margins(problem: Problem, rows: Any) -> Tensor | None:
+    """(C,) margins of the only image, unless one is not positive."""
+    (margins,) = proved_margins(problem, rows)
+    return margins if bool((margins > 0).all()) else None

@@ -1,0 +1,126 @@
+"""The one loop of the search: propose in plain floats, prove in rounded ones, drop what is not needed.
+
+An engine proposes. What it proposes for an image counts only once rounded bounds prove it; where they do not, it is
+asked again with a larger guard. Statements that are not surely needed are dropped where rounded bounds prove that they
+can be; if that leaves some, the engine tries once to do without them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from verale.search.needed import without_doubtful
+from verale.search.problem import Pair, Problem
+
+__all__ = ["HOPELESS", "Engine", "Explained", "Proved", "SpatialExplanation", "propose_and_prove"]
+
+HOPELESS = 3
+"""Of the statements that are chosen, shrinking leaves more than one in so many."""
+
+
+@dataclass(frozen=True)
+class SpatialExplanation:
+    """An explanation by statements about patches.
+
+    Attributes:
+        pairs: what is stated.
+        margins: (C,) proved.
+        minimal: whether every pair is surely needed; see `verale.search.needed.surely_needed`.
+        prices: for each rival that needs them, the prices of prototypes (`assignment` only).
+    """
+
+    pairs: list[Pair]
+    margins: Tensor
+    minimal: bool
+    prices: dict[int, dict[int, float]] = field(default_factory=dict)
+
+
+Explained = SpatialExplanation | str
+"""An explanation, or the reason why there is none."""
+
+Proved = tuple[SpatialExplanation, list[Pair]]
+"""An explanation, and those of its statements that are not surely needed, though perhaps they are."""
+
+Chosen = Sequence[list[Pair] | str | None]
+"""For each image the statements, the reason why there are none, or None where the engine finds none."""
+
+
+class Engine(Protocol):
+    """Proposes statements for the images of one problem, and has them proved.
+
+    Attributes:
+        problem: N images.
+        paradigm: how statements bound observables.
+        guards: a margin of plain floats counts as positive above a guard; the smallest guard first.
+    """
+
+    problem: Problem
+    paradigm: Any
+    guards: tuple[float, ...]
+
+    def choose(self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]) -> Chosen:
+        """Statements for some images.
+
+        Args:
+            images: their indices.
+            guard: one of the guards.
+            most: for each image, how many statements are too many before shrinking.
+            early: for each image, the statements to leave out before others, where they can be.
+        """
+        ...
+
+    def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
+        """What statements prove of some images, rounded outward; None where a margin is not positive."""
+        ...
+
+
+def propose_and_prove(engine: Engine, most: list[float] | None = None) -> dict[int, Explained]:
+    """The explanations of the images of which the engine finds some, and why others were given up.
+
+    Args:
+        engine: proposes, and has its proposals proved.
+        most: for each image how many statements its explanation may have; it is given up when that is hopeless.
+
+    Soundness: whatever the engine proposes, an explanation has margins that its statements alone prove.
+    """
+    images = list(range(len(engine.problem)))
+    limits = [math.inf] * len(images) if most is None else [HOPELESS * limit for limit in most]
+    explained: dict[int, Explained] = {}
+    for guard in engine.guards:
+        choices = engine.choose(images, guard, [limits[image] for image in images], [[] for _ in images])
+        chosen = dict(zip(images, choices, strict=True))
+        explained |= {image: each for image, each in chosen.items() if isinstance(each, str)}
+        proved = engine.prove({image: each for image, each in chosen.items() if isinstance(each, list)})
+        explained |= _without_doubt(engine, guard, {image: each for image, each in proved.items() if each})
+        images = [image for image, each in proved.items() if each is None]
+        if not images:
+            break
+    return explained
+
+
+def _without_doubt(engine: Engine, guard: float, proved: dict[int, Proved]) -> dict[int, SpatialExplanation]:
+    """The explanations of some images, without the statements that are not surely needed where that can be."""
+    explanations = {image: explanation for image, (explanation, _) in proved.items()}
+    doubtful = {image: pairs for image, (_, pairs) in proved.items() if pairs}
+    fewer = {
+        image: without_doubtful(engine.problem.take([image]), engine.paradigm, explanations[image].pairs, pairs)
+        for image, pairs in doubtful.items()
+    }
+    surely = _surely_needed(engine, fewer)
+    left = {image: pairs for image, pairs in doubtful.items() if image not in surely}
+    if left:
+        others = engine.choose(list(left), guard, [math.inf] * len(left), list(left.values()))
+        surely |= _surely_needed(
+            engine, {image: each for image, each in zip(left, others, strict=True) if isinstance(each, list)}
+        )
+    return explanations | surely
+
+
+def _surely_needed(engine: Engine, chosen: dict[int, list[Pair]]) -> dict[int, SpatialExplanation]:
+    """Of some images' statements, those that are proved and surely needed."""
+    return {image: each[0] for image, each in engine.prove(chosen).items() if each is not None and not each[1]}
