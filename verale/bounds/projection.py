@@ -7,7 +7,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -38,18 +37,6 @@ _ENTRIES_AT_ONCE = 2**21
 
 _ENTRIES_ON_A_DEVICE = 2**25
 """The same on another device than the CPU, where each operation has to be launched."""
-
-
-_GRAMS: WeakKeyDictionary[Head, tuple[Tensor, Tensor]] = WeakKeyDictionary()
-
-
-def _gram_of(head: Head, points: Tensor) -> Tensor:
-    """Inner products (P, P) of what is made of a head's prototypes: kept as long as the head, for the next images, and
-    computed anew where the points are others."""
-    known = _GRAMS.get(head)
-    if known is None or known[0].device != points.device or not torch.equal(known[0], points):
-        known = _GRAMS[head] = points.clone(), gram(points)
-    return known[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +195,7 @@ class Projection:
             directions = scaled(points)
             points = directions / norm(directions).upper[:, None]
             self._largest = 1.0 + gamma(3 * depth + 40)
-        self._gram = _gram_of(head, points)
+        self._gram = gram(points)
         # Coordinates are off by a few relative roundings (centring, scaling, norm), their products and sums by gamma_D.
         self._depth_operations = 3 * depth + 40
         self._gram_error = INFLATE * (gamma(self._depth_operations) * self._largest + depth * UNDERFLOW)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+import torch
 from torch import Tensor
 
 from verale.errors import UsageError
@@ -12,7 +14,7 @@ from verale.head import Head
 from verale.paradigms import PARADIGMS
 from verale.rounding import Enclosure
 
-__all__ = ["ExactParadigm", "Rows", "SpatialParadigm", "put", "require_geometry", "take"]
+__all__ = ["ExactParadigm", "Rows", "SpatialParadigm", "extend_all", "put", "require_geometry", "take"]
 
 
 class Rows(Protocol):
@@ -88,6 +90,38 @@ def put(rows: R, index: Tensor, replacements: R) -> R:
         replaced[f.name] = old.index_copy_(0, index, new)
     result: R = type(rows)(**replaced)
     return result
+
+
+def extend_all(
+    paradigm: SpatialParadigm[R],
+    rows: R,
+    where: list[int],
+    prototypes: list[list[int]],
+    observed: Enclosure,
+    check: Callable[[], object] = lambda: None,
+) -> R:
+    """Rows after a list of statements each, one statement of every list at a time; lists may differ in length.
+
+    Args:
+        paradigm: how statements bound observables.
+        rows: R of the paradigm's rows.
+        where: for each of them, its patch: a row of `observed`.
+        prototypes: for each of them, the prototypes to state, in order.
+        observed: (N, P) the ends that statements give.
+        check: called before each step, to raise where time is over.
+    """
+    device = observed.lower.device
+    patches = torch.tensor(where, dtype=torch.int64, device=device)
+    for step in range(max(map(len, prototypes), default=0)):
+        check()
+        longer = [row for row, stated in enumerate(prototypes) if len(stated) > step]
+        next_ = torch.tensor([prototypes[row][step] for row in longer], device=device)
+        if len(longer) == len(where):
+            rows = paradigm.extend(rows, next_, observed[patches, next_])
+        else:
+            index = torch.tensor(longer, device=device)
+            rows = put(rows, index, paradigm.extend(take(rows, index), next_, observed[patches[index], next_]))
+    return rows
 
 
 def _pad(tensor: Tensor, shape: list[int]) -> Tensor:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, put, take
+from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, extend_all
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, PatchStatement
 from verale.counterexample.ascent import ascend
 from verale.counterexample.demands import Demands, demands_of, into_domain
@@ -34,7 +34,6 @@ _ASCENTS = (300, 1200)
 _RIVALS = 3
 """How many of the rivals asked for are tried in the first round; twice as many in each later one."""
 
-_ENDS = ("lower", "upper")
 
 _STEPS = 150
 _LEAST_STEPS = 30
@@ -353,19 +352,17 @@ def _reachable(head: Head, certificate: Certificate, clock: Clock) -> Enclosure:
     if not by_patch or max(head.points.numel() and head.size * head.size, together) > 8 * TOGETHER:
         return ranges
     paradigm: Any = Projection(head) if head.geometry.has_prototypes else Simplex(head)
-    rows, row_of = paradigm.start(len(by_patch)), {patch: row for row, patch in enumerate(by_patch)}
-    for step in range(own):
-        clock.check()
-        stated = [each[step] for each in by_patch.values() if step < len(each)]
-        where = torch.tensor([row_of[s.patch] for s in stated])
-        lower, upper = (torch.tensor([getattr(s, end) for s in stated], dtype=torch.float64) for end in _ENDS)
-        prototypes = torch.tensor([s.prototype for s in stated])
-        # The domain's ends stand for those that are not stated.
-        lower, upper = torch.maximum(lower, domain.lower[prototypes]), torch.minimum(upper, domain.upper[prototypes])
-        within = Enclosure(torch.minimum(lower, upper), upper)
-        rows = put(rows, where, paradigm.extend(take(rows, where), prototypes, within))
+    # The domain's ends stand for those that are not stated.
+    lower, upper = ranges.lower.clone(), ranges.upper.clone()
+    for patch, of_patch in by_patch.items():
+        for each in of_patch:
+            lower[patch, each.prototype] = max(float(lower[patch, each.prototype]), each.lower)
+            upper[patch, each.prototype] = min(float(upper[patch, each.prototype]), each.upper)
+    within = Enclosure(torch.minimum(lower, upper), upper)
+    where, stated = list(by_patch), [[each.prototype for each in of_patch] for of_patch in by_patch.values()]
+    rows = extend_all(paradigm, paradigm.start(len(where)), where, stated, within, clock.check)
     for end, tightened in ((ranges.lower, rows.range.lower), (ranges.upper, rows.range.upper)):
-        end[torch.tensor(list(row_of))] = tightened
+        end[torch.tensor(where)] = tightened
     return ranges
 
 

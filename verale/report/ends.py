@@ -10,9 +10,8 @@ from typing import Any
 
 import torch
 
-from verale.bounds import Projection, activation_range, domain_range, pooling_of, put
+from verale.bounds import Projection, activation_range, domain_range, extend_all, pooling_of
 from verale.bounds.lipschitz import Lipschitz
-from verale.bounds.rows import take
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
@@ -159,13 +158,7 @@ class ProvedEnds:
         ):
             return paradigm.ranges_of_intervals(groups, observed)
         where = [patch for patch, group in enumerate(groups) if group]
-        rows = paradigm.start(len(where))
-        for step in range(max(map(len, groups))):
-            longer = [row for row, patch in enumerate(where) if len(groups[patch]) > step]
-            patches = torch.tensor([where[row] for row in longer])
-            next_ = torch.tensor([groups[where[row]][step] for row in longer])
-            index = torch.tensor(longer)
-            rows = put(rows, index, paradigm.extend(take(rows, index), next_, observed[patches, next_]))
+        rows = extend_all(paradigm, paradigm.start(len(where)), where, [groups[patch] for patch in where], observed)
         all_lower, all_upper = (end.expand(certificate.patches, -1).clone() for end in (domain.lower, domain.upper))
         all_lower[where], all_upper[where] = rows.range.lower, rows.range.upper
         return Enclosure(all_lower, all_upper)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from verale.bounds import Projection, SpatialParadigm
+from verale.bounds import Projection, SpatialParadigm, extend_all
 from verale.rounding import Enclosure
 from verale.search import compiled
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import extend_all, rows_from_scratch, without_each
+from verale.search.shrink import rows_from_scratch, without_each
 
 __all__ = ["PatchRanges", "range_without", "ranges_alike", "ranges_from_scratch", "ranges_without_each"]
 
@@ -66,7 +66,7 @@ def range_without(problem: Problem, paradigm: SpatialParadigm[Any], pairs: list[
     """What the statements of one image say of a pair's patch without the pair, (1, P)."""
     rest = [j for patch, j in pairs if patch == pair[0] and (patch, j) != pair]
     if not _can(paradigm):
-        return PatchRanges(extend_all(paradigm, problem, paradigm.start(1), [pair[0]], [rest]).range)
+        return PatchRanges(extend_all(paradigm, paradigm.start(1), [pair[0]], [rest], problem.observed).range)
     return _at_once(problem, paradigm, [pair[0]], [rest])
 
 

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from verale.bounds import SpatialParadigm, pooling_of, put, take
+from verale.bounds import SpatialParadigm, extend_all, pooling_of, put, take
 from verale.rounding import Enclosure
 from verale.search.problem import Pair, Problem
 
-__all__ = ["ROWS_ON_A_DEVICE", "chunks", "extend_all", "proved_margins", "rows_from_scratch", "shrink", "without_each"]
+__all__ = ["ROWS_ON_A_DEVICE", "chunks", "proved_margins", "rows_from_scratch", "shrink", "without_each"]
 
 R = TypeVar("R", bound=Any)
 
@@ -167,7 +167,7 @@ class _Shrinker:
         """Rows for each pair's patch without the pair, built in the order of the proof from scratch."""
         left = [[j for j in self._stated[patch] if j != prototype] for patch, prototype in pairs]
         nothing = self._paradigm.start(len(pairs))
-        return extend_all(self._paradigm, self._problem, nothing, [patch for patch, _ in pairs], left)
+        return extend_all(self._paradigm, nothing, [patch for patch, _ in pairs], left, self._problem.observed)
 
     def _patches(self, pairs: list[Pair]) -> Tensor:
         return self._problem.index([patch for patch, _ in pairs])
@@ -196,7 +196,9 @@ def without_each(
     if paradigm.ordered:
         pairs = [(where, j) for where, stated in groups.items() for j in stated]
         left = [[k for k in groups[where] if k != j] for where, j in pairs]
-        return pairs, extend_all(paradigm, problem, paradigm.start(len(pairs)), [where for where, _ in pairs], left)
+        return pairs, extend_all(
+            paradigm, paradigm.start(len(pairs)), [where for where, _ in pairs], left, problem.observed
+        )
     nodes = [(where, 0, len(stated)) for where, stated in groups.items()]
     rows = paradigm.start(len(nodes))
     while any(end - begin > 1 for _, begin, end in nodes):
@@ -209,38 +211,16 @@ def without_each(
                 children.append((where, *half))
                 siblings.append([j for other in halves if other != half for j in groups[where][slice(*other)]])
         rows = take(rows, problem.index(parents))
-        rows = extend_all(paradigm, problem, rows, [where for where, _, _ in children], siblings)
+        rows = extend_all(paradigm, rows, [where for where, _, _ in children], siblings, problem.observed)
         nodes = children
     return [(where, groups[where][begin]) for where, begin, _ in nodes], rows
-
-
-def extend_all(
-    paradigm: SpatialParadigm[R], problem: Problem, rows: R, where: list[int], prototypes: list[list[int]]
-) -> R:
-    """Rows after a list of statements each, one statement of every list at a time; lists may differ in length.
-
-    Args:
-        rows: R of the paradigm's rows.
-        where: for each of them, the index of its patch among the problem's observables.
-        prototypes: for each of them, the prototypes to state, in order.
-    """
-    patches = problem.index(where)
-    for step in range(max(map(len, prototypes), default=0)):
-        longer = [row for row, stated in enumerate(prototypes) if len(stated) > step]
-        next_ = problem.index([prototypes[row][step] for row in longer])
-        if len(longer) == len(where):
-            rows = paradigm.extend(rows, next_, problem.observed[patches, next_])
-        else:
-            index = problem.index(longer)
-            rows = put(rows, index, paradigm.extend(take(rows, index), next_, problem.observed[patches[index], next_]))
-    return rows
 
 
 def rows_from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanations: list[list[Pair]]) -> Any:
     """Rows (N * L) that know the explanations alone, not how the search came to them."""
     stated = problem.by_patch(explanations)
     where = list(stated)
-    built = extend_all(paradigm, problem, paradigm.start(len(where)), where, list(stated.values()))
+    built = extend_all(paradigm, paradigm.start(len(where)), where, list(stated.values()), problem.observed)
     return put(paradigm.start(len(problem) * problem.patches), problem.index(where), built)
 
 

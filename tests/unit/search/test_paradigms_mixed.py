@@ -11,6 +11,8 @@ from support.problems import tied_problem
 from support.small import small_head, small_latents, varied_head
 
 from verale.adapters.cabrnet import load_head
+from verale.bounds import Projection
+from verale.bounds.lipschitz import Lipschitz
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.checker import Status, check
 from verale.demo.network import RUN, load_images, load_network
@@ -102,7 +104,8 @@ def test_memory_for_all_pairs_of_prototypes(monkeypatch):
 
 def test_a_tie_gives_a_reason():
     with pytest.raises(UnexplainedError, match="though every activation is stated"):
-        explain_mixed(tied_problem().take([0]))
+        problem = tied_problem().take([0])
+        explain_mixed(problem, Projection(problem.head), Lipschitz(problem.head))
 
 
 def test_the_work_is_bounded_by_counts(monkeypatch):

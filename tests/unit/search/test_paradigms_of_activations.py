@@ -32,10 +32,10 @@ def test_patches_cannot_be_avoided(geometry, name):
 
 
 def test_a_search_without_an_explanation_says_why(monkeypatch):
-    def fails(problem):
+    def fails(self, problem):
         raise UnexplainedError("no statement helps")
 
     problem = small_problem("euclidean", 1).take([0])
     search = SEARCHES["top_k"](problem.head, problem.patches, SearchOptions("top_k"))
-    monkeypatch.setattr(type(search), "explain", staticmethod(fails))
+    monkeypatch.setattr(type(search), "explain", fails)
     assert search.solve(problem, [float("inf")]) == ["no statement helps"]

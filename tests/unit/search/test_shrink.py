@@ -6,10 +6,10 @@ import pytest
 import torch
 from support.problems import MONOTONE, SLACK, SPATIAL, margins_from_scratch, small_problem
 
-from verale.bounds import Projection
+from verale.bounds import Projection, extend_all
 from verale.search import shrink as module
 from verale.search.grow import grow
-from verale.search.shrink import extend_all, proved_margins, shrink
+from verale.search.shrink import proved_margins, shrink
 
 
 def shrunk(problem, paradigm):
@@ -66,9 +66,9 @@ def test_lists_of_statements_are_extended_like_each_alone(geometry, paradigm):
     problem = small_problem(geometry)
     paradigm = paradigm(problem.head)
     where, prototypes = [1, 0, 2], [[3, 0, 5], [], [4, 1]]
-    together = extend_all(paradigm, problem, paradigm.start(3), where, prototypes).range
+    together = extend_all(paradigm, paradigm.start(3), where, prototypes, problem.observed).range
     for row, (patch, stated) in enumerate(zip(where, prototypes, strict=True)):
-        alone = extend_all(paradigm, problem, paradigm.start(1), [patch], [stated]).range
+        alone = extend_all(paradigm, paradigm.start(1), [patch], [stated], problem.observed).range
         torch.testing.assert_close(together.lower[row], alone.lower[0], rtol=SLACK, atol=SLACK)
         torch.testing.assert_close(together.upper[row], alone.upper[0], rtol=SLACK, atol=SLACK)
 
@@ -82,7 +82,7 @@ def test_halving_leaves_out_each_statement_once(geometry, paradigm):
     assert sorted(pairs) == sorted((patch, j) for patch, stated in groups.items() for j in stated)
     for row, (patch, j) in enumerate(pairs):
         others = [[k for k in groups[patch] if k != j]]
-        expected = extend_all(paradigm, problem, paradigm.start(1), [patch], others).range
+        expected = extend_all(paradigm, paradigm.start(1), [patch], others, problem.observed).range
         torch.testing.assert_close(rows.range.lower[row], expected.lower[0], rtol=SLACK, atol=SLACK)
         torch.testing.assert_close(rows.range.upper[row], expected.upper[0], rtol=SLACK, atol=SLACK)
 

@@ -55,14 +55,15 @@ def explain_joint(problem: Problem, joint: Joint, most: list[float] | None = Non
     Soundness: what is returned is proved by `Joint.margins`.
     """
     limits = [float("inf")] * len(problem) if most is None else most
-    return [_Search(problem.take([image]), joint, limit).run() for image, limit in enumerate(limits)]
+    inner = Projection(problem.head, problem.settled.device).inner()
+    return [_Search(problem.take([image]), joint, inner, limit).run() for image, limit in enumerate(limits)]
 
 
 class _Search:
     """The search for one image."""
 
-    def __init__(self, problem: Problem, joint: Joint, most: float) -> None:
-        self._problem, self._joint, self._most = problem, joint, most
+    def __init__(self, problem: Problem, joint: Joint, inner: Projection, most: float) -> None:
+        self._problem, self._joint, self._inner, self._most = problem, joint, inner, most
         self._predicted = problem.margins.predicted
         self._tried = 0  # all smaller sets are
         self._left = problem.avoid.prototypes_left(problem.head.size) if problem.avoid.patches_left(1) else []
@@ -164,8 +165,7 @@ class _Search:
         """Whether without any one statement some rival's margin is surely negative, term by term and as one target."""
         left = [[k for k in stated if k != j] for j in stated]
         copies = self._problem.take([0] * len(left))
-        inner = Projection(self._problem.head, self._predicted.device).inner()
-        one_by_one, noise = inner_margins(copies, inner, [[(0, k) for k in each] for each in left])
+        one_by_one, noise = inner_margins(copies, self._inner, [[(0, k) for k in each] for each in left])
         together = self._estimates.of_sets(self._sets(left)) if len(stated) > 1 else self._estimates.of_none()
         surely = (one_by_one < -noise[:, None]) & (together < -_NOISE * self._estimates.scale)
         return bool(surely.any(1).all())

@@ -11,7 +11,7 @@ from itertools import combinations, islice, product
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, Projection, activation_range, pooling_of
+from verale.bounds import LinearMargins, Projection, activation_range, extend_all, pooling_of
 from verale.bounds.lipschitz import Lipschitz
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Prices, Statement
 from verale.errors import UsageError
@@ -27,7 +27,7 @@ from verale.search.options import SearchOptions
 from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.problem import Pair, Problem, UnexplainedError
-from verale.search.shrink import extend_all, rows_from_scratch
+from verale.search.shrink import rows_from_scratch
 from verale.search.tolerance import EXACT
 
 __all__ = ["MixedSearch", "explain_mixed"]
@@ -112,19 +112,24 @@ class _Clauses:
         )
 
 
-def explain_mixed(problem: Problem) -> ActivationExplanation:
+def explain_mixed(problem: Problem, projection: Projection, lipschitz: Lipschitz) -> ActivationExplanation:
     """The cheapest explanation found of the only image of a problem; the smallest, where there are no costs.
 
     Statements about activations are chosen so that they cover what every rival lacks (`Covering`), for several
     ceilings, and after none or some of the statements about patches with which projection begins. Whatever is then not
     needed is dropped.
 
+    Args:
+        problem: one image.
+        projection: how statements about patches bound observables.
+        lipschitz: how an activation bounds the others.
+
     Raises:
         UnexplainedError: all activations together do not prove the class.
 
     Soundness: an explanation is kept only if every margin is proved positive, rounded outward, from it alone.
     """
-    image = _Image(problem)
+    image = _Image(problem, projection, lipschitz)
     pairs = grow(problem, image.projection)[0][0].pairs
     for count in sorted({0, min(len(pairs), _SHORT), min(len(pairs), _LONG + len(pairs) // _SHARE)}):
         image.begin_with(pairs[:count])
@@ -164,7 +169,8 @@ class _Patches:
         """The ranges (1, P) of the pair's patch without it, and the box (P,) that they leave."""
         patch = pair[0]
         left = [[j for where, j in self.pairs if where == patch and (where, j) != pair]]
-        ranges = extend_all(self._projection, self._problem, self._projection.start(1), [patch], left).range
+        nothing, observed = self._projection.start(1), self._problem.observed
+        ranges = extend_all(self._projection, nothing, [patch], left, observed).range
         return ranges, self._pooled.alone(self._problem.index([patch]), ranges)[0]
 
     def drop(self, pair: Pair, ranges: Enclosure, box: Enclosure) -> None:
@@ -177,12 +183,12 @@ class _Patches:
 class _Image:
     """One image, and the cheapest explanation of it so far, `best`."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, projection: Projection, lipschitz: Lipschitz) -> None:
         if not isinstance(problem.margins, LinearMargins):
             raise UsageError("paradigm 'mixed' needs a linear readout")
         self._problem, device = problem, problem.settled.device
         self._linear = problem.margins
-        self.projection, self._lipschitz = Projection(problem.head, device), Lipschitz(problem.head, device)
+        self.projection, self._lipschitz = projection, lipschitz
         self._observed = problem.stated_activations()[0]
         self._left = problem.prototypes_left.cpu()
         self._table = self._allowed(self._lipschitz.ranges(self._observed))
@@ -502,11 +508,11 @@ class MixedSearch(OfActivations):
 
     name = "mixed"
     bounds = Projection
-    explain = staticmethod(explain_mixed)
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
         require_memory(64 * head.size**2, f"what each of {head.size} activations says of the others", options)
+        self._known = Projection(head, options.device), Lipschitz(head, options.device)
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:
@@ -517,6 +523,10 @@ class MixedSearch(OfActivations):
         if head.classes > _CLASSES:
             raise UsageError(f"paradigm 'mixed' takes at most {_CLASSES} classes, not {head.classes}; use 'top_k'")
 
+    def explain(self, problem: Problem) -> ActivationExplanation:
+        """See `OfActivations`."""
+        return explain_mixed(problem, *self._known)
+
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
-        return _Image(replace(problem.with_ends(statements), tolerance=EXACT)).margins_of(statements)
+        return _Image(replace(problem.with_ends(statements), tolerance=EXACT), *self._known).margins_of(statements)

@@ -41,9 +41,8 @@ class OfActivations(ParadigmSearch):
         """See `ParadigmSearch`; on other devices images are observed together."""
         return torch.device(self.options.device).type == "cpu"
 
-    @staticmethod
     @abstractmethod
-    def explain(problem: Problem) -> ActivationExplanation:
+    def explain(self, problem: Problem) -> ActivationExplanation:
         """An explanation of the only image, its margins proved. Raises UnexplainedError."""
 
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:

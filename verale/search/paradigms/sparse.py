@@ -65,7 +65,10 @@ class SparseSearch(OfActivationsAlone):
     """See `explain_sparse`."""
 
     name = "sparse"
-    explain = staticmethod(explain_sparse)
+
+    def explain(self, problem: Problem) -> ActivationExplanation:
+        """See `OfActivations`."""
+        return explain_sparse(problem)
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:

@@ -80,4 +80,7 @@ class TopKSearch(OfActivationsAlone):
     """See `explain_top_k`."""
 
     name = "top_k"
-    explain = staticmethod(explain_top_k)
+
+    def explain(self, problem: Problem) -> ActivationExplanation:
+        """See `OfActivations`."""
+        return explain_top_k(problem)
