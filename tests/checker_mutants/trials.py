@@ -10,7 +10,7 @@ from itertools import product
 
 import flint
 
-from verale.soundness.corpus.accept.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
+from verale.soundness.corpus.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.head import Head as IndependentHead
 from verale.soundness.mutant import Import

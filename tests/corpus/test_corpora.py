@@ -8,13 +8,15 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from corpus.writing.least import least_files
+from corpus.writing.make import FOLDERS, every_case
+from corpus.writing.storing import files_of
+from corpus.writing.truth import holds
 
 from verale.checker import Auditor, Status
 from verale.checker.kernel import KERNELS
-from verale.soundness.corpus.cases import MANIFEST, Case, deployed, files_of, sized, stored
-from verale.soundness.corpus.least import INDEX, least_files
-from verale.soundness.corpus.make import FOLDERS, every_case
-from verale.soundness.corpus.truth import holds
+from verale.soundness.corpus.cases import MANIFEST, Case, deployed, sized, stored
+from verale.soundness.corpus.least import INDEX
 from verale.soundness.independent.files import given
 from verale.soundness.paths import CERTIFICATES
 

@@ -8,14 +8,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from corpus.writing import computed
+from corpus.writing.computed import is_lost, rounded
+from corpus.writing.deployments import PROTOTYPES, deployment_cases, holds_of_deployed
 
 from verale.checker import Auditor, Status
 from verale.checker.deployment import FORMULAS, Deployment
 from verale.checker.kernel import KERNELS
-from verale.soundness.corpus import computed
 from verale.soundness.corpus.cases import MANIFEST, deployed, sized, stored
-from verale.soundness.corpus.computed import is_lost, rounded
-from verale.soundness.corpus.deployments import PROTOTYPES, deployment_cases, holds_of_deployed
 from verale.soundness.corpus.truth import BEYOND, FALSE, Truth
 from verale.soundness.independent import files
 from verale.soundness.independent.head import Head

@@ -7,12 +7,13 @@ from collections import Counter
 
 import jsonschema
 import pytest
+from corpus.writing.least import least_cases
 
 from verale.checker import Auditor, Status
 from verale.checker.errors import UnprovedError
 from verale.checker.kernel import KERNELS
 from verale.checker.least import proved_least
-from verale.soundness.corpus.least import LeastCase, least_cases, stored_least
+from verale.soundness.corpus.least import LeastCase, stored_least
 from verale.soundness.paths import CERTIFICATES
 
 CASES = stored_least()

@@ -6,6 +6,13 @@ import random
 from array import array
 
 import pytest
+from support.independent_text import (
+    text_of_addition,
+    text_of_certificate,
+    text_of_head,
+    text_of_image,
+    text_of_prices,
+)
 
 from verale.checker import HeadError, LatentsError
 from verale.checker.certificate import read_certificate
@@ -17,13 +24,6 @@ from verale.runs.doctor import SAMPLE
 from verale.soundness.corpus.cases import stored
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import read_latents
-from verale.soundness.independent.text import (
-    text_of_addition,
-    text_of_certificate,
-    text_of_head,
-    text_of_image,
-    text_of_prices,
-)
 
 CASES = stored()
 SAMPLED = {name: (SAMPLE / name).read_bytes() for name in ("head.safetensors", "0.ale.json", "latents.safetensors")}

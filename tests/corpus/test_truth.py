@@ -11,26 +11,17 @@ from pathlib import Path
 
 import flint
 import pytest
+from corpus.writing import dropping as dropping_module
+from corpus.writing import truth as truth_module
+from corpus.writing.breaking import nearest
+from corpus.writing.found import found
+from corpus.writing.reject import marks
+from corpus.writing.storing import encoded
+from corpus.writing.truth import breaks, gaps, holds, satisfied
 
 from verale.checker import Auditor, Status
-from verale.soundness.corpus import dropping as dropping_module
-from verale.soundness.corpus import truth as truth_module
-from verale.soundness.corpus.breaking import nearest
-from verale.soundness.corpus.cases import Case, encoded, stored
-from verale.soundness.corpus.found import found
-from verale.soundness.corpus.reject import marks
-from verale.soundness.corpus.truth import (
-    BEYOND,
-    FALSE,
-    INSTANCE,
-    MALFORMED,
-    SUBJECT,
-    Truth,
-    breaks,
-    gaps,
-    holds,
-    satisfied,
-)
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.truth import BEYOND, FALSE, INSTANCE, MALFORMED, SUBJECT, Truth
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION
 from verale.soundness.independent.claim import Claim
@@ -126,7 +117,7 @@ def test_latents_of_another_certificate_are_no_mark(monkeypatch: pytest.MonkeyPa
     """As after a change of the accepted cases: the script fails, and names the search."""
     one, other = (f"accept/projection-euclidean{name}" for name in ("", "-unbounded"))
     monkeypatch.setattr(marks, "found", lambda: found() | {one: found()[other]})
-    with pytest.raises(ValueError, match=r"nothing is known .*corpus\.breaking again"):
+    with pytest.raises(ValueError, match=r"nothing is known .*corpus\.writing\.breaking again"):
         marks.marked([CASES["reject/margin-raised-projection-euclidean"]])
 
 

@@ -14,6 +14,7 @@ import pytest
 import safetensors.torch
 import torch
 from support.commands import in_process
+from support.independent_text import text_of_certificate, text_of_head
 from support.proved import fake
 
 from verale.certificate import Certificate
@@ -22,7 +23,6 @@ from verale.checker.verdict import Status
 from verale.head import Head, Identity, Softmax
 from verale.runs.doctor import SAMPLE
 from verale.search.explain import explain
-from verale.soundness.independent.text import text_of_certificate, text_of_head
 
 HEAD, CERTIFICATE, LATENTS = (SAMPLE / name for name in ("head.safetensors", "0.ale.json", "latents.safetensors"))
 

@@ -25,17 +25,17 @@ from hypothesis import strategies as st
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement, Prices
 from verale.checker import Auditor, Status
 from verale.paradigms import PARADIGMS
-from verale.soundness.corpus.accept.explained import around
-from verale.soundness.corpus.accept.recipes import (
+from verale.soundness.corpus.cases import Case, judged, stored
+from verale.soundness.corpus.recipes import (
     CLASSES,
     COUNT,
     PATCHES,
     Recipe,
     all_recipes,
+    around,
     draw_head,
     draw_image,
 )
-from verale.soundness.corpus.cases import Case, judged, stored
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, below
 from verale.soundness.independent.claim import Claim, Evaluations

@@ -10,7 +10,7 @@ from typing import Any
 import flint
 from checker_mutants.trials import heads, set_grid, trials
 
-from verale.soundness.corpus.accept.recipes import COUNT
+from verale.soundness.corpus.recipes import COUNT
 from verale.soundness.independent import arithmetic
 from verale.soundness.mutant import Import
 

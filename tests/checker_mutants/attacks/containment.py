@@ -10,7 +10,7 @@ from typing import Any
 from checker_mutants.attacks.extremes import combined, holds
 from checker_mutants.trials import Trial, set_grid, trials
 
-from verale.soundness.corpus.accept.recipes import COUNT, PATCHES
+from verale.soundness.corpus.recipes import COUNT, PATCHES
 from verale.soundness.independent import files
 from verale.soundness.mutant import Import
 

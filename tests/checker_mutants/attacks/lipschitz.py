@@ -8,7 +8,7 @@ from typing import Any
 
 from checker_mutants.trials import heads, set_grid
 
-from verale.soundness.corpus.accept.recipes import COUNT
+from verale.soundness.corpus.recipes import COUNT
 from verale.soundness.independent import arithmetic
 from verale.soundness.independent.head import Head
 from verale.soundness.mutant import Import

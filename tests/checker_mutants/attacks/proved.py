@@ -14,16 +14,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.independent import files
-from verale.soundness.independent.readers import read_latents
-from verale.soundness.independent.text import (
+from support.independent_text import (
     text_of_addition,
     text_of_certificate,
     text_of_head,
     text_of_image,
     text_of_prices,
 )
+
+from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.independent import files
+from verale.soundness.independent.readers import read_latents
 from verale.soundness.mutant import Import
 
 __all__ = ["dialogues", "proved_verdicts", "scripts", "texts_differ"]

@@ -11,7 +11,7 @@ from typing import Any
 import flint
 from checker_mutants.trials import Trial, set_grid, trials
 
-from verale.soundness.corpus.accept.recipes import COUNT, PATCHES
+from verale.soundness.corpus.recipes import COUNT, PATCHES
 from verale.soundness.independent import files
 from verale.soundness.mutant import Import
 

@@ -31,7 +31,7 @@ least power of two for which this is so. There are no scales where all are 1, an
 are a mask of two columns. The margin of the predicted class is 0. Prices are those of the certificate's hints, 0 of a
 prototype that is not listed.
 
-`verale/soundness/independent/text.py` writes the same from the files' bytes, with readers of its own.
+`tests/support/independent_text.py` writes the same from the files' bytes, with readers of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether what a rejected case claims is true: judged by the independent reading, never by the checker.
+"""What a rejected case claims, in truth, as its mark says.
 
 A mark is one of three:
 
@@ -11,22 +11,10 @@ A mark is one of three:
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-import flint
-
-from verale.soundness.corpus.dropping import is_needless
-from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, possibly_within, product
-from verale.soundness.independent.claim import Claim, Evaluations, interval
-from verale.soundness.independent.files import digest
-from verale.soundness.independent.head import Head
-from verale.soundness.independent.readers import WrongError, read_json, read_latents
-
-__all__ = ["BEYOND", "FALSE", "MALFORMED", "Truth", "breaks", "broken_rule", "gaps", "holds", "satisfied"]
+__all__ = ["BEYOND", "FALSE", "INSTANCE", "MALFORMED", "SUBJECT", "Truth"]
 
 FALSE, BEYOND, MALFORMED = "false", "beyond", "malformed"
 INSTANCE, SUBJECT = "instance", "subject"
@@ -61,143 +49,3 @@ class Truth:
         if "truth" not in entry:
             return None
         return cls(entry["truth"], breaks, entry.get("claim"), entry.get("dropped"), entry.get("why", ""))
-
-
-def holds(certificate: bytes, head: bytes, latents: bytes | None, truth: Truth) -> bool:
-    """Whether a mark holds of a case. Of BEYOND, whether nothing known contradicts it: the certificate is well formed,
-    the subject is right, the instance claim is not certainly false, and the image does not break the entailment
-    claim."""
-    if truth.mark == MALFORMED:
-        return broken_rule(certificate, head) != ""
-    if broken_rule(certificate, head) and truth.claim != SUBJECT:  # the subject is looked at before the statements
-        return False
-    if truth.mark == BEYOND:
-        false = false_subject(certificate, head, latents) or false_instance(certificate, head, latents)
-        return truth.why != "" and not false and not _broken_by_its_image(certificate, head, latents)
-    if truth.breaks is not None:
-        return breaks(certificate, head, truth.breaks)
-    if truth.dropped is not None:
-        return is_needless(certificate, head, truth.dropped)
-    judges = {SUBJECT: false_subject, INSTANCE: false_instance}
-    return truth.claim is not None and judges[truth.claim](certificate, head, latents)
-
-
-# Entailment.
-
-
-def satisfied(claim: Claim, image: Matrix) -> bool:
-    """Whether latents certainly lie in the domain and satisfy every statement. Call it with PRECISION bits."""
-    if len(image) != claim.patches or not all(map(claim.head.admits, image)):
-        return False
-    evaluations = Evaluations(claim.head)
-    activations = evaluations.activations(list(image))
-    return all(evaluations.holds(statement, list(image), activations, certainly=True) for statement in claim.statements)
-
-
-def gaps(claim: Claim, image: Matrix) -> list[tuple[Ball, Ball]]:
-    """For each rival the difference of logits at these latents, and the claimed margin."""
-    logits = claim.head.logits(Evaluations(claim.head).activations(list(image)))
-    own = logits[claim.predicted]
-    return [(own - logits[c], margin) for c, margin in enumerate(claim.margins) if margin is not None]
-
-
-def breaks(certificate: bytes, head: bytes, latents: bytes) -> bool:
-    """Whether the one image of a latents file satisfies every statement and certainly falls short of a margin."""
-    with flint.ctx.workprec(PRECISION):
-        (image,) = read_latents(latents)
-        claim = Claim.read(certificate, head, None)
-        return satisfied(claim, image) and any(bool(gap < margin) for gap, margin in gaps(claim, image))
-
-
-def _broken_by_its_image(certificate: bytes, head: bytes, latents: bytes | None) -> bool:
-    """Whether the image that is named breaks the entailment claim. False where none is named or given."""
-    subject = read_json(certificate)["subject"]
-    image = _named(subject, latents) if len(subject) > 1 and latents is not None else None
-    return image is not None and breaks(certificate, head, files.latents([image]))
-
-
-# What a claim says by itself.
-
-
-def false_subject(certificate: bytes, head: bytes, latents: bytes | None) -> bool:
-    """Whether the head is another one, or no image of the latents file is the one that is named."""
-    subject = read_json(certificate)["subject"]
-    if subject[0]["digest"]["sha256"] != hashlib.sha256(head).hexdigest():
-        return True
-    return len(subject) > 1 and latents is not None and _named(subject, latents) is None
-
-
-def _named(subject: list[Any], latents: bytes) -> Matrix | None:
-    """The image that a certificate names, None where the file does not hold it."""
-    matches = [image for image in read_latents(latents) if digest(image) == subject[1]["digest"]["sha256"]]
-    return matches[0] if matches else None
-
-
-def false_instance(certificate: bytes, head: bytes, latents: bytes | None) -> bool:
-    """Whether the image that is named certainly is no instance: it has another number of patches, lies outside the
-    domain, or a statement is false of it. False where none is named or given."""
-    document = read_json(certificate)
-    predicate, parsed = document["predicate"], Head.read(head)
-    if len(document["subject"]) == 1 or latents is None:
-        return False
-    image = _named(document["subject"], latents)
-    if image is None:
-        raise WrongError("the latents file does not hold the image that is named")
-    if len(image) != predicate["patches"] or any(_outside(parsed, z) for z in image):
-        return True
-    with flint.ctx.workprec(PRECISION):
-        evaluations = Evaluations(parsed)
-        activations = evaluations.activations(list(image))
-        return any(_certainly_false(evaluations, each, image, activations) for each in predicate["statements"])
-
-
-def _outside(head: Head, z: list[float]) -> bool:
-    """Whether a latent lies outside the domain: its coordinates are rational, so this is exact."""
-    low, high = (None if end is None else float.fromhex(end) for end in head.part("domain").values())
-    ends = map(head.part("geometry").get, ("radius", "epsilon"))
-    radius, epsilon = (None if end is None else float.fromhex(end) for end in ends)
-    return (
-        (low is not None and min(z) < low)
-        or (high is not None and max(z) > high)
-        or (radius is not None and product(z, z) > Fraction(radius) ** 2)
-        or (epsilon == 0 and not any(z))
-    )
-
-
-def _certainly_false(evaluations: Evaluations, statement: Any, image: Matrix, activations: list[Ball]) -> bool:
-    low, high = interval(statement)
-    if "except" in statement:
-        values = [a for j, a in enumerate(activations) if j not in statement["except"]]
-    elif "patch" in statement:
-        values = [evaluations.observable(list(image[statement["patch"]]), statement["prototype"])]
-    else:
-        values = [activations[statement["prototype"]]]
-    return any(
-        not (low <= value <= high) if isinstance(value, Fraction) else not possibly_within(value, low, high)
-        for value in values
-    )
-
-
-# What breaks a rule of the format: those that rejected cases break, not all.
-
-
-def broken_rule(certificate: bytes, head: bytes) -> str:
-    """What makes a certificate malformed, "" for nothing that is looked for here."""
-    predicate, parsed = read_json(certificate)["predicate"], Head.read(head)
-    statements = predicate["statements"]
-    about = [(s.get("patch"), s["prototype"]) for s in statements if "prototype" in s]
-    if len({*about}) < len(about):
-        return "two statements about one observable"
-    if any(sum("except" in s and side in s for s in statements) > 1 for side in ("lower", "upper")):
-        return "two ceilings or two floors"
-    if any(patch is not None and patch >= predicate["patches"] for patch, _ in about):
-        return "a patch that does not exist"
-    prices = predicate["hints"].get("prices", [])
-    named = [prototype for _, prototype in about] + [k for each in prices for k in each["prototypes"]]
-    if any(prototype >= parsed.count for prototype in named):
-        return "a prototype that does not exist"
-    if any(margin is not None and not float.fromhex(margin) > 0 for margin in predicate["margins"]):
-        return "a margin that is not positive"
-    if any(not float.fromhex(price) > 0 for each in prices for price in each["prices"]):
-        return "a price that is not positive"
-    return "prices of the predicted class" if predicate["predicted"] in [each["rival"] for each in prices] else ""

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.cases import case
+from support.independent_text import text_of_certificate, text_of_head, text_of_image
 from support.proved import build
 
 from verale.runs.doctor import SAMPLE
@@ -19,7 +20,6 @@ from verale.soundness.corpus.cases import stored
 from verale.soundness.independent import files
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import read_json, read_latents
-from verale.soundness.independent.text import text_of_certificate, text_of_head, text_of_image
 
 Show = Callable[[list[str]], list[Any]]
 

@@ -7,16 +7,17 @@ classified as claimed (the proof fails), and, `-refuted`, with one that satisfie
 
 from __future__ import annotations
 
+from corpus.writing.reject.heads import of_heads
+from corpus.writing.reject.joint import of_margins
+from corpus.writing.reject.marks import marked, searched
+from corpus.writing.reject.mixed import of_mixed
+from corpus.writing.reject.open import of_open_ends
+from corpus.writing.reject.proofs import of_proofs
+from corpus.writing.reject.published import published_attacks
+from corpus.writing.reject.statements import of_statements
+from corpus.writing.reject.subjects import of_subjects
+
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject.heads import of_heads
-from verale.soundness.corpus.reject.joint import of_margins
-from verale.soundness.corpus.reject.marks import marked, searched
-from verale.soundness.corpus.reject.mixed import of_mixed
-from verale.soundness.corpus.reject.open import of_open_ends
-from verale.soundness.corpus.reject.proofs import of_proofs
-from verale.soundness.corpus.reject.published import published_attacks
-from verale.soundness.corpus.reject.statements import of_statements
-from verale.soundness.corpus.reject.subjects import of_subjects
 
 __all__ = ["rejected", "searched_cases"]
 

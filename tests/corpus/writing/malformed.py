@@ -7,10 +7,11 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from corpus.writing.malformed_heads import ABSENT, malformed_heads, malformed_latents
+from corpus.writing.malformed_steps import malformed_paradigms, malformed_twice
+
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.editing import described, joined, split, tensor_times
-from verale.soundness.corpus.malformed_heads import ABSENT, malformed_heads, malformed_latents
-from verale.soundness.corpus.malformed_steps import malformed_paradigms, malformed_twice
 from verale.soundness.independent import files
 
 Change = Callable[[dict[str, Any]], object]

@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from verale.soundness.corpus.accept.chosen import SOFTMAX
-from verale.soundness.corpus.cases import Case, encoded
+from corpus.writing.accept.chosen import SOFTMAX
+from corpus.writing.storing import encoded
+
+from verale.soundness.corpus.cases import Case
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import Document
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from verale.soundness.corpus.accept.chosen import BARE_COSINE, SOFTMAX, against_one, domain_heads, stated_gains
+from corpus.writing.accept.chosen import BARE_COSINE, SOFTMAX, against_one, domain_heads, stated_gains
+from corpus.writing.reject.building import BOX, NEGATED, altered, case, changed
+
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject.building import BOX, NEGATED, altered, case, changed
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import Document
 

@@ -1,22 +1,24 @@
-"""Write the corpora again: `python -m verale.soundness.corpus.make` from the root of the repository.
+"""Write the corpora again: `PYTHONPATH=tests python -m corpus.writing.make` from the root of the repository.
 
 Every draw has a seed, so the same bytes come out; `test_corpora.py` checks it. Latents that break rejected cases are
-stored in `breaking.json`; where accepted cases have changed, `python -m verale.soundness.corpus.breaking` finds others.
+stored in `breaking.json`; where accepted cases have changed, `python -m corpus.writing.breaking` finds others.
 """
 
 from __future__ import annotations
 
 import shutil
 
-from verale.soundness.corpus.accept import accepted
-from verale.soundness.corpus.cases import Case, files_of
-from verale.soundness.corpus.deployments import deployment_cases
-from verale.soundness.corpus.large import large_cases
-from verale.soundness.corpus.least import least_files
-from verale.soundness.corpus.limits import limit_cases
-from verale.soundness.corpus.malformed import malformed
-from verale.soundness.corpus.reject import rejected
-from verale.soundness.corpus.witnesses import witness_cases
+from corpus.writing.accept import accepted
+from corpus.writing.deployments import deployment_cases
+from corpus.writing.large import large_cases
+from corpus.writing.least import least_files
+from corpus.writing.limits import limit_cases
+from corpus.writing.malformed import malformed
+from corpus.writing.reject import rejected
+from corpus.writing.storing import files_of
+from corpus.writing.witnesses import witness_cases
+
+from verale.soundness.corpus.cases import Case
 from verale.soundness.paths import CERTIFICATES
 
 FOLDERS = ("accept", "reject", "malformed", "witness", "deployment", "sizes", "least")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import nextafter
 
-from verale.soundness.corpus.accept.chosen import BARE_COSINE, SOFTMAX, with_masses
-from verale.soundness.corpus.accept.recipes import top_mean
+from corpus.writing.accept.chosen import BARE_COSINE, SOFTMAX, with_masses
+from corpus.writing.reject.building import BOX, NEGATED, case, twice
+
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject.building import BOX, NEGATED, case, twice
+from verale.soundness.corpus.recipes import top_mean
 from verale.soundness.independent import files
 
 PRODUCT = {

@@ -9,21 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import flint
+from corpus.writing.found import found
+from corpus.writing.truth import breaks, gaps, holds, satisfied
 
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.found import found
-from verale.soundness.corpus.truth import (
-    BEYOND,
-    FALSE,
-    INSTANCE,
-    MALFORMED,
-    SUBJECT,
-    Truth,
-    breaks,
-    gaps,
-    holds,
-    satisfied,
-)
+from verale.soundness.corpus.truth import BEYOND, FALSE, INSTANCE, MALFORMED, SUBJECT, Truth
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, Matrix
 from verale.soundness.independent.claim import Claim
@@ -48,7 +38,7 @@ _BEYOND = {
 }
 """Cases that are true, and why."""
 
-_AGAIN = "run python -m verale.soundness.corpus.breaking again"
+_AGAIN = "run PYTHONPATH=tests python -m corpus.writing.breaking again"
 
 _BY_HAND: dict[str, Matrix] = {
     "tie-without-an-image": [[1.0, 0.0]],

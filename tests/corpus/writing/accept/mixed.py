@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from verale.soundness.corpus.accept.recipes import GEOMETRIES
-from verale.soundness.corpus.cases import Case, encoded
+from corpus.writing.storing import encoded
+
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.recipes import GEOMETRIES
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import below
 from verale.soundness.independent.readers import Document

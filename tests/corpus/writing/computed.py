@@ -16,8 +16,8 @@ from math import log, sqrt
 from typing import Any
 
 import flint
+from corpus.writing.truth import satisfied
 
-from verale.soundness.corpus.truth import satisfied
 from verale.soundness.independent.arithmetic import PRECISION, Matrix, Vector
 from verale.soundness.independent.claim import Claim
 from verale.soundness.independent.files import given

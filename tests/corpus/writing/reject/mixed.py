@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verale.soundness.corpus.accept.mixed import LINE
+from corpus.writing.accept.mixed import LINE
+from corpus.writing.reject.building import COSINE, twice
+
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject.building import COSINE, twice
 from verale.soundness.independent import files
 
 __all__ = ["of_mixed"]

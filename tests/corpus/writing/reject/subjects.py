@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator
 from math import nextafter
 
+from corpus.writing.reject.building import BOX, COSINE, NEGATED, case
+
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject.building import BOX, COSINE, NEGATED, case
 from verale.soundness.independent import files
 
 

@@ -6,9 +6,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 
+from corpus.writing.reject.building import case
+
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.editing import described, entries, epsilon_times, tensor_times
-from verale.soundness.corpus.reject.building import case
 
 
 def of_heads(cases: dict[str, Case]) -> Iterator[Case]:

@@ -1,4 +1,5 @@
-"""Search for the latents that break the claims of rejected cases: `python -m verale.soundness.corpus.breaking`.
+"""Search for the latents that break the claims of rejected cases: `python -m corpus.writing.breaking`,
+with `PYTHONPATH=tests`.
 
 It writes `breaking.json` (see `found`), which `make` reads: a search in floats gives other last bits on another
 machine, so its results are stored. Nothing rests on the search: `truth` decides in balls whether latents break a claim.
@@ -18,16 +19,16 @@ from math import isqrt
 import flint
 import numpy as np
 import torch
+from corpus.writing.accept import accepted
+from corpus.writing.found import store
+from corpus.writing.reject import searched_cases
+from corpus.writing.truth import gaps, satisfied
 
 from verale.certificate import Certificate
 from verale.counterexample.demands import Demands, demands_of
 from verale.counterexample.repair import repair
 from verale.head import Head as TorchHead
-from verale.soundness.corpus.accept import accepted
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.found import store
-from verale.soundness.corpus.reject import searched_cases
-from verale.soundness.corpus.truth import gaps, satisfied
 from verale.soundness.independent.arithmetic import PRECISION, Matrix
 from verale.soundness.independent.claim import Claim, Evaluations, interval
 from verale.soundness.independent.files import given

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from corpus.writing.computed import is_lost, rounds_prototypes
+from corpus.writing.storing import encoded
+
 from verale.checker.deployment import Deployment
-from verale.soundness.corpus.accept.recipes import GEOMETRIES, MAXIMUM, UNBOUNDED, top_mean
-from verale.soundness.corpus.cases import Case, encoded
-from verale.soundness.corpus.computed import is_lost, rounds_prototypes
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.recipes import GEOMETRIES, MAXIMUM, UNBOUNDED, top_mean
 from verale.soundness.corpus.truth import BEYOND, FALSE, Truth
 from verale.soundness.independent import files
 

@@ -8,26 +8,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import flint
+from corpus.writing.storing import encoded
 
 from verale.checker import Auditor, Status
 from verale.paradigms import PARADIGMS
-from verale.soundness.corpus.accept.recipes import CLASSES, COUNT, PATCHES, Recipe, draw_head, draw_image
-from verale.soundness.corpus.cases import Case, encoded
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.recipes import CLASSES, COUNT, PATCHES, Recipe, around, draw_head, draw_image
 from verale.soundness.independent import files
-from verale.soundness.independent.arithmetic import PRECISION, Ball, Number, above, below, ends
+from verale.soundness.independent.arithmetic import PRECISION, Ball, above, below, ends
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import Document
-
-
-def around(value: Number, width: float) -> tuple[float, float]:
-    """An interval that holds a number, wider by `width` at either end."""
-    low, high = ends(value)
-    return below(low - Fraction(width)), above(high + Fraction(width))
 
 
 def candidates(

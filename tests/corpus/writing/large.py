@@ -13,12 +13,12 @@ from math import inf, nextafter
 from typing import Any
 
 import flint
+from corpus.writing.accept.chosen import BARE_COSINE
+from corpus.writing.storing import encoded
 
 from verale.checker import Auditor, Status
-from verale.soundness.corpus.accept.chosen import BARE_COSINE
-from verale.soundness.corpus.accept.explained import around
-from verale.soundness.corpus.accept.recipes import BOX, UNBOUNDED, inner_product
-from verale.soundness.corpus.cases import SIZES, Case, encoded
+from verale.soundness.corpus.cases import SIZES, Case
+from verale.soundness.corpus.recipes import BOX, UNBOUNDED, around, inner_product
 from verale.soundness.corpus.truth import FALSE, Truth
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, above, below, ends

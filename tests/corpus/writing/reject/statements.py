@@ -9,12 +9,12 @@ from fractions import Fraction
 from math import inf, nextafter
 
 import flint
+from corpus.writing.found import found
+from corpus.writing.reject.building import BOX, NEGATED, altered, case
+from corpus.writing.truth import gaps, satisfied
 
-from verale.soundness.corpus.accept.recipes import top_mean
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.found import found
-from verale.soundness.corpus.reject.building import BOX, NEGATED, altered, case
-from verale.soundness.corpus.truth import gaps, satisfied
+from verale.soundness.corpus.recipes import top_mean
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, above, ends
 from verale.soundness.independent.claim import Claim

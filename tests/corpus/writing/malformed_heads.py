@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from verale.soundness.corpus.accept.recipes import SOFT_TREE
 from verale.soundness.corpus.cases import Case
 from verale.soundness.corpus.editing import described, entries, joined, split
+from verale.soundness.corpus.recipes import SOFT_TREE
 from verale.soundness.independent import files
 
 __all__ = ["ABSENT", "malformed_heads", "malformed_latents"]

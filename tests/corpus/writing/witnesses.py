@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from math import nextafter
 from typing import Any
 
-from verale.soundness.corpus.accept.chosen import SOFTMAX
-from verale.soundness.corpus.accept.recipes import MAXIMUM, UNBOUNDED, top_mean
-from verale.soundness.corpus.cases import Case, encoded
-from verale.soundness.corpus.reject.building import BOX, COSINE, NEGATED
+from corpus.writing.accept.chosen import SOFTMAX
+from corpus.writing.reject.building import BOX, COSINE, NEGATED
+from corpus.writing.storing import encoded
+
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.recipes import MAXIMUM, UNBOUNDED, top_mean
 from verale.soundness.independent import files
 
 __all__ = ["witness_cases"]

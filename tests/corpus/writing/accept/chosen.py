@@ -7,8 +7,10 @@ from fractions import Fraction
 from math import log
 from typing import Any
 
-from verale.soundness.corpus.accept.recipes import GEOMETRIES, UNBOUNDED, top_mean
-from verale.soundness.corpus.cases import Case, encoded
+from corpus.writing.storing import encoded
+
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.recipes import GEOMETRIES, UNBOUNDED, top_mean
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import below, squared_distance
 from verale.soundness.independent.readers import Document

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verale.soundness.corpus.accept.chosen import BARE_COSINE
-from verale.soundness.corpus.accept.recipes import UNBOUNDED
+from corpus.writing.accept.chosen import BARE_COSINE
+from corpus.writing.reject.building import BOX, NEGATED, case, twice
+
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject.building import BOX, NEGATED, case, twice
+from verale.soundness.corpus.recipes import UNBOUNDED
 from verale.soundness.independent import files
 from verale.soundness.independent.head import Head
 

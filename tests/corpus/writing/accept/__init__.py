@@ -6,12 +6,13 @@ chosen.
 
 from __future__ import annotations
 
-from verale.soundness.corpus.accept.chosen import chosen_cases
-from verale.soundness.corpus.accept.explained import explain
-from verale.soundness.corpus.accept.mixed import mixed_cases
-from verale.soundness.corpus.accept.recipes import all_recipes
-from verale.soundness.corpus.accept.together import together_cases
+from corpus.writing.accept.chosen import chosen_cases
+from corpus.writing.accept.explained import explain
+from corpus.writing.accept.mixed import mixed_cases
+from corpus.writing.accept.together import together_cases
+
 from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.recipes import all_recipes
 
 __all__ = ["accepted"]
 

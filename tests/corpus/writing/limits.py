@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from verale.soundness.corpus.accept.chosen import NEGATED
-from verale.soundness.corpus.accept.recipes import top_mean
-from verale.soundness.corpus.cases import SIZES, Case, Inserted, encoded
+from corpus.writing.accept.chosen import NEGATED
+from corpus.writing.storing import encoded
+
+from verale.soundness.corpus.cases import SIZES, Case, Inserted
+from verale.soundness.corpus.recipes import top_mean
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import Document
 

@@ -284,3 +284,9 @@ def draw_image(head: Head, generator: random.Random) -> files.Matrix:
         if any(z) and (radius is None or arithmetic.product(z, z) <= Fraction(float.fromhex(radius)) ** 2):
             image.append(z)
     return image
+
+
+def around(value: arithmetic.Number, width: float) -> tuple[float, float]:
+    """An interval that holds a number, wider by `width` at either end."""
+    low, high = arithmetic.ends(value)
+    return arithmetic.below(low - Fraction(width)), arithmetic.above(high + Fraction(width))

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import nextafter
 
-from verale.soundness.corpus.accept.chosen import SOFTMAX, contradiction
-from verale.soundness.corpus.accept.recipes import top_mean
+from corpus.writing.accept.chosen import SOFTMAX, contradiction
+from corpus.writing.reject.building import BOX, COSINE, NEGATED, THRESHOLD, case, twice
+
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.reject.building import BOX, COSINE, NEGATED, THRESHOLD, case, twice
+from verale.soundness.corpus.recipes import top_mean
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import below
 

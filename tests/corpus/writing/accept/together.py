@@ -7,10 +7,12 @@ from fractions import Fraction
 from math import nextafter, sqrt
 from typing import Any
 
+from corpus.writing.accept.chosen import BARE_COSINE, NEGATED, SOFTMAX, with_masses
+from corpus.writing.storing import encoded
+
 from verale.checker import Auditor
-from verale.soundness.corpus.accept.chosen import BARE_COSINE, NEGATED, SOFTMAX, with_masses
-from verale.soundness.corpus.accept.recipes import UNBOUNDED, inner_product
-from verale.soundness.corpus.cases import Case, encoded
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.recipes import UNBOUNDED, inner_product
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import below, product, squared_distance
 from verale.soundness.independent.readers import Document
