@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from support.proved import fake
 
+from benchmarks.agreement import __main__ as program
+from benchmarks.agreement.table import table
 from verale.checker import Auditor, Status
-from verale.soundness.agreement import __main__ as program
 from verale.soundness.agreement import judging, sets
 from verale.soundness.agreement.compare import Compared, compared
 from verale.soundness.agreement.sets import Group, Question
-from verale.soundness.agreement.table import table
 from verale.soundness.corpus.cases import Case, deployed, stored
 from verale.soundness.suite import SECTIONS
 

@@ -6,18 +6,12 @@ import json
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import groupby
-from pathlib import Path
 
-from verale.errors import UsageError
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.mutants import mutants
 
-__all__ = ["Group", "Question", "corpora", "emitted", "mutated", "trained"]
-
-TRAINED = ("protopnet", "tesnet", "pipnet", "gaussian", "protopool")
-"""Heads trained on CIFAR-100, as `benchmarks.heads` names them."""
+__all__ = ["Group", "Question", "corpora", "emitted", "explained", "mutated", "with_margins"]
 
 
 @dataclass(frozen=True)
@@ -103,26 +97,6 @@ def emitted(count: int, seed: int = 0, one_in: int = 1) -> Iterator[Group]:
             if made >= count:
                 return
         turn += 1
-
-
-def trained(data: Path, images: int) -> Iterator[Group]:
-    """The trained heads of a folder, a few images of each explained under every paradigm."""
-    import safetensors.torch
-
-    from verale.soundness.combinations import searches
-
-    try:
-        build = import_module("benchmarks.heads").build
-    except ImportError as error:
-        raise UsageError(f"--data needs benchmarks/, which is in a clone of verale alone ({error})") from None
-    for name in TRAINED:
-        subject = build(name, data, images)
-        questions = tuple(
-            Question(f"{name}, image {image}, {paradigm}", certificate)
-            for paradigm in dict.fromkeys(paradigm for paradigm, _ in searches(subject.head))
-            for image, certificate in enumerate(explained(subject.head, subject.latents, paradigm, "rival", 0.0))
-        )
-        yield Group(subject.head.to_bytes(), safetensors.torch.save({"latents": subject.latents}), questions)
 
 
 def explained(head: object, latents: object, paradigm: str, order: str, tolerance: float) -> Iterator[bytes]:

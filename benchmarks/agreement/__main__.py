@@ -14,18 +14,21 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.agreement.table import table
 from verale.checker.errors import KernelError
 from verale.checker.proved import find_executable
 from verale.errors import UsageError
 from verale.soundness.agreement import sets
 from verale.soundness.agreement.compare import Compared, compared
-from verale.soundness.agreement.sets import Group
-from verale.soundness.agreement.table import table
+from verale.soundness.agreement.sets import Group, Question
+
+TRAINED = ("protopnet", "tesnet", "pipnet", "gaussian", "protopool")
+"""Heads trained on CIFAR-100, as `benchmarks.heads` names them."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m verale.soundness.agreement", description=__doc__.splitlines()[0] if __doc__ else None
+        prog="python -m benchmarks.agreement", description=__doc__.splitlines()[0] if __doc__ else None
     )
     parser.add_argument("--mutants-one-in", type=int, default=100, help="take one in so many mutants; 0 for none")
     parser.add_argument("--emitted", type=int, default=300, help="certificates of random heads (default 300)")
@@ -35,7 +38,7 @@ def main() -> int:
     parser.add_argument("--judged-one-in", type=int, default=20, help="judge one in so many of what all prove")
     parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
     given = parser.parse_args()
-    command = f"python -m verale.soundness.agreement {' '.join(sys.argv[1:])}".strip()
+    command = f"python -m benchmarks.agreement {' '.join(sys.argv[1:])}".strip()
     text = ""
     try:
         facts = {"executable": find_executable().sha256} | _facts()
@@ -66,7 +69,24 @@ def _chosen(given: argparse.Namespace) -> Iterator[tuple[str, Iterator[Group]]]:
         torch.set_num_threads(1)
         yield "random heads", sets.emitted(given.emitted, given.seed)
     if given.data:
-        yield "trained heads", sets.trained(given.data, given.images)
+        yield "trained heads", _trained(given.data, given.images)
+
+
+def _trained(data: Path, images: int) -> Iterator[Group]:
+    """The trained heads of a folder, a few images of each explained under every paradigm."""
+    import safetensors.torch
+
+    from benchmarks.heads import build
+    from verale.soundness.combinations import searches
+
+    for name in TRAINED:
+        subject = build(name, data, images)
+        questions = tuple(
+            Question(f"{name}, image {image}, {paradigm}", certificate)
+            for paradigm in dict.fromkeys(paradigm for paradigm, _ in searches(subject.head))
+            for image, certificate in enumerate(sets.explained(subject.head, subject.latents, paradigm, "rival", 0.0))
+        )
+        yield Group(subject.head.to_bytes(), safetensors.torch.save({"latents": subject.latents}), questions)
 
 
 def _facts() -> dict[str, str]:

@@ -1,0 +1,7 @@
+"""Whether the Python checker and the proved one agree: the comparison of `verale soundness`, at any length.
+
+    python -m benchmarks.agreement --mutants-one-in 4 --emitted 10000 --out benchmarks/results/agreement.md
+
+`verale.soundness.agreement` has the certificates, the kernels and the comparison; `table` says what came of it, in
+Markdown. With `--data` heads that were trained are compared too (`benchmarks.heads`).
+"""
