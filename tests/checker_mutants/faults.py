@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from checker_mutants.mutant import CHECKER
 from support.syntax import edited
-
-from verale.soundness.mutant import CHECKER
 
 __all__ = ["FAULTS", "Fault", "planted"]
 

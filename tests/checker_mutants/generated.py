@@ -18,9 +18,8 @@ from collections.abc import Iterator
 
 from checker_mutants.attacks import detections
 from checker_mutants.faults import Fault
+from checker_mutants.mutant import CHECKER
 from support.syntax import put
-
-from verale.soundness.mutant import CHECKER
 
 __all__ = ["FILES", "drawn", "main"]
 

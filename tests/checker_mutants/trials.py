@@ -9,11 +9,11 @@ from functools import cache
 from itertools import product
 
 import flint
+from checker_mutants.mutant import Import
 
 from verale.soundness.corpus.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.head import Head as IndependentHead
-from verale.soundness.mutant import Import
 
 __all__ = ["Trial", "heads", "set_grid", "trials"]
 

@@ -9,9 +9,8 @@ import pytest
 from checker_mutants.attacks import detected_by, detections
 from checker_mutants.faults import FAULTS, Fault, planted
 from checker_mutants.generated import FILES, drawn
+from checker_mutants.mutant import CHECKER, injected
 from support.syntax import edited
-
-from verale.soundness.mutant import CHECKER, injected
 
 _PARTS = 3
 """So many parts of the sample, which several processes can try at once."""

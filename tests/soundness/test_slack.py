@@ -7,10 +7,11 @@ from pathlib import Path
 
 import flint
 import pytest
+from checker_mutants import teeth
 
 from verale.checker import Auditor, Status
 from verale.paradigms import PARADIGMS
-from verale.soundness import slack, targets, teeth
+from verale.soundness import slack, targets
 from verale.soundness.combinations import COMBINATIONS
 from verale.soundness.corpus.cases import stored
 from verale.soundness.independent import files
@@ -43,7 +44,7 @@ def attacked_combinations():
 @pytest.mark.parametrize(("combination", "paradigms"), list(attacked_combinations()))
 def test_tight_certificates_are_refuted_after_a_cut_and_not_before(combination, paradigms):
     found = [each for each in targets.of_tight_heads(combination, 0, brief=True) if each.key[0] in paradigms]
-    tally = teeth.attacked(found)
+    tally = teeth.bitten(found)
     assert tally.tried.total() == len(found) > 0
     assert tally.wrong == []
     assert tally.toothless == []
@@ -71,7 +72,7 @@ def test_prices_have_teeth():
     """The tight certificates of `assignment` are proved by prices alone, so that no other cut can refute them."""
     softmax = next(each for each in COMBINATIONS if str(each) == "softmax identity max linear")
     found = [each for each in targets.of_tight_heads(softmax, 0) if each.key[0] == "assignment"]
-    tally = teeth.attacked(each for each in found if each.kind == "tight")
+    tally = teeth.bitten(each for each in found if each.kind == "tight")
     assert {cut: tally.bitten["assignment", "max", "linear", "tight", cut] for cut in teeth.CUTS} == {
         "activations": 0,
         "prices": 2,
@@ -86,7 +87,7 @@ def test_mutants_of_the_corpora_that_stay_proved_are_attacked(monkeypatch):
     assert found
     for target in found:
         assert Auditor(target.head, target.latents).check(target.certificate).status is Status.PROVED
-    tally = teeth.attacked(found)
+    tally = teeth.bitten(found)
     assert tally.tried.total() == len(found)
     assert tally.wrong == []
 
@@ -138,14 +139,14 @@ def nothing(*_):
 
 
 def test_a_blunt_attack_is_noticed(monkeypatch):
-    """If no image were moved onto the statements, no cut rule would be refuted, and the section would say so."""
+    """If no image were moved onto the statements, no margin would be attained, and the section would say so."""
     monkeypatch.setattr(slack._Search, "complying", lambda *_: None)
     one = next(each for each in COMBINATIONS if str(each) == "softmax identity max_minus_mean linear")
     monkeypatch.setattr(targets, "some", lambda _: [one])
     monkeypatch.setattr(targets, "of_corpora", nothing)
     _, _, wrong = ATTACK.try_it(False, 0)
     assert len(wrong) == 3  # one a paradigm
-    assert all(line.endswith("not refuted after a rule was cut") for line in wrong)
+    assert all(line.endswith("its margins are attained, but not by the attack") for line in wrong)
 
 
 def test_a_false_certificate_is_noticed(monkeypatch):

@@ -6,14 +6,13 @@
 - `properties`: properties of certificates and of the checker, by hypothesis.
 - `random_heads`: random heads, explained and audited.
 - `combinations`: random heads of every combination of parts, in turn (`python -m benchmarks.emitted`).
-- `slack`: latents that satisfy a certificate and bring a rival as near as they can; `teeth` tries whether it would
-  notice a rule that proves a little too much, on the certificates of `targets` and `tight`.
+- `slack`: latents that satisfy a certificate and bring a rival as near as they can; `attacked` applies it to the
+  certificates of `targets`, and to those of `tight`, whose margins it has to attain.
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
 - `agreement`: the verdicts of the Python checker and of the proved one, side by side.
 - `enclosures`: the arithmetic of the kernels, against exact numbers.
 - `second`: a second checker, written in JavaScript from certificates/v1.md alone, asked about the same certificates.
 
 `independent` is another reading of certificates/v1.md, which shares nothing with the checker; it decides what is true.
-`mutant` makes copies of the checker with a fault, for `teeth` and for the tests. `paths` says where the corpora and the
-lemmas lie.
+`paths` says where the corpora and the lemmas lie.
 """

@@ -2,7 +2,7 @@
 
 It knows no rule of a paradigm and imports neither the search nor the checker. It optimises in float64
 (`independent.floats`), then moves the result onto the statements in balls of 300 bits, where `independent.claim`
-decides whether it satisfies them and how far the rival is behind. `teeth` applies it.
+decides whether it satisfies them and how far the rival is behind. `attacked` applies it.
 
 First every patch gets options: latents that satisfy what is stated of it and have an extreme observable. Patch by patch
 the best option is taken, from several starts. From there all patches move together along the projected gradient.

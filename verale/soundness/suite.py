@@ -103,16 +103,19 @@ def _attack(long: bool, seed: int) -> Outcome:
 
     import torch
 
+    from verale.soundness.attacked import attacked, targets
     from verale.soundness.targets import of_corpora, some
-    from verale.soundness.teeth import attacked, targets
 
     torch.set_num_threads(1)
     draws = 16 if long else 1
     numbers = range(draws * seed, draws * (seed + 1))
     tally = attacked(chain(targets(some(1 if long else 18), numbers, not long), of_corpora(20 if long else 1000, seed)))
-    wrong = (*tally.wrong, *(f"{name}: not refuted after a rule was cut" for name in tally.toothless))
+    wrong = (
+        *tally.wrong,
+        *(f"{name}: its margins are attained, but not by the attack" for name in tally.blunt),
+    )
     tight = sum(count for (_, kind), count in tally.tried.items() if kind == "tight")
-    detail = f"proved certificates attacked; {tight - len(tally.toothless)} of {tight} tight ones refuted after a cut"
+    detail = f"proved certificates attacked; the margins of {tight - len(tally.blunt)} of {tight} tight ones attained"
     return tally.tried.total(), detail, wrong
 
 
@@ -205,7 +208,7 @@ SECTIONS = (
     Section("lemmas", "what the rules rest on, proved by Z3", ("soundness",), _lemmas),
     Section("properties", "the checker and certificates, tried by hypothesis", ("soundness",), _properties),
     Section("emitted", "random heads explained under every paradigm, and audited", ("explain",), _emitted),
-    Section("attack", "latents that satisfy proved certificates, and break those of cut rules", ("explain",), _attack),
+    Section("attack", "latents that satisfy proved certificates, and bring a rival near", ("explain",), _attack),
     Section("corpora", "certificates whose verdicts are known", (), _corpora),
     Section("mutants", "accepted certificates, changed", (), _mutants),
     Section("agreement", "the Python checker and the proved one on the same certificates", ("explain",), _agreement),

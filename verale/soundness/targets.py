@@ -1,4 +1,4 @@
-"""Certificates that the checker proves and that name an image, for `teeth` to attack.
+"""Certificates that the checker proves and that name an image, to be attacked (`attacked`).
 
 - `emitted`: what the search writes for random heads, and for those of `tight`.
 - `mutated`: the same with a statement dropped or with wider intervals; the margins are those that the checker proves.

@@ -31,9 +31,9 @@ from checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their
 from checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
 from checker_mutants.attacks.within import ranges_lie_within
 from checker_mutants.faults import Fault
+from checker_mutants.mutant import Import, injected
 
 from verale.soundness.independent import arithmetic
-from verale.soundness.mutant import Import, injected
 
 __all__ = ["detected_by", "detections"]
 

@@ -8,11 +8,11 @@ from itertools import product
 from typing import Any
 
 import flint
+from checker_mutants.mutant import Import
 from checker_mutants.trials import heads, set_grid, trials
 
 from verale.soundness.corpus.recipes import COUNT
 from verale.soundness.independent import arithmetic
-from verale.soundness.mutant import Import
 
 __all__ = ["margins", "similarities"]
 

@@ -10,8 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 import flint
-
-from verale.soundness.mutant import Import
+from checker_mutants.mutant import Import
 
 __all__ = ["foreign_integers", "matching", "numbers", "transcendentals"]
 

@@ -20,9 +20,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from checker_mutants.mutant import CHECKER, Import
+
 from verale.soundness.corpus.cases import CERTIFICATE, MANIFEST
 from verale.soundness.corpus.truth import BEYOND
-from verale.soundness.mutant import CHECKER, Import
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["SEVERITY", "commands_differ", "records_differ"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from functools import cache
 
+from checker_mutants.mutant import Import
+
 from verale.soundness.corpus.cases import Case, deployed, stored
 from verale.soundness.corpus.truth import BEYOND
-from verale.soundness.mutant import Import
 
 __all__ = ["verdicts_differ"]
 

@@ -15,9 +15,10 @@ from itertools import product
 from math import exp, floor, log, prod, sqrt
 from typing import Any
 
+from checker_mutants.mutant import Import
+
 from verale.soundness.independent import files
 from verale.soundness.independent.head import Head as IndependentHead
-from verale.soundness.mutant import Import
 
 __all__ = ["deployments_lose_less"]
 

@@ -16,10 +16,10 @@ from math import isqrt
 from typing import Any
 
 import flint
+from checker_mutants.mutant import Import
 
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.arithmetic import Interval, Matrix, cosine_ends
-from verale.soundness.mutant import Import
 
 _FINE = 1 << 400
 

@@ -12,9 +12,9 @@ from itertools import combinations, product
 from typing import Any
 
 import flint
+from checker_mutants.mutant import Import
 
 from verale.soundness.independent import files
-from verale.soundness.mutant import Import
 
 __all__ = ["least_sizes"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from checker_mutants.mutant import Import
+
 from verale.soundness.corpus.cases import stored
 from verale.soundness.independent import files
-from verale.soundness.mutant import Import
 
 __all__ = ["work_is_counted"]
 

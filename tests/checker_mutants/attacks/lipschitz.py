@@ -6,12 +6,12 @@ import random
 from fractions import Fraction
 from typing import Any
 
+from checker_mutants.mutant import Import
 from checker_mutants.trials import heads, set_grid
 
 from verale.soundness.corpus.recipes import COUNT
 from verale.soundness.independent import arithmetic
 from verale.soundness.independent.head import Head
-from verale.soundness.mutant import Import
 
 __all__ = ["activations_bound_others"]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from checker_mutants.mutant import Import
 from support.independent_text import (
     text_of_addition,
     text_of_certificate,
@@ -25,7 +26,6 @@ from support.independent_text import (
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import read_latents
-from verale.soundness.mutant import Import
 
 __all__ = ["dialogues", "proved_verdicts", "scripts", "texts_differ"]
 

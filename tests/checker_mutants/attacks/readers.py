@@ -10,9 +10,10 @@ from math import prod
 from typing import Any
 from unittest.mock import patch
 
+from checker_mutants.mutant import Import
+
 from verale.soundness.corpus.editing import joined, split
 from verale.soundness.independent import files
-from verale.soundness.mutant import Import
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["json_at_its_limits", "tensors_at_their_limits"]

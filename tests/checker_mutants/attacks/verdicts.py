@@ -9,8 +9,9 @@ from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
+from checker_mutants.mutant import Import
+
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.mutant import Import
 
 __all__ = ["margins_in_records", "two_kernels", "witnesses"]
 

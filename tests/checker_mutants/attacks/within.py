@@ -9,11 +9,11 @@ from itertools import product
 from typing import Any
 
 import flint
+from checker_mutants.mutant import Import
 from checker_mutants.trials import Trial, set_grid, trials
 
 from verale.soundness.corpus.recipes import COUNT, PATCHES
 from verale.soundness.independent import files
-from verale.soundness.mutant import Import
 
 __all__ = ["ranges_lie_within"]
 

@@ -1,10 +1,8 @@
-"""Whether the attack of `slack` is sharp, and what it finds: certificates that the checker proves, attacked.
+"""Whether the attack of `verale soundness` is sharp: it refutes what checkers prove whose rules are cut.
 
-    python -m verale.soundness.teeth --one-in 8 --out benchmarks/results/attack.md
+    PYTHONPATH=tests python -m checker_mutants.teeth --one-in 8 --out benchmarks/results/attack.md
 
-`targets` says which certificates. The *slack* of a margin says how near the attack comes: 0 where it attains the
-margin, 1 where it finds nothing better than the image, less than 0 where it refutes it. The attack has teeth where it
-refutes what checkers prove whose rules are cut by half a per cent (`CUTS`).
+`verale.soundness.targets` says which certificates. The cuts are of half a per cent (`CUTS`).
 """
 
 from __future__ import annotations
@@ -13,85 +11,67 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
-from math import isnan
 from pathlib import Path
 
 import flint
 import torch
+from checker_mutants.mutant import CHECKER, injected
+from support.syntax import edited
 
-from verale.soundness.combinations import Combination
+from verale.soundness.attacked import Attacked, targets
 from verale.soundness.independent.arithmetic import PRECISION
-from verale.soundness.mutant import CHECKER, injected
 from verale.soundness.slack import attack
-from verale.soundness.targets import KINDS, Key, Target, of_corpora, of_random_heads, of_tight_heads, some, verdict_of
+from verale.soundness.targets import KINDS, Target, of_corpora, some, verdict_of
 
-__all__ = ["CUTS", "Bites", "attacked", "table", "targets"]
+__all__ = ["CUTS", "Bites", "bitten", "table"]
 
 CUTS = {
     # Every range of an activation, by half a per cent at either end.
     "activations": (
         "plain/audit.py",
-        "        box = self._rule().box(self._certificate.statements, self._certificate.patches)",
-        "        box = self._rule().box(self._certificate.statements, self._certificate.patches)\n"
-        "        cuts = [(high - low) // 200 for low, high in zip(box.lower, box.upper)]\n"
-        "        lower = [low + cut for low, cut in zip(box.lower, cuts)]\n"
-        "        box = type(box)(lower, [high - cut for high, cut in zip(box.upper, cuts)], box.bits)",
+        "box = self._rule().box(self._certificate.statements, self._certificate.patches)",
+        """
+        box = self._rule().box(self._certificate.statements, self._certificate.patches)
+        cuts = [(high - low) // 200 for low, high in zip(box.lower, box.upper)]
+        lower = [low + cut for low, cut in zip(box.lower, cuts)]
+        box = type(box)(lower, [high - cut for high, cut in zip(box.upper, cuts)], box.bits)
+        """,
     ),
     # What prices leave to a rival, by half a per cent.
     "prices": (
         "plain/assignment.py",
-        "            total += count * max(0, max(excess, default=0))",
-        "            total += count * max(0, max(excess, default=0))\n        total = total * 199 // 200",
+        "total += count * max(0, max(excess, default=0))",
+        "total += count * max(0, max(excess, default=0))\ntotal = total * 199 // 200",
     ),
 }
-"""Rules of the checker that prove a little too much: the file, a line of it, and what takes its place."""
+"""Rules of the checker that prove a little too much: the file, a statement of it, and what takes its place."""
 
 
 @dataclass
-class Bites:
-    """What the attack found, by paradigm, pooling and readout, and by kind of certificate.
+class Bites(Attacked):
+    """What the attack found, and what of it refutes after a cut.
 
     Attributes:
-        tried: how many were attacked.
-        slacks: the least slack of each certificate whose image does not attain its margins.
         bitten: how many were refuted after a cut; last in the key is its name, or `any`.
         toothless: the names of tight certificates that were refuted after no cut.
-        wrong: certificates that were refuted as they are.
     """
 
-    tried: Counter[tuple[Key, str]] = field(default_factory=Counter)
-    slacks: dict[tuple[Key, str], list[float]] = field(default_factory=dict)
     bitten: Counter[tuple[str, ...]] = field(default_factory=Counter)
     toothless: list[str] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
 
 
-def targets(combinations: tuple[Combination, ...], draws: range, brief: bool = False) -> Iterator[Target]:
-    """Certificates of random and of tight heads, draw by draw of each combination."""
-    for number in draws:
-        for combination in combinations:
-            yield from of_random_heads(combination, number)
-            yield from of_tight_heads(combination, number, brief)
-
-
-def attacked(certificates: Iterable[Target]) -> Bites:
+def bitten(certificates: Iterable[Target]) -> Bites:
     """Attack certificates that are proved, and what checkers with a cut rule prove of the same statements."""
     tally = Bites()
     for target in certificates:
         attempts = attack(target.certificate, target.head, target.latents)
+        tally.add(target, attempts)
         document = json.loads(target.certificate)
-        at = target.key, target.kind
         with flint.ctx.workprec(PRECISION):
-            if any(attempt.refutes() for attempt in attempts):
-                tally.wrong.append(f"{target.name}: latents satisfy the statements and fall short of a margin")
-            slacks = [attempt.slack for attempt in attempts if not isnan(attempt.slack)]
-            tally.tried[at] += 1
-            if slacks:
-                tally.slacks.setdefault(at, []).append(min(slacks))
             bites = []
             for cut in CUTS:
                 with injected(_with(cut)) as load:
@@ -106,12 +86,9 @@ def attacked(certificates: Iterable[Target]) -> Bites:
 
 @cache
 def _with(cut: str) -> dict[str, str]:
-    """The changed file. Raises ValueError if the line is not there: nothing would be cut."""
-    file, line, others = CUTS[cut]
-    source = (CHECKER / file).read_text(encoding="utf-8")
-    if source.count(line) != 1:
-        raise ValueError(f"{file}: {line!r} is there {source.count(line)} times, expected once")
-    return {file: source.replace(line, others)}
+    """The changed file. Raises ValueError if the statement is not there: nothing would be cut."""
+    file, statement, others = CUTS[cut]
+    return {file: edited((CHECKER / file).read_text(encoding="utf-8"), statement, others)}
 
 
 def table(tally: Bites, command: str) -> str:
@@ -160,9 +137,9 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     draws = range(options.first, options.first + options.draws)
-    command = f"python -m verale.soundness.teeth {' '.join(sys.argv[1:])}".strip()
+    command = f"PYTHONPATH=tests python -m checker_mutants.teeth {' '.join(sys.argv[1:])}".strip()
     certificates = chain(targets(some(options.one_in), draws), of_corpora(options.mutants_one_in, options.first))
-    text = table(tally := attacked(certificates), command)
+    text = table(tally := bitten(certificates), command)
     print(text, end="")
     if options.out:
         options.out.write_text(text, encoding="utf-8")
