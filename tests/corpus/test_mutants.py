@@ -9,10 +9,20 @@ from typing import Any
 import pytest
 
 from verale.checker import Auditor, Status, Verdict
-from verale.soundness.corpus.attack import VERDICTS, attacked
+from verale.soundness.corpus.attack import attacked
 from verale.soundness.corpus.cases import stored
 from verale.soundness.corpus.judge import HARMLESS
 from verale.soundness.paths import CERTIFICATES
+
+VERDICTS = {
+    ("PROVED", ""),
+    ("PROVED", "unclaimed"),
+    *(("NOT_PROVED", reason) for reason in ("subject", "instance", "entailment", "margin", "minimality")),
+    ("REFUTED", "refuted"),
+    ("MALFORMED", "malformed"),
+    ("INPUT_ERROR", "head"),
+    ("INPUT_ERROR", "latents"),
+}
 
 
 @pytest.mark.parametrize(

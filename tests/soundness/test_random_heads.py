@@ -1,6 +1,6 @@
 """A small run of `verale.soundness.random_heads`: both kernels prove every certificate of random heads.
 
-Many more heads: `python -m verale.soundness.random_heads --seconds 600`, half of them with a tolerance.
+Many more heads: `verale soundness --only emitted --long`, and `python -m benchmarks.emitted` with tolerances.
 """
 
 from __future__ import annotations

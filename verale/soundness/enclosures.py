@@ -1,21 +1,15 @@
 """Draw arguments for every operation of both kernels and of `dyadic`, and count the enclosures that do not hold.
 
-    python -m verale.soundness.enclosures --samples 1000000
-
 Exact results are compared with Python's integers and fractions. Logarithms and exponentials are compared with the other
 kernel's library, at 400 bits more than are asked for: arb with mpmath's `mp`, allowing for its error of a few units in
-the last place, mpmath with arb's balls. The two ends must also be neighbours or have one number between them. The exit
-code is 0 only if nothing failed.
+the last place, mpmath with arb's balls. The two ends must also be neighbours or have one number between them.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
 import struct
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -235,20 +229,3 @@ def _binary64(generator: random.Random) -> float:
             bits = generator.getrandbits(63) % (2047 << 52)
     (value,) = struct.unpack("<d", struct.pack("<Q", bits | generator.getrandbits(1) << 63))
     return float(value)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--samples", type=int, default=10_000, help="draws of every operation (default: 10000)")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    start = time.process_time()
-    counts = failures(options.samples, options.seed)
-    for name, count in counts.items():
-        print(f"{name:<18} {options.samples} samples, {count} failures")
-    print(f"{time.process_time() - start:.0f} s of processor time, flint {flint.__version__}")
-    return int(any(counts.values()))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

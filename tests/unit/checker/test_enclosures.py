@@ -1,6 +1,6 @@
 """Every operation of both kernels, at drawn arguments, against exact numbers and the other kernel's library.
 
-`python -m verale.soundness.enclosures --samples 1000000` draws more of the same.
+`verale soundness --only enclosures --long` draws a million of each.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
-"""Mutate every accepted case, and judge each mutant that the checker proves.
-
-    python -m verale.soundness.corpus.attack
-
-The command takes all mutants; the test takes one in so many.
-"""
+"""Mutate every accepted case, and judge each mutant that the checker proves."""
 
 from __future__ import annotations
 
 import json
 import random
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,16 +14,6 @@ from verale.soundness.corpus.judge import Judge, precisely
 from verale.soundness.corpus.mutants import Mutant, mutants
 from verale.soundness.independent.claim import Claim
 from verale.soundness.independent.readers import WrongError
-
-VERDICTS = {
-    ("PROVED", ""),
-    ("PROVED", "unclaimed"),
-    *(("NOT_PROVED", reason) for reason in ("subject", "instance", "entailment", "margin", "minimality")),
-    ("REFUTED", "refuted"),
-    ("MALFORMED", "malformed"),
-    ("INPUT_ERROR", "head"),
-    ("INPUT_ERROR", "latents"),
-}
 
 
 @dataclass
@@ -115,19 +99,3 @@ def require_needed(auditor: Any, mutant: Mutant) -> int:
         if fewer[0] == "PROVED" or fewer == ("NOT_PROVED", "minimality"):
             raise WrongError(f"statement {index} can be dropped though minimality is proved")
     return len(statements)
-
-
-def main() -> int:
-    tally = attacked()
-    print(f"{tally.verdicts.total()} mutants of {len(tally.kinds)} kinds")
-    for (status, reason), count in tally.verdicts.most_common():
-        print(f"  {count:6} {status} {reason}")
-    print(f"proved, and harmless for: {dict(tally.harmless.most_common())}")
-    print(f"not entailed: {tally.refuted[True]} with a counterexample, {tally.refuted[False]} without")
-    print(f"statements dropped again from what is proved minimal: {tally.redropped}")
-    print(f"wrongly proved: {len(tally.wrong)}", *tally.wrong, sep="\n  ")
-    return 1 if tally.wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

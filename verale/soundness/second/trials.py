@@ -1,15 +1,8 @@
-"""Certificates on which the checker and the second checker are compared, and what else must hold of each.
-
-    python -m verale.soundness.second.trials --long
-
-The command prints every certificate of which one of them proves more than the other.
-"""
+"""Certificates on which the checker and the second checker are compared, and what else must hold of each."""
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -147,24 +140,3 @@ TRIALS: dict[str, Callable[[SecondChecker, bool, int], Agreement]] = {
 
 def _numbers(count: int, seed: int) -> range:
     return range(count * seed, count * (seed + 1))
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--long", action="store_true", help="try everything")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", choices=list(TRIALS), help="one of them")
-    options = parser.parse_args()
-    checker, faults = SecondChecker(), 0
-    for name, trial in TRIALS.items():
-        if options.only not in (None, name):
-            continue
-        agreement = trial(checker, options.long, options.seed)
-        faults += len(agreement.wrong)
-        print(f"{name}: {agreement}; {len(agreement.wrong)} at odds")
-        print(*(f"  {line}" for line in (*agreement.wrong, *agreement.listed)), sep="\n")
-    return 1 if faults else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
