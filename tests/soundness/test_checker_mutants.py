@@ -10,7 +10,7 @@ from checker_mutants.attacks import detected_by, detections
 from checker_mutants.faults import FAULTS, Fault, planted
 from checker_mutants.generated import FILES, drawn
 from checker_mutants.mutant import CHECKER, injected
-from support.syntax import edited
+from support.syntax import changed
 
 _PARTS = 3
 """So many parts of the sample, which several processes can try at once."""
@@ -51,26 +51,55 @@ def test_every_fault_can_be_injected() -> None:
             compile(fault.source, file, "exec")
 
 
+DYADIC = (CHECKER / "dyadic.py").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "error"),
+    ("function", "change", "error"),
     [
-        ("a_name_that_is_not_there", "0", ValueError),
-        ("return value", "return 0", ValueError),  # it is there several times
-        ("return sum(map(mul, left, right))", "return (", SyntaxError),
+        ("", "a_name_that_is_not_there => 0", ValueError),
+        ("", "return value => return 0", ValueError),  # it is there several times
+        ("", "without a_name_that_is_not_there", ValueError),
+        ("no_function", "return value => return 0", ValueError),
+        ("", "nothing changes", ValueError),
+        ("dot", "return sum(map(mul, left, right)) => return (", SyntaxError),
     ],
 )
-def test_a_fault_that_cannot_be_injected_is_refused(old: str, new: str, error: type[Exception]) -> None:
+def test_a_fault_that_cannot_be_injected_is_refused(function: str, change: str, error: type[Exception]) -> None:
     """And not reported as detected."""
     with pytest.raises(error):
-        edited((CHECKER / "dyadic.py").read_text(encoding="utf-8"), old, new)
+        changed(DYADIC, function, change)
     with pytest.raises(SyntaxError):
         detected_by(Fault("dyadic.py", "no program", "return ("))
+
+
+PROGRAM = "def f(a, b):\n    if a and b:\n        g(a, b)\n        return a + b\n\ndef h(a, b):\n    return a + b"
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ("never a and b", "if False:"),
+        ("always a and b", "if True:"),
+        ("without b", None),  # of the condition, of the call or of the sum
+        ("without g(a, b)", "if a and b:\n        return a + b"),
+        ("a + b => a - b", "g(a, b)\n        return a - b"),
+    ],
+)
+def test_a_change_is_of_one_function_and_of_one_place(change: str, found: str | None) -> None:
+    if found is None:
+        with pytest.raises(ValueError, match="expected once"):
+            changed(PROGRAM, "f", change)
+    else:
+        other = changed(PROGRAM, "f", change)
+        assert found in other and other.endswith("def h(a, b):\n    return a + b")
+    assert changed(PROGRAM, "h", "without b").endswith("def h(a, b):\n    return a")
 
 
 def test_a_fault_is_in_the_copy_alone() -> None:
     from verale.checker import dyadic
 
-    source = edited((CHECKER / "dyadic.py").read_text(encoding="utf-8"), "sum(map(mul, left, right))", "-1")
+    source = changed(DYADIC, "dot", "sum(map(mul, left, right)) => -1")
     with injected({"dyadic.py": source}) as module:
         assert module("dyadic").dot([2], [3]) == -1
         assert dyadic.dot([2], [3]) == 6
@@ -84,5 +113,5 @@ def test_every_file_of_the_checker_has_faults() -> None:
         *theorems,
         *(file for file in FILES if file.endswith("__init__.py")),
     }
-    names = [(file, wrong) for file, faults in FAULTS.items() for wrong, _, _ in faults]
+    names = [(file, wrong) for file, faults in FAULTS.items() for _, wrong, _ in faults]
     assert len(set(names)) == len(names)

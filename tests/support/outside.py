@@ -26,7 +26,7 @@ from textwrap import dedent
 import pytest
 from support.forking import keep_one_thread
 from support.outside_faults import TABLE
-from support.syntax import edited, replaced
+from support.syntax import changed, replaced
 
 __all__ = ["FAULTS", "ROOT", "OutsideFault", "chosen", "detected_by"]
 
@@ -44,8 +44,8 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class OutsideFault:
-    """`new` in the place of `old` in a file of `verale`, as `edited` takes them, or `replaced` where it is no Python;
-    `wrong` says what is wrong then.
+    """A change of a function in a file of `verale`, as `changed` takes it; where it is no Python, of a text that stands
+    there once. `wrong` says what is wrong then.
 
     `test` has to detect it: its file below `tests`, its name, perhaps its parameters.
 
@@ -53,9 +53,9 @@ class OutsideFault:
     """
 
     file: str
+    function: str
     wrong: str
-    old: str
-    new: str
+    change: str
     test: str
 
     def __str__(self) -> str:
@@ -65,21 +65,19 @@ class OutsideFault:
     def of(cls, text: str) -> OutsideFault:
         """The fault that the table describes so. Raises ValueError: a part of it is missing."""
         title, *change, test = text.rstrip().split("\n")
-        file, _, wrong = title.partition(": ")
-        old, _, new = map(str.strip, dedent("\n".join(change)).partition("=>"))
-        if not (wrong and old and new):
+        place, _, wrong = title.partition(": ")
+        file, _, function = place.partition(" ")
+        if not (wrong and change):
             raise ValueError(f"not a fault as the table has them: {text}")
-        return cls(file, wrong, old, new, test.strip())
+        return cls(file, function, wrong, dedent("\n".join(change)), test.strip())
 
     def source(self) -> str:
         """The file with the fault. Raises ValueError where what is replaced is not there exactly once."""
         source = (ROOT / "verale" / self.file).read_text(encoding="utf-8")
         try:
-            return (
-                edited(source, self.old, self.new)
-                if self.file.endswith(".py")
-                else replaced(source, self.old, self.new)
-            )
+            if self.file.endswith(".py"):
+                return changed(source, self.function, self.change)
+            return replaced(source, *map(str.strip, self.change.split("=>")))
         except (ValueError, SyntaxError) as error:
             raise ValueError(f"{self}: {error}") from None
 

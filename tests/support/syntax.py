@@ -1,14 +1,46 @@
-"""Changes of a program by its syntax: how its source is laid out, and what its comments say, does not matter."""
+"""Changes of a program by its syntax: how its source is laid out, and what its comments say, does not matter.
+
+A change is said in one of these forms, with Python in the place of capitals:
+
+    never TEST       the test is false: a branch that is never taken
+    always TEST      it is true
+    without PART     a statement, an argument, a term, a factor or a condition is left out
+    OLD => NEW       an expression, or some statements, for another
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from textwrap import dedent
 
-__all__ = ["edited", "put", "replaced"]
+__all__ = ["changed", "edited", "put", "replaced"]
 
 
-def edited(source: str, old: str, new: str) -> str:
+def changed(source: str, function: str, change: str) -> str:
+    """The program with a change (above) in one function: its name, after that of its class and a dot where it has one;
+    "" for the whole program.
+
+    Raises:
+        ValueError: no such function, or what is changed is not there exactly once, so the change would be another one.
+        SyntaxError: a part of the change is no Python.
+    """
+    verb, _, what = change.strip().partition(" ")
+    if verb in ("never", "always"):
+        return edited(source, what, str(verb == "always"), function)
+    if verb != "without":
+        old, arrow, new = change.partition("=>")
+        if not arrow:
+            raise ValueError(f"no change as {__name__} has them: {change}")
+        return edited(source, old, new, function)
+    tree, (part,) = ast.parse(source), _parsed(what)
+    holders = [(node, left) for node in ast.walk(_within(tree, function)) for left in _without(node, part)]
+    if len(holders) != 1:
+        return edited(source, what, "", function)
+    return ast.unparse(ast.fix_missing_locations(put(tree, *holders[0])))
+
+
+def edited(source: str, old: str, new: str, function: str = "") -> str:
     """The program with `new` in the place of `old`: an expression, or a statement or some that follow each other.
 
     Both are given as Python; an empty `new` takes statements away.
@@ -18,15 +50,20 @@ def edited(source: str, old: str, new: str) -> str:
         SyntaxError: one of the three is no Python.
     """
     tree, wanted = ast.parse(source), _parsed(old)
-    places = [(body, i) for body in _bodies(tree) for i in range(len(body)) if _same(body[i : i + len(wanted)], wanted)]
+    within = _within(tree, function)
+    places = [
+        (body, i) for body in _bodies(within) for i in range(len(body)) if _same(body[i : i + len(wanted)], wanted)
+    ]
     nodes = []
     if isinstance(wanted[0], ast.Expr) and not places:
-        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and _same([node], [wanted[0].value])]
+        nodes = [node for node in ast.walk(within) if isinstance(node, ast.expr) and _same([node], [wanted[0].value])]
     if len(places) + len(nodes) != 1:
         raise ValueError(f"{old!r} is there {len(places) + len(nodes)} times, expected once")
-    others = _parsed(new) or [ast.Pass()]
+    others = _parsed(new)
+    if nodes and not others:
+        raise ValueError(f"{old!r} is no statement, and no part that can be left out")
     for body, i in places:
-        body[i : i + len(wanted)] = others
+        body[i : i + len(wanted)] = others or [ast.Pass()] * (len(body) == len(wanted))
     for node in nodes:
         (other,) = others
         if not isinstance(other, ast.Expr):
@@ -58,11 +95,37 @@ class _Put(ast.NodeTransformer):
         return node
 
 
+def _within(tree: ast.AST, function: str) -> ast.AST:
+    """The definition of that name. Raises ValueError."""
+    for name in filter(None, function.split(".")):
+        kinds = ast.FunctionDef | ast.ClassDef
+        found = [node for node in ast.iter_child_nodes(tree) if isinstance(node, kinds) and node.name == name]
+        if len(found) != 1:
+            raise ValueError(f"{function} is there {len(found)} times, expected once")
+        (tree,) = found
+    return tree
+
+
+def _without(node: ast.AST, part: ast.stmt) -> Iterator[ast.AST]:
+    """What takes the place of a node where a part of it, an expression, is left out."""
+    if not isinstance(part, ast.Expr):
+        return
+    wanted = part.value
+    match node:
+        case ast.BinOp(left=left, right=right):
+            yield from (other for one, other in ((left, right), (right, left)) if _equal(one, wanted))
+        case ast.BoolOp(op=op, values=values) if any(_equal(each, wanted) for each in values):
+            left_over = [each for each in values if not _equal(each, wanted)]
+            yield left_over[0] if len(left_over) == 1 else ast.BoolOp(op, left_over)
+        case ast.Call(func=func, args=arguments, keywords=keywords) if any(_equal(each, wanted) for each in arguments):
+            yield ast.Call(func, [each for each in arguments if not _equal(each, wanted)], keywords)
+
+
 def _parsed(text: str) -> list[ast.stmt]:
-    return ast.parse(dedent(text)).body
+    return ast.parse(dedent(text).strip()).body
 
 
-def _bodies(tree: ast.Module) -> list[list[ast.stmt]]:
+def _bodies(tree: ast.AST) -> list[list[ast.stmt]]:
     fields = [value for node in ast.walk(tree) for _, value in ast.iter_fields(node)]
     return [value for value in fields if isinstance(value, list) and value and isinstance(value[0], ast.stmt)]
 
