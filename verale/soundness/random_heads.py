@@ -48,9 +48,9 @@ from verale.paradigms import ORDERS, PARADIGMS, paradigms_of
 from verale.search.explain import explain
 from verale.search.options import LEAST_TOLERANCE
 from verale.soundness.independent.arithmetic import PRECISION
-from verale.soundness.independent.claim import Claim, Evaluations
+from verale.soundness.independent.claim import Claim
 from verale.soundness.independent.readers import WrongError
-from verale.soundness.independent.witnesses import witnesses
+from verale.soundness.independent.witnesses import is_refuted
 
 IMAGES = 6
 FEW = 8
@@ -244,7 +244,7 @@ def _judged(certificate: Certificate, head: bytes, latents: bytes) -> Iterator[s
             claim.require_instance()
         except WrongError as wrong:
             yield str(wrong)
-        if claim.counterexample(Evaluations(claim.head), witnesses(claim, random.Random(0))) is not None:
+        if is_refuted(claim):
             yield "latents satisfy the statements and fall short of a margin"
 
 

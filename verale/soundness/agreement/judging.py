@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from dataclasses import replace
 from functools import lru_cache
 
@@ -13,7 +12,7 @@ from verale.soundness.corpus.judge import Judge, precisely
 from verale.soundness.independent.arithmetic import ball, balls
 from verale.soundness.independent.claim import Claim, Evaluations
 from verale.soundness.independent.readers import WrongError
-from verale.soundness.independent.witnesses import witnesses
+from verale.soundness.independent.witnesses import is_refuted
 
 __all__ = ["FEW", "is_small", "known_false", "not_broken"]
 
@@ -39,7 +38,7 @@ def known_false(group: Group, question: Question) -> str | None:
         except WrongError as wrong:
             return str(wrong)
         try:
-            broken = _by_witnesses(claim) if group.base is None else _judge(group.base).refuted(claim)
+            broken = is_refuted(claim) if group.base is None else _judge(group.base).refuted(claim)
         except ValueError:  # a mass is too near to the head's threshold for any precision: nothing is known
             return None
     return "latents that satisfy every statement fall short of a margin" if broken else None
@@ -63,7 +62,3 @@ def not_broken(group: Group, question: Question) -> str | None:
 def _judge(case: Case) -> Judge:
     """That of the case whose mutants come one after the other."""
     return Judge(case)
-
-
-def _by_witnesses(claim: Claim) -> bool:
-    return claim.counterexample(Evaluations(claim.head), witnesses(claim, random.Random(0))) is not None

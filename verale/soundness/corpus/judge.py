@@ -14,7 +14,7 @@ from verale.soundness.corpus.mutants import Mutant
 from verale.soundness.independent.arithmetic import PRECISION
 from verale.soundness.independent.claim import Claim, Evaluations, about, interval
 from verale.soundness.independent.readers import Document, WrongError, read_json
-from verale.soundness.independent.witnesses import witnesses
+from verale.soundness.independent.witnesses import is_refuted, witnesses
 
 HARMLESS = {
     "text": "white space, `generator`, `extensions`, another spelling of a number",
@@ -69,7 +69,7 @@ class Judge:
             return True
         if not thoroughly or (alike and claim.image == self._original.image):
             return False
-        return claim.counterexample(Evaluations(other), witnesses(claim, random.Random(0))) is not None
+        return is_refuted(claim)
 
     def _changes(self, mutant: Mutant) -> set[str]:
         before, after = (read_json(data) for data in (self._case.certificate, mutant.certificate))

@@ -16,6 +16,11 @@ from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import Document
 
 
+def is_refuted(claim: Claim) -> bool:
+    """Whether some latents, always the same ones, satisfy every statement and certainly fall short of a margin."""
+    return claim.counterexample(Evaluations(claim.head), witnesses(claim, random.Random(0))) is not None
+
+
 def witnesses(claim: Claim, generator: random.Random) -> list[list[Vector]]:
     """The claim's image, and for every set of statements and rival the worst image that satisfies the set."""
     head = claim.head
