@@ -6,10 +6,12 @@ import json
 import random
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from shutil import copytree
 
 import pytest
+from support import second as command
 
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.second import FAILED, FOLDER, SecondChecker, SecondVerdict
@@ -123,6 +125,15 @@ def test_certificates_of_the_demo(second: SecondChecker) -> None:
     agreement = of_demo(second, 10)
     assert agreement.wrong == []
     assert agreement.relations[Relation.SAME] > 30
+
+
+@pytest.mark.parametrize(("wrong", "code"), [([], 0), (["another case"], 1)])
+def test_the_command_lists_what_one_proves_alone(wrong: list[str], code: int, monkeypatch, capsys) -> None:
+    agreement = Agreement(Counter({Relation.SECOND: 1}), ["a case"], wrong)
+    monkeypatch.setattr(command, "TRIALS", {"few": lambda *_: agreement})
+    monkeypatch.setattr(sys, "argv", ["second", "--only", "few"])
+    assert command.main() == code
+    assert capsys.readouterr().out.splitlines()[1:] == [f"  {line}" for line in (*wrong, "a case")]
 
 
 TOO_MUCH = {
