@@ -20,8 +20,8 @@ from verale.soundness.targets import Key, Target, of_random_heads, of_tight_head
 
 __all__ = ["SHARP", "Attacked", "attacked", "targets"]
 
-SHARP = 1 / 200
-"""The slack of a tight certificate has to be less: a rule that proved half a per cent more would be refuted."""
+SHARP = 1 / 100
+"""The slack of a tight certificate has to be less: a rule that proved one per cent more would be refuted."""
 
 
 @dataclass
