@@ -66,9 +66,8 @@ def command(
     """Find N different explanations of one image, from which nothing can be dropped, and count what stands in them.
 
     The share of a prototype or a patch is the share of these explanations that state something about it. They are a
-    sample of the explanations that there are; a share is no probability. Writes into OUT a certificate for each, head
-    and latents, attribution.csv, attribution.json and attribution.html. `verale audit OUT --minimality` proves them
-    again.
+    sample of all explanations, and a share is not a probability. Writes into OUT a certificate for each, the head, the
+    latents, attribution.csv, attribution.json and attribution.html. `verale audit OUT --minimality` proves them again.
 
     Exit code: 0 the checker has proved every explanation; 3 or 12: not every one; 9 a file or option that cannot be
     used; 130 interrupted, and nothing is written; 2 unknown option.

@@ -38,10 +38,10 @@ __all__ = ["command"]
 @click.option(
     "--deployment",
     metavar="FORMULA",
-    help="Also prove that float32 gives the class, squared distances by direct, expanded or cdist.",
+    help="Also prove that float32 gives the class, with squared distances by direct, expanded or cdist.",
     **one_of("direct", "expanded", "cdist"),
 )
-@click.option("--ulps", metavar="U", help="Of the functions of --deployment; by default log=4,exp=4,sqrt=1.")
+@click.option("--ulps", metavar="U", help="How far float32's functions may be off; by default log=4,exp=4,sqrt=1.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Number of processes.")
 @click.option(
     "--limit",
@@ -56,13 +56,13 @@ __all__ = ["command"]
     "log",
     metavar="L",
     type=click.Path(),
-    help="Write these objects to a file, the audit log; certificates that it holds are not audited again.",
+    help="Write a JSON object for each certificate to an audit log; certificates in it are not audited again.",
 )
 @click.option(
     "--attest",
     metavar="A",
     type=click.Path(),
-    help="If all is proved, now, write an in-toto statement that says so, ready to be signed.",
+    help="Write an in-toto statement, ready to be signed, if this run has proved everything.",
 )
 @ray_engine.options
 @verbose
@@ -84,11 +84,10 @@ def command(
     workers: int | None,
     address: str | None,
 ) -> None:
-    """Prove certificates again, in interval arithmetic, trusting nothing but the checker.
+    """Prove certificates again, trusting nothing but the checker.
 
-    Head and latents are those given, otherwise those beside the certificates. Then the line on stderr has the head's
-    digest: compare it with that of the head you mean. Where the folder has another file than the given one, a warning
-    says so.
+    Head and latents are those given, otherwise those beside the certificates. In the second case stderr has the head's
+    digest: compare it with that of the head you mean. A warning says where a given file differs from the folder's.
 
     Prints one verdict line for each certificate.
 

@@ -73,7 +73,7 @@ def command(
     A and B are folders that `verale explain` wrote, of the same images: of a network before and after training, or of
     two networks. For each image the checker decides, exactly, which statements of A are true of B's latents: true,
     false, or undecided. If B has another head, the statements are taken as sentences about prototypes by their numbers;
-    if it compares images otherwise, only classes can be compared. Exact statements are true of hardly anything else:
+    if its parts are of other kinds, only classes are compared. Narrow statements are true of hardly any other latents:
     explain A with --tolerance 10% or --inflate to ask whether reasons are kept more or less.
 
     Classes, sizes, margins and minimality are what the certificates claim. `verale audit` proves them.

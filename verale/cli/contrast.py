@@ -26,7 +26,7 @@ _MOST = 10
 
 @click.command(name="contrast", short_help="Show what stands between an image and another class.")
 @click.argument("certificate", metavar="FILE", type=click.Path())
-@click.option("--class", "goal", required=True, metavar="C", help="The class that shall win: its number or its label.")
+@click.option("--class", "goal", required=True, metavar="C", help="The class to win: its number or its label.")
 @click.option(
     "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificate."
 )
@@ -36,7 +36,7 @@ _MOST = 10
 @click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witness and what shows that it is one.")
 @click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
 @click.option("--model", metavar="MODEL", type=click.Path(), help="A whole PrototypeDL model; it draws the witness.")
-@kernel_option("What proves the certificates and the witness")
+@kernel_option("Which checker proves the certificates and the witness")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
 @verbose
 def command(

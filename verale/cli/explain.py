@@ -62,12 +62,12 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
 @click.command(name="explain", short_help="Explain images, one certificate each.")
 @click.option("--head", "head_path", metavar="H", type=click.Path(), help="The head file.")
 @click.option("--latents", "latents_path", metavar="Z", type=click.Path(), help="The images' latents.")
-@click.option("--checkpoint-dir", "run", metavar="RUN", type=click.Path(), help="Instead: a CaBRNet run (RUN/final).")
+@click.option("--checkpoint-dir", "run", metavar="RUN", type=click.Path(), help="Instead: a CaBRNet run, RUN/final.")
 @click.option(
     "--images",
     metavar="DIR",
     type=click.Path(),
-    help="Its images, in DIR or in one subfolder for each class.",
+    help="The images to explain with it, in DIR or in one subfolder for each class.",
 )
 @click.option(
     "--paradigm",
@@ -80,7 +80,7 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
 @click.option(
     "--order",
     metavar="NAME",
-    help="rival, or nearest: the published order. By default rival; under simplex the smaller of both.",
+    help="How statements are chosen: rival, or nearest, the published order. By default rival; under simplex both.",
     **one_of(*ORDERS),
 )
 @click.option(
@@ -98,7 +98,7 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     show_default=True,
     metavar="N",
     callback=_digits,
-    help="Of the numbers of statements: fewest, as few as the statements allow that were found; at most N, though that"
+    help="Digits of the numbers in statements: fewest, as few as still prove the class; N, at most so many, though that"
     " may take more statements; or exact: intervals as narrow as float64 gives.",
 )
 @click.option("--inflate", is_flag=True, help="Widen statements as far as the class is proved (joint, top_k, sparse).")
@@ -113,15 +113,15 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     "costs",
     multiple=True,
     metavar="WHAT=X",
-    help="State what is cheap: prototypes:3,7-9=2, patches:0-7=10, statement:5,7=0.5, ceiling=2 or floor=2 (else 1).",
+    help="What statements cost, else 1: prototypes:3,7-9=2, patches:0-7=10, statement:5,7=0.5, ceiling=2, floor=2.",
 )
 @click.option(
     "--deployment",
     metavar="FORMULA",
-    help="Keep what holds in float32 too, squared distances by direct, expanded or cdist; state more if it does not.",
+    help="State enough for float32 to give the class too, with squared distances by direct, expanded or cdist.",
     **one_of("direct", "expanded", "cdist"),
 )
-@click.option("--ulps", metavar="U", help="Of the functions of --deployment; by default log=4,exp=4,sqrt=1.")
+@click.option("--ulps", metavar="U", help="As in verale audit; by default log=4,exp=4,sqrt=1.")
 @click.option("--gap", "with_gap", is_flag=True, help="Also prove how small an explanation by activations can be.")
 @click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder for certificates and a CSV.")
 @click.option(
@@ -138,7 +138,7 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     default=4.0,
     show_default=True,
     metavar="GIB",
-    help="Of all processes together, beside what each takes to start: batches shrink to stay within it.",
+    help="Memory for the batches of all processes together; batches shrink to stay within it.",
 )
 @click.option(
     "--jobs",

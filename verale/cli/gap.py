@@ -34,7 +34,7 @@ __all__ = ["command", "report_gaps"]
     metavar="N",
     help="How long to search for a better bound, for each certificate.",
 )
-@kernel_option("What proves, bounds always by rules")
+@kernel_option("Which checker proves the certificates (rules always prove the bounds)")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
 @verbose
 def command(
@@ -46,10 +46,10 @@ def command(
     kernel: str | None,
     as_json: bool,
 ) -> None:
-    """Prove how many statements every explanation of an image under top_k has, for the images of proved certificates.
+    """Prove that no explanation of an image under top_k has fewer than N statements, for the images of certificates.
 
-    The bound counts statements about activations, the ceiling and the floor, whatever they are; the checker proves it,
-    and also that each certificate is about its image. Of explanations under other paradigms the bound says nothing.
+    The bound counts statements about activations, the ceiling and the floor. The checker proves it, and also that each
+    certificate is proved and about its image. About explanations under other paradigms the bound says nothing.
 
     Exit code: 0 done; 9 a file or option that cannot be used, or a certificate that is not proved, or not of its image;
     130 interrupted; 2 unknown option.

@@ -36,7 +36,7 @@ _NETWORKS = ("prototypedl",)
     "--level",
     default="super",
     show_default=True,
-    help="Of a hierarchical network, whose prototypes --pictures decodes: super or sub.",
+    help="Which prototypes of a hierarchical network --pictures decodes: super or sub.",
     **one_of("super", "sub"),
 )
 @click.option("-o", "--output", required=True, metavar="Z", type=click.Path(), help="The latents file to write.")

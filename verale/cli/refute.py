@@ -24,7 +24,7 @@ __all__ = ["command"]
 )
 @click.option("--out", metavar="W", type=click.Path(), help="The file for a witness: latents of one image.")
 @click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
-@kernel_option("What decides")
+@kernel_option("Which checker decides")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not a line for people.")
 @verbose
 def command(

@@ -123,9 +123,9 @@ KERNELS = ("proved-or-arb", "proved", "arb", "mpmath", "both", "all")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def kernel_option(what: str = "What proves") -> Callable[[_Command], _Command]:
+def kernel_option(what: str = "Which checker proves") -> Callable[[_Command], _Command]:
     """The option `--kernel` of a command that proves; None where it is left out."""
-    default = "the proved checker wherever it is there, and arb what it does not cover"
+    default = "the proved one where it is installed, and arb what that does not cover"
     return click.option(
         "--kernel",
         metavar="NAME",

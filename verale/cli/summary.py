@@ -57,9 +57,9 @@ def command(sources: tuple[str, ...], by: str | None, form: str) -> None:
     """Print mean and standard deviation of size, relative size and time, also for correct and incorrect predictions.
 
     Reads folders that `verale explain` wrote, or tables, such as those of the papers' run_formal_exp.py. Images without
-    an explanation are counted (without) but enter no mean. Beside the statements stand the prototypes, and the pairs of
-    a patch and a prototype, that they bound, of how many the head has. Where true classes are known, right says how
-    many images get theirs.
+    an explanation are counted (column `without`) and left out of the means. Beside each size stands how many of the
+    head's prototypes, and pairs of a patch and a prototype, the statements bound. Where true classes are known, the
+    column `right` says how many images get theirs.
 
     Exit code: 0 printed; 9 a table that cannot be used; 2 unknown option.
     """

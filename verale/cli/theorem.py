@@ -26,7 +26,7 @@ __all__ = ["command"]
     type=click.Path(),
     help="The images' latents; by default DIR/latents.safetensors. Without them no instance is stated.",
 )
-@click.option("--no-instance", is_flag=True, help="State entailment alone, though there are latents.")
+@click.option("--no-instance", is_flag=True, help="State entailment alone, also where there are latents.")
 @click.option(
     "--limit",
     type=click.IntRange(1),
