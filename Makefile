@@ -1,6 +1,6 @@
 # `make demo` and `make test` make the virtual environment and do everything; what the second needs is added to the first's,
-# so that torch, several GB of it, is installed once.
-# Choose another interpreter with `make test PYTHON=python3.12`.
+# so that torch, several GB of it, is installed once. A torch that is there stays: README.md says how to get the small one.
+# Choose another interpreter with `make test PYTHON=python3.12`, an environment that is there with `make test VENV=PATH`.
 PYTHON ?= python3
 VENV := .venv
 
@@ -65,5 +65,6 @@ $(VENV)/report $(VENV)/test $(VENV)/docs $(VENV)/fuzz: $(VENV)/bin/python pyproj
 	$(VENV)/bin/python -m pip install --quiet --editable '.[$(@F)]'
 	touch $@
 
+# Never $(VENV), which may be somebody's own.
 clean:
-	rm -rf $(VENV) build site verale-demo .fuzz .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build site verale-demo .fuzz .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

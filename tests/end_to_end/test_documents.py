@@ -49,6 +49,7 @@ ELSEWHERE = {
     "make -C proofs/rocq theories": "tests/soundness/test_rocq.py",
     "make -C proofs/rocq extract": "tests/soundness/test_rocq.py",
     "verale soundness": "tests/soundness runs its sections",
+    "python3 -m venv .venv": "make demo",
     "pip install .": "tests/packaging installs the core",
     "pip install '.[cabrnet,report]'": "make test",
 }
@@ -186,14 +187,18 @@ def head_latents_and_a_run(folder: Path) -> None:
         shutil.copy(ROOT / "certificates" / "accept" / f"projection-euclidean.{suffix}.safetensors", folder / name)
 
 
-def tables_and_runs(folder: Path) -> None:
-    rows = [Explained(index, 1, 0.5, 1, True, size=10 + index, paradigm="projection") for index in range(3)]
-    for name in ("OUT1/explanations.csv", "OUT2/explanations.csv", "cosine_explanations.csv"):
-        write_atomically(folder / name, csv_lines(rows, heading=True).encode())
+def runs(folder: Path) -> None:
     head = small_head("euclidean")
     for name, images in (("A", small_latents(head, images=3)), ("B", small_latents(head, images=4)[1:])):
         with open_run(folder / name, head, images, SearchOptions("top_k")) as run:
             assert len(list(run)) == 3
+
+
+def tables_and_runs(folder: Path) -> None:
+    rows = [Explained(index, 1, 0.5, 1, True, size=10 + index, paradigm="projection") for index in range(3)]
+    for name in ("OUT1/explanations.csv", "OUT2/explanations.csv", "cosine_explanations.csv"):
+        write_atomically(folder / name, csv_lines(rows, heading=True).encode())
+    runs(folder)
     explained_out(folder)
 
 
@@ -203,6 +208,7 @@ GIVEN = {
     "docs/cabrnet.md": a_run,
     "docs/cli.md": tables_and_runs,
     "docs/report.md": explained_out,
+    "docs/rules.md": runs,
     "docs/scale.md": head_latents_and_a_run,
     "docs/theorem.md": explained_out,
     "docs/architectures.md": published_states,
@@ -213,7 +219,6 @@ GIVEN = {
 RUNNABLE = sorted(page for page in PAGES if list(steps(page)))
 LONG = {
     "docs/tutorial.md": "a network captures 50 images, which are explained twice",
-    "docs/paradigms.md": "every paradigm of one head in turn",
     "docs/scale.md": "three commands start Ray, which tests/unit/ray does once",
     "docs/contrast.md": "the demo, and searches for contrasts that end when their time does",
     "proofs/errata.md": "60,000 random pairs of caps, and a run of tests that are run anyway",
