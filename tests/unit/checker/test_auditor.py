@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from verale.checker import Auditor, HeadError, KernelError, LatentsError, Status, Verdict, check
+from verale.checker.certificate import PARADIGMS
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.soundness.independent import arithmetic, files
+from verale.soundness.paths import CERTIFICATES
 
 GENERATOR = random.Random(7)
 PATCHES, DEPTH, COUNT, CLASSES = 3, 5, 8, 3
@@ -348,3 +350,19 @@ def test_changed_bytes_never_crash_and_never_prove_what_is_false() -> None:
             assert check(certificate, changed(data)).status is not Status.PROVED
         with contextlib.suppress(LatentsError):
             assert check(certificate, data, changed(files.latents([image]))).status is not Status.PROVED
+
+
+def test_a_new_paradigm_about_patches_is_proved_by_the_rule_of_its_geometry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was proved by the rule of masses, whatever the geometry, until somebody had entered it there."""
+    stored = [
+        CERTIFICATES / "accept" / f"projection-euclidean.{kind}"
+        for kind in ("ale.json", "head.safetensors", "latents.safetensors")
+    ]
+    certificate, of_head, latents = (path.read_bytes() for path in stored)
+    document = json.loads(certificate)
+    monkeypatch.setitem(PARADIGMS, "new", ("euclidean",))
+    document["predicate"] |= {"paradigm": "new", "claims": ["entailment", "instance"]}
+    for kernel in KERNELS:
+        auditor = Auditor(of_head, latents, kernel)
+        verdict = auditor.check(json.dumps(document).encode())
+        assert verdict.margins == auditor.check(certificate).margins and verdict.status is Status.PROVED

@@ -136,7 +136,6 @@ class PlainAudit(Steps):
                 return TopK(self._space)
             case "mixed":
                 return Mixed(self._quadratic)
-            case "projection" | "triangle" | "hypersphere" | "joint":
-                return SpatialRule(self._space, self._quadratic)
-            case _:
-                return SpatialRule(self._space, Simplex(self._space))
+            case _:  # statements about patches: of masses the rule is that of masses, whatever the paradigm's name
+                masses = self._space.head.geometry == "softmax"
+                return SpatialRule(self._space, Simplex(self._space) if masses else self._quadratic)
