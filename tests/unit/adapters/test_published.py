@@ -503,7 +503,7 @@ def test_positions_that_a_genetic_network_does_not_have(options, kept, said):
 
 
 def test_an_unknown_architecture():
-    with pytest.raises(UsageError, match=r"'protonet' is unknown, expected one of deformable, .*tesnet"):
+    with pytest.raises(UsageError, match=r"'protonet' is unknown, expected one of .*protopnet.*tesnet"):
         head_of("protonet", {})
 
 
