@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from support.joint import joint_head
 from support.reading import (
     certificate_read,
@@ -19,7 +18,7 @@ from support.reading import (
 )
 from support.reporting import folder_of
 from support.small import GEOMETRIES, small_head, varied_head
-from support.tabs import Tabs, started_chromium
+from support.tabs import Tabs
 
 from verale.checker import Auditor, Status
 from verale.head import Head
@@ -40,19 +39,6 @@ CASES = [
     *((name, "top_k") for name in VARIED),
     *(("joint", paradigm) for paradigm in ("joint", "top_k")),
 ]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with started_chromium() as started:
-        yield started
-
-
-@pytest.fixture
-def tabs(chromium) -> Iterator[Tabs]:
-    opened = Tabs(chromium)
-    yield opened
-    opened.close()
 
 
 def head_of(name: str) -> Head:

@@ -8,13 +8,12 @@ import random
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
-from support.tabs import started_chromium
+from playwright.sync_api import Page
 
 from verale.checker.proved import SCRIPT
 
@@ -52,12 +51,6 @@ function results(name, kinds, cases) {
   });
 }
 """
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with started_chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

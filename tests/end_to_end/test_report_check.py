@@ -7,16 +7,16 @@ import json
 import re
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from support.reporting import folder_of, report_head
-from support.tabs import Tabs, started_chromium
+from support.tabs import Tabs
 
 from verale.checker.certificate import read_certificate
 from verale.checker.errors import CheckerError
@@ -30,20 +30,6 @@ from verale.report.page import page
 ROOT = Path(__file__).parents[2]
 PROVED = "Proved again, in "
 FAR_AWAY = "40f0000000000000"  # 65536 in binary64
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with started_chromium() as started:
-        yield started
-
-
-@pytest.fixture
-def tabs(chromium) -> Iterator[Tabs]:
-    tabs = Tabs(chromium)
-    yield tabs
-    tabs.close()
-    assert tabs.complaints == [] and tabs.asked == []
 
 
 @pytest.fixture(scope="module")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from support.reporting import folder_of
-from support.tabs import Tabs, started_chromium
+from support.tabs import Tabs
 
 from verale.certificate import Certificate, OrderStatement
 from verale.report.collect import collect
@@ -20,20 +19,6 @@ from verale.report.verdicts import audited
 FIELDS = {"size": [20, 30], "rows": [[0, 12], [8, 20]], "columns": [[0, 15], [5, 25], [15, 30]], "unknown": []}
 """Of a grid of 2 x 3 cells; as shares of the image, rows 0 to 0.6 and 0.4 to 1."""
 WHOLE = FIELDS | {"rows": [[0, 20]] * 2, "columns": [[0, 30]] * 3}
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with started_chromium() as started:
-        yield started
-
-
-@pytest.fixture
-def tabs(chromium) -> Iterator[Tabs]:
-    opened = Tabs(chromium)
-    yield opened
-    assert opened.complaints == [] and opened.asked == []
-    opened.close()
 
 
 def certificate(tabs: Tabs, folder: Path, fields: Any, paradigm: str = "top_k", **options: Any) -> Page:

@@ -6,16 +6,15 @@ import json
 import math
 import random
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 from support.reporting import browser, folder_of, report_head
 from support.small import small_head
-from support.tabs import new_tab, started_chromium
+from support.tabs import new_tab
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.certificate.words import below, lower_end, upper_end
@@ -38,12 +37,6 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with started_chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """130 images, most of them explained by the same few certificates, whose verdicts are of every kind."""
     folder = folder_of(tmp_path_factory.mktemp("page") / "out", report_head(labels=None), classes=["ant", "bee", "cat"])
@@ -62,28 +55,6 @@ def report(folder) -> Path:
     path = folder / "report.html"
     path.write_bytes(page(audited(collect(folder)), "A report"))
     return path
-
-
-@pytest.fixture
-def opened(chromium, request) -> Iterator[list[Page]]:
-    """Pages opened by `open_page`; none of them may have complained or asked for anything."""
-    pages: list[Page] = []
-    yield pages
-    for one in pages:
-        assert one.complaints == [] and one.asked == []
-        one.close()
-
-
-def open_page(chromium: Browser, opened: list[Page], path: Path, **options: object) -> Page:
-    tab = new_tab(chromium, **options)
-    tab.complaints, tab.asked = [], []
-    tab.on("console", lambda message: tab.complaints.append(message.text))
-    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
-    tab.on("request", lambda one: tab.asked.append(one.url) if one.url.startswith(("http", "ws")) else None)
-    opened.append(tab)
-    tab.goto(f"file://{path}")
-    tab.wait_for_selector("html[data-ready]", state="attached")
-    return tab
 
 
 def lines(tab: Page) -> list[str]:
@@ -108,15 +79,15 @@ def choose(tab: Page, name: str) -> None:
     tab.wait_for_selector(f"#detail:has-text('{name}')")
 
 
-def test_what_only_order_matches_is_told_beside_the_picture(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
+def test_what_only_order_matches_is_told_beside_the_picture(tabs, report):
+    tab = tabs.open(report)
     assert BY_ORDER in lines(tab)[0] and f"images are {BY_ORDER}" in tab.inner_text("main")
     choose(tab, "000001.ale.json")
     assert f"The image is {BY_ORDER}." in tab.inner_text("#detail figcaption") and BY_ORDER in tab.inner_text("#title")
 
 
-def test_the_list_has_pages(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
+def test_the_list_has_pages(tabs, report):
+    tab = tabs.open(report)
     assert len(lines(tab)) == 50 and tab.inner_text("#count") == f"1 to 50 of {MANY}"
     tab.click("#pages button:has-text('Next')")
     tab.wait_for_selector(f"#count:has-text('51 to 100 of {MANY}')")
@@ -127,8 +98,8 @@ def test_the_list_has_pages(chromium, opened, report):
     assert tab.inner_text("#count") == f"1 to 50 of {MANY}"
 
 
-def test_it_is_sorted_by_what_is_clicked(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
+def test_it_is_sorted_by_what_is_clicked(tabs, report):
+    tab = tabs.open(report)
     assert tab.locator("[aria-sort]").count() == 0
     tab.click("button[data-sort=size]")
     sizes = [int(size.split("\n")[0]) for size in column(tab, "Statements")]
@@ -142,8 +113,8 @@ def test_it_is_sorted_by_what_is_clicked(chromium, opened, report):
     assert column(tab, "Image") == sorted(column(tab, "Image"))
 
 
-def test_it_is_filtered_by_name_class_and_verdict(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
+def test_it_is_filtered_by_name_class_and_verdict(tabs, report):
+    tab = tabs.open(report)
     tab.fill("#f-text", "00012")
     assert tab.inner_text("#count") == f"1 to 11 of 11 that match the filters, of {MANY} in all"
     tab.select_option("#f-status", "MALFORMED")
@@ -164,8 +135,8 @@ def test_it_is_filtered_by_name_class_and_verdict(chromium, opened, report):
     assert tab.evaluate("document.activeElement.id") == "list"
 
 
-def test_a_certificate_is_opened_turned_and_left_by_keyboard(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
+def test_a_certificate_is_opened_turned_and_left_by_keyboard(tabs, report):
+    tab = tabs.open(report)
     tab.fill("#f-text", "00000")
     tab.locator("#table a").nth(1).focus()
     tab.keyboard.press("Enter")
@@ -183,10 +154,8 @@ def test_a_certificate_is_opened_turned_and_left_by_keyboard(chromium, opened, r
     assert len(lines(tab)) == 10, "the filter is as it was left"
 
 
-def test_a_certificate_shows_its_statements_in_its_own_numbers_and_patches_lead_to_them(
-    chromium, opened, report, folder
-):
-    tab = open_page(chromium, opened, report)
+def test_a_certificate_shows_its_statements_in_its_own_numbers_and_patches_lead_to_them(tabs, report, folder):
+    tab = tabs.open(report)
     choose(tab, "000003")
     data = (folder / "000003.ale.json").read_bytes()
     certificate = read_certificate(data)
@@ -218,8 +187,8 @@ def test_a_certificate_shows_its_statements_in_its_own_numbers_and_patches_lead_
     assert "on" in tab.get_attribute(f".picture [data-patch='{patch}']", "class").split()
 
 
-def test_what_is_not_proved_says_why(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
+def test_what_is_not_proved_says_why(tabs, report):
+    tab = tabs.open(report)
     for name, verdict, reason in (("000007", "MALFORMED", "JSON"), ("000009", "NOT PROVED", "class")):
         tab.goto(f"file://{report}#list")
         choose(tab, name)
@@ -227,8 +196,8 @@ def test_what_is_not_proved_says_why(chromium, opened, report):
         assert verdict in said and "Why: " in said and reason in said and "Proved by the checker" not in said
 
 
-def test_decimals_are_those_of_python(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
+def test_decimals_are_those_of_python(tabs, report):
+    tab = tabs.open(report)
     generator = random.Random(0)
     values = [0.0, 1.0, -1.0, 0.3, 999999.9, 1e15, 123456.0, 5e-324, -1.7976931348623157e308, 1e-5, 9.999999e-6]
     values += [math.ldexp(generator.uniform(-1, 1), generator.randint(-1073, 1023)) for _ in range(300)]
@@ -242,7 +211,7 @@ def test_decimals_are_those_of_python(chromium, opened, report):
         assert (low, high, short) == (lower_end(value), upper_end(value), below(value, 4))
 
 
-def test_whatever_files_hold_nothing_of_it_is_run(chromium, opened, tmp_path):
+def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):
     names = [f"{n}{text}".replace("/", "") + ".png" for n, text in enumerate(HOSTILE)]
     folder = folder_of(tmp_path / "out", report_head(labels=HOSTILE), "projection", names=names)
     record = json.loads((folder / "000000.ale.json").read_text())
@@ -251,7 +220,7 @@ def test_whatever_files_hold_nothing_of_it_is_run(chromium, opened, tmp_path):
     (folder / "000000.ale.json").write_text(json.dumps(record))
     path = tmp_path / "report.html"
     path.write_bytes(page(audited(collect(folder)), HOSTILE[1]))
-    tab = open_page(chromium, opened, path)
+    tab = tabs.open(path)
     tab.click("summary:has-text('By class')")
     assert set(column(tab, "Class")) <= set(HOSTILE) and names[0] in lines(tab)[0]
     tab.click("#table a >> nth=0")
@@ -264,8 +233,8 @@ def test_whatever_files_hold_nothing_of_it_is_run(chromium, opened, tmp_path):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), pytest.param(1280, "light", marks=pytest.mark.long)])
-def test_it_fits_phones_and_screens(chromium, opened, report, width, scheme):
-    tab = open_page(chromium, opened, report, viewport={"width": width, "height": 800}, color_scheme=scheme)
+def test_it_fits_phones_and_screens(tabs, report, width, scheme):
+    tab = tabs.open(report, viewport={"width": width, "height": 800}, color_scheme=scheme)
     for place in ("#list", "#certificate-3"):
         tab.goto(f"file://{report}{place}")
         tab.wait_for_selector("#title" if "certificate" in place else "#table tbody tr")
@@ -274,8 +243,8 @@ def test_it_fits_phones_and_screens(chromium, opened, report, width, scheme):
     assert dark == (scheme == "dark")
 
 
-def test_it_prints_all_statements_without_what_only_screens_need(chromium, opened, report):
-    tab = open_page(chromium, opened, report)
+def test_it_prints_all_statements_without_what_only_screens_need(tabs, report):
+    tab = tabs.open(report)
     choose(tab, "000003")
     assert tab.get_attribute("#all-statements", "open") is None
     assert tab.pdf().startswith(b"%PDF")
@@ -287,11 +256,11 @@ def test_it_prints_all_statements_without_what_only_screens_need(chromium, opene
     assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
 
 
-def test_statements_about_activations(chromium, opened, tmp_path):
+def test_statements_about_activations(tabs, tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="top_k")
     path = tmp_path / "report.html"
     path.write_bytes(page(audited(collect(folder)), "A report"))
-    tab = open_page(chromium, opened, path)
+    tab = tabs.open(path)
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")
     certificate = read_certificate((folder / "000000.ale.json").read_bytes())
@@ -310,7 +279,7 @@ def test_statements_about_activations(chromium, opened, tmp_path):
     assert "prototype" in said and "at most " in said and "greatest, in float64, at patch " in said
 
 
-def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
+def test_statements_with_a_bound_on_one_side(tabs, tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="top_k")
     path = folder / "000000.ale.json"
     statements = (
@@ -322,7 +291,7 @@ def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
     replace(Certificate.load(path), statements=statements, minimal=False).save(path)
     report = tmp_path / "report.html"
     report.write_bytes(page(collect(folder), "A report"))
-    tab = open_page(chromium, opened, report)
+    tab = tabs.open(report)
     assert (
         "prototype 2 is active at least 0.4375; 1 comparison with a prototype in 1 of the 6 patches comes out as"
         " stated; none of the other 11 prototypes is active below -1; no prototype except prototypes 2 and 5 is active"
@@ -348,8 +317,8 @@ def test_statements_with_a_bound_on_one_side(chromium, opened, tmp_path):
     assert "statements about patches and activations is classified" in tab.inner_text("#detail")
 
 
-def test_the_first_screen_says_what_separates_the_class_and_what_each_patch_decides(chromium, opened, report, folder):
-    tab = open_page(chromium, opened, report)
+def test_the_first_screen_says_what_separates_the_class_and_what_each_patch_decides(tabs, report, folder):
+    tab = tabs.open(report)
     choose(tab, "000003")
     certificate = read_certificate((folder / "000003.ale.json").read_bytes())
     first = first_screen(tab)
@@ -380,24 +349,24 @@ def test_the_first_screen_says_what_separates_the_class_and_what_each_patch_deci
     ]
 
 
-def test_an_image_alone_is_shown_at_once(chromium, opened, folder, tmp_path):
+def test_an_image_alone_is_shown_at_once(tabs, folder, tmp_path):
     path = tmp_path / "report.html"
     path.write_bytes(page(audited(collect(folder / "000000.ale.json")), "A report"))
-    tab = open_page(chromium, opened, path)
+    tab = tabs.open(path)
     assert not tab.is_visible("#overview") and "The class is " in first_screen(tab)
     tab.click("text=Back to the list")
     tab.wait_for_selector("#overview")
     assert len(lines(tab)) == 1
 
 
-def test_pictures_of_prototypes_are_shown_whole(chromium, opened, tmp_path):
+def test_pictures_of_prototypes_are_shown_whole(tabs, tmp_path):
     folder = folder_of(tmp_path / "out", paradigm="top_k")
     (folder / "prototypes").mkdir()
     for number in range(1, report_head().size):
         Image.new("L", (8, 8), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
     path = tmp_path / "report.html"
     path.write_bytes(page(audited(collect(folder)), "A report"))
-    tab = open_page(chromium, opened, path)
+    tab = tabs.open(path)
     assert tab.locator(".why .close image").count() > 0
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")
@@ -414,11 +383,11 @@ def test_pictures_of_prototypes_are_shown_whole(chromium, opened, tmp_path):
     assert {view for name, view in views.items() if name != "prototype 0"} == {"0 0 100 100"}
 
 
-def test_more_rivals_on_demand(chromium, opened, tmp_path):
+def test_more_rivals_on_demand(tabs, tmp_path):
     head = small_head("euclidean", prototypes=30, classes=15)
     path = tmp_path / "report.html"
     path.write_bytes(page(audited(collect(folder_of(tmp_path / "out", head, "projection"))), "A report"))
-    tab = open_page(chromium, opened, path)
+    tab = tabs.open(path)
     tab.click("#table a >> nth=0")
     rivals = tab.locator("section[aria-labelledby=margins] tbody tr")
     tab.wait_for_selector("#all-rivals")
@@ -429,22 +398,22 @@ def test_more_rivals_on_demand(chromium, opened, tmp_path):
 
 
 @pytest.mark.parametrize("one_in", [8, pytest.param(1, marks=pytest.mark.long)])
-def test_every_certificate_of_the_corpora_can_be_shown(chromium, opened, tmp_path, one_in):
+def test_every_certificate_of_the_corpora_can_be_shown(tabs, tmp_path, one_in):
     """Also those that the checker rejects, or cannot read."""
     for kind in ("accept", "reject", "malformed", "witness"):
         for file in sorted((ROOT / "certificates" / kind).glob("*.ale.json"))[::one_in]:
             shutil.copy(file, tmp_path / f"{kind}-{file.name}")
     path = tmp_path / "report.html"
     path.write_bytes(page(collect(tmp_path), "The corpora"))
-    tab = open_page(chromium, opened, path)
+    tab = tabs.open(path)
     shown = tab.evaluate("async () => { for (let row = 0; row < count; row++) await drawDetail(row); return count; }")
     assert shown == len(list(tmp_path.glob("*.ale.json"))) > 400 // one_in
 
 
-def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(chromium, opened, tmp_path):
+def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(tabs, tmp_path):
     path = tmp_path / "report.html"
     path.write_bytes(page(collect(folder_of(tmp_path / "out")), "A report", Limits(size=1)))
-    tab = open_page(chromium, opened, path)
+    tab = tabs.open(path)
     assert "for the first 0 of 4 certificates" in tab.inner_text("#overview")
     tab.click("#table a >> nth=0")
     tab.wait_for_selector("#title")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser
 from support.joint import joint_head
 from support.reporting import folder_of, report_head
-from support.tabs import Tabs, started_chromium
 
 from verale.checker.certificate import read_certificate
 from verale.report.collect import collect
@@ -20,20 +17,6 @@ from verale.report.estimates import estimates_of
 from verale.report.page import page
 from verale.report.shares import carried_by, ledger_of
 from verale.report.verdicts import audited
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with started_chromium() as started:
-        yield started
-
-
-@pytest.fixture
-def tabs(chromium) -> Iterator[Tabs]:
-    opened = Tabs(chromium)
-    yield opened
-    opened.close()
-    assert opened.complaints == [] and opened.asked == []
 
 
 @pytest.fixture(scope="module")
