@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from support import on_a_device
-from support.small import small_head, small_latents
+from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.errors import UsageError
 from verale.search.explain import explain
@@ -29,7 +29,7 @@ def there() -> Iterator[ProcessPoolExecutor]:
 )
 def test_what_is_found_on_a_bad_device_is_proved(name: str, there: ProcessPoolExecutor) -> None:
     said = there.submit(on_a_device.verdicts, name).result()
-    assert "top_k" in said
+    assert "top_k" in said if name in GEOMETRIES else len(said) == 2
     assert all(each == _PROVED for each in said.values()), said
 
 

@@ -25,15 +25,22 @@ PATCHES = 5
 
 
 def verdicts(name: str) -> dict[str, set[str]]:
-    """By paradigm what the checker says of what is found on the device, and what is on the device at least."""
+    """By paradigm what the checker says of what is found on the device, and what is on the device at least.
+
+    Heads of GEOMETRIES are explained under every paradigm that they have, others under two, each with others first.
+    """
     from support.stand_in import DEVICE, StandIn
 
     head = _head(name, prototypes=6)
+    paradigms = list(enumerate(paradigms_of(head.geometry.kind, 4)))
+    first = HEADS.index(name) % len(paradigms)
     latents = small_latents(head, images=1, patches=4, seed=4)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
     said: dict[str, set[str]] = {}
-    for number, paradigm in enumerate(paradigms_of(head.geometry.kind, 4)):
-        with StandIn(ulps=8, seed=number) as device:
+    for seed, paradigm in paradigms[first:] + paradigms[:first]:
+        if name not in GEOMETRIES and len(said) == 2:
+            break
+        with StandIn(ulps=8, seed=seed) as device:
             try:
                 explained = explain(head, latents, paradigm, device=DEVICE)
             except UsageError:  # not defined for this head
