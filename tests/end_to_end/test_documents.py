@@ -20,6 +20,7 @@ from pathlib import Path
 import click
 import pytest
 import torch
+from support.cases import every
 from support.commands import in_process, program
 from support.prototypedl import SIDE, save_whole, small
 from support.small import small_head, small_latents
@@ -324,7 +325,7 @@ def not_run(text: str) -> list[str]:
     return [command for block in (*unseen, indented) for command in COMMAND.findall(block)]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@every("page", PAGES)
 def test_every_command_is_run_here_or_elsewhere(page: str) -> None:
     assert [command for command in not_run(text_of(page)) if command not in ELSEWHERE] == []
 
@@ -335,7 +336,7 @@ def test_a_command_that_is_not_run_is_noticed() -> None:
     assert not_run("verale is code\n```console\n$ verale demo\n```\n") == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@every("page", PAGES)
 def test_commands_within_sentences_exist(page: str) -> None:
     """`verale audit --jobs N`: there is such a command, with such options."""
     for command in re.findall(r"`verale ([a-z][^`]*)`", text_of(page).replace("\n", " ")):
@@ -348,7 +349,7 @@ def test_commands_within_sentences_exist(page: str) -> None:
         assert {word for word in rest if word.startswith("-")} <= options, command
 
 
-@pytest.mark.parametrize("page", PAGES)
+@every("page", PAGES)
 def test_modules_and_targets_within_sentences_exist(page: str) -> None:
     """`python -m proofs.errata`, `make fuzz`."""
     prose = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.DOTALL | re.MULTILINE).replace("\n", " ")
@@ -368,7 +369,7 @@ def test_no_page_imports_the_checker_from_the_current_folder() -> None:
     assert not SENT.search("python -P -m verale.checker x") and not SENT.search("python -m verale.cli")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@every("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
     links = re.findall(r"\]\(([^)#\s]+)[^)\s]*\)", re.sub(r"`[^`]*`", "`", text_of(page)))
     assert [link for link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).is_file()] == []

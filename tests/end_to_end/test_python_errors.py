@@ -14,6 +14,7 @@ import pytest
 import safetensors.torch
 import torch
 from support.boxes import coordinates
+from support.cases import every
 from support.small import small_head, small_latents
 from torch import nn
 
@@ -231,29 +232,29 @@ CERTIFICATES_THAT_ARE_WRONG = {
 def table(functions: dict[str, Callable[[Any], Any]], wrong: dict[str, Wrong]) -> list[Any]:
     """Each function with each wrong input."""
     return [
-        pytest.param(function, each.value, each.sentence, id=f"{name}: {what}")
+        (f"{name}: {what}", function, each.value, each.sentence)
         for name, function in functions.items()
         for what, each in wrong.items()
         if name not in each.but
     ]
 
 
-@pytest.mark.parametrize(("function", "value", "sentence"), table(OF_LATENTS, LATENTS_THAT_ARE_WRONG))
-def test_every_function_says_the_same_of_wrong_latents(function, value, sentence) -> None:
+@every(("what", "function", "value", "sentence"), table(OF_LATENTS, LATENTS_THAT_ARE_WRONG))
+def test_every_function_says_the_same_of_wrong_latents(what, function, value, sentence) -> None:
     with pytest.raises(LatentsError) as refusal:
         function(value)
     assert str(refusal.value) == sentence
 
 
-@pytest.mark.parametrize(("function", "value", "sentence"), table(OF_A_HEAD, HEADS_THAT_ARE_WRONG))
-def test_every_function_says_the_same_of_what_is_no_head(function, value, sentence) -> None:
+@every(("what", "function", "value", "sentence"), table(OF_A_HEAD, HEADS_THAT_ARE_WRONG))
+def test_every_function_says_the_same_of_what_is_no_head(what, function, value, sentence) -> None:
     with pytest.raises(UsageError) as refusal:
         function(value)
     assert str(refusal.value) == sentence
 
 
-@pytest.mark.parametrize(("function", "value", "sentence"), table(OF_A_CERTIFICATE, CERTIFICATES_THAT_ARE_WRONG))
-def test_every_function_says_the_same_of_what_is_no_certificate(function, value, sentence) -> None:
+@every(("what", "function", "value", "sentence"), table(OF_A_CERTIFICATE, CERTIFICATES_THAT_ARE_WRONG))
+def test_every_function_says_the_same_of_what_is_no_certificate(what, function, value, sentence) -> None:
     with pytest.raises(UsageError) as refusal:
         function(certificates() if value is certificates else value)
     assert str(refusal.value) == sentence
