@@ -30,8 +30,7 @@ NEAREST = ("cosine", "softmax")
     [
         *((*case, "rival", 0, 3) for case in CASES),
         *((*case, "nearest", 0, 3) for case in CASES if case[0] in NEAREST),
-        # More heads and images.
-        *(pytest.param(*case, "rival", 1, 5, marks=pytest.mark.long) for case in CASES),
+        # Another head, and more images.
         *(pytest.param(*case, "nearest", 2, 5, marks=pytest.mark.long) for case in CASES),
     ],
 )

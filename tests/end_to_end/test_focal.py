@@ -32,8 +32,7 @@ CASES = [
     ("seed", "order"),
     [
         (0, "rival"),
-        # More heads, and the order that states more.
-        *(pytest.param(*case, marks=pytest.mark.long) for case in ((1, "rival"), (2, "nearest"))),
+        pytest.param(2, "nearest", marks=pytest.mark.long),  # which states more
     ],
 )
 def test_every_certificate_is_proved_by_both_kernels(geometry, kind, paradigm, seed, order, tmp_path):
@@ -52,7 +51,7 @@ def test_every_certificate_is_proved_by_both_kernels(geometry, kind, paradigm, s
             assert (claimed is None and proved is None) or claimed <= proved
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_what_a_mean_of_cosines_proves_within_a_tolerance_is_proved_by_both_kernels(seed):
     """A wide cosine may allow more than 1; every patch counts in the mean."""
     head = focal_head("cosine", "max_minus_mean", seed)
