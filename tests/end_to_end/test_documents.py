@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import click
@@ -267,6 +267,14 @@ def shell(clone: Path) -> Run:
     return run
 
 
+CORPORA = {name: getattr(cases, name) for name in ("stored", "deployed", "sized")}
+
+
+@cache
+def one_in_twenty(name: str) -> list[cases.Case]:
+    return CORPORA[name]()[::20]
+
+
 @pytest.fixture
 def here(clone: Path, shell: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """`verale` and Python programs in this process, which has torch already; all else, and `--jobs`, by the shell.
@@ -275,8 +283,8 @@ def here(clone: Path, shell: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     twenty: tests/corpus judges all. A search for counterexamples, which are rare here, takes a tenth of a second.
     """
     monkeypatch.setenv("COLUMNS", "120")
-    judged = cases.stored()[::20]
-    monkeypatch.setattr(cases, "stored", lambda: judged)
+    for name in CORPORA:
+        monkeypatch.setattr(cases, name, partial(one_in_twenty, name))
     monkeypatch.setattr(suite, "SECTIONS", tuple(replace(each, try_it=cache(each.try_it)) for each in suite.SECTIONS))
 
     def run(command: str, before: int) -> subprocess.CompletedProcess[str]:
