@@ -132,7 +132,7 @@ def _of_head(combination: Combination) -> set[str]:
         except VeraleError:
             continue
         has.add(name)
-        if batches.are_alone:
+        if batches.are_alone and PARADIGMS[name].spatial:
             has.add(f"{name}/compiled")
         if name == "projection" and gpu_admits(drawn.head, Projection(drawn.head), ORDERS[0]):
             has.add(f"{name}/gpu")
