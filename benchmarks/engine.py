@@ -25,12 +25,12 @@ from benchmarks import environment
 from verale.datasets.certificates import packed_certificates
 from verale.datasets.latents import open_latents
 from verale.head import Head, save_latents
-from verale.ray.audit import audit_rows
-from verale.ray.explain import explain_latents
-from verale.ray.pipeline import Workers, start_ray
 from verale.runs.audit import audit_files
+from verale.runs.audit_dataset import audit_rows
 from verale.runs.auditor import AuditOptions
 from verale.runs.explain import open_run
+from verale.runs.explain_dataset import explain_latents
+from verale.runs.workers.ray import Workers, start_ray
 from verale.search import SearchOptions
 
 
@@ -83,8 +83,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
             out = folder / f"{number}.parquet"
             with spent(here=False) as there:
                 run = explain_latents(data, opened, str(out), SearchOptions(), Workers(number))
-                there.processor = sum(part.seconds for part in run.parts)
-                run.finish()
+                there.processor = sum(part.seconds for part in run.parts())
             if [one.read() for one in packed_certificates(str(out))[0]] != expected:
                 raise SystemExit(f"{number} workers: the certificates differ from those of one process")
             yield "explain", f"Ray, {number}", images, there
@@ -93,7 +92,7 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
                 parts = list(audits.parts)
                 audits.staged.publish(audits.total)
                 there.processor = sum(part.seconds for part in parts)
-            codes = [one.exit_code for part in parts for one in part.outcomes]
+            codes = [one.exit_code for part in parts for one in part.result]
             if any(codes):
                 raise SystemExit(f"{number} workers: a certificate was not proved")
             yield "audit", f"Ray, {number}", len(codes), there

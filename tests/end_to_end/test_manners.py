@@ -89,14 +89,14 @@ def sleeping(folder: Path, start: int) -> None:
     """Let a run say that a batch begins, and sleep instead of explaining it."""
     (folder / "sitecustomize.py").write_text(
         "import sys, time\n"
-        "from verale.runs import parallel\n"
-        "explain = parallel.explain_part\n"
-        "def slow(batches, images, first, *others):\n"
+        "from verale.runs.parts import Explainer\n"
+        "explain = Explainer.part\n"
+        "def slow(self, batches, images, first, labels):\n"
         f"    if first == {start}:\n"
         "        open('begun', 'w').close()\n"
         "        time.sleep(600)\n"
-        "    return explain(batches, images, first, *others)\n"
-        "parallel.explain_part = slow\n"
+        "    return explain(self, batches, images, first, labels)\n"
+        "Explainer.part = slow\n"
     )
 
 

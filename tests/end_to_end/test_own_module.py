@@ -22,7 +22,7 @@ from verale.adapters import head_of
 from verale.adapters.fields import ReceptiveFields
 from verale.errors import HeadError, InputError, LatentsError, UsageError
 from verale.report.collect import collect
-from verale.runs import parallel
+from verale.runs import parts
 from verale.runs.explain_model import _place
 from verale.runs.model_images import model_images
 from verale.runs.source import load_source
@@ -262,18 +262,18 @@ def test_the_same_call_continues_and_another_one_is_refused(tmp_path, monkeypatc
 
 def test_an_interrupted_call_continues_and_ends_with_the_same_bytes(tmp_path, monkeypatch):
     whole = explained(tmp_path / "whole", batch=2, jobs=1)
-    explain_part = parallel.explain_part
+    explain_part = parts.Explainer.part
 
-    def interrupted(batches, images, first, *others):
+    def interrupted(self, batches, images, first, labels):
         if first == 2:
             raise KeyboardInterrupt
-        return explain_part(batches, images, first, *others)
+        return explain_part(self, batches, images, first, labels)
 
-    monkeypatch.setattr(parallel, "explain_part", interrupted)
+    monkeypatch.setattr(parts.Explainer, "part", interrupted)
     with pytest.raises(KeyboardInterrupt):
         explained(tmp_path / "OUT", batch=2, jobs=1)
     assert len(list((tmp_path / "OUT").glob("*.ale.json"))) == 2
-    monkeypatch.setattr(parallel, "explain_part", explain_part)
+    monkeypatch.setattr(parts.Explainer, "part", explain_part)
     again = explained(tmp_path / "OUT", batch=2, jobs=1)
     assert [row.sha256 for row in again.rows] == [row.sha256 for row in whole.rows]
     assert (tmp_path / "OUT" / "source.json").read_bytes() == (tmp_path / "whole" / "source.json").read_bytes()

@@ -16,7 +16,8 @@ from support.small import small_latents, varied_head
 from verale.certificate import Certificate
 from verale.datasets.certificates import write_rows
 from verale.head import save_latents
-from verale.ray import pipeline
+from verale.runs.run import Finished
+from verale.runs.workers import ray as pipeline
 from verale.search.explain import explain
 
 
@@ -56,7 +57,7 @@ def without_ray(monkeypatch: pytest.MonkeyPatch) -> type[Killed]:
 
     def here(
         create_job: Callable[[], pipeline.Job], staged: object, parts: list[tuple[int, int]], workers: object
-    ) -> Iterator[pipeline.FinishedPart]:
+    ) -> Iterator[Finished[pipeline.Summary | None]]:
         worker = pipeline._Worker(create_job, staged)
         for start, stop in parts:
             while True:

@@ -32,8 +32,8 @@ HEAVY = {
 IN_TURN = {
     "verale": "import verale",
     "adapters": "import verale.adapters; verale.adapters.ARCHITECTURES",
-    "at scale": "from verale.ray import pipeline, explain, images; from verale.datasets import latents, staging",
-    "audit at scale": "import verale.ray.audit, verale.cli.ray_engine",
+    "at scale": "import verale.runs.explain_dataset, verale.runs.image_dataset, verale.datasets.latents",
+    "audit at scale": "import verale.runs.audit_dataset, verale.cli.ray_engine",
     "a head": "verale.Head",
     "capture": "from verale.adapters import capture",
     "search": "from verale.search import explain, batches, spatial",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,7 +44,7 @@ __all__ = ["command"]
     **one_of("direct", "expanded", "cdist"),
 )
 @click.option("--ulps", metavar="U", help="How far float32's functions may be off; by default log=4,exp=4,sqrt=1.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Number of processes.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Number of processes; 1, or with ray one a core.")
 @click.option(
     "--limit",
     type=click.IntRange(1),
@@ -75,7 +77,7 @@ def command(
     entailment_only: bool,
     deployment: str | None,
     ulps: str | None,
-    jobs: int,
+    jobs: int | None,
     limit: int | None,
     as_json: bool,
     log: str | None,
@@ -125,10 +127,15 @@ def command(
             head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only, deployed
         )
 
-    if ray_engine.is_ray(engine, workers, address, jobs):
-        if attest is not None:
-            raise UsageError("--attest is for --engine local")
-        ray_engine.audit(certificates, head, latents, options_with, log, workers, address, as_json)
+    codes: list[int] = []
+    if ray_engine.is_ray(engine, jobs, workers, address=address, attest=attest):
+        with ray_engine.audited(certificates, head, latents, options_with, log, workers or jobs, address) as run:
+            again = f"{run.staged.partial} has their verdicts, and the same command"
+            codes += _tell(chain.from_iterable(part.result for part in run.parts), run.total, as_json, log, again)
+            run.staged.publish(run.total)
+        if not codes:
+            raise InputError(certificates[0], "holds no certificate, so nothing is proved")
+        sys.exit(most_severe(codes))
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
     attestation = None if attest is None else Attestation(attest)
@@ -143,7 +150,6 @@ def command(
             print_found(Inputs(used.head, used.latents), Inputs(head, latents), run["head"])
         said.add(using)
 
-    codes: list[int] = []
     groups: list[tuple[list[str | Stored], AuditOptions]] = []
     for given in certificates:
         try:
@@ -158,24 +164,17 @@ def command(
             print_line(f"error: {error}", sys.stderr)
             codes.append(EXIT_UNUSABLE)
     total = sum(len(paths) for paths, _ in groups)
-    audited = reused = 0
     outcomes: list[Outcome] = []
-    try:
-        with progress("auditing", total, unit="certificates") as advance:
-            for outcome in audit_groups(groups, jobs, audit_log, announce):
-                if attestation is not None:
-                    outcomes.append(outcome)
-                codes.append(outcome.exit_code)
-                audited, reused = audited + 1, reused + outcome.reused
-                print_outcome(outcome, as_json)
-                advance(1)
-    except KeyboardInterrupt:
-        same = "the same command" if attest is None else "the same command without --attest"
-        again = "" if log is None else f"; {log} has their verdicts, and {same} audits the rest"
-        print_line(f"interrupted: {audited} of {total} certificates are audited{again}", sys.stderr)
-        sys.exit(EXIT_INTERRUPTED)
-    if reused:
-        print_line(f"{reused} of {total} verdicts are taken from {log}", sys.stderr)
+
+    def kept(audited: Iterator[Outcome]) -> Iterator[Outcome]:
+        for outcome in audited:
+            outcomes.append(outcome)
+            yield outcome
+
+    audited = audit_groups(groups, jobs or 1, audit_log, announce)
+    same = "the same command" if attest is None else "the same command without --attest"
+    rest = None if log is None else f"{log} has their verdicts, and {same}"
+    codes += _tell(audited if attestation is None else kept(audited), total, as_json, log, rest)
     code = most_severe(codes)
     if attestation is not None and code == 0:
         left = iter(outcomes)
@@ -183,3 +182,30 @@ def command(
     elif attestation is not None:
         print_line(f"{attest} is not written: not everything is proved", sys.stderr)
     sys.exit(code)
+
+
+def _tell(outcomes: Iterable[Outcome], total: int, as_json: bool, log: str | None, again: str | None) -> list[int]:
+    """Print each outcome as soon as it is known; return their exit codes.
+
+    Args:
+        outcomes: those of the audit.
+        total: how many there are, at most.
+        as_json: whether they are printed as JSON.
+        log: the audit log.
+        again: what audits the rest after an interruption, and from which log.
+    """
+    codes, reused = [], 0
+    try:
+        with progress("auditing", total, unit="certificates") as advance:
+            for outcome in outcomes:
+                codes.append(outcome.exit_code)
+                reused += outcome.reused
+                print_outcome(outcome, as_json)
+                advance(1)
+    except KeyboardInterrupt:
+        rest = "" if again is None else f"; {again} audits the rest"
+        print_line(f"interrupted: {len(codes)} of {total} certificates are audited{rest}", sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    if reused:
+        print_line(f"{reused} of {total} verdicts are taken from {log}", sys.stderr)
+    return codes

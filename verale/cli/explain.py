@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from os.path import lexists
 from pathlib import Path
@@ -25,10 +27,11 @@ from verale.runs.device import DEVICES
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.checker.deployment import Deployment
     from verale.head import Head
-    from verale.runs.explain import FolderRun
+    from verale.runs.run import Run, Store
     from verale.runs.table import Explained
-    from verale.search import Costs
+    from verale.search import Costs, SearchOptions
 
 __all__ = ["command"]
 
@@ -188,14 +191,12 @@ def command(
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
     cannot be used; 130 interrupted; 2 unknown option.
     """
-    from verale.head import Head, load_labelled
     from verale.runs.deployed import deployment_of
     from verale.runs.device import device_named
-    from verale.runs.explain import open_run
     from verale.runs.folder import LATENTS
     from verale.runs.inputs import LINK
     from verale.runs.source import allowing
-    from verale.runs.table import TABLE, reasons
+    from verale.runs.table import reasons
     from verale.search import Avoid, Costs, SearchOptions
 
     deployed = deployment_of(deployment, ulps)
@@ -204,65 +205,67 @@ def command(
         cost_of = Costs.parse(costs)
     except UsageError as error:
         raise click.UsageError(f"--cost: {error}") from error
-    if ray_engine.is_ray(engine, workers, address, jobs):
-        if as_json:
-            raise UsageError("--json is for --engine local; with ray the rows of the dataset have the same content")
-        if deployed is not None:
-            raise UsageError("--deployment is for --engine local")
-        if with_gap:
-            raise UsageError("--gap is for --engine local; with ray, export certificates and run verale gap on them")
-        options = SearchOptions(
-            paradigm,
-            order,
-            tolerance,
-            batch=batch,
-            max_memory=memory,
-            inflate=inflate,
-            avoid=avoided,
-            costs=cost_of,
-            digits=digits,
-        )
-        ray_engine.explain((head_path, latents_path, run, images), out, options, device, workers, address, overwrite)
-        return
-    directory = Path(out)
-    options = SearchOptions(
-        paradigm, order, tolerance, device_named(device), batch, memory, inflate, avoided, cost_of, digits
-    )
+    with_ray = ray_engine.is_ray(engine, jobs, workers, address=address, gap=with_gap)
+    directory, latents_name = Path(out), latents_path or str(Path(out) / LATENTS)
+    given_device = "cpu" if with_ray else device_named(device)
+    options = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
+    given = head_path, latents_path, run, images
+    try:
+        with (
+            ray_engine.opened(given, out, options, deployed, device, workers or jobs, address, overwrite)
+            if with_ray
+            else _opened(given, directory, options, deployed, jobs, overwrite, with_gap)
+        ) as opened:
+            told = _explain(opened, as_json)
+    except LatentsError as error:
+        raise InputError(latents_name, str(error)) from error
+    store = opened.store
+    print_line(f"{len(told.certificates)} of {told.images} images have a certificate in {store.place}", sys.stderr)
+    report_audits(told.unclaimed, told.limits, store.place, store.table)
+    if cost_of and told.certificates:
+        _print_costs(store, cost_of)
+    if with_gap and told.certificates:
+        report_gaps(tuple(told.certificates), as_json=as_json)
+    for line in reasons(told.without, store.table):
+        print_line(line, sys.stderr)
+    if not with_ray and told.certificates:
+        if allowed := allowing(directory):
+            print_line(f"next: verale report {directory}{allowed}", sys.stderr)
+        if lexists(directory / LINK):
+            print_line(f"next: verale audit {directory} --latents {quote(latents_name)}", sys.stderr)
+    if told.without:
+        sys.exit(EXIT_UNEXPLAINED)
+
+
+@contextmanager
+def _opened(
+    given: tuple[str | None, str | None, str | None, str | None],
+    directory: Path,
+    options: SearchOptions,
+    deployment: Deployment | None,
+    jobs: int | None,
+    overwrite: bool,
+    with_gap: bool,
+) -> Iterator[Run]:
+    """A run into a folder, by processes of this machine. The arguments are those of the command."""
+    from verale.head import Head, load_labelled
+    from verale.runs.explain import open_run
+
     files = None
-    match (head_path, latents_path, run, images):
-        case (str(given_head), str(given_latents), None, None):
-            head, latents_name, files = Head.load(given_head), given_latents, (given_head, given_latents)
-            latents, labels = load_labelled(given_latents)
-        case (None, None, str(given_run), str(given_images)):
-            head, latents, labels = _capture(directory, Path(given_run), Path(given_images), overwrite)
-            latents_name = str(directory / LATENTS)
+    match given:
+        case (str(head_path), str(latents_path), None, None):
+            head, files = Head.load(head_path), (head_path, latents_path)
+            latents, labels = load_labelled(latents_path)
+        case (None, None, str(run), str(images)):
+            head, latents, labels = _capture(directory, Path(run), Path(images), overwrite)
         case _:
             raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
     if with_gap:
         from verale.search.least import require_bounds
 
         require_bounds(head)
-    try:
-        with open_run(directory, head, latents, options, labels, overwrite, files, jobs, deployed) as opened:
-            explained = _explain(directory, opened, as_json)
-    except LatentsError as error:
-        raise InputError(latents_name, str(error)) from error
-    certificates = tuple(str(directory / one.certificate) for one in explained if one.certificate)
-    print_line(f"{len(certificates)} of {len(explained)} images have a certificate in {directory}", sys.stderr)
-    limits = [one.audit_limit for one in explained if one.audit_limit is not None]
-    report_audits(sum(one.unclaimed is not None for one in explained), limits, str(directory), str(directory / TABLE))
-    if cost_of and certificates:
-        _print_costs(certificates, cost_of)
-    if with_gap and certificates:
-        report_gaps(certificates, as_json=as_json)
-    for line in reasons(explained, directory / TABLE):
-        print_line(line, sys.stderr)
-    if certificates and (allowed := allowing(directory)):
-        print_line(f"next: verale report {directory}{allowed}", sys.stderr)
-    if certificates and lexists(directory / LINK):
-        print_line(f"next: verale audit {directory} --latents {quote(latents_name)}", sys.stderr)
-    if len(certificates) < len(explained):
-        sys.exit(EXIT_UNEXPLAINED)
+    with open_run(directory, head, latents, options, labels, overwrite, files, jobs, deployment) as opened:
+        yield opened
 
 
 def _capture(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[Head, Tensor, list[int] | None]:
@@ -274,37 +277,66 @@ def _capture(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple
         return capture_images(directory, run, images, files, advance, overwrite)
 
 
-def _explain(directory: Path, run: FolderRun, as_json: bool) -> list[Explained]:
+@dataclass
+class _Told:
+    """What is said of a run when it has ended; of a million images, not all that is known of each.
+
+    Attributes:
+        images: how many there are.
+        certificates: their paths.
+        without: the rows of images that have none.
+        unclaimed: how many certificates do not claim minimality, since an audit has too few steps to prove it.
+        limits: those that audits need, of those that need one.
+    """
+
+    images: int = 0
+    certificates: list[str] = field(default_factory=list)
+    without: list[Explained] = field(default_factory=list)
+    unclaimed: int = 0
+    limits: list[int] = field(default_factory=list)
+
+    def add(self, row: Explained, certificate: str | None) -> None:
+        """Count an image."""
+        self.images += 1
+        self.unclaimed += row.unclaimed is not None
+        if certificate is None:
+            self.without.append(row)
+        else:
+            self.certificates.append(certificate)
+        if row.audit_limit is not None:
+            self.limits.append(row.audit_limit)
+
+
+def _explain(run: Run, as_json: bool) -> _Told:
     """Explain what is left; report how much was done before, and how far an interrupted run came."""
-    rows, explained = run.rows, []
-    if rows:
-        left = run.total - len(rows)
+    begun, told, store = run.done, _Told(), run.store
+    if begun:
+        left = run.total - begun
         rest = f"{left} are left" if left else "nothing is left to do"
-        print_line(f"{len(rows)} of {run.total} images are explained in {directory} already: {rest}", sys.stderr)
+        print_line(f"{begun} of {run.total} images are explained in {store.unfinished} already: {rest}", sys.stderr)
     try:
-        with progress("explaining", run.total, len(rows)) as advance:
-            for number, one in enumerate(chain(rows, run)):
-                explained.append(one)
+        with progress("explaining", run.total, begun) as advance:
+            for one in chain(store.rows(), run):
+                certificate = None if one.certificate is None else store.path(one.certificate)
+                told.add(one, certificate)
                 if as_json:
-                    _print_json(directory, one)
-                if number >= len(rows):
+                    print_line(json.dumps(asdict(one) | {"certificate": certificate}))
+                if told.images > begun:
                     advance(1)
     except KeyboardInterrupt:
-        done = len(run.folder.rows)
-        print_line(f"interrupted: {done} of {run.total} images are explained; the same command continues", sys.stderr)
+        print_line(
+            f"interrupted: {run.done} of {run.total} images are explained; the same command continues", sys.stderr
+        )
         sys.exit(EXIT_INTERRUPTED)
-    return sorted(explained, key=lambda one: one.index)
+    told.certificates.sort()
+    told.without.sort(key=lambda row: row.index)
+    return told
 
 
-def _print_json(directory: Path, one: Explained) -> None:
-    path = None if one.certificate is None else str(directory / one.certificate)
-    print_line(json.dumps(asdict(one) | {"certificate": path}))
-
-
-def _print_costs(certificates: tuple[str, ...], costs: Costs) -> None:
+def _print_costs(store: Store, costs: Costs) -> None:
     """Say what explanations cost."""
     from verale.certificate import Certificate
 
-    sums = [costs.total(Certificate.load(path).statements) for path in certificates]
+    sums = [costs.total(Certificate.from_bytes(data).statements) for data in store.certificates()]
     mean = sum(sums) / len(sums)
     print_line(f"an explanation costs {mean:.4g} on average, {min(sums):.4g} to {max(sums):.4g}", sys.stderr)

@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from verale.checker.output import print_line, print_outcome
-from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, choice, report_audits
+from verale.checker.output import print_line
+from verale.cli.shared import choice
 from verale.errors import InputError, UsageError
 from verale.files import LARGEST_LATENTS
 
 if TYPE_CHECKING:
-    from verale.ray.explain import ExplainRun
-    from verale.ray.pipeline import Workers
+    from verale.checker.deployment import Deployment
+    from verale.runs.audit_dataset import AuditRun
     from verale.runs.auditor import AuditOptions
+    from verale.runs.run import Run
+    from verale.runs.workers.ray import Workers
     from verale.search import SearchOptions
 
-__all__ = ["audit", "explain", "is_ray", "options"]
+__all__ = ["REFUSED", "audited", "is_ray", "opened", "options"]
 
 CERTIFICATES = "certificates.parquet"
 
-_LISTED = 20
-"""At most so many images without a certificate are listed; the dataset has them all."""
+REFUSED = {
+    "--gap": ("local", "a bound is proved from files: verale certificates unpack writes them, verale gap takes them"),
+    "--attest": (
+        "local",
+        "an attestation names the bytes that were checked, and workers read latents in parts",
+    ),
+    "--workers": ("ray", "workers are those of a cluster; --jobs says how many processes this machine has"),
+    "--address": ("ray", "only a cluster has one"),
+}
+"""The options that belong to one engine, and why the other one refuses them. `docs/scale.md` has the same table."""
 
 
 def options(command: Any) -> Any:
@@ -53,56 +64,48 @@ def options(command: Any) -> Any:
     return command
 
 
-def is_ray(engine: str, workers: int | None, address: str | None, jobs: int | None = None) -> bool:
-    """Whether the engine is ray. Raises UsageError: an option belongs to the other engine."""
-    if engine == "local" and (workers or address):
-        raise UsageError("--workers and --address are for --engine ray")
-    if engine == "ray" and (jobs or 1) > 1:
-        raise UsageError("--jobs is for --engine local; use --workers")
+def is_ray(engine: str, jobs: int | None, workers: int | None, **given: object) -> bool:
+    """Whether the engine is ray.
+
+    Args:
+        engine: its name.
+        jobs, workers: how many processes, which are workers with ray.
+        given: by option, what is said with it.
+
+    Raises:
+        UsageError: an option that this engine refuses (`REFUSED`), or two numbers of workers.
+    """
+    for option, value in (given | {"workers": workers}).items():
+        of, why = REFUSED[f"--{option}"]
+        if value and of != engine:
+            raise UsageError(f"--{option} is for --engine {of}: {why}")
+    if None not in (jobs, workers) and jobs != workers:
+        raise UsageError(f"--jobs is {jobs} and --workers {workers}, which with ray are the same: give one of them")
     return engine == "ray"
 
 
-def explain(
+@contextmanager
+def opened(
     given: tuple[str | None, str | None, str | None, str | None],
     out: str,
     options: SearchOptions,
+    deployment: Deployment | None,
     device: str,
     workers: int | None,
     address: str | None,
     overwrite: bool,
-) -> None:
-    """Explain into OUT/certificates.parquet. The arguments are those of `verale explain`."""
+) -> Iterator[Run]:
+    """A run into OUT/certificates.parquet, while there are workers. The arguments are those of `verale explain`."""
     from verale.datasets import storage
-    from verale.datasets.staging import StagedDataset
-    from verale.ray.explain import audits_of
-    from verale.ray.pipeline import start_ray
+    from verale.runs.folder import locked
+    from verale.runs.store.parquet import StagedDataset
+    from verale.runs.workers.ray import start_ray
 
     to = storage.join(out, CERTIFICATES)
-    begin = _starter(given, out, to, options, overwrite)
+    begin = _starter(given, out, to, options, deployment, overwrite)
     StagedDataset(to).require_free(overwrite)
-    with start_ray(workers, address, device) as started:
-        run = begin(started)
-        _report_resumed(run.begun, run.total, "images")
-        done = run.begun
-        try:
-            with progress("explaining", run.total, run.begun) as advance:
-                for part in run.parts:
-                    done += part.stop - part.start
-                    advance(part.stop - part.start)
-                    if undecided := ", ".join((part.summary or {}).get("undecided", [])):
-                        print_line(
-                            f"CaBRNet's float32 logits name another class than the head's: {undecided}", sys.stderr
-                        )
-        except KeyboardInterrupt:
-            _exit_interrupted(done, run.total, "images", run.staged.partial)
-        without = run.finish()
-    print_line(f"{run.total - len(without)} of {run.total} images have a certificate in {to}", sys.stderr)
-    report_audits(*audits_of(to), to, to)
-    if without:
-        more = f" and {len(without) - _LISTED} more" if len(without) > _LISTED else ""
-        listed = ", ".join(map(str, without[:_LISTED]))
-        print_line(f"without one: {listed}{more}; reasons in {to}, column reason", sys.stderr)
-        sys.exit(EXIT_UNEXPLAINED)
+    with start_ray(workers, address, device) as started, nullcontext() if "://" in out else locked(Path(out)):
+        yield begin(started)
 
 
 def _starter(
@@ -110,34 +113,36 @@ def _starter(
     out: str,
     to: str,
     options: SearchOptions,
+    deployment: Deployment | None,
     overwrite: bool,
-) -> Callable[[Workers], ExplainRun]:
+) -> Callable[[Workers], Run]:
     """Read what can be read before Ray starts; return a function that begins the run."""
     from verale.datasets import storage
     from verale.datasets.latents import open_latents
-    from verale.ray.explain import explain_latents
-    from verale.ray.images import explain_images, open_images
+    from verale.runs.explain_dataset import explain_latents
     from verale.runs.folder import HEAD, SOURCE
+    from verale.runs.image_dataset import explain_images, open_images
     from verale.runs.images import class_folders
     from verale.runs.source import SourceFile
+    from verale.runs.store.parquet import StagedDataset
 
     match given:
         case (str(head), str(latents), None, None):
             data, source = storage.read_bytes(head, "a head file (safetensors)"), open_latents(latents)
             _require_head(storage.join(out, HEAD), data, overwrite)
 
-            def begin_latents(workers: Workers) -> ExplainRun:
-                begun = explain_latents(data, source, to, options, workers, overwrite)
+            def begin_latents(workers: Workers) -> Run:
+                begun = explain_latents(data, source, to, options, workers, overwrite, deployment)
                 storage.write_bytes(storage.join(out, HEAD), data)
-                _keep_latents(out, latents, begun.staged.manifest()["latents"])
+                _keep_latents(out, latents, StagedDataset(to).manifest()["latents"])
                 return begun
 
             return begin_latents
         case (None, None, str(run), str(folder)):
             images = open_images(folder)
 
-            def begin(workers: Workers) -> ExplainRun:
-                begun, network = explain_images(run, images, to, options, workers, overwrite)
+            def begin(workers: Workers) -> Run:
+                begun, network = explain_images(run, images, to, options, workers, overwrite, deployment)
                 head_bytes = network.head.to_bytes()
                 _require_head(storage.join(out, HEAD), head_bytes, overwrite)
                 storage.write_bytes(storage.join(out, HEAD), head_bytes)
@@ -160,8 +165,6 @@ def _require_head(path: str, head: bytes, overwrite: bool) -> None:
 
 def _keep_latents(out: str, latents: str, sha256: str) -> None:
     """Copy latents to OUT, or write a link to them: to Parquet, to other file systems, and to large files."""
-    from pathlib import Path
-
     from verale.datasets import storage
     from verale.runs.folder import LATENTS
     from verale.runs.inputs import LARGEST_COPY, LINK, link_to
@@ -180,7 +183,8 @@ def _keep_latents(out: str, latents: str, sha256: str) -> None:
     print_line(f"next: verale audit {out} --latents {quote(path)} --engine ray --log L.parquet", sys.stderr)
 
 
-def audit(
+@contextmanager
+def audited(
     certificates: tuple[str, ...],
     head: str | None,
     latents: str | None,
@@ -188,56 +192,24 @@ def audit(
     log: str | None,
     workers: int | None,
     address: str | None,
-    as_json: bool,
-) -> None:
-    """Audit a dataset of certificates; the audit log is a dataset too. The arguments are those of `verale audit`.
+) -> Iterator[AuditRun]:
+    """The audit of a dataset, while there are workers. The arguments are those of `verale audit`.
 
     Without latents, given or beside the dataset, its own column counts.
     """
-    from verale.checker.verdict import most_severe
     from verale.cli.inputs import inputs_finder, print_found
     from verale.datasets.latents import has_latents
-    from verale.datasets.staging import StagedDataset
-    from verale.ray.audit import audit_rows
-    from verale.ray.pipeline import start_ray
+    from verale.runs.audit_dataset import audit_rows
     from verale.runs.inputs import Inputs
+    from verale.runs.store.parquet import StagedDataset
+    from verale.runs.workers.ray import start_ray
 
     if log is None or len(certificates) != 1:
         raise UsageError("--engine ray takes one dataset of certificates, and --log L.parquet for the audit log")
     StagedDataset(log).require_free(overwrite=False)
     found_head, found_latents = inputs_finder(head, latents, datasets=True)(certificates[0])
     options = options_with(found_head, found_latents or (certificates[0] if has_latents(certificates[0]) else None))
-    codes = []
     with start_ray(workers, address, "cpu") as started:
         run = audit_rows(certificates[0], options, log, started)
         print_found(Inputs(found_head, found_latents), Inputs(head, latents), run.head)
-        _report_resumed(run.begun, run.total, "certificates")
-        done = 0
-        try:
-            with progress("auditing", run.total, unit="certificates") as advance:
-                for part in run.parts:
-                    for outcome in part.outcomes:
-                        codes.append(outcome.exit_code)
-                        print_outcome(outcome, as_json)
-                    done = part.stop
-                    advance(part.stop - part.start)
-        except KeyboardInterrupt:
-            _exit_interrupted(done, run.total, "certificates", run.staged.partial)
-        run.staged.publish(run.total)
-    if not codes:
-        raise InputError(certificates[0], "holds no certificate, so nothing is proved")
-    sys.exit(most_severe(codes))
-
-
-def _report_resumed(begun: int, total: int, what: str) -> None:
-    """Say how much an earlier, interrupted run did."""
-    if begun:
-        print_line(f"{begun} of {total} {what} were done before, by an interrupted run", sys.stderr)
-
-
-def _exit_interrupted(done: int, total: int, what: str, where: str) -> None:
-    """Say how far the run came, and exit."""
-    print_line(
-        f"interrupted: {done} of {total} {what} are done and kept in {where}; the same command continues", sys.stderr
-    )
-    sys.exit(EXIT_INTERRUPTED)
+        yield run

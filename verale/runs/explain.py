@@ -7,16 +7,19 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, LatentsError
-from verale.runs.folder import RUN_FILE, SOURCE, RunFolder, locked
+from verale.runs.folder import RUN_FILE, SOURCE, locked
 from verale.runs.inputs import keep_inputs, require_inputs
-from verale.runs.parallel import explain_in_processes, require_jobs
+from verale.runs.parts import Explainer, explain_in_processes
+from verale.runs.run import Finished, Range, Run
 from verale.runs.source import SourceFile
+from verale.runs.store.folder import RunFolder
 from verale.runs.table import Explained
+from verale.runs.workers.local import require_jobs
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -24,10 +27,9 @@ if TYPE_CHECKING:
 
     from verale.checker.deployment import Deployment
     from verale.head import Head
-    from verale.runs.deployed import Reserves
     from verale.search import Batches, SearchOptions
 
-__all__ = ["FolderRun", "open_run"]
+__all__ = ["open_run"]
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +47,7 @@ def open_run(
     files: tuple[str, str] | None = None,
     jobs: int | None = None,
     deployment: Deployment | None = None,
-) -> Iterator[FolderRun]:
+) -> Iterator[Run]:
     """Begin a run in a folder, or resume it.
 
     The same head, latents, labels, options and version make the same run. What an interrupted run has written is kept:
@@ -78,7 +80,7 @@ def open_run(
     require_jobs(jobs)
     if labels is not None:
         _check(labels, len(batches.images), head.classes)
-    reserves = None if deployment is None else _reserves(head, deployment, options)
+    explainer = Explainer(head, batches.options, deployment)
     run = _description(batches, labels) | ({} if deployment is None else {"deployment": asdict(deployment)})
     _require_same_source(directory / SOURCE, run)
     with locked(directory):
@@ -87,50 +89,17 @@ def open_run(
         batch = 1 if batches.are_alone else batches.size
         folder = RunFolder(directory, run, len(batches.images), batch, overwrite, head.size)
         keep_inputs(directory, head, latents, run["latents"], labels, files, overwrite)
-        yield FolderRun(batches, folder, labels, jobs, reserves)
 
+        def work(left: list[Range]) -> Iterator[Finished[list[Explained]]]:
+            _log.info("%d of %d images are explained", len(folder.by_index), len(batches.images))
+            for part in explain_in_processes(batches, left, labels, jobs, explainer):
+                rows, certificates = part.result
+                folder.add(certificates, rows)
+                spent = sum(row.seconds or 0 for row in rows)
+                _log.info("images %d to %d: %.2f s", part.start, part.stop - 1, spent)
+                yield Finished(part.start, part.stop, rows)
 
-def _reserves(head: Head, deployment: Deployment, options: SearchOptions) -> Reserves:
-    from verale.runs.deployed import Reserves
-
-    return Reserves(head, deployment, options)
-
-
-@dataclass(frozen=True, eq=False)
-class FolderRun:
-    """A run in a folder. Iterating over it explains the images that are left.
-
-    Rows come in the images' order, each once it and those before it are on disk.
-    """
-
-    batches: Batches
-    folder: RunFolder
-    labels: Sequence[int] | None
-    jobs: int | None = None
-    reserves: Reserves | None = None
-
-    @property
-    def total(self) -> int:
-        """How many images the run has."""
-        return len(self.batches.images)
-
-    @property
-    def rows(self) -> list[Explained]:
-        """The rows of images that are explained, in the images' order."""
-        return [self.folder.rows[index] for index in sorted(self.folder.rows)]
-
-    def __iter__(self) -> Iterator[Explained]:
-        left = [index for index in range(self.total) if index not in self.folder.rows]
-        _log.info("%d of %d images are explained", len(self.folder.rows), self.total)
-        done = 0
-        parts = explain_in_processes(self.batches, left, self.labels, self.jobs, self.reserves)
-        for rows, certificates in parts:
-            self.folder.add(certificates, rows)
-            _log.info("images %d to %d: %.2f s", rows[0].index, rows[-1].index, sum(row.seconds or 0 for row in rows))
-            while done < len(left) and left[done] in self.folder.rows:
-                done += 1
-                yield self.folder.rows[left[done - 1]]
-        self.folder.finish()
+        yield Run(folder, len(batches.images), work)
 
 
 def _require_same_source(path: Path, run: dict[str, Any]) -> None:

@@ -18,9 +18,9 @@ from verale.runs.check import BATCH, Forward, ModelComparison, compare, forward
 from verale.runs.explain import open_run
 from verale.runs.folder import HEAD, LATENTS, SOURCE, locked
 from verale.runs.model_images import ImageTensors, ModelImages, known_labels, model_images
-from verale.runs.parallel import require_jobs
 from verale.runs.source import SourceFile, allowing
 from verale.runs.table import TABLE, Explained, reasons
+from verale.runs.workers.local import require_jobs
 from verale.version import __version__
 
 if TYPE_CHECKING:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from verale.files import certificate_name
@@ -17,39 +15,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.certificate import Certificate
-    from verale.runs.affordable import DefaultAudits, Emitted
-    from verale.runs.deployed import Reserves
-    from verale.search import Batches, ImageResult, NotKept
+    from verale.runs.affordable import Emitted
+    from verale.search import ImageResult, NotKept
 
-__all__ = ["explain_part", "reach_of", "rows_and_certificates"]
-
-
-def explain_part(
-    batches: Batches,
-    images: Tensor,
-    first: int,
-    labels: Sequence[int | None] | None,
-    audits: DefaultAudits,
-    reserves: Reserves | None = None,
-) -> tuple[list[Explained], list[tuple[str, bytes]]]:
-    """Explain images (N, L, D) together; return their rows and certificates as `rows_and_certificates` does.
-
-    Args:
-        batches: how to explain.
-        images: the images.
-        first: the index of the first of them.
-        labels: their true classes, if they are known.
-        audits: what tells which claims a default audit answers.
-        reserves: what keeps only certificates that hold in float32 too, if that is wanted.
-    """
-    clock = perf_counter()
-    results = batches.explain_images(images)
-    if reserves is not None:
-        held = reserves.held(images, [result.explanation for result in results])
-        results = [replace(result, explanation=one, exact=None) for result, one in zip(results, held, strict=True)]
-    seconds = round((perf_counter() - clock) / len(results), 4)
-    emitted = audits.emitted(images, [result.explanation for result in results], [result.exact for result in results])
-    return rows_and_certificates(results, emitted, first, batches.head.size, seconds, labels)
+__all__ = ["reach_of", "rows_and_certificates"]
 
 
 def rows_and_certificates(

@@ -234,7 +234,6 @@ def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs:
     process = started(folder, "all", "--report", "R.json", "--jobs", jobs, path=path, start_new_session=True)
     assert process.stdout and process.stderr
     assert [process.stdout.readline().split()[1] for _ in range(2)] == ["all/0.ale.json", "all/1.ale.json"]
-    # A process that is interrupted while it starts has a word to say, so all have to be at work.
     begun = [folder / "1b.ale.json.begun", *[folder / "5.ale.json.begun"] * (jobs - 1)]
     wait_until(process, lambda: all(path.exists() for path in begun))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
@@ -250,10 +249,10 @@ def test_an_interrupt_leaves_a_report_that_is_taken_up_again(folder: Path, jobs:
 
 @pytest.mark.parametrize("patience", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_an_interrupt_while_processes_start_is_one_line(folder: Path, patience: int) -> None:
-    """Before any of them has a word to say in the matter: what they import would end in a traceback each."""
+    """It reaches the command alone: what they import would end in a traceback each."""
     (folder / "sitecustomize.py").write_text(
         "import os, sys, time\n"
-        "if '--multiprocessing-fork' in sys.argv or 'spawn_main' in ' '.join(sys.orig_argv):\n"
+        "if 'workers.local' in ' '.join(sys.orig_argv):\n"
         "    open(f'{os.getpid()}.starts', 'w').close()\n"
         "    while not os.path.exists('interrupted'):\n"
         "        time.sleep(0.02)\n"

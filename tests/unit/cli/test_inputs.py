@@ -16,7 +16,7 @@ from support.small import small_head
 
 from verale.certificate import Certificate
 from verale.head import Head
-from verale.ray import pipeline
+from verale.runs.workers import ray as pipeline
 
 HEAD = "head.safetensors"
 CHANGED = "changed while the report was written"

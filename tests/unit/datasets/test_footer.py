@@ -14,8 +14,8 @@ import pytest
 import verale
 from verale.datasets.certificates import packed_certificates
 from verale.datasets.latents import open_latents
-from verale.datasets.staging import StagedDataset
 from verale.errors import InputError
+from verale.runs.store.parquet import StagedDataset
 
 
 class Running:

@@ -13,7 +13,7 @@ from support.commands import in_process
 
 from verale.checker import most_severe
 from verale.datasets.certificates import certificates_schema
-from verale.ray import pipeline
+from verale.runs.workers import ray as pipeline
 
 SCHEMA = certificates_schema()
 

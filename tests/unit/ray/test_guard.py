@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import ray
 
-from verale.ray import pipeline
-from verale.ray.guard import pickled_with_guard, sources_digest
+from verale.runs.workers import ray as pipeline
+from verale.runs.workers.guard import pickled_with_guard, sources_digest
 
 
 class Doubling:

@@ -19,11 +19,11 @@ from verale.datasets.certificates import ParquetRows, packed_certificates
 from verale.datasets.latents import open_latents
 from verale.errors import InputError, VeraleError
 from verale.head import load_latents
-from verale.ray.audit import audit_rows
-from verale.ray.images import explain_images, open_images
-from verale.ray.pipeline import Workers
+from verale.runs.audit_dataset import audit_rows
 from verale.runs.auditor import AuditOptions as Audit
+from verale.runs.image_dataset import explain_images, open_images
 from verale.runs.images import class_folders
+from verale.runs.workers.ray import Workers
 from verale.search import SearchOptions
 
 RUN = str(final("tesnet"))
@@ -51,8 +51,9 @@ def folder(tmp_path: Path) -> Path:
 
 def made(images: str, out: Path) -> None:
     run, _ = explain_images(RUN, open_images(images), str(out), SearchOptions(batch=8), Workers(2))
-    assert [(one.start, one.stop) for one in run.parts] == [(0, 32), (32, 36)]
-    assert run.finish() == []
+    parts = list(run.parts())
+    assert [(one.start, one.stop) for one in parts] == [(0, 32), (32, 36)]
+    assert all(row.certificate for part in parts for row in part.result)
 
 
 def test_certificates_and_latents_are_those_of_the_local_run(folder, tmp_path, without_ray):
@@ -89,7 +90,7 @@ def test_certificates_and_latents_are_those_of_the_local_run(folder, tmp_path, w
     records = [
         outcome.record
         for part in audit_rows(str(out), options, str(tmp_path / "report"), Workers(2)).parts
-        for outcome in part.outcomes
+        for outcome in part.result
     ]
     assert [record["claims"]["instance"] for record in records] == ["proved"] * 36
 
@@ -104,8 +105,9 @@ def test_an_image_of_the_old_length_and_time_is_explained_again(folder, tmp_path
         path = tmp_path / "out.partial" / "part-000000032-000000036.parquet"
         return ParquetRows.open(str(path), "certificate").take(0, 4, ("certificate",))["certificate"].to_pylist()
 
-    list(begun("out").parts)
-    assert begun("out").begun == 36
+    run = begun("out")
+    list(run.work([(0, 36)]))
+    assert begun("out").done == 36
     before = certificates()
     names = open_images(str(folder)).names
     replaced = folder / names[33]
@@ -115,8 +117,8 @@ def test_an_image_of_the_old_length_and_time_is_explained_again(folder, tmp_path
     replaced.write_bytes(other.read_bytes().ljust(length, b"\0"))  # what follows the picture is not read
     os.utime(replaced, ns=(info.st_atime_ns, info.st_mtime_ns))
     again = begun("out")
-    assert again.begun == 32
-    assert [(one.start, one.stop) for one in again.parts] == [(32, 36)]
+    assert again.done == 32
+    assert [(one.start, one.stop) for one in again.work([(32, 36)])] == [(32, 36)]
     assert [one == other for one, other in zip(before, certificates(), strict=True)] == [True, False, True, True]
 
     replaced.rename(replaced.with_name("renamed.png"))

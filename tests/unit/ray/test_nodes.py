@@ -21,7 +21,7 @@ from verale.certificate import Certificate
 from verale.datasets.certificates import packed_certificates
 from verale.errors import UsageError
 from verale.head import Head, load_latents, save_latents
-from verale.ray import pipeline
+from verale.runs.workers import ray as pipeline
 from verale.search.explain import explain
 
 ROOT = Path(__file__).parents[3]
@@ -152,8 +152,7 @@ def interrupt(folder: Path, address: str, late: int) -> None:
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (130, ""), err
     said = re.search(
-        rf"interrupted: (\d+) of {40 * TIMES} images are done and kept in out/certificates.parquet.partial;"
-        r" the same command continues\n$",
+        rf"interrupted: (\d+) of {40 * TIMES} images are explained; the same command continues\n$",
         err,
     )
     assert said and "WARNING" not in err, err
@@ -163,7 +162,7 @@ def interrupt(folder: Path, address: str, late: int) -> None:
     again = started(folder, address)
     _, err = again.communicate(timeout=600)
     assert again.returncode == 0, err
-    assert f"{images} of {40 * TIMES} images were done before, by an interrupted run" in err
+    assert f"{images} of {40 * TIMES} images are explained in out/certificates.parquet.partial already" in err
     whole = folder / "out" / "certificates.parquet"
     assert kept and all((whole / name).read_bytes() == data for name, data in kept.items())
     require_whole(folder)

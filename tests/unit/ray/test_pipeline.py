@@ -19,31 +19,37 @@ from verale.datasets.certificates import ParquetRows, packed_certificates, write
 from verale.datasets.latents import open_latents
 from verale.errors import InputError, UsageError, VeraleError
 from verale.head import Head, save_latents
-from verale.ray import audit, explain
-from verale.ray.pipeline import Workers
+from verale.runs import audit_dataset as audit
+from verale.runs import explain_dataset as explain
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
 from verale.runs.explain import open_run
 from verale.runs.processes import DIED
+from verale.runs.run import Run, gaps
+from verale.runs.workers.ray import Workers
 from verale.search import SearchOptions as Search
 from verale.search.explain import explain as explain_here
 from verale.search.problem import Problem
 
 
-def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> explain.ExplainRun:
+def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> Run:
     opened = open_latents(latents or given.latents)
     search = Search(batch=4, **options)
     return explain.explain_latents(Path(given.head).read_bytes(), opened, str(out), search, Workers(workers))
 
 
-def made(run: explain.ExplainRun, count: int = 40) -> tuple[list[bytes | None], list[str | None], list[int]]:
+def made(run: Run, count: int = 40) -> tuple[list[bytes | None], list[str | None], list[int]]:
     """Certificates, reasons, and the images without a certificate."""
-    list(run.parts)
-    without = run.finish()
-    rows = ParquetRows.open(run.staged.path, "certificate")
+    without = [row.index for row in [*run.rows, *run] if row.certificate is None]
+    rows = ParquetRows.open(run.store.place, "certificate")
     table = rows.take(0, len(rows), ("index", "certificate", "reason"))
     assert table["index"].to_pylist() == list(range(count))
     return table["certificate"].to_pylist(), table["reason"].to_pylist(), without
+
+
+def interrupted(run: Run) -> None:
+    """Do what is left, and leave the dataset as it is without its last step."""
+    list(run.work(gaps(run.store.done, run.total)))
 
 
 def let_batches_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,13 +171,13 @@ def test_latents_that_are_none_are_named(given, tmp_path, without_ray):
 
 
 def test_an_interrupted_run_is_gone_on_with(given, tmp_path, without_ray):
-    list(begun(given, tmp_path / "out").parts)
+    interrupted(begun(given, tmp_path / "out"))
     (tmp_path / "out.partial" / "part-000000008-000000016.parquet").unlink()
     (tmp_path / "out.partial" / ".part-000000008-000000016.parquet.a").write_bytes(b"what a killed worker left")
     with pytest.raises(InputError, match="begun with another options; remove it"):
         begun(given, tmp_path / "out", tolerance=0.1)
     again = begun(given, tmp_path / "out", workers=9)
-    assert (again.begun, again.total) == (32, 40)
+    assert (again.done, again.total) == (32, 40)
     assert made(again) == (given.certificates, [None] * 40, [])
     assert not list((tmp_path / "out").glob(".*"))
     with pytest.raises(InputError, match="already exists"):
@@ -181,8 +187,7 @@ def test_an_interrupted_run_is_gone_on_with(given, tmp_path, without_ray):
 def test_a_run_without_images_is_whole(given, tmp_path, without_ray):
     save_latents(tmp_path / "latents", open_latents(given.latents).take(0, 40)[:0])
     run = begun(given, tmp_path / "out", latents=str(tmp_path / "latents"))
-    assert list(run.parts) == []
-    assert run.finish() == []
+    assert list(run) == []
     assert packed_certificates(str(tmp_path / "out")) == ([], 0)
 
 
@@ -190,7 +195,7 @@ def test_a_run_without_images_is_whole(given, tmp_path, without_ray):
 def test_audits_tell_what_they_tell_in_one_go(latents, given, tmp_path, without_ray):
     options = AuditOptions(given.head, given.latents if latents else None)
     run = audit.audit_rows(given.packed, options, str(tmp_path / "report"), Workers(2))
-    told = [outcome.record for part in run.parts for outcome in part.outcomes]
+    told = [outcome.record for part in run.parts for outcome in part.result]
     run.staged.publish(run.total)
     here = [outcome.record for outcome in audit_files(packed_certificates(given.packed)[0], options)]
     assert [record | {"seconds": 0} for record in told] == [record | {"seconds": 0} for record in here]
@@ -204,7 +209,7 @@ def test_a_worker_asks_the_proved_checker(given, tmp_path, without_ray, monkeypa
     monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, "return None if question == 'head' else 'proved'"))
     options = AuditOptions(given.head, given.latents, kernel="proved")
     run = audit.audit_rows(given.packed, options, str(tmp_path / "report"), Workers(2))
-    told = [outcome.record for part in run.parts for outcome in part.outcomes]
+    told = [outcome.record for part in run.parts for outcome in part.result]
     assert [record["status"] for record in told] == ["PROVED"] * 40
     assert {record["run"]["checker"]["executable"] for record in told} == {find_executable().sha256}
 
@@ -217,7 +222,7 @@ def test_a_certificate_that_claims_no_instance_is_accepted_only_where_that_is_as
     write_rows(str(tmp_path / "some.parquet"), [{"index": 0, "certificate": alone}])
     options = AuditOptions(given.head, given.latents, entailment_only=entailment_only)
     run = audit.audit_rows(str(tmp_path / "some.parquet"), options, str(tmp_path / "report"), Workers(2))
-    (outcome,) = (outcome for part in run.parts for outcome in part.outcomes)
+    (outcome,) = (outcome for part in run.parts for outcome in part.result)
     assert outcome.record["status"] == "PROVED" and outcome.record["claims"]["instance"] == "not claimed"
     assert outcome.record["run"]["entailment_only"] is entailment_only
     assert outcome.exit_code == (0 if entailment_only else 14)
@@ -228,7 +233,7 @@ def test_an_image_is_found_wherever_its_latents_are(given, tmp_path, without_ray
     write_rows(str(tmp_path / "some.parquet"), rows)
     options = AuditOptions(given.head, given.latents)
     run = audit.audit_rows(str(tmp_path / "some.parquet"), options, str(tmp_path / "report"), Workers(2))
-    records = [outcome.record for part in run.parts for outcome in part.outcomes]
+    records = [outcome.record for part in run.parts for outcome in part.result]
     assert [record["claims"]["instance"] for record in records] == ["proved"] * 3
     assert records[2]["certificate"] == f"{tmp_path}/some.parquet/000002.ale.json"
 
@@ -242,11 +247,11 @@ def test_an_interrupted_audit_tells_everything_in_the_end(given, tmp_path, witho
 
     monkeypatch.setattr(audit, "_AuditRows", Dying)
     arguments = given.packed, AuditOptions(given.head), str(tmp_path / "report"), Workers(2)
-    first = [outcome for part in audit.audit_rows(*arguments).parts for outcome in part.outcomes]
+    first = [outcome for part in audit.audit_rows(*arguments).parts for outcome in part.result]
     assert [outcome.record["message"] == DIED for outcome in first] == [False] * 33 + [True] + [False] * 6
     (tmp_path / "report.partial" / "part-000000000-000000032.parquet").unlink()
     (tmp_path / "report.partial" / "part-000000035-000000036.parquet").unlink()
-    again = [outcome for part in audit.audit_rows(*arguments).parts for outcome in part.outcomes]
+    again = [outcome for part in audit.audit_rows(*arguments).parts for outcome in part.result]
     told, once = ([{**one.record, "seconds": 0, "reused": True} for one in all_of] for all_of in (again, first))
     assert told == once
     assert [outcome.reused for outcome in again] == [False] * 32 + [True] * 3 + [False] + [True] * 4
@@ -276,8 +281,9 @@ def test_files_that_cannot_be_used_are_named_as_given(given, tmp_path, without_r
     [
         (["--workers", "2"], "for --engine ray"),
         (["--address", "auto"], "for --engine ray"),
-        (["--engine", "ray", "--jobs", "2"], "use --workers"),
+        (["--engine", "ray", "--jobs", "2", "--workers", "3"], "the same: give one"),
         (["--engine", "ray"], "--log"),
+        (["--engine", "ray", "--attest", "a"], "for --engine local: an attestation names the bytes"),
     ],
 )
 def test_options_of_the_other_engine(wrong, message, given):
@@ -286,8 +292,8 @@ def test_options_of_the_other_engine(wrong, message, given):
 
 
 def test_ranges_are_cut_at_whole_batches():
-    assert explain.gaps([(4, 8), (16, 20)], 24) == [(0, 4), (8, 16), (20, 24)]
-    assert explain.gaps([(0, 24)], 24) == []
+    assert gaps([(4, 8), (16, 20)], 24) == [(0, 4), (8, 16), (20, 24)]
+    assert gaps([(0, 24)], 24) == []
     assert explain.split([(0, 100)], 16, 1) == [(0, 32), (32, 64), (64, 96), (96, 100)]
     assert explain.split([(20, 40)], 8, 100) == [(20, 24), (24, 32), (32, 40)]
     assert explain.split([(0, 10**6)], 16, 4)[-2:] == [(999936 - 128, 999936), (999936, 10**6)]

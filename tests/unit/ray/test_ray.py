@@ -17,9 +17,11 @@ from verale.cli.explain import command as explain_command
 from verale.datasets.certificates import packed_certificates
 from verale.datasets.latents import open_latents
 from verale.errors import UsageError
-from verale.ray import audit, explain, pipeline
+from verale.runs import audit_dataset as audit
+from verale.runs import explain_dataset as explain
 from verale.runs.auditor import AuditOptions
 from verale.runs.processes import DIED
+from verale.runs.workers import ray as pipeline
 from verale.search import SearchOptions as Search
 
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -42,8 +44,9 @@ def test_a_killed_worker_loses_nothing_and_changes_no_byte(given, tmp_path, work
     (tmp_path / "latents").write_bytes(Path(given.latents).read_bytes())
     out, latents = str(tmp_path / "out.parquet"), open_latents(str(tmp_path / "latents"))
     run = explain.explain_latents(Path(given.head).read_bytes(), latents, out, Search(batch=4), workers)
-    assert sorted((one.start, one.stop) for one in run.parts) == [(n, n + 8) for n in range(0, 40, 8)]
-    assert run.finish() == []
+    parts = list(run.parts())
+    assert [(one.start, one.stop) for one in parts] == [(n, n + 8) for n in range(0, 40, 8)]
+    assert all(row.certificate for part in parts for row in part.result)
     assert (tmp_path / "latents.killed").exists()
     assert [one.read() for one in packed_certificates(out)[0]] == given.certificates
     assert "a worker died at 16 to 23, begun again" in caplog.text
@@ -64,7 +67,7 @@ class Always(audit._AuditRows):
 def test_a_certificate_that_kills_every_worker_is_an_outcome(given, tmp_path, workers, monkeypatch):
     monkeypatch.setattr(audit, "_AuditRows", Always)
     run = audit.audit_rows(given.packed, AuditOptions(given.head), str(tmp_path / "report"), workers)
-    outcomes = [outcome for part in run.parts for outcome in part.outcomes]
+    outcomes = [outcome for part in run.parts for outcome in part.result]
     assert [outcome.record["certificate"][-15:] for outcome in outcomes] == [f"{n:06d}.ale.json" for n in range(40)]
     assert [outcome.exit_code for outcome in outcomes] == [0] * 38 + [9, 0]
     assert outcomes[38].record["message"] == DIED

@@ -18,9 +18,10 @@ from verale.datasets.certificates import ParquetRows
 from verale.datasets.latents import open_latents
 from verale.errors import InputError
 from verale.head import save_latents
-from verale.ray import audit, explain
-from verale.ray.pipeline import Workers
+from verale.runs import audit_dataset as audit
+from verale.runs import explain_dataset as explain
 from verale.runs.auditor import AuditOptions
+from verale.runs.workers.ray import Workers
 from verale.search import SearchOptions
 
 PARTS = 4
@@ -67,7 +68,7 @@ def run(folder: Path, publish: bool = True, **options: Any) -> list[Outcome]:
         str(folder / "log"),
         Workers(2),
     )
-    outcomes = [outcome for part in opened.parts for outcome in part.outcomes]
+    outcomes = [outcome for part in opened.parts for outcome in part.result]
     if publish:
         opened.staged.publish(opened.total)
         rows = ParquetRows.open(str(folder / "log"), "record")
@@ -325,13 +326,13 @@ def explained(folder: Path) -> tuple[int, list[bytes]]:
     """How many images were taken over, and all certificates."""
     head, latents = (folder / "head").read_bytes(), open_latents(str(folder / "latents"))
     begun = explain.explain_latents(head, latents, str(folder / "out"), SearchOptions(batch=4), Workers(2))
-    list(begun.parts)
-    begun.staged.publish(begun.total)
+    before = begun.done
+    list(begun)
     rows = ParquetRows.open(str(folder / "out"), "certificate")
     found = rows.take(0, len(rows), ("certificate",))["certificate"].to_pylist()
     (folder / "out").rename(folder / "out.partial")
     (folder / "out.partial" / "_SUCCESS").unlink()
-    return begun.begun, found
+    return before, found
 
 
 @pytest.fixture

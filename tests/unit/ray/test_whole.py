@@ -19,9 +19,9 @@ from support.runs import IMAGES, final
 from verale.datasets.latents import column_of
 from verale.files import certificates_in
 from verale.head import load_latents, save_latents
-from verale.ray import pipeline
 from verale.runs import affordable, inputs
 from verale.runs.table import read_table
+from verale.runs.workers import ray as pipeline
 
 COUNT = 6
 """How many images there are."""

@@ -6,7 +6,8 @@ import pytest
 
 from verale.errors import InputError
 from verale.runs import folder as module
-from verale.runs.folder import HEAD, RUN_FILE, RunFolder, locked, require_free, write_results
+from verale.runs.folder import HEAD, RUN_FILE, locked, require_free, write_results
+from verale.runs.store.folder import RunFolder
 from verale.runs.table import TABLE, Explained, read_table
 
 RUN = {"head": "a", "images": 2}
@@ -55,12 +56,12 @@ def test_results_are_complete_where_the_first_is(tmp_path, monkeypatch) -> None:
 
 def test_rows_count_once_they_are_in_the_table(tmp_path) -> None:
     folder = RunFolder(tmp_path, RUN, images=2, batch=1)
-    assert folder.rows == {}
+    assert list(folder.rows()) == []
     folder.add([], [Explained(1, 0, reason="a tie")])
     folder.add([], [Explained(0, 2, reason="a tie")])
     assert [row.index for row in read_table(tmp_path / TABLE)] == [1, 0]
-    folder.finish()
+    folder.finish(2)
     assert [row.index for row in read_table(tmp_path / TABLE)] == [0, 1]
-    assert sorted(RunFolder(tmp_path, RUN, images=2, batch=1).rows) == [0, 1]
+    assert [row.index for row in RunFolder(tmp_path, RUN, images=2, batch=1).rows()] == [0, 1]
     with pytest.raises(InputError, match=r"another run \(head a there, b here\)"):
         RunFolder(tmp_path, RUN | {"head": "b"}, images=2, batch=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.small import small_head, small_latents
 
-from verale.runs import rows
+from verale.runs import parts as rows
 from verale.runs.explain import open_run
 from verale.search import Batches, SearchOptions, batches
 

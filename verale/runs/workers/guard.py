@@ -44,7 +44,7 @@ def pickled_with_guard(worker: type, **arguments: Any) -> tuple[type[GuardedWork
     from ray import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     pickled = cloudpickle.dumps((worker, arguments))
     return GuardedWorker, {"pickled": pickled, "sha256": sources_digest(package), "package": str(package)}
 

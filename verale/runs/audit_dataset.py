@@ -16,19 +16,19 @@ from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows, RowNames, certificate_rows, to_parquet, to_table
 from verale.datasets.latents import Latents, open_latents
-from verale.datasets.staging import StagedDataset
 from verale.errors import InputError, LatentsError
-from verale.ray.explain import gaps
-from verale.ray.pipeline import FinishedPart, Job, Range, Workers, process_parts
 from verale.runs.auditor import AuditOptions, auditor_of, certificate_digest
 from verale.runs.processes import DIED
 from verale.runs.records import read_record
+from verale.runs.run import Finished, Range, gaps, in_order
+from verale.runs.store.parquet import StagedDataset
+from verale.runs.workers.ray import Job, Summary, Workers, process_parts
 
 if TYPE_CHECKING:
     from pyarrow import Schema
     from torch import Tensor
 
-__all__ = ["AuditRun", "AuditedPart", "audit_rows", "records_schema"]
+__all__ = ["AuditRun", "audit_rows", "records_schema"]
 
 _FLAT = (
     "certificate",
@@ -59,16 +59,6 @@ def records_schema() -> Schema:
 
 
 @dataclass(frozen=True)
-class AuditedPart:
-    """Rows that are audited, the outcomes of their certificates, and the worker's processor time."""
-
-    start: int
-    stop: int
-    outcomes: list[Outcome]
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True)
 class AuditRun:
     """An audit log in Parquet while it is being written.
 
@@ -84,7 +74,7 @@ class AuditRun:
     staged: StagedDataset
     total: int
     begun: int
-    parts: Iterator[AuditedPart]
+    parts: Iterator[Finished[list[Outcome]]]
 
 
 def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, overwrite: bool = False) -> AuditRun:
@@ -123,9 +113,10 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
         staged.write(0, 0, _parquet([]))
     create_job = partial(_AuditRows, rows, names, head, options, latents, run)
     begun = len(rows) - sum(stop - start for start, stop in left)
-    finished = _finished(create_job, staged, parts, rows, names, run, workers)
-    audited = _in_order(finished, parts, staged, written)
-    return AuditRun(str(run["head"]), staged, len(rows), begun, _unless_changed(audited, latents, run, staged))
+    earlier: Iterator[Finished[list[Outcome] | None]] = (Finished(*part, None) for part in written)
+    audited = chain(earlier, _finished(create_job, staged, parts, rows, names, run, workers))
+    told = map(partial(_read, staged), in_order(audited, [(0, len(rows))]))
+    return AuditRun(str(run["head"]), staged, len(rows), begun, _unless_changed(told, latents, run, staged))
 
 
 def _is_still_true(
@@ -149,8 +140,8 @@ def _is_still_true(
 
 
 def _unless_changed(
-    parts: Iterator[AuditedPart], latents: Latents | None, run: dict[str, Any], staged: StagedDataset
-) -> Iterator[AuditedPart]:
+    parts: Iterator[Finished[list[Outcome]]], latents: Latents | None, run: dict[str, Any], staged: StagedDataset
+) -> Iterator[Finished[list[Outcome]]]:
     """The parts. Raises InputError after the last one: the latents are no longer those whose digest all records have.
 
     Workers read parts of the latents, long after the digest was taken.
@@ -169,45 +160,29 @@ def _finished(
     names: RowNames,
     run: dict[str, Any],
     workers: Workers,
-) -> Iterator[FinishedPart]:
+) -> Iterator[Finished[list[Outcome] | None]]:
     """The parts; a certificate that kills its workers gets a record that says so."""
     for part in process_parts(create_job, staged, parts, _single_rows, workers):
-        if part.summary is None:
+        if part.result is None:
             given = _certificates(rows, names, part.start, part.stop)
             records = [unusable(label, DIED, run, certificate_digest(data)).record for label, _, data in given]
             staged.write(part.start, part.stop, _parquet(records))
-            part = replace(part, summary={"records": records})
-        yield part
+        else:
+            records = part.result["records"]
+        yield Finished(part.start, part.stop, list(map(Outcome, records)), part.seconds)
+
+
+def _read(staged: StagedDataset, part: Finished[list[Outcome] | None]) -> Finished[list[Outcome]]:
+    """The part with its outcomes; those that an earlier run wrote are read only now."""
+    if part.result is not None:
+        return Finished(part.start, part.stop, part.result, part.seconds)
+    records = [json.loads(row["record"]) for row in staged.read(part.start, part.stop, ("record",))]
+    return Finished(part.start, part.stop, list(map(Outcome, records)))
 
 
 def _single_rows(part: Range) -> list[Range]:
     start, stop = part
     return [(row, row + 1) for row in range(start, stop)] if stop - start > 1 else []
-
-
-def _in_order(
-    finished: Iterator[FinishedPart], parts: list[Range], staged: StagedDataset, written: list[Range]
-) -> Iterator[AuditedPart]:
-    """The parts in the order of their rows, each as soon as all before it are there; written ones are read again."""
-    waiting: dict[int, FinishedPart] = {}
-    earlier, todo = dict(written), dict(sorted([*parts, *written]))
-    for part in chain([None], finished):
-        if part is not None:
-            waiting[part.start] = part
-        while todo:
-            start = next(iter(todo))
-            if start in earlier:
-                stop = todo.pop(start)
-                records = [json.loads(row["record"]) for row in staged.read(start, stop, ("record",))]
-                yield AuditedPart(start, stop, [Outcome(record) for record in records])
-            elif start in waiting:
-                first, stop = waiting.pop(start), todo.pop(start)
-                if first.stop < stop:  # a part that was split
-                    todo = {first.stop: stop} | todo
-                outcomes = [Outcome(record) for record in (first.summary or {})["records"]]
-                yield AuditedPart(start, first.stop, outcomes, first.seconds)
-            else:
-                break
 
 
 class _AuditRows:
@@ -225,7 +200,7 @@ class _AuditRows:
         self._rows, self._names, self._run = rows, names, run
         self._auditors = _Auditors(head, options, latents)
 
-    def __call__(self, start: int, stop: int) -> tuple[bytes, dict[str, Any]]:
+    def __call__(self, start: int, stop: int) -> tuple[bytes, Summary]:
         certificates = list(_certificates(self._rows, self._names, start, stop))
         near = self._auditors.near([index for _, index, _ in certificates if index is not None])
         records = []

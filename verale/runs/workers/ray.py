@@ -18,22 +18,20 @@ from pathlib import Path
 from typing import Any, Protocol
 from weakref import WeakSet
 
-from verale.datasets.staging import StagedDataset
 from verale.errors import UsageError, VeraleError, first_line
-from verale.ray.guard import nowhere, pickled_with_guard
 from verale.runs.device import DEVICES
-from verale.runs.parallel import cores
+from verale.runs.run import Finished, Range
+from verale.runs.store.parquet import StagedDataset
+from verale.runs.workers.guard import nowhere, pickled_with_guard
+from verale.runs.workers.local import cores
 
-__all__ = ["ATTEMPTS", "FinishedPart", "Job", "Range", "Workers", "process_parts", "start_ray"]
+__all__ = ["ATTEMPTS", "Job", "Workers", "process_parts", "start_ray"]
 
 ATTEMPTS = 2
 """How often a part is begun before it is split. A machine that is taken away is not the part's fault, but the same part
 seldom loses two."""
 
-Range = tuple[int, int]
-"""Rows: from the first up to, but not including, the second."""
-
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[2]
 """The directory of this verale."""
 
 _PATIENCE = 5
@@ -44,11 +42,14 @@ _LONGEST_END = 60
 
 _log = logging.getLogger(__name__)
 
+Summary = dict[str, Any]
+"""Plain data about a part."""
+
 
 class Job(Protocol):
     """What an actor does: it turns some rows into a Parquet file and a summary, which is plain data."""
 
-    def __call__(self, start: int, stop: int) -> tuple[bytes, dict[str, Any]]: ...
+    def __call__(self, start: int, stop: int) -> tuple[bytes, Summary]: ...
 
 
 @dataclass(frozen=True)
@@ -67,22 +68,6 @@ class Workers:
     def device(self) -> str:
         """The torch device of each."""
         return "cuda" if self.gpus else "cpu"
-
-
-@dataclass(frozen=True)
-class FinishedPart:
-    """A part that needs no more work.
-
-    Attributes:
-        start, stop: its rows.
-        summary: the job's; None where every worker that began the part died.
-        seconds: the worker's processor time; with its first part this includes creating the job.
-    """
-
-    start: int
-    stop: int
-    summary: dict[str, Any] | None
-    seconds: float = 0.0
 
 
 @contextmanager
@@ -248,7 +233,7 @@ class _Worker:
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
         start, stop = int(batch["start"][0]), int(batch["stop"][0])
-        summary: dict[str, Any] | None = None
+        summary: Summary | None = None
         problem = trace = ""
         attempt, clock = 1, time.process_time()
         try:
@@ -264,7 +249,7 @@ class _Worker:
         row = {"start": start, "stop": stop, "summary": json.dumps(summary), "died": attempt - 1, "seconds": seconds}
         return {name: [value] for name, value in (row | {"problem": problem, "trace": trace}).items()}
 
-    def _process(self, start: int, stop: int) -> dict[str, Any]:
+    def _process(self, start: int, stop: int) -> Summary:
         if self._job is None:
             self._job = self._create_job()
         parquet, summary = self._job(start, stop)
@@ -278,8 +263,8 @@ def process_parts(
     parts: Iterable[Range],
     smaller: Callable[[Range], list[Range]],
     workers: Workers,
-) -> Iterator[FinishedPart]:
-    """Have the workers process parts, in any order.
+) -> Iterator[Finished[Summary | None]]:
+    """Have the workers process parts, in any order; the summary is None where every worker that began the part died.
 
     Args:
         create_job: creates a worker's job, in the worker.
@@ -298,7 +283,7 @@ def process_parts(
     while todo:
         dead = []
         for part in _through_ray(create_job, staged, todo, Workers(1, workers.gpus) if alone else workers):
-            if part.summary is None:
+            if part.result is None:
                 dead.append((part.start, part.stop))
                 if not alive and not alone and len(dead) > workers.size:
                     raise VeraleError(
@@ -307,18 +292,18 @@ def process_parts(
                     )
                 if smaller(dead[-1]):
                     continue
-            alive = alive or part.summary is not None
+            alive = alive or part.result is not None
             yield part
         todo, alone = [half for whole in sorted(dead) for half in smaller(whole)], True
 
 
-_running: WeakSet[Generator[FinishedPart, None, None]] = WeakSet()
+_running: WeakSet[Generator[Finished[Summary | None], None, None]] = WeakSet()
 """What runs through Ray; where who iterates is interrupted, it is not closed."""
 
 
 def _through_ray(
     create_job: Callable[[], Job], staged: StagedDataset, parts: list[Range], workers: Workers
-) -> Iterator[FinishedPart]:
+) -> Iterator[Finished[Summary | None]]:
     parts_done = _processed_by_ray(create_job, staged, parts, workers)
     _running.add(parts_done)
     return parts_done
@@ -326,7 +311,7 @@ def _through_ray(
 
 def _processed_by_ray(
     create_job: Callable[[], Job], staged: StagedDataset, parts: list[Range], workers: Workers
-) -> Generator[FinishedPart, None, None]:
+) -> Generator[Finished[Summary | None], None, None]:
     import ray.data
 
     worker, arguments = pickled_with_guard(_Worker, create_job=create_job, staged=staged, folder=os.getcwd())
@@ -347,7 +332,7 @@ def _processed_by_ray(
         pipeline._synchronize_progress_bar()
 
 
-def _finished(row: Mapping[str, Any]) -> FinishedPart:
+def _finished(row: Mapping[str, Any]) -> Finished[Summary | None]:
     """The part that a worker's row is about. Raises VeraleError: what its job raised."""
     if row["problem"]:
         if row["trace"]:
@@ -357,4 +342,4 @@ def _finished(row: Mapping[str, Any]) -> FinishedPart:
     if row["died"]:
         again = "left out" if row["summary"] == "null" and row["stop"] - row["start"] == 1 else "begun again"
         _log.warning("a worker died at %d to %d, %s", row["start"], row["stop"] - 1, again)
-    return FinishedPart(row["start"], row["stop"], json.loads(row["summary"]), row["seconds"])
+    return Finished(row["start"], row["stop"], json.loads(row["summary"]), row["seconds"])

@@ -1,4 +1,4 @@
-"""Staging: a dataset while it is being written, in parts named by their rows, so that each part is written once."""
+"""A dataset in Parquet while it is being written, in parts named by their rows, so that each part is written once."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import posixpath
 import re
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from verale.datasets import storage
-from verale.datasets.certificates import MANIFEST, SUCCESS, ParquetRows
+from verale.datasets.certificates import MANIFEST, SUCCESS, ParquetRows, packed_certificates
 from verale.errors import InputError
+from verale.runs.run import Range
+from verale.runs.table import Explained
 
-__all__ = ["StagedDataset"]
+__all__ = ["ExplainedDataset", "StagedDataset"]
 
 _log = logging.getLogger(__name__)
 
@@ -84,7 +86,7 @@ class StagedDataset:
         """What its rows depend on, while it is being written."""
         return _manifest(storage.join(self.partial, MANIFEST))
 
-    def ranges(self) -> list[tuple[int, int]]:
+    def ranges(self) -> list[Range]:
         """The row ranges of the parts that are written, sorted.
 
         Raises:
@@ -105,7 +107,7 @@ class StagedDataset:
             found.append((start, stop))
         return sorted(found)
 
-    def keep(self, total: int, is_true: Callable[[int, int], bool]) -> list[tuple[int, int]]:
+    def keep(self, total: int, is_true: Callable[[int, int], bool]) -> list[Range]:
         """The parts of an interrupted run that still count; the others are removed, so that their rows are done again.
 
         Args:
@@ -172,6 +174,57 @@ class StagedDataset:
 
     def _part(self, start: int, stop: int) -> str:
         return storage.join(self.partial, f"part-{start:09d}-{stop:09d}.parquet")
+
+
+@dataclass(frozen=True)
+class ExplainedDataset:
+    """Certificates and what is known of their images, as the rows of a dataset.
+
+    Attributes:
+        staged: the dataset.
+    """
+
+    staged: StagedDataset
+
+    @property
+    def place(self) -> str:
+        """The dataset."""
+        return self.staged.path
+
+    @property
+    def unfinished(self) -> str:
+        """Where it is until it is published."""
+        return self.staged.partial
+
+    @property
+    def done(self) -> list[Range]:
+        """The rows that are written, until the dataset is published."""
+        return self.staged.ranges()
+
+    def rows(self) -> Iterator[Explained]:
+        """What they say, but for the bytes of certificates."""
+        names = ("index", *(field.name for field in fields(Explained) if field.name not in ("index", "certificate")))
+        for start, stop in self.done:
+            for row in self.staged.read(start, stop, (*names, "name")):
+                name = row.pop("name")
+                yield Explained(**row, certificate=None if row["sha256"] is None else name)
+
+    @property
+    def table(self) -> str:
+        """The same: rows are beside their certificates."""
+        return self.place
+
+    def path(self, certificate: str) -> str:
+        """What a certificate is called in messages and records (`RowNames`)."""
+        return storage.join(self.place, certificate)
+
+    def certificates(self) -> Iterator[bytes]:
+        """All certificates of the dataset, once it is published."""
+        return (one.read() for one in packed_certificates(self.place)[0])
+
+    def finish(self, total: int) -> None:
+        """Publish the dataset."""
+        self.staged.publish(total)
 
 
 def _manifest(file: str) -> dict[str, Any]:

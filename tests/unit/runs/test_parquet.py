@@ -10,8 +10,8 @@ import pytest
 
 from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows, to_parquet
-from verale.datasets.staging import StagedDataset
 from verale.errors import InputError
+from verale.runs.store.parquet import StagedDataset
 
 
 def part(start: int, stop: int) -> bytes:

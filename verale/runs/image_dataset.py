@@ -7,7 +7,7 @@ import json
 import math
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,18 @@ from verale.datasets import storage
 from verale.datasets.certificates import certificates_schema, to_parquet, to_table
 from verale.datasets.latents import column_of, latents_type
 from verale.errors import InputError
-from verale.ray.explain import ExplainRun, begin_run, rows_of
-from verale.ray.pipeline import Workers
+from verale.runs.explain_dataset import described, open_dataset, rows_of
 from verale.runs.images import IMAGE_SUFFIXES, class_folders, flat_or_nested, labels_of
+from verale.runs.parts import Explainer
+from verale.runs.run import Run
+from verale.runs.workers.ray import Summary, Workers
 
 if TYPE_CHECKING:
     from pyarrow import Schema
     from torch import Tensor
 
     from verale.adapters.cabrnet import Network
+    from verale.checker.deployment import Deployment
     from verale.search import SearchOptions
 
 __all__ = ["ImageFolder", "explain_images", "open_images"]
@@ -56,9 +59,15 @@ def open_images(path: str) -> ImageFolder:
 
 
 def explain_images(
-    run: str, images: ImageFolder, out: str, options: SearchOptions, workers: Workers, overwrite: bool = False
-) -> tuple[ExplainRun, Network]:
-    """Explain every image of a folder, as `explain_latents` does; also return the network, loaded here too.
+    run: str,
+    images: ImageFolder,
+    out: str,
+    options: SearchOptions,
+    workers: Workers,
+    overwrite: bool = False,
+    deployment: Deployment | None = None,
+) -> tuple[Run, Network]:
+    """A run over every image of a folder, as `explain_latents` gives it; and the network, loaded here too.
 
     Raises:
         InputError: as `verale.adapters.cabrnet.load` and `Network.capture`; bad images show up part by part.
@@ -67,6 +76,7 @@ def explain_images(
     from verale.search import Batches
 
     network = load(run)
+    Explainer(network.head, options, deployment)
     first = _Capturer(network, images).capture(0, 1).latents
     batch = Batches(network.head, first, replace(options, device="cpu")).size
     options = replace(options, device=workers.device)
@@ -74,14 +84,13 @@ def explain_images(
         "head": network.head.digest,
         "network": hashlib.sha256(json.dumps(network.describe(), default=str).encode()).hexdigest(),
         "images": hashlib.sha256(json.dumps(images.names).encode()).hexdigest(),
-        "options": asdict(options) | {"batch": batch, "max_memory": None},
-    }
+    } | described(options, batch, deployment)
     schema = _schema(first)
-    create_job = partial(_ExplainImages, run, images, options, schema)
+    create_job = partial(_ExplainImages, run, images, options, schema, deployment)
     # The network captures BATCH images at once, counted from the first; parts must be whole batches of both kinds.
     step = math.lcm(batch, BATCH)
     total, is_same = len(images.names), partial(_is_of_same_image, images)
-    return begin_run(create_job, schema, out, manifest, total, step, workers, overwrite, is_same), network
+    return open_dataset(create_job, schema, out, manifest, total, step, workers, overwrite, is_same), network
 
 
 def _is_of_same_image(images: ImageFolder, row: dict[str, Any]) -> bool:
@@ -134,27 +143,33 @@ def _copied(path: str, names: Sequence[str], to: Path) -> list[Path]:
 class _ExplainImages:
     """The job: images become rows of certificates and latents."""
 
-    def __init__(self, run: str, images: ImageFolder, options: SearchOptions, schema: Schema) -> None:
+    def __init__(
+        self,
+        run: str,
+        images: ImageFolder,
+        options: SearchOptions,
+        schema: Schema,
+        deployment: Deployment | None = None,
+    ) -> None:
         import torch
 
         from verale.adapters.cabrnet import load
-        from verale.runs.affordable import DefaultAudits
 
         torch.set_num_threads(1)
         self._capturer = _Capturer(load(run), images)
         self._images, self._options, self._schema = images, options, schema
-        self._audits = DefaultAudits(self._capturer.network.head)
+        self._explainer = Explainer(self._capturer.network.head, options, deployment)
 
-    def __call__(self, start: int, stop: int) -> tuple[bytes, dict[str, Any]]:
+    def __call__(self, start: int, stop: int) -> tuple[bytes, Summary]:
         names = self._images.names[start:stop]
         digests = [self._images.sha256(name) for name in names]
         captured = self._capturer.capture(start, stop)
         head = self._capturer.network.head
         folders = class_folders(self._images.names, head.classes)
         labels = None if folders is None else labels_of(names, folders)
-        rows = rows_of(head, captured.latents, self._options, start, labels, self._audits)
+        explained, rows = rows_of(head, captured.latents, self._options, start, labels, self._explainer)
         for row, name, digest, off in zip(rows, names, digests, captured.off.amax(dim=1).tolist(), strict=True):
             row |= {"image": name, "image_sha256": digest, "difference_of_logits": off}
         table = to_table(rows, self._schema, {"latents": column_of(captured.latents)})
         undecided = [name for name, differs in zip(names, captured.undecided.tolist(), strict=True) if differs]
-        return to_parquet(table), {"undecided": undecided}
+        return to_parquet(table), {"rows": explained, "undecided": undecided}

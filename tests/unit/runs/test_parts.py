@@ -18,9 +18,11 @@ from support.small import small_head, small_latents
 import verale
 from verale.errors import UsageError
 from verale.head import save_latents
-from verale.runs import parallel
+from verale.runs import parts as module
 from verale.runs.explain import open_run
+from verale.runs.run import Range, cut
 from verale.runs.table import read_table
+from verale.runs.workers import local
 from verale.search import Batches, SearchOptions
 
 HEAD = small_head("euclidean")
@@ -50,14 +52,14 @@ def started_under(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[byte
         processes.append(original(*arguments, **keywords))
         return processes[-1]
 
-    monkeypatch.setattr(parallel.subprocess, "Popen", counted)
+    monkeypatch.setattr(local.subprocess, "Popen", counted)
     return processes
 
 
-def taken_under(monkeypatch: pytest.MonkeyPatch) -> list[range]:
+def taken_under(monkeypatch: pytest.MonkeyPatch) -> list[Range]:
     """The parts that other processes take; this one takes a second part only when one of them has taken its first."""
-    parts: list[range] = []
-    taking, original, own = threading.Event(), parallel._popped, []
+    parts: list[Range] = []
+    taking, original, own = threading.Event(), local.popped, []
 
     def popped(todo):
         if threading.current_thread() is threading.main_thread():
@@ -71,7 +73,8 @@ def taken_under(monkeypatch: pytest.MonkeyPatch) -> list[range]:
             taking.set()
         return part
 
-    monkeypatch.setattr(parallel, "_popped", popped)
+    monkeypatch.setattr(local, "popped", popped)
+    monkeypatch.setattr(module, "popped", popped)
     return parts
 
 
@@ -86,7 +89,7 @@ def of_one_process(tmp_path_factory) -> dict[str, object]:
 
 
 THREADS = (
-    "import logging, os, torch, verale.runs.parallel as p; explain = p.explain_part; p.explain_part = lambda *a: "
+    "import logging, os, torch, verale.runs.parts as p; explain = p.Explainer.part; p.Explainer.part = lambda *a: "
     "(logging.getLogger('verale').info('%d %s', torch.get_num_threads(), os.environ['OMP_NUM_THREADS']), "
     "explain(*a))[1]; "
 )
@@ -101,7 +104,7 @@ class Several:
     """What two processes gave, and what was seen of them."""
 
     files: dict[str, object]
-    taken: list[range]
+    taken: list[Range]
     started: list[subprocess.Popen[bytes]]
     logged: list[logging.LogRecord]
     threads_here: list[int]
@@ -114,7 +117,7 @@ def of_two_processes(tmp_path_factory) -> Several:
     logged: list[logging.LogRecord] = []
     handler = logging.Handler()
     handler.emit = logged.append  # type: ignore[method-assign]
-    log, here, original = logging.getLogger("verale"), [], parallel.explain_part
+    log, here, original = logging.getLogger("verale"), [], module.Explainer.part
     level, threads = log.level, torch.get_num_threads()
 
     def counted(*arguments):
@@ -123,8 +126,8 @@ def of_two_processes(tmp_path_factory) -> Several:
 
     with pytest.MonkeyPatch.context() as patch:
         parts, processes = taken_under(patch), started_under(patch)
-        patch.setattr(parallel, "_PROGRAM", parallel._PROGRAM.replace("from verale", THREADS + "from verale"))
-        patch.setattr(parallel, "explain_part", counted)
+        patch.setattr(local, "_PROGRAM", local._PROGRAM.replace("from verale", THREADS + "from verale"))
+        patch.setattr(module.Explainer, "part", counted)
         patch.setenv("OMP_NUM_THREADS", "2")
         patch.chdir(tmp_path_factory.mktemp("current"))
         Path("json.py").write_text(NO_MODULE)
@@ -173,8 +176,8 @@ GIVEN = (
 DIES = GIVEN + ("for message in ('setup', 'part'):\n    list(pickletools.genops(given))\nos.kill(os.getpid(), 9)")
 """Reads what it needs and a part, which takes no time where nothing is made of them, and is killed."""
 
-FAILS = parallel._PROGRAM.replace(
-    "from verale", "import verale.runs.parallel as p; p.explain_part = lambda *a: 1 / 0; from verale"
+FAILS = local._PROGRAM.replace(
+    "from verale", "import verale.runs.parts as p; p.Explainer.part = lambda *a: 1 / 0; from verale"
 )
 SAYS_THAT_IT_FAILED = GIVEN + (
     "with contextlib.suppress(ValueError):\n"  # which says that there is no more
@@ -195,20 +198,20 @@ NEVER_BEGINS = "raise SystemExit"
 def test_what_another_process_does_not_do_is_done_here(
     fault, of_one_process, tmp_path, monkeypatch, taken, caplog
 ) -> None:
-    monkeypatch.setattr(parallel, "_PROGRAM", fault)
+    monkeypatch.setattr(local, "_PROGRAM", fault)
     several = explained(tmp_path / "several", 2)
     assert taken
     said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    dead = [f"a process died, perhaps because memory ran out; images {taken[0].start} to {taken[0].stop - 1}"]
+    dead = [f"a process died, perhaps because memory ran out; images {taken[0][0]} to {taken[0][1] - 1}"]
     assert [line.split(" are explained")[0] for line in said] == ([] if fault in (FAILS, SAYS_THAT_IT_FAILED) else dead)
     assert several == of_one_process
 
 
 def test_an_error_is_raised_here_and_ends_all(tmp_path, monkeypatch, started) -> None:
-    def failing(batches, images, first, *others):
+    def failing(self, batches, images, first, *others):
         raise UsageError("memory ran out on a single image")
 
-    monkeypatch.setattr(parallel, "explain_part", failing)
+    monkeypatch.setattr(module.Explainer, "part", failing)
     with pytest.raises(UsageError, match="memory ran out"):
         explained(tmp_path, 2)
     assert len(started) == 1 and started[0].returncode is not None
@@ -219,7 +222,7 @@ def test_leaving_early_ends_all_and_the_rest_can_be_explained(tmp_path, of_one_p
         for _ in run:
             break
     assert len(started) == 1 and started[0].returncode is not None
-    monkeypatch.setattr(parallel, "_PROGRAM", NEVER_BEGINS)  # all is done here
+    monkeypatch.setattr(local, "_PROGRAM", NEVER_BEGINS)  # all is done here
     with open_run(tmp_path / "several", HEAD, LATENTS, ALONE, LABELS, jobs=2) as run:
         assert [row.index for row in run.rows] == [0]
         assert [row.index for row in run] == list(range(1, 9))
@@ -235,12 +238,12 @@ def test_what_the_others_log_is_logged_here(of_two_processes) -> None:
 
 
 def test_others_are_started_unasked_only_where_the_images_take_long(tmp_path, monkeypatch, started) -> None:
-    monkeypatch.setattr(parallel, "cores", lambda: 3)
-    monkeypatch.setattr(parallel, "_WORTH_STARTING", float("inf"))
+    monkeypatch.setattr(module, "cores", lambda: 3)
+    monkeypatch.setattr(module, "_WORTH_STARTING", float("inf"))
     explained(tmp_path / "short", None)
     assert started == []
-    monkeypatch.setattr(parallel, "_WORTH_STARTING", 0.0)
-    monkeypatch.setattr(parallel, "_PROGRAM", NEVER_BEGINS)
+    monkeypatch.setattr(module, "_WORTH_STARTING", 0.0)
+    monkeypatch.setattr(local, "_PROGRAM", NEVER_BEGINS)
     explained(tmp_path / "long", None)
     assert len(started) == 2
 
@@ -268,20 +271,20 @@ def batches_of(device: str, most: float, needed: float) -> Batches:
     ],
 )
 def test_the_memory_allowed_is_that_of_all(device, most, needed, jobs, expected, monkeypatch, caplog) -> None:
-    monkeypatch.setattr(parallel, "cores", lambda: 3)
-    assert parallel._processes(batches_of(device, most, needed), jobs) == expected
+    monkeypatch.setattr(module, "cores", lambda: 3)
+    assert module._processes(batches_of(device, most, needed), jobs) == expected
     less = device == "cpu" and jobs is not None and expected < jobs
     assert [record.getMessage() for record in caplog.records] == (
         [f"{expected} processes explain, not 4: more would exceed the memory allowed (--max-memory)"] if less else []
     )
 
 
-@pytest.mark.parametrize("left", [list(range(40)), [0, 1, 5, 6, 7, 8, 20], [39], []])
+@pytest.mark.parametrize("left", [[(0, 40)], [(0, 2), (5, 9), (20, 21)], [(39, 40)], []])
 @pytest.mark.parametrize("size", [1, 2, 16])
 def test_parts_are_all_that_is_left_once(left, size) -> None:
-    parts = list(parallel._parts(left, size))
-    assert [index for part in parts for index in part] == left
-    assert all(0 < len(part) <= size for part in parts)
+    parts = cut(left, size)
+    assert [index for part in parts for index in range(*part)] == [index for part in left for index in range(*part)]
+    assert all(start < stop <= (start // size + 1) * size for start, stop in parts)
 
 
 @pytest.mark.parametrize(
@@ -290,7 +293,7 @@ def test_parts_are_all_that_is_left_once(left, size) -> None:
 )
 def test_parts_are_smaller_where_images_are_searched_alone(alone, left, processes, expected) -> None:
     batches: Batches = SimpleNamespace(size=16, are_alone=alone)  # type: ignore[assignment]
-    assert parallel._part_size(batches, left, processes) == expected
+    assert module._part_size(batches, left, processes) == expected
 
 
 @pytest.mark.parametrize("jobs", [0, -1])

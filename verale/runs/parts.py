@@ -1,0 +1,178 @@
+"""A run's images in parts: what explaining a part gives, and several processes of this machine that explain parts.
+
+This process explains too. The others come when it has explained the first images: then the search is compiled, and
+they read what is compiled. What fails in one of them is done again here, where its error is raised.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from verale.runs.rows import rows_and_certificates
+from verale.runs.run import Finished, Range, cut
+from verale.runs.table import Explained
+from verale.runs.workers.local import Done, Processes, cores, popped
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.checker.deployment import Deployment
+    from verale.head import Head
+    from verale.search import Batches, SearchOptions
+
+__all__ = ["Explainer", "Part", "explain_in_processes"]
+
+Part = tuple[list[Explained], list[tuple[str, bytes]]]
+"""The rows of some images and their certificates, as `rows_and_certificates` gives them."""
+
+_log = logging.getLogger(__name__)
+
+_WORTH_STARTING = 5.0
+"""The seconds that images have to take before other processes are started unasked: each needs some two to start."""
+
+_SHARES = 8
+"""Into how many parts a process's share of the images is cut, so that all processes end together."""
+
+
+class Explainer:
+    """Explains images of one head, the same way in every process.
+
+    Args:
+        head, options: see `Batches`.
+        deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
+
+    Raises:
+        UsageError: a deployment of a readout that is not linear.
+    """
+
+    def __init__(self, head: Head, options: SearchOptions, deployment: Deployment | None = None) -> None:
+        from verale.runs.affordable import DefaultAudits
+
+        self.deployment, self._audits, self._reserves = deployment, DefaultAudits(head), None
+        if deployment is not None:
+            from verale.runs.deployed import Reserves
+
+            self._reserves = Reserves(head, deployment, options)
+
+    def part(self, batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None) -> Part:
+        """Explain images (N, L, D) together.
+
+        Args:
+            batches: how to explain.
+            images: the images.
+            first: the index of the first of them.
+            labels: their true classes, if they are known.
+        """
+        clock = perf_counter()
+        results = batches.explain_images(images)
+        if self._reserves is not None:
+            held = self._reserves.held(images, [result.explanation for result in results])
+            results = [replace(result, explanation=one, exact=None) for result, one in zip(results, held, strict=True)]
+        seconds = round((perf_counter() - clock) / len(results), 4)
+        emitted = self._audits.emitted(images, [one.explanation for one in results], [one.exact for one in results])
+        return rows_and_certificates(results, emitted, first, batches.head.size, seconds, labels)
+
+
+def explain_in_processes(
+    batches: Batches, left: Sequence[Range], labels: Sequence[int] | None, jobs: int | None, explainer: Explainer
+) -> Iterator[Finished[Part]]:
+    """Explain images, part by part, in the order in which the parts are done.
+
+    Args:
+        batches: the images, and how to explain them.
+        left: those to explain, ascending; all of a batch or none, unless images are searched alone.
+        labels: the true classes of all images, if they are known.
+        jobs: how many processes, this one among them; fewer where the memory allowed has no room for so many batches,
+            and this one alone on another device than the CPU. None for one a core, if the images take seconds.
+        explainer: explains a part.
+    """
+
+    def message(part: Range) -> tuple[Tensor, int, Sequence[int] | None]:
+        start, stop = part
+        return batches.images[start:stop].contiguous(), start, None if labels is None else labels[start:stop]
+
+    def here(part: Range) -> Finished[Part]:
+        return Finished(*part, explainer.part(batches, *message(part)))
+
+    def known(done: Done[Range]) -> Finished[Part]:
+        start, stop = done.task
+        if done.died:
+            _log.warning(
+                "a process died, perhaps because memory ran out; images %d to %d are explained again", start, stop - 1
+            )
+        return here(done.task) if done.result is None else Finished(start, stop, done.result)
+
+    most = min(_processes(batches, jobs), len(cut(left, 1 if batches.are_alone else batches.size)))
+    if most <= 1:
+        yield from map(here, cut(left, batches.size))
+        return
+    todo: deque[Range] = deque()
+    job = batches.head, batches.options, batches.images[:0], explainer.deployment
+    with _one_thread(), Processes(_explaining, job, todo, message) as others:
+        if jobs is not None:
+            others.start(most - 1)
+        clock = perf_counter()
+        start, stop = first = cut(left, 1 if jobs is not None and batches.are_alone else batches.size)[0]
+        yield here(first)
+        left = [(max(stop, begin), end) for begin, end in left if end > stop]
+        images = sum(end - begin for begin, end in left)
+        if jobs is None and (perf_counter() - clock) / (stop - start) * images > _WORTH_STARTING:
+            others.start(most - 1)
+        todo.extend(cut(left, _part_size(batches, images, most if others.are_there else 1)))
+        others.begin()
+        for _ in range(len(todo)):
+            done = others.finished() if todo else others.awaited()
+            own = popped(todo) if done is None else None
+            yield here(own) if own is not None else known(done or others.awaited())
+
+
+def _explaining(
+    head: Head, options: SearchOptions, none: Tensor, deployment: Deployment | None
+) -> Callable[[Tensor, int, Sequence[int] | None], Part]:
+    """The job of another process."""
+    import torch
+
+    from verale.search import Batches
+
+    torch.set_num_threads(1)
+    batches, explainer = Batches(head, none, options), Explainer(head, options, deployment)
+    return lambda images, first, labels: explainer.part(batches, images, first, labels)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Torch with one thread in this process, as in the others."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _processes(batches: Batches, jobs: int | None) -> int:
+    """How many processes there may be."""
+    import torch
+
+    if torch.device(batches.options.device).type != "cpu" or not sys.executable:
+        return 1
+    most = min(jobs or cores(), max(1, int(batches.options.max_memory // batches.bytes_at_once)))
+    if jobs is not None and most < jobs:
+        _log.warning("%d processes explain, not %d: more would exceed the memory allowed (--max-memory)", most, jobs)
+    return most
+
+
+def _part_size(batches: Batches, left: int, processes: int) -> int:
+    """How many images a part has: a batch; where images are searched alone, fewer, so that processes end together."""
+    if processes == 1 or not batches.are_alone:
+        return batches.size
+    return max(1, min(batches.size, left // (_SHARES * processes)))

@@ -1,0 +1,138 @@
+"""A run: what is asked of many images, the store that has the results, and the workers that do what is left.
+
+Whether a store is a folder of certificates or a dataset in Parquet, and the workers are processes of this machine or of
+a Ray cluster: what is done is taken over, what is left is cut into parts, and parts are told in the images' order.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Generic, Protocol, TypeVar
+
+from verale.runs.table import Explained
+
+__all__ = ["Finished", "Range", "Run", "Store", "cut", "gaps", "in_order"]
+
+Range = tuple[int, int]
+"""Rows, or images: from the first up to, but not including, the second."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Finished(Generic[Result]):
+    """A part that needs no more work: its results are in the store.
+
+    Attributes:
+        start, stop: its rows.
+        result: what came of them.
+        seconds: the worker's processor time, where a cluster tells it.
+    """
+
+    start: int
+    stop: int
+    result: Result
+    seconds: float = 0.0
+
+
+class Store(Protocol):
+    """Where a run's results are. An interrupted run leaves only what counts."""
+
+    @property
+    def place(self) -> str:
+        """The results, once the run has ended."""
+
+    @property
+    def unfinished(self) -> str:
+        """Where they are until then."""
+
+    @property
+    def done(self) -> list[Range]:
+        """The images whose results are there, as they were when the run was opened or later."""
+
+    def rows(self) -> Iterator[Explained]:
+        """What is there, in the images' order."""
+
+    @property
+    def table(self) -> str:
+        """Where the rows are, once the run has ended."""
+
+    def path(self, certificate: str) -> str:
+        """The path of a certificate, once the run has ended."""
+
+    def certificates(self) -> Iterator[bytes]:
+        """All certificates of a run that has ended."""
+
+    def finish(self, total: int) -> None:
+        """Say that all images are done. Raises InputError: some are not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run over `total` images. Iterating over it explains those that are left, and gives their rows.
+
+    Rows come in the images' order, each once it and those before it are in the store.
+
+    Attributes:
+        store: what has the results.
+        total: how many images there are.
+        work: explains ranges of images, part by part, in any order; the rows of a part are in the store.
+    """
+
+    store: Store
+    total: int
+    work: Callable[[list[Range]], Iterator[Finished[list[Explained]]]]
+
+    @property
+    def done(self) -> int:
+        """How many images are explained."""
+        return sum(stop - start for start, stop in self.store.done)
+
+    @property
+    def rows(self) -> list[Explained]:
+        """The rows of images that are explained, in the images' order."""
+        return list(self.store.rows())
+
+    def parts(self) -> Iterator[Finished[list[Explained]]]:
+        """The same in parts."""
+        left = gaps(self.store.done, self.total)
+        yield from in_order(self.work(left), left)
+        self.store.finish(self.total)
+
+    def __iter__(self) -> Iterator[Explained]:
+        for part in self.parts():
+            yield from part.result
+
+
+def gaps(ranges: Iterable[Range], total: int) -> list[Range]:
+    """The ranges of [0, total) that no range covers."""
+    uncovered, reached = [], 0
+    for start, stop in sorted(ranges):
+        if start > reached:
+            uncovered.append((reached, start))
+        reached = max(reached, stop)
+    return [*uncovered, (reached, total)] if reached < total else uncovered
+
+
+def cut(ranges: Iterable[Range], step: int) -> list[Range]:
+    """Parts of ranges, cut at the multiples of a step."""
+    parts: list[Range] = []
+    for start, stop in ranges:
+        parts += pairwise([start, *range((start // step + 1) * step, stop, step), stop])
+    return parts
+
+
+def in_order(parts: Iterable[Finished[Result]], left: Iterable[Range]) -> Iterator[Finished[Result]]:
+    """Parts of what is left in the order of their rows, each as soon as all before it are there."""
+    todo, waiting = deque(left), dict[int, Finished[Result]]()
+    for part in parts:
+        waiting[part.start] = part
+        while todo and todo[0][0] in waiting:
+            start, stop = todo.popleft()
+            first = waiting.pop(start)
+            if first.stop < stop:
+                todo.appendleft((first.stop, stop))
+            yield first

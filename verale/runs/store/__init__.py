@@ -1,0 +1,1 @@
+"""Where a run's results are: a folder of certificates with a table, or a dataset in Parquet."""

@@ -1,0 +1,222 @@
+"""Processes of this machine that do the tasks of one job, each of which may die.
+
+They run this module and what their job needs, not the program that called. So a script needs no main guard, and a
+notebook nothing at all. They import nothing from the current folder, which may be somebody else's; Ctrl-C does not
+reach them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import Any, BinaryIO, Generic, TypeVar
+
+from verale.errors import UsageError
+
+__all__ = ["Done", "Processes", "cores", "popped", "require_jobs", "serve"]
+
+_log = logging.getLogger(__name__)
+
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from verale.runs.workers.local import serve; serve()"
+)
+
+Task = TypeVar("Task")
+
+
+def cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def require_jobs(jobs: int | None) -> None:
+    """Raise UsageError unless this is a number of processes, or None."""
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"jobs is {jobs}, expected at least 1")
+
+
+def popped(todo: deque[Task]) -> Task | None:
+    """The next task, unless another process has just taken the last one."""
+    try:
+        return todo.popleft()
+    except IndexError:
+        return None
+
+
+@dataclass(frozen=True)
+class Done(Generic[Task]):
+    """A task that a process has taken.
+
+    Attributes:
+        task: the task.
+        result: what its job returned; None if it raised an error, which doing the task here shows, or never returned.
+        died: whether the process died of it, perhaps.
+    """
+
+    task: Task
+    result: Any
+    died: bool = False
+
+
+class Processes(Generic[Task]):
+    """Processes that take tasks from one queue. Leaving the context ends them, whatever they are doing.
+
+    Args:
+        create: a function of a module; each process calls it once, and it returns what does a task.
+        arguments: those of `create`.
+        todo: the queue; whoever has this object may take tasks too.
+        message: the arguments with which a task is done.
+    """
+
+    def __init__(
+        self,
+        create: Callable[..., Callable[..., Any]],
+        arguments: tuple[Any, ...],
+        todo: deque[Task],
+        message: Callable[[Task], tuple[Any, ...]],
+    ) -> None:
+        self._job, self._todo, self._message = (create, arguments), todo, message
+        self._begin, self._stopped = Event(), Event()
+        self._finished: SimpleQueue[Done[Task]] = SimpleQueue()
+        self._processes: list[tuple[subprocess.Popen[bytes], Thread]] = []
+
+    @property
+    def are_there(self) -> bool:
+        """Whether some are started."""
+        return bool(self._processes)
+
+    def __enter__(self) -> Processes[Task]:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stopped.set()
+        self._begin.set()
+        for process, thread in self._processes:
+            process.kill()
+            process.wait()
+            thread.join()
+            for pipe in (process.stdin, process.stdout):
+                with suppress(OSError):  # what was not sent cannot be flushed
+                    pipe.close()  # type: ignore[union-attr]
+
+    def start(self, number: int) -> bool:
+        """Start so many; return whether all are started. They take tasks when `begin` is called."""
+        _log.info("%d more processes", number)
+        for _ in range(number):
+            try:
+                process = subprocess.Popen(
+                    [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    env=os.environ | _ONE_THREAD,
+                    start_new_session=True,  # so that Ctrl-C reaches this process only
+                )
+            except OSError as error:
+                _log.warning("no more processes can be started (%s)", error.strerror)
+                return False
+            thread = Thread(target=self._feed, args=(process,), daemon=True)
+            self._processes.append((process, thread))
+            thread.start()
+        return True
+
+    def begin(self) -> None:
+        """Let them take tasks."""
+        self._begin.set()
+
+    def finished(self) -> Done[Task] | None:
+        """A task that one of them has done; None if none has."""
+        try:
+            return self._finished.get_nowait()
+        except Empty:
+            return None
+
+    def awaited(self) -> Done[Task]:
+        """The task that is done next."""
+        return self._finished.get()
+
+    def _feed(self, process: subprocess.Popen[bytes]) -> None:
+        """Give a process its tasks, one after the other, until there are no more or it dies."""
+        to, back = process.stdin, process.stdout
+        if to is None or back is None:
+            return
+        with suppress(OSError):  # then it is dead, which the first task will tell
+            _send(to, (self._job, logging.getLogger("verale").getEffectiveLevel()))
+        self._begin.wait()
+        died = False
+        while not died and not self._stopped.is_set() and (task := popped(self._todo)) is not None:
+            result = None
+            try:
+                _send(to, self._message(task))
+                result = _answer(back)
+            except (OSError, EOFError, pickle.UnpicklingError):
+                died = True
+            finally:
+                self._finished.put(Done(task, result, died))
+
+
+def _send(stream: BinaryIO | Any, message: object) -> None:
+    pickle.dump(message, stream, pickle.HIGHEST_PROTOCOL)
+    stream.flush()
+
+
+def _answer(stream: BinaryIO | Any) -> Any:
+    """A process's result; None if it failed. What it logs meanwhile is logged here."""
+    while isinstance(answer := pickle.load(stream), logging.LogRecord):
+        logging.getLogger(answer.name).handle(answer)
+    return answer
+
+
+def serve() -> None:
+    """What a process does: the tasks that it gets, until its standard input ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print is no answer
+    messages: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_receive, args=(messages,), daemon=True).start()
+    (create, arguments), level = messages.get()
+    _log_to(answers, level)
+    job = create(*arguments)
+    while True:
+        message = messages.get()
+        try:
+            result = job(*message)
+        except Exception:  # it is raised where the task is done again
+            _log.info("a task failed:\n%s", traceback.format_exc())
+            result = None
+        _send(answers, result)
+
+
+def _receive(messages: SimpleQueue[Any]) -> None:
+    """Read messages; where they end, even in the middle of a task, end the process."""
+    with suppress(Exception):
+        while True:
+            messages.put(pickle.load(sys.stdin.buffer))
+    os._exit(0)
+
+
+def _log_to(answers: BinaryIO, level: int) -> None:
+    """Send what is logged from a level on to the process that asks; it has said itself that the search is compiled."""
+
+    class Sent(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            record.msg, record.args, record.exc_info = record.getMessage(), None, None
+            _send(answers, record)
+
+    log = logging.getLogger("verale")
+    log.handlers, log.propagate = [Sent()], False
+    log.setLevel(level)
+    logging.getLogger("verale.search.compiled").setLevel(logging.ERROR)
