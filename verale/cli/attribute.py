@@ -75,10 +75,11 @@ def command(
     from verale.report.attribution_page import attribution_page
     from verale.report.rules_page import pictures_in
     from verale.runs.arguments import HeadFile
-    from verale.runs.attribute import attribute, require_empty, write_attribution
+    from verale.runs.attribute import ATTRIBUTION, attribute
+    from verale.runs.folder import require_room, write_results
 
     directory = Path(out)
-    require_empty(directory, overwrite)
+    require_room(directory, ATTRIBUTION, overwrite)
     shown = {} if pictures is None else pictures_in(Path(pictures))
     file = HeadFile.of(head)
     try:
@@ -87,7 +88,8 @@ def command(
     except KeyboardInterrupt:
         print_line(f"interrupted: nothing is written to {directory}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
-    write_attribution(directory, found, attribution_page(found, file.head, shown), file, overwrite)
+    files = found.files(file, attribution_page(found, file.head, shown))
+    write_results(directory, ATTRIBUTION, files, overwrite)
     if as_json:
         print_line(json.dumps(found.record()))
     else:

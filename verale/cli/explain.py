@@ -239,7 +239,7 @@ def command(
 
 @contextmanager
 def _opened(
-    given: tuple[str | None, str | None, str | None, str | None],
+    given: ray_engine.Given,
     directory: Path,
     options: SearchOptions,
     deployment: Deployment | None,

@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from verale.runs.workers.ray import Workers
     from verale.search import SearchOptions
 
-__all__ = ["REFUSED", "audited", "is_ray", "opened", "options"]
+__all__ = ["REFUSED", "Given", "audited", "is_ray", "opened", "options"]
 
 CERTIFICATES = "certificates.parquet"
+
+Given = tuple[str | None, str | None, str | None, str | None]
+"""Head and latents, or a CaBRNet run and images: what `verale explain` is given."""
 
 REFUSED = {
     "--gap": ("local", "a bound is proved from files: verale certificates unpack writes them, verale gap takes them"),
@@ -86,7 +89,7 @@ def is_ray(engine: str, jobs: int | None, workers: int | None, **given: object) 
 
 @contextmanager
 def opened(
-    given: tuple[str | None, str | None, str | None, str | None],
+    given: Given,
     out: str,
     options: SearchOptions,
     deployment: Deployment | None,
@@ -109,7 +112,7 @@ def opened(
 
 
 def _starter(
-    given: tuple[str | None, str | None, str | None, str | None],
+    given: Given,
     out: str,
     to: str,
     options: SearchOptions,

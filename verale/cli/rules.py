@@ -62,10 +62,11 @@ def command(
     """
     from verale.report.rules_page import page, pictures_in
     from verale.runs.arguments import HeadFile
-    from verale.runs.rules import fit_rules, require_room, write_rules
+    from verale.runs.folder import require_room, write_results
+    from verale.runs.rules import RULES, fit_rules
 
     directory = Path(out)
-    require_room(directory, overwrite)
+    require_room(directory, RULES, overwrite)
     shown = {} if pictures is None else pictures_in(Path(pictures))
     file = HeadFile.of(head)
     try:
@@ -74,7 +75,7 @@ def command(
     except KeyboardInterrupt:
         print_line(f"interrupted: nothing is written to {directory}", sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
-    write_rules(directory, rules, page(rules, shown), file, overwrite)
+    write_results(directory, RULES, rules.files(file, page(rules, shown)), overwrite)
     if as_json:
         print_line(json.dumps(rules.record()))
     else:

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from verale.certificate import Certificate
-from verale.errors import HeadError, InputError, UsageError, nearest, with_article
+from verale.checker import Auditor
+from verale.checker import HeadError as UnreadableHeadError
+from verale.errors import HeadError, InputError, LatentsError, UsageError, nearest, with_article
 from verale.files import LARGEST_LATENTS, read
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HeadFile",
+    "LabelledImages",
+    "auditor_for",
     "certificate_bytes",
     "class_named",
     "head_bytes",
@@ -143,6 +147,47 @@ def loaded_head(head: Head | HeadFile) -> Head:
     from verale.head import require_head
 
     return head.head if isinstance(head, HeadFile) else require_head(head)
+
+
+def auditor_for(
+    head: str | Path | Head | HeadFile, data: bytes, latents: bytes | None = None, kernel: str | None = None
+) -> Auditor:
+    """The checker for a head; `data` are the bytes of its file. Raises InputError: an invalid head."""
+    try:
+        return Auditor(data, latents, kernel)
+    except UnreadableHeadError as error:
+        raise InputError(named(head, "head"), str(error)) from error
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledImages:
+    """Images of a latents file, which fit a head.
+
+    Attributes:
+        file: the latents.
+        images: (N, L, D), as they are stored.
+        labels: their true classes, where known.
+    """
+
+    file: str
+    images: Tensor
+    labels: list[int] | None
+
+    @classmethod
+    def load(cls, file: str, head: Head) -> LabelledImages:
+        """Raises InputError: no latents of this head, or labels that do not fit them."""
+        from verale.bounds import check_domain
+        from verale.head import as_patches, load_labelled
+
+        try:
+            latents, labels = load_labelled(file)
+            images = as_patches(latents)
+            check_domain(head, images)
+        except LatentsError as error:
+            raise InputError(file, str(error)) from error
+        if labels is not None and len(labels) != len(images):
+            raise InputError(file, f"holds {len(labels)} labels for {len(images)} images, expected one each, or none")
+        return cls(file, images, labels)
 
 
 def latents_bytes(latents: Any, head: str | Path | Head, data: bytes) -> bytes:

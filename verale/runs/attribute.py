@@ -8,7 +8,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate import (
@@ -19,11 +18,11 @@ from verale.certificate import (
     PatchStatement,
     Statement,
 )
-from verale.checker import Auditor, HeadError, most_severe
+from verale.checker import most_severe
 from verale.errors import InputError, LatentsError, UsageError
 from verale.files import certificate_name
-from verale.runs.arguments import HeadFile
-from verale.runs.folder import HEAD, LATENTS, require_room, write_results
+from verale.runs.arguments import HeadFile, auditor_for
+from verale.runs.folder import HEAD, LATENTS
 from verale.runs.table import csv_line
 from verale.version import __version__
 
@@ -40,15 +39,13 @@ __all__ = [
     "Listed",
     "Share",
     "attribute",
-    "require_empty",
-    "write_attribution",
 ]
 
 _log = logging.getLogger(__name__)
 
 JSON, TABLE, PAGE = "attribution.json", "attribution.csv", "attribution.html"
-ATTRIBUTION = (JSON, TABLE, PAGE)
-"""The files of an attribution, beside its certificates, its head and its latents."""
+ATTRIBUTION = (JSON, TABLE, PAGE, HEAD, LATENTS)
+"""The files of an attribution, beside its certificates."""
 
 IN_A_ROW = 100
 """The search ends when so many orders in a row give nothing new, unless told otherwise."""
@@ -168,6 +165,15 @@ class Attribution:
             )
         return "".join(f"{line}\n" for line in lines).encode()
 
+    def files(self, head: HeadFile, page: bytes) -> dict[str, bytes]:
+        """The files of a folder: certificates, head, latents, table, page and record."""
+        from verale.head import latents_file
+
+        listed = zip(self.explanations, self.certificates, strict=True)
+        files = {each.certificate: certificate.to_bytes() for each, certificate in listed}
+        files |= {HEAD: head.data, LATENTS: latents_file(self.latents)}
+        return files | {TABLE: self.to_csv(), PAGE: page, JSON: self.to_json()}
+
 
 def attribute(
     head_file: str | HeadFile,
@@ -231,10 +237,7 @@ def attribute(
     if not certificates:
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm} that float64 can prove")
     one = stored[image : image + 1].clone()
-    try:
-        auditor = Auditor(file.data, latents_file(one), kernel)
-    except HeadError as error:
-        raise InputError(file.path, str(error)) from error
+    auditor = auditor_for(file, file.data, latents_file(one), kernel)
     listed, codes = [], []
     for number, certificate in enumerate(certificates):
         data = certificate.to_bytes()
@@ -304,32 +307,3 @@ def _subjects(statement: Statement) -> list[_Subject]:
             return [("ceiling", None)]
         case FloorStatement():
             return [("floor", None)]
-
-
-def write_attribution(
-    directory: Path, attribution: Attribution, page: bytes, head: str | HeadFile, overwrite: bool = False
-) -> None:
-    """Write certificates, head, latents, table, page and, last, `attribution.json`. Each file is whole or not there.
-
-    Args:
-        directory: the folder.
-        attribution: what was found.
-        page: the page's bytes.
-        head: the head's file, or its path.
-        overwrite: whether to remove another attribution that is there.
-
-    Raises:
-        InputError: a folder that cannot be written, or that holds certificates already.
-    """
-    listed = zip(attribution.explanations, attribution.certificates, strict=True)
-    from verale.head import latents_file
-
-    files = {HEAD: HeadFile.of(head).data, LATENTS: latents_file(attribution.latents)}
-    files |= {each.certificate: certificate.to_bytes() for each, certificate in listed}
-    files |= {TABLE: attribution.to_csv(), PAGE: page, JSON: attribution.to_json()}
-    write_results(directory, (*ATTRIBUTION, HEAD, LATENTS), files, overwrite)
-
-
-def require_empty(directory: Path, overwrite: bool = False) -> None:
-    """Raise InputError unless an attribution can be written to the folder (`verale.runs.folder.require_room`)."""
-    require_room(directory, (*ATTRIBUTION, HEAD, LATENTS), overwrite)

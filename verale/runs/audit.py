@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.checker import Auditor, HeadError, LatentsError, Verdict
+from verale.checker import LatentsError, Verdict
 from verale.checker.certificate import LARGEST
 from verale.checker.deployment import parse_deployment
 from verale.checker.file_auditor import Outcome
 from verale.checker.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.kernel import never_proved
 from verale.errors import InputError, UsageError
-from verale.runs.arguments import certificate_bytes, head_bytes, latents_bytes, named
+from verale.runs.arguments import auditor_for, certificate_bytes, head_bytes, latents_bytes, named
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, outcome_of
 from verale.runs.processes import in_processes
@@ -77,9 +77,7 @@ def audit(
     data = head_bytes(head, LARGEST_HEAD + 1)
     images = None if latents is None else latents_bytes(latents, head, data)
     try:
-        auditor = Auditor(data, images, kernel)
-    except HeadError as error:
-        raise InputError(named(head, "head"), str(error)) from error
+        auditor = auditor_for(head, data, images, kernel)
     except LatentsError as error:
         raise InputError(named(latents, "latents"), str(error)) from error
     return auditor.check(certificate_bytes(certificate, LARGEST + 1), minimality, entailment_only, deployed)

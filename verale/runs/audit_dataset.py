@@ -66,14 +66,12 @@ class AuditRun:
         head: the digest of the head that every verdict is about.
         staged: the audit log.
         total: how many rows the dataset of certificates has.
-        begun: how many of them an earlier, interrupted run audited.
         parts: the dataset's rows in order, with their outcomes; iterating does the work.
     """
 
     head: str
     staged: StagedDataset
     total: int
-    begun: int
     parts: Iterator[Finished[list[Outcome]]]
 
 
@@ -102,21 +100,19 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
     manifest = {"made_by": "verale audit", "certificates": {"rows": len(rows), "layout": layout}, "run": run}
     staged = StagedDataset.begin(log, manifest, overwrite)
     written = staged.keep(len(rows), partial(_is_still_true, staged, rows, names, run))
-    left = gaps(written, len(rows))
     parts = [
         (max(start, begin), min(stop, end))
-        for begin, end in left
+        for begin, end in gaps(written, len(rows))
         for start, stop in rows.groups
         if start < end and begin < stop
     ]
     if not len(rows):
         staged.write(0, 0, _parquet([]))
     create_job = partial(_AuditRows, rows, names, head, options, latents, run)
-    begun = len(rows) - sum(stop - start for start, stop in left)
     earlier: Iterator[Finished[list[Outcome] | None]] = (Finished(*part, None) for part in written)
     audited = chain(earlier, _finished(create_job, staged, parts, rows, names, run, workers))
     told = map(partial(_read, staged), in_order(audited, [(0, len(rows))]))
-    return AuditRun(str(run["head"]), staged, len(rows), begun, _unless_changed(told, latents, run, staged))
+    return AuditRun(str(run["head"]), staged, len(rows), _unless_changed(told, latents, run, staged))
 
 
 def _is_still_true(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from verale.adapters.cabrnet import Network
     from verale.head import Head
 
-__all__ = ["capture_images", "captured_before", "earlier_source"]
+__all__ = ["capture_images", "captured_before", "earlier_source", "write_captured"]
 
 _log = logging.getLogger(__name__)
 
@@ -53,8 +53,7 @@ def capture_images(
             a directory that holds something else; then nothing is written.
     """
     from verale.adapters.cabrnet import load
-    from verale.head import digest as digest_of_one
-    from verale.head import digest_of_all, patches_of, save_latents
+    from verale.head import digest_of_all, patches_of
 
     network = load(run)
     source, labels = _source(network, images, files)
@@ -67,26 +66,48 @@ def capture_images(
     undecided = [str(file) for file, differs in zip(files, captured.undecided.tolist(), strict=True) if differs]
     if undecided:
         _log.warning("CaBRNet's float32 logits name another class than the head's: %s", ", ".join(undecided))
-    patches = patches_of(captured.latents)
-    digest = digest_of_all(patches)
-    if earlier is not None and earlier.latents_digest != digest:
+    if earlier is not None and earlier.latents_digest != digest_of_all(patches_of(captured.latents)):
         raise InputError(
             directory / SOURCE,
             "notes other latents than the same network now makes of the same images; say --overwrite",
         )
     fields = network.receptive_fields(files[0])
-    # source.json first: after an interruption, the same command then knows whose files these are.
-    noted = source.noting(
-        latents_digest=digest,
-        image_latents=[digest_of_one(image) for image in patches],
-        largest_difference_of_logits=float(captured.off.max()),
-        largest_share_of_allowed_difference=captured.share,
-        receptive_fields=None if fields is None else fields.record(),
-    )
-    write_atomically(directory / SOURCE, noted.to_bytes())
-    network.head.save(directory / HEAD)
-    save_latents(directory / LATENTS, captured.latents, labels)
+    results = {
+        "largest_difference_of_logits": float(captured.off.max()),
+        "largest_share_of_allowed_difference": captured.share,
+        "receptive_fields": None if fields is None else fields.record(),
+    }
+    write_captured(directory, source, network.head, captured.latents, labels, results)
     return network.head, captured.latents, labels
+
+
+def write_captured(
+    directory: Path,
+    source: SourceFile,
+    head: Head,
+    latents: Tensor,
+    labels: list[int] | None,
+    results: Mapping[str, object],
+) -> None:
+    """Write head, latents and `source.json`; that first, so that after an interruption the same command knows whose
+    files these are.
+
+    Args:
+        directory: where the files go.
+        source: what the latents were made from.
+        head, latents, labels: what was made.
+        results: what `source.json` notes beside the digests.
+    """
+    from verale.head import digest, digest_of_all, patches_of, save_latents
+
+    patches = patches_of(latents)
+    digests = {
+        "latents_digest": digest_of_all(patches),
+        "image_latents": [digest(image) for image in patches] if source.record["images"] else [],
+    }
+    write_atomically(directory / SOURCE, source.noting(**digests, **results).to_bytes())
+    head.save(directory / HEAD)
+    save_latents(directory / LATENTS, latents, labels)
 
 
 def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFile, list[int] | None]:

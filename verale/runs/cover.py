@@ -9,18 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verale.checker import Auditor, HeadError, Status, Verdict
+from verale.checker import Status, Verdict
 from verale.checker.certificate import LARGEST
-from verale.errors import InputError, LatentsError
+from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read
-from verale.runs.arguments import HeadFile
+from verale.runs.arguments import HeadFile, LabelledImages, auditor_for
 from verale.runs.table import csv_line
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from verale.certificate import Certificate
-    from verale.head import Head
 
 __all__ = ["COLUMNS", "Covered", "CoveringAudits", "csv_rows"]
 
@@ -69,26 +66,16 @@ class CoveringAudits:
     """
 
     def __init__(self, head: str | HeadFile, latents: str, kernel: str | None = None) -> None:
-        from verale.bounds import check_domain
-        from verale.head import as_patches, digest, load_labelled
+        from verale.head import digest
 
         file = HeadFile.of(head)
-        self._head: Head = file.head
-        try:
-            stored, self._labels = load_labelled(latents)
-            self._images: Tensor = as_patches(stored)
-            check_domain(self._head, self._images)
-        except LatentsError as error:
-            raise InputError(latents, str(error)) from error
-        self._path = latents
-        if self._labels is not None and len(self._labels) != len(self._images):
-            raise InputError(latents, f"holds {len(self._labels)} labels for {len(self._images)} images")
+        self._head = file.head
+        given = LabelledImages.load(latents, self._head)
+        self._path, self._images, self._labels = latents, given.images, given.labels
         self._digests = [digest(image) for image in self._images]
-        try:
-            self._without_images = Auditor(file.data, None, kernel)
-            self._auditor = Auditor(file.data, read(latents, "a latents file", most=LARGEST_LATENTS), kernel)
-        except HeadError as error:
-            raise InputError(file.path, str(error)) from error
+        self._without_images = auditor_for(file, file.data, kernel=kernel)
+        data = read(latents, "a latents file", most=LARGEST_LATENTS)
+        self._auditor = auditor_for(file, file.data, data, kernel)
         self.total = len(self._images)
 
     def of(self, path: str) -> Covered:

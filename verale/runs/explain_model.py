@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import HeadError, UsageError
-from verale.files import write_atomically
 from verale.paradigms import SMALLEST
-from verale.runs.capture import captured_before, earlier_source
+from verale.runs.capture import captured_before, earlier_source, write_captured
 from verale.runs.check import BATCH, Forward, ModelComparison, compare, forward
 from verale.runs.explain import open_run
-from verale.runs.folder import HEAD, LATENTS, SOURCE, locked
+from verale.runs.folder import locked
 from verale.runs.model_images import ImageTensors, ModelImages, known_labels, model_images
 from verale.runs.source import SourceFile, allowing
 from verale.runs.table import TABLE, Explained, reasons
@@ -177,7 +176,8 @@ def explain_model(
             for pictures in (given, origins and origins.images):
                 if isinstance(pictures, ImageTensors):
                     pictures.write(directory)
-            _write(directory, source.noting(receptive_fields=fields), found, latents, known, comparison, places)
+            results = {"largest_difference_of_logits": comparison.difference, "prototypes": places}
+            write_captured(directory, source.noting(receptive_fields=fields), found, latents, known, results)
     with open_run(directory, found, latents, search_options, known, overwrite, jobs=jobs) as run:
         rows = [*run.rows, *run]
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
@@ -270,30 +270,6 @@ def _source(
     network = {**described, **images.describe()}
     entries = images.entries(labels or [None] * len(images))
     return SourceFile.build(network, images.noted_folder, None if classes is None else list(map(str, classes)), entries)
-
-
-def _write(
-    directory: Path,
-    source: SourceFile,
-    head: Head,
-    latents: Tensor,
-    labels: list[int] | None,
-    comparison: ModelComparison,
-    origins: list[dict[str, Any]] | None,
-) -> None:
-    """Head, latents and `source.json`; that first, so that an interrupted call knows whose files these are."""
-    from verale.head import as_patches, digest, digest_of_all, save_latents
-
-    patches = as_patches(latents)
-    noted = source.noting(
-        latents_digest=digest_of_all(patches),
-        image_latents=[digest(image) for image in patches] if source.record["images"] else [],
-        largest_difference_of_logits=comparison.difference,
-        prototypes=origins,
-    )
-    write_atomically(directory / SOURCE, noted.to_bytes())
-    head.save(directory / HEAD)
-    save_latents(directory / LATENTS, latents, labels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.checker import Auditor, HeadError, Status, Verdict
+from verale.checker import Status, Verdict
 from verale.errors import InputError, LatentsError
 from verale.files import require_writable, write_atomically
 from verale.runs.arguments import (
     HeadFile,
+    auditor_for,
     certificate_bytes,
     head_bytes,
     is_path,
@@ -76,10 +77,7 @@ def refute(
     require_search(seconds, out)
     start = time.monotonic()
     head = read_once(head)
-    try:
-        auditor = Auditor(head_bytes(head), None, kernel)
-    except HeadError as error:
-        raise InputError(named(head, "head"), str(error)) from error
+    auditor = auditor_for(head, head_bytes(head), kernel=kernel)
     data = certificate_bytes(certificate)
     target = loaded_head(head)
     if out is not None:

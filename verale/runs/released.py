@@ -9,10 +9,10 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from verale.checker import Auditor, HeadError, Status, Verdict
+from verale.checker import Auditor, Status, Verdict
 from verale.checker.kernel import CHOICES, PROVED
 from verale.errors import CertificateError, InputError
-from verale.runs.arguments import HeadFile, certificate_bytes, head_bytes, loaded_head, named, read_once
+from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, head_bytes, loaded_head, named, read_once
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -134,11 +134,8 @@ def opened(
 
     head = read_once(head)
     data_of_head, data = head_bytes(head), certificate_bytes(certificate)
-    try:
-        auditor = Auditor(data_of_head, None, kernel)
-        rules = auditor if PROVED not in CHOICES[auditor.kernel] else Auditor(data_of_head, None, "arb")
-    except HeadError as error:
-        raise InputError(named(head, "head"), str(error)) from error
+    auditor = auditor_for(head, data_of_head, kernel=kernel)
+    rules = auditor if PROVED not in CHOICES[auditor.kernel] else Auditor(data_of_head, None, "arb")
     verdict = auditor.check(data, entailment_only=True)
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)

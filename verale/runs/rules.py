@@ -7,16 +7,14 @@ import json
 import logging
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import below
-from verale.checker import Auditor, HeadError, Verdict, most_severe
-from verale.errors import InputError, LatentsError, UsageError
+from verale.checker import Verdict, most_severe
+from verale.errors import InputError, UsageError
 from verale.files import certificate_name
-from verale.runs import folder
-from verale.runs.arguments import HeadFile
-from verale.runs.folder import HEAD, write_results
+from verale.runs.arguments import HeadFile, LabelledImages, auditor_for
+from verale.runs.folder import HEAD
 from verale.runs.table import csv_line
 from verale.version import __version__
 
@@ -36,15 +34,13 @@ __all__ = [
     "RuleSet",
     "Seen",
     "fit_rules",
-    "require_room",
-    "write_rules",
 ]
 
 _log = logging.getLogger(__name__)
 
 JSON, TABLE, PAGE = "rules.json", "rules.csv", "rules.html"
-RULES = (JSON, TABLE, PAGE)
-"""The files of a rule list, beside its certificates and its head."""
+RULES = (JSON, TABLE, PAGE, HEAD)
+"""The files of a rule list, beside its certificates."""
 
 _TYPE = "urn:verale:rules:v1"
 
@@ -158,6 +154,12 @@ class RuleList:
             lines.append(csv_line((*cells, rule.certificate, rule.sha256, *_cells(rule.fitted), *held_out)))
         return "".join(f"{line}\n" for line in lines).encode()
 
+    def files(self, head: HeadFile, page: bytes) -> dict[str, bytes]:
+        """The files of a folder: certificates, head, table, page and record."""
+        listed = zip(self.rules, self.certificates, strict=True)
+        files = {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
+        return files | {HEAD: head.data, TABLE: self.to_csv(), PAGE: page, JSON: self.to_json()}
+
 
 _COLUMNS = ("Conditions", "Size", "Margin", "Verdict", "Certificate", "SHA-256")
 _SEEN = ("Images", "New", "Correct")
@@ -165,33 +167,6 @@ _SEEN = ("Images", "New", "Correct")
 
 def _cells(seen: Seen) -> tuple[int | None, ...]:
     return seen.images, seen.new, seen.correct
-
-
-@dataclass(frozen=True, eq=False)
-class _Data:
-    """A data set: its file, (N, L, D) latents and the true classes, where known."""
-
-    file: str
-    images: Tensor
-    labels: Tensor | None
-
-    @classmethod
-    def load(cls, file: str, head: Head) -> _Data:
-        """Raises InputError: no latents of this head, or labels that do not fit them."""
-        import torch
-
-        from verale.bounds import check_domain
-        from verale.head import as_patches, load_labelled
-
-        try:
-            latents, labels = load_labelled(file)
-            images = as_patches(latents)
-            check_domain(head, images)
-        except LatentsError as error:
-            raise InputError(file, str(error)) from error
-        if labels is not None and len(labels) != len(images):
-            raise InputError(file, f"holds {len(labels)} labels for {len(images)} images, expected one each, or none")
-        return cls(file, images, None if labels is None else torch.tensor(labels))
 
 
 def _default_paradigm(head: Head, patches: int) -> str:
@@ -237,11 +212,8 @@ def fit_rules(
         raise UsageError(f"count is {count}, expected at least 1")
     file = HeadFile.of(head_file)
     head = file.head
-    try:
-        auditor = Auditor(file.data, None, kernel)
-    except HeadError as error:
-        raise InputError(file.path, str(error)) from error
-    sets = [_Data.load(file, head) for file in (fitted, held_out) if file is not None]
+    auditor = auditor_for(file, file.data, kernel=kernel)
+    sets = [LabelledImages.load(file, head) for file in (fitted, held_out) if file is not None]
     patches = sets[0].images.shape[1]
     for data in sets:
         if data.images.shape[1] != patches:
@@ -256,7 +228,7 @@ def fit_rules(
         each_seen = []
         for data, before, correct in zip(sets, seen, right, strict=True):
             covers = coverage_of(head, data.images, [certificate.statements]).certain[0]
-            truly = None if data.labels is None else covers & (data.labels == certificate.predicted)
+            truly = None if data.labels is None else covers & (torch.tensor(data.labels) == certificate.predicted)
             each_seen.append(
                 Seen(int(covers.sum()), int((covers & ~before).sum()), None if truly is None else int(truly.sum()))
             )
@@ -302,7 +274,7 @@ def _rule(head: Head, verdict: Verdict, number: int, certificate: Certificate, s
     )
 
 
-def _set(head: Head, data: _Data, covered: Tensor, correct: Tensor) -> RuleSet:
+def _set(head: Head, data: LabelledImages, covered: Tensor, correct: Tensor) -> RuleSet:
     import torch
 
     from verale.head import evaluate
@@ -310,35 +282,10 @@ def _set(head: Head, data: _Data, covered: Tensor, correct: Tensor) -> RuleSet:
     right = truly = None
     if data.labels is not None:
         predicted = torch.cat([evaluate(head, some).predicted for some in torch.split(data.images, _CHUNK)])
-        right = int((predicted == data.labels).sum())
+        right = int((predicted == torch.tensor(data.labels)).sum())
         truly = int(correct.sum())
     return RuleSet(data.file, len(data.images), int(covered.sum()), truly, right)
 
 
 _CHUNK = 256
 """How many images are evaluated at once."""
-
-
-def write_rules(directory: Path, rules: RuleList, page: bytes, head: str | HeadFile, overwrite: bool = False) -> None:
-    """Write certificates, head, table, page and, last, `rules.json`. Each file is whole or not there.
-
-    Args:
-        directory: the folder.
-        rules: the list.
-        page: the page's bytes.
-        head: the head's file, or its path.
-        overwrite: whether to remove another list that is there.
-
-    Raises:
-        InputError: a folder that cannot be written, or that holds certificates already.
-    """
-    listed = zip(rules.rules, rules.certificates, strict=True)
-    files = {HEAD: HeadFile.of(head).data}
-    files |= {rule.certificate: certificate.to_bytes() for rule, certificate in listed}
-    files |= {TABLE: rules.to_csv(), PAGE: page, JSON: rules.to_json()}
-    write_results(directory, (*RULES, HEAD), files, overwrite)
-
-
-def require_room(directory: Path, overwrite: bool = False) -> None:
-    """Raise InputError unless a rule list can be written to the folder (`verale.runs.folder.require_room`)."""
-    folder.require_room(directory, (*RULES, HEAD), overwrite)

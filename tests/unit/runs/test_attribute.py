@@ -18,7 +18,8 @@ from support.small import small_head, small_latents
 from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, digest, save_latents
-from verale.runs.attribute import attribute, require_empty, shares_of
+from verale.runs.attribute import ATTRIBUTION, attribute, shares_of
+from verale.runs.folder import require_room
 from verale.search import several as searching
 
 
@@ -168,7 +169,7 @@ def test_another_attribution_is_replaced_only_if_asked(files, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "latents.safetensors").touch()
     with pytest.raises(InputError, match=r"holds latents\.safetensors already"):
-        require_empty(tmp_path / "other")
+        require_room(tmp_path / "other", ATTRIBUTION)
 
 
 def test_an_explanation_that_is_not_proved_is_said_to_be_none(files, tmp_path, monkeypatch):

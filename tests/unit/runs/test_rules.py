@@ -19,7 +19,8 @@ from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, evaluate, load_latents, save_latents
 from verale.rules import fit as fitting
 from verale.rules.coverage import coverage_of
-from verale.runs.rules import fit_rules, require_room
+from verale.runs.folder import require_room
+from verale.runs.rules import RULES, fit_rules
 
 IMAGES = 12
 
@@ -125,7 +126,7 @@ def test_another_list_is_replaced_only_if_asked(sets, tmp_path):
     with pytest.raises(InputError, match=r"holds rules\.json already"):
         (tmp_path / "other").mkdir()
         (tmp_path / "other" / "rules.json").touch()
-        require_room(tmp_path / "other")
+        require_room(tmp_path / "other", RULES)
 
 
 def test_an_interrupt_writes_nothing(sets, tmp_path, monkeypatch):
