@@ -30,6 +30,7 @@ from verale.runs.audit_dataset import audit_rows
 from verale.runs.auditor import AuditOptions
 from verale.runs.explain import open_run
 from verale.runs.explain_dataset import explain_latents
+from verale.runs.parts import Explainer
 from verale.runs.workers.ray import Workers, start_ray
 from verale.search import SearchOptions
 
@@ -79,10 +80,10 @@ def measure(head: Head, latents: Tensor, folder: Path, workers: list[int]) -> It
     audit = AuditOptions(str(folder / "head"), str(folder / "latents"))
     for number in workers:
         with start_ray(number, device="cpu"):
-            data, opened = (folder / "head").read_bytes(), open_latents(str(folder / "latents"))
+            explainer, opened = Explainer(head, SearchOptions()), open_latents(str(folder / "latents"))
             out = folder / f"{number}.parquet"
             with spent(here=False) as there:
-                run = explain_latents(data, opened, str(out), SearchOptions(), Workers(number))
+                run = explain_latents(explainer, opened, str(out), Workers(number))
                 there.processor = sum(part.seconds for part in run.parts())
             if [one.read() for one in packed_certificates(str(out))[0]] != expected:
                 raise SystemExit(f"{number} workers: the certificates differ from those of one process")

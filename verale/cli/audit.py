@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -166,15 +166,10 @@ def command(
     total = sum(len(paths) for paths, _ in groups)
     outcomes: list[Outcome] = []
 
-    def kept(audited: Iterator[Outcome]) -> Iterator[Outcome]:
-        for outcome in audited:
-            outcomes.append(outcome)
-            yield outcome
-
     audited = audit_groups(groups, jobs or 1, audit_log, announce)
     same = "the same command" if attest is None else "the same command without --attest"
     rest = None if log is None else f"{log} has their verdicts, and {same}"
-    codes += _tell(audited if attestation is None else kept(audited), total, as_json, log, rest)
+    codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)
     code = most_severe(codes)
     if attestation is not None and code == 0:
         left = iter(outcomes)
@@ -184,7 +179,14 @@ def command(
     sys.exit(code)
 
 
-def _tell(outcomes: Iterable[Outcome], total: int, as_json: bool, log: str | None, again: str | None) -> list[int]:
+def _tell(
+    outcomes: Iterable[Outcome],
+    total: int,
+    as_json: bool,
+    log: str | None,
+    again: str | None,
+    kept: list[Outcome] | None = None,
+) -> list[int]:
     """Print each outcome as soon as it is known; return their exit codes.
 
     Args:
@@ -193,12 +195,15 @@ def _tell(outcomes: Iterable[Outcome], total: int, as_json: bool, log: str | Non
         as_json: whether they are printed as JSON.
         log: the audit log.
         again: what audits the rest after an interruption, and from which log.
+        kept: gets the outcomes, where they are needed later.
     """
     codes, reused = [], 0
     try:
         with progress("auditing", total, unit="certificates") as advance:
             for outcome in outcomes:
                 codes.append(outcome.exit_code)
+                if kept is not None:
+                    kept.append(outcome)
                 reused += outcome.reused
                 print_outcome(outcome, as_json)
                 advance(1)

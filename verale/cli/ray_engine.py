@@ -122,20 +122,23 @@ def _starter(
     """Read what can be read before Ray starts; return a function that begins the run."""
     from verale.datasets import storage
     from verale.datasets.latents import open_latents
+    from verale.runs.arguments import HeadFile
     from verale.runs.explain_dataset import explain_latents
     from verale.runs.folder import HEAD, SOURCE
     from verale.runs.image_dataset import explain_images, open_images
     from verale.runs.images import class_folders
+    from verale.runs.parts import Explainer
     from verale.runs.source import SourceFile
     from verale.runs.store.parquet import StagedDataset
 
     match given:
         case (str(head), str(latents), None, None):
             data, source = storage.read_bytes(head, "a head file (safetensors)"), open_latents(latents)
+            explainer = Explainer(HeadFile(head, data).head, options, deployment)
             _require_head(storage.join(out, HEAD), data, overwrite)
 
             def begin_latents(workers: Workers) -> Run:
-                begun = explain_latents(data, source, to, options, workers, overwrite, deployment)
+                begun = explain_latents(explainer, source, to, workers, overwrite)
                 storage.write_bytes(storage.join(out, HEAD), data)
                 _keep_latents(out, latents, StagedDataset(to).manifest()["latents"])
                 return begun

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, VeraleError
-from verale.files import read, write_atomically
+from verale.files import write_atomically
 from verale.runs.folder import HEAD, LATENTS, SOURCE, require_free
 from verale.runs.images import class_folders, labels_of
 from verale.runs.source import SourceFile, SourceImage
@@ -115,14 +114,8 @@ def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFi
     names = [file.relative_to(images).as_posix() for file in files]
     classes = class_folders(names, network.head.classes)
     labels = None if classes is None else labels_of(names, classes)
-    entries = [
-        SourceImage(
-            file=str(file.relative_to(images)),
-            label=None if labels is None else labels[index],
-            sha256=hashlib.sha256(read(file, "an image")).hexdigest(),
-        )
-        for index, file in enumerate(files)
-    ]
+    known: Sequence[int | None] = [None] * len(files) if labels is None else labels
+    entries = [SourceImage.of(*each) for each in zip(files, names, known, strict=True)]
     network_and_head = {**network.describe(), "head_sha256": network.head.digest}
     return SourceFile.build(network_and_head, str(images.resolve()), classes, entries), labels
 

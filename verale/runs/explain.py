@@ -74,13 +74,11 @@ def open_run(
         InputError: a folder that cannot be written, or holds another run, another head or other latents.
         In all these cases nothing is written or removed.
     """
-    from verale.search import Batches
-
-    batches = Batches(head, latents, options)
+    explainer = Explainer(head, options, deployment)
+    batches = explainer.batches(latents)
     require_jobs(jobs)
     if labels is not None:
         _check(labels, len(batches.images), head.classes)
-    explainer = Explainer(head, batches.options, deployment)
     run = _description(batches, labels) | ({} if deployment is None else {"deployment": asdict(deployment)})
     _require_same_source(directory / SOURCE, run)
     with locked(directory):

@@ -24,11 +24,7 @@ from verale.version import __version__
 if TYPE_CHECKING:
     from pyarrow import Schema
 
-    from verale.checker.deployment import Deployment
-    from verale.head import Head
-    from verale.search import SearchOptions
-
-__all__ = ["described", "explain_latents", "open_dataset", "rows_of", "split"]
+__all__ = ["batch_of", "described", "explain_latents", "on_workers", "open_dataset", "rows_of", "split"]
 
 _log = logging.getLogger(__name__)
 
@@ -41,41 +37,38 @@ _LARGEST = 128
 """About how many images a part has: so much work is done again when a worker is killed."""
 
 
-def explain_latents(
-    head: bytes,
-    latents: Latents,
-    out: str,
-    options: SearchOptions,
-    workers: Workers,
-    overwrite: bool = False,
-    deployment: Deployment | None = None,
-) -> Run:
+def explain_latents(explainer: Explainer, latents: Latents, out: str, workers: Workers, overwrite: bool = False) -> Run:
     """A run over every image of a latents file.
 
     Raises:
         InputError: as `StagedDataset.begin`.
         UsageError, LatentsError: as `verale.search.explain_batches`, here perhaps after some parts are done.
     """
-    from verale.head import Head
-    from verale.search import Batches
-
-    read, first = Head.from_bytes(head), latents.take(0, min(1, len(latents)))
-    Explainer(read, options, deployment)
+    first = latents.take(0, min(1, len(latents)))
     try:
-        batch = Batches(read, first, replace(options, device="cpu")).size
+        batch = batch_of(explainer, first)
     except LatentsError as error:
         raise InputError(latents.path, str(error)) from error
-    options = replace(options, device=workers.device)
-    manifest = {"head": hashlib.sha256(head).hexdigest(), "latents": latents.digest()}
-    manifest |= described(options, batch, deployment)
-    create_job = partial(_ExplainLatents, head, latents, options, deployment)
+    manifest = {"head": explainer.head.digest, "latents": latents.digest(), **described(explainer, workers, batch)}
+    create_job = partial(_ExplainLatents, on_workers(explainer, workers), latents)
     return open_dataset(create_job, certificates_schema(), out, manifest, len(latents), batch, workers, overwrite)
 
 
-def described(options: SearchOptions, batch: int, deployment: Deployment | None) -> dict[str, Any]:
+def batch_of(explainer: Explainer, images: Any) -> int:
+    """How many images a batch has, told here by some of them. Raises as `Batches`."""
+    return replace(explainer, options=replace(explainer.options, device="cpu")).batches(images).size
+
+
+def on_workers(explainer: Explainer, workers: Workers) -> Explainer:
+    """The same on the device of the workers."""
+    return replace(explainer, options=replace(explainer.options, device=workers.device))
+
+
+def described(explainer: Explainer, workers: Workers, batch: int) -> dict[str, Any]:
     """What a manifest says of how images are explained."""
-    how = {"options": asdict(options) | {"batch": batch, "max_memory": None}}
-    return how if deployment is None else how | {"deployment": asdict(deployment)}
+    options = asdict(replace(explainer.options, device=workers.device)) | {"batch": batch, "max_memory": None}
+    deployment = explainer.deployment
+    return {"options": options} | ({} if deployment is None else {"deployment": asdict(deployment)})
 
 
 def open_dataset(
@@ -152,42 +145,29 @@ def _smaller(batch: int, part: Range) -> list[Range]:
 class _ExplainLatents:
     """The job: rows of latents become rows of certificates."""
 
-    def __init__(
-        self, head: bytes, latents: Latents, options: SearchOptions, deployment: Deployment | None = None
-    ) -> None:
+    def __init__(self, explainer: Explainer, latents: Latents) -> None:
         import torch
 
-        from verale.head import Head
-
         torch.set_num_threads(1)
-        self._head, self._latents, self._options = Head.from_bytes(head), latents, options
-        self._explainer = Explainer(self._head, options, deployment)
+        self._explainer, self._latents = explainer, latents
 
     def __call__(self, start: int, stop: int) -> tuple[bytes, Summary]:
         try:
             labels = self._latents.labels(start, stop)
-            images = self._latents.take(start, stop)
-            explained, rows = rows_of(self._head, images, self._options, start, labels, self._explainer)
+            explained, rows = rows_of(self._explainer, self._latents.take(start, stop), start, labels)
         except LatentsError as error:
             raise InputError(self._latents.path, f"counted from image {start}: {error}") from error
         return to_parquet(to_table(rows, certificates_schema())), {"rows": explained}
 
 
 def rows_of(
-    head: Head,
-    latents: Any,
-    options: SearchOptions,
-    start: int,
-    labels: Sequence[int | None] | None,
-    explainer: Explainer,
+    explainer: Explainer, latents: Any, start: int, labels: Sequence[int | None] | None
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Explain images; return the fields of their rows, with indices from `start` on, and the same as rows of a dataset,
     with the bytes of certificates. Raises LatentsError, which counts from there."""
-    from verale.search import Batches
-
     explained: list[dict[str, Any]] = []
     bytes_of: dict[str, bytes] = {}
-    batches = Batches(head, latents, options)
+    batches = explainer.batches(latents)
     for begin in batches.starts:
         end = begin + batches.size
         known = None if labels is None else labels[begin:end]

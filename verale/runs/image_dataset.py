@@ -7,7 +7,7 @@ import json
 import math
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from verale.datasets import storage
 from verale.datasets.certificates import certificates_schema, to_parquet, to_table
 from verale.datasets.latents import column_of, latents_type
 from verale.errors import InputError
-from verale.runs.explain_dataset import described, open_dataset, rows_of
+from verale.runs.explain_dataset import batch_of, described, on_workers, open_dataset, rows_of
 from verale.runs.images import IMAGE_SUFFIXES, class_folders, flat_or_nested, labels_of
 from verale.runs.parts import Explainer
 from verale.runs.run import Run
@@ -73,20 +73,18 @@ def explain_images(
         InputError: as `verale.adapters.cabrnet.load` and `Network.capture`; bad images show up part by part.
     """
     from verale.adapters.cabrnet import BATCH, load
-    from verale.search import Batches
 
     network = load(run)
-    Explainer(network.head, options, deployment)
+    explainer = Explainer(network.head, options, deployment)
     first = _Capturer(network, images).capture(0, 1).latents
-    batch = Batches(network.head, first, replace(options, device="cpu")).size
-    options = replace(options, device=workers.device)
+    batch = batch_of(explainer, first)
     manifest = {
         "head": network.head.digest,
         "network": hashlib.sha256(json.dumps(network.describe(), default=str).encode()).hexdigest(),
         "images": hashlib.sha256(json.dumps(images.names).encode()).hexdigest(),
-    } | described(options, batch, deployment)
+    } | described(explainer, workers, batch)
     schema = _schema(first)
-    create_job = partial(_ExplainImages, run, images, options, schema, deployment)
+    create_job = partial(_ExplainImages, on_workers(explainer, workers), run, images, schema)
     # The network captures BATCH images at once, counted from the first; parts must be whole batches of both kinds.
     step = math.lcm(batch, BATCH)
     total, is_same = len(images.names), partial(_is_of_same_image, images)
@@ -143,31 +141,22 @@ def _copied(path: str, names: Sequence[str], to: Path) -> list[Path]:
 class _ExplainImages:
     """The job: images become rows of certificates and latents."""
 
-    def __init__(
-        self,
-        run: str,
-        images: ImageFolder,
-        options: SearchOptions,
-        schema: Schema,
-        deployment: Deployment | None = None,
-    ) -> None:
+    def __init__(self, explainer: Explainer, run: str, images: ImageFolder, schema: Schema) -> None:
         import torch
 
         from verale.adapters.cabrnet import load
 
         torch.set_num_threads(1)
+        self._explainer, self._images, self._schema = explainer, images, schema
         self._capturer = _Capturer(load(run), images)
-        self._images, self._options, self._schema = images, options, schema
-        self._explainer = Explainer(self._capturer.network.head, options, deployment)
 
     def __call__(self, start: int, stop: int) -> tuple[bytes, Summary]:
         names = self._images.names[start:stop]
         digests = [self._images.sha256(name) for name in names]
         captured = self._capturer.capture(start, stop)
-        head = self._capturer.network.head
-        folders = class_folders(self._images.names, head.classes)
+        folders = class_folders(self._images.names, self._explainer.head.classes)
         labels = None if folders is None else labels_of(names, folders)
-        explained, rows = rows_of(head, captured.latents, self._options, start, labels, self._explainer)
+        explained, rows = rows_of(self._explainer, captured.latents, start, labels)
         for row, name, digest, off in zip(rows, names, digests, captured.off.amax(dim=1).tolist(), strict=True):
             row |= {"image": name, "image_sha256": digest, "difference_of_logits": off}
         table = to_table(rows, self._schema, {"latents": column_of(captured.latents)})

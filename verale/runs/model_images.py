@@ -180,10 +180,7 @@ class ImageFiles:
 
     def entries(self, labels: Sequence[int | None]) -> list[SourceImage]:
         """The images of `source.json`."""
-        return [
-            SourceImage(name, label, hashlib.sha256(read(file, "an image")).hexdigest())
-            for name, file, label in zip(self.names, self.files, labels, strict=True)
-        ]
+        return [SourceImage.of(*each) for each in zip(self.files, self.names, labels, strict=True)]
 
 
 ModelImages = ImageTensors | ImageFiles

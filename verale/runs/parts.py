@@ -11,9 +11,10 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verale.runs.rows import rows_and_certificates
 from verale.runs.run import Finished, Range, cut
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from verale.checker.deployment import Deployment
     from verale.head import Head
+    from verale.runs.affordable import DefaultAudits
+    from verale.runs.deployed import Reserves
     from verale.search import Batches, SearchOptions
 
 __all__ = ["Explainer", "Part", "explain_in_processes"]
@@ -41,10 +44,11 @@ _SHARES = 8
 """Into how many parts a process's share of the images is cut, so that all processes end together."""
 
 
+@dataclass(frozen=True, eq=False)
 class Explainer:
-    """Explains images of one head, the same way in every process.
+    """What is asked of every image of a run, answered the same way in every process.
 
-    Args:
+    Attributes:
         head, options: see `Batches`.
         deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
 
@@ -52,14 +56,34 @@ class Explainer:
         UsageError: a deployment of a readout that is not linear.
     """
 
-    def __init__(self, head: Head, options: SearchOptions, deployment: Deployment | None = None) -> None:
+    head: Head
+    options: SearchOptions
+    deployment: Deployment | None = None
+
+    def __post_init__(self) -> None:
+        _ = self._reserves
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        """Another process makes its own of what is kept here."""
+        return Explainer, (self.head, self.options, self.deployment)
+
+    def batches(self, images: Tensor) -> Batches:
+        """These images, and how to explain them. Raises as `Batches`."""
+        from verale.search import Batches
+
+        return Batches(self.head, images, self.options)
+
+    @cached_property
+    def _audits(self) -> DefaultAudits:
         from verale.runs.affordable import DefaultAudits
 
-        self.deployment, self._audits, self._reserves = deployment, DefaultAudits(head), None
-        if deployment is not None:
-            from verale.runs.deployed import Reserves
+        return DefaultAudits(self.head)
 
-            self._reserves = Reserves(head, deployment, options)
+    @cached_property
+    def _reserves(self) -> Reserves | None:
+        from verale.runs.deployed import Reserves
+
+        return None if self.deployment is None else Reserves(self.head, self.deployment, self.options)
 
     def part(self, batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None) -> Part:
         """Explain images (N, L, D) together.
@@ -77,7 +101,7 @@ class Explainer:
             results = [replace(result, explanation=one, exact=None) for result, one in zip(results, held, strict=True)]
         seconds = round((perf_counter() - clock) / len(results), 4)
         emitted = self._audits.emitted(images, [one.explanation for one in results], [one.exact for one in results])
-        return rows_and_certificates(results, emitted, first, batches.head.size, seconds, labels)
+        return rows_and_certificates(results, emitted, first, self.head.size, seconds, labels)
 
 
 def explain_in_processes(
@@ -114,8 +138,7 @@ def explain_in_processes(
         yield from map(here, cut(left, batches.size))
         return
     todo: deque[Range] = deque()
-    job = batches.head, batches.options, batches.images[:0], explainer.deployment
-    with _one_thread(), Processes(_explaining, job, todo, message) as others:
+    with _one_thread(), Processes(_explaining, (explainer, batches.images[:0]), todo, message) as others:
         if jobs is not None:
             others.start(most - 1)
         clock = perf_counter()
@@ -133,17 +156,12 @@ def explain_in_processes(
             yield here(own) if own is not None else known(done or others.awaited())
 
 
-def _explaining(
-    head: Head, options: SearchOptions, none: Tensor, deployment: Deployment | None
-) -> Callable[[Tensor, int, Sequence[int] | None], Part]:
+def _explaining(explainer: Explainer, none: Tensor) -> Callable[[Tensor, int, Sequence[int] | None], Part]:
     """The job of another process."""
     import torch
 
-    from verale.search import Batches
-
     torch.set_num_threads(1)
-    batches, explainer = Batches(head, none, options), Explainer(head, options, deployment)
-    return lambda images, first, labels: explainer.part(batches, images, first, labels)
+    return partial(explainer.part, explainer.batches(none))
 
 
 @contextmanager

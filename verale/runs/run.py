@@ -48,17 +48,19 @@ class Store(Protocol):
     @property
     def unfinished(self) -> str:
         """Where they are until then."""
-
-    @property
-    def done(self) -> list[Range]:
-        """The images whose results are there, as they were when the run was opened or later."""
-
-    def rows(self) -> Iterator[Explained]:
-        """What is there, in the images' order."""
+        return self.place
 
     @property
     def table(self) -> str:
         """Where the rows are, once the run has ended."""
+        return self.place
+
+    @property
+    def done(self) -> list[Range]:
+        """The images whose results are there, until the run has ended."""
+
+    def rows(self) -> Iterator[Explained]:
+        """What is there, in the images' order."""
 
     def path(self, certificate: str) -> str:
         """The path of a certificate, once the run has ended."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import reprlib
@@ -41,6 +42,11 @@ class SourceImage:
     file: str
     label: int | None
     sha256: str | None = None
+
+    @classmethod
+    def of(cls, path: Path, file: str, label: int | None) -> SourceImage:
+        """The image at a path. Raises InputError: it cannot be read."""
+        return cls(file, label, hashlib.sha256(read(path, "an image")).hexdigest())
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from verale.runs import explain_dataset as explain
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
 from verale.runs.explain import open_run
+from verale.runs.parts import Explainer
 from verale.runs.processes import DIED
 from verale.runs.run import Run, gaps
 from verale.runs.workers.ray import Workers
@@ -34,8 +35,8 @@ from verale.search.problem import Problem
 
 def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> Run:
     opened = open_latents(latents or given.latents)
-    search = Search(batch=4, **options)
-    return explain.explain_latents(Path(given.head).read_bytes(), opened, str(out), search, Workers(workers))
+    explainer = Explainer(Head.load(given.head), Search(batch=4, **options))
+    return explain.explain_latents(explainer, opened, str(out), Workers(workers))
 
 
 def made(run: Run, count: int = 40) -> tuple[list[bytes | None], list[str | None], list[int]]:

@@ -17,9 +17,11 @@ from verale.cli.explain import command as explain_command
 from verale.datasets.certificates import packed_certificates
 from verale.datasets.latents import open_latents
 from verale.errors import UsageError
+from verale.head import Head
 from verale.runs import audit_dataset as audit
 from verale.runs import explain_dataset as explain
 from verale.runs.auditor import AuditOptions
+from verale.runs.parts import Explainer
 from verale.runs.processes import DIED
 from verale.runs.workers import ray as pipeline
 from verale.search import SearchOptions as Search
@@ -43,7 +45,7 @@ def test_a_killed_worker_loses_nothing_and_changes_no_byte(given, tmp_path, work
     monkeypatch.setattr(explain, "_ExplainLatents", Once)
     (tmp_path / "latents").write_bytes(Path(given.latents).read_bytes())
     out, latents = str(tmp_path / "out.parquet"), open_latents(str(tmp_path / "latents"))
-    run = explain.explain_latents(Path(given.head).read_bytes(), latents, out, Search(batch=4), workers)
+    run = explain.explain_latents(Explainer(Head.load(given.head), Search(batch=4)), latents, out, workers)
     parts = list(run.parts())
     assert [(one.start, one.stop) for one in parts] == [(n, n + 8) for n in range(0, 40, 8)]
     assert all(row.certificate for part in parts for row in part.result)

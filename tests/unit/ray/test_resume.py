@@ -17,10 +17,11 @@ from verale.checker.file_auditor import Outcome
 from verale.datasets.certificates import ParquetRows
 from verale.datasets.latents import open_latents
 from verale.errors import InputError
-from verale.head import save_latents
+from verale.head import Head, save_latents
 from verale.runs import audit_dataset as audit
 from verale.runs import explain_dataset as explain
 from verale.runs.auditor import AuditOptions
+from verale.runs.parts import Explainer
 from verale.runs.workers.ray import Workers
 from verale.search import SearchOptions
 
@@ -324,8 +325,8 @@ def test_a_file_that_changed_within_the_process_is_read_again(folder, without_ra
 
 def explained(folder: Path) -> tuple[int, list[bytes]]:
     """How many images were taken over, and all certificates."""
-    head, latents = (folder / "head").read_bytes(), open_latents(str(folder / "latents"))
-    begun = explain.explain_latents(head, latents, str(folder / "out"), SearchOptions(batch=4), Workers(2))
+    explainer = Explainer(Head.load(folder / "head"), SearchOptions(batch=4))
+    begun = explain.explain_latents(explainer, open_latents(str(folder / "latents")), str(folder / "out"), Workers(2))
     before = begun.done
     list(begun)
     rows = ParquetRows.open(str(folder / "out"), "certificate")

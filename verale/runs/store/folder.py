@@ -19,13 +19,13 @@ from verale.errors import CertificateError, InputError
 from verale.files import CERTIFICATE_SUFFIX, LARGEST_LATENTS, certificate_name, certificates_in, read, write_atomically
 from verale.runs.folder import HEAD, LATENTS, REMEDY, RUN_FILE, require_free
 from verale.runs.rows import reach_of
-from verale.runs.run import Range, cut
+from verale.runs.run import Range, Store, cut
 from verale.runs.table import TABLE, Explained, csv_lines, read_table
 
 __all__ = ["RunFolder"]
 
 
-class RunFolder:
+class RunFolder(Store):
     """The folder of a run of `images` images, explained `batch` at a time.
 
     Args:
@@ -78,34 +78,23 @@ class RunFolder:
 
     @property
     def place(self) -> str:
-        """The folder."""
         return str(self._directory)
 
     @property
-    def unfinished(self) -> str:
-        """The same: each certificate is there as soon as it counts."""
-        return self.place
+    def table(self) -> str:
+        return str(self._table)
 
     @property
     def done(self) -> list[Range]:
-        """The images whose batch is complete."""
         return [(index, index + 1) for index in sorted(self.by_index)]
 
     def rows(self) -> Iterator[Explained]:
-        """Their rows, in the images' order."""
         return (self.by_index[index] for index in sorted(self.by_index))
 
-    @property
-    def table(self) -> str:
-        """`explanations.csv`."""
-        return str(self._table)
-
     def path(self, certificate: str) -> str:
-        """The path of a certificate."""
         return str(self._directory / certificate)
 
     def certificates(self) -> Iterator[bytes]:
-        """All certificates."""
         return (read(path, "a certificate") for path in certificates_in(self._directory))
 
     def finish(self, total: int) -> None:

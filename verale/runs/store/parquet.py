@@ -16,7 +16,7 @@ from typing import Any
 from verale.datasets import storage
 from verale.datasets.certificates import MANIFEST, SUCCESS, ParquetRows, packed_certificates
 from verale.errors import InputError
-from verale.runs.run import Range
+from verale.runs.run import Range, Store
 from verale.runs.table import Explained
 
 __all__ = ["ExplainedDataset", "StagedDataset"]
@@ -177,7 +177,7 @@ class StagedDataset:
 
 
 @dataclass(frozen=True)
-class ExplainedDataset:
+class ExplainedDataset(Store):
     """Certificates and what is known of their images, as the rows of a dataset.
 
     Attributes:
@@ -188,42 +188,30 @@ class ExplainedDataset:
 
     @property
     def place(self) -> str:
-        """The dataset."""
         return self.staged.path
 
     @property
     def unfinished(self) -> str:
-        """Where it is until it is published."""
         return self.staged.partial
 
     @property
     def done(self) -> list[Range]:
-        """The rows that are written, until the dataset is published."""
         return self.staged.ranges()
 
     def rows(self) -> Iterator[Explained]:
-        """What they say, but for the bytes of certificates."""
         names = ("index", *(field.name for field in fields(Explained) if field.name not in ("index", "certificate")))
         for start, stop in self.done:
             for row in self.staged.read(start, stop, (*names, "name")):
                 name = row.pop("name")
                 yield Explained(**row, certificate=None if row["sha256"] is None else name)
 
-    @property
-    def table(self) -> str:
-        """The same: rows are beside their certificates."""
-        return self.place
-
     def path(self, certificate: str) -> str:
-        """What a certificate is called in messages and records (`RowNames`)."""
         return storage.join(self.place, certificate)
 
     def certificates(self) -> Iterator[bytes]:
-        """All certificates of the dataset, once it is published."""
         return (one.read() for one in packed_certificates(self.place)[0])
 
     def finish(self, total: int) -> None:
-        """Publish the dataset."""
         self.staged.publish(total)
 
 
