@@ -230,7 +230,7 @@ LIES: dict[str, Callable[[list[dict[str, Any]]], object]] = {
     "digest": lambda rows: rows[1]["record"].update(sha256="0" * 64),
     "digest of none": lambda rows: rows[1]["record"].update(sha256=None),
     "name": lambda rows: rows[1]["record"].update(certificate="other"),
-    "run": lambda rows: rows[1]["record"]["run"].update(kernel="mpmath"),
+    "run": lambda rows: rows[1]["record"]["run"].update(limit=7),  # which contradicts nothing else in the record
     "checker": lambda rows: rows[1]["record"]["run"]["checker"].update(sha256="0" * 64),
     "latents": lambda rows: rows[1]["record"]["run"].update(latents=None),
     "a field too few": lambda rows: rows[1]["record"].pop("margins"),
