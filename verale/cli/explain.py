@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from verale.checker.deployment import Deployment
     from verale.head import Head
-    from verale.runs.run import Run, Store
+    from verale.runs.run import ExplainRun, Store
     from verale.runs.table import Explained
     from verale.search import Costs, SearchOptions
 
@@ -246,7 +246,7 @@ def _opened(
     jobs: int | None,
     overwrite: bool,
     with_gap: bool,
-) -> Iterator[Run]:
+) -> Iterator[ExplainRun]:
     """A run into a folder, by processes of this machine. The arguments are those of the command."""
     from verale.head import Head, load_labelled
     from verale.runs.explain import open_run
@@ -307,7 +307,7 @@ class _Told:
             self.limits.append(row.audit_limit)
 
 
-def _explain(run: Run, as_json: bool) -> _Told:
+def _explain(run: ExplainRun, as_json: bool) -> _Told:
     """Explain what is left; report how much was done before, and how far an interrupted run came."""
     begun, told, store = run.done, _Told(), run.store
     if begun:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.runs.audit_dataset import AuditRun
     from verale.runs.auditor import AuditOptions
-    from verale.runs.run import Run
+    from verale.runs.run import ExplainRun
     from verale.runs.workers.ray import Workers
     from verale.search import SearchOptions
 
@@ -97,7 +97,7 @@ def opened(
     workers: int | None,
     address: str | None,
     overwrite: bool,
-) -> Iterator[Run]:
+) -> Iterator[ExplainRun]:
     """A run into OUT/certificates.parquet, while there are workers. The arguments are those of `verale explain`."""
     from verale.datasets import storage
     from verale.runs.folder import locked
@@ -118,7 +118,7 @@ def _starter(
     options: SearchOptions,
     deployment: Deployment | None,
     overwrite: bool,
-) -> Callable[[Workers], Run]:
+) -> Callable[[Workers], ExplainRun]:
     """Read what can be read before Ray starts; return a function that begins the run."""
     from verale.datasets import storage
     from verale.datasets.latents import open_latents
@@ -137,7 +137,7 @@ def _starter(
             explainer = Explainer(HeadFile(head, data).head, options, deployment)
             _require_head(storage.join(out, HEAD), data, overwrite)
 
-            def begin_latents(workers: Workers) -> Run:
+            def begin_latents(workers: Workers) -> ExplainRun:
                 begun = explain_latents(explainer, source, to, workers, overwrite)
                 storage.write_bytes(storage.join(out, HEAD), data)
                 _keep_latents(out, latents, StagedDataset(to).manifest()["latents"])
@@ -147,7 +147,7 @@ def _starter(
         case (None, None, str(run), str(folder)):
             images = open_images(folder)
 
-            def begin(workers: Workers) -> Run:
+            def begin(workers: Workers) -> ExplainRun:
                 begun, network = explain_images(run, images, to, options, workers, overwrite, deployment)
                 head_bytes = network.head.to_bytes()
                 _require_head(storage.join(out, HEAD), head_bytes, overwrite)

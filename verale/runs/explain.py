@@ -15,7 +15,7 @@ from verale.errors import InputError, LatentsError
 from verale.runs.folder import RUN_FILE, SOURCE, locked
 from verale.runs.inputs import keep_inputs, require_inputs
 from verale.runs.parts import Explainer, explain_in_processes
-from verale.runs.run import Finished, Range, Run
+from verale.runs.run import ExplainRun, Finished, Range
 from verale.runs.source import SourceFile
 from verale.runs.store.folder import RunFolder
 from verale.runs.table import Explained
@@ -47,7 +47,7 @@ def open_run(
     files: tuple[str, str] | None = None,
     jobs: int | None = None,
     deployment: Deployment | None = None,
-) -> Iterator[Run]:
+) -> Iterator[ExplainRun]:
     """Begin a run in a folder, or resume it.
 
     The same head, latents, labels, options and version make the same run. What an interrupted run has written is kept:
@@ -97,7 +97,7 @@ def open_run(
                 _log.info("images %d to %d: %.2f s", part.start, part.stop - 1, spent)
                 yield Finished(part.start, part.stop, rows)
 
-        yield Run(folder, len(batches.images), work)
+        yield ExplainRun(folder, len(batches.images), work)
 
 
 def _require_same_source(path: Path, run: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from verale.datasets.latents import Latents
 from verale.errors import InputError, LatentsError
 from verale.files import certificate_name
 from verale.runs.parts import Explainer
-from verale.runs.run import Finished, Range, Run, cut
+from verale.runs.run import ExplainRun, Finished, Range, cut
 from verale.runs.store.parquet import ExplainedDataset, StagedDataset
 from verale.runs.table import Explained
 from verale.runs.workers.ray import ATTEMPTS, Job, Summary, Workers, process_parts
@@ -37,7 +37,9 @@ _LARGEST = 128
 """About how many images a part has: so much work is done again when a worker is killed."""
 
 
-def explain_latents(explainer: Explainer, latents: Latents, out: str, workers: Workers, overwrite: bool = False) -> Run:
+def explain_latents(
+    explainer: Explainer, latents: Latents, out: str, workers: Workers, overwrite: bool = False
+) -> ExplainRun:
     """A run over every image of a latents file.
 
     Raises:
@@ -81,7 +83,7 @@ def open_dataset(
     workers: Workers,
     overwrite: bool,
     is_of_same_image: Callable[[dict[str, Any]], bool] = lambda row: True,
-) -> Run:
+) -> ExplainRun:
     """A run into a dataset, begun or continued. Parts consist of whole batches.
 
     A part of an interrupted run is kept if it has a row for each of its images, each certificate has the digest noted,
@@ -107,7 +109,7 @@ def open_dataset(
                     _log.warning("CaBRNet's float32 logits name another class than the head's: %s", undecided)
             yield Finished(part.start, part.stop, [Explained(**row) for row in rows], part.seconds)
 
-    return Run(ExplainedDataset(staged), total, work)
+    return ExplainRun(ExplainedDataset(staged), total, work)
 
 
 def _is_whole(staged: StagedDataset, is_of_same_image: Callable[[dict[str, Any]], bool], start: int, stop: int) -> bool:

@@ -19,7 +19,7 @@ from verale.errors import InputError
 from verale.runs.explain_dataset import batch_of, described, on_workers, open_dataset, rows_of
 from verale.runs.images import IMAGE_SUFFIXES, class_folders, flat_or_nested, labels_of
 from verale.runs.parts import Explainer
-from verale.runs.run import Run
+from verale.runs.run import ExplainRun
 from verale.runs.workers.ray import Summary, Workers
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def explain_images(
     workers: Workers,
     overwrite: bool = False,
     deployment: Deployment | None = None,
-) -> tuple[Run, Network]:
+) -> tuple[ExplainRun, Network]:
     """A run over every image of a folder, as `explain_latents` gives it; and the network, loaded here too.
 
     Raises:

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from verale.runs.table import Explained
 
-__all__ = ["Finished", "Range", "Run", "Store", "cut", "gaps", "in_order"]
+__all__ = ["Finished", "Range", "ExplainRun", "Store", "cut", "gaps", "in_order"]
 
 Range = tuple[int, int]
 """Rows, or images: from the first up to, but not including, the second."""
@@ -73,7 +73,7 @@ class Store(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ExplainRun:
     """A run over `total` images. Iterating over it explains those that are left, and gives their rows.
 
     Rows come in the images' order, each once it and those before it are in the store.

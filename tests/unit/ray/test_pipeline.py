@@ -26,20 +26,20 @@ from verale.runs.auditor import AuditOptions
 from verale.runs.explain import open_run
 from verale.runs.parts import Explainer
 from verale.runs.processes import DIED
-from verale.runs.run import Run, gaps
+from verale.runs.run import ExplainRun, gaps
 from verale.runs.workers.ray import Workers
 from verale.search import SearchOptions as Search
 from verale.search.explain import explain as explain_here
 from verale.search.problem import Problem
 
 
-def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> Run:
+def begun(given, out: Path, workers: int = 2, latents: str | None = None, **options) -> ExplainRun:
     opened = open_latents(latents or given.latents)
     explainer = Explainer(Head.load(given.head), Search(batch=4, **options))
     return explain.explain_latents(explainer, opened, str(out), Workers(workers))
 
 
-def made(run: Run, count: int = 40) -> tuple[list[bytes | None], list[str | None], list[int]]:
+def made(run: ExplainRun, count: int = 40) -> tuple[list[bytes | None], list[str | None], list[int]]:
     """Certificates, reasons, and the images without a certificate."""
     without = [row.index for row in [*run.rows, *run] if row.certificate is None]
     rows = ParquetRows.open(run.store.place, "certificate")
@@ -48,7 +48,7 @@ def made(run: Run, count: int = 40) -> tuple[list[bytes | None], list[str | None
     return table["certificate"].to_pylist(), table["reason"].to_pylist(), without
 
 
-def interrupted(run: Run) -> None:
+def interrupted(run: ExplainRun) -> None:
     """Do what is left, and leave the dataset as it is without its last step."""
     list(run.work(gaps(run.store.done, run.total)))
 

@@ -96,7 +96,7 @@ class StagedDataset:
 
         files, folder = storage.resolve(self.partial)
         found = []
-        for one in files.get_file_info(FileSelector(folder)):
+        for one in files.get_file_info(FileSelector(folder, allow_not_found=True)):
             name = posixpath.basename(one.path)
             if name.startswith((".", "_")):
                 continue
