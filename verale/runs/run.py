@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from verale.runs.table import Explained
 
-__all__ = ["Finished", "Range", "ExplainRun", "Store", "cut", "gaps", "in_order"]
+__all__ = ["ExplainRun", "Finished", "Range", "Store", "cut", "gaps", "in_order"]
 
 Range = tuple[int, int]
 """Rows, or images: from the first up to, but not including, the second."""

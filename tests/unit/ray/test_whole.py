@@ -20,6 +20,7 @@ from verale.datasets.latents import column_of
 from verale.files import certificates_in
 from verale.head import load_latents, save_latents
 from verale.runs import affordable, inputs
+from verale.runs.folder import locked
 from verale.runs.table import read_table
 from verale.runs.workers import ray as pipeline
 
@@ -79,6 +80,32 @@ def test_both_engines_claim_what_a_default_audit_answers(limit: int, said: str, 
     assert [[row[name] for name in names] for row in rows] == [[getattr(r, name) for name in names] for r in table]
     assert all(row["pairs"] for row in rows)
     assert any(row.unclaimed for row in table)
+
+
+def test_both_engines_print_the_same_lines_and_keep_what_holds_in_float32(folder) -> None:
+    made = ("--head", "H", "--latents", "Z", "--paradigm", "projection", "--device", "cpu", "--json")
+    asked = ("--deployment", "direct", "--cost", "prototypes:0=2", "--jobs", 1)
+    told = {}
+    for place, engine in (("OUT", ("--engine", "ray")), ("LOCAL", ())):
+        done = verale("explain", *engine, *made, *asked, "--out", place, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [row["index"] for row in rows] == list(range(COUNT))
+        told[place] = [row | {"seconds": 0, "certificate": Path(row["certificate"]).name} for row in rows]
+        told[place].append(done.stderr.replace("OUT/certificates.parquet", "LOCAL"))
+    assert told["OUT"] == told["LOCAL"]
+    code, _, _ = audit(folder, "OUT/certificates.parquet", "--deployment", "direct")
+    assert code == 0
+    plain = verale("explain", *made, "--out", "PLAIN", "--jobs", 1, cwd=folder)
+    assert [json.loads(line)["sha256"] for line in plain.stdout.splitlines()] != [
+        row["sha256"] for row in told["OUT"][:-1]
+    ]
+
+
+def test_one_process_at_a_time(folder) -> None:
+    with locked(folder / "OUT"):
+        assert "another process explains into it" in explain(folder, "--latents", "Z")
+    assert explain(folder, "--latents", "Z") == ""
 
 
 def test_large_latents_are_linked(folder, monkeypatch) -> None:
