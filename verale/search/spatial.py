@@ -78,7 +78,7 @@ def _by_engine(problem: Problem, paradigm: Any, order: str, most: list[float] | 
         except devices.NotCompiledError as error:
             devices.do_without(problem.settled.device, error)
     if is_searched_alone(problem.head, paradigm, order):
-        from verale.search.compiled.engine import MachineCode
+        from verale.search.machine_code import MachineCode
 
         return propose_and_prove(MachineCode(problem, paradigm), most)
     return {}

@@ -12,9 +12,9 @@ from triton.runtime.errors import OutOfResources
 
 from verale.bounds import Projection, Triangle
 from verale.search import devices
-from verale.search.compiled.engine import MachineCode
 from verale.search.costs import Costs
 from verale.search.devices import engine, launch
+from verale.search.machine_code import MachineCode
 from verale.search.problem import Problem
 from verale.search.prove import SpatialExplanation, propose_and_prove
 from verale.search.spatial import explain_spatial, is_searched_at_once

@@ -13,7 +13,7 @@ from support.problems import SLACK, SPATIAL, margins_from_scratch, small_problem
 from verale.bounds import ExactParadigm, Projection
 from verale.paradigms import ORDERS
 from verale.search import compiled
-from verale.search.compiled import engine
+from verale.search import machine_code as engine
 from verale.search.problem import Problem
 from verale.search.prove import SpatialExplanation
 from verale.search.spatial import explain_spatial, is_searched_alone

@@ -40,9 +40,9 @@ class ProjectionSearch(OfPatches):
         that are greater by what widths cost."""
         if image.costs or not is_searched_alone(image.head, self.spatial, self.orders[0]):
             return None
-        from verale.search.compiled.engine import prove_pairs
         from verale.search.compiled.image import image_arrays
         from verale.search.compiled.statements import choose_statements
+        from verale.search.machine_code import prove_pairs
 
         arrays, guard = image_arrays(image, self.spatial), 0.0
         for _ in range(_TRIES):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.problems import small_problem
 
 from verale.bounds import Projection
-from verale.search.compiled import engine
+from verale.search import machine_code as engine
 from verale.search.compiled.statements import GUARDS, ChosenStatements
 from verale.search.prove import SpatialExplanation
 from verale.search.spatial import explain_spatial
