@@ -96,7 +96,7 @@ runs/source.py Source.admits: every file may be read
 
 ray/audit.py _is_still_true: records need not be of this run
     never any(record['run'] != run for record in records)
-    unit/ray/test_resume.py::test_a_part_that_lies_is_audited_again[run]
+    unit/ray/test_resume.py::test_a_part_that_lies_is_audited_again[checker]
 ray/audit.py _is_still_true: records belong to names
     [(record['certificate'], record['sha256']) for record in records] != now
     => [record['certificate'] for record in records] != [name for name, _ in now]
