@@ -49,15 +49,16 @@ runs/auditor.py outcome_of: what cannot be read is proved
 runs/auditor.py outcome_of: a stored certificate is read as a file
     without data
     unit/runs/test_processes.py::test_a_stored_certificate_is_its_bytes_whatever_file_has_its_name
-runs/processes.py _require_same: a head may change meanwhile
+runs/processes.py _known: a head may change meanwhile
     never outcome.record['run'] != run
     unit/runs/test_processes.py::test_a_head_or_latents_that_change_before_a_process_reads_them_end_the_audit
 runs/processes.py _alone: what killed a process is proved
     unusable(name_of(path), DIED, run)
     => __import__('verale').checker.file_auditor.Outcome(unusable(name_of(path), DIED, run).record | {'exit_code': 0})
     unit/runs/test_processes.py::test_a_process_that_dies_costs_one_certificate
-runs/processes.py _importing_nothing_here: processes import what lies in the current folder
-    '1' => ''
+runs/workers/local.py Processes.start: processes import what lies in the current folder
+    [sys.executable, '-P', '-c', _PROGRAM, json.dumps(sys.path)]
+    => [sys.executable, '-c', _PROGRAM, json.dumps(sys.path)]
     end_to_end/test_strangers_folder.py::test_audits_in_several_processes
 runs/rows.py rows_and_certificates: margins are rounded to the nearest
     below(explanation.margin) => f'{explanation.margin:.2g}'
@@ -94,17 +95,17 @@ runs/source.py Source.admits: every file may be read
     always lies_in(file, self.roots)
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-csv]
 
-ray/audit.py _is_still_true: records need not be of this run
+runs/audit_dataset.py _is_still_true: records need not be of this run
     never any(record['run'] != run for record in records)
     unit/ray/test_resume.py::test_a_part_that_lies_is_audited_again[checker]
-ray/audit.py _is_still_true: records belong to names
+runs/audit_dataset.py _is_still_true: records belong to names
     [(record['certificate'], record['sha256']) for record in records] != now
     => [record['certificate'] for record in records] != [name for name, _ in now]
     unit/ray/test_resume.py::test_two_certificates_that_change_places_are_audited
-ray/audit.py _unless_changed: the latents may change meanwhile
+runs/audit_dataset.py _unless_changed: the latents may change meanwhile
     never latents is not None and latents.digest() != run['latents']
     unit/ray/test_resume.py::test_latents_that_change_while_certificates_are_audited
-ray/guard.py GuardedWorker.__init__: workers import any verale
+runs/workers/guard.py GuardedWorker.__init__: workers import any verale
     always found is not None and sources_digest(found) == sha256
     unit/ray/test_guard.py::test_a_worker_that_would_import_other_sources_imports_none
 search/compiled/jit.py _place: machine code is taken from anywhere
@@ -177,12 +178,12 @@ cli/show.py command: what is shown is done
     result.outcome.exit_code => 0
     end_to_end/test_show.py::test_what_is_no_certificate
 cli/audit.py command: the code of the last
-    most_severe(codes) => codes[-1]
+    code = most_severe(codes) => code = codes[-1]
     unit/cli/test_audit.py::test_lines_come_in_order_and_one_bad_file_stops_nothing
 cli/audit.py command: what cannot be read has no code
     without codes.append(EXIT_UNUSABLE)
     unit/cli/test_audit.py::test_what_holds_no_certificate_is_code_9_beside_what_is_proved
-cli/audit.py command: who interrupts has proved
+cli/audit.py _tell: who interrupts has proved
     EXIT_INTERRUPTED => 0
     unit/cli/test_audit.py::test_an_interrupt_leaves_a_report_that_is_taken_up_again
 cli/audit.py command.options_with: minimality is not asked for
@@ -199,7 +200,7 @@ cli/audit.py command.announce: the digest is that of what the file holds by now
         __import__('verale.runs.inputs').runs.inputs.sha256_of(used.head),
     )
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[audit]
-cli/ray_engine.py audit: the digest is that of what the file holds by now
+cli/ray_engine.py audited: the digest is that of what the file holds by now
     run.head => __import__('verale.runs.inputs').runs.inputs.sha256_of(found_head)
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[ray]
 cli/inputs.py print_found: the digest is that of what the file holds by now
