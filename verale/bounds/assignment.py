@@ -21,13 +21,10 @@ class Assignment(Simplex):
 
     name = "assignment"
 
-    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
-        super().__init__(head, device)
-        self.require(head)
-
-    @staticmethod
-    def require(head: Head) -> None:
+    @classmethod
+    def require(cls, head: Head) -> None:
         """Raise UsageError unless the activations of a softmax head are greatest masses, of which the bound speaks."""
+        super().require(head)
         if not (head.pooling.is_maximum and isinstance(head.similarity, Identity)):
             raise UsageError(
                 "paradigm 'assignment' needs max pooling of masses as they are; for this head use 'simplex'"

@@ -55,9 +55,14 @@ class Simplex:
     ordered = False
 
     def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
-        require_geometry(self.name, head, "a softmax head; for a metric head use 'projection'")
+        self.require(head)
         self._head, self._domain = head, domain_range(head, device)
         self._inside = False
+
+    @classmethod
+    def require(cls, head: Head) -> None:
+        """Raise UsageError unless observables are masses."""
+        require_geometry(cls.name, head, "a softmax head; for a metric head use 'projection'")
 
     @property
     def device(self) -> torch.device:

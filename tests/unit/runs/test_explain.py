@@ -141,7 +141,7 @@ def test_what_was_lost_is_explained_again(damage, tmp_path, whole) -> None:
     assert contents(tmp_path) == whole
 
 
-@pytest.mark.parametrize(("paradigm", "again"), [("top_k", [2, 3]), ("projection", [3])])
+@pytest.mark.parametrize(("paradigm", "again"), [("triangle", [2, 3]), ("top_k", [3]), ("projection", [3])])
 def test_a_batch_is_explained_again_as_a_whole_unless_images_are_searched_alone(paradigm, again, tmp_path) -> None:
     """Since the bytes of a certificate may depend on the others in its batch."""
     options = SearchOptions(paradigm, batch=2)

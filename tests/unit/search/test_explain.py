@@ -314,7 +314,7 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
 def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries(words, monkeypatch):
     head = small_head("softmax")
     latents = small_latents(head, images=2)
-    whole, failed = explain(head, latents, "top_k"), []
+    whole, failed = explain(head, latents, "simplex"), []
     observe_all = Problem.of.__func__
 
     def of(cls, head, images, *options):
@@ -324,7 +324,7 @@ def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries(words, mon
         return observe_all(cls, head, images, *options)
 
     monkeypatch.setattr(Problem, "of", classmethod(of))
-    assert alike(explain(head, latents, "top_k"), whole)
+    assert alike(explain(head, latents, "simplex"), whole)
     assert failed == [words]
 
 

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
+from verale.bounds.rows import require_geometry
 from verale.certificate import Prices, Statement
 from verale.head import Head
-from verale.paradigms import ORDERS
+from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.at_once import ranges_from_scratch
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, require_products
@@ -40,6 +41,7 @@ class OfPatches(ParadigmSearch):
         super().__init__(head, patches, options)
         require_products(head, options)
         self.spatial: Any = type(self).bounds(head, options.device)
+        require_geometry(self.name, head, f"one of {', '.join(PARADIGMS[self.name].geometries)}")
         self.orders = self.tried_orders if options.order is None else (options.order,)
 
     @property
