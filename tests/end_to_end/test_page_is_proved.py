@@ -56,7 +56,8 @@ def opened(tabs: Tabs, folder: Path) -> Page:
 @pytest.mark.parametrize(("name", "paradigm"), CASES)
 def test_what_is_read_is_proved(tabs, tmp_path, name, paradigm):
     head = head_of(name)
-    folder = folder_of(tmp_path / "out", head, paradigm, grid=(1, 1) if name == "joint" else (2, 3))
+    grid = (1, 1) if name == "joint" else (2, 3)
+    folder = folder_of(tmp_path / "out", head, paradigm, names=("0.png", "1.png"), grid=grid)
     auditor = Auditor(head.to_bytes(), (folder / "latents.safetensors").read_bytes())
     tab = opened(tabs, folder)
     briefs = tab.locator("#table [data-key=why] small").all_inner_texts()
