@@ -214,4 +214,12 @@ def test_the_corpora_are_judged_from_the_installed_package(clean: Path, tmp_path
 
 def test_the_doctor_finds_the_core_well(clean: Path, tmp_path: Path) -> None:
     said = run(clean / "verale", "doctor", cwd=tmp_path)
-    assert said.returncode == 0, said.stderr
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "-- cpu: torch is not installed" in said.stdout and "ok kernel arb: PROVED" in said.stdout
+
+
+def test_the_core_sums_up_and_completes(clean: Path, tmp_path: Path) -> None:
+    (tmp_path / "explanations.csv").write_text("Idx,Pred Label,Exp Size,Runtime (s)\n0,1,5,0.5\n")
+    for command in (("summary", "."), ("completion", "fish")):
+        said = run(clean / "verale", *command, cwd=tmp_path)
+        assert (said.returncode, said.stderr) == (0, "") and said.stdout
