@@ -88,7 +88,7 @@ def states(certificate: Certificate, avoid: Avoid) -> bool:
 @pytest.mark.parametrize(("name", "paradigm"), [*SPATIAL, *OF_ACTIVATIONS])
 def test_prototypes_are_avoided_that_would_be_stated(name, paradigm):
     head = head_of(name)
-    images = small_latents(head, images={"mixed": 2, "top_k": 6, "sparse": 6}.get(paradigm, 3))
+    images = small_latents(head, images={"mixed": 1, "top_k": 6, "sparse": 6}.get(paradigm, 2))
     plain = [each for each in explain(head, images, paradigm) if isinstance(each, Certificate)]
     assert any(states(each, PROTOTYPES) for each in plain)
     assert sum(len(certificates(head, images, paradigm, each)) for each in (PROTOTYPES, Avoid((3,))))
@@ -129,7 +129,7 @@ def test_mixed_avoids_on_large_heads_too(monkeypatch):
 def test_joint_avoids(name, few, monkeypatch):
     monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", few)
     head = joint_head(name, 1, 14)
-    images = small_latents(head, images=2, patches=1)
+    images = small_latents(head, images=1, patches=1)
     plain = [each for each in explain(head, images, "joint") if isinstance(each, Certificate)]
     avoid = Avoid(tuple({j for each in plain for s in each.statements for j in named(s)[1]}))
     assert avoid and certificates(head, images, "joint", avoid)

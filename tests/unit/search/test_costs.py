@@ -100,7 +100,7 @@ def test_an_explanation_is_never_dearer_and_some_are_cheaper(name, paradigm):
 def test_joint_explanations_are_never_dearer(name, few, monkeypatch):
     monkeypatch.setattr("verale.search.paradigms.joint._TRIALS", few)
     head, explained = joint_head(name, 1, 14), 0
-    images = small_latents(head, images=2, patches=1)
+    images = small_latents(head, images=1, patches=1)
     costs = Costs.of({j: 1 + j % 7 for j in range(14)})
     for one, other in zip(explain(head, images, "joint"), proved(head, images, "joint", costs), strict=True):
         if isinstance(one, Certificate):
