@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from support.cases import every
 
 from verale.bounds import check_domain
 from verale.errors import UsageError
@@ -45,7 +46,7 @@ def test_every_admissible_combination_is_there():
     assert {*map(str, COMBINATIONS)} == admissible()
 
 
-@pytest.mark.parametrize("combination", COMBINATIONS, ids=str)
+@every("combination", COMBINATIONS)
 def test_a_cycle_has_every_tolerance_with_and_without_each_tensor(combination):
     drawn = [draw(combination, number, 2) for number in range(CYCLE)]
     for one in drawn:

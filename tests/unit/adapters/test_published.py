@@ -209,7 +209,7 @@ def reference(name: str, case: Case, latents: Tensor) -> Tensor:
     return function(case.state, latents.double().transpose(1, 2)[..., None], **case.options)
 
 
-@pytest.mark.parametrize("name", cases())
+@every("name", cases())
 def test_the_head_computes_what_the_architecture_computes(name):
     case = cases()[name]
     expected = reference(name, case, case.latents)
@@ -416,7 +416,7 @@ def test_refusals(name, key, change, message):
         head_of(architecture, state, **options)
 
 
-@pytest.mark.parametrize("name", cases())
+@every("name", cases())
 def test_no_tensor_is_dispensable(name):
     """Without any one of the tensors that the architecture reads, the import says which is missing."""
     case = cases()[name]
@@ -507,7 +507,7 @@ def test_an_unknown_architecture():
         head_of("protonet", {})
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@every("name", ARCHITECTURES)
 def test_the_table_of_architectures_states_the_options_and_their_defaults(name):
     table = (Path(__file__).parents[3] / "docs" / "architectures.md").read_text(encoding="utf-8")
     row = next(line for line in table.splitlines() if line.startswith(f"| `{name}` |"))
@@ -518,7 +518,7 @@ def test_the_table_of_architectures_states_the_options_and_their_defaults(name):
         assert (f"`{option.name}`" if default is None else f"`{option.name}={default}`") in row
 
 
-@pytest.mark.parametrize("name", cases())
+@every("name", cases())
 def test_the_tensors_of_a_network_fit_it(name):
     """And no other one, but for ProtoPNet and TesNet, which have the same; a head may need an option besides."""
     case = cases()[name]

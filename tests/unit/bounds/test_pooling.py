@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import product
 
 import flint
-import pytest
 import torch
+from support.cases import every
 from support.exact import PRECISION, pooled
 from support.small import FOCAL, GEOMETRIES, VARIED, focal_head, random_ranges, small_head, small_latents, varied_head
 from torch import Tensor
@@ -50,8 +50,8 @@ def critical_points(head: Head, ranges: Enclosure) -> Tensor:
     return torch.stack([torch.stack([choices[n][at] for n, at in enumerate(chosen)]) for chosen in everywhere])
 
 
-@pytest.mark.parametrize(("geometry", "kind"), HEADS)
-@pytest.mark.parametrize("patches", [1, 2, 3])
+@every(("geometry", "kind"), HEADS)
+@every("patches", [1, 2, 3])
 def test_boxes_hold_every_point_and_their_ends_are_attained(geometry, kind, patches):
     head = head_of(geometry, kind)
     patches = max(patches, head.pooling.least_patches)
@@ -69,7 +69,7 @@ def test_boxes_hold_every_point_and_their_ends_are_attained(geometry, kind, patc
         assert not isinstance(head.pooling, FocalPooling) or (box.lower >= 0).all()
 
 
-@pytest.mark.parametrize("name", VARIED)
+@every("name", VARIED)
 def test_the_exact_activation_of_a_varied_head_lies_in_the_box_of_its_observables(name):
     """Ranges that are points: nothing but rounding separates the ends, and it goes outward."""
     head = varied_head(name)
@@ -90,7 +90,7 @@ def test_the_exact_activation_of_a_varied_head_lies_in_the_box_of_its_observable
                     assert upper - lower < 1e-12
 
 
-@pytest.mark.parametrize(("geometry", "kind"), HEADS)
+@every(("geometry", "kind"), HEADS)
 def test_replacing_patches_gives_the_box_of_all(geometry, kind, monkeypatch):
     monkeypatch.setattr("verale.bounds.means._CHUNK_BYTES", 1000)
     head = head_of(geometry, kind)
@@ -110,7 +110,7 @@ def test_replacing_patches_gives_the_box_of_all(geometry, kind, monkeypatch):
     assert_trial(head, dropping.alone(torch.tensor([1]), rows[2:3])[0], expected)
 
 
-@pytest.mark.parametrize(("geometry", "kind"), HEADS)
+@every(("geometry", "kind"), HEADS)
 def test_growing_is_the_box_of_all(geometry, kind):
     """Several patches of an image are tried apart and replaced together; images may have none."""
     head = head_of(geometry, kind)
@@ -162,7 +162,7 @@ def assert_equal(box: Enclosure, expected: Enclosure) -> None:
     assert torch.equal(box.upper, expected.upper)
 
 
-@pytest.mark.parametrize(("geometry", "kind"), HEADS)
+@every(("geometry", "kind"), HEADS)
 def test_the_range_over_the_domain_holds_every_image(geometry, kind):
     head = head_of(geometry, kind)
     for patches in {max(patches, head.pooling.least_patches) for patches in (1, 2, 9)}:

@@ -6,6 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from support.cases import every
 
 from verale.search.matching import Matching
 from verale.search.paradigms.assignment import _ranked
@@ -27,7 +28,7 @@ def check(weights, matching, u, v):
         assert column < 0 or matching.of_column[column] == row
 
 
-@pytest.mark.parametrize("seed", range(60))
+@every("seed", range(60))
 def test_from_any_start(seed):
     generator = np.random.default_rng(seed)
     rows, columns = generator.integers(1, 5, 2)
@@ -40,7 +41,7 @@ def test_from_any_start(seed):
     check(weights, matching, u, v)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@every("seed", range(60))
 def test_ranked_prices_are_best_where_nothing_is_stated(seed):
     """With tops they still are a start from which the best are found."""
     generator = np.random.default_rng(seed)
