@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from array import array
 
-import pytest
+from support.cases import every
 from support.independent_text import (
     text_of_addition,
     text_of_certificate,
@@ -92,7 +92,7 @@ def test_images() -> None:
     assert compared > 100
 
 
-@pytest.mark.parametrize("seed", range(20))
+@every("seed", range(20))
 def test_images_of_every_size_of_number(seed: int) -> None:
     generator = random.Random(seed)
     image = [

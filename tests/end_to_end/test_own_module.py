@@ -12,6 +12,7 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file
+from support.cases import every
 from support.commands import in_process
 from support.own_network import CLASSES, OwnNetwork, own_images
 from support.small import small_head
@@ -317,7 +318,7 @@ def test_a_head_can_be_given_instead_of_an_architecture(tmp_path):
     assert run.head.digest == head.digest
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "error", "message"),
     [
         ({"arch": None}, UsageError, "arch is missing, expected .*: its tensors fit .*'protopnet'"),

@@ -13,6 +13,7 @@ from unittest.mock import patch
 import pytest
 import safetensors.torch
 import torch
+from support.cases import every
 from support.commands import in_process
 from support.independent_text import text_of_certificate, text_of_head
 from support.proved import fake
@@ -143,7 +144,7 @@ def test_it_answers_until_the_input_ends(proved_checker) -> None:
     assert answers[0].endswith(" ready") and len({answer.split(" ", 2)[2] for answer in answers[1:]}) == 1
 
 
-@pytest.mark.parametrize(
+@every(
     "line",
     [
         b"\n",

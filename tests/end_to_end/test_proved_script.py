@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
+from support.cases import every
 
 from verale.checker.proved import SCRIPT
 
@@ -172,8 +173,8 @@ def test_texts(tab):
         compare(tab, "of_substring_base", "nsnn", written)
 
 
-@pytest.mark.parametrize("text", ["", "-", "--1", "+1", "1 ", " 1", "0x1", "1_0", "g", "1.5", "1n", "\u0661", "1\n"])
-@pytest.mark.parametrize("base", [10, 16])
+@every("text", ["", "-", "--1", "+1", "1 ", " 1", "0x1", "1_0", "g", "1.5", "1n", "\u0661", "1\n"])
+@every("base", [10, 16])
 def test_what_is_no_integer(tab, text, base):
     expected = {(base, text, 0, len(text)): "raises invalid: Z.of_substring_base: invalid digit"}
     compare(tab, "of_substring_base", "nsnn", expected)

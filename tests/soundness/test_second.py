@@ -12,6 +12,7 @@ from shutil import copytree
 
 import pytest
 from support import second as command
+from support.cases import every
 
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.second import FAILED, FOLDER, SecondChecker, SecondVerdict
@@ -192,7 +193,7 @@ def test_a_faulty_checker_is_noticed(second: SecondChecker) -> None:
     assert of_corpora(second, refuted, Trusting).wrong
 
 
-@pytest.mark.parametrize(
+@every(
     ("checker", "status", "reason", "detail", "expected"),
     [
         ("PROVED", "PROVED", "", "", Relation.SAME),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from support.cases import every
 from torch import nn
 
 from verale.adapters.endings import _RANGES, Ending, ending_of
@@ -17,7 +18,7 @@ def made(kind: type[nn.Module]) -> nn.Module:
     return kind(alpha=2.5) if kind is nn.ELU else kind(-0.5, 3.0) if kind is nn.Hardtanh else kind()
 
 
-@pytest.mark.parametrize("kind", _RANGES)
+@every("kind", _RANGES)
 def test_a_module_keeps_to_its_range_and_reaches_its_ends(kind):
     module = made(kind)
     inputs = torch.stack([WIDE[0], WIDE[0].flip(0), -WIDE[0]])

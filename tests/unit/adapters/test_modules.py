@@ -17,6 +17,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 import torch
+from support.cases import every
 from support.hostile import archive, number, tensor, text
 from torch import nn
 from torch.nn.utils import weight_norm
@@ -218,7 +219,7 @@ def call(name: str, arguments: bytes = b")") -> bytes:
     return b"c" + name.replace(" ", "\n").encode() + b"\n" + arguments + b"R"
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "reason"),
     [
         (call("os system", text("true") + b"\x85"), r"a call of os\.system"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from support.cases import every
 from support.small import small_head, varied_head
 
 from verale.adapters.positions import with_positions
@@ -33,7 +34,7 @@ def test_prototypes_look_where_the_file_says(tmp_path):
     assert torch.equal(evaluate(head, latents).activations[:, 2], one)
 
 
-@pytest.mark.parametrize(
+@every(
     ("value", "said"),
     [
         ("{", "is not JSON"),

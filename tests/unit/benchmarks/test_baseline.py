@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from support.cases import every
 from support.small import GEOMETRIES, small_head, small_latents
 
 from benchmarks.baseline import Published, _Hypersphere, _Triangle, explain, methods_of
@@ -29,9 +30,9 @@ def metric_case(geometry: str, seed: int) -> tuple[Published, torch.Tensor, torc
     return published, published.observe(latent[None])[0], published.observe(mirrored[None])[0]
 
 
-@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
-@pytest.mark.parametrize("balls", [_Triangle, _Hypersphere])
-@pytest.mark.parametrize("seed", range(6))
+@every("geometry", ["euclidean", "cosine"])
+@every("balls", [_Triangle, _Hypersphere])
+@every("seed", range(6))
 def test_bounds_hold_for_every_latent_of_the_statements(geometry, balls, seed):
     published, observed, mirrored = metric_case(geometry, seed)
     stated = torch.arange(4)

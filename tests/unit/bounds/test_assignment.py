@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 import torch
+from support.cases import every
 from support.small import small_head
 
 from verale.bounds import Assignment, LinearMargins, assignment_margins
@@ -29,7 +30,7 @@ def stated_masses(seed: int):
     return head, masses, rows, generator
 
 
-@pytest.mark.parametrize("seed", range(30))
+@every("seed", range(30))
 def test_any_prices_stay_below_the_truth(seed):
     head, masses, rows, generator = stated_masses(seed)
     margins = LinearMargins.of(head, torch.tensor([0]), 5).keep(torch.tensor([[1, 2]]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
+from support.cases import every
 from support.small import metric_head
 from torch import Tensor
 
@@ -44,8 +45,8 @@ def test_rows_are_overwritten_and_the_shorter_ones_padded_with_zeros():
     assert after.list.tolist() == [[11, 11, 11], [7, 0, 0], [10, 10, 10]]
 
 
-@pytest.mark.parametrize("paradigm", [Projection, Triangle, Hypersphere, Simplex, Assignment])
-@pytest.mark.parametrize("geometry", [Euclidean(), Cosine(), Cosine(rooted=True), InnerProduct(4.0), Softmax()])
+@every("paradigm", [Projection, Triangle, Hypersphere, Simplex, Assignment])
+@every("geometry", [Euclidean(), Cosine(), Cosine(rooted=True), InnerProduct(4.0), Softmax()])
 def test_a_paradigm_takes_the_geometries_of_the_table(paradigm: type, geometry: Geometry):
     head = Head(torch.ones(2, 3), Softmax(), Identity())
     head = metric_head(geometry, torch.rand(3, 2) + 1) if geometry.has_prototypes else head

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support.cases import every
 from support.small import GEOMETRIES, small_head, small_latents
 
 from verale.certificate import (
@@ -117,7 +118,7 @@ def test_the_schema_is_valid_and_can_refuse():
         assert not VALIDATOR.is_valid(spoilt)
 
 
-@pytest.mark.parametrize(
+@every(
     "build",
     [
         lambda: PatchStatement(-1, 0, 0.0, 1.0),

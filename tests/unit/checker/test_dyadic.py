@@ -41,7 +41,7 @@ def test_hex_float_reads_what_python_writes() -> None:
         assert hex_float(value.hex()) == Fraction(value), value.hex()
 
 
-@pytest.mark.parametrize(
+@every(
     "text",
     [
         "",

@@ -201,7 +201,7 @@ CORNERS = [
 ]
 
 
-@pytest.mark.parametrize(("lower", "upper", "radius", "depth", "latents"), CORNERS)
+@every(("lower", "upper", "radius", "depth", "latents"), CORNERS)
 def test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not(
     lower: float | None, upper: float | None, radius: float, depth: int, latents: bool
 ) -> None:

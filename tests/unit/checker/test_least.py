@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.cases import every
 from support.small import small_head, small_latents, varied_head
 
 from verale.checker.errors import FormatError, HeadError, KernelError, LatentsError, UnprovedError
@@ -75,7 +76,7 @@ def test_weights_of_another_class_prove_no_more(given) -> None:
         proved(given, cells=cells, least=12)
 
 
-@pytest.mark.parametrize(
+@every(
     ("changes", "message"),
     [
         ({"_type": "urn:verale:least:v2"}, "_type is"),

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.cases import every
 
 from verale.checker.__main__ import main
 from verale.checker.file_auditor import FileAuditor, Outcome
@@ -40,7 +41,7 @@ def run(folder: Path, *names: str, options: tuple[str, ...] = ()) -> int:
     return main([*(str(folder / name) for name in names), "--head", str(folder / "head"), *options])
 
 
-@pytest.mark.parametrize(
+@every(
     ("name", "code", "status"),
     [
         ("good", 0, "PROVED"), ("weak", 3, "NOT_PROVED"), ("swapped", 4, "REFUTED"), ("broken", 5, "MALFORMED"),
@@ -48,7 +49,7 @@ def run(folder: Path, *names: str, options: tuple[str, ...] = ()) -> int:
         ("alone", 14, "PROVED"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("kernel", ["arb", "mpmath", "both"])
+@every("kernel", ["arb", "mpmath", "both"])
 def test_exit_codes(
     folder: Path, name: str, code: int, status: str, kernel: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

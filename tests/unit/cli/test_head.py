@@ -7,6 +7,7 @@ import shlex
 import pytest
 import torch
 from click.testing import CliRunner
+from support.cases import every
 from support.commands import in_process
 from support.runs import changed, final
 
@@ -22,7 +23,7 @@ def run(*arguments: object):
     return CliRunner().invoke(cli, ["head", "import", *map(str, arguments)])
 
 
-@pytest.mark.parametrize("name", cases())
+@every("name", cases())
 def test_the_file_holds_the_head(name, tmp_path):
     case = cases()[name]
     torch.save(case.state, tmp_path / "state.pth")

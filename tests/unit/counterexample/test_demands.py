@@ -6,6 +6,7 @@ import flint
 import numpy as np
 import pytest
 import torch
+from support.cases import every
 from support.exact import PRECISION, inside, observable, pooled
 from support.small import GEOMETRIES, VARIED, small_head, small_latents, varied_head
 
@@ -32,7 +33,7 @@ def stated(head: Head, image: torch.Tensor) -> tuple[Certificate, Demands]:
     return certificate, demands_of(head, certificate, image, known=True)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every("name", NAMES)
 def test_the_image_complies_and_another_does_not(name):
     head = head_of(name)
     image, other = as_patches(small_latents(head, images=2))

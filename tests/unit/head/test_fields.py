@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 import torch
+from support.cases import every
 
 from verale.errors import HeadError
 from verale.head.fields import Kind, read_part, write_fields, write_part
@@ -44,7 +45,7 @@ def test_a_part_is_written_and_read():
         write_fields(part)  # a string is spelled by no field, only by the kind
 
 
-@pytest.mark.parametrize(
+@every(
     ("field", "value"),
     [
         ("part", None),

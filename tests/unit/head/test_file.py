@@ -67,7 +67,7 @@ def test_the_digest_is_that_of_the_file_loaded():
     assert head.digest != small_head("euclidean").digest
 
 
-@pytest.mark.parametrize(
+@every(
     ("field", "fields"),
     [
         ("version", {"version": 2}),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from support.cases import every
 from support.joint import HEADS, joint_head
 from support.problems import small_problem
 from support.small import small_head, small_latents, varied_head
@@ -135,9 +136,9 @@ def test_joint_avoids(name, few, monkeypatch):
     assert avoid and certificates(head, images, "joint", avoid)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("everything", [Avoid(tuple(range(12))), Avoid(patches=tuple(range(5)))])
-@pytest.mark.parametrize(("name", "paradigm"), [*SPATIAL, ("euclidean", "top_k"), ("softmax", "sparse")])
+@every("order", ORDERS)
+@every("everything", [Avoid(tuple(range(12))), Avoid(patches=tuple(range(5)))])
+@every(("name", "paradigm"), [*SPATIAL, ("euclidean", "top_k"), ("softmax", "sparse")])
 def test_nothing_left_to_state_is_a_reason_that_names_what_was_avoided(name, paradigm, everything, order):
     head = head_of(name)
     images = small_latents(head, images=3)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
+from support.cases import every
 from support.compiled import ADMITTED, OF_MAXIMA, first_image
 
 from verale.bounds import pooling_of
@@ -14,8 +14,8 @@ from verale.search.compiled.blame import Blame, blame_patches
 from verale.search.compiled.pool import pool
 
 
-@pytest.mark.parametrize("name", [name for name in ADMITTED if name not in OF_MAXIMA])
-@pytest.mark.parametrize("rival", [0, 1])
+@every("name", [name for name in ADMITTED if name not in OF_MAXIMA])
+@every("rival", [0, 1])
 def test_the_patches_and_prototypes_blamed_are_those_of_the_candidates(name, rival):
     problem, _, image = first_image(name)
     generator = np.random.default_rng(rival)

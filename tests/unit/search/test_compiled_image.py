@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 import torch
+from support.cases import every
 from support.compiled import ADMITTED, first_image, head_named, problem_named
 from support.small import GEOMETRIES, VARIED
 
@@ -16,7 +16,7 @@ from verale.search.avoid import Avoid
 from verale.search.compiled.image import admits, image_arrays
 
 
-@pytest.mark.parametrize("name", [name for name in (*GEOMETRIES, *VARIED) if "softmax" not in name])
+@every("name", [name for name in (*GEOMETRIES, *VARIED) if "softmax" not in name])
 def test_the_heads_that_are_listed_are_admitted_and_no_others(name):
     if name == "threshold":
         head = head_named(name)
@@ -40,7 +40,7 @@ def test_the_mean_of_the_greatest_is_the_greatest():
     assert admits(head, Projection(head), "rival")
 
 
-@pytest.mark.parametrize("name", ADMITTED)
+@every("name", ADMITTED)
 def test_activations_of_admitted_heads_have_two_ends(name):
     head = head_named(name)
     if isinstance(head.similarity, (LogRatio, ExpDistance, Exponential)):
@@ -49,7 +49,7 @@ def test_activations_of_admitted_heads_have_two_ends(name):
     assert (ends.lower.isfinite() & ends.upper.isfinite()).all()
 
 
-@pytest.mark.parametrize("name", ADMITTED)
+@every("name", ADMITTED)
 def test_arrays_agree_with_the_problem(name):
     problem, _, image = first_image(name)
     predicted = int(problem.margins.predicted[0])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from support.cases import every
 from support.compiled import OF_MAXIMA, first_image
 
 from verale.search.compiled.pool import pool, replace_pooled
 
 
-@pytest.mark.parametrize("name", OF_MAXIMA)
+@every("name", OF_MAXIMA)
 def test_the_two_nearest_patches_are_known(name):
     _, _, image = first_image(name)
     generator = np.random.default_rng(2)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
+from support.cases import every
 from support.compiled import ADMITTED, OF_MAXIMA, first_image
 
 from verale.bounds import pooling_of
@@ -14,8 +14,8 @@ from verale.search.compiled.pool import pool, replace_pooled
 SLACK = 1e-10
 
 
-@pytest.mark.parametrize("name", [name for name in ADMITTED if name not in OF_MAXIMA])
-@pytest.mark.parametrize("width", [0.02, 1.0])
+@every("name", [name for name in ADMITTED if name not in OF_MAXIMA])
+@every("width", [0.02, 1.0])
 def test_ends_are_those_of_the_boxes(name, width):
     problem, _, image = first_image(name)
     generator = np.random.default_rng(0)

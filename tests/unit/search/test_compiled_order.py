@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cases import every
 
 import verale.search.compiled
 from verale.search.compiled.order import from_greatest, greatest
@@ -26,8 +27,8 @@ def test_equal_numbers_keep_their_order(count):
     np.testing.assert_array_equal(from_greatest(values), np.argsort(-values, kind="stable"))
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5, 64, 500])
-@pytest.mark.parametrize("kept", [0, 1, 2, 5, 70])
+@every("count", [0, 1, 2, 5, 64, 500])
+@every("kept", [0, 1, 2, 5, 70])
 def test_the_greatest_are_the_last_of_all(count, kept):
     values = numbers(2 * count)[::2]
     np.testing.assert_array_equal(greatest(values, kept), np.sort(values)[max(count - kept, 0) :])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
+from support.cases import every
 from support.compiled import ADMITTED, first_image
 
 from verale.bounds import pooling_of
@@ -25,7 +25,7 @@ def rounded_margins(problem, lower, upper):
     return margins[margins < torch.inf].numpy()
 
 
-@pytest.mark.parametrize("name", ADMITTED)
+@every("name", ADMITTED)
 def test_margins_follow_the_patches(name):
     problem, _, image = first_image(name)
     generator = np.random.default_rng(1)

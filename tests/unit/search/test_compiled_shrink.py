@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.cases import every
 from support.compiled import ADMITTED, first_image, random_statements
 from support.problems import margins_from_scratch
 
@@ -37,7 +38,7 @@ def test_no_statement_that_is_kept_can_be_dropped(name, tolerance):
         assert margins_from_scratch(problem, paradigm, [rest]).min() < 1e-5
 
 
-@pytest.mark.parametrize("name", ADMITTED)
+@every("name", ADMITTED)
 def test_deleting_by_dual_bases_is_building_again(name):
     _, _, image = first_image(name)
     statements = random_statements(image, 15)

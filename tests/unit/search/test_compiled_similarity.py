@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
+from support.cases import every
 from support.compiled import ADMITTED, first_image
 
 from verale.bounds import oriented, pooled_activation
@@ -14,7 +14,7 @@ from verale.search.compiled.similarity import orient, similarity
 SLACK = 1e-12
 
 
-@pytest.mark.parametrize("name", ADMITTED)
+@every("name", ADMITTED)
 def test_ends_lie_within_rounding_of_the_enclosures(name):
     problem, _, image = first_image(name)
     generator = np.random.default_rng(0)

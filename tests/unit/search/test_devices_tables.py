@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import pytest
 import torch
+from support.cases import every
 from support.compiled import ADMITTED, OF_MAXIMA, head_named, problem_named
 
 from verale.bounds import Projection, Triangle
 from verale.search.devices import launch, tables
 
 
-@pytest.mark.parametrize("name", ADMITTED)
+@every("name", ADMITTED)
 def test_heads_with_max_pooling_are_admitted(name: str) -> None:
     head = head_named(name)
     assert tables.admits(head, Projection(head), "rival") == (name in OF_MAXIMA)

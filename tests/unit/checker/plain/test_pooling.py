@@ -11,6 +11,7 @@ from time import process_time
 from typing import Any
 
 import pytest
+from support.cases import every
 
 from verale.checker import Status, Verdict, check
 from verale.checker.dyadic import exact
@@ -90,8 +91,8 @@ def test_an_infinite_distance_is_the_limit_of_large_ones(infinite: int) -> None:
         assert abs(result[1] - limit[1]) < 9
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 10**17])
-@pytest.mark.parametrize("patches", [1, 2, 3, 4])
+@every("k", [1, 2, 3, 10**17])
+@every("patches", [1, 2, 3, 4])
 def test_top_mean_is_the_exact_range(patches: int, k: int) -> None:
     generator = random.Random(patches)
     for _ in range(20):

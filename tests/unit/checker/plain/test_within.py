@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support.cases import every
 
 from verale.checker import Status, Verdict, check
 from verale.checker.certificate import PatchStatement
@@ -87,8 +88,8 @@ CONTRADICTING = [
 ]
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("prototypes", "parts", "statements"), CONTRADICTING)
+@every("kernel", KERNELS)
+@every(("prototypes", "parts", "statements"), CONTRADICTING)
 def test_nothing_is_found_where_statements_contradict(
     prototypes: files.Matrix, parts: files.Part, statements: list[PatchStatement], kernel: str
 ) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 
 import pytest
+from support.cases import every
 
 from verale.checker import Auditor
 from verale.checker.errors import ExecutableError, KernelError
@@ -62,7 +63,7 @@ def test_answers(found, question, said, answer):
     assert engine.lines == [f"{question} x y\n"] and talk.close.alive and not engine.closed
 
 
-@pytest.mark.parametrize(
+@every(
     "said",
     [
         *("", "Proved", "proved ", "proved\n", "ready", "error: why", "not covered:", "limit: ", "limit: \n"),

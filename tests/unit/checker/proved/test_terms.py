@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from support.cases import every
 
 from verale.checker.certificate import read_certificate
 from verale.checker.errors import ExecutableError
@@ -126,7 +127,7 @@ def test_settings_and_hints() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@every(
     ("old", "new"),
     [
         ("unclaimed", "Unclaimed"),
