@@ -97,9 +97,10 @@ def deleted_both_ways(name: str, stated: list[int], deleted: int) -> tuple[float
     of a patch that is built without it, how far these are from those of the search in machine code, and the slot."""
     import torch
     from support.block_kernels import enter_and_delete
+    from support.compiled import built
 
     from verale.search.compiled.image import image_arrays
-    from verale.search.compiled.shrink import built, by_patch
+    from verale.search.compiled.shrink import by_patch
     from verale.search.devices import launch
     from verale.search.devices.tables import kernel_sizes
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import torch
 from support.cases import every
-from support.compiled import ADMITTED, OF_MAXIMA, first_image
+from support.compiled import ADMITTED, OF_MAXIMA, first_image, pooled_from
 
 from verale.bounds import pooling_of
 from verale.rounding import Enclosure
 from verale.search.candidates import Needs, candidate_pairs
-from verale.search.compiled.blame import Blame, blame_patches
-from verale.search.compiled.pool import pool
+from verale.search.compiled.blame import blame_of, blame_patches
 
 
 @every("name", [name for name in ADMITTED if name not in OF_MAXIMA])
@@ -19,15 +18,14 @@ from verale.search.compiled.pool import pool
 def test_the_patches_and_prototypes_blamed_are_those_of_the_candidates(name, rival):
     problem, _, image = first_image(name)
     generator = np.random.default_rng(rival)
-    patches = len(image.low)
     lower = np.maximum(image.low - generator.random(image.low.shape), image.lower)
     upper = np.minimum(image.low + generator.random(image.low.shape), image.upper)
     open_ = generator.random(image.low.shape) < 0.7
-    pooled = pool(image, lower, upper)
+    pooled = pooled_from(image, lower, upper)
     weights = np.ascontiguousarray(image.weights[:, rival])
     loss = np.where(weights > 0, weights * (image.actual - pooled.low), weights * (image.actual - pooled.high))
-    blame = Blame(np.empty(patches), np.empty(patches), np.zeros(patches, np.int64), np.empty(patches))
-    blame_patches(image, pooled, weights, loss, open_, blame)
+    blame = blame_of(len(image.low))
+    blame_patches(image, pooled.patches, weights, loss, open_, blame)
 
     as_rows = [torch.from_numpy(each)[None] for each in (np.maximum(weights, 0), np.maximum(-weights, 0), loss)]
     dissimilar = problem.dissimilarities()

@@ -16,14 +16,14 @@ from numba.core import caching
 from support.alone import WITHOUT_TORCH
 
 from verale.search.compiled import jit
-from verale.search.compiled.jit import part
 
 PROGRAM = (
     WITHOUT_TORCH
     + """
 import logging, sys
 logging.basicConfig(level=logging.WARNING)
-from verale.search.compiled.jit import entry, part
+from verale.search.compiled.jit import entry
+from verale.search.compiled.parts import part
 import program
 assert program.twice(3) == program.twice(3) == 6
 assert "torch" not in sys.modules
@@ -31,7 +31,8 @@ assert "torch" not in sys.modules
 )
 
 MODULE = """
-from verale.search.compiled.jit import entry, part
+from verale.search.compiled.jit import entry
+from verale.search.compiled.parts import part
 @part
 def half(x):
     return x
@@ -155,7 +156,7 @@ def test_other_sources_are_compiled_again(compiled, tmp_path):
 def kept_of(function, folder, monkeypatch):
     """The cache of a function, in a folder."""
     monkeypatch.setattr(jit, "_folder", lambda: folder)
-    return part(function)._cache
+    return jit._compiled(function)._cache
 
 
 def test_one_process_at_a_time_saves_machine_code(tmp_path, monkeypatch):

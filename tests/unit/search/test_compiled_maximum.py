@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from support.cases import every
-from support.compiled import OF_MAXIMA, first_image
+from support.compiled import OF_MAXIMA, first_image, pooled_from
 
-from verale.search.compiled.pool import pool, replace_pooled
+from verale.search.compiled.pool import replace_pooled
 
 
 @every("name", OF_MAXIMA)
@@ -14,10 +14,10 @@ def test_the_two_nearest_patches_are_known(name):
     _, _, image = first_image(name)
     generator = np.random.default_rng(2)
     lower, upper = image.low - generator.random(image.low.shape), image.low + generator.random(image.low.shape)
-    pooled = pool(image, lower, upper).nearest
+    pooled = pooled_from(image, lower, upper).nearest
     for patch in (1, 0, 1, 4, 3, 2, 2):
         rows = image.low[patch] - generator.random(image.low.shape[1]), image.low[patch] + generator.random()
-        kept = pool(image, lower, upper)
+        kept = pooled_from(image, lower, upper)
         replace_pooled(image, kept, patch, *rows)
         lower[patch], upper[patch] = rows
         pooled = kept.nearest

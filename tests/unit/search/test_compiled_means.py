@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 from support.cases import every
-from support.compiled import ADMITTED, OF_MAXIMA, first_image
+from support.compiled import ADMITTED, OF_MAXIMA, first_image, pooled_from
 
 from verale.bounds import pooling_of
 from verale.rounding import Enclosure
-from verale.search.compiled.pool import pool, replace_pooled
+from verale.search.compiled.pool import replace_pooled
 
 SLACK = 1e-10
 
@@ -25,7 +25,7 @@ def test_ends_are_those_of_the_boxes(name, width):
         return low, np.minimum(image.low + width * generator.random(image.low.shape), image.upper)
 
     lower, upper = ranges()
-    pooled = pool(image, lower, upper)
+    pooled = pooled_from(image, lower, upper)
     for patch in (None, 2, 0, 4):
         if patch is not None:
             fresh = ranges()
@@ -34,4 +34,4 @@ def test_ends_are_those_of_the_boxes(name, width):
         box = pooling_of(problem.head).box(Enclosure(torch.from_numpy(lower), torch.from_numpy(upper)))
         np.testing.assert_allclose(pooled.high, box.upper.numpy(), rtol=SLACK, atol=SLACK)
         np.testing.assert_allclose(pooled.low, box.lower.numpy(), rtol=SLACK, atol=SLACK)
-    assert pooled.nearest.near.size == 0
+    assert pooled.nearest is None

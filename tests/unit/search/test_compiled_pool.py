@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 from support.cases import every
-from support.compiled import ADMITTED, first_image
+from support.compiled import ADMITTED, first_image, margins_of, pooled_from
 
 from verale.bounds import pooling_of
 from verale.rounding import Enclosure
-from verale.search.compiled.pool import all_margins, pool, replace_pooled, try_pooled
+from verale.search.compiled.pool import replace_pooled, try_pooled
 
 
 def random_ends(image, generator):
@@ -30,8 +30,8 @@ def test_margins_follow_the_patches(name):
     problem, _, image = first_image(name)
     generator = np.random.default_rng(1)
     lower, upper = random_ends(image, generator)
-    pooled = pool(image, lower, upper)
-    margins = all_margins(image, pooled)
+    pooled = pooled_from(image, lower, upper)
+    margins = margins_of(image, pooled)
     tried = np.empty_like(margins)
     for patch in (0, 3, 0, 1, 4, 2, 3):
         others = random_ends(image, generator)
@@ -39,5 +39,5 @@ def test_margins_follow_the_patches(name):
         try_pooled(image, image.weights, pooled, patch, lower[patch], upper[patch], margins, tried)
         np.testing.assert_allclose(tried, rounded_margins(problem, lower, upper), rtol=1e-9, atol=1e-9)
         replace_pooled(image, pooled, patch, lower[patch], upper[patch])
-        margins = all_margins(image, pooled)
+        margins = margins_of(image, pooled)
         np.testing.assert_allclose(tried, margins, rtol=1e-9, atol=1e-9)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.cases import every
-from support.compiled import ADMITTED, first_image, random_statements
+from support.compiled import ADMITTED, built, first_image, random_statements
 from support.problems import margins_from_scratch
 
 from verale.search.compiled.grow import grow_statements
-from verale.search.compiled.shrink import built, by_patch, find_dual, shrink_statements, without_statement
+from verale.search.compiled.shrink import by_patch, find_dual, shrink_statements, without_statement
 
 GUARD = 1e-6
 

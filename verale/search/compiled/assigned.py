@@ -44,7 +44,7 @@ def choose_masses(mass: Floats, weights: Floats, bias: Floats, most: float) -> l
         bias: (K,) b_predicted - b_rival.
         most: growth with more statements is given up.
     """
-    ended, statements = grow_masses(Masses.of(mass, weights, bias), _GUARD, most)
+    ended, statements = grow_masses(Masses.of(mass, weights, bias), _GUARD, float(most))
     if ended == GIVEN_UP:
         return len(statements)
     return [(int(patch), int(k)) for patch, k in statements] if ended == GROWN else None

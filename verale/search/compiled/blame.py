@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from verale.search.compiled.image import MEAN_DISTANCE, MEAN_OF_GREATEST, Booleans, Floats, ImageArrays, Integers
-from verale.search.compiled.jit import part
-from verale.search.compiled.order import greatest
-from verale.search.compiled.pool import Pooled
+import numpy as np
 
-__all__ = ["Blame", "blame_patches", "first_open"]
+from verale.search.compiled.arrays import greatest, largest
+from verale.search.compiled.image import MEAN_DISTANCE, MEAN_OF_GREATEST, Booleans, Floats, ImageArrays, Integers
+from verale.search.compiled.means import AllPatches
+from verale.search.compiled.parts import part
+
+__all__ = ["Blame", "blame_of", "blame_patches", "first_open"]
 
 _INFINITE = 1e300
 
@@ -30,9 +32,14 @@ class Blame(NamedTuple):
     own: Floats
 
 
+def blame_of(patches: int) -> Blame:
+    """Room for L patches."""
+    return Blame(np.empty(patches), np.empty(patches), np.zeros(patches, np.int64), np.empty(patches))
+
+
 @part
 def blame_patches(
-    image: ImageArrays, pooled: Pooled, weights: Floats, loss: Floats, open_: Booleans, blame: Blame
+    image: ImageArrays, patches: AllPatches, weights: Floats, loss: Floats, open_: Booleans, blame: Blame
 ) -> None:
     """Share the losses (P,) against a rival of these weights (P,) among the patches; of pairs that can still help."""
     blame.total[:] = 0.0
@@ -42,9 +49,9 @@ def blame_patches(
         if weights[k] == 0.0:
             continue
         if image.pooling == MEAN_OF_GREATEST:
-            _share_greatest(image, pooled, k, weights[k], blame.own)
+            _share_greatest(image, patches, k, weights[k], blame.own)
         else:
-            _share_focal(image, pooled, k, weights[k], loss[k], blame.own)
+            _share_focal(image, patches, k, weights[k], loss[k], blame.own)
         for patch in range(len(blame.own)):
             if blame.own[patch] > 0.0 and (
                 open_[patch, k] or (not image.allowed[patch, k] and first_open(open_[patch]) >= 0)
@@ -64,12 +71,14 @@ def first_open(open_: Booleans) -> int:
 
 
 @part
-def _share_focal(image: ImageArrays, pooled: Pooled, prototype: int, weight: float, loss: float, own: Floats) -> None:
+def _share_focal(
+    image: ImageArrays, known: AllPatches, prototype: int, weight: float, loss: float, own: Floats
+) -> None:
     """The loss of the peak goes to the patch that attains it, or to those that may exceed it; that of the mean to all,
     in proportion to what is unknown of them."""
-    ends, similar = pooled.patches.ends[:, :, prototype], pooled.patches.similar[:, :, prototype]
+    ends, similar = known.ends[:, :, prototype], known.similar[:, :, prototype]
     actual = image.actual_similar[prototype]
-    patches, favour, top = len(own), weight > 0.0, actual.max()
+    patches, favour, top = len(own), weight > 0.0, largest(actual)
     exceeding, among, unknown = 0.0, 0, 0.0
     for patch in range(patches):
         above = similar[0, patch] - top
@@ -82,7 +91,7 @@ def _share_focal(image: ImageArrays, pooled: Pooled, prototype: int, weight: flo
             open_end = similar[0, patch] - actual[patch] if favour else actual[patch] - similar[1, patch]
         own[patch] = min(max(open_end, 0.0), _INFINITE)
         unknown += own[patch]
-    missing = top - similar[1].max() if favour else exceeding
+    missing = top - largest(similar[1]) if favour else exceeding
     lost = abs(weight) * max(missing, 0.0)
     rest = max(loss - lost, 0.0) / max(unknown, 1 / _INFINITE)
     for patch in range(patches):
@@ -94,11 +103,11 @@ def _share_focal(image: ImageArrays, pooled: Pooled, prototype: int, weight: flo
 
 
 @part
-def _share_greatest(image: ImageArrays, pooled: Pooled, prototype: int, weight: float, own: Floats) -> None:
+def _share_greatest(image: ImageArrays, known: AllPatches, prototype: int, weight: float, own: Floats) -> None:
     """What the most similar patches lack, or how far another one may exceed the last of them."""
-    similar, actual = pooled.patches.similar[:, :, prototype], image.actual_similar[prototype]
-    count = min(image.greatest, len(own))
-    last = greatest(actual, count)[0]
+    similar, actual = known.similar[:, :, prototype], image.actual_similar[prototype]
+    count = greatest(actual, known.found)
+    last = known.found[0]
     for patch in range(len(own)):
         if weight > 0.0:
             share = actual[patch] - similar[1, patch] if actual[patch] >= last else 0.0

@@ -28,7 +28,6 @@ def compiled_sums(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficien
     return DualSums(*map(torch.from_numpy, sum_duals(*arrays)))
 
 
-@entry
 def sum_duals(
     gram: Floats, base: Integers, anchors: Integers, coefficients: Floats, centre: Floats
 ) -> tuple[Floats, Floats, Floats]:
@@ -41,10 +40,20 @@ def sum_duals(
         coefficients: (R, M, M) lower triangular.
         centre: (R, M) w_i.
     """
+    (rows, room), size = anchors.shape, len(gram)
+    along, squares, products = np.zeros((rows, size)), np.zeros((rows, size)), np.zeros((rows, room, room))
+    _sum_duals(gram, base, anchors, coefficients, centre, along, squares, products, np.empty(size))
+    return along, squares, products
+
+
+@entry
+def _sum_duals(
+    gram: Floats, base: Integers, anchors: Integers, coefficients: Floats, centre: Floats, along: Floats,
+    squares: Floats, products: Floats, dual: Floats,
+) -> None:  # fmt: skip
+    """See `sum_duals`."""
     rows, room = anchors.shape
-    size = gram.shape[0]
-    along, squares = np.zeros((rows, size)), np.zeros((rows, size))
-    products, dual = np.zeros((rows, room, room)), np.empty(size)
+    size = len(gram)
     for row in range(rows):
         own, origin = anchors[row], base[row]
         for i in range(room):
@@ -73,4 +82,3 @@ def sum_duals(
                 squares[row, k] += dual[k] * dual[k]
             for j in range(room):
                 products[row, i, j] = dual[own[j]]
-    return along, squares, products

@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from verale.search.compiled.arrays import overwrite
 from verale.search.compiled.image import Floats, ImageArrays, Integers
-from verale.search.compiled.jit import part
+from verale.search.compiled.parts import part
 
 __all__ = [
+    "AS_DIRECTION",
     "DEPENDENT",
     "Candidate",
     "PatchHulls",
@@ -91,34 +93,32 @@ class Candidate(NamedTuple):
     ends: Floats
 
 
-_AS_BASE, _AS_DIRECTION, _UNUSED = 0.0, 1.0, 2.0
+_AS_BASE, AS_DIRECTION, _UNUSED = 0.0, 1.0, 2.0
+"""How a statement is used."""
 
 
-@part
 def hulls_of(image: ImageArrays, rows: int, room: int) -> PatchHulls:
     """Patches without statements."""
-    size = image.gram.shape[0]
-    hulls = PatchHulls(
+    size = len(image.gram)
+    reach = np.zeros(size) if image.distance else np.diagonal(image.gram)
+    return PatchHulls(
         np.zeros(rows, np.int64),
         np.full(rows, -1, np.int64),
         np.zeros(rows, np.int64),
-        np.zeros(rows),
-        np.zeros(rows),
+        np.full(rows, image.whole),
+        np.full(rows, image.whole),
         np.zeros((rows, room), np.int64),
         np.zeros((rows, room)),
         np.zeros((rows, room)),
         np.zeros((rows, room, room)),
         np.zeros((rows, room)),
         np.zeros((rows, room)),
+        np.tile(reach, (rows, 1)),
         np.zeros((rows, size)),
-        np.zeros((rows, size)),
-        np.zeros((rows, size)),
-        np.empty((rows, size)),
-        np.empty((rows, size)),
+        np.tile(reach, (rows, 1)),
+        np.tile(image.lower, (rows, 1)),
+        np.tile(image.upper, (rows, 1)),
     )
-    for row in range(rows):
-        reset(image, hulls, row)
-    return hulls
 
 
 @part
@@ -128,14 +128,13 @@ def reset(image: ImageArrays, hulls: PatchHulls, row: int) -> None:
     hulls.whole[row] = hulls.least[row] = image.whole
     hulls.coefficients[row] = 0.0
     hulls.along[row] = 0.0
-    hulls.lower[row] = image.lower
-    hulls.upper[row] = image.upper
+    overwrite(hulls.lower[row], image.lower)
+    overwrite(hulls.upper[row], image.upper)
     for k in range(image.gram.shape[0]):
         reach = 0.0 if image.distance else image.gram[k, k]
         hulls.reach[row, k] = hulls.across[row, k] = reach
 
 
-@part
 def candidate(size: int, room: int) -> Candidate:
     """Room for a candidate."""
     return Candidate(
@@ -161,12 +160,12 @@ def bound(
     reach: Floats,
     along: Floats,
     across: Floats,
-    before: tuple[Floats, Floats],
+    first: Floats,
+    last: Floats,
     lower: Floats,
     upper: Floats,
 ) -> None:
-    """The ranges of all observables of a patch, within those before."""
-    first, last = before
+    """The ranges of all observables of a patch, within those from `first` to `last`."""
     factor = 2.0 if image.distance else 1.0
     # Short loops with few arrays each: the compiler makes vectors of them.
     for k in range(len(lower)):
@@ -210,12 +209,12 @@ def try_statement(
             trial.reach[k] = trial.across[k] = reach if reach > 0.0 else 0.0
             trial.along[k] = 0.0
     else:
-        trial.reach[:] = hulls.reach[row]
+        overwrite(trial.reach, hulls.reach[row])
         residual = hulls.across[row, prototype]
         if not (residual > DEPENDENT * hulls.reach[row, prototype] and residual > image.least_residual):
             trial.ends[4] = _UNUSED
-            trial.along[:] = hulls.along[row]
-            trial.across[:] = hulls.across[row]
+            overwrite(trial.along, hulls.along[row])
+            overwrite(trial.across, hulls.across[row])
         else:
             if image.distance:
                 offset = ((whole + least) / 2 + hulls.reach[row, prototype] - middle) / 2
@@ -228,15 +227,15 @@ def try_statement(
         weight += hulls.centre[row, i] ** 2
         spoiled += abs(hulls.centre[row, i]) * hulls.spoiled[row, i]
         tilt += hulls.spoiled[row, i] ** 2
-    before = hulls.lower[row], hulls.upper[row]
     single = not image.distance and count == 0 and trial.ends[1] ** 2 > _TOO_WIDE * whole * gram[prototype, prototype]
     if single:
-        trial.lower[:], trial.upper[:] = before
+        overwrite(trial.lower, hulls.lower[row])
+        overwrite(trial.upper, hulls.upper[row])
     else:
         ball = max(whole - weight + 2 * spoiled, 0.0)
         bound(
-            image, whole, least, ball, math.sqrt(tilt), trial.reach, trial.along, trial.across, before,
-            trial.lower, trial.upper,
+            image, whole, least, ball, math.sqrt(tilt), trial.reach, trial.along, trial.across, hulls.lower[row],
+            hulls.upper[row], trial.lower, trial.upper,
         )  # fmt: skip
     trial.lower[prototype] = max(trial.lower[prototype], low)
     trial.upper[prototype] = min(trial.upper[prototype], high)
@@ -263,7 +262,8 @@ def _add_direction(
         for j in range(i + 1):
             trial.row[j] -= inverse * overlap * coefficients[i, j]
     centre, spoiled = inverse * offset, inverse * error
-    trial.direction[:] = inverse * gram[prototype]
+    for k in range(size):
+        trial.direction[k] = inverse * gram[prototype, k]
     total, corner = inverse, 0.0
     if image.distance:
         corner = inverse * (gram[prototype, base] - gram[base, base])
@@ -283,13 +283,8 @@ def _add_direction(
         trial.along[k] = hulls.along[row, k] + centre * along
         rest = hulls.across[row, k] - along * along
         trial.across[k] = rest if rest > 0.0 else 0.0
-    trial.ends[0], trial.ends[1], trial.ends[2], trial.ends[3], trial.ends[4] = (
-        offset,
-        error,
-        centre,
-        spoiled,
-        _AS_DIRECTION,
-    )
+    trial.ends[0], trial.ends[1], trial.ends[2], trial.ends[3] = offset, error, centre, spoiled
+    trial.ends[4] = AS_DIRECTION
 
 
 @part
@@ -311,15 +306,17 @@ def commit(image: ImageArrays, hulls: PatchHulls, row: int, patch: int, prototyp
     if trial.ends[4] == _AS_BASE:
         hulls.base[row] = prototype
         hulls.whole[row], hulls.least[row] = image.high[patch, prototype], image.low[patch, prototype]
-        hulls.reach[row] = trial.reach
-    elif trial.ends[4] == _AS_DIRECTION:
+        overwrite(hulls.reach[row], trial.reach)
+    elif trial.ends[4] == AS_DIRECTION:
         new = hulls.directions[row]
         hulls.anchors[row, new] = prototype
         hulls.offset[row, new], hulls.error[row, new] = trial.ends[0], trial.ends[1]
         hulls.centre[row, new], hulls.spoiled[row, new] = trial.ends[2], trial.ends[3]
-        hulls.coefficients[row, new, : new + 1] = trial.row[: new + 1]
+        overwrite(hulls.coefficients[row, new, : new + 1], trial.row)
         hulls.directions[row] = new + 1
     else:
         hulls.dropped[row] += 1
-    hulls.along[row], hulls.across[row] = trial.along, trial.across
-    hulls.lower[row], hulls.upper[row] = trial.lower, trial.upper
+    overwrite(hulls.along[row], trial.along)
+    overwrite(hulls.across[row], trial.across)
+    overwrite(hulls.lower[row], trial.lower)
+    overwrite(hulls.upper[row], trial.upper)

@@ -27,10 +27,17 @@ from verale.paradigms import ORDERS
 from verale.search.problem import Problem
 
 __all__ = [
+    "EXPONENTIAL",
+    "EXP_DISTANCE",
+    "IDENTITY",
+    "LOG_RATIO",
     "MAXIMUM",
     "MEAN_DISTANCE",
     "MEAN_OF_GREATEST",
     "MEAN_SIMILARITY",
+    "NEGATED",
+    "QUADRATIC",
+    "RECTIFIED",
     "SIMILARITY_NUMBERS",
     "Booleans",
     "Floats",
@@ -44,12 +51,18 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
+IDENTITY, LOG_RATIO, NEGATED, EXP_DISTANCE, EXPONENTIAL, QUADRATIC, RECTIFIED = range(7)
+
 SIMILARITY_NUMBERS = {
-    similarity: number
-    for number, similarity in enumerate((Identity, LogRatio, Negated, ExpDistance, Exponential, Quadratic, Rectified))
+    Identity: IDENTITY,
+    LogRatio: LOG_RATIO,
+    Negated: NEGATED,
+    ExpDistance: EXP_DISTANCE,
+    Exponential: EXPONENTIAL,
+    Quadratic: QUADRATIC,
+    Rectified: RECTIFIED,
 }
 """The number of each similarity in `verale.search.compiled.similarity`."""
-
 
 MAXIMUM, MEAN_SIMILARITY, MEAN_DISTANCE, MEAN_OF_GREATEST = range(4)
 """Poolings: the greatest similarity, less the mean or the similarity at the mean distance; the mean of the greatest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import logging
 import os
@@ -9,8 +10,8 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -18,13 +19,14 @@ from typing import Any, TypeVar, cast
 from filelock import FileLock
 
 from verale.search.caches import OpenToOthersError, own_folder, require_own_files
+from verale.search.compiled.parts import OPTIONS, Compiler
 from verale.search.compiled.settings import import_numba
 
 numba = import_numba()
 
 from numba.core import caching, config, event  # noqa: E402
 
-__all__ = ["entry", "part"]
+__all__ = ["entry"]
 
 _settings: Any = config
 _settings.CACHE_LOCATOR_CLASSES = ""  # a variable of numba's would take the place of the cache below
@@ -38,11 +40,6 @@ _REMEDY = "name a folder that is yours alone in XDG_CACHE_HOME"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def part(function: F) -> F:
-    """A function that entries call."""
-    return _compiled(function)
-
-
 def entry(function: F) -> F:
     """A function that Python calls; when a process first has to compile something for one, it says so."""
     compiled: Any = _compiled(function)
@@ -50,22 +47,31 @@ def entry(function: F) -> F:
     def call(*arguments: Any) -> Any:
         if getattr(compiled, "signatures", True):  # numba may be told not to compile
             return compiled(*arguments)
-        with event.install_listener("numba:compile", _Announcement()):
+        with event.install_listener("numba:compile", _Announcement()), _without_collection():
             return compiled(*arguments)
 
     return cast(F, call)
 
 
 def _compiled(function: F) -> F:
-    """A function that is compiled when it is first called, or read from the cache.
-
-    Without `fastmath`, so that the same numbers come out on every processor.
-    """
-    compiled: Any = numba.njit(error_model="numpy", nogil=True)(function)
+    """A function that is compiled when it is first called, or read from the cache."""
+    compiled: Any = numba.jit(**OPTIONS, no_cfunc_wrapper=True, pipeline_class=Compiler)(function)
     kept: Any = _Kept
     if _folder() is not None:
         compiled._cache = kept(function)
     return cast(F, compiled)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Nothing of what is made while compiling can be collected: looking for it again and again takes time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Place(caching._CacheLocator):

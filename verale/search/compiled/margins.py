@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from verale.search.compiled.image import Floats, Integers
-from verale.search.compiled.jit import part
+from verale.search.compiled.parts import part
 
 __all__ = ["Changes", "add_changes", "no_changes"]
 
@@ -25,7 +25,6 @@ class Changes(NamedTuple):
     below: Floats
 
 
-@part
 def no_changes(size: int) -> Changes:
     """Room for those of all prototypes, and to fill up the last four."""
     return Changes(np.zeros(size + 3, np.int64), np.zeros(size + 3), np.zeros(size + 3))

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from verale.search.compiled.jit import entry, part
+from verale.search.compiled.arrays import first_greatest, first_least, overwrite
+from verale.search.compiled.jit import entry
+from verale.search.compiled.parts import part
 
 __all__ = ["GIVEN_UP", "GROWN", "STAYS_OPEN", "Masses", "grow_masses", "move", "most_left"]
 
@@ -56,6 +58,11 @@ class GrowingMasses(NamedTuple):
         low, high: (P,) the ends of the activations; the lower ones are the greatest stated masses.
         highest: (P,) the patch with the greatest remainder among those at which the prototype is not stated, or -1.
         margins: (K,) lower bounds of the margins.
+        attained: (P,) the patch with the greatest mass.
+        statements: (L * P, 2) patches and prototypes.
+        loss: (P,) what not knowing each activation costs.
+        used: (L,) which patches have a statement of this round.
+        tried: (2, K) the margins after either of two statements.
     """
 
     left: Floats
@@ -66,6 +73,11 @@ class GrowingMasses(NamedTuple):
     high: Floats
     highest: Indices
     margins: Floats
+    attained: Indices
+    statements: Indices
+    loss: Floats
+    used: NDArray[np.bool_]
+    tried: Floats
 
 
 @part
@@ -93,7 +105,6 @@ def most_left(order: Indices, stated: NDArray[np.bool_], prototype: int, without
     return -1
 
 
-@entry
 def grow_masses(image: Masses, guard: float, most: float) -> tuple[int, Indices]:
     """How growth ended, and the statements (S, 2), patches and prototypes, in their order.
 
@@ -112,24 +123,31 @@ def grow_masses(image: Masses, guard: float, most: float) -> tuple[int, Indices]
         np.ones(size),
         np.zeros(size, np.int64),
         image.bias.copy(),
+        image.mass.argmax(0),
+        np.empty((patches * size, 2), np.int64),
+        np.empty(size),
+        np.empty(patches, np.bool_),
+        np.empty((2, len(image.bias))),
     )
+    end, count = _grow(image, growing, guard, most)
+    return end, growing.statements[:count].copy()
+
+
+@entry
+def _grow(image: Masses, growing: GrowingMasses, guard: float, most: float) -> tuple[int, int]:
+    """How growth ended, and how many statements there are."""
+    size = image.mass.shape[1]
     for k in range(size):
         for at in range(image.first[k], image.first[k + 1]):
             growing.margins[image.rival[at]] += min(image.weight[at], 0.0)
-    attained = np.zeros(size, np.int64)
-    for patch in range(patches):
-        for k in range(size):
-            if image.mass[patch, k] > image.mass[attained[k], k]:
-                attained[k] = patch
-    statements, count = np.empty((patches * size, 2), np.int64), 0
-    loss, used = np.empty(size), np.empty(patches, np.bool_)
-    tried = np.empty((2, len(image.bias)))
+    attained, statements, count = growing.attained, growing.statements, 0
+    loss, used, one, two = growing.loss, growing.used, growing.tried[0], growing.tried[1]
     while True:
-        worst = int(growing.margins.argmin())
+        worst = first_least(growing.margins)
         if growing.margins[worst] > guard:
-            return GROWN, statements[:count].copy()
+            return GROWN, count
         if count > most:
-            return GIVEN_UP, statements[:count].copy()
+            return GIVEN_UP, count
         for k in range(size):
             weight = image.weights[worst, k]
             if weight > 0:
@@ -139,7 +157,7 @@ def grow_masses(image: Masses, guard: float, most: float) -> tuple[int, Indices]
         used[:] = False
         deficit, promised, before = guard - growing.margins[worst], 0.0, count
         while count - before < _STATEMENTS_PER_ROUND and (count == before or promised < deficit):
-            named = int(loss.argmax())
+            named = first_greatest(loss)
             if not loss[named] > 0:
                 break
             promise, loss[named] = loss[named], -1.0
@@ -149,18 +167,18 @@ def grow_masses(image: Masses, guard: float, most: float) -> tuple[int, Indices]
             used[patch] = True
             promised += promise
             chosen = _largest(image, growing, patch)
-            _try(image, growing, patch, chosen, tried[0])
-            best = 0
+            tried = one
+            _try(image, growing, patch, chosen, one)
             if chosen != named:
-                _try(image, growing, patch, named, tried[1])
-                if _deficit(tried[1]) < _deficit(tried[0]):
-                    chosen, best = named, 1
-            growing.margins[:] = tried[best]
+                _try(image, growing, patch, named, two)
+                if _deficit(two) < _deficit(one):
+                    chosen, tried = named, two
+            overwrite(growing.margins, tried)
             _state(image, growing, patch, chosen)
             statements[count, 0], statements[count, 1] = patch, chosen
             count += 1
         if count == before:
-            return STAYS_OPEN, statements[:count].copy()
+            return STAYS_OPEN, count
 
 
 @part
@@ -187,7 +205,7 @@ def _try(image: Masses, growing: GrowingMasses, patch: int, stated: int, margins
     """Write the margins with one more statement."""
     mass = image.mass[patch, stated]
     left = max(growing.left[patch] - mass, 0.0)
-    margins[:] = growing.margins
+    overwrite(margins, growing.margins)
     for k in range(image.mass.shape[1]):
         if growing.highest[k] != patch and k != stated:
             continue

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from verale.search.compiled.arrays import overwrite
 from verale.search.compiled.image import Floats, ImageArrays, Integers
-from verale.search.compiled.jit import part
 from verale.search.compiled.margins import Changes, add_changes, no_changes
+from verale.search.compiled.parts import part
 from verale.search.compiled.similarity import orient, similarity
 
-__all__ = ["Nearest", "nearest_of", "replace_patch", "try_patch"]
+__all__ = ["Nearest", "find_nearest", "nearest_of", "replace_patch", "try_patch"]
 
 
 class Nearest(NamedTuple):
@@ -35,11 +36,9 @@ class Nearest(NamedTuple):
     changes: Changes
 
 
-@part
-def nearest_of(image: ImageArrays, lower: Floats, upper: Floats, high: Floats, low: Floats) -> Nearest:
-    """From ranges (L, P) of observables; fills in the ends (P,) of the activations."""
-    patches, size = lower.shape
-    pooled = Nearest(
+def nearest_of(patches: int, size: int) -> Nearest:
+    """Room for L patches and P prototypes."""
+    return Nearest(
         np.empty((size, patches)),
         np.empty((size, patches)),
         np.empty((2, size)),
@@ -48,10 +47,17 @@ def nearest_of(image: ImageArrays, lower: Floats, upper: Floats, high: Floats, l
         np.empty((2, size)),
         no_changes(size),
     )
-    near, far = pooled.ends
+
+
+@part
+def find_nearest(image: ImageArrays, pooled: Nearest, lower: Floats, upper: Floats, high: Floats, low: Floats) -> None:
+    """From ranges (L, P) of observables; fills in the ends (P,) of the activations."""
+    patches, size = lower.shape
+    near, far = pooled.ends[0], pooled.ends[1]
     for patch in range(patches):
         orient(image, patch, lower[patch], upper[patch], near, far)
-        pooled.near[:, patch], pooled.far[:, patch] = near, far
+        for k in range(size):
+            pooled.near[k, patch], pooled.far[k, patch] = near[k], far[k]
     pooled.nearest[:], pooled.second[:] = math.inf, math.inf
     for end in range(2):
         values, nearest, second, where = pooled.near, pooled.nearest[end], pooled.second[end], pooled.patch[end]
@@ -65,7 +71,6 @@ def nearest_of(image: ImageArrays, lower: Floats, upper: Floats, high: Floats, l
                 elif value < second[k]:
                     second[k] = value
     _activations(image, pooled, high, low)
-    return pooled
 
 
 @part
@@ -93,11 +98,11 @@ def try_patch(
 ) -> None:  # fmt: skip
     """The margins if a patch had these ranges (P,) of observables."""
     number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
-    near, far = pooled.ends
+    near, far = pooled.ends[0], pooled.ends[1]
     orient(image, patch, lower, upper, near, far)
     _moved(pooled, 0, patch)
     _moved(pooled, 1, patch)
-    tried[:] = margins
+    overwrite(tried, margins)
     changes, count = pooled.changes, 0
     for k in range(len(near)):
         if near[k] == pooled.nearest[0, k] and far[k] == pooled.nearest[1, k]:
@@ -118,7 +123,7 @@ def replace_patch(
 ) -> None:
     """A patch gets these ranges (P,) of observables."""
     number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
-    near, far = pooled.ends
+    near, far = pooled.ends[0], pooled.ends[1]
     orient(image, patch, lower, upper, near, far)
     changes = pooled.changes
     for end in range(2):

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from verale.search.compiled.arrays import greatest, overwrite, sum_of
 from verale.search.compiled.image import MEAN_DISTANCE, MEAN_SIMILARITY, Floats, ImageArrays, Integers
-from verale.search.compiled.jit import part
 from verale.search.compiled.margins import Changes, add_changes, no_changes
-from verale.search.compiled.order import greatest
+from verale.search.compiled.parts import part
 from verale.search.compiled.similarity import orient, similarity
 
-__all__ = ["AllPatches", "all_patches_of", "replace_in_all", "try_in_all"]
+__all__ = ["AllPatches", "all_patches_of", "enter_all", "replace_in_all", "try_in_all"]
 
 
 class AllPatches(NamedTuple):
@@ -32,6 +32,7 @@ class AllPatches(NamedTuple):
             these three, and the similarity at the first. Otherwise room.
         farthest: (P,) the patch of the least far end.
         nearest: (3, P) the patches with the least near ends, -1 where there are fewer.
+        found: as many as there are similarities whose mean is taken; room.
         changes: room.
     """
 
@@ -43,14 +44,13 @@ class AllPatches(NamedTuple):
     sums: Floats
     farthest: Integers
     nearest: Integers
+    found: Floats
     changes: Changes
 
 
-@part
-def all_patches_of(image: ImageArrays, lower: Floats, upper: Floats, high: Floats, low: Floats) -> AllPatches:
-    """From ranges (L, P) of observables; fills in the ends (P,) of the activations."""
-    patches, size = lower.shape
-    known = AllPatches(
+def all_patches_of(image: ImageArrays, patches: int, size: int) -> AllPatches:
+    """Room for L patches and P prototypes."""
+    return AllPatches(
         np.empty((2, patches, size)),
         np.empty((2, patches, size)),
         np.empty((4, size)),
@@ -59,14 +59,19 @@ def all_patches_of(image: ImageArrays, lower: Floats, upper: Floats, high: Float
         np.empty((8, size)),
         np.zeros(size, np.int64),
         np.full((3, size), -1),
+        np.empty(image.greatest),
         no_changes(size),
     )
-    for patch in range(patches):
+
+
+@part
+def enter_all(image: ImageArrays, known: AllPatches, lower: Floats, upper: Floats, high: Floats, low: Floats) -> None:
+    """From ranges (L, P) of observables; fills in the ends (P,) of the activations."""
+    for patch in range(len(lower)):
         _put(image, known, patch, lower[patch], upper[patch])
-    if patches:
-        _pool(image, known)
-        high[:], low[:] = known.high, known.low
-    return known
+    _pool(image, known)
+    overwrite(high, known.high)
+    overwrite(low, known.low)
 
 
 @part
@@ -93,12 +98,14 @@ def try_in_all(
         _mean_distances(image, known, patch, near, far)
     else:
         for end in range(2):
-            known.before[end], known.before[2 + end] = known.ends[end, patch], known.similar[end, patch]
+            overwrite(known.before[end], known.ends[end, patch])
+            overwrite(known.before[2 + end], known.similar[end, patch])
         _put(image, known, patch, lower, upper)
         _pool(image, known)
         for end in range(2):
-            known.ends[end, patch], known.similar[end, patch] = known.before[end], known.before[2 + end]
-    tried[:] = margins
+            overwrite(known.ends[end, patch], known.before[end])
+            overwrite(known.similar[end, patch], known.before[2 + end])
+    overwrite(tried, margins)
     changes, count = known.changes, 0
     for k in range(len(high)):
         above, below = known.high[k] - high[k], known.low[k] - low[k]
@@ -115,7 +122,7 @@ def replace_in_all(
     """A patch gets these ranges (P,) of observables."""
     if image.pooling == MEAN_DISTANCE:
         for end in range(2):
-            known.before[end] = known.ends[end, patch]
+            overwrite(known.before[end], known.ends[end, patch])
         _put(image, known, patch, lower, upper)
         _order_again(known, patch)
         _similar_at_least(image, known.sums)
@@ -124,7 +131,8 @@ def replace_in_all(
     else:
         _put(image, known, patch, lower, upper)
         _pool(image, known)
-    high[:], low[:] = known.high, known.low
+    overwrite(high, known.high)
+    overwrite(low, known.low)
 
 
 @part
@@ -136,20 +144,20 @@ def _pool(image: ImageArrays, known: AllPatches) -> None:
         _minus_mean_distance(image, known)
     else:
         for k in range(len(known.high)):
-            known.high[k] = _mean_of_greatest(known.similar[0, :, k], image.greatest)
-            known.low[k] = _mean_of_greatest(known.similar[1, :, k], image.greatest)
+            known.high[k] = _mean_of_greatest(known.similar[0, :, k], known.found)
+            known.low[k] = _mean_of_greatest(known.similar[1, :, k], known.found)
 
 
 @part
 def _minus_mean(known: AllPatches) -> None:
     """Of the largest similarity minus the mean similarity."""
-    patches, size = known.similar.shape[1:]
-    total, top, highest, short = known.sums[0], known.sums[1], known.sums[2], known.sums[3]
-    total[:], top[:], highest[:], short[:] = 0.0, -math.inf, -math.inf, 0.0
+    _, patches, size = known.similar.shape
+    least_sum, top, highest, short = known.sums[0], known.sums[1], known.sums[2], known.sums[3]
+    least_sum[:], top[:], highest[:], short[:] = 0.0, -math.inf, -math.inf, 0.0
     for patch in range(patches):
         most, least = known.similar[0, patch], known.similar[1, patch]
         for k in range(size):
-            total[k] += least[k]
+            least_sum[k] += least[k]
             top[k] = least[k] if least[k] > top[k] else top[k]
             own = (patches - 1) * most[k] + least[k]
             highest[k] = own if own > highest[k] else highest[k]
@@ -159,7 +167,7 @@ def _minus_mean(known: AllPatches) -> None:
             missing = top[k] - most[k]
             short[k] += missing if missing > 0.0 else 0.0
     for k in range(size):
-        known.high[k], known.low[k] = max((highest[k] - total[k]) / patches, 0.0), short[k] / patches
+        known.high[k], known.low[k] = max((highest[k] - least_sum[k]) / patches, 0.0), short[k] / patches
 
 
 @part
@@ -204,13 +212,13 @@ def _similar_at_least(image: ImageArrays, sums: Floats) -> None:
 @part
 def _sum_distances(known: AllPatches) -> None:
     """The sums over all patches."""
-    patches, size = known.ends.shape[1:]
-    total, least, mean = known.sums[0], known.sums[1], known.sums[6]
-    total[:], mean[:] = 0.0, 0.0
+    _, patches, size = known.ends.shape
+    far_sum, least, mean = known.sums[0], known.sums[1], known.sums[6]
+    far_sum[:], mean[:] = 0.0, 0.0
     for patch in range(patches):
         near, far = known.ends[0, patch], known.ends[1, patch]
         for k in range(size):
-            total[k] += far[k]
+            far_sum[k] += far[k]
         for k in range(size):
             mean[k] += near[k] if near[k] > least[k] else least[k]
 
@@ -251,14 +259,14 @@ def _mean_distances(image: ImageArrays, known: AllPatches, patch: int, near: Flo
     similarity minus that at the mean of all far ends, so another one is tried only where that is more than the most
     similar patch gives. The least needs all patches only where this one changes the least far end.
     """
-    patches, size = known.ends.shape[1:]
-    farthest, mean, total = known.sums[3], known.sums[4], known.sums[5]
+    _, patches, size = known.ends.shape
+    farthest, mean, far_sum = known.sums[3], known.sums[4], known.sums[5]
     near_before, before, least_far = known.ends[0, patch], known.ends[1, patch], known.sums[1]
     for k in range(size):
         others = known.sums[2, k] if known.farthest[k] == patch else known.sums[1, k]
         farthest[k] = far[k] if far[k] < others else others
     for k in range(size):
-        total[k] = known.sums[0, k] + (far[k] - before[k])
+        far_sum[k] = known.sums[0, k] + (far[k] - before[k])
         gone = near_before[k] if near_before[k] > farthest[k] else farthest[k]
         come = near[k] if near[k] > farthest[k] else farthest[k]
         mean[k] = known.sums[6, k] + (come - gone)
@@ -272,7 +280,7 @@ def _mean_distances(image: ImageArrays, known: AllPatches, patch: int, near: Flo
     number, distance, epsilon, scales = image.similarity, image.distance, image.epsilon, image.scale
     nearest, similar, ends, highs, lows = known.nearest, known.similar[0], known.ends, known.high, known.low
     for k in range(size):
-        scale, all_far = scales[k], total[k]
+        scale, all_far = scales[k], far_sum[k]
         first, second, own = nearest[0, k], nearest[1, k], -math.inf
         if first == patch:
             first, second = second, nearest[2, k]
@@ -304,7 +312,7 @@ def _mean_distances(image: ImageArrays, known: AllPatches, patch: int, near: Flo
 
 
 @part
-def _mean_of_greatest(values: Floats, count: int) -> float:
+def _mean_of_greatest(values: Floats, found: Floats) -> float:
     """The mean of the greatest values, as many as there are."""
-    kept = greatest(values, count)
-    return float(kept.sum() / len(kept))
+    kept = greatest(values, found)
+    return sum_of(found[:kept]) / kept

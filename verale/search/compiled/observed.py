@@ -19,27 +19,32 @@ _AT_ONCE = 32
 
 def compiled_squares(patches: Tensor, prototypes: Tensor) -> Tensor:
     """See `verale.bounds.observables.CoordinateSums`; tensors on the CPU."""
-    return torch.from_numpy(_sums(*_arrays(patches, prototypes), True)[0])
+    return torch.from_numpy(_sums_of(patches, prototypes, True)[0])
 
 
 def compiled_products(patches: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor]:
     """See `verale.bounds.observables.CoordinateSums`; tensors on the CPU."""
-    sums, sizes = map(torch.from_numpy, _sums(*_arrays(patches, prototypes), False))
+    sums, sizes = map(torch.from_numpy, _sums_of(patches, prototypes, False))
     return sums, sizes
 
 
-def _arrays(patches: Tensor, prototypes: Tensor) -> tuple[Floats, Floats]:
-    return patches.contiguous().numpy(), prototypes.contiguous().numpy()
+def _sums_of(patches: Tensor, prototypes: Tensor, of_squares: bool) -> tuple[Floats, Floats]:
+    """Sums (L, P) of squares, and no others; or of products, and of their sizes."""
+    count, depth, size = *patches.shape, len(prototypes)
+    sums, sizes = np.empty((count, size)), np.empty((0 if of_squares else count, size))
+    near, one_patch = np.zeros((depth, _AT_ONCE)), np.empty((2, _AT_ONCE))
+    _sum(patches.contiguous().numpy(), prototypes.contiguous().numpy(), of_squares, sums, sizes, near, one_patch)
+    return sums, sizes
 
 
 @entry
-def _sums(patches: Floats, prototypes: Floats, of_squares: bool) -> tuple[Floats, Floats]:
-    """Sums (L, P) of squares, and no others; or of products, and of their sizes. Some prototypes at a time, whose
-    coordinates stay near."""
+def _sum(
+    patches: Floats, prototypes: Floats, of_squares: bool, sums: Floats, sizes: Floats, near: Floats, one_patch: Floats
+) -> None:
+    """Some prototypes at a time, whose coordinates stay near."""
     count, depth = patches.shape
     size = len(prototypes)
-    sums, sizes = np.empty((count, size)), np.empty((0 if of_squares else count, size))
-    near, total, large = np.zeros((depth, _AT_ONCE)), np.empty(_AT_ONCE), np.empty(_AT_ONCE)
+    total, large = one_patch[0], one_patch[1]
     for begin in range(0, size, _AT_ONCE):
         end = min(begin + _AT_ONCE, size)
         for k in range(begin, end):
@@ -58,7 +63,8 @@ def _sums(patches: Floats, prototypes: Floats, of_squares: bool) -> tuple[Floats
                         product = coordinate * near[d, k]
                         total[k] += product
                         large[k] += abs(product)
-            sums[patch, begin:end] = total[: end - begin]
+            for k in range(begin, end):
+                sums[patch, k] = total[k - begin]
             if not of_squares:
-                sizes[patch, begin:end] = large[: end - begin]
-    return sums, sizes
+                for k in range(begin, end):
+                    sizes[patch, k] = large[k - begin]

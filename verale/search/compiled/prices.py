@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from verale.search.compiled.jit import entry, part
+from verale.search.compiled.arrays import first_least, largest, overwrite
+from verale.search.compiled.jit import entry
 from verale.search.compiled.masses import Floats, Indices, most_left, move
-from verale.search.compiled.order import from_greatest
+from verale.search.compiled.parts import part
 
 __all__ = ["PricedRivals", "drop_statements"]
 
@@ -72,7 +73,25 @@ class PricedMasses(NamedTuple):
     partner: Indices
 
 
-@entry
+class Dropping(NamedTuple):
+    """The S statements while they are dropped, and what is found.
+
+    Attributes:
+        prototypes, first, next_: (S,) and (L + 1,) as given to `drop_statements`, and where the next ones to try are.
+        key: (L,) each patch's remainder without its next statement.
+        kept: (S,) which of them are kept.
+        prices: (K, P) and margins: (K,) what they prove.
+    """
+
+    prototypes: Indices
+    first: Indices
+    next_: Indices
+    key: Floats
+    kept: NDArray[np.bool_]
+    prices: Floats
+    margins: Floats
+
+
 def drop_statements(
     rivals: PricedRivals, patches: Indices, prototypes: Indices, first: Indices
 ) -> tuple[NDArray[np.bool_], bool, Floats, Floats]:
@@ -91,22 +110,40 @@ def drop_statements(
         (S,) which of them are kept; whether each of these is surely needed; (K, P) prices, the best ones
         where those of `simplex` do not do; (K,) the margins that they prove.
     """
-    priced = _priced(rivals, patches, prototypes)
-    kept, minimal = np.ones(len(patches), np.bool_), True
-    next_, key = first[:-1].copy(), np.full(len(first) - 1, np.inf)
-    room = _workspace(rivals, len(first) - 1)
+    dropping = Dropping(
+        prototypes,
+        first,
+        first[:-1].copy(),
+        np.full(len(first) - 1, np.inf),
+        np.ones(len(patches), np.bool_),
+        np.zeros(rivals.weights.shape),
+        np.empty(len(rivals.bias)),
+    )
+    priced, room = _priced(rivals, patches, prototypes), _workspace(rivals, len(first) - 1)
+    minimal = _drop_all(rivals, priced, room, dropping)
+    return dropping.kept, minimal, dropping.prices, dropping.margins
+
+
+@entry
+def _drop_all(rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropping: Dropping) -> bool:
+    """See `drop_statements`; whether each statement that is kept is surely needed."""
+    for rival in range(len(rivals.bias)):
+        for k in range(len(priced.top)):
+            priced.known[rival] += rivals.weights[rival, k] * priced.top[k]
+        _pay_alone(rivals, priced, rival)
+    minimal, key, next_ = True, dropping.key, dropping.next_
     for patch in range(len(key)):
-        key[patch] = _remainder_without(rivals, priced, prototypes, first, next_, patch)
+        key[patch] = _remainder_without(rivals, priced, dropping, patch)
     while len(key):
-        patch = int(key.argmin())
+        patch = first_least(key)
         if key[patch] == np.inf:
             break
-        dropped, certain = _drop(rivals, priced, room, patch, prototypes[next_[patch]])
-        kept[next_[patch]] = not dropped
+        dropped, certain = _drop(rivals, priced, room, patch, dropping.prototypes[next_[patch]])
+        dropping.kept[next_[patch]] = not dropped
         minimal = minimal and certain
         next_[patch] += 1
-        key[patch] = _remainder_without(rivals, priced, prototypes, first, next_, patch)
-    prices, margins = np.zeros(rivals.weights.shape), np.empty(len(rivals.bias))
+        key[patch] = _remainder_without(rivals, priced, dropping, patch)
+    prices, margins = dropping.prices, dropping.margins
     for rival in range(len(margins)):
         _pay_alone(rivals, priced, rival)
         if priced.known[rival] - priced.sums[rival, 0] <= rivals.noise[rival]:
@@ -114,44 +151,32 @@ def drop_statements(
         margins[rival] = priced.known[rival] - priced.sums[rival, 0] - priced.sums[rival, 1]
         for at in range(rivals.needed[rival]):
             prices[rival, rivals.paying[rival, at]] = priced.price[rival, at]
-    return kept, minimal, prices, margins
+    return minimal
 
 
 @part
-def _remainder_without(
-    rivals: PricedRivals, priced: PricedMasses, prototypes: Indices, first: Indices, next_: Indices, patch: int
-) -> float:
+def _remainder_without(rivals: PricedRivals, priced: PricedMasses, dropping: Dropping, patch: int) -> float:
     """A patch's remainder without its next statement; infinite if there is none."""
-    if next_[patch] == first[patch + 1]:
+    at = dropping.next_[patch]
+    if at == dropping.first[patch + 1]:
         return np.inf
-    return float(priced.left[patch] + rivals.mass[patch, prototypes[next_[patch]]])
+    return float(priced.left[patch] + rivals.mass[patch, dropping.prototypes[at]])
 
 
-@part
 def _priced(rivals: PricedRivals, patches: Indices, prototypes: Indices) -> PricedMasses:
-    """Everything that is stated, with prices as under `simplex`."""
+    """Everything that is stated, and room for prices."""
     (count, size), competitors = rivals.mass.shape, len(rivals.bias)
     left, stated, top = np.ones(count), np.zeros((count, size), np.bool_), np.zeros(size)
-    for at in range(len(patches)):
-        patch, k = patches[at], prototypes[at]
-        stated[patch, k] = True
-        left[patch] -= rivals.mass[patch, k]
-        top[k] = max(top[k], rivals.mass[patch, k])
+    mass = rivals.mass[patches, prototypes]
+    stated[patches, prototypes] = True
+    np.subtract.at(left, patches, mass)
+    np.maximum.at(top, prototypes, mass)
     left = np.maximum(left, 0.0)
-    order = from_greatest(left)
-    rank = np.empty(count, np.int64)
-    for at in range(count):
-        rank[order[at]] = at
-    known = rivals.bias.copy()
-    for rival in range(competitors):
-        for k in range(size):
-            known[rival] += rivals.weights[rival, k] * top[k]
+    order, rank = np.argsort(-left, kind="stable"), np.empty(count, np.int64)
+    rank[order] = np.arange(count)
     price, partner = np.zeros(rivals.gain.shape), np.full(rivals.gain.shape, -1)
     excess, sums = np.zeros((competitors, count)), np.zeros((competitors, 2))
-    priced = PricedMasses(left, order, rank, stated, top, known, price, excess, sums, partner)
-    for rival in range(competitors):
-        _pay_alone(rivals, priced, rival)
-    return priced
+    return PricedMasses(left, order, rank, stated, top, rivals.bias.copy(), price, excess, sums, partner)
 
 
 @part
@@ -201,7 +226,6 @@ class Workspace(NamedTuple):
     way: Floats
 
 
-@part
 def _workspace(rivals: PricedRivals, patches: int) -> Workspace:
     competitors, columns = rivals.gain.shape
     longest = max(patches, columns) + 1
@@ -249,8 +273,9 @@ def _drop(rivals: PricedRivals, priced: PricedMasses, room: Workspace, patch: in
         return True, True
     for at in range(solved):
         rival = room.doubtful[at]
-        priced.price[rival], priced.excess[rival] = room.price[at], room.saved[at]
-        priced.sums[rival] = room.sums[at]
+        overwrite(priced.price[rival], room.price[at])
+        overwrite(priced.excess[rival], room.saved[at])
+        overwrite(priced.sums[rival], room.sums[at])
     _shift(rivals, priced, patch, prototype, left, top, -sunk, True)
     return False, certain
 
@@ -307,8 +332,9 @@ def _closed(rivals: PricedRivals, priced: PricedMasses, room: Workspace, patch: 
                 room.at_most[later], room.at_most[solved] = room.at_most[solved], room.at_most[later]
                 room.doubtful[later], room.doubtful[solved] = room.doubtful[solved], room.doubtful[later]
         rival = room.doubtful[solved]
-        room.price[solved], room.saved[solved] = priced.price[rival], priced.excess[rival]
-        room.sums[solved] = priced.sums[rival]
+        overwrite(room.price[solved], priced.price[rival])
+        overwrite(room.saved[solved], priced.excess[rival])
+        overwrite(room.sums[solved], priced.sums[rival])
         given = _solve(rivals, priced, room, rival)
         if priced.known[rival] - priced.sums[rival, 0] - priced.sums[rival, 1] <= rivals.noise[rival]:
             return False, priced.known[rival] - given < -rivals.noise[rival], solved + 1
@@ -364,9 +390,9 @@ def _solve(rivals: PricedRivals, priced: PricedMasses, room: Workspace, rival: i
     slack = _SLACK * greatest
     of_row[:], of_column[:] = -1, -1
     for column in range(columns):  # no price need exceed what a patch can give
-        v[column] = min(priced.price[rival, room.columns[column]], transposed[column].max())
+        v[column] = min(priced.price[rival, room.columns[column]], largest(transposed[column]))
     for row in range(rows):
-        u[row] = max(0.0, (weight[row] - v).max())
+        u[row] = _beyond(weight[row], v)
     for column in range(columns):
         for row in range(rows):
             partner = priced.partner[rival, room.columns[column]]
@@ -385,11 +411,20 @@ def _solve(rivals: PricedRivals, priced: PricedMasses, room: Workspace, rival: i
         prices += v[column]
         given += 0.0 if row < 0 else weight[row, column]
     for row in range(rows):
-        beyond = max(0.0, (weight[row] - v).max())
+        beyond = _beyond(weight[row], v)
         priced.excess[rival, room.rows[row]] = beyond
         excess += beyond
     priced.sums[rival, 0], priced.sums[rival, 1] = prices, excess
     return given
+
+
+@part
+def _beyond(weight: Floats, v: Floats) -> float:
+    """How much a patch can give beyond the prices of the positions that matter."""
+    beyond = 0.0
+    for column in range(len(v)):
+        beyond = max(beyond, weight[column] - v[column])
+    return beyond
 
 
 @part

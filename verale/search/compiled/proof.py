@@ -6,18 +6,21 @@ Unlike the rest of this package, this enters proofs.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from verale.bounds import Projection
 from verale.rounding import Enclosure
+from verale.search.compiled.arrays import overwrite
 from verale.search.compiled.hull import add_rows
 from verale.search.compiled.image import Booleans, Floats, ImageArrays, Integers
-from verale.search.compiled.jit import entry, part
-from verale.search.compiled.pool import all_margins, pool, try_pooled
+from verale.search.compiled.jit import entry
+from verale.search.compiled.parts import part
+from verale.search.compiled.pool import Pooled, all_margins, pool, pooled_of, try_pooled
 from verale.search.compiled.shrink import StatedPairs, by_patch
-from verale.search.compiled.span import Enclosed, Span, enclosed, errors_of, find_span, normal, span_of
+from verale.search.compiled.span import Enclosed, Span, enclosed, errors_of, find_span, normal, span_of, spans_of
 from verale.search.problem import Pair, Problem
 
 __all__ = ["prove", "prove_statements", "range_of", "range_without"]
@@ -43,7 +46,33 @@ def prove(
     return Enclosure(lower, upper), doubtful
 
 
-@entry
+class Proofs(NamedTuple):
+    """Memory for proofs about S statements.
+
+    Attributes:
+        first: (L + 1,) where the directions of each patch begin.
+        outer, inner: (2, L, P) what the statements prove of all observables, from without and from within.
+        needed: (S,) which statements are surely needed.
+        margins, tried: (K,) from within, and those without a statement.
+        lower, upper, middle, across: (P,) of a patch without a statement.
+        unit: (M,) a statement's unit vector.
+        places: (M,) 0, 1, 2...
+    """
+
+    first: Integers
+    outer: Floats
+    inner: Floats
+    needed: Booleans
+    margins: Floats
+    tried: Floats
+    lower: Floats
+    upper: Floats
+    middle: Floats
+    across: Floats
+    unit: Floats
+    places: Integers
+
+
 def prove_statements(
     image: ImageArrays, known: Enclosed, statements: Integers, noise: float
 ) -> tuple[bool, Floats, Booleans]:
@@ -56,44 +85,56 @@ def prove_statements(
         statements: (S, 2) patches and prototypes.
         noise: by how much a margin without a statement has to miss 0.
     """
-    patches, size = known.low.shape
-    stated = by_patch(image, statements)
+    (patches, size), count = known.low.shape, len(statements)
+    stated, rivals = by_patch(image, statements), len(image.bias)
     room = stated.prototype.shape[1]
-    spans = Span(
-        np.empty((patches, size)),
-        np.empty((patches, size)),
-        np.empty((len(statements), size)),
-        np.zeros((patches, room, room)),
-        np.zeros((patches, room)),
-        np.zeros((patches, room)),
-        np.zeros((patches, 9)),
+    spans = spans_of(patches, count, room, size)
+    proofs = Proofs(
+        np.zeros(patches + 1, np.int64),
+        np.empty((2, patches, size)),
+        np.empty((2, patches, size)),
+        np.zeros(count, np.bool_),
+        *(np.empty(rivals) for _ in range(2)),
+        *(np.empty(size) for _ in range(4)),
+        np.empty(room),
+        np.arange(room),
     )
-    first = np.zeros(patches + 1, np.int64)
-    outer, inner = np.empty((2, patches, size)), np.empty((2, patches, size))
-    needed = np.zeros(len(statements), np.bool_)
+    whole = _prove(image, known, stated, noise, spans, proofs, pooled_of(image))
+    return whole, proofs.outer, proofs.needed
+
+
+@entry
+def _prove(
+    image: ImageArrays, known: Enclosed, stated: StatedPairs, noise: float, spans: Span, proofs: Proofs, pooled: Pooled
+) -> bool:
+    """See `prove_statements`."""
+    first, outer, inner = proofs.first, proofs.outer, proofs.inner
+    patches = len(stated.length)
     for patch in range(patches):
         count = stated.length[patch]
         first[patch + 1] = first[patch] + max(count - (1 if image.distance else 0), 0)
         span = span_of(spans, first, patch)
         if count > 0 and not find_span(image, known, patch, stated.prototype[patch, :count], span):
-            return False, outer, needed
+            return False
         range_of(image, known, stated, span, patch, False, outer[0, patch], outer[1, patch])
         range_of(image, known, stated, span, patch, True, inner[0, patch], inner[1, patch])
         _with_actual(known, patch, inner[0, patch], inner[1, patch])
-    pooled = pool(image, inner[0], inner[1])
-    margins = all_margins(image, pooled)
-    tried, lower, upper = np.empty(len(margins)), np.empty(size), np.empty(size)
-    unit, middle, across = np.empty(room), np.empty(size), np.empty(size)
+    pool(image, pooled, inner[0], inner[1])
+    margins, tried, lower, upper = proofs.margins, proofs.tried, proofs.lower, proofs.upper
+    all_margins(image, pooled, margins)
     for patch in range(patches):
         span = span_of(spans, first, patch)
         for place in range(stated.length[patch]):
-            if range_without(image, known, stated, span, patch, place, unit, middle, across, lower, upper):
+            if range_without(
+                image, known, stated, span, patch, place, proofs.places, proofs.unit, proofs.middle, proofs.across,
+                lower, upper,
+            ):  # fmt: skip
                 _with_actual(known, patch, lower, upper)
                 try_pooled(image, image.weights, pooled, patch, lower, upper, margins, tried)
                 for margin in tried:
                     if margin < -noise:
-                        needed[stated.statement[patch, place]] = True
-    return True, outer, needed
+                        proofs.needed[stated.statement[patch, place]] = True
+    return True
 
 
 @part
@@ -103,7 +144,8 @@ def range_of(
 ) -> None:  # fmt: skip
     """The ranges (P,) of a patch's observables, from without or from within."""
     domain = known.inner if within else known.outer
-    lower[:], upper[:] = domain
+    overwrite(lower, domain[0])
+    overwrite(upper, domain[1])
     if stated.length[patch] > 0:
         errors = errors_of(image, known, span, 0.0, 0.0, 0.0, False)
         _ends(image, domain, span.middle, span.across, span.numbers[5], errors, within, lower, upper)
@@ -112,18 +154,23 @@ def range_of(
 
 @part
 def range_without(
-    image: ImageArrays, known: Enclosed, stated: StatedPairs, span: Span, patch: int, place: int, unit: Floats,
-    middle: Floats, across: Floats, lower: Floats, upper: Floats,
+    image: ImageArrays, known: Enclosed, stated: StatedPairs, span: Span, patch: int, place: int, places: Integers,
+    unit: Floats, middle: Floats, across: Floats, lower: Floats, upper: Floats,
 ) -> bool:  # fmt: skip
-    """Write the ranges (P,) from within without one of the statements; false where rounding hides them."""
-    lower[:], upper[:] = known.inner
+    """Write the ranges (P,) from within without one of the statements; false where rounding hides them.
+
+    Args:
+        places: 0, 1, 2... to as many directions as there are, or more.
+    """
+    overwrite(lower, known.inner[0])
+    overwrite(upper, known.inner[1])
     if stated.length[patch] == 1:
         return True
     clear, constant, zeta, unit_error = normal(image, span, place, unit)
     if not clear:
         return False
     across[:] = constant
-    add_rows(span.duals, np.arange(len(span.duals)), unit, across)
+    add_rows(span.duals, places[: len(span.duals)], unit, across)
     share = 2 * zeta if image.distance else -zeta
     for k in range(len(across)):
         tau = across[k]
@@ -146,7 +193,7 @@ def _ends(
     factor = (2.0 if image.distance else 1.0) * (1 + sign * share)
     radius = factor * math.sqrt(max(ball + sign * ball_error, 0.0))
     across_error, middle_error = sign * across_error, sign * middle_error
-    first, last = domain
+    first, last = domain[0], domain[1]
     for k in range(len(lower)):
         rest = across[k] + across_error
         lower[k] = radius * math.sqrt(rest if rest > 0.0 else 0.0) + middle_error

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from verale.search.compiled.arrays import least, overwrite
 from verale.search.compiled.hull import (
+    AS_DIRECTION,
     Candidate,
     PatchHulls,
     add_rows,
@@ -29,10 +31,20 @@ from verale.search.compiled.hull import (
     try_statement,
 )
 from verale.search.compiled.image import Booleans, Floats, ImageArrays, Integers
-from verale.search.compiled.jit import entry, part
-from verale.search.compiled.pool import all_margins, pool, replace_pooled, try_pooled
+from verale.search.compiled.jit import entry
+from verale.search.compiled.parts import part
+from verale.search.compiled.pool import Pooled, all_margins, pool, pooled_of, replace_pooled, try_pooled
 
-__all__ = ["DualBases", "StatedPairs", "built", "by_patch", "find_dual", "shrink_statements", "without_statement"]
+__all__ = [
+    "DualBases",
+    "StatedPairs",
+    "build_all",
+    "by_patch",
+    "duals_of",
+    "find_dual",
+    "shrink_statements",
+    "without_statement",
+]
 
 
 class DualBases(NamedTuple):
@@ -45,6 +57,7 @@ class DualBases(NamedTuple):
         foot: (L, M) c.
         products: (L, M, P) <s_q, b_k>.
         square: (L,) |foot|^2.
+        places: (M,) 0, 1, 2...
     """
 
     known: Booleans
@@ -53,6 +66,7 @@ class DualBases(NamedTuple):
     foot: Floats
     products: Floats
     square: Floats
+    places: Integers
 
 
 class StatedPairs(NamedTuple):
@@ -71,7 +85,22 @@ class StatedPairs(NamedTuple):
     direction: Integers
 
 
-@entry
+class Shrinking(NamedTuple):
+    """Memory for deletions, of S statements.
+
+    Attributes:
+        margins, tried: (K,) the margins, and those without a statement.
+        kept, undecided: (S,) statements.
+        left: (S,) the least margin that was left without each of them.
+    """
+
+    margins: Floats
+    tried: Floats
+    kept: Booleans
+    undecided: Booleans
+    left: Floats
+
+
 def shrink_statements(
     image: ImageArrays, statements: Integers, first: Booleans, exact: bool, guard: float
 ) -> tuple[Booleans, Floats]:
@@ -88,14 +117,37 @@ def shrink_statements(
         exact: whether the statements are equations, not intervals.
         guard: a deletion must leave all margins above this.
     """
-    count = len(statements)
+    count, (patches, size) = len(statements), image.low.shape
     stated = by_patch(image, statements)
-    hulls, duals, trial = built(image, stated)
-    pooled = pool(image, hulls.lower[: len(stated.length)], hulls.upper[: len(stated.length)])
-    margins = all_margins(image, pooled)
-    tried = np.empty(len(margins))
-    kept, undecided = np.ones(count, np.bool_), np.ones(count, np.bool_)
-    left = np.full(count, math.inf)
+    room = stated.prototype.shape[1]
+    rivals = len(image.bias)
+    shrinking = Shrinking(
+        np.empty(rivals),
+        np.empty(rivals),
+        np.ones(count, np.bool_),
+        np.ones(count, np.bool_),
+        np.full(count, math.inf),
+    )
+    hulls = hulls_of(image, patches + 1, room)
+    trials = candidate(size, room), candidate(size, room)
+    duals = duals_of(patches, room, size)
+    _shrink(image, statements, first, exact, guard, shrinking, stated, hulls, duals, trials, pooled_of(image))
+    return shrinking.kept, shrinking.left
+
+
+@entry
+def _shrink(
+    image: ImageArrays, statements: Integers, first: Booleans, exact: bool, guard: float, shrinking: Shrinking,
+    stated: StatedPairs, hulls: PatchHulls, duals: DualBases, trials: tuple[Candidate, Candidate], pooled: Pooled,
+) -> None:  # fmt: skip
+    """See `shrink_statements`. `hulls` has one row more than there are patches, to build in."""
+    trial, spare = trials
+    margins, tried, left = shrinking.margins, shrinking.tried, shrinking.left
+    kept, undecided = shrinking.kept, shrinking.undecided
+    build_all(image, hulls, stated, trial)
+    pool(image, pooled, hulls.lower[: len(stated.length)], hulls.upper[: len(stated.length)])
+    all_margins(image, pooled, margins)
+    count = len(statements)
     next_, remaining = 0, count
     while remaining > 0:
         all_tried = next_ == count
@@ -108,17 +160,16 @@ def shrink_statements(
             find_dual(image, hulls, stated, duals, patch)
         without_statement(image, hulls, stated, duals, patch, place, exact, trial)
         try_pooled(image, image.weights, pooled, patch, trial.lower, trial.upper, margins, tried)
-        left[index] = tried.min()
+        left[index] = least(tried)
         if not left[index] > guard:
             undecided[index] = False
             remaining -= 1
         elif all_tried and index == _greatest(left, undecided, first):
             kept[index] = undecided[index] = False
             remaining -= 1
-            _drop(image, hulls, stated, duals, patch, place, exact, trial)
+            _drop(image, hulls, stated, duals, patch, place, exact, trial, spare)
             replace_pooled(image, pooled, patch, trial.lower, trial.upper)
-            margins[:] = tried
-    return kept, left
+            overwrite(margins, tried)
 
 
 @part
@@ -133,25 +184,21 @@ def _greatest(left: Floats, undecided: Booleans, first: Booleans) -> int:
     return best
 
 
-@part
 def by_patch(image: ImageArrays, statements: Integers) -> StatedPairs:
     """The statements of each patch."""
-    patches = image.low.shape[0]
-    count = np.zeros(patches, np.int64)
-    for index in range(len(statements)):
-        count[statements[index, 0]] += 1
-    room = max(count.max(), 1)
+    patches = len(image.low)
+    length = np.bincount(statements[:, 0], minlength=patches)
+    room = max(int(length.max()), 1)
     stated = StatedPairs(
-        np.zeros(patches, np.int64),
+        length,
         np.zeros((patches, room), np.int64),
         np.zeros((patches, room), np.int64),
         np.full((patches, room), -1),
     )
-    for index in range(len(statements)):
-        patch = statements[index, 0]
-        place = stated.length[patch]
-        stated.prototype[patch, place], stated.statement[patch, place] = statements[index, 1], index
-        stated.length[patch] += 1
+    order = np.argsort(statements[:, 0], kind="stable")
+    patch = statements[order, 0]
+    place = np.arange(len(order)) - (np.cumsum(length) - length)[patch]
+    stated.prototype[patch, place], stated.statement[patch, place] = statements[order, 1], order
     return stated
 
 
@@ -165,22 +212,23 @@ def _place(stated: StatedPairs, patch: int, index: int) -> int:
 
 
 @part
-def built(image: ImageArrays, stated: StatedPairs) -> tuple[PatchHulls, DualBases, Candidate]:
-    """What the statements say of the patches, with one row more to build in; room for dual bases, and for a trial."""
-    patches, room = stated.prototype.shape
-    size = image.gram.shape[0]
-    hulls, trial = hulls_of(image, patches + 1, room), candidate(size, room)
-    for patch in range(patches):
+def build_all(image: ImageArrays, hulls: PatchHulls, stated: StatedPairs, trial: Candidate) -> None:
+    """What the statements say of the patches."""
+    for patch in range(len(stated.length)):
         _build(image, hulls, stated, patch, patch, -1, trial)
-    duals = DualBases(
+
+
+def duals_of(patches: int, room: int, size: int) -> DualBases:
+    """Room for dual bases of M anchors each."""
+    return DualBases(
         np.zeros(patches, np.bool_),
         np.zeros(patches, np.bool_),
         np.empty((patches, room, room)),
         np.empty((patches, room)),
         np.empty((patches, room, size)),
         np.empty(patches),
+        np.arange(room),
     )
-    return hulls, duals, trial
 
 
 @part
@@ -195,7 +243,7 @@ def _build(
             try_statement(image, hulls, row, patch, prototype, trial)
             commit(image, hulls, row, patch, prototype, trial)
             if without < 0:
-                stated.direction[patch, place] = hulls.directions[row] - 1 if trial.ends[4] == 1.0 else -1
+                stated.direction[patch, place] = hulls.directions[row] - 1 if trial.ends[4] == AS_DIRECTION else -1
 
 
 @part
@@ -239,7 +287,8 @@ def without_statement(
     if not exact or (q < 0 and (not is_base or count == 0)) or not duals.usable[patch]:
         scratch = len(hulls.directions) - 1
         _build(image, hulls, stated, scratch, patch, place, trial)
-        trial.lower[:], trial.upper[:] = hulls.lower[scratch], hulls.upper[scratch]
+        overwrite(trial.lower, hulls.lower[scratch])
+        overwrite(trial.upper, hulls.upper[scratch])
         return
     products = trial.direction
     if is_base:
@@ -250,10 +299,10 @@ def without_statement(
                 own += duals.inverse[patch, r, c]
         trial.row[:count] = -1.0
         products[:] = 1.0
-        add_rows(duals.products[patch], np.arange(count), trial.row, products)
+        add_rows(duals.products[patch], duals.places[:count], trial.row, products)
     else:
         own, foot = duals.inverse[patch, q, q], duals.foot[patch, q]
-        products[:] = duals.products[patch, q]
+        overwrite(products, duals.products[patch, q])
     share = foot / own
     for k in range(len(products)):
         product = products[k]
@@ -263,7 +312,7 @@ def without_statement(
     ball = max(whole - duals.square[patch] + foot * share, 0.0)
     bound(
         image, whole, hulls.least[patch], ball, 0.0, hulls.reach[patch], trial.along, trial.across,
-        (image.lower, image.upper), trial.lower, trial.upper,
+        image.lower, image.upper, trial.lower, trial.upper,
     )  # fmt: skip
     for other in range(stated.length[patch]):
         if other != place:
@@ -275,25 +324,29 @@ def without_statement(
 @part
 def _drop(
     image: ImageArrays, hulls: PatchHulls, stated: StatedPairs, duals: DualBases, patch: int, place: int, exact: bool,
-    trial: Candidate,
+    trial: Candidate, spare: Candidate,
 ) -> None:  # fmt: skip
-    """Drop a statement, after `without_statement` of the same."""
+    """Drop a statement, after `without_statement` of the same, whose direction and coefficients are used up."""
     q = stated.direction[patch, place]
     for following in range(place, stated.length[patch] - 1):
-        for values in (stated.prototype, stated.statement, stated.direction):
-            values[patch, following] = values[patch, following + 1]
+        stated.prototype[patch, following] = stated.prototype[patch, following + 1]
+        stated.statement[patch, following] = stated.statement[patch, following + 1]
+        stated.direction[patch, following] = stated.direction[patch, following + 1]
     stated.length[patch] -= 1
     if not exact or q < 0 or not duals.usable[patch]:
         duals.known[patch] = False
-        room = candidate(image.gram.shape[0], len(trial.row))
-        _build(image, hulls, stated, patch, patch, -1, room)
+        _build(image, hulls, stated, patch, patch, -1, spare)
         return
-    hulls.lower[patch], hulls.upper[patch] = trial.lower, trial.upper
-    hulls.along[patch], hulls.across[patch] = trial.along, trial.across
+    overwrite(hulls.lower[patch], trial.lower)
+    overwrite(hulls.upper[patch], trial.upper)
+    overwrite(hulls.along[patch], trial.along)
+    overwrite(hulls.across[patch], trial.across)
     last = hulls.directions[patch] - 1
     inverse, foot, products = duals.inverse[patch], duals.foot[patch], duals.products[patch]
     duals.square[patch] -= foot[q] ** 2 / inverse[q, q]
-    removed, row = products[q].copy(), inverse[q].copy()
+    removed, row = trial.direction, trial.row
+    overwrite(removed, products[q])
+    overwrite(row, inverse[q])
     for r in range(last + 1):
         share = row[r] / row[q]
         if r != q:
@@ -304,10 +357,11 @@ def _drop(
                 inverse[r, c] -= share * row[c]
     for r in range(q, last):  # close the gap
         foot[r] = foot[r + 1]
-        products[r] = products[r + 1]
-        inverse[r] = inverse[r + 1]
+        overwrite(products[r], products[r + 1])
+        overwrite(inverse[r], inverse[r + 1])
     for c in range(q, last):
-        inverse[:last, c] = inverse[:last, c + 1]
+        for r in range(last):
+            inverse[r, c] = inverse[r, c + 1]
     for each in range(stated.length[patch]):
         if stated.direction[patch, each] > q:
             stated.direction[patch, each] -= 1

@@ -48,12 +48,13 @@ import numpy as np
 from verale.bounds import Projection
 from verale.bounds.at_once import INFLATE
 from verale.rounding import UNIT
+from verale.search.compiled.arrays import largest, sum_of
 from verale.search.compiled.hull import DEPENDENT, add_rows
 from verale.search.compiled.image import Floats, ImageArrays, Integers
-from verale.search.compiled.jit import part
+from verale.search.compiled.parts import part
 from verale.search.problem import Problem
 
-__all__ = ["Enclosed", "Span", "enclosed", "errors_of", "find_span", "normal", "span_of"]
+__all__ = ["Enclosed", "Span", "enclosed", "errors_of", "find_span", "normal", "span_of", "spans_of"]
 
 _MOST_DEFECT = 2.0**-10
 """Directions that are farther from orthonormal than this prove nothing here."""
@@ -103,9 +104,11 @@ class Span(NamedTuple):
         middle: (P,) the middles of the observables' ranges.
         across: (P,) |r_k|^2.
         duals: (M, P) t.
-        coefficients: (M, M) C.
+        coefficients: (M, M) C, and zeros behind.
         centre: (M,) w.
         lengths: (M,) sums of the sizes of the rows of C.
+        squares: (P,) t^T t; room for all patches alike.
+        factor: (M, M) room for all patches alike.
         numbers: (9,) delta, T, the error of t, W, the error of w, |z - x_0|^2 - |f|^2, half the width of |z - x_0|^2,
             the greatest |z - x_0|^2, the greatest |b_k|^2.
     """
@@ -116,7 +119,24 @@ class Span(NamedTuple):
     coefficients: Floats
     centre: Floats
     lengths: Floats
+    squares: Floats
+    factor: Floats
     numbers: Floats
+
+
+def spans_of(patches: int, statements: int, room: int, size: int) -> Span:
+    """Room for all patches: those of one patch stand together, as `span_of` takes them."""
+    return Span(
+        np.empty((patches, size)),
+        np.empty((patches, size)),
+        np.empty((statements, size)),
+        np.zeros((statements, room)),
+        np.zeros(statements),
+        np.zeros(statements),
+        np.empty(size),
+        np.empty((room, room)),
+        np.zeros((patches, 9)),
+    )
 
 
 @part
@@ -129,14 +149,15 @@ def _gamma(operations: int) -> float:
 @part
 def span_of(spans: Span, first: Integers, patch: int) -> Span:
     """Those of one patch, of those of all."""
-    room = first[patch + 1] - first[patch]
     return Span(
         spans.middle[patch],
         spans.across[patch],
         spans.duals[first[patch] : first[patch + 1]],
-        spans.coefficients[patch, :room, :room],
-        spans.centre[patch, :room],
-        spans.lengths[patch, :room],
+        spans.coefficients[first[patch] : first[patch + 1]],
+        spans.centre[first[patch] : first[patch + 1]],
+        spans.lengths[first[patch] : first[patch + 1]],
+        spans.squares,
+        spans.factor,
         spans.numbers[patch],
     )
 
@@ -153,16 +174,18 @@ def find_span(image: ImageArrays, known: Enclosed, patch: int, prototypes: Integ
             reach[k] = squared if squared > 0.0 else 0.0
         else:
             reach[k] = gram[k, k]
-    if not _factorise(image, base, anchors, reach, span.coefficients):
+    if not _factorise(image, base, anchors, reach, span.factor, span.coefficients):
         return False
     far, near, half = image.whole, image.whole, 0.0
     if image.distance:
         far, near = known.high[patch, base], known.low[patch, base]
         half = (far - near) / 2 * INFLATE
-    farthest = INFLATE * (reach.max() + known.reach_error)
+    farthest = INFLATE * (largest(reach) + known.reach_error)
     rounding, dual_error, centre_error, length = _gamma(2 * room + 16), 0.0, 0.0, 0.0
     for i in range(room):
-        span.lengths[i] = np.abs(span.coefficients[i]).sum()
+        span.lengths[i] = 0.0
+        for j in range(room):
+            span.lengths[i] += abs(span.coefficients[i, j])
         error = INFLATE * 4 * span.lengths[i] * known.largest * _gamma(known.operations + 2 * room + 16)
         dual_error += error * error
         centre, spoiled = 0.0, 0.0
@@ -175,9 +198,8 @@ def find_span(image: ImageArrays, known: Enclosed, patch: int, prototypes: Integ
         centre_error += spoiled * spoiled
         length += centre * centre
     dual_error, centre_error = INFLATE * math.sqrt(dual_error), INFLATE * math.sqrt(centre_error)
-    along = span.middle
-    along[:] = 0.0
-    squares = np.zeros(size)
+    along, squares = span.middle, span.squares
+    along[:], squares[:] = 0.0, 0.0
     for i in range(room):
         _dual(image, base, anchors, span.coefficients[i], i, span.duals[i])
         dual, centre = span.duals[i], span.centre[i]
@@ -194,17 +216,18 @@ def find_span(image: ImageArrays, known: Enclosed, patch: int, prototypes: Integ
             along[k] += image.shift[k]
         reach[k] -= squares[k]
     numbers = span.numbers
-    numbers[0], numbers[1], numbers[2] = delta, INFLATE * (math.sqrt(squares.max()) + dual_error), dual_error
+    numbers[0], numbers[1], numbers[2] = delta, INFLATE * (math.sqrt(largest(squares)) + dual_error), dual_error
     numbers[3], numbers[4] = INFLATE * (math.sqrt(length) + 2 * centre_error), centre_error
     numbers[5], numbers[6], numbers[7], numbers[8] = (near + far) / 2 - length, half, far, farthest
     return True
 
 
 @part
-def _factorise(image: ImageArrays, base: int, anchors: Integers, reach: Floats, inverse: Floats) -> bool:
+def _factorise(
+    image: ImageArrays, base: int, anchors: Integers, reach: Floats, factor: Floats, inverse: Floats
+) -> bool:
     """The inverse of the Cholesky factor of the Gram matrix of b_j, but for rounding; whether each b_j adds enough."""
     gram, room = image.gram, len(anchors)
-    factor = np.empty((room, room))
     for i in range(room):
         first = anchors[i]
         for j in range(i + 1):
@@ -320,7 +343,7 @@ def normal(image: ImageArrays, span: Span, place: int, unit: Floats) -> tuple[bo
     room, skipped = len(span.centre), 1 if image.distance else 0
     squared, long, q = 0.0, 0.0, place - skipped
     for i in range(room):
-        unit[i] = -span.coefficients[i].sum() if q < 0 else span.coefficients[i, q]
+        unit[i] = -sum_of(span.coefficients[i]) if q < 0 else span.coefficients[i, q]
         squared += unit[i] * unit[i]
         long += span.lengths[i] * span.lengths[i]
     scale, error = 1 / math.sqrt(squared), _gamma(2 * room + 16)

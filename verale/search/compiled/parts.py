@@ -1,0 +1,156 @@
+"""Parts: functions that only machine code calls.
+
+numba alone would make each part whole: with all that it calls linked in, optimised, turned into machine code, and with
+a wrapper that unpacks its arguments from Python's objects. A part that stands five calls below an entry was optimised
+five times and more, and of the 84 s that the search took to compile, more than half went there. Here a part is
+translated once into LLVM's language and left as it is; an entry links all that it needs, and is optimised once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from verale.search.compiled.settings import import_numba
+
+numba = import_numba()
+
+from llvmlite.binding import newpassmanagers  # noqa: E402
+from numba.core import codegen, compiler, config, event, registry, sigutils  # noqa: E402
+from numba.core.types import unliteral  # noqa: E402
+
+__all__ = ["OPTIONS", "Compiler", "part"]
+
+_NOT_NEEDED = {
+    "with_lifting",
+    "inline_closure_likes",
+    "Rewrite dynamic raises",
+    "make_function_op_code_to_jit_function",
+    "inline_inlinables",
+    "find_literally",
+    "literal_unroll",
+    "LiteralPropagation",
+    "inline_overloads",
+    "nopython_rewrites",
+    "annotate_types",
+    "dump_parfor_diagnostics",
+}
+
+_HASH = hash(compiler.Flags())
+
+_SPEED = 2
+"""How much LLVM optimises, as of its options -O0 to -O3."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OPTIONS = {"nopython": True, "error_model": "numpy", "nogil": True, "_nrt": False}
+"""Without `fastmath`, so that the same numbers come out on every processor. Without numba's runtime, which would count
+references to each array of each tuple wherever one is named: so no machine code makes or returns an array."""
+
+
+def part(function: F) -> F:
+    """A function that entries call, and other parts."""
+    made: Any = function if config.DISABLE_JIT else Part(function)
+    return cast(F, made)
+
+
+class Part(registry.CPUDispatcher):
+    """A function that numba finds in other functions, and translates for the types with which they call it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, targetoptions=dict(OPTIONS), pipeline_class=_Translation)
+        part = self
+
+        def call(*arguments: Any) -> Any:
+            return part(*arguments)
+
+        self._entry = numba.jit(**OPTIONS, pipeline_class=Compiler)(call)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Called from Python, as tests do, it becomes an entry of its own."""
+        return self._entry(*arguments)
+
+    def compile(self, sig: Any) -> Any:
+        types = tuple(unliteral(each) for each in sigutils.normalize_signature(sig)[0])  # not once for each number
+        if types not in self.overloads:
+            with event.trigger_event("numba:compile", data={"dispatcher": self, "args": types, "return_type": None}):
+                translated = self._compiler.compile(types, None)
+            name = object()  # what calls ask for, instead of a function of Python's
+            self.overloads[types] = translated._replace(entry_point=name)
+            self.targetctx.insert_user_function(name, translated.fndesc, translated.library.with_all_it_needs())
+        return self.overloads[types].entry_point
+
+
+class Compiler(compiler.Compiler):
+    """numba's, without steps that these functions do not need: they have no closures, no exceptions of their own, no
+    expressions of whole arrays."""
+
+    def __init__(
+        self, typing: Any, target: Any, library: Any, args: Any, returned: Any, flags: Any, local: Any
+    ) -> None:
+        if library is None:
+            library = _Optimised(target.codegen(), "entry")
+            library.enable_object_caching()
+        super().__init__(typing, target, library, args, returned, _Flags(flags), local)
+
+    def define_pipelines(self) -> list[Any]:
+        pipelines: list[Any] = super().define_pipelines()
+        for each in pipelines:
+            each.passes = [step for step in each.passes if step[0]._name not in _NOT_NEEDED]
+            each.finalize()
+        return pipelines
+
+
+class _Translation(Compiler):
+    """From Python to LLVM's language, without wrappers."""
+
+    def __init__(
+        self, typing: Any, target: Any, library: Any, args: Any, returned: Any, flags: Any, local: Any
+    ) -> None:
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        super().__init__(typing, target, _Translated(target.codegen(), "part"), args, returned, flags, local)
+
+
+class _Flags(compiler.Flags):
+    """numba's options of a function, compared as they are given. numba looks them up for each operation that it types,
+    and computed them all for it, which took a sixth of the time."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Flags):
+            return bool(self._values == other._values)
+        return bool(super().__eq__(other))
+
+    def __hash__(self) -> int:
+        return _HASH
+
+
+class _Optimised(codegen.JITCodeLibrary):
+    """What an entry became."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Later, with all that is linked in."""
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        """Once; numba would do it once more before, for references, which are not counted here. Loops become vectors.
+        They are not written down several times in a row: that made the search no faster, and took 3 s of 19."""
+        options = newpassmanagers.create_pipeline_tuning_options(_SPEED)
+        options.loop_vectorization, options.loop_interleaving, options.loop_unrolling = True, False, False
+        builder = newpassmanagers.create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(self._final_module, builder)
+
+
+class _Translated(codegen.JITCodeLibrary):
+    """What a part became. It is linked into entries, and is nothing by itself."""
+
+    def with_all_it_needs(self) -> list[Any]:
+        """This and, each once, what it calls."""
+        found: dict[Any, None] = {self: None}
+        for library in self._linking_libraries:
+            found |= dict.fromkeys(library.with_all_it_needs() if isinstance(library, _Translated) else [library])
+        return list(found)
+
+    def finalize(self) -> None:
+        self._finalized = True
