@@ -179,3 +179,19 @@ def test_what_cannot_be_locked_is_not_saved(tmp_path, monkeypatch):
     kept = kept_of(lambda x: x, tmp_path, monkeypatch)
     kept.save_overload("types", "code")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_compiled_beforehand_is_noted_for_this_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit, "_folder", lambda: tmp_path)
+    assert jit.state() == (False, str(tmp_path))
+    jit.note_warm()
+    assert jit.state() == (True, str(tmp_path))
+    monkeypatch.setattr(jit, "_machine", lambda: "another")
+    assert jit.state() == (False, str(tmp_path))
+
+
+def test_one_process_at_a_time_compiles(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit, "_folder", lambda: tmp_path)
+    with jit._one_at_a_time(), pytest.raises(Timeout):
+        FileLock(tmp_path / "compiling.lock").acquire(timeout=0)
+    FileLock(tmp_path / "compiling.lock").acquire(timeout=0)

@@ -98,7 +98,7 @@ def _grow(
             rival = _worst(margins)
         _losses(image, pooled, weights, rival, loss)
         if blame is not None:
-            blame_patches(image, pooled.patches, weights[:, rival], loss, open_, blame)
+            blame_patches(image, pooled.patches, weights[:, rival], loss, open_, blame)  # type: ignore[arg-type]
         patch_used[:] = False
         deficit, promised, stated = guard - margins[rival], 0.0, 0
         while stated < _STATEMENTS_PER_ROUND and not (stated > 0 and promised >= deficit):

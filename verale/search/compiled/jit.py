@@ -6,6 +6,7 @@ import gc
 import hashlib
 import logging
 import os
+import platform
 import re
 import shutil
 import tempfile
@@ -24,9 +25,9 @@ from verale.search.compiled.settings import import_numba
 
 numba = import_numba()
 
-from numba.core import caching, config, event  # noqa: E402
+from numba.core import caching, codegen, config, event  # noqa: E402
 
-__all__ = ["entry"]
+__all__ = ["entry", "note_warm", "state"]
 
 _settings: Any = config
 _settings.CACHE_LOCATOR_CLASSES = ""  # a variable of numba's would take the place of the cache below
@@ -35,6 +36,7 @@ _log = logging.getLogger(__name__)
 
 _OURS = re.compile(r"compiled-[0-9a-f]{16}")
 _KEPT_SECONDS = 30 * 24 * 3600
+_WARM = "warm"
 _REMEDY = "name a folder that is yours alone in XDG_CACHE_HOME"
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,7 +49,7 @@ def entry(function: F) -> F:
     def call(*arguments: Any) -> Any:
         if getattr(compiled, "signatures", True):  # numba may be told not to compile
             return compiled(*arguments)
-        with event.install_listener("numba:compile", _Announcement()), _without_collection():
+        with event.install_listener("numba:compile", _Announcement()), _without_collection(), _one_at_a_time():
             return compiled(*arguments)
 
     return cast(F, call)
@@ -60,6 +62,20 @@ def _compiled(function: F) -> F:
     if _folder() is not None:
         compiled._cache = kept(function)
     return cast(F, compiled)
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Of the processes that use one cache, one compiles at a time: the others wait, and then read what it has kept."""
+    lock = None if _folder() is None else FileLock(str(_folder()) + "/compiling.lock")
+    with suppress(OSError, NotImplementedError):  # what cannot be locked is compiled by each
+        if lock is not None:
+            lock.acquire()
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
 
 
 @contextmanager
@@ -123,6 +139,27 @@ def _folder() -> Path | None:
     return place if isinstance(place, Path) else None
 
 
+def note_warm() -> None:
+    """Note in the cache that it has all that any head needs."""
+    folder = _folder()
+    if folder is not None:
+        (folder / _WARM).write_text(_machine())
+
+
+def state() -> tuple[bool, str]:
+    """Whether the cache has all that any head needs on this machine; where it is, or why there is none."""
+    folder = _folder()
+    if folder is None:
+        return False, f"not kept: {_place()}"
+    noted = folder / _WARM
+    return noted.exists() and noted.read_text() == _machine(), str(folder)
+
+
+def _machine() -> str:
+    """What machine code depends on, besides the sources."""
+    return " ".join((numba.__version__, platform.python_version(), codegen.ll.get_host_cpu_name()))
+
+
 @cache
 def _place() -> Path | str:
     """Where machine code is kept, or why it is not: nothing can be written there, or others may write there too.
@@ -146,7 +183,7 @@ def _place() -> Path | str:
     except OpenToOthersError as error:
         return f"{error}; or {_REMEDY}"
     except OSError:
-        return f"no cache can be written; {_REMEDY}"
+        return f"no cache can be written, so every process compiles anew; {_REMEDY}"
 
 
 def _remove_older(folder: Path) -> None:

@@ -15,9 +15,7 @@ from verale.search.compiled.settings import import_numba
 
 numba = import_numba()
 
-from llvmlite.binding import newpassmanagers  # noqa: E402
 from numba.core import codegen, compiler, config, event, registry, sigutils  # noqa: E402
-from numba.core.types import unliteral  # noqa: E402
 
 __all__ = ["OPTIONS", "Compiler", "part"]
 
@@ -71,7 +69,9 @@ class Part(registry.CPUDispatcher):
         return self._entry(*arguments)
 
     def compile(self, sig: Any) -> Any:
-        types = tuple(unliteral(each) for each in sigutils.normalize_signature(sig)[0])  # not once for each number
+        types = tuple(
+            numba.core.types.unliteral(each) for each in sigutils.normalize_signature(sig)[0]
+        )  # not once for each number
         if types not in self.overloads:
             with event.trigger_event("numba:compile", data={"dispatcher": self, "args": types, "return_type": None}):
                 translated = self._compiler.compile(types, None)
@@ -136,9 +136,9 @@ class _Optimised(codegen.JITCodeLibrary):
     def _optimize_final_module(self) -> None:
         """Once; numba would do it once more before, for references, which are not counted here. Loops become vectors.
         They are not written down several times in a row: that made the search no faster, and took 3 s of 19."""
-        options = newpassmanagers.create_pipeline_tuning_options(_SPEED)
+        options = codegen.ll.create_pipeline_tuning_options(_SPEED)
         options.loop_vectorization, options.loop_interleaving, options.loop_unrolling = True, False, False
-        builder = newpassmanagers.create_pass_builder(self._codegen._tm, options)
+        builder = codegen.ll.create_pass_builder(self._codegen._tm, options)
         builder.getModulePassManager().run(self._final_module, builder)
 
 

@@ -1,0 +1,41 @@
+"""Everything compiled beforehand, so that no explanation has to wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import process_time
+
+import torch
+
+from verale.head import Euclidean, FocalPooling, Head, Identity, LogRatio, Softmax
+from verale.search.compiled.duals import compiled_sums
+from verale.search.compiled.jit import note_warm
+from verale.search.explain import explain
+
+__all__ = ["warm"]
+
+
+_ONE_DIRECTION = (
+    torch.zeros((1, 1), dtype=torch.int64),
+    torch.ones((1, 1, 1), dtype=torch.float64),
+    torch.ones((1, 1), dtype=torch.float64),
+)
+
+
+def warm() -> Iterator[tuple[str, float]]:
+    """Explain an image of one small head of each kind that is compiled on its own; its name, and processor seconds."""
+    weight, prototypes = torch.eye(2, 8), torch.eye(8)
+    patches = torch.rand(1, 6, 8, generator=torch.Generator().manual_seed(0))
+    heads = {
+        "max pooling": Head(weight, Euclidean(), LogRatio(1e-4), prototypes=prototypes),
+        "poolings with a mean": Head(
+            weight, Euclidean(), LogRatio(1e-4), prototypes=prototypes, pooling=FocalPooling("max_minus_mean")
+        ),
+        "softmax heads": Head(weight, Softmax(), Identity()),
+    }
+    for name, head in heads.items():
+        begin = process_time()
+        explain(head, patches)
+        compiled_sums(torch.eye(3, dtype=torch.float64), None, *_ONE_DIRECTION)
+        yield name, process_time() - begin
+    note_warm()
