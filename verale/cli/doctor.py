@@ -45,7 +45,7 @@ def command(as_json: bool, warm: bool) -> None:
 def _warm(as_json: bool) -> None:
     """Compile all that explanations need, and say how long it took. Raises UsageError without the extra `explain`."""
     try:
-        from verale.search.compiled.warm import warm
+        from verale.runs.warm import warm
     except ImportError as error:
         raise UsageError(f"nothing can be compiled: {first_line(error)}; pip install 'verale[explain]'") from error
     for name, seconds in warm():
