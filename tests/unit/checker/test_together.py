@@ -13,7 +13,7 @@ from verale.checker import Auditor, KernelError, Status, Verdict
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.kernel import CHOICES
 from verale.checker.proved import Script, default_kernel, program
-from verale.checker.together import completed
+from verale.checker.together import completed, in_common
 from verale.cli import shared
 from verale.runs.records import read_record
 from verale.soundness.independent import files
@@ -116,6 +116,18 @@ def test_kernels_that_contradict_each_other_prove_nothing(says) -> None:
     assert "proved" not in verdict.claims.values() and not verdict.by
     untrue = files.certificate(HEAD, [OWN], image=OTHER, minimality=True)
     assert check(untrue, minimality=True).reason == "kernels"
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_kernel_that_stops_at_the_limit_contradicts_no_other(swapped) -> None:
+    """Of two kernels one may have wider enclosures, and so need more steps."""
+    proved = Verdict(Status.PROVED, "proved", "", {"entailment": "proved"}, by={"entailment": "arb"})
+    stopped = Verdict(Status.NOT_PROVED, "limit", "takes more steps", {"entailment": "not checked"})
+    pair = [stopped, proved] if swapped else [proved, stopped]
+    common = in_common(pair, "both")
+    assert (common.status, common.reason, common.message) == (Status.NOT_PROVED, "limit", "takes more steps")
+    other = Verdict(Status.NOT_PROVED, "bounds", "too little", {"entailment": "not checked"})
+    assert in_common([proved, other], "both").reason == "kernels"
 
 
 def test_records_say_what_proved_each_claim_and_are_read_back(says, tmp_path) -> None:
