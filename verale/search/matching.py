@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Indices", "Matching"]
+__all__ = ["Floats", "Indices", "Matching", "ranked"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -99,3 +99,29 @@ def _match_row(weights: Floats, u: Floats, v: Floats, of_row: Indices, of_column
         row = int(before[column])
         of_column[column] = row
         of_row[row], column = column, int(of_row[row])
+
+
+def ranked(gain: Floats, left: Floats, top: Floats) -> tuple[Floats, Matching]:
+    """Prices and a matching by rank; the best ones if no w_k (R_l - o_k) is negative and nothing is stated.
+
+    Products of sorted factors have the greatest sum in sorted order; prices with v_i - v_i+1 = (w_i - w_i+1) R_i+1
+    prove it.
+
+    Args:
+        gain: (q,) w_k, the greatest first.
+        left: (L,) R_l.
+        top: (q,) o_k.
+    """
+    rows, columns = np.argsort(-left, kind="stable"), np.arange(len(gain))
+    descending = np.zeros(len(gain) + len(left) + 1)
+    descending[: len(rows)] = left[rows]
+    for _ in range(2):  # leave out the prototypes that gain nothing at their rank
+        columns = columns[descending[: len(columns)] > top[columns]]
+    worth = gain[columns]
+    steps = (worth - np.append(worth[1:], 0.0)) * descending[1 : len(columns) + 1]
+    prices = np.zeros(len(gain))
+    prices[columns] = (steps[::-1].cumsum()[::-1] - worth * top[columns]).clip(min=0)
+    of_row, of_column = np.full(len(left), -1), np.full(len(gain), -1)
+    paired = min(len(rows), len(columns))
+    of_row[rows[:paired]], of_column[columns[:paired]] = columns[:paired], rows[:paired]
+    return prices, Matching(of_row, of_column)

@@ -10,18 +10,18 @@ from support.problems import margins_from_scratch, small_problem, tied_problem
 
 from verale.bounds import Simplex
 from verale.search.compiled.assigned import choose_masses, drop_masses
-from verale.search.paradigms.assignment import _Rivals
+from verale.search.prices import Rivals
 
 
 def chosen(problem, most=math.inf):
-    image = _Rivals.of(problem)
+    image = Rivals.of(problem)
     return choose_masses(image.mass, image.weights, image.bias, most)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pairs_entail_the_class_and_some_are_dropped(seed):
     one = small_problem("softmax", seed).take([0])
-    image, pairs = _Rivals.of(one), chosen(one)
+    image, pairs = Rivals.of(one), chosen(one)
     assert (margins_from_scratch(one, Simplex(one.head), [pairs]) > 0).all()
     everything = [(patch, int(k)) for patch, row in enumerate(image.mass) for k in np.argsort(row)[2:]]
     assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, everything)
@@ -36,7 +36,7 @@ def test_given_up_and_tied():
 
 def test_patches_whose_last_mass_the_others_determine_are_left_to_the_other_search():
     one = small_problem("softmax", 0).take([0])
-    image = _Rivals.of(one)
+    image = Rivals.of(one)
     for missing in (0, 1):
         pairs = [(1, k) for k in range(one.head.size - missing)]
         assert drop_masses(image.mass, image.weights, image.bias, image.noise, pairs) is None

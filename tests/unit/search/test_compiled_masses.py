@@ -9,11 +9,11 @@ from support.problems import margins_from_scratch, small_problem, tied_problem
 from verale.bounds import Simplex
 from verale.search.compiled.masses import GIVEN_UP, GROWN, STAYS_OPEN, Masses, grow_masses, most_left, move
 from verale.search.grow import grow
-from verale.search.paradigms.assignment import _Rivals
+from verale.search.prices import Rivals
 
 
 def masses_of(problem):
-    image = _Rivals.of(problem)
+    image = Rivals.of(problem)
     return Masses.of(image.mass, image.weights, image.bias)
 
 

@@ -13,7 +13,7 @@ from support.small import small_head
 from verale.bounds import Assignment
 from verale.head import Head, Identity, Softmax
 from verale.search.compiled.assigned import drop_masses
-from verale.search.paradigms.assignment import _Rivals, _Trials
+from verale.search.prices import Rivals, Trials
 from verale.search.sweep import sweep
 
 
@@ -40,7 +40,7 @@ def test_the_statements_are_those_of_the_search_without_machine_code():
         growths, _ = sweep(problem, Assignment(problem.head))
         for index, growth in enumerate(growths):
             one = problem.take([index])
-            image, trials = _Rivals.of(one), _Trials(one, sorted(growth.pairs))
+            image, trials = Rivals.of(one), Trials(one, sorted(growth.pairs))
             assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, growth.pairs)
             if assigned is not None:
                 trials.drop_all()
@@ -53,7 +53,7 @@ def test_prices_prove_the_margins_and_are_the_best_where_simplex_does_not_do():
     priced = 0
     for problem in problems():
         for index, growth in enumerate(sweep(problem, Assignment(problem.head))[0]):
-            image = _Rivals.of(problem.take([index]))
+            image = Rivals.of(problem.take([index]))
             assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, growth.pairs)
             if assigned is None:
                 continue
@@ -72,7 +72,7 @@ def test_prices_prove_the_margins_and_are_the_best_where_simplex_does_not_do():
 def test_no_statement_can_be_dropped_that_is_kept():
     for problem in problems():
         one = problem.take([0])
-        image = _Rivals.of(one)
+        image = Rivals.of(one)
         growth = sweep(one, Assignment(one.head))[0][0]
         assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, growth.pairs)
         if assigned is None:
@@ -87,7 +87,7 @@ def test_no_statement_can_be_dropped_that_is_kept():
 def test_what_rounding_may_decide_is_kept_and_not_called_needed():
     """With noise as large as a margin, nothing is sure."""
     one = small_problem("softmax", 0).take([0])
-    image = replace(_Rivals.of(one), noise=np.full(len(_Rivals.of(one).rivals), 10.0))
+    image = replace(Rivals.of(one), noise=np.full(len(Rivals.of(one).rivals), 10.0))
     growth = sweep(one, Assignment(one.head))[0][0]
     assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, growth.pairs)
     assert assigned is not None and assigned.pairs == sorted(growth.pairs) and not assigned.minimal

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from support.cases import every
 
-from verale.search.matching import Matching
-from verale.search.paradigms.assignment import _ranked
+from verale.search.matching import Matching, ranked
 
 
 def heaviest(weights):
@@ -48,7 +47,7 @@ def test_ranked_prices_are_best_where_nothing_is_stated(seed):
     gain, left = np.sort(generator.random(generator.integers(1, 5)))[::-1], generator.random(generator.integers(1, 5))
     for top in (np.zeros(len(gain)), generator.random(len(gain))):
         weights = gain * (left[:, None] - top).clip(min=0)
-        v, matching = _ranked(gain, left, top)
+        v, matching = ranked(gain, left, top)
         u = (weights - v).max(1).clip(0)
         if not top.any():
             check(weights, matching, u.copy(), v.copy())

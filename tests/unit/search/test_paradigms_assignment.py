@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from scipy.optimize import linear_sum_assignment
+from support.heaviest import heaviest_left
 from support.problems import margins_from_scratch, problem_of, small_problem, tied_problem
 from support.small import small_head
 
@@ -16,7 +15,8 @@ from verale.head import Box
 from verale.paradigms import ORDERS
 from verale.search.avoid import Avoid
 from verale.search.paradigms import assignment
-from verale.search.paradigms.assignment import _Rivals, _Trials, explain_assignment, is_assigned_alone
+from verale.search.paradigms.assignment import explain_assignment, is_assigned_alone
+from verale.search.prices import Rivals
 from verale.search.spatial import explain_spatial
 
 
@@ -27,18 +27,6 @@ def machine_code(request, monkeypatch):
         monkeypatch.setattr(assignment, "is_available", lambda: False)
 
 
-def heaviest_left(problem, pairs):
-    """(K,) the margins that the best prices prove, from scratch: all patches, an exact matching."""
-    image = _Rivals.of(problem)
-    stated = np.zeros(image.mass.shape, bool)
-    stated[tuple(np.array(pairs).reshape(-1, 2).T)] = True
-    left = 1 - np.where(stated, image.mass, 0).sum(1)
-    top = np.where(stated, image.mass, 0).max(0)
-    given = (np.where(stated, 0, left[:, None] - top).clip(0) * -weights.clip(max=0) for weights in image.weights)
-    heaviest = [each[linear_sum_assignment(each, maximize=True)].sum() for each in given]
-    return image.bias + image.weights @ top - heaviest
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(seed, machine_code):
     problem = small_problem("softmax", seed, images=6, patches=7)
@@ -46,7 +34,7 @@ def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(se
         one, pairs = problem.take([image]), explanation.pairs
         margins = heaviest_left(one, pairs)
         assert margins.min() > 0
-        proved = explanation.margins[_Rivals.of(one).rivals].numpy()
+        proved = explanation.margins[Rivals.of(one).rivals].numpy()
         assert ((proved > 0) & (proved <= margins + 1e-9)).all()
         assert explanation.minimal
         assert all(heaviest_left(one, [*pairs[:at], *pairs[at + 1 :]]).min() < 0 for at in range(len(pairs)))
@@ -69,18 +57,6 @@ def test_fewer_statements_than_under_simplex(machine_code):
         for paradigm, search in ((Simplex, explain_spatial), (Assignment, explain_assignment)):
             sizes[paradigm] += sum(len(each.pairs) for each in search(problem, paradigm(problem.head), "rival"))
     assert sizes[Assignment] < sizes[Simplex]
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_only_the_patches_that_can_give_most_matter(seed):
-    """The best prices of a rival leave no excess at any patch but these, and sum to the heaviest matching of all."""
-    problem = small_problem("softmax", seed, images=1, patches=40)
-    generator = np.random.default_rng(seed)
-    pairs = [(int(patch), int(k)) for patch, k in np.argwhere(generator.random((40, problem.head.size)) < 0.2)]
-    trials, margins = _Trials(problem, pairs), heaviest_left(problem, pairs)
-    for row, margin in enumerate(margins):
-        assert len(trials._rows(trials._of(row)[0])) < 40
-        assert trials._known()[row] - trials._solve(row) == pytest.approx(margin, abs=1e-12)
 
 
 @pytest.mark.parametrize("order", ORDERS)
