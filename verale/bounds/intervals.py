@@ -28,6 +28,7 @@ for wide ones; the lesser result of both is taken. It is the bound of a concave 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -36,9 +37,25 @@ from torch import Tensor
 from verale.bounds.at_once import INFLATE
 from verale.rounding import gamma
 
-__all__ = ["Slopes", "slopes_of"]
+__all__ = ["Moves", "Slopes", "moves", "slopes_of"]
 
 _LEAST = 1e-300
+
+
+def moves(alpha: Tensor, beta: Tensor, half: Tensor, bends: Tensor) -> tuple[Tensor, Tensor]:
+    """(R, P) sum_j |alpha_kj - h_k beta_j| delta_j, and the same with a plus.
+
+    Args:
+        alpha, beta, half: see `Slopes`.
+        bends: (R, P) h_k.
+    """
+    bend = bends[:, :, None] * beta[:, None]
+    low, high = (((alpha + sign * bend).abs() * half[:, None]).sum(2) for sign in (-1, 1))
+    return low, high
+
+
+Moves = Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+"""The signature of `moves`."""
 
 
 class Slopes(NamedTuple):
@@ -51,6 +68,7 @@ class Slopes(NamedTuple):
         error: (R, N) by how much alpha may be off, for any observable.
         bend_error: (R, N) the same of beta.
         shift: (R, 1) no less than |C theta'|^2.
+        sum_moves: what does most of the arithmetic, should there be anything faster.
     """
 
     alpha: Tensor
@@ -59,6 +77,7 @@ class Slopes(NamedTuple):
     error: Tensor
     bend_error: Tensor
     shift: Tensor
+    sum_moves: Moves = moves
 
     def swings(self, across: Tensor, ball: Tensor, factor: int) -> tuple[Tensor, Tensor]:
         """(R, P) how far lower and upper ends may be from the observables for the middles and no swing; rounded up.
@@ -76,8 +95,7 @@ class Slopes(NamedTuple):
             h = (across / reach.clamp(min=_LEAST)).sqrt()
             swing = (h * ball + torch.where(h > 0, across / h.clamp(min=_LEAST), 0.0)) * (factor / 2)
             fixed = swing + off + h * bent
-            bend = h[:, :, None] * self.beta[:, None]
-            moved = [((self.alpha + sign * bend).abs() * self.half[:, None]).sum(2) for sign in (-1, 1)]
+            moved = self.sum_moves(self.alpha, self.beta, self.half, h)
             low, high = (torch.fmin(end, INFLATE * (fixed + way)) for end, way in zip((low, high), moved, strict=True))
         return low, high
 
@@ -105,7 +123,9 @@ class Slopes(NamedTuple):
         return ends[0], ends[1]
 
 
-def slopes_of(duals: Tensor, coefficients: Tensor, centre: Tensor, dual_error: Tensor, half: Tensor) -> Slopes:
+def slopes_of(
+    duals: Tensor, coefficients: Tensor, centre: Tensor, dual_error: Tensor, half: Tensor, sum_moves: Moves = moves
+) -> Slopes:
     """The slopes of R patches with M directions each.
 
     Args:
@@ -114,6 +134,7 @@ def slopes_of(duals: Tensor, coefficients: Tensor, centre: Tensor, dual_error: T
         centre: (R, M) w.
         dual_error: (R, M) how far a computed <e_i, b_k> may be from the real number.
         half: (R, M) of the anchors' intervals or, with one number more, of the base's before them.
+        sum_moves: see `Slopes`.
 
     Soundness: t, as other code computed it, and `duals` are both within `dual_error` of the same number. What the
     products here are rounded by is gamma of more operations than there are, times sums of sizes.
@@ -128,7 +149,9 @@ def slopes_of(duals: Tensor, coefficients: Tensor, centre: Tensor, dual_error: T
     moved = half if half.shape[1] == room else (half[:, 1:] + half[:, :1]) / 2
     shift = INFLATE * torch.bmm(size, moved[:, :, None])[:, :, 0].square().sum(1, keepdim=True)
     if half.shape[1] == room:
-        return Slopes(alpha, -beta, half, INFLATE * (error + rounding), INFLATE * (bend_error + rounding), shift)
+        return Slopes(
+            alpha, -beta, half, INFLATE * (error + rounding), INFLATE * (bend_error + rounding), shift, sum_moves
+        )
     rest = rounding * torch.bmm(most[:, None], size)[:, 0] + error
     return Slopes(
         torch.cat([1 - alpha.sum(2, keepdim=True), alpha], 2),
@@ -137,4 +160,5 @@ def slopes_of(duals: Tensor, coefficients: Tensor, centre: Tensor, dual_error: T
         INFLATE * (torch.cat([rest.sum(1, keepdim=True), error], 1) + rounding),
         INFLATE * (torch.cat([2 * bend_error.sum(1, keepdim=True), bend_error], 1) + rounding),
         shift,
+        sum_moves,
     )

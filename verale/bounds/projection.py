@@ -14,7 +14,7 @@ from torch.nn.functional import embedding_bag
 
 from verale.bounds.at_once import INFLATE, SumDuals, directions_of, dual_sums, duals_of
 from verale.bounds.domain import ball_around, domain_range, inner_domain_range
-from verale.bounds.intervals import Slopes, slopes_of
+from verale.bounds.intervals import Moves, Slopes, moves, slopes_of
 from verale.bounds.observables import norm, scaled
 from verale.bounds.products import gram
 from verale.bounds.rows import put, require_geometry, take
@@ -316,25 +316,35 @@ class Projection:
         """
         return self._in_parts(prototypes, observed, partial(self._hulls_at_once, sum_duals=sum_duals))
 
-    def ranges_of_intervals(self, prototypes: list[list[int]], observed: Enclosure) -> Enclosure:
+    def ranges_of_intervals(
+        self,
+        prototypes: list[list[int]],
+        observed: Enclosure,
+        sum_duals: SumDuals = dual_sums,
+        sum_moves: Moves = moves,
+    ) -> Enclosure:
         """(R, P) the ranges that all statements of each patch give together, however wide their intervals are.
 
         Args:
-            prototypes, observed: see `ranges_at_once`.
+            prototypes, observed, sum_duals: see `ranges_at_once`.
+            sum_moves: see `verale.bounds.intervals`.
 
         Soundness: the ranges for the middles of the intervals, moved outward by what `verale.bounds.intervals` proves
         of their widths.
         """
-        return self._in_parts(prototypes, observed, self._of_intervals)
+        of_some = partial(self._of_intervals, sum_duals=sum_duals, sum_moves=sum_moves)
+        return self._in_parts(prototypes, observed, of_some)
 
-    def _of_intervals(self, prototypes: list[list[int]], observed: Enclosure) -> Enclosure:
+    def _of_intervals(
+        self, prototypes: list[list[int]], observed: Enclosure, sum_duals: SumDuals, sum_moves: Moves
+    ) -> Enclosure:
         middle = (observed.lower + observed.upper) / 2
         half = up(torch.maximum(observed.upper - middle, middle - observed.lower))
-        rows, stated = self._rows_at_once(prototypes, Enclosure.exact(middle), dual_sums)
+        rows, stated = self._rows_at_once(prototypes, Enclosure.exact(middle), sum_duals)
         half = half.gather(1, stated.lists).masked_fill(~stated.said, 0.0)
         based = rows.base if self._euclidean else None
         duals = duals_of(self._gram, based, rows.anchors, rows.coefficients)
-        slopes = slopes_of(duals, rows.coefficients, rows.centre, rows.dual_error, half)
+        slopes = slopes_of(duals, rows.coefficients, rows.centre, rows.dual_error, half, sum_moves)
         return self._known(rows, prototypes, stated, observed, slopes)
 
     def _in_parts(

@@ -77,10 +77,11 @@ def _can(paradigm: SpatialParadigm[Any]) -> bool:
 
 def _at_once(problem: Problem, paradigm: Any, where: list[int], prototypes: list[list[int]]) -> PatchRanges:
     observed = problem.observed[problem.index(where)]
-    if problem.tolerance:
-        return PatchRanges(paradigm.ranges_of_intervals(prototypes, observed))
-    if observed.lower.device.type != "cpu" or not compiled.is_available():
-        return PatchRanges(paradigm.ranges_at_once(prototypes, observed))
-    from verale.search.compiled.duals import compiled_sums
+    quick: tuple[Any, ...] = ()
+    if observed.lower.device.type == "cpu" and compiled.is_available():
+        from verale.search.compiled.duals import compiled_moves, compiled_sums
 
-    return PatchRanges(paradigm.ranges_at_once(prototypes, observed, compiled_sums))
+        quick = compiled_sums, compiled_moves
+    if problem.tolerance:
+        return PatchRanges(paradigm.ranges_of_intervals(prototypes, observed, *quick))
+    return PatchRanges(paradigm.ranges_at_once(prototypes, observed, *quick[:1]))

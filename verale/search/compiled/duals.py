@@ -16,7 +16,7 @@ from verale.bounds.at_once import DualSums
 from verale.search.compiled.image import Floats, Integers
 from verale.search.compiled.jit import entry
 
-__all__ = ["compiled_sums", "sum_duals"]
+__all__ = ["compiled_moves", "compiled_sums", "sum_duals"]
 
 _AT_ONCE = 4
 
@@ -26,6 +26,28 @@ def compiled_sums(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficien
     origin = torch.full((len(anchors),), -1) if base is None else base
     arrays: list[Any] = [each.contiguous().numpy() for each in (gram, origin, anchors, coefficients, centre)]
     return DualSums(*map(torch.from_numpy, sum_duals(*arrays)))
+
+
+def compiled_moves(alpha: Tensor, beta: Tensor, half: Tensor, bends: Tensor) -> tuple[Tensor, Tensor]:
+    """See `verale.bounds.intervals.moves`; tensors on the CPU."""
+    low, high = torch.empty_like(bends), torch.empty_like(bends)
+    arrays: list[Any] = [each.contiguous().numpy() for each in (alpha, beta, half, bends, low, high)]
+    _sum_moves(*arrays)
+    return low, high
+
+
+@entry
+def _sum_moves(alpha: Floats, beta: Floats, half: Floats, bends: Floats, low: Floats, high: Floats) -> None:
+    """See `compiled_moves`."""
+    rows, size, stated = alpha.shape
+    for row in range(rows):
+        for k in range(size):
+            bend, less, more = bends[row, k], 0.0, 0.0
+            for j in range(stated):
+                slope, turn = alpha[row, k, j], bend * beta[row, j]
+                less += abs(slope - turn) * half[row, j]
+                more += abs(slope + turn) * half[row, j]
+            low[row, k], high[row, k] = less, more
 
 
 def sum_duals(
