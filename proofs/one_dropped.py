@@ -66,8 +66,8 @@ LEMMA = Lemma(
     code=(
         "verale/checker/plain/minimality.py",
         "verale/search/shrink.py",
-        "verale/search/top_k.py",
-        "verale/search/sparse.py",
+        "verale/search/paradigms/top_k.py",
+        "verale/search/paradigms/sparse.py",
     ),
     cases=(
         *(

@@ -14,7 +14,7 @@ from verale.rounding import UNIT
 from verale.search.matching import Floats, Indices, Matching, ranked
 from verale.search.problem import Pair, Problem
 
-__all__ = ["Rivals", "Trials", "rounded_up"]
+__all__ = ["Rivals", "PricedTrials", "rounded_up"]
 
 _PRICE_SHARE = 8
 """Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
@@ -60,7 +60,7 @@ class Rivals:
         return cls(mass, rivals, weights, lead, noise)
 
 
-class Trials:
+class PricedTrials:
     """The remaining statements of one image, what they leave open, and for every rival prices that close it.
 
     For each of K rivals only the prototypes with w_k > 0 count, the greatest first. The arrays are (K, Q): their

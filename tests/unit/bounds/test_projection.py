@@ -88,16 +88,3 @@ def test_a_duplicate_of_a_stated_prototype_is_known():
     assert float(rows.upper[0, 3] - rows.lower[0, 3]) < 1e-5
     rows = paradigm.extend(rows, torch.tensor([3]), observed[[0], [3]])
     assert int(rows.count) == 0
-
-
-@pytest.mark.parametrize("geometry", [Euclidean(), InnerProduct(1.5)], ids=str)
-def test_prototypes_that_changed_meanwhile_are_not_those_of_before(geometry):
-    """What is kept for the next images of a head is not kept for other numbers, as in a loop that trains."""
-    points = torch.rand(6, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(7))
-    head = metric_head(geometry, points)
-    first = Projection(head).numbers().gram
-    assert Projection(head).numbers().gram is first
-    head.prototypes[0] += 0.25
-    changed = Projection(head).numbers().gram
-    assert not torch.equal(changed, first)
-    assert torch.equal(changed, Projection(metric_head(geometry, head.prototypes.clone())).numbers().gram)

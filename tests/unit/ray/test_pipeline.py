@@ -83,9 +83,9 @@ FEW = 18
 
 
 def explained_here(given, start: int) -> list[bytes]:
-    """The certificates that explaining here gives for a few images from one on, in batches of four, under top_k."""
+    """The certificates that explaining here gives for a few images from one on, searched four together."""
     latents = open_latents(given.latents).take(start, FEW)
-    return [one.to_bytes() for one in explain_here(Head.load(given.head), latents, "top_k", batch=4, digits="exact")]
+    return [one.to_bytes() for one in explain_here(Head.load(given.head), latents, "triangle", batch=4, digits="exact")]
 
 
 def test_batches_matter_so_the_next_test_can_fail(given, of_one_run, batches_matter):
@@ -97,7 +97,7 @@ def test_parts_of_any_size_have_the_batches_of_one_run(
     workers, given, of_one_run, tmp_path, without_ray, batches_matter
 ):
     save_latents(tmp_path / "latents", open_latents(given.latents).take(0, FEW))
-    run = begun(given, tmp_path / "out", workers, str(tmp_path / "latents"), paradigm="top_k", digits="exact")
+    run = begun(given, tmp_path / "out", workers, str(tmp_path / "latents"), paradigm="triangle", digits="exact")
     assert made(run, FEW) == (of_one_run, [None] * FEW, [])
 
 

@@ -13,7 +13,7 @@ from support.small import small_head
 from verale.bounds import Assignment
 from verale.head import Head, Identity, Softmax
 from verale.search.compiled.assigned import drop_masses
-from verale.search.prices import Rivals, Trials
+from verale.search.prices import PricedTrials, Rivals
 from verale.search.sweep import sweep
 
 
@@ -40,7 +40,7 @@ def test_the_statements_are_those_of_the_search_without_machine_code():
         growths, _ = sweep(problem, Assignment(problem.head))
         for index, growth in enumerate(growths):
             one = problem.take([index])
-            image, trials = Rivals.of(one), Trials(one, sorted(growth.pairs))
+            image, trials = Rivals.of(one), PricedTrials(one, sorted(growth.pairs))
             assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, growth.pairs)
             if assigned is not None:
                 trials.drop_all()

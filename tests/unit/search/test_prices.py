@@ -7,7 +7,7 @@ import pytest
 from support.heaviest import heaviest_left
 from support.problems import small_problem
 
-from verale.search.prices import Trials, rounded_up
+from verale.search.prices import PricedTrials, rounded_up
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -16,7 +16,7 @@ def test_only_the_patches_that_can_give_most_matter(seed):
     problem = small_problem("softmax", seed, images=1, patches=40)
     generator = np.random.default_rng(seed)
     pairs = [(int(patch), int(k)) for patch, k in np.argwhere(generator.random((40, problem.head.size)) < 0.2)]
-    trials, margins = Trials(problem, pairs), heaviest_left(problem, pairs)
+    trials, margins = PricedTrials(problem, pairs), heaviest_left(problem, pairs)
     for row, margin in enumerate(margins):
         assert len(trials._rows(trials._of(row)[0])) < 40
         assert trials._known()[row] - trials._solve(row) == pytest.approx(margin, abs=1e-12)

@@ -24,7 +24,7 @@ GROWN, STAYS_OPEN, GIVEN_UP = 0, 1, 2
 _STATEMENTS_PER_ROUND = 16
 
 
-class Growth(NamedTuple):
+class GrowthArrays(NamedTuple):
     """Memory for growth.
 
     Attributes:
@@ -58,7 +58,7 @@ def grow_statements(image: ImageArrays, room: int, guard: float, most: float) ->
         most: growth with more statements is given up.
     """
     (patches, size), rivals = image.low.shape, len(image.bias)
-    growth = Growth(
+    growth = GrowthArrays(
         np.empty(size * rivals),
         np.empty(rivals),
         np.empty((2, rivals)),
@@ -76,7 +76,7 @@ def grow_statements(image: ImageArrays, room: int, guard: float, most: float) ->
 
 @entry
 def _grow(
-    image: ImageArrays, guard: float, most: float, growth: Growth, hulls: PatchHulls,
+    image: ImageArrays, guard: float, most: float, growth: GrowthArrays, hulls: PatchHulls,
     trials: tuple[Candidate, Candidate], pooled: Pooled, blame: Blame | None,
 ) -> tuple[int, int]:  # fmt: skip
     """How growth ended, and how many statements there are. `blame` is None under max pooling."""

@@ -48,11 +48,11 @@ references to each array of each tuple wherever one is named: so no machine code
 
 def part(function: F) -> F:
     """A function that entries call, and other parts."""
-    made: Any = function if config.DISABLE_JIT else Part(function)
+    made: Any = function if config.DISABLE_JIT else CompiledPart(function)
     return cast(F, made)
 
 
-class Part(registry.CPUDispatcher):
+class CompiledPart(registry.CPUDispatcher):
     """A function that numba finds in other functions, and translates for the types with which they call it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -73,7 +73,7 @@ class PricedMasses(NamedTuple):
     partner: Indices
 
 
-class Dropping(NamedTuple):
+class MassDropping(NamedTuple):
     """The S statements while they are dropped, and what is found.
 
     Attributes:
@@ -110,7 +110,7 @@ def drop_statements(
         (S,) which of them are kept; whether each of these is surely needed; (K, P) prices, the best ones
         where those of `simplex` do not do; (K,) the margins that they prove.
     """
-    dropping = Dropping(
+    dropping = MassDropping(
         prototypes,
         first,
         first[:-1].copy(),
@@ -125,7 +125,7 @@ def drop_statements(
 
 
 @entry
-def _drop_all(rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropping: Dropping) -> bool:
+def _drop_all(rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropping: MassDropping) -> bool:
     """See `drop_statements`; whether each statement that is kept is surely needed."""
     for rival in range(len(rivals.bias)):
         for k in range(len(priced.top)):
@@ -155,7 +155,7 @@ def _drop_all(rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropp
 
 
 @part
-def _remainder_without(rivals: PricedRivals, priced: PricedMasses, dropping: Dropping, patch: int) -> float:
+def _remainder_without(rivals: PricedRivals, priced: PricedMasses, dropping: MassDropping, patch: int) -> float:
     """A patch's remainder without its next statement; infinite if there is none."""
     at = dropping.next_[patch]
     if at == dropping.first[patch + 1]:

@@ -18,7 +18,7 @@ from verale.search.grow import given_up
 from verale.search.matching import Floats
 from verale.search.needed import surely_needed
 from verale.search.paradigms.of_patches import OfPatches
-from verale.search.prices import Rivals, Trials, rounded_up
+from verale.search.prices import PricedTrials, Rivals, rounded_up
 from verale.search.problem import Pair, Problem
 from verale.search.prove import HOPELESS, Explained, Proved, SpatialExplanation, propose_and_prove
 from verale.search.shrink import proved_margins
@@ -115,7 +115,7 @@ class _MachineCode:
 
 def _dropped(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> Explained:
     """The explanation of one image from statements that entail its class."""
-    trials = Trials(problem, sorted(pairs))
+    trials = PricedTrials(problem, sorted(pairs))
     trials.drop_all()
     minimal = trials.minimal and _open_to_ranges(problem, paradigm, trials.pairs)
     return _proved(problem, paradigm, trials.pairs, trials.prices, minimal)
