@@ -28,7 +28,7 @@ from verale.search import Batches, SearchOptions
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=9)
 LABELS = [0, 1, 2] * 3
-IN_LOCKSTEP = SearchOptions("top_k", batch=2)
+IN_LOCKSTEP = SearchOptions("triangle", batch=2)
 ALONE = SearchOptions("projection", batch=2)
 
 

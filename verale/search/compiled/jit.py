@@ -37,6 +37,8 @@ _log = logging.getLogger(__name__)
 _OURS = re.compile(r"compiled-[0-9a-f]{16}")
 _KEPT_SECONDS = 30 * 24 * 3600
 _WARM = "warm"
+_WAIT = 120.0
+"""Seconds; compiling takes a fifth of it."""
 _REMEDY = "name a folder that is yours alone in XDG_CACHE_HOME"
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,11 +68,12 @@ def _compiled(function: F) -> F:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Of the processes that use one cache, one compiles at a time: the others wait, and then read what it has kept."""
+    """Of the processes that use one cache, one compiles at a time: the others wait, and then read what it has kept; not
+    for ever, since one that is stopped may hold the lock."""
     lock = None if _folder() is None else FileLock(str(_folder()) + "/compiling.lock")
     with suppress(OSError, NotImplementedError):  # what cannot be locked is compiled by each
         if lock is not None:
-            lock.acquire()
+            lock.acquire(timeout=_WAIT)
     try:
         yield
     finally:
