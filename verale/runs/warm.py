@@ -8,18 +8,10 @@ from time import process_time
 import torch
 
 from verale.head import Euclidean, FocalPooling, Head, Identity, LogRatio, Softmax
-from verale.search.compiled.duals import compiled_sums
 from verale.search.compiled.jit import note_warm
 from verale.search.explain import explain
 
 __all__ = ["warm"]
-
-
-_ONE_DIRECTION = (
-    torch.zeros((1, 1), dtype=torch.int64),
-    torch.ones((1, 1, 1), dtype=torch.float64),
-    torch.ones((1, 1), dtype=torch.float64),
-)
 
 
 def warm() -> Iterator[tuple[str, float]]:
@@ -36,6 +28,5 @@ def warm() -> Iterator[tuple[str, float]]:
     for name, head in heads.items():
         begin = process_time()
         explain(head, patches)
-        compiled_sums(torch.eye(3, dtype=torch.float64), None, *_ONE_DIRECTION)
         yield name, process_time() - begin
     note_warm()
