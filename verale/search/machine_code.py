@@ -12,7 +12,7 @@ from verale.search.compiled.proof import prove
 from verale.search.compiled.statements import GUARDS, choose_statements
 from verale.search.needed import noise_of, not_surely_needed
 from verale.search.problem import Pair, Problem
-from verale.search.prove import Proved, SpatialExplanation
+from verale.search.prove import Proved, SpatialExplanation, by_patch
 from verale.search.shrink import proved_margins, rows_from_scratch
 
 __all__ = ["MachineCode", "prove_pairs"]
@@ -71,9 +71,7 @@ def prove_pairs(problem: Problem, paradigm: Any, image: ImageArrays, pairs: list
     if not problem.tolerance and (quick is None or quick[1]):
         (doubtful,) = not_surely_needed(problem, paradigm, [pairs], None if quick is None else [quick[1]])
     minimal = not problem.tolerance and not doubtful
-    # Under a tolerance, bounds depend on the order of a patch's statements: it stays as it was chosen.
-    in_order = sorted(pairs, key=lambda pair: pair[0]) if problem.tolerance else sorted(pairs)
-    return SpatialExplanation(in_order, margins, minimal), doubtful
+    return SpatialExplanation(by_patch(pairs, bool(problem.tolerance)), margins, minimal), doubtful
 
 
 def _positive_margins(problem: Problem, rows: Any) -> Tensor | None:

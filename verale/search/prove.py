@@ -17,7 +17,7 @@ from torch import Tensor
 from verale.search.needed import without_doubtful
 from verale.search.problem import Pair, Problem
 
-__all__ = ["HOPELESS", "Engine", "Explained", "Proved", "SpatialExplanation", "propose_and_prove"]
+__all__ = ["HOPELESS", "Engine", "Explained", "Proved", "SpatialExplanation", "by_patch", "propose_and_prove"]
 
 HOPELESS = 3
 """Of the statements that are chosen, shrinking leaves more than one in so many."""
@@ -77,6 +77,11 @@ class Engine(Protocol):
     def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
         """What statements prove of some images, rounded outward; None where a margin is not positive."""
         ...
+
+
+def by_patch(pairs: list[Pair], ordered: bool) -> list[Pair]:
+    """The pairs sorted by patch; within a patch by prototype or, where the order matters, as they were chosen."""
+    return sorted(pairs, key=lambda pair: (pair[0], 0 if ordered else pair[1]))
 
 
 def propose_and_prove(engine: Engine, most: list[float] | None = None) -> dict[int, Explained]:

@@ -11,8 +11,8 @@ from verale.paradigms import ORDERS
 from verale.search import compiled, devices
 from verale.search.grow import Growth, grow
 from verale.search.needed import surely_needed
-from verale.search.problem import Pair, Problem
-from verale.search.prove import HOPELESS, Explained, SpatialExplanation, propose_and_prove
+from verale.search.problem import Problem
+from verale.search.prove import HOPELESS, Explained, SpatialExplanation, by_patch, propose_and_prove
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
 from verale.search.sweep import sweep
 
@@ -111,7 +111,7 @@ def _explain_on_tensors(
         growth.failure
         or (
             SpatialExplanation(
-                _by_patch(pairs, paradigm.ordered or bool(problem.tolerance)),
+                by_patch(pairs, paradigm.ordered or bool(problem.tolerance)),
                 proved,
                 minimal=every,
             )
@@ -120,8 +120,3 @@ def _explain_on_tensors(
         )
         for growth, pairs, proved, every in zip(growths, explanations, margins, needed, strict=True)
     ]
-
-
-def _by_patch(pairs: list[Pair], ordered: bool) -> list[Pair]:
-    """The pairs sorted by patch; within a patch by prototype or, where the order matters, as they were chosen."""
-    return sorted(pairs, key=lambda pair: (pair[0], 0 if ordered else pair[1]))
