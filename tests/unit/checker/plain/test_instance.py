@@ -150,9 +150,9 @@ def test_a_cosine_of_one_that_is_irrational_on_the_way_is_decided() -> None:
     assert audit(data, [files.patch_statement(0, 0, math.nextafter(1.0, 0), 1.0)], z).status is Status.PROVED
 
 
-def test_a_mass_far_below_the_first_precision_is_decided() -> None:
-    """exp(-740) is near the least float: 256 bits do not tell it from 0, 1280 do."""
-    data = files.head(
+def head_of_two_masses() -> bytes:
+    """A softmax head whose logits are at most 0."""
+    return files.head(
         [[1.0, 1.0], [0.0, 0.0]],
         None,
         BIAS,
@@ -160,6 +160,11 @@ def test_a_mass_far_below_the_first_precision_is_decided() -> None:
         similarity=files.IDENTITY,
         domain=files.domain(None, 0.0),
     )
+
+
+def test_a_mass_far_below_the_first_precision_is_decided() -> None:
+    """exp(-740) is near the least float: 256 bits do not tell it from 0, 1280 do."""
+    data = head_of_two_masses()
     z = [[0.0, -740.0]]
     value = math.exp(-740)
     near = [files.patch_statement(0, 1, value * 0.9, value * 1.1)]
@@ -173,14 +178,7 @@ def test_a_mass_far_below_the_first_precision_is_decided() -> None:
 
 def test_what_cannot_be_decided_is_not_proved() -> None:
     """exp(-2000) is positive and below every other float: 1280 bits do not tell it from 0."""
-    data = files.head(
-        [[1.0, 1.0], [0.0, 0.0]],
-        None,
-        BIAS,
-        geometry=files.SOFTMAX,
-        similarity=files.IDENTITY,
-        domain=files.domain(None, 0.0),
-    )
+    data = head_of_two_masses()
     z = [[0.0, -2000.0]]
     for statement, name in (
         (files.patch_statement(0, 1, 0.0, 0.0), "simplex"),
