@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import subprocess
@@ -226,6 +227,16 @@ def test_an_error_of_its_own_is_a_verdict_that_agrees_with_none(tmp_path: Path) 
     assert said.status == FAILED
     assert "entailmentFault" in said.reason
     assert of_corpora(broken, ACCEPTED[:1]).wrong
+
+
+def test_it_answers_where_an_event_loop_runs() -> None:
+    """As in a notebook."""
+    case: Case = ACCEPTED[0]
+
+    async def said() -> str:
+        return SecondChecker().audit(case.certificate, case.head, case.latents).status
+
+    assert asyncio.run(said()) == "PROVED"
 
 
 def test_without_an_engine_it_is_one_line() -> None:

@@ -20,7 +20,7 @@ from weakref import finalize
 from ..errors import ExecutableError, KernelError
 from .dialogue import Answer, fits
 
-__all__ = ["SCRIPT", "Engine", "Script", "ScriptDialogue", "find_script"]
+__all__ = ["SCRIPT", "V8", "Engine", "Script", "ScriptDialogue", "find_script"]
 
 SCRIPT = Path(__file__).with_name("verale-proved.js")
 """Its file, which is part of the package."""
@@ -83,7 +83,7 @@ class ScriptDialogue:
         if hashlib.sha256(data).hexdigest() != script.sha256:
             raise KernelError(f"kernel proved: {script.path} changed while certificates were audited; run this again")
         self._path = script.path
-        self._engine = engine or _V8()
+        self._engine = engine or V8()
         self._megabytes = megabytes
         self.close = finalize(self, self._engine.close)
         try:
@@ -128,7 +128,7 @@ class ScriptDialogue:
         return ExecutableError(f"{what}, which is no answer; nothing is proved")
 
 
-class _V8:
+class V8:
     """V8, by mini-racer. It is asked from a thread of its own, since it refuses to wait where an event loop runs, as in
     a notebook."""
 
@@ -144,10 +144,14 @@ class _V8:
 
     def ask(self, line: str, seconds: float, megabytes: int) -> object:
         try:
-            call = partial(self._racer.call, timeout_sec=seconds, max_memory=megabytes * 2**20)
-            return self._thread.submit(call, "verale.ask", line).result()
+            return self.call("verale.ask", line, seconds=seconds, most=megabytes * 2**20)
         except self._out_of_memory:
             raise MemoryError from None
+
+    def call(self, function: str, *given: object, seconds: float, most: int | None = None) -> object:
+        """What a function that was defined answers, within so many seconds and bytes; mini-racer's errors otherwise."""
+        call = partial(self._racer.call, timeout_sec=seconds, max_memory=most)
+        return self._thread.submit(call, function, *given).result()
 
     def close(self) -> None:
         self._racer.close()

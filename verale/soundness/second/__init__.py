@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from weakref import finalize
 
+from verale.checker.proved.script import V8
 from verale.errors import UsageError, first_line
 
 __all__ = ["FAILED", "FOLDER", "SecondChecker", "SecondVerdict"]
@@ -77,16 +78,15 @@ class SecondChecker:
 
     def __init__(self, folder: Path = FOLDER) -> None:
         try:
-            from py_mini_racer import MiniRacer
+            self._engine = V8()
         except ImportError:
             raise UsageError(
                 "the second checker is JavaScript, and nothing runs it here: pip install mini-racer"
             ) from None
-        source = "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in _FILES)
-        self._engine = MiniRacer()
         # Before Python ends, too: an engine that is still there then never ends, and Python with it.
         self.close = finalize(self, self._engine.close)
-        self._engine.eval(_WRAPPED.format(source=source))
+        source = "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in _FILES)
+        self._engine.define(_WRAPPED.format(source=source))
 
     def audit(self, certificate: bytes, head: bytes, latents: bytes | None) -> SecondVerdict:
         """The verdict on a certificate, minimality included."""
@@ -101,7 +101,7 @@ class SecondChecker:
 
         arguments: list[Any] = [each.decode("latin-1") if isinstance(each, bytes) else each for each in given]
         try:
-            said = self._engine.call(f"second.{question}", *arguments, timeout_sec=_SECONDS)
+            said = self._engine.call(f"second.{question}", *arguments, seconds=_SECONDS)
         except (JSEvalException, TimeoutError) as error:
             return SecondVerdict(FAILED, first_line(error), "")
         return SecondVerdict(*json.loads(str(said)))
