@@ -69,7 +69,7 @@ def _round(
     low = tl.load(work.low + k, mask=inside, other=0.0)
     loss = weight * (actual - tl.where(weight > 0, low, high))
     loss = tl.where(inside, loss, -1.0)
-    promised = tl.zeros((), tl.float64)
+    promised = tl.full((), 0, tl.float64)
     stated, looking = tl.full((), 0, tl.int32), tl.full((), 1, tl.int32)
     while looking == 1:
         patch, named, most = _costliest(head, image, work, weight, loss, round_, k, inside)

@@ -47,7 +47,7 @@ def _begin(
         allowed = tl.load(head.allowed + patch * head.size + k, mask=inside, other=0).to(tl.int32)
         tl.store(work.near + patch * head.size + k, near, mask=inside)
         tl.store(work.far + patch * head.size + k, far, mask=inside)
-        tl.store(work.stated + patch * head.size + k, tl.zeros((sizes.prototypes,), tl.int8), mask=inside)
+        tl.store(work.stated + patch * head.size + k, tl.full((sizes.prototypes,), 0, tl.int8), mask=inside)
         tl.store(work.left + patch, tl.sum(allowed, 0))
         tl.store(work.row_of + patch, patch)
         tl.store(work.used + patch, 0)

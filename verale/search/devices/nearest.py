@@ -68,7 +68,7 @@ def pool(
     """Pool the wanted prototypes (P,) over all patches."""
     infinite = tl.full((sizes.prototypes,), float("inf"), tl.float64)
     least_near, second_near, least_far, second_far = infinite, infinite, infinite, infinite
-    patch_near, patch_far = tl.zeros((sizes.prototypes,), tl.int32), tl.zeros((sizes.prototypes,), tl.int32)
+    patch_near, patch_far = tl.full((sizes.prototypes,), 0, tl.int32), tl.full((sizes.prototypes,), 0, tl.int32)
     for patch in range(head.patches):
         near = tl.load(work.near + patch * head.size + k, mask=wanted, other=0.0)
         far = tl.load(work.far + patch * head.size + k, mask=wanted, other=0.0)
@@ -185,7 +185,7 @@ def _gains(
     tl.store(work.below + place, below, mask=changed)
     tl.debug_barrier()
     predicted = tl.load(image.predicted)
-    gains = tl.zeros((sizes.changes, sizes.classes), tl.float64)
+    gains = tl.full((sizes.changes, sizes.classes), 0, tl.float64)
     for begin in range(0, count, sizes.changes):
         i = begin + tl.arange(0, sizes.changes)
         there = i < count

@@ -44,16 +44,16 @@ def reset_row(
     head: tl.tuple, work: tl.tuple, row: tl.tensor, k: tl.tensor, inside: tl.tensor, sizes: tl.constexpr
 ) -> None:
     """A row without statements."""
-    reach = tl.zeros((sizes.prototypes,), tl.float64)
+    reach = tl.full((sizes.prototypes,), 0, tl.float64)
     if not sizes.distance:
         reach = tl.load(head.gram + k * head.size + k, mask=inside, other=0.0)
-    tl.store(work.along + row * head.size + k, tl.zeros((sizes.prototypes,), tl.float64), mask=inside)
+    tl.store(work.along + row * head.size + k, tl.full((sizes.prototypes,), 0, tl.float64), mask=inside)
     tl.store(work.across + row * head.size + k, reach, mask=inside)
     tl.store(work.count + row, 0)
     tl.store(work.base + row, -1)
     tl.store(work.unused + row, 0)
     tl.store(work.whole + row, tl.load(head.numbers))
-    tl.store(work.square + row, tl.zeros((), tl.float64))
+    tl.store(work.square + row, tl.full((), 0, tl.float64))
     tl.debug_barrier()
 
 
@@ -151,7 +151,7 @@ def try_deleting(
     inverse = work.inverse + (row * sizes.room + slot) * sizes.room
     tl.store(work.combination + option * sizes.room + j, tl.load(inverse + j, mask=j < count, other=0.0))
     tl.debug_barrier()
-    nothing = tl.zeros((), tl.float64)
+    nothing = tl.full((), 0, tl.float64)
     product, foot = _products(head, work, row, tl.maximum(base, 0), option, count, 0, nothing, k, inside, sizes)
     factor = -1 / tl.load(inverse + slot)
     along = tl.load(work.along + row * head.size + k, mask=inside, other=0.0) + factor * foot * product
@@ -194,7 +194,7 @@ def row_without(
     along = tl.load(work.along + row * head.size + k, mask=inside, other=0.0)
     across = tl.load(work.across + row * head.size + k, mask=inside, other=0.0)
     whole, square, base = tl.load(work.whole + row), tl.load(work.square + row), tl.load(work.base + row)
-    nothing = tl.zeros((), tl.float64)
+    nothing = tl.full((), 0, tl.float64)
     _store_step(head, work, 0, _BUILT_AGAIN, nothing, nothing, whole, square, base, along, across, k, inside)
 
 
@@ -317,8 +317,8 @@ def _products(
     """(P,) <s, b_k>, and <s, z - base> but for the new anchor's part; the new anchor enters with coefficient `own`."""
     product = own * tl.load(head.gram + new * head.size + k, mask=inside, other=0.0)
     total = own
-    corner = tl.zeros((), tl.float64)
-    foot = tl.zeros((), tl.float64)
+    corner = tl.full((), 0, tl.float64)
+    foot = tl.full((), 0, tl.float64)
     if sizes.distance:
         corner += own * tl.load(head.gram + new * head.size + base)
     for begin in range(0, count, sizes.anchors):
