@@ -42,7 +42,7 @@ def proved_checker(built: Path) -> str:
 
 @pytest.fixture(scope="session")
 def interpreter() -> Iterator[ProcessPoolExecutor]:
-    """A process in which kernels for GPUs are interpreted; it has the stand-in device too."""
+    """A process in which kernels for GPUs are interpreted, on tensors of the CPU."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
         with patch.dict(os.environ, TRITON_INTERPRET="1"):
             process.submit(os.getpid).result()  # starts it

@@ -1,4 +1,4 @@
-"""Triton's interpreter as a device would run a kernel: on tensors of the stand-in, and with the barriers that it needs.
+"""Triton's interpreter as a device would run a kernel, which needs barriers.
 
 Between two barriers the threads of a block run in any order, so no thread may read what another one writes there, and
 none may write what another one reads or writes. The interpreter runs one operation after the other and would not
@@ -13,8 +13,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from torch.utils._python_dispatch import _disable_current_modes
-from torch.utils._pytree import tree_map
 from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, InterpreterBuilder
 
@@ -74,7 +72,7 @@ class Barriers:
 
 @contextmanager
 def interpreted(races: bool = True) -> Iterator[Barriers]:
-    """Kernels take the stand-in's tensors, and are watched. TRITON_INTERPRET has to be 1."""
+    """Kernels are watched. TRITON_INTERPRET has to be 1."""
     watch = Barriers(races)
     call, load, store = (
         GridExecutor.__call__,
@@ -86,8 +84,7 @@ def interpreted(races: bool = True) -> Iterator[Barriers]:
 
     def called(self: Any, *arguments: Any, **options: Any) -> None:
         prepared.clear()
-        with _disable_current_modes():
-            call(self, *tree_map(_held, arguments), **tree_map(_held, options))
+        call(self, *arguments, **options)
 
     def once(function: Any) -> Any:
         """The language is prepared for the functions of a module once a launch: the interpreter does so in every call,
@@ -123,7 +120,3 @@ def interpreted(races: bool = True) -> Iterator[Barriers]:
 def _touched(pointers: Any, mask: Any) -> tuple[Any, int]:
     """The addresses, and how many bytes there are at each."""
     return np.unique(pointers.data[mask.data]), pointers.get_element_ty().primitive_bitwidth // 8
-
-
-def _held(value: Any) -> Any:
-    return getattr(value, "held", value)

@@ -8,16 +8,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import safetensors.torch
 from support.compiled import head_named, problem_named
 from support.problems import problem_of
+from support.small import small_head, small_latents, varied_head
 
 from verale.bounds import Projection
+from verale.certificate import Certificate
+from verale.checker import Auditor
 from verale.search.avoid import Avoid
+from verale.search.explain import explain
 from verale.search.problem import Pair, Problem
 
-__all__ = ["Searched", "deleted_both_ways", "found_races", "probed", "searched"]
+__all__ = ["Searched", "deleted_both_ways", "explained", "found_races", "probed", "searched"]
 
 GUARD = 1e-6
 PROTOTYPES, PATCHES = 8, 4
@@ -131,16 +137,37 @@ def found_races(name: str) -> list[str]:
     return watch.races
 
 
-def probed(device: str) -> str:
-    """What probing a device says; nothing if kernels run there."""
+def probed() -> bool:
+    """Whether kernels are interpreted, and compute in float64."""
     from support.blocks import interpreted
-    from support.stand_in import StandIn
 
     from verale.search.devices.jit import interprets, probe
 
-    try:
-        with interpreted(), StandIn():
-            probe(device)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return "" if interprets() else "compiled"
+    with interpreted():
+        probe("cpu")
+    return interprets()
+
+
+def explained(
+    name: str, batch: int = 3, guards: tuple[float, ...] | None = None, images: int = 3
+) -> tuple[list[bytes], set[str], list[tuple[int, bool]], int]:
+    """Projection's certificates where the kernel chooses, what the checker says of them, sizes and minimal claims, and
+    how many blocks ran."""
+    from support.blocks import interpreted
+
+    from verale.search import devices, machine_code
+
+    head = varied_head(name, 4, prototypes=7) if " " in name else small_head(name, 4, prototypes=7)
+    latents = small_latents(head, images=images, patches=3, seed=4)
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
+    with (
+        interpreted(races=False) as watch,
+        patch.object(devices, "is_available", lambda device: True),
+        patch.object(machine_code.MachineCode, "guards", guards or machine_code.MachineCode.guards),
+    ):
+        results = explain(head, latents, "projection", batch=batch)
+    found = [each for each in results if isinstance(each, Certificate)]
+    written = [each.to_bytes() for each in found]
+    checked = [auditor.check(each, minimality=True) for each in written]
+    said = {f"{verdict.status.value} {verdict.message}".strip() for verdict in checked}
+    return written, said, [(each.size, each.minimal) for each in found], watch.blocks

@@ -251,7 +251,7 @@ def _maximum(pooling: MaxPooling | BankPooling | MaskedMaxPooling, head: Head, c
     """Over the patches that each prototype looks at."""
     similar = _similarities(head, computed)
     patches, prototypes = similar.lower.shape
-    hidden = pooling.hidden(patches, prototypes, similar.lower.device)
+    hidden = pooling.hidden(patches, prototypes)
     if hidden is None:
         return _greatest(similar)
     return _greatest(

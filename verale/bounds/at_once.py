@@ -100,7 +100,7 @@ def directions_of(
     if base is not None:
         corner = gram[anchors, base[:, None]] - gram[base, base][:, None]
         inner = inner - corner[:, :, None] - gram[anchors, base[:, None]][:, None, :]
-    identity = torch.eye(room, dtype=gram.dtype, device=gram.device)
+    identity = torch.eye(room, dtype=gram.dtype)
     factor, failed = torch.linalg.cholesky_ex(torch.where(both, inner, identity))
     residual, reach = factor.diagonal(dim1=1, dim2=2).square(), inner.diagonal(dim1=1, dim2=2)
     usable = (residual > dependent * reach) & (residual > least_residual) | ~present

@@ -18,7 +18,7 @@ _LEAST = 2.0**-64
 """Of a softmax head's e, below."""
 
 
-def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
+def domain_range(head: Head) -> Enclosure:
     """Enclose {m(z, p_j) : z in the domain}, for each prototype: (P,).
 
     - softmax: [e / (e + P - 1), 1 / (1 + (P - 1) e)] with e = exp(lo - hi), 0 without two ends;
@@ -33,16 +33,16 @@ def domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
 
     The proofs are those of `verale.checker.plain.domain`.
     """
-    return _RANGES[type(head.geometry)](head, head.points.to(device, torch.float64))
+    return _RANGES[type(head.geometry)](head, head.points.to(torch.float64))
 
 
-def inner_domain_range(head: Head, device: torch.device | str = "cpu") -> Enclosure:
+def inner_domain_range(head: Head) -> Enclosure:
     """The range of `domain_range` from within, (P,): no end lies outside the real one.
 
     Both ends there have fewer than D + 32 relative roundings, of numbers no larger than `size`; here twice as many are
     taken off.
     """
-    outer, points = domain_range(head, device), head.points.to(device, torch.float64)
+    outer, points = domain_range(head), head.points.to(torch.float64)
     depth, box = head.depth, head.domain
     if isinstance(head.geometry, Softmax):
         least, most = _mass_ends(head, points)

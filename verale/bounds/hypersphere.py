@@ -96,13 +96,13 @@ class Hypersphere:
     name = "hypersphere"
     ordered = True
 
-    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+    def __init__(self, head: Head) -> None:
         kind = type(head.geometry).__name__
         require_geometry(self.name, head, f"squared distances or cosines, this head has {kind}")
         self._head = head
-        self._domain = domain_range(head, device)
+        self._domain = domain_range(head)
         self._euclidean = head.geometry.is_distance
-        points = head.points.to(device, torch.float64)
+        points = head.points.to(torch.float64)
         if self._euclidean:
             self._pairs = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist").square_()
         else:
@@ -146,7 +146,7 @@ class Hypersphere:
         lost = rows.lost | ~(first | decided)
         moves = (first | moves) & ~lost
 
-        each = torch.arange(len(prototype), device=prototype.device)
+        each = torch.arange(len(prototype))
         newest = (each, rows.count)
         changed = {"anchors": prototype, "near": observed.lower, "far": observed.upper, "weights": new}
         entered = {name: getattr(rows, name).clone() for name in changed}
@@ -225,7 +225,7 @@ class Hypersphere:
         lost = rows.lost[:, None]
         lower = torch.where(lost, rows.lower, torch.maximum(rows.lower, bounds.lower))
         upper = torch.where(lost, rows.upper, torch.minimum(rows.upper, bounds.upper))
-        each = torch.arange(len(prototype), device=prototype.device)
+        each = torch.arange(len(prototype))
         lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
         upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
         return replace(rows, lower=lower, upper=upper)

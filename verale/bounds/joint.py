@@ -69,7 +69,7 @@ class Joint:
 
     name = "joint"
 
-    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+    def __init__(self, head: Head) -> None:
         if not self.admits(head):
             raise UsageError(
                 "paradigm 'joint' needs a margin that is one quadratic target: pooling 'max', a linear readout, and the"
@@ -78,12 +78,12 @@ class Joint:
             )
         self.head = head
         self._euclidean = head.geometry.is_distance
-        self._domain = domain_range(head, device)
-        self._weight = head.weight.to(device, torch.float64)
+        self._domain = domain_range(head)
+        self._weight = head.weight.to(torch.float64)
         bias = head.bias
-        self._bias = self._weight.new_zeros(head.classes) if bias is None else bias.to(device, torch.float64)
-        self._scale = None if head.scale is None or not self._euclidean else head.scale.to(device, torch.float64)
-        points = head.points.to(device, torch.float64)
+        self._bias = self._weight.new_zeros(head.classes) if bias is None else bias.to(torch.float64)
+        self._scale = None if head.scale is None or not self._euclidean else head.scale.to(torch.float64)
+        points = head.points.to(torch.float64)
         self._turn = 0.0  # how far a vector may be from the real one, whose length is 1
         if not self._euclidean and not isinstance(head.geometry, InnerProduct):
             directions = scaled(points)
@@ -125,7 +125,7 @@ class Joint:
         """
         lower, upper = self._filled(lower, upper)
         targets, _ = self.targets(predicted)
-        rivals = torch.arange(self.head.classes, device=predicted.device) != predicted[:, None]
+        rivals = torch.arange(self.head.classes) != predicted[:, None]
         wide = (*targets.shape[:2], lower.shape[1])
         ends = (end[:, None].expand(wide)[rivals] for end in (lower, upper))
         more = self._with_ball(targets)

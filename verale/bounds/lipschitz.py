@@ -40,13 +40,13 @@ class Lipschitz:
         head: its similarity is monotone, its pooling max.
     """
 
-    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+    def __init__(self, head: Head) -> None:
         self.require(head)
         self._head, self._distances = head, head.geometry.is_distance
-        points = head.points.to(device, torch.float64)
+        points = head.points.to(torch.float64)
         self._links = _distances(points) if self._distances else _cosines(points)
         self._sines = self._links if self._distances else _sine(self._links)
-        self._near, self._far = oriented(head, domain_range(head, device))
+        self._near, self._far = oriented(head, domain_range(head))
         self._least = 0.0 if self._distances else -1.0
 
     @staticmethod
@@ -61,7 +61,7 @@ class Lipschitz:
         ranges = pooled_activation(
             self._head, self._nearest(self._near_of(observed.upper)), self._farthest(self._far_of(observed.lower))
         )
-        own = torch.eye(len(observed.lower), dtype=torch.bool, device=observed.lower.device)
+        own = torch.eye(len(observed.lower), dtype=torch.bool)
         return Enclosure.unchecked(
             torch.where(own, torch.maximum(ranges.lower, observed.lower), ranges.lower),
             torch.where(own, torch.minimum(ranges.upper, observed.upper), ranges.upper),

@@ -112,13 +112,13 @@ class LinearMargins:
         at most gamma_(L+12) M before the sum over prototypes, need not be covered here, as it is in the box. Where
         minimality is claimed it counts (`verale.search.needed`).
         """
-        weight = head.weight.to(predicted.device, torch.float64)
+        weight = head.weight.to(torch.float64)
         difference = weight[predicted][:, None] - weight
         bias = difference.new_zeros(difference.shape[:2])
         if head.bias is not None:
             given = head.bias.to(bias)
             bias = given[predicted][:, None] - given
-        scale = activation(head, domain_range(head, predicted.device))
+        scale = activation(head, domain_range(head))
         largest = torch.maximum(scale.lower.abs(), scale.upper.abs())
         # 2 P products and sums, the difference of weights and of biases rounded once each.
         relative = gamma(2 * head.size + 8)
@@ -128,7 +128,7 @@ class LinearMargins:
             error = up(error * up(error.new_tensor(2 + (patches + 12) / (2 * head.size))))
         return cls(
             predicted=predicted,
-            rivals=torch.arange(head.classes, device=predicted.device).expand(len(predicted), -1),
+            rivals=torch.arange(head.classes).expand(len(predicted), -1),
             positive=difference.clamp(min=0).transpose(1, 2).contiguous(),
             negative=difference.clamp(max=0).transpose(1, 2).contiguous(),
             bias=bias.scatter(1, predicted[:, None], math.inf),
@@ -167,5 +167,5 @@ class LinearMargins:
 
     def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
         """The rival's differences of weights."""
-        each = torch.arange(len(column), device=column.device)
+        each = torch.arange(len(column))
         return self.positive[each, :, column], -self.negative[each, :, column]

@@ -44,17 +44,17 @@ class MaximumMargins:
         """Prepare the classes' prototypes for N predicted classes (N,), all classes as rivals."""
         rows = [row.nonzero().flatten().tolist() for row in head.weight.cpu()]
         most = max(map(len, rows))
-        table = torch.tensor([row + row[:1] * (most - len(row)) for row in rows], device=predicted.device)
+        table = torch.tensor([row + row[:1] * (most - len(row)) for row in rows])
         images = len(predicted)
-        bias = torch.zeros(head.size, dtype=torch.float64, device=predicted.device)
+        bias = torch.zeros(head.size, dtype=torch.float64)
         if head.bias is not None:
             bias = head.bias.to(bias)
-        scale = activation(head, domain_range(head, predicted.device))
+        scale = activation(head, domain_range(head))
         largest = torch.maximum(scale.lower.abs(), scale.upper.abs()) + bias.abs()
         error = 8 * UNIT * largest.amax()
         return cls(
             predicted=predicted,
-            rivals=torch.arange(head.classes, device=predicted.device).expand(images, -1),
+            rivals=torch.arange(head.classes).expand(images, -1),
             own=table[predicted],
             theirs=table.expand(images, -1, -1),
             bias=bias.expand(images, -1),
@@ -87,7 +87,7 @@ class MaximumMargins:
 
     def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
         """The best prototype of the class, and all those of the rival that may exceed its lower bound."""
-        each = torch.arange(len(column), device=column.device)
+        each = torch.arange(len(column))
         score, least = actual + self.bias, box.lower + self.bias
         best = self.own.gather(1, score.gather(1, self.own).argmax(1, keepdim=True))
         favour = torch.zeros_like(actual).scatter_(1, best, 1.0)

@@ -131,7 +131,7 @@ class Focal:
         least = activation(self.head, Enclosure(mean, far))
 
         apart = _sum_of_others(trials.without(high, 0.0))
-        others = apart[torch.arange(len(apart), device=low.device), trials.patch_of][trials.shared]
+        others = apart[torch.arange(len(apart)), trials.patch_of][trials.shared]
         own = activation(self.head, Enclosure(row.lower, above((row.lower + others) / parts)))
         best = up(own.upper - own.lower)
         everything = above((others + row.upper) / parts)
@@ -139,7 +139,7 @@ class Focal:
         order = low.argsort(1)
         ends = low.gather(1, order)
         tops = activation(self.head, Enclosure(ends, ends)).upper
-        open_, each = torch.arange(len(best), device=low.device), torch.arange(low.shape[2], device=low.device)
+        open_, each = torch.arange(len(best)), torch.arange(low.shape[2])
         for rank in range(count):
             top = tops[trials.image[open_], rank]
             open_ = open_[(up(top - floor[open_]) > best[open_]).any(1)]
@@ -228,12 +228,12 @@ class Trials:
     def without(self, values: Tensor, nothing: float) -> Tensor:
         """Values (U, L, P) with a number in place of what the replaced patch had."""
         values = values.clone()
-        values[torch.arange(len(values), device=values.device), self.patch_of] = nothing
+        values[torch.arange(len(values)), self.patch_of] = nothing
         return values
 
     def without_own(self, values: Tensor, trial: Tensor) -> Tensor:
         """Values (T, L), those of some trials (T,), with 0 in place of what the replaced patch had."""
-        values[torch.arange(len(values), device=values.device), self.patch[trial]] = 0.0
+        values[torch.arange(len(values)), self.patch[trial]] = 0.0
         return values
 
 
@@ -269,7 +269,7 @@ class WholeGrowing:
 
     def choose(self, best: Tensor) -> None:
         image, patch, ranges = self._tried
-        each = torch.arange(len(best), device=best.device)
+        each = torch.arange(len(best))
         self.ranges.lower[image, patch] = ranges.lower[each, best]
         self.ranges.upper[image, patch] = ranges.upper[each, best]
         self._box = self.pooling.box(self.ranges)
@@ -317,7 +317,7 @@ def _replaced(pooling: Focal | TopMean, ranges: Enclosure, image: Tensor, patch:
 
 
 def _divisor(values: Tensor, count: int) -> Tensor:
-    """A count as a tensor beside the values: a quotient by a number of the host is not rounded once on every device."""
+    """A count as a tensor: torch may divide by a number by multiplying with its reciprocal, which rounds twice."""
     return values.new_tensor(float(count))
 
 

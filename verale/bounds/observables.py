@@ -95,7 +95,7 @@ def _products(patches: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor]:
 
 
 TENSOR_SUMS = CoordinateSums(_squares, _products)
-"""On any device."""
+"""By torch."""
 
 
 def _squared_distances(geometry: Euclidean, patches: Tensor, prototypes: Tensor, sums: CoordinateSums) -> Enclosure:

@@ -91,9 +91,9 @@ def pooling_of(head: Head) -> PoolingBounds:
     return _POOLINGS[type(head.pooling)](head)
 
 
-def activation_range(head: Head, patches: int, device: torch.device | str = "cpu") -> Enclosure:
+def activation_range(head: Head, patches: int) -> Enclosure:
     """(P,) what each activation of an image of L patches can be over the head's domain."""
-    domain = domain_range(head, device)
+    domain = domain_range(head)
     return pooling_of(head).box(Enclosure(*(end.expand(patches, -1) for end in (domain.lower, domain.upper))))
 
 
@@ -120,7 +120,7 @@ class Max:
 
     def hidden(self, ranges: Enclosure) -> Tensor | None:
         """(L, P) which prototypes do not look at which patches of ranges (..., L, P); None where all look at all."""
-        return self.head.pooling.hidden(ranges.shape[-2], self.head.size, ranges.lower.device)
+        return self.head.pooling.hidden(ranges.shape[-2], self.head.size)
 
     def oriented(self, ranges: Enclosure, hidden: Tensor | None) -> tuple[Tensor, Tensor]:
         """The least and the greatest dissimilarity; infinite where hidden."""
@@ -163,7 +163,7 @@ class MaxGrowing:
 
     def choose(self, best: Tensor) -> None:
         image, patch, slot, near, far, rest = self._tried
-        each = torch.arange(len(best), device=best.device)
+        each = torch.arange(len(best))
         near, far = near[each, best], far[each, best]
         self.near[image, patch] = near
         self._far = torch.minimum(self._far, self._in_slots(image, slot, far).amin(1))
@@ -221,7 +221,7 @@ def least_of_others(values: Tensor) -> Tensor:
 def slots(image: Tensor) -> Tensor:
     """For a sorted list of images (S,), the index of each entry among those of its image."""
     image = image.contiguous()
-    return torch.arange(len(image), device=image.device) - torch.searchsorted(image, image)
+    return torch.arange(len(image)) - torch.searchsorted(image, image)
 
 
 def _without_each(values: Tensor, patches: Tensor) -> Tensor:

@@ -35,9 +35,6 @@ single statement about a patch is used for its own observable only."""
 _ENTRIES_AT_ONCE = 2**21
 """Of the products of directions and prototypes, so many are computed at once: 16 MiB, which a cache may hold."""
 
-_ENTRIES_ON_A_DEVICE = 2**25
-"""The same on another device than the CPU, where each operation has to be launched."""
-
 
 @dataclass(frozen=True, eq=False)
 class Hulls:
@@ -171,13 +168,13 @@ class Projection:
     name = "projection"
     ordered = False
 
-    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+    def __init__(self, head: Head) -> None:
         require_geometry("projection", head, "a metric head; for softmax use 'simplex'")
         self._head, self._inside = head, False
         self._precision: ProjectionPrecision | None = None
-        self._domain = domain_range(head, device)
+        self._domain = domain_range(head)
         self._euclidean = head.geometry.is_distance
-        points = head.points.to(device, torch.float64)
+        points = head.points.to(torch.float64)
         depth = head.depth
         self._whole = 1.0
         self._shift: Enclosure | None = None
@@ -206,11 +203,6 @@ class Projection:
         """P."""
         return int(self._gram.shape[0])
 
-    @property
-    def device(self) -> torch.device:
-        """Where its tensors are."""
-        return self._gram.device
-
     def numbers(self) -> ProjectionNumbers:
         """What a search without rounding needs."""
         shift = self._gram.new_zeros(self.size)
@@ -232,14 +224,14 @@ class Projection:
                 reach_error=self._reach_error,
                 shift_error=error,
                 outer=self._domain,
-                inner=inner_domain_range(self._head, self._gram.device),
+                inner=inner_domain_range(self._head),
             )
         return self._precision
 
     def start(self, rows: int) -> Hulls:
         """Patches without statements: the domain's range; on the sphere the origin is their base."""
         new = self._gram.new_zeros
-        unset = torch.full((rows,), -1, dtype=torch.int64, device=self._gram.device)
+        unset = torch.full((rows,), -1, dtype=torch.int64)
         reach = new((rows, self.size)) if self._euclidean else self._gram.diagonal().expand(rows, -1).clone()
         return Hulls(
             lower=self._domain.lower.expand(rows, -1).clone(),
@@ -249,7 +241,7 @@ class Projection:
             base_upper=new(rows) + (0.0 if self._euclidean else self._whole),
             reach=reach,
             count=torch.zeros_like(unset),
-            anchors=torch.zeros((rows, 0), dtype=torch.int64, device=self._gram.device),
+            anchors=torch.zeros((rows, 0), dtype=torch.int64),
             offset=new((rows, 0)),
             offset_error=new((rows, 0)),
             coefficients=new((rows, 0, 0)),
@@ -273,7 +265,7 @@ class Projection:
         one that the checker uses: then nothing is known of the patch.
         """
         within = copy(self)
-        within._inside, within._domain = True, inner_domain_range(self._head, self._gram.device)
+        within._inside, within._domain = True, inner_domain_range(self._head)
         return within
 
     def pursue(self, rows: Hulls, observed: Tensor) -> Tensor:
@@ -297,7 +289,7 @@ class Projection:
         elif not bool(unset.any()):
             extended = self._add_direction(rows, prototype, observed)
         else:
-            extended = take(rows, torch.arange(len(prototype), device=prototype.device))
+            extended = take(rows, torch.arange(len(prototype)))
             for part, enter in ((unset, self._add_base), (~unset, self._add_direction)):
                 index = part.nonzero().flatten()
                 extended = put(extended, index, enter(take(rows, index), prototype[index], observed[index]))
@@ -356,13 +348,12 @@ class Projection:
         """The ranges of patches, some at a time: those with as many statements together."""
         lower, upper = (end.expand(len(prototypes), -1).clone() for end in (self._domain.lower, self._domain.upper))
         rows = sorted((row for row, stated in enumerate(prototypes) if stated), key=lambda row: len(prototypes[row]))
-        most = _ENTRIES_AT_ONCE if self.device.type == "cpu" else _ENTRIES_ON_A_DEVICE
         begin = 0
         while begin < len(rows):
             end = begin + 1
-            while end < len(rows) and (end + 1 - begin) * len(prototypes[rows[end]]) * self.size <= most:
+            while end < len(rows) and (end + 1 - begin) * len(prototypes[rows[end]]) * self.size <= _ENTRIES_AT_ONCE:
                 end += 1
-            index = torch.tensor(rows[begin:end], device=self.device)
+            index = torch.tensor(rows[begin:end])
             known = ranges([prototypes[row] for row in rows[begin:end]], observed[index])
             lower[index], upper[index] = known.lower, known.upper
             begin = end
@@ -382,7 +373,7 @@ class Projection:
         slopes: Slopes | None = None,
     ) -> Enclosure:
         """The ranges of patches whose statements are entered."""
-        each = torch.arange(len(prototypes), device=self.device)
+        each = torch.arange(len(prototypes))
         last = stated.lists[each, stated.said.sum(1) - 1]
         known = self._tighten(rows, last, observed[each, last], slopes).range
         row, step = stated.said.nonzero(as_tuple=True)
@@ -402,11 +393,9 @@ class Projection:
         """The rows of patches with a statement each, sorted by how many."""
         count, skipped = len(prototypes), int(self._euclidean)
         room = max(1, len(prototypes[-1]) - skipped)
-        lists = torch.tensor(
-            [stated + [0] * (room + skipped - len(stated)) for stated in prototypes], device=self.device
-        )
-        stated = torch.tensor([len(each) for each in prototypes], device=self.device)
-        each, steps = torch.arange(count, device=self.device), torch.arange(room + skipped, device=self.device)
+        lists = torch.tensor([stated + [0] * (room + skipped - len(stated)) for stated in prototypes])
+        stated = torch.tensor([len(each) for each in prototypes])
+        each, steps = torch.arange(count), torch.arange(room + skipped)
         said = steps < stated[:, None]
         base, anchors, present = (lists[:, 0] if skipped else None), lists[:, skipped:], said[:, skipped:]
         rows = self.start(count)
@@ -459,7 +448,7 @@ class Projection:
     def _add_direction(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
         """One more direction e = sum_j coefficients_j b_j, for patches that have a base."""
         rows = _with_room(rows)
-        each = torch.arange(len(prototype), device=prototype.device)
+        each = torch.arange(len(prototype))
         newest = (each, rows.count)
         residual = rows.across[each, prototype]
         usable = (residual > _DEPENDENT * rows.reach[each, prototype]) & (residual > 16 * self._reach_error)
@@ -536,13 +525,13 @@ class Projection:
 
         `products` are <e, b_anchor(i)>, each within its `radius`.
         """
-        each = torch.arange(len(count), device=count.device)
+        each = torch.arange(len(count))
         deviation = torch.einsum("rij,rj->ri", coefficients, products)
         deviation[each, count] -= 1
         lengths = coefficients.abs().sum(2)
         rounding = gamma(2 * products.shape[1] + 4) * products.abs().amax(1, keepdim=True)
         deviation = INFLATE * (deviation.abs() + lengths * (radius[:, None] + rounding) + 4 * UNIT)
-        present = torch.arange(products.shape[1], device=count.device) <= count[:, None]
+        present = torch.arange(products.shape[1]) <= count[:, None]
         squares = torch.where(present, deviation.square(), 0.0)
         return INFLATE * (2 * squares.sum(1) - squares[each, count])
 
@@ -625,7 +614,7 @@ class Projection:
 
     def _cut(self, rows: Hulls, lower: Tensor, upper: Tensor, prototype: Tensor, observed: Enclosure) -> Hulls:
         """Rows with these ends, cut by the statement itself."""
-        each = torch.arange(len(prototype), device=prototype.device)
+        each = torch.arange(len(prototype))
         lower[each, prototype] = torch.maximum(lower[each, prototype], observed.lower)
         upper[each, prototype] = torch.minimum(upper[each, prototype], observed.upper)
         return replace(rows, lower=lower, upper=upper)

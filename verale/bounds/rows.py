@@ -110,16 +110,15 @@ def extend_all(
         observed: (N, P) the ends that statements give.
         check: called before each step, to raise where time is over.
     """
-    device = observed.lower.device
-    patches = torch.tensor(where, dtype=torch.int64, device=device)
+    patches = torch.tensor(where, dtype=torch.int64)
     for step in range(max(map(len, prototypes), default=0)):
         check()
         longer = [row for row, stated in enumerate(prototypes) if len(stated) > step]
-        next_ = torch.tensor([prototypes[row][step] for row in longer], device=device)
+        next_ = torch.tensor([prototypes[row][step] for row in longer])
         if len(longer) == len(where):
             rows = paradigm.extend(rows, next_, observed[patches, next_])
         else:
-            index = torch.tensor(longer, device=device)
+            index = torch.tensor(longer)
             rows = put(rows, index, paradigm.extend(take(rows, index), next_, observed[patches[index], next_]))
     return rows
 

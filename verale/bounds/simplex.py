@@ -54,20 +54,15 @@ class Simplex:
     name = "simplex"
     ordered = False
 
-    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
+    def __init__(self, head: Head) -> None:
         self.require(head)
-        self._head, self._domain = head, domain_range(head, device)
+        self._head, self._domain = head, domain_range(head)
         self._inside = False
 
     @classmethod
     def require(cls, head: Head) -> None:
         """Raise UsageError unless observables are masses."""
         require_geometry(cls.name, head, "a softmax head; for a metric head use 'projection'")
-
-    @property
-    def device(self) -> torch.device:
-        """Where its tensors are."""
-        return self._domain.lower.device
 
     @property
     def size(self) -> int:
@@ -88,7 +83,7 @@ class Simplex:
 
     def extend(self, rows: SimplexRows, prototype: Tensor, observed: Enclosure) -> SimplexRows:
         """Enter one mass a patch."""
-        each = torch.arange(len(prototype), device=prototype.device)
+        each = torch.arange(len(prototype))
         remainder = up(rows.remainder - observed.lower).clamp(min=0)
         shortfall = down(rows.shortfall - observed.upper)
         return self._stated(rows, each, prototype, observed, remainder, shortfall)
@@ -142,7 +137,7 @@ class Simplex:
     def inner(self) -> Simplex:
         """See `SpatialParadigm.inner`."""
         within = copy(self)
-        within._inside, within._domain = True, inner_domain_range(self._head, self._domain.lower.device)
+        within._inside, within._domain = True, inner_domain_range(self._head)
         return within
 
     def pursue(self, rows: SimplexRows, observed: Tensor) -> Tensor:

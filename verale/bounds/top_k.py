@@ -29,9 +29,9 @@ class TopK:
     """(P,) the range of each activation over the domain."""
 
     @classmethod
-    def of(cls, head: Head, patches: int, device: torch.device | str = "cpu") -> TopK:
+    def of(cls, head: Head, patches: int) -> TopK:
         """The paradigm for one head and images of L patches."""
-        return cls(activation_range(head, patches, device))
+        return cls(activation_range(head, patches))
 
     def box(self, stated: Enclosure) -> Enclosure:
         """Boxes of activations (..., P), given the ends (..., P) that are stated; infinite where there is none."""

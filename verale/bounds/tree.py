@@ -62,13 +62,13 @@ class TreeMargins:
         """Prepare the differences of leaves for N predicted classes (N,), all classes as rivals, of a head whose
         readout is a soft tree."""
         tree = cast(SoftTree, head.readout)
-        weight = head.weight.to(predicted.device, torch.float64)
+        weight = head.weight.to(torch.float64)
         leaves = down(weight[predicted][:, None] - weight)
-        levels = _levels(tree, predicted.device)
+        levels = _levels(tree)
         size = up(leaves.abs().amax(2) * (1 + 32 * len(levels) * UNIT))
         return cls(
             predicted=predicted,
-            rivals=torch.arange(head.classes, device=predicted.device).expand(len(predicted), -1),
+            rivals=torch.arange(head.classes).expand(len(predicted), -1),
             leaves=leaves,
             size=size,
             error=(16 * len(levels) + 2) * UNIT * size,
@@ -106,7 +106,7 @@ class TreeMargins:
 
     def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
         """The derivatives of the difference where it is least."""
-        each = torch.arange(len(column), device=column.device)
+        each = torch.arange(len(column))
         one = TreeMargins(**{**taken(self, each), "size": self.size[each, column][:, None]})
         boxes = Enclosure.unchecked(box.lower[:, None], box.upper[:, None])
         values = one._values(boxes, self.leaves[each, column][:, None])[:, 0, 0]
@@ -136,7 +136,7 @@ class TreeMargins:
         return values
 
 
-def _levels(tree: SoftTree, device: torch.device) -> tuple[_Level, ...]:
+def _levels(tree: SoftTree) -> tuple[_Level, ...]:
     count = len(tree.absent)
     heights = [0] * count
 
@@ -147,7 +147,7 @@ def _levels(tree: SoftTree, device: torch.device) -> tuple[_Level, ...]:
         heights[node] = 1 + max(height(tree.absent[node]), height(tree.present[node]))
 
     def index(values: list[int]) -> Tensor:
-        return torch.tensor([value if value >= 0 else count - 1 - value for value in values], device=device)
+        return torch.tensor([value if value >= 0 else count - 1 - value for value in values])
 
     levels = []
     for level in range(1, heights[0] + 1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from verale.bounds.projection import Projection
@@ -43,8 +42,8 @@ class Triangle:
     name = "triangle"
     ordered = False
 
-    def __init__(self, head: Head, device: torch.device | str = "cpu") -> None:
-        self._single = Projection(head, device)
+    def __init__(self, head: Head) -> None:
+        self._single = Projection(head)
         self._head = head
 
     @property

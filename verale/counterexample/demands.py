@@ -138,7 +138,7 @@ def demands_of(head: Head, certificate: Certificate, image: Tensor, known: bool,
     """
     patches, observed = certificate.patches, observables(head, image[None])[0]
     shown = activation(head, Enclosure.exact(observed)).upper
-    hidden = head.pooling.hidden(patches, head.size, observed.device)
+    hidden = head.pooling.hidden(patches, head.size)
     shown = shown if hidden is None else shown.masked_fill(hidden, -torch.inf)
     beyond = observed >= (0.0 if head.peak is None else head.peak.to(observed))  # on which side of its peak each lies
 

@@ -164,7 +164,7 @@ class _Search:
         goal: int | None = None,
     ) -> _Search:
         evaluated = evaluate(head, base[None])
-        hidden = head.pooling.hidden(len(base), head.size, base.device)
+        hidden = head.pooling.hidden(len(base), head.size)
         ranges = _reachable(head, certificate, clock)
         reach = activation(head, ranges).upper
         if hidden is not None:

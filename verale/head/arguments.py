@@ -64,14 +64,15 @@ def require_path(path: object, call: str) -> None:
 
 
 def tensor_of(value: Any) -> Tensor | None:
-    """A tensor with the same values, apart from gradients; None of what holds no numbers.
+    """A tensor on the CPU with the same values, apart from gradients; None of what holds no numbers.
 
     Args:
         value: a torch tensor; a numpy array, of any byte order; nested lists of numbers, which become float64, as
             Python's numbers are; or anything else that `torch.as_tensor` takes.
     """
     if isinstance(value, Tensor):
-        return value.detach() if value.requires_grad else value
+        tensor = value.detach() if value.requires_grad else value
+        return tensor if tensor.is_meta else tensor.cpu()
     try:
         if isinstance(value, np.ndarray):
             # Torch takes no foreign byte order and no negative strides, and warns of arrays that cannot be written.

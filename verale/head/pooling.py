@@ -49,7 +49,7 @@ class Pooling(ABC):
     def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
         """Activations (N, P) of observables (N, L, P) in float64, rounded to nearest; `similarity` keeps shapes."""
 
-    def hidden(self, patches: int, prototypes: int, device: torch.device | str) -> Tensor | None:
+    def hidden(self, patches: int, prototypes: int) -> Tensor | None:
         """(L, P) which prototypes do not look at which patches; None where all look at all."""
         return None
 
@@ -98,10 +98,10 @@ class BankPooling(Pooling):
         similar, bank = similarity(observed), self.class_token
         return torch.cat([similar[:, 0, :bank], similar[:, 1:, bank:].amax(dim=1)], dim=1)
 
-    def hidden(self, patches: int, prototypes: int, device: torch.device | str) -> Tensor:
+    def hidden(self, patches: int, prototypes: int) -> Tensor:
         """Each bank does not look at the other's patches."""
-        token = torch.arange(patches, device=device)[:, None] == 0
-        bank = torch.arange(prototypes, device=device) < self.class_token
+        token = torch.arange(patches)[:, None] == 0
+        bank = torch.arange(prototypes) < self.class_token
         return token != bank
 
     def check_size(self, prototypes: int) -> None:
@@ -196,14 +196,12 @@ class MaskedMaxPooling(Pooling):
     def pool(self, observed: Tensor, similarity: Callable[[Tensor], Tensor]) -> Tensor:
         """The greatest of the patches that each prototype looks at."""
         similar = similarity(observed)
-        return similar.masked_fill(self.hidden(similar.shape[1], similar.shape[2], similar.device), -torch.inf).amax(
-            dim=1
-        )
+        return similar.masked_fill(self.hidden(similar.shape[1], similar.shape[2]), -torch.inf).amax(dim=1)
 
-    def hidden(self, patches: int, prototypes: int, device: torch.device | str) -> Tensor:
+    def hidden(self, patches: int, prototypes: int) -> Tensor:
         """The mask's complement, its last column repeated."""
         columns = torch.arange(patches).clamp(max=self.least_patches - 1)
-        return ~self.mask.T[columns].to(device)
+        return ~self.mask.T[columns]
 
     def check_size(self, prototypes: int) -> None:
         """A row for each prototype."""

@@ -162,7 +162,7 @@ def _best(head: Head, similar: Tensor) -> list[int]:
     """For each prototype the patch with the greatest similarity; empty where the pooling takes no single patch."""
     if head.pooling.needs_all_patches:
         return []
-    hidden = head.pooling.hidden(len(similar), head.size, similar.device)
+    hidden = head.pooling.hidden(len(similar), head.size)
     best: list[int] = (similar if hidden is None else similar.masked_fill(hidden, -torch.inf)).argmax(0).tolist()
     return best
 

@@ -1,6 +1,5 @@
-"""Outward-rounded tensor arithmetic in float64, on CPU and CUDA."""
+"""Outward-rounded tensor arithmetic in float64."""
 
-from verale.rounding.device import require_float64
 from verale.rounding.directed import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, gamma, up
 from verale.rounding.enclosure import Enclosure, UndecidedError
 
@@ -12,6 +11,5 @@ __all__ = [
     "UndecidedError",
     "down",
     "gamma",
-    "require_float64",
     "up",
 ]

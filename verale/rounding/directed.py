@@ -1,9 +1,9 @@
 """Directed rounding of correctly rounded operations, and a-priori bounds for other operations.
 
-float64 only. `+ - * /` and square root of tensors are correctly rounded (IEEE 754) on CPU and on CUDA (`device`), so
-one step of `nextafter` encloses the real result. A quotient by a number of the host is not: torch multiplies by the
-reciprocal on CUDA, which rounds twice. So divide by a tensor, or by a power of two. Sums of products whose order nobody
-controls are enclosed by gamma_n; exp and log by a stated number of units in the last place.
+float64 on the CPU only. `+ - * /` and square root of tensors are correctly rounded (IEEE 754), so one step of
+`nextafter` encloses the real result. Divide by a tensor, or by a power of two: torch may multiply by the reciprocal of
+a number, which rounds twice. Sums of products whose order nobody controls are enclosed by gamma_n; exp and log by a
+stated number of units in the last place.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ UNDERFLOW = 2.0**-1022
 TRANSCENDENTAL_ULPS = 8
 """Stated bound, in units in the last place, on the error of torch's float64 exp, log and log1p.
 
-The libraries underneath (SLEEF, libm, CUDA's) document at most 2; `tests/unit/rounding` measures it against 200-bit
-values, and lets a stand-in for a device be off by so much.
+The libraries underneath (SLEEF, libm) document at most 2; `tests/unit/rounding` measures it against 200-bit values.
 """
 
 _BELOW = torch.tensor(-math.inf, dtype=torch.float64)

@@ -1,25 +1,23 @@
-"""The device to compute on, by name."""
+"""The device that searches, by name."""
 
 from __future__ import annotations
 
 __all__ = ["DEVICES", "device_named"]
 
 DEVICES = ("auto", "cpu", "cuda")
-"""Devices that every installation of torch knows by name; `auto` is CUDA where there is one."""
+"""Devices by name; `auto` is the fastest, which so far is the CPU: docs/decisions/0007 has the measurements."""
 
 
 def device_named(name: str) -> str:
-    """Check that torch can compute in float64 on a device, and return its name; `auto` is CUDA where there is one, else
-    the CPU.
+    """Check that torch has a device, and return its name. Torch gets one thread: the tensors are small.
 
-    Torch gets one CPU thread: the tensors are small. Raises UsageError: the device cannot be used.
+    Raises UsageError: the device cannot be used.
     """
     import torch
 
-    from verale.rounding import require_float64
+    from verale.search.devices import require_device
 
     torch.set_num_threads(1)
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    require_float64(name)
+    name = "cpu" if name == "auto" else name
+    require_device(name)
     return name

@@ -109,7 +109,7 @@ class Activations:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.observed = problem.stated_activations()[0]
-        self._paradigm = TopK.of(problem.head, problem.patches, self.observed.lower.device)
+        self._paradigm = TopK.of(problem.head, problem.patches)
 
     @property
     def range(self) -> Enclosure:

@@ -11,7 +11,7 @@ from verale.search import compiled
 from verale.search.problem import Pair, Problem
 from verale.search.shrink import rows_from_scratch, without_each
 
-__all__ = ["PatchRanges", "range_without", "ranges_alike", "ranges_from_scratch", "ranges_without_each"]
+__all__ = ["PatchRanges", "range_without", "ranges_from_scratch", "ranges_without_each"]
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,6 @@ def ranges_from_scratch(
     stated = problem.by_patch(explanations)
     where = range(len(problem) * problem.patches)
     return _at_once(problem, paradigm, list(where), [stated.get(row, []) for row in where])
-
-
-def ranges_alike(problem: Problem, paradigm: Projection, explanations: list[list[Pair]]) -> PatchRanges:
-    """The same, without tolerance, where no patch's ranges depend on the other patches: not by how many statements are
-    entered together, on which bounds of rounding errors depend."""
-    stated = problem.by_patch(explanations)
-    rows = range(len(problem) * problem.patches)
-    ends = [end.clone() for end in (problem.observed.lower, problem.observed.upper)]
-    for count in sorted({len(stated.get(row, [])) for row in rows}):
-        alike = [row for row in rows if len(stated.get(row, [])) == count]
-        known = _at_once(problem, paradigm, alike, [stated.get(row, []) for row in alike]).range
-        for end, own in zip(ends, (known.lower, known.upper), strict=True):
-            end[problem.index(alike)] = own
-    return PatchRanges(Enclosure.unchecked(*ends))
 
 
 def ranges_without_each(
@@ -78,7 +64,7 @@ def _can(paradigm: SpatialParadigm[Any]) -> bool:
 def _at_once(problem: Problem, paradigm: Any, where: list[int], prototypes: list[list[int]]) -> PatchRanges:
     observed = problem.observed[problem.index(where)]
     quick: tuple[Any, ...] = ()
-    if observed.lower.device.type == "cpu" and compiled.is_available():
+    if compiled.is_available():
         from verale.search.compiled.duals import compiled_moves, compiled_sums
 
         quick = compiled_sums, compiled_moves

@@ -19,9 +19,8 @@ from verale.certificate import Certificate, PatchStatement, Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import SMALLEST
-from verale.rounding import require_float64
 from verale.search.compiled import fastest_sums
-from verale.search.devices import kernel_bytes
+from verale.search.devices import kernel_bytes, require_device
 from verale.search.digits import (
     EXACT_DIGITS,
     FEWEST_DIGITS,
@@ -66,9 +65,9 @@ class ImageResult:
 
     @property
     def logits(self) -> Tensor:
-        """(C,) float64 on the CPU, an estimate."""
+        """(C,) float64, an estimate."""
         # One image at a time: a matrix product's last bits depend on how many rows it has.
-        return read_out(self.head, self.activations[None])[0].cpu()
+        return read_out(self.head, self.activations[None])[0]
 
 
 class Batches:
@@ -98,7 +97,7 @@ class Batches:
         self.images = patches_of(latents, head.depth)
         for start in range(0, max(1, len(self.images)), _CHECKED):
             check_domain(head, self.images[start : start + _CHECKED].to(torch.float64), start)
-        require_float64(self.options.device)
+        require_device(self.options.device)
         self.options.avoid.check(self.images.shape[1], head.size)
         self.options.costs.check(self.images.shape[1], head.size)
         self.paradigm = self.options.paradigm or best_paradigm(head)
@@ -106,6 +105,12 @@ class Batches:
             priced_margins(self.paradigm, head, 0, self.images.shape[1])
         searches = searches_of(head, self.images.shape[1], self.paradigm, self.options)
         self.paradigms = tuple(search.name for search in searches)
+        if torch.device(self.options.device).type != "cpu" and not any(search.is_launched for search in searches):
+            _log.warning(
+                "%s of this head is searched on the CPU: %s searches projection alone, of heads with known"
+                " similarities, maxima and a linear readout",
+                *(self.paradigm, self.options.device),
+            )
         self._explainer = _Explainer(head, head.digest, searches, self.options)
         one = self._explainer.bytes_per_image(self.images.shape[1])
         require_memory(one, f"the {self.images.shape[1]} patches of an image", self.options)
@@ -166,9 +171,7 @@ class _Explainer:
         if len(images) > 1 and self.alone:
             return [result for image in images for result in self.results(image[None])]
         images, options = images.to(torch.float64).contiguous(), self.options
-        images_there = images.to(options.device)
-        sums = fastest_sums(images_there.device)
-        exact = Problem.of(self.head, images_there, EXACT, options.avoid, options.costs, sums)
+        exact = Problem.of(self.head, images, EXACT, options.avoid, options.costs, fastest_sums())
         results: dict[int, ImageResult] = {}
         left = list(range(len(images)))
         for tolerance, digits in self._attempts():

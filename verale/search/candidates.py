@@ -65,7 +65,7 @@ def candidate_pairs(needs: Needs, pooled: Growing) -> tuple[Tensor, Tensor, Tens
 def _under_max_pooling(needs: Needs, pooled: MaxGrowing) -> tuple[Tensor, Tensor, Tensor]:
     """For each costly activation the patch that attains it (to prove it high) or that may exceed it (low)."""
     loss, near = needs.loss, pooled.near
-    each = torch.arange(len(loss), device=loss.device)
+    each = torch.arange(len(loss))
     promise, prototype = loss.topk(min(_ACTIVATIONS, loss.shape[1]), dim=1)
     high = needs.favour.gather(1, prototype) > 0
     exceeding = near.gather(2, prototype[:, None].expand(-1, near.shape[1], -1)).argmin(1)

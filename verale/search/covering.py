@@ -80,7 +80,7 @@ class Covering:
             shares = weights[:, open_].T / lacks
             best, sources = tighter.topk(min(most, len(tighter)), dim=0)
             gain = shares[:, None] * best  # (R, most, P)
-            own = sources == torch.arange(len(tighter), device=sources.device)
+            own = sources == torch.arange(len(tighter))
             used = (gain > torch.where(own, _NOTHING, _SLIGHT)).any(0)
             columns.append(sources[used])
             ends.append(used.nonzero()[:, 1] + len(ends) * len(tighter))

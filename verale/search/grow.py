@@ -142,10 +142,10 @@ class _GrowingImages:
         self._least = dissimilar.amin(1)
         self._attained = dissimilar.masked_fill(~problem.patches_left[:, None], torch.inf).min(1).indices
         self._actual = (problem.activations.lower + problem.activations.upper) / 2
-        self._each = torch.arange(len(problem), device=ranges.lower.device)
+        self._each = torch.arange(len(problem))
         costs = problem.costs.of_pairs(problem.patches, problem.head.size).to(ranges.lower)
         self._costs = costs.clamp(min=NEARLY_FREE) if problem.costs else None  # (L, P)
-        self._most = torch.tensor(most, dtype=torch.float64, device=ranges.lower.device)
+        self._most = torch.tensor(most, dtype=torch.float64)
         self._rounds = 0
 
     @property
@@ -211,7 +211,7 @@ class _GrowingImages:
         pursued = torch.where(open_.gather(1, pursued[:, None])[:, 0], pursued, named)
         options = torch.stack([pursued, named], 1)
 
-        each = torch.arange(len(index), device=index.device)
+        each = torch.arange(len(index))
         twice = each.repeat_interleave(2)
         extended = self._paradigm.extend(take(current, twice), options.flatten(), observed[twice, options.flatten()])
         boxes = self._pooled.trial(image, patch, extended.range.view(len(each), 2, -1))

@@ -12,7 +12,7 @@ from verale.bounds import ExactParadigm, SpatialParadigm, pooling_of
 from verale.rounding import UNIT, Enclosure
 from verale.search.at_once import PatchRanges, range_without, ranges_from_scratch, ranges_without_each
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import ROWS_ON_A_DEVICE, chunks, proved_margins
+from verale.search.shrink import chunks, proved_margins
 
 __all__ = ["inner_margins", "noise_of", "not_surely_needed", "surely_needed", "without_doubtful"]
 
@@ -54,10 +54,9 @@ def not_surely_needed(
     noise = noise_of(problem).tolist()
     stated, patches = problem.by_patch(explanations), problem.patches
     asked = stated if among is None else problem.by_patch(among)
-    most = {} if problem.settled.device.type == "cpu" else {"most": ROWS_ON_A_DEVICE}
     alone: dict[int, tuple[Problem, Any]] = {}
     found: list[list[Pair]] = [[] for _ in explanations]
-    for chunk in chunks([row for row in stated if row in asked], lambda row: len(stated[row]), **most):
+    for chunk in chunks([row for row in stated if row in asked], lambda row: len(stated[row])):
         left_out, rows = ranges_without_each(problem, inner, {row: stated[row] for row in chunk})
         within = _with_actual(rows.range, problem.observed[problem.index([row for row, _ in left_out])])
         begin = 0

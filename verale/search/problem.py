@@ -123,17 +123,17 @@ class Problem:
         return self._are_in(self.avoid.patches_left(self.patches), self.patches)
 
     def _are_in(self, indices: list[int], count: int) -> Tensor:
-        inside = torch.zeros(count, dtype=torch.bool, device=self.settled.device)
+        inside = torch.zeros(count, dtype=torch.bool)
         inside[indices] = True
         return inside
 
     def index(self, values: list[int]) -> Tensor:
-        """Integers as an index on the problem's device."""
-        return torch.tensor(values, dtype=torch.int64, device=self.settled.device)
+        """Integers as an index."""
+        return torch.tensor(values, dtype=torch.int64)
 
     def rows_of(self, images: list[int]) -> Tensor:
         """The indices of some images' patches among the rows of all images."""
-        patches = torch.arange(self.patches, device=self.settled.device)
+        patches = torch.arange(self.patches)
         return (self.index(images)[:, None] * self.patches + patches).flatten()
 
     def by_patch(self, explanations: list[list[Pair]]) -> dict[int, list[int]]:
@@ -165,7 +165,7 @@ class Problem:
         """(N, L, P) small means similar, infinite where pooling ignores the patch; an estimate."""
         middle = dissimilarity(self.head, (self.observed.lower + self.observed.upper) / 2)
         middle = middle.view(len(self), self.patches, self.head.size)
-        hidden = self.head.pooling.hidden(self.patches, self.head.size, middle.device)
+        hidden = self.head.pooling.hidden(self.patches, self.head.size)
         return middle if hidden is None else middle.masked_fill(hidden, torch.inf)
 
 

@@ -218,7 +218,7 @@ class _OfPatches:
                 " choose the paradigm top_k or sparse"
             )
         self.problem, self._paradigm = problem, search.spatial
-        hidden = head.pooling.hidden(problem.patches, head.size, problem.settled.device)
+        hidden = head.pooling.hidden(problem.patches, head.size)
         pairs = [(patch, j) for patch in range(problem.patches) for j in range(head.size)]
         self.items = pairs if hidden is None else [pair for pair in pairs if not bool(hidden[pair])]
         self.last = set(pairs_of(_usual(problem, search)))

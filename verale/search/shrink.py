@@ -14,13 +14,12 @@ from verale.bounds import SpatialParadigm, extend_all, pooling_of, put, take
 from verale.rounding import Enclosure
 from verale.search.problem import Pair, Problem
 
-__all__ = ["ROWS_ON_A_DEVICE", "chunks", "proved_margins", "rows_from_scratch", "shrink", "without_each"]
+__all__ = ["chunks", "proved_margins", "rows_from_scratch", "shrink", "without_each"]
 
 R = TypeVar("R", bound=Any)
 
 _ROWS_AT_ONCE = 256
-ROWS_ON_A_DEVICE = 4096
-"""Patches of which something is computed at once: on the CPU, and where each operation has to be launched."""
+"""Patches of which something is computed at once."""
 
 _TRIED_AT_ONCE = 128
 _DROPPED_AT_ONCE = 32
@@ -224,12 +223,12 @@ def rows_from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanat
     return put(paradigm.start(len(problem) * problem.patches), problem.index(where), built)
 
 
-def chunks(items: list[int], weight: Any, most: int = _ROWS_AT_ONCE) -> list[list[int]]:
+def chunks(items: list[int], weight: Any) -> list[list[int]]:
     """Runs of consecutive items whose weights sum to at most so many; a heavier item is a run of its own."""
     chunks: list[list[int]] = []
-    total = most
+    total = _ROWS_AT_ONCE
     for item in items:
-        if total + weight(item) > most:
+        if total + weight(item) > _ROWS_AT_ONCE:
             chunks.append([])
             total = 0
         chunks[-1].append(item)

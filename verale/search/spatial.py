@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from verale.bounds import ExactParadigm, SpatialParadigm
 from verale.head import Head
 from verale.paradigms import ORDERS
@@ -20,8 +22,8 @@ __all__ = [
     "GROWTHS",
     "UNSETTLED",
     "explain_spatial",
+    "is_launched",
     "is_searched_alone",
-    "is_searched_at_once",
 ]
 
 GROWTHS: dict[str, Callable[[Problem, Any, list[float] | None], tuple[list[Growth], Any]]] = dict(
@@ -33,16 +35,21 @@ UNSETTLED = "the margin left is too small for float64 to prove"
 
 
 def explain_spatial(
-    problem: Problem, paradigm: SpatialParadigm[Any], order: str, most: list[float] | None = None
+    problem: Problem,
+    paradigm: SpatialParadigm[Any],
+    order: str,
+    most: list[float] | None = None,
+    device: torch.device | str = "cpu",
 ) -> list[Explained]:
     """For each image an explanation, or the reason why there is none.
 
     Where an image's explanation has to have at most `most` statements, it is given up when that has become hopeless.
 
-    Where there is an engine that proposes in plain floats, it is asked first: machine code for each image by itself, a
-    GPU for all at once. What it does not explain, and all other cases, costs among them, are searched on tensors.
+    Where there is an engine that proposes in plain floats, it is asked first: machine code for each image by itself, or
+    the device, a GPU, for all at once. What it does not explain, and all other cases, costs among them, are searched on
+    tensors.
     """
-    explained = _by_engine(problem, paradigm, order, most) if len(problem) else {}
+    explained = _by_engine(problem, paradigm, order, most, device) if len(problem) else {}
     left = [image for image in range(len(problem)) if image not in explained]
     # An image that is searched alone stays alone, so that its bytes do not depend on others.
     for images in [[image] for image in left] if is_searched_alone(problem.head, paradigm, order) else [left]:
@@ -57,26 +64,28 @@ def is_searched_alone(head: Head, paradigm: SpatialParadigm[Any], order: str) ->
     return compiled.admits(head, paradigm, order) and compiled.is_available()
 
 
-def is_searched_at_once(problem: Problem, paradigm: SpatialParadigm[Any], order: str) -> bool:
-    """Whether one launch searches all images: exact statements, on a device that runs the kernel."""
+def is_launched(head: Head, paradigm: SpatialParadigm[Any], order: str, device: torch.device | str) -> bool:
+    """Whether one launch on a device searches exact statements about all images."""
     return (
-        not problem.tolerance
-        and devices.admits(problem.head, paradigm, order)
-        and devices.is_available(problem.settled.device)
+        devices.admits(head, paradigm, order)
+        and is_searched_alone(head, paradigm, order)
+        and devices.is_available(torch.device(device))
     )
 
 
-def _by_engine(problem: Problem, paradigm: Any, order: str, most: list[float] | None) -> dict[int, Explained]:
+def _by_engine(
+    problem: Problem, paradigm: Any, order: str, most: list[float] | None, device: torch.device | str
+) -> dict[int, Explained]:
     """What an engine explains; nothing without an engine. All engines take statements of equal cost."""
     if problem.costs:
         return {}
-    if is_searched_at_once(problem, paradigm, order):
+    if not problem.tolerance and is_launched(problem.head, paradigm, order, device):
         from verale.search.devices.engine import Launched
 
         try:
-            return propose_and_prove(Launched(problem, paradigm), most)
+            return propose_and_prove(Launched(problem, paradigm, torch.device(device)), most)
         except devices.NotCompiledError as error:
-            devices.do_without(problem.settled.device, error)
+            devices.do_without(device, error)
     if is_searched_alone(problem.head, paradigm, order):
         from verale.search.machine_code import MachineCode
 

@@ -151,7 +151,7 @@ def _outward(ends: Tensor, unit: _Unit, *, up: bool) -> Tensor:
     """
     if up:
         return -_outward(-ends, unit, up=False)
-    many, parts = unit[0].to(ends.device), unit[1].to(ends.device)
+    many, parts = unit
     count = (ends * parts / many).floor()
     below = _below(count * many, parts)
     return torch.where(below > ends, _below((count - 1) * many, parts), below)

@@ -43,8 +43,8 @@ def test_activations_beyond_0_and_1_are_cut():
 
 def test_children_lie_on_lower_levels():
     tree = SoftTree((1, -1, -2), (2, -3, -4))
-    levels = _levels(tree, torch.device("cpu"))
+    levels = _levels(tree)
     assert [level.nodes.tolist() for level in levels] == [[1, 2], [0]]
     assert [level.absent.tolist() for level in levels] == [[3, 4], [1]]  # leaves follow the nodes
     chain = SoftTree((1, 2, -1), (-2, -3, -4))
-    assert [level.nodes.tolist() for level in _levels(chain, torch.device("cpu"))] == [[2], [1], [0]]
+    assert [level.nodes.tolist() for level in _levels(chain)] == [[2], [1], [0]]

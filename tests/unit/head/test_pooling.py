@@ -71,7 +71,7 @@ def test_what_needs_all_patches(pooling: Pooling):
 
 def test_a_mask_hides_patches_and_its_last_column_stands_for_all_further_ones():
     pooling = MaskedMaxPooling(torch.tensor(MASK))
-    assert (~pooling.hidden(3, 4, "cpu")).int().T.tolist() == [[1, 0, 0], [0, 1, 1], [1, 1, 1], [0, 1, 1]]
+    assert (~pooling.hidden(3, 4)).int().T.tolist() == [[1, 0, 0], [0, 1, 1], [1, 1, 1], [0, 1, 1]]
     assert pooling == MaskedMaxPooling(torch.tensor(MASK).bool()) == MaskedMaxPooling(np.array(MASK))
     assert hash(pooling) == hash(MaskedMaxPooling(MASK)) and "4 prototypes and 2 columns" in repr(pooling)
     assert pooling not in (MaskedMaxPooling([[1, 1]]), MaxPooling())
@@ -82,7 +82,7 @@ def test_two_banks_are_a_mask_of_two_columns(count: int):
     observed = torch.rand(3, 4, 12, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     banks, mask = BankPooling(count), MaskedMaxPooling([[1, 0]] * count + [[0, 1]] * (12 - count))
     assert torch.equal(*(pooling.pool(observed, lambda m: -m) for pooling in (banks, mask)))
-    assert torch.equal(*(pooling.hidden(4, 12, "cpu") for pooling in (banks, mask)))
+    assert torch.equal(*(pooling.hidden(4, 12) for pooling in (banks, mask)))
     assert banks.least_patches == mask.least_patches == 2
 
 
@@ -143,9 +143,9 @@ def test_a_mask_is_kept_in_the_head_s_file():
 
 
 def test_banks_do_not_look_at_the_other_s_patches():
-    hidden = BankPooling(1).hidden(3, 2, "cpu")
+    hidden = BankPooling(1).hidden(3, 2)
     assert hidden.tolist() == [[False, True], [True, False], [True, False]]
-    assert MaxPooling().hidden(3, 2, "cpu") is None
+    assert MaxPooling().hidden(3, 2) is None
     with pytest.raises(HeadError, match="less than the 12 prototypes"):
         replace(small_head("euclidean"), pooling=BankPooling(12))
     assert replace(small_head("euclidean"), pooling=BankPooling(11)).pooling == BankPooling(11)

@@ -118,7 +118,7 @@ def test_no_small_set_is_cheaper_than_a_joint_explanation(name):
         if isinstance(result, Certificate):
             sets = [each for count in range(4) for each in combinations(range(6), count)]
             each = costs.of_prototypes(6)
-            margins = margins_of_sets(Joint(head, "cpu"), Problem.of(head, as_patches(image[None])), 0, sets)
+            margins = margins_of_sets(Joint(head), Problem.of(head, as_patches(image[None])), 0, sets)
             entailing = (chosen for chosen, least in zip(sets, margins, strict=True) if (least > 0).all())
             proved = [sum(each[j] for j in chosen) for chosen in entailing]
             assert costs.total(result.statements) <= min(proved, default=math.inf)

@@ -17,7 +17,7 @@ from verale.search.devices import engine, launch
 from verale.search.machine_code import MachineCode
 from verale.search.problem import Problem
 from verale.search.prove import SpatialExplanation, propose_and_prove
-from verale.search.spatial import explain_spatial, is_searched_at_once
+from verale.search.spatial import explain_spatial, is_launched
 
 
 @pytest.fixture
@@ -34,12 +34,17 @@ def machine_code(problem: Problem) -> SpatialExplanation:
 
 
 def test_equations_of_equal_cost_go_to_the_kernel(everywhere: None) -> None:
-    problem = problem_named("euclidean")
-    assert is_searched_at_once(problem, Projection(problem.head), "rival")
-    assert not is_searched_at_once(problem, Projection(problem.head), "sweep")
-    assert not is_searched_at_once(problem, Triangle(problem.head), "rival")
-    within = problem_named("euclidean", tolerance=0.01)
-    assert not is_searched_at_once(within, Projection(within.head), "rival")
+    head = problem_named("euclidean").head
+    assert is_launched(head, Projection(head), "rival", "cuda")
+    assert not is_launched(head, Projection(head), "sweep", "cuda")
+    assert not is_launched(head, Triangle(head), "rival", "cuda")
+
+
+def test_wide_statements_do_not(everywhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_named("euclidean", tolerance=0.01).take([0])
+    monkeypatch.setattr(engine, "choose_statements", None)
+    (explanation,) = explain_spatial(problem, Projection(problem.head), "rival", device="cuda")
+    assert isinstance(explanation, SpatialExplanation)
 
 
 def test_costs_are_searched_on_tensors(everywhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +57,7 @@ def test_costs_are_searched_on_tensors(everywhere: None, monkeypatch: pytest.Mon
 
 def test_on_the_cpu_nothing_is_launched() -> None:
     problem = problem_named("cosine")
-    assert not is_searched_at_once(problem, Projection(problem.head), "rival")
+    assert not is_launched(problem.head, Projection(problem.head), "rival", "cpu")
 
 
 def test_what_the_kernel_gives_up_is_said_and_what_it_cannot_do_is_done_elsewhere(
@@ -104,7 +109,7 @@ def test_a_kernel_that_is_not_compiled_is_told_once_and_done_without(
         (explanation,) = explain_spatial(problem, paradigm, "rival")
         assert explanation.pairs == machine_code(problem).pairs
     (line,) = caplog.messages
-    assert "the search on cpu does without Triton" in line and "shared memory" in line
+    assert "kernels do not run on cpu, so the CPU searches" in line and "shared memory" in line
 
 
 def test_heads_without_the_kernel_need_no_memory_for_it() -> None:

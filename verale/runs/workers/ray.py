@@ -79,7 +79,7 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
     Args:
         workers: how many; by default one for each GPU if GPUs are used, else one for each core.
         address: as `ray.init` takes it; by default RAY_ADDRESS, or this machine if that is not set.
-        device: `auto` (a GPU each where the cluster has some), `cpu` or `cuda`.
+        device: `cuda` for a GPU each, or `cpu`, which `auto` is too.
 
     Raises:
         UsageError: no cluster answers at the address, or it has no GPU and `cuda` was asked for.
@@ -104,7 +104,7 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
                 gpus = int(resources.get("GPU", 0))
                 if device == "cuda" and not gpus:
                     raise UsageError("device 'cuda': this cluster has no GPU; say --device cpu")
-                each = 1 if gpus and device != "cpu" else 0
+                each = 1 if device == "cuda" else 0
                 yield Workers(workers or max(1, gpus if each else int(resources.get("CPU", 1))), each)
             finally:
                 if own:

@@ -1,15 +1,13 @@
 """The search in machine code, image by image, in plain float64: it chooses statements and proves nothing.
 
 What it chooses is proved by `verale.search.spatial`, rounded outward, as what any other search chooses. Only `duals`
-does arithmetic of proofs: sums whose error is bounded in any order. Without numba, and for heads, paradigms and devices
-that it does not have, the search on tensors is used.
+does arithmetic of proofs: sums whose error is bounded in any order. Without numba, and for heads and paradigms that it
+does not have, the search on tensors is used.
 """
 
 from __future__ import annotations
 
 from functools import cache
-
-import torch
 
 from verale.bounds.observables import TENSOR_SUMS, CoordinateSums
 from verale.search.compiled.image import admits
@@ -28,9 +26,9 @@ def is_available() -> bool:
     return True
 
 
-def fastest_sums(device: torch.device) -> CoordinateSums:
-    """On the CPU in machine code: then no bit of a statement depends on a library of matrix products."""
-    if device.type != "cpu" or not is_available():
+def fastest_sums() -> CoordinateSums:
+    """In machine code: then no bit of a statement depends on a library of matrix products."""
+    if not is_available():
         return TENSOR_SUMS
     from verale.search.compiled.observed import compiled_products, compiled_squares
 

@@ -127,7 +127,6 @@ def admits(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
     return (
         order == ORDERS[0]
         and isinstance(paradigm, Projection)
-        and paradigm.device.type == "cpu"
         and isinstance(head.readout, Linear)
         and type(head.similarity) in SIMILARITY_NUMBERS
         and _has_ends(head)
@@ -153,7 +152,7 @@ def image_arrays(problem: Problem, paradigm: Projection) -> ImageArrays:
     rivals = (margins.rivals[row] != margins.predicted[row]).nonzero()[:, 0]
     dissimilar = problem.dissimilarities()[row]
     left = problem.patches_left[:, None] & problem.prototypes_left
-    hidden = head.pooling.hidden(problem.patches, head.size, "cpu")
+    hidden = head.pooling.hidden(problem.patches, head.size)
     weight = head.weight.to(torch.float64)
     bias = torch.zeros(head.classes, dtype=torch.float64) if head.bias is None else head.bias.to(torch.float64)
     predicted = int(margins.predicted[row])

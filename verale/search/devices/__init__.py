@@ -1,8 +1,8 @@
 """The search on a GPU: one launch for a batch of images, one block an image, in plain float64 (Triton).
 
-The same search as `verale.search.compiled`. What it chooses is proved by the rounded tensor code like any other choice.
-Without Triton, on devices that it does not have, and for heads and paradigms that the kernel does not have, the search
-on tensors is used. docs/decisions/0007 says why it is Triton.
+The same search as `verale.search.compiled`, which proves what it chooses, on the CPU, as what machine code chooses. All
+that it does not have is searched on the CPU, and that is said. docs/decisions/0007 says why it is Triton, and what was
+measured.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from importlib import import_module
 
 import torch
 
-from verale.errors import VeraleError
+from verale.errors import UsageError, VeraleError, first_line
 from verale.search.devices.tables import admits, kernel_bytes
 
-__all__ = ["NotCompiledError", "admits", "do_without", "is_available", "kernel_bytes"]
+__all__ = ["NotCompiledError", "admits", "do_without", "is_available", "kernel_bytes", "require_device"]
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +26,15 @@ _without: set[str] = set()
 
 class NotCompiledError(VeraleError):
     """The kernel cannot be compiled for a device, or needs more than it has."""
+
+
+def require_device(device: str | torch.device) -> None:
+    """Raise UsageError, which says what to do, unless torch has a device and float64 on it."""
+    try:
+        torch.zeros(1, dtype=torch.float64, device=device).tolist()
+    except (RuntimeError, AssertionError, TypeError) as error:
+        name = str(device)
+        raise UsageError(f"device {name!r} cannot be used here ({first_line(error)}); try --device cpu") from error
 
 
 def is_available(device: torch.device) -> bool:
@@ -40,7 +49,7 @@ def do_without(device: torch.device | str, error: Exception) -> None:
     """From now on kernels are not available on a device."""
     if str(device) not in _without:
         _without.add(str(device))
-        _log.warning("the search on %s does without Triton, and is slower: %s: %s", device, type(error).__name__, error)
+        _log.warning("kernels do not run on %s, so the CPU searches: %s: %s", device, type(error).__name__, error)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -18,6 +18,8 @@ from verale.search.devices.tables import HeadTable, ImageTable, KernelSizes, Wor
 from verale.search.grow import given_up
 from verale.search.problem import Pair, Problem
 
+T = TypeVar("T", HeadTable, ImageTable)
+
 __all__ = ["choose_statements", "chosen", "head_table", "image_table", "launched", "work_table"]
 
 
@@ -27,6 +29,7 @@ def choose_statements(
     guard: float,
     most: Sequence[float],
     early: Sequence[Sequence[Pair]] | None = None,
+    device: torch.device | str = "cpu",
 ) -> list[list[Pair] | str | None]:
     """For each image statements that entail its class and none of which can be left out, as far as float64 tells.
 
@@ -36,12 +39,13 @@ def choose_statements(
         guard: margins up to this count as not positive.
         most: a search with more statements than this is given up.
         early: for each image, statements to leave out before others, where they can be.
+        device: where the kernel runs; on the CPU only what interprets it.
 
     Returns:
         For each image the statements; why the search was given up; or None if the class stays open though every
         statement that could help is made, or if the kernel has no room for so many.
     """
-    return chosen(problem, launched(problem, paradigm, guard, most, early))
+    return chosen(problem, launched(problem, paradigm, guard, most, early, device))
 
 
 def chosen(problem: Problem, work: WorkTable) -> list[list[Pair] | str | None]:
@@ -63,12 +67,13 @@ def launched(
     guard: float,
     most: Sequence[float],
     early: Sequence[Sequence[Pair]] | None = None,
+    device: torch.device | str = "cpu",
 ) -> WorkTable:
     """What the kernel leaves behind; see `choose_statements`."""
     sizes = kernel_sizes(problem.head, problem.patches)
-    head = head_table(problem, paradigm, guard)
-    images = image_table(problem, most, early)
-    work = work_table(problem, sizes)
+    head = _there(head_table(problem, paradigm, guard), device)
+    images = _there(image_table(problem, most, early), device)
+    work = work_table(problem, sizes, device)
     launch: Any = choose_in_blocks
     try:
         launch[(len(problem),)](head, images, work, sizes=sizes, num_warps=warps(sizes), enable_fp_fusion=True)
@@ -80,27 +85,27 @@ def launched(
 
 
 def head_table(problem: Problem, paradigm: Projection, guard: float) -> HeadTable:
-    """The head's numbers, on the problem's device."""
-    head, device = problem.head, problem.settled.device
+    """The head's numbers."""
+    head = problem.head
     numbers = paradigm.numbers()
     left = problem.patches_left[:, None] & problem.prototypes_left
-    hidden = head.pooling.hidden(problem.patches, head.size, device)
-    weight = _wide(head.weight, device)
+    hidden = head.pooling.hidden(problem.patches, head.size)
+    weight = _wide(head.weight)
     one, zero = torch.ones(head.size), torch.zeros(head.size)
     scalars = [numbers.whole, numbers.least_residual, float(getattr(head.similarity, "epsilon", 0.0)), guard]
     return HeadTable(
         gram=numbers.gram.contiguous(),
-        lower=_wide(numbers.domain.lower, device),
-        upper=_wide(numbers.domain.upper, device),
-        shift=_wide(numbers.shift, device),
-        scale=_wide(one if head.scale is None else head.scale, device),
-        peak=_wide(zero if head.peak is None else head.peak, device),
+        lower=_wide(numbers.domain.lower),
+        upper=_wide(numbers.domain.upper),
+        shift=_wide(numbers.shift),
+        scale=_wide(one if head.scale is None else head.scale),
+        peak=_wide(zero if head.peak is None else head.peak),
         weight=weight,
         columns=weight.T.contiguous(),
-        bias=_wide(torch.zeros(head.classes) if head.bias is None else head.bias, device),
+        bias=_wide(torch.zeros(head.classes) if head.bias is None else head.bias),
         hidden=(torch.zeros_like(left) if hidden is None else hidden).to(torch.int8).contiguous(),
         allowed=left.to(torch.int8).contiguous(),
-        numbers=torch.tensor(scalars, dtype=torch.float64, device=device),
+        numbers=torch.tensor(scalars, dtype=torch.float64),
         size=head.size,
         classes=head.classes,
         patches=problem.patches,
@@ -108,9 +113,8 @@ def head_table(problem: Problem, paradigm: Projection, guard: float) -> HeadTabl
 
 
 def image_table(problem: Problem, most: Sequence[float], early: Sequence[Sequence[Pair]] | None = None) -> ImageTable:
-    """The images' numbers, on the problem's device."""
+    """The images' numbers."""
     count, patches, size = len(problem), problem.patches, problem.head.size
-    device = problem.settled.device
     observed = (problem.observed.lower + problem.observed.upper) / 2
     dissimilar = problem.dissimilarities().masked_fill(~problem.patches_left[:, None], torch.inf)
     first = torch.zeros((count, patches, size), dtype=torch.int8)
@@ -121,17 +125,16 @@ def image_table(problem: Problem, most: Sequence[float], early: Sequence[Sequenc
         observed=observed.contiguous(),
         actual=((problem.activations.lower + problem.activations.upper) / 2).contiguous(),
         attained=dissimilar.argmin(1).to(torch.int32),
-        early=first.to(device),
+        early=first,
         predicted=problem.margins.predicted.to(torch.int32),
-        most=torch.tensor(list(most), dtype=torch.float64, device=device),
+        most=torch.tensor(list(most), dtype=torch.float64),
     )
 
 
-def work_table(problem: Problem, sizes: KernelSizes) -> WorkTable:
-    """Room for what is known of the images."""
+def work_table(problem: Problem, sizes: KernelSizes, device: torch.device | str = "cpu") -> WorkTable:
+    """Room on a device for what is known of the images."""
     count, patches, size, classes = len(problem), problem.patches, problem.head.size, problem.head.classes
     rows, room = patches + 1, sizes.room
-    device = problem.settled.device
 
     def floats(*shape: int) -> Tensor:
         return torch.empty((count, *shape), dtype=torch.float64, device=device)
@@ -184,5 +187,10 @@ def work_table(problem: Problem, sizes: KernelSizes) -> WorkTable:
     )
 
 
-def _wide(tensor: Tensor, device: torch.device) -> Tensor:
-    return tensor.to(device, torch.float64).contiguous()
+def _wide(tensor: Tensor) -> Tensor:
+    return tensor.to(torch.float64).contiguous()
+
+
+def _there(table: T, device: torch.device | str) -> T:
+    """A table whose tensors are on a device."""
+    return type(table)(*(each.to(device) if isinstance(each, Tensor) else each for each in table))

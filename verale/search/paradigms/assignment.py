@@ -62,7 +62,7 @@ def is_assigned_alone(head: Head, paradigm: Assignment) -> bool:
     Then no image's certificate depends on the others.
     """
     bounded = head.domain.lower is not None or head.domain.upper is not None
-    return not bounded and paradigm.device.type == "cpu" and is_available()
+    return not bounded and is_available()
 
 
 class _MachineCode:

@@ -55,7 +55,7 @@ def explain_joint(problem: Problem, joint: Joint, most: list[float] | None = Non
     Soundness: what is returned is proved by `Joint.margins`.
     """
     limits = [float("inf")] * len(problem) if most is None else most
-    inner = Projection(problem.head, problem.settled.device).inner()
+    inner = Projection(problem.head).inner()
     return [_Search(problem.take([image]), joint, inner, limit).run() for image, limit in enumerate(limits)]
 
 
@@ -73,7 +73,7 @@ class _Search:
 
     def run(self) -> Explained:
         """The explanation, or the reason why there is none."""
-        domain = activation_range(self._problem.head, 1, self._predicted.device)
+        domain = activation_range(self._problem.head, 1)
         margins = torch.maximum(self._problem.margins.lower(domain[None, None])[0, 0], self._margins([]))
         if bool((margins > 0).all()):
             return SpatialExplanation([], margins, minimal=True)
@@ -195,9 +195,9 @@ class _Estimates:
     def of(cls, joint: Joint, predicted: int, observed: Tensor) -> _Estimates:
         """The estimates of an image."""
         facts, size, curved = joint.facts, len(observed), joint.head.geometry.is_distance
-        targets, bias = (each[0] for each in joint.targets(torch.tensor([predicted], device=observed.device)))
+        targets, bias = (each[0] for each in joint.targets(torch.tensor([predicted])))
         scale = (targets * facts.units[:size]).abs().sum(1) + bias.abs()
-        bias = bias.index_fill(0, torch.tensor([predicted], device=bias.device), torch.inf)
+        bias = bias.index_fill(0, torch.tensor([predicted]), torch.inf)
         vectors = facts.vectors[:size] if curved else -2 * facts.vectors[:size]
         if not curved:
             observed, bias = observed - facts.constants[:size], bias + targets @ facts.constants[:size]
@@ -245,7 +245,7 @@ class _Estimates:
         """<g^-1 q, known> and <g^-1 q, q>, (M, C) each for the columns q (M, n, C), and <g^-1 known, known> (M,)."""
         ridge = _RIDGE * self.products.diagonal().amax() + 1e-300
         right = torch.cat([column, known[:, :, None]], 2)
-        solved, _ = torch.linalg.solve_ex(gram + ridge * torch.eye(gram.shape[1], device=gram.device), right)
+        solved, _ = torch.linalg.solve_ex(gram + ridge * torch.eye(gram.shape[1]), right)
         shares, foot = solved[:, :, :-1], solved[:, :, -1]
         return (shares * known[:, :, None]).sum(1), (shares * column).sum(1), (foot * known).sum(1)
 
@@ -266,7 +266,7 @@ class JointSearch(OfPatches):
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
-        ends, device = Stated.of(statements, problem.head.size).ends, problem.settled.device
-        lower, upper = (end.to(device)[None] for end in (ends.lower, ends.upper))
+        ends = Stated.of(statements, problem.head.size).ends
+        lower, upper = ends.lower[None], ends.upper[None]
         margins: Tensor = self.spatial.margins(problem.margins.predicted, lower, upper).lower[0]
         return margins

@@ -186,22 +186,22 @@ class _Image:
     def __init__(self, problem: Problem, projection: Projection, lipschitz: Lipschitz) -> None:
         if not isinstance(problem.margins, LinearMargins):
             raise UsageError("paradigm 'mixed' needs a linear readout")
-        self._problem, device = problem, problem.settled.device
+        self._problem = problem
         self._linear = problem.margins
         self.projection, self._lipschitz = projection, lipschitz
         self._observed = problem.stated_activations()[0]
         self._left = problem.prototypes_left.cpu()
         self._table = self._allowed(self._lipschitz.ranges(self._observed))
-        self._range = activation_range(problem.head, problem.patches, self._observed.lower.device)
-        self._highest = torch.tensor(sorted(set(self._observed.upper.tolist())), dtype=torch.float64, device=device)
-        self._lowest = torch.tensor(sorted(set(self._observed.lower.tolist())), dtype=torch.float64, device=device)
+        self._range = activation_range(problem.head, problem.patches)
+        self._highest = torch.tensor(sorted(set(self._observed.upper.tolist())), dtype=torch.float64)
+        self._lowest = torch.tensor(sorted(set(self._observed.lower.tolist())), dtype=torch.float64)
         self._none = torch.zeros_like(self._observed.lower, dtype=torch.bool)
         self._few = problem.head.size <= _FEW and problem.head.size * problem.head.classes <= _FEW_GAINS
         self._ceilings: dict[int, _Clause] = {}
         self._floors: dict[int, _Clause] = {}
         self._level: Level = None
         self._costs = problem.costs
-        self._each = torch.tensor(problem.costs.of_prototypes(problem.head.size), dtype=torch.float64, device=device)
+        self._each = torch.tensor(problem.costs.of_prototypes(problem.head.size), dtype=torch.float64)
         self.best: ActivationExplanation | None = None
 
     def begin_with(self, pairs: list[Pair]) -> None:
@@ -248,7 +248,7 @@ class _Image:
 
     def _single(self) -> Tensor:
         """(P, P) bool, the sets of one activation."""
-        return torch.eye(len(self._none), dtype=torch.bool, device=self._none.device)
+        return torch.eye(len(self._none), dtype=torch.bool)
 
     def _allowed(self, table: Enclosure) -> Enclosure:
         """(P, P) the table, where what must not be stated tells nothing."""
@@ -512,7 +512,7 @@ class MixedSearch(OfActivations):
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
         require_memory(64 * head.size**2, f"what each of {head.size} activations says of the others", options)
-        self._known = Projection(head, options.device), Lipschitz(head, options.device)
+        self._known = Projection(head), Lipschitz(head)
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
 from verale.bounds import TopK
 from verale.certificate import Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head
-from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
 from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
 from verale.search.options import SearchOptions
@@ -38,8 +36,8 @@ class OfActivations(ParadigmSearch):
 
     @property
     def is_alone(self) -> bool:
-        """See `ParadigmSearch`; on other devices images are observed together."""
-        return torch.device(self.options.device).type == "cpu"
+        """See `ParadigmSearch`."""
+        return True
 
     @abstractmethod
     def explain(self, problem: Problem) -> ActivationExplanation:
@@ -72,7 +70,5 @@ class OfActivationsAlone(OfActivations):
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
-        ends, device = Stated.of(statements, problem.head.size).ends, problem.settled.device
-        stated = Enclosure(ends.lower.to(device), ends.upper.to(device))
-        box = TopK.of(problem.head, problem.patches, device).box(stated)
+        box = TopK.of(problem.head, problem.patches).box(Stated.of(statements, problem.head.size).ends)
         return problem.margins.lower(box[None, None])[0, 0]

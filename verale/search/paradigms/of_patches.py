@@ -20,7 +20,7 @@ from verale.search.problem import Problem, shortened
 from verale.search.prove import Explained
 from verale.search.shrink import proved_margins
 from verale.search.smallest import Solution, cheaper
-from verale.search.spatial import explain_spatial, is_searched_alone
+from verale.search.spatial import explain_spatial, is_launched, is_searched_alone
 from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["OfPatches"]
@@ -40,14 +40,19 @@ class OfPatches(ParadigmSearch):
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:
         super().__init__(head, patches, options)
         require_products(head, options)
-        self.spatial: Any = type(self).bounds(head, options.device)
+        self.spatial: Any = type(self).bounds(head)
         require_geometry(self.name, head, f"one of {', '.join(PARADIGMS[self.name].geometries)}")
         self.orders = self.tried_orders if options.order is None else (options.order,)
 
     @property
     def is_alone(self) -> bool:
         """See `ParadigmSearch`."""
-        return all(is_searched_alone(self.head, self.spatial, order) for order in self.orders)
+        return not self.is_launched and all(is_searched_alone(self.head, self.spatial, order) for order in self.orders)
+
+    @property
+    def is_launched(self) -> bool:
+        """See `ParadigmSearch`."""
+        return any(is_launched(self.head, self.spatial, order, self.options.device) for order in self.orders)
 
     @property
     def bytes_per_patch(self) -> int:
@@ -64,7 +69,7 @@ class OfPatches(ParadigmSearch):
 
     def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
         """For each image an explanation with proved margins, or why there is none."""
-        return explain_spatial(problem, self.spatial, order, most)
+        return explain_spatial(problem, self.spatial, order, most, self.options.device)
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
