@@ -8,6 +8,9 @@ b. |z - c'|^2 = (1 - t) rho^2 + t d^2 - t (1 - t) x, for any t.
 c. t = 1/2 + (rho^2 - d^2) / (2 x) minimises this, and c' is the foot of the plane in which the spheres about c and p
    intersect: z - c' is orthogonal to p - c for every such z. It need not lie between c and p.
 
+e. Corollary 1, the radius shrinks monotonically: about the foot it is |z - c'|^2 = rho^2 - t^2 x, so it
+   never grows, and stays only where t = 0, that is, where the statement about p says what rho says already.
+
 Cosines. Let |q| = 1, <u, c> = s, <u, q> = m, g = <c, q>, x = |c|^2 - g^2 > 0, a = (s - m g) / x and
 b = (m |c|^2 - s g) / x.
 
@@ -15,15 +18,16 @@ d. c' = a c + b q is the projection of u on the span of c and q: <c', c> = s, <c
 
 Proof. a is a sum. b is `ball_identity` for the two anchors c and p. c: b is x t^2 + (d^2 - rho^2 - x) t + rho^2, least
 where 2 x t = x + rho^2 - d^2; 2 <z - c, p - c> = rho^2 + x - d^2 = 2 t x, so <z - c', p - c> = <z - c, p - c> - t x =
-0. d: a |c|^2 + b g = s and a g + b = m are linear equations with determinant x; <c', c'> = a <c', c> + b <c', q>.
+0. e: c in b, with d^2 = rho^2 + x - 2 t x. d: a |c|^2 + b g = s and a g + b = m are linear
+equations with determinant x; <c', c'> = a <c', c> + b <c', q>.
 
-Only a and b matter for soundness; c and d say why the rule moves the centre there. Z3 covers all of it in inner
+Only a and b matter for soundness; c, d and e say why the rule moves the centre there. Z3 covers all of it in inner
 products, hence in any dimension, and a for one more anchor, hence for any number of them.
 
 The first twin cuts t to [0, 1]; then c' is not a foot.
 
 Reference: docs/design.md, 3.1, 3.4; Soria et al., arXiv 2511.16588 (hypersphere intersection approximation) and
-2608.16773.
+2608.16773; e is "Corollary 1: the radius shrinks monotonically" for distances.
 """
 
 from __future__ import annotations
@@ -61,6 +65,8 @@ LEMMA = Lemma(
         Case("b. |z - c'|^2 for any t", [], MOVED == REACHED),
         Case("c. it is least", FOOT, REACHED <= AT_OTHER, tactic=NLSAT),
         Case("c. the foot", FOOT, ZP - T * PP == 0, tactic=NLSAT),
+        Case("e. Corollary 1: the radius about the foot", FOOT, REACHED == ZZ - T * T * PP, tactic=NLSAT),
+        Case("e. Corollary 1: it shrinks", [*FOOT, T != 0], REACHED < ZZ, tactic=NLSAT),
         Case(
             "d. it has the products of u with c and q",
             SOLVED,
@@ -75,6 +81,7 @@ LEMMA = Lemma(
             "a. weights rounded each for itself", [SUM == 1, ROUNDED <= (1 - T) * SUM, LAST <= T], ROUNDED + LAST == 1
         ),
         Case("b. without the last term", [PP > 0, ZZ >= 0, D2 >= 0], MOVED == (1 - T) * ZZ + T * D2, tactic=NLSAT),
+        Case("e. it shrinks wherever the centre moves to", [PP > 0, T > 0, T < 1], REACHED <= ZZ, tactic=NLSAT),
         Case("d. each of c and q taken for itself", SOLVED, z3.And(A * CC == S, B == M), tactic=NLSAT),
     ),
 )
