@@ -31,9 +31,10 @@ def test_every_case_gets_its_verdict(kernel: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.long  # every certificate is searched for again
+@pytest.mark.long
 def test_the_script_writes_the_same_bytes() -> None:
-    written = files_of(every_case()) | least_files()
+    """Every certificate is searched for again; of the large ones, whose search takes minutes, the statements stay."""
+    written = files_of(every_case(again=False)) | least_files()
     stored_paths = {
         MANIFEST,
         INDEX,

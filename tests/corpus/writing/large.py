@@ -17,7 +17,7 @@ from corpus.writing.accept.chosen import BARE_COSINE
 from corpus.writing.storing import encoded
 
 from verale.checker import Auditor, Status
-from verale.soundness.corpus.cases import SIZES, Case
+from verale.soundness.corpus.cases import SIZES, Case, sized
 from verale.soundness.corpus.recipes import BOX, UNBOUNDED, around, inner_product
 from verale.soundness.corpus.truth import FALSE, Truth
 from verale.soundness.independent import files
@@ -75,10 +75,11 @@ _SIZES = (
 )
 
 
-def large_cases() -> Iterator[Case]:
-    """All of them."""
+def large_cases(again: bool) -> Iterator[Case]:
+    """All of them. Their statements are searched for `again`, which takes minutes, or are those of the stored cases."""
+    stored = {} if again else {case.name: case for case in sized()}
     for size in _SIZES:
-        case = _explained(size)
+        case = _explained(size, stored.get(SIZES + size.name))
         yield case
         yield _twin(case)
 
@@ -145,7 +146,7 @@ def _shortest(stated: list[Document], proved: Callable[[list[Document]], bool]) 
     return kept
 
 
-def _explained(size: Size) -> Case:
+def _explained(size: Size, stored: Case | None) -> Case:
     head, image = _drawn(size)
     data = files.head(head.weight, head.prototypes, head.bias, "F32", **head.parts)
     latents = files.latents([image], "F32")
@@ -161,7 +162,12 @@ def _explained(size: Size) -> Case:
     def proved(statements: list[Document]) -> bool:
         return auditor.check(files.certificate(data, statements, **options)).status is Status.PROVED
 
-    kept = _shortest(_candidates(size, head, image), proved)
+    candidates = _candidates(size, head, image)
+    if stored is None:
+        kept = _shortest(candidates, proved)
+    else:
+        chosen = read_json(stored.certificate)["predicate"]["statements"]
+        kept = [each for each in candidates if each in chosen]
     margins = Auditor(data, latents, "both").check(files.certificate(data, kept, **options)).margins
     options["margins"] = [None if margin is None else below(margin) for margin in margins]
     comment = f"{len(kept)} statements, {size.count} prototypes of {size.depth} dimensions, {size.patches} patches."

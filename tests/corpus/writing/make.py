@@ -24,11 +24,11 @@ from verale.soundness.paths import CERTIFICATES
 FOLDERS = ("accept", "reject", "malformed", "witness", "deployment", "sizes", "least")
 
 
-def every_case() -> list[Case]:
+def every_case(again: bool = True) -> list[Case]:
     """All cases, in the order of the manifest."""
     cases = accepted()
     attacks = [*rejected(cases), *malformed(cases), *witness_cases()]
-    return [*cases, *attacks, *deployment_cases(), *limit_cases(), *large_cases()]
+    return [*cases, *attacks, *deployment_cases(), *limit_cases(), *large_cases(again)]
 
 
 def main() -> None:
