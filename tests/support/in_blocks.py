@@ -89,7 +89,7 @@ def _off(problem: Problem, paradigm: Projection, work: Any, number: int) -> floa
     image = image_arrays(problem, paradigm)
     ends = [work.near[number].amin(0).tolist(), work.far[number].amin(0).tolist()]
     high, low = (
-        np.array([similarity(image.similarity, image.distance, image.epsilon, image.scale[k], end) for k, end in each])
+        np.array([similarity(image.formula, image.scale[k], image.peak[k], end) for k, end in each])
         for each in map(enumerate, ends)
     )
     weights = image.weights

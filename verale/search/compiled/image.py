@@ -11,34 +11,20 @@ from torch import Tensor
 
 from verale.bounds import Projection, SpatialParadigm, activation
 from verale.head import (
-    ExpDistance,
-    Exponential,
     FocalPooling,
     Head,
-    Identity,
     Linear,
-    LogRatio,
-    Negated,
-    Quadratic,
-    Rectified,
     TopMeanPooling,
 )
 from verale.paradigms import ORDERS
+from verale.search.compiled.formula import Formula, formula_of
 from verale.search.problem import Problem
 
 __all__ = [
-    "EXPONENTIAL",
-    "EXP_DISTANCE",
-    "IDENTITY",
-    "LOG_RATIO",
     "MAXIMUM",
     "MEAN_DISTANCE",
     "MEAN_OF_GREATEST",
     "MEAN_SIMILARITY",
-    "NEGATED",
-    "QUADRATIC",
-    "RECTIFIED",
-    "SIMILARITY_NUMBERS",
     "Booleans",
     "Floats",
     "ImageArrays",
@@ -50,19 +36,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
-
-IDENTITY, LOG_RATIO, NEGATED, EXP_DISTANCE, EXPONENTIAL, QUADRATIC, RECTIFIED = range(7)
-
-SIMILARITY_NUMBERS = {
-    Identity: IDENTITY,
-    LogRatio: LOG_RATIO,
-    Negated: NEGATED,
-    ExpDistance: EXP_DISTANCE,
-    Exponential: EXPONENTIAL,
-    Quadratic: QUADRATIC,
-    Rectified: RECTIFIED,
-}
-"""The number of each similarity in `verale.search.compiled.similarity`."""
 
 MAXIMUM, MEAN_SIMILARITY, MEAN_DISTANCE, MEAN_OF_GREATEST = range(4)
 """Poolings: the greatest similarity, less the mean or the similarity at the mean distance; the mean of the greatest."""
@@ -81,8 +54,7 @@ class ImageArrays(NamedTuple):
         low, high: (L, P) the ends that statements give.
         hidden: (L, P) which prototypes do not look at which patches.
         allowed: (L, P) which pairs may be stated.
-        similarity: its number.
-        epsilon: its parameter, if it has one.
+        formula: the similarity.
         scale, peak: (P,) its parameters of prototypes.
         pooling: one of the numbers above.
         greatest: of how many similarities the mean is.
@@ -105,8 +77,7 @@ class ImageArrays(NamedTuple):
     high: Floats
     hidden: Booleans
     allowed: Booleans
-    similarity: int
-    epsilon: float
+    formula: Formula
     scale: Floats
     peak: Floats
     pooling: int
@@ -128,7 +99,7 @@ def admits(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
         order == ORDERS[0]
         and isinstance(paradigm, Projection)
         and isinstance(head.readout, Linear)
-        and type(head.similarity) in SIMILARITY_NUMBERS
+        and formula_of(head) is not None
         and _has_ends(head)
     )
 
@@ -149,6 +120,8 @@ def image_arrays(problem: Problem, paradigm: Projection) -> ImageArrays:
     """The arrays of a problem with one image."""
     head, margins = problem.head, problem.margins
     (row,) = range(len(problem))
+    formula = formula_of(head)
+    assert formula is not None  # see `admits`
     rivals = (margins.rivals[row] != margins.predicted[row]).nonzero()[:, 0]
     dissimilar = problem.dissimilarities()[row]
     left = problem.patches_left[:, None] & problem.prototypes_left
@@ -173,8 +146,7 @@ def image_arrays(problem: Problem, paradigm: Projection) -> ImageArrays:
         high=_array(high),
         hidden=_array(torch.zeros_like(left) if hidden is None else hidden),
         allowed=_array(left),
-        similarity=SIMILARITY_NUMBERS[type(head.similarity)],
-        epsilon=float(getattr(head.similarity, "epsilon", 0.0)),
+        formula=formula,
         scale=_array(torch.ones(head.size) if head.scale is None else head.scale),
         peak=_array(torch.zeros(head.size) if head.peak is None else head.peak),
         pooling=_pooling_number(head),

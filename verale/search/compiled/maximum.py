@@ -76,10 +76,10 @@ def find_nearest(image: ImageArrays, pooled: Nearest, lower: Floats, upper: Floa
 @part
 def _activations(image: ImageArrays, pooled: Nearest, high: Floats, low: Floats) -> None:
     """The ends of all activations."""
-    number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
+    formula, scale, peak = image.formula, image.scale, image.peak
     for k in range(pooled.nearest.shape[1]):
-        high[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[0, k])
-        low[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[1, k])
+        high[k] = similarity(formula, scale[k], peak[k], pooled.nearest[0, k])
+        low[k] = similarity(formula, scale[k], peak[k], pooled.nearest[1, k])
 
 
 @part
@@ -97,7 +97,7 @@ def try_patch(
     lower: Floats, upper: Floats, margins: Floats, tried: Floats,
 ) -> None:  # fmt: skip
     """The margins if a patch had these ranges (P,) of observables."""
-    number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
+    formula, scale, peak = image.formula, image.scale, image.peak
     near, far = pooled.ends[0], pooled.ends[1]
     orient(image, patch, lower, upper, near, far)
     _moved(pooled, 0, patch)
@@ -109,9 +109,9 @@ def try_patch(
             continue
         above = below = 0.0
         if near[k] != pooled.nearest[0, k]:
-            above = similarity(number, distance, epsilon, scale[k], near[k]) - high[k]
+            above = similarity(formula, scale[k], peak[k], near[k]) - high[k]
         if far[k] != pooled.nearest[1, k]:
-            below = similarity(number, distance, epsilon, scale[k], far[k]) - low[k]
+            below = similarity(formula, scale[k], peak[k], far[k]) - low[k]
         changes.prototype[count], changes.above[count], changes.below[count] = k, above, below
         count += 1
     add_changes(weights, changes, count, tried)
@@ -122,7 +122,7 @@ def replace_patch(
     image: ImageArrays, pooled: Nearest, high: Floats, low: Floats, patch: int, lower: Floats, upper: Floats
 ) -> None:
     """A patch gets these ranges (P,) of observables."""
-    number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
+    formula, scale, peak = image.formula, image.scale, image.peak
     near, far = pooled.ends[0], pooled.ends[1]
     orient(image, patch, lower, upper, near, far)
     changes = pooled.changes
@@ -134,7 +134,7 @@ def replace_patch(
         ends = high if end == 0 else low
         for at in range(count):
             k = changes.prototype[at]
-            ends[k] = similarity(number, distance, epsilon, scale[k], pooled.nearest[end, k])
+            ends[k] = similarity(formula, scale[k], peak[k], pooled.nearest[end, k])
 
 
 @part

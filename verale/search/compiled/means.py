@@ -77,13 +77,13 @@ def enter_all(image: ImageArrays, known: AllPatches, lower: Floats, upper: Float
 @part
 def _put(image: ImageArrays, known: AllPatches, patch: int, lower: Floats, upper: Floats) -> None:
     """A patch gets these ranges (P,) of observables; its activations stay."""
-    number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
+    formula, scale, peak = image.formula, image.scale, image.peak
     near, far = known.ends[0, patch], known.ends[1, patch]
     most, least = known.similar[0, patch], known.similar[1, patch]
     orient(image, patch, lower, upper, near, far)
     for k in range(len(near)):
-        most[k] = similarity(number, distance, epsilon, scale[k], near[k])
-        least[k] = similarity(number, distance, epsilon, scale[k], far[k])
+        most[k] = similarity(formula, scale[k], peak[k], near[k])
+        least[k] = similarity(formula, scale[k], peak[k], far[k])
 
 
 @part
@@ -204,9 +204,9 @@ def _order_again(known: AllPatches, patch: int) -> None:
 @part
 def _similar_at_least(image: ImageArrays, sums: Floats) -> None:
     """The similarities at the least far ends."""
-    number, distance, epsilon, scale = image.similarity, image.distance, image.epsilon, image.scale
+    formula, scale, peak = image.formula, image.scale, image.peak
     for k in range(sums.shape[1]):
-        sums[7, k] = similarity(number, distance, epsilon, scale[k], sums[1, k])
+        sums[7, k] = similarity(formula, scale[k], peak[k], sums[1, k])
 
 
 @part
@@ -277,37 +277,37 @@ def _mean_distances(image: ImageArrays, known: AllPatches, patch: int, near: Flo
                 if other != patch:
                     end = known.ends[0, other, k]
                     mean[k] += end if end > farthest[k] else farthest[k]
-    number, distance, epsilon, scales = image.similarity, image.distance, image.epsilon, image.scale
+    formula, scales, peaks = image.formula, image.scale, image.peak
     nearest, similar, ends, highs, lows = known.nearest, known.similar[0], known.ends, known.high, known.low
     for k in range(size):
-        scale, all_far = scales[k], far_sum[k]
+        scale, peak, all_far = scales[k], peaks[k], far_sum[k]
         first, second, own = nearest[0, k], nearest[1, k], -math.inf
         if first == patch:
             first, second = second, nearest[2, k]
         elif second == patch:
             second = nearest[2, k]
         if second < 0 or near[k] < ends[0, second, k]:
-            own = similarity(number, distance, epsilon, scale, near[k])
+            own = similarity(formula, scale, peak, near[k])
         if first < 0 or near[k] < ends[0, first, k]:
             top, slack = own, near[k] - far[k]
             runner = similar[first, k] if first >= 0 else -math.inf
         else:
             top, slack = similar[first, k], ends[0, first, k] - ends[1, first, k]
             runner = max(similar[second, k] if second >= 0 else -math.inf, own)
-        highest = top - similarity(number, distance, epsilon, scale, (all_far + slack) / patches)
-        least = similarity(number, distance, epsilon, scale, all_far / patches)
+        highest = top - similarity(formula, scale, peak, (all_far + slack) / patches)
+        least = similarity(formula, scale, peak, all_far / patches)
         if runner - least > highest:
-            own = similarity(number, distance, epsilon, scale, near[k])
+            own = similarity(formula, scale, peak, near[k])
             for other in range(patches):
                 most = own if other == patch else similar[other, k]
                 if most - least > highest:
                     width = near[k] - far[k] if other == patch else ends[0, other, k] - ends[1, other, k]
-                    alone = most - similarity(number, distance, epsilon, scale, (all_far + width) / patches)
+                    alone = most - similarity(formula, scale, peak, (all_far + width) / patches)
                     highest = max(highest, alone)
         lowest = known.sums[7, k]
         if farthest[k] != least_far[k]:
-            lowest = similarity(number, distance, epsilon, scale, farthest[k])
-        lowest -= similarity(number, distance, epsilon, scale, mean[k] / patches)
+            lowest = similarity(formula, scale, peak, farthest[k])
+        lowest -= similarity(formula, scale, peak, mean[k] / patches)
         highs[k], lows[k] = max(highest, 0.0), max(lowest, 0.0)
 
 

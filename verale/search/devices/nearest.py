@@ -39,7 +39,7 @@ def orient(
 def _similarity(
     head: tl.tuple, dissimilarity: tl.tensor, k: tl.tensor, inside: tl.tensor, sizes: tl.constexpr
 ) -> tl.tensor:
-    """(P,) S of dissimilarities; numbers as of `verale.search.compiled.similarity`."""
+    """(P,) S of dissimilarities; numbers as of `verale.search.devices.tables`."""
     scale = tl.load(head.scale + k, mask=inside, other=1.0)
     epsilon = tl.load(head.numbers + 2)
     if sizes.similarity == 0:

@@ -5,11 +5,26 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from verale.bounds import Projection, SpatialParadigm
-from verale.head import Head, Linear
+from verale.head import (
+    ExpDistance,
+    Exponential,
+    Head,
+    Identity,
+    Linear,
+    LogRatio,
+    Negated,
+    Quadratic,
+    Rectified,
+)
 from verale.paradigms import ORDERS
-from verale.search.compiled.image import SIMILARITY_NUMBERS
 
 __all__ = ["HeadTable", "ImageTable", "KernelSizes", "WorkTable", "admits", "kernel_bytes", "kernel_sizes", "warps"]
+
+_SIMILARITIES = {
+    each: number
+    for number, each in enumerate((Identity, LogRatio, Negated, ExpDistance, Exponential, Quadratic, Rectified))
+}
+"""Their numbers in `verale.search.devices.nearest`."""
 
 _MOST_PROTOTYPES = 4096
 _MOST_CLASSES = 2048
@@ -24,7 +39,7 @@ class KernelSizes(NamedTuple):
 
     Attributes:
         distance: whether observables are squared distances.
-        similarity: its number; see `verale.search.compiled.image`.
+        similarity: its number; see `verale.search.devices.nearest`.
         prototypes, classes, statements: at least as many as there are, or as there may be.
         room: directions of a patch, at most.
         anchors: so many anchors are looked at at once.
@@ -173,7 +188,7 @@ def admits(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
         order == ORDERS[0]
         and isinstance(paradigm, Projection)
         and isinstance(head.readout, Linear)
-        and type(head.similarity) in SIMILARITY_NUMBERS
+        and type(head.similarity) in _SIMILARITIES
         and not head.pooling.needs_all_patches
         and head.size <= _MOST_PROTOTYPES
         and head.classes <= _MOST_CLASSES
@@ -185,7 +200,7 @@ def kernel_sizes(head: Head, patches: int) -> KernelSizes:
     classes = _power(head.classes)
     return KernelSizes(
         distance=head.geometry.is_distance,
-        similarity=SIMILARITY_NUMBERS[type(head.similarity)],
+        similarity=_SIMILARITIES[type(head.similarity)],
         prototypes=_power(head.size),
         classes=classes,
         statements=min(_power(patches * head.size + 16), _MOST_STATEMENTS),
@@ -197,7 +212,7 @@ def kernel_sizes(head: Head, patches: int) -> KernelSizes:
 
 def kernel_bytes(head: Head, patches: int) -> int:
     """The memory that the kernel needs for one image; 0 for heads that it does not have."""
-    if type(head.similarity) not in SIMILARITY_NUMBERS or not head.geometry.has_prototypes:
+    if type(head.similarity) not in _SIMILARITIES or not head.geometry.has_prototypes:
         return 0
     sizes = kernel_sizes(head, patches)
     rows = patches + 1
