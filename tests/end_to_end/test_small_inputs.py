@@ -83,9 +83,12 @@ SEARCHED = {
 
 COVERED = {
     **{name: covered for name, covered in SEARCHED.items() if covered and "activations" not in name},
-    "picture of a certificate without its head": "picture of a certificate of many statements",
+    "picture of a certificate without its head": "picture of a certificate of many patches",
     "unpack 100000000 rows of nothing": "unpack 3000000 rows of nothing in groups",
     "unpack latents of 200 megabytes": "unpack a certificate of 140 megabytes",
+    "compare a megabyte of rows": "summary of a megabyte of rows",
+    "picture of a certificate of many statements": "picture of a certificate of many patches",
+    "refute with many latents": "refute many classes",
 }
 """Attacks that are left out of a short run, each with one that takes the same way to the same limit."""
 

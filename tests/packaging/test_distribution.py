@@ -173,6 +173,7 @@ def test_the_core_brings_the_proved_checker(clean: Path, tmp_path: Path) -> None
     assert said.stdout.endswith("  by the proved checker\n")
 
 
+@pytest.mark.long  # builds three wheels and a static executable
 def test_a_wheel_for_a_platform_brings_the_executable_besides(
     wheel: Path, clean: Path, worker_id: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
