@@ -108,6 +108,7 @@ OTHERS = {
     "cover": ("cover", ".", "--latents", "latents.safetensors"),
     "demo": ("demo", "--out", "../demo"),
     "doctor": ("doctor",),
+    "export-vnnlib": ("export-vnnlib", FILE, "--out", "../asked"),
     "gap": ("gap", FILE, "--seconds", 1),
     "head": ("head", "show", "head.safetensors"),
     "latents": ("latents", "--help"),

@@ -27,6 +27,7 @@ _COMMANDS = {
     "demo": "verale.cli.demo",
     "doctor": "verale.cli.doctor",
     "explain": "verale.cli.explain",
+    "export-vnnlib": "verale.cli.export_vnnlib",
     "gap": "verale.cli.gap",
     "head": "verale.cli.head",
     "latents": "verale.cli.latents",

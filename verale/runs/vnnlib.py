@@ -1,0 +1,279 @@
+"""A certificate's question as ONNX and VNN-LIB, for other tools: are there latents that satisfy the statements, and get
+another class?
+
+The network's input are the latents (L, D). Its outputs are what the statements speak of, and for each rival by how much
+the predicted class is ahead. The property asks for latents in the domain's box whose outputs lie in the stated
+intervals, while some rival is not behind. `unsat` says that the statements entail the class, `sat` that they do not.
+
+Neither answer is a proof of the certificate: weights are rounded to binary32 where they are no such numbers, and tools
+compute in floats, most with a tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from verale.certificate import (
+    ActivationStatement,
+    Certificate,
+    FloorStatement,
+    OrderStatement,
+    PatchStatement,
+    Statement,
+)
+from verale.errors import UsageError
+from verale.head import (
+    Euclidean,
+    ExpDistance,
+    Exponential,
+    Head,
+    Identity,
+    InnerProduct,
+    Linear,
+    LogRatio,
+    MaxPooling,
+    Negated,
+    Quadratic,
+    Rectified,
+)
+
+__all__ = ["VerifierQuestion", "question_of"]
+
+
+@dataclass(frozen=True)
+class VerifierQuestion:
+    """What a certificate asks another tool.
+
+    Attributes:
+        onnx: the bytes of the network.
+        vnnlib: the property, VNN-LIB 1.0.
+    """
+
+    onnx: bytes
+    vnnlib: str
+
+
+def question_of(head: Head, certificate: Certificate) -> VerifierQuestion:
+    """The question whether latents satisfy a certificate's statements and get another class.
+
+    Raises:
+        UsageError: the head has a part that is not exported, or its domain has no box.
+    """
+    network = _Network(head, certificate.patches)
+    pairs = [each for each in certificate.statements if isinstance(each, PatchStatement)]
+    stated = [(row, each.lower, each.upper) for row, each in enumerate(pairs)]
+    if pairs:
+        network.state([(each.patch, each.prototype) for each in pairs])
+    if len(pairs) < len(certificate.statements):
+        for each in certificate.statements:
+            if not isinstance(each, PatchStatement):
+                stated += [(network.outputs + j, low, high) for j, low, high in _bounded(each, head.size)]
+        network.state_activations()
+    ahead = network.outputs
+    network.state_leads(certificate.predicted, [c for c in range(head.classes) if c != certificate.predicted])
+    return VerifierQuestion(network.model(), _property(network, stated, range(ahead, network.outputs)))
+
+
+def _bounded(statement: Statement, size: int) -> Iterator[tuple[int, float, float]]:
+    """Which activations a statement bounds, and how."""
+    if isinstance(statement, ActivationStatement):
+        yield statement.prototype, statement.lower, statement.upper
+    elif isinstance(statement, OrderStatement):
+        yield from ((j, -torch.inf, statement.upper) for j in range(size) if j not in statement.exempt)
+    elif isinstance(statement, FloorStatement):
+        yield from ((j, statement.lower, torch.inf) for j in range(size) if j not in statement.exempt)
+
+
+def _property(network: _Network, stated: Sequence[tuple[int, float, float]], ahead: range) -> str:
+    lines = ["; Latents that satisfy the statements of a certificate, and get another class: sat if there are some."]
+    low, high = network.box
+    lines += [f"(declare-const X_{i} Real)" for i in range(network.inputs)]
+    lines += [f"(declare-const Y_{i} Real)" for i in range(ahead.stop)]
+    for i in range(network.inputs):
+        lines += [f"(assert (>= X_{i} {_decimal(low)}))", f"(assert (<= X_{i} {_decimal(high)}))"]
+    for i, lower, upper in stated:
+        lines += [] if lower == -torch.inf else [f"(assert (>= Y_{i} {_decimal(lower)}))"]
+        lines += [] if upper == torch.inf else [f"(assert (<= Y_{i} {_decimal(upper)}))"]
+    lines.append(f"(assert (or {' '.join(f'(and (<= Y_{i} 0.0))' for i in ahead)}))")
+    return "\n".join(lines) + "\n"
+
+
+def _decimal(value: float) -> str:
+    """Exactly."""
+    exact, digits = Fraction(value), 1
+    while exact.denominator > 1 and exact * 10**digits % 1:
+        digits += 1
+    sign, whole = ("-" if exact < 0 else ""), abs(exact) * 10**digits
+    text = str(int(whole)).rjust(digits + 1, "0")
+    return f"{sign}{text[:-digits]}.{text[-digits:]}"
+
+
+class _Network:
+    """A head as nodes of ONNX. Maxima are written with relu, so that a head of linear parts is piecewise linear.
+
+    Attributes:
+        inputs: how many numbers the latents are.
+        outputs: how many outputs there are.
+    """
+
+    def __init__(self, head: Head, patches: int) -> None:
+        import onnx
+
+        if not isinstance(head.geometry, Euclidean | InnerProduct):
+            raise UsageError(f"{head.geometry.kind} heads are not exported, expected euclidean or inner_product")
+        if type(head.similarity) not in _SIMILARITIES:
+            raise UsageError(f"the similarity {head.similarity.kind} is not exported")
+        if type(head.pooling) is not MaxPooling or not isinstance(head.readout, Linear):
+            what = f"{head.pooling.kind} and the readout {head.readout.kind}"
+            raise UsageError(f"the pooling {what} are not exported, expected max and linear")
+        self._onnx, self._head, self._patches = onnx, head, patches
+        self.inputs, self.outputs = patches * head.depth, 0
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._found: list[tuple[str, int, int]] = []
+        self._observed = self._observables()
+        self._pooled = self._maxima(_SIMILARITIES[type(head.similarity)](self, self._observed))
+
+    @property
+    def box(self) -> tuple[float, float]:
+        """The ends of every coordinate; of a ball, those of the box around it. Raises UsageError."""
+        low, high = (-torch.inf if end is None else end for end in (self._head.domain.lower, self._head.domain.upper))
+        high = torch.inf if self._head.domain.upper is None else high
+        radius = getattr(self._head.geometry, "radius", None)
+        low, high = (low, high) if radius is None else (max(low, -radius), min(high, radius))
+        if torch.inf in (-low, high):
+            raise UsageError("the head's domain does not bound the latents, and tools need bounds")
+        return low, high
+
+    def state(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Observables of patches and prototypes become outputs."""
+        count = self._patches * self._head.size
+        chosen = torch.zeros(count, len(pairs))
+        for column, (patch, prototype) in enumerate(pairs):
+            chosen[patch * self._head.size + prototype, column] = 1
+        flat = self.node("Reshape", self._observed, self._tensor(torch.tensor([1, count])))
+        self._output(self.node("MatMul", flat, self.constant(chosen)), len(pairs))
+
+    def state_activations(self) -> None:
+        """All become outputs."""
+        self._output(self._pooled, self._head.size)
+
+    def state_leads(self, predicted: int, rivals: Sequence[int]) -> None:
+        """By how much the predicted class is ahead of each rival becomes an output."""
+        weight = self._head.weight.to(torch.float64)
+        ahead = self.node("MatMul", self._pooled, self.constant((weight[predicted] - weight[rivals]).T))
+        if self._head.bias is not None:
+            bias = self._head.bias.to(torch.float64)
+            ahead = self.node("Add", ahead, self.constant((bias[predicted] - bias[rivals])[None]))
+        self._output(ahead, len(rivals))
+
+    def model(self) -> bytes:
+        """The model's bytes. Raises UsageError: there is more than an ONNX file holds."""
+        helper, kind = self._onnx.helper, self._onnx.TensorProto.FLOAT
+        last = self._side_by_side()
+        given = helper.make_tensor_value_info("X", kind, [self._patches, self._head.depth])
+        made = helper.make_tensor_value_info(last, kind, [1, self.outputs])
+        graph = helper.make_graph(self._nodes, "head", [given], [made], self._constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+        self._onnx.checker.check_model(model)
+        return bytes(model.SerializeToString())
+
+    def node(self, operation: str, *inputs: str) -> str:
+        """The output of another node."""
+        name = f"n{len(self._nodes)}"
+        self._nodes.append(self._onnx.helper.make_node(operation, inputs, [name]))
+        return name
+
+    def constant(self, values: Tensor | float) -> str:
+        """Numbers as binary32."""
+        return self._tensor(torch.as_tensor(values, dtype=torch.float64).to(torch.float32))
+
+    @property
+    def scale(self) -> str:
+        """(1, P) the head's scale, ones where it has none."""
+        scale = self._head.scale
+        return self.constant(torch.ones(1, self._head.size) if scale is None else scale[None])
+
+    @property
+    def peak(self) -> str:
+        """(1, P) the head's peak, zeros where it has none."""
+        peak = self._head.peak
+        return self.constant(torch.zeros(1, self._head.size) if peak is None else peak[None])
+
+    @property
+    def epsilon(self) -> float:
+        """The similarity's."""
+        return float(getattr(self._head.similarity, "epsilon", 0.0))
+
+    def _output(self, name: str, width: int) -> None:
+        self._found.append((name, self.outputs, width))
+        self.outputs += width
+
+    def _side_by_side(self) -> str:
+        """All outputs as one, (1, outputs), by sums: not every tool has `Concat`."""
+        placed = []
+        for name, first, width in self._found:
+            place = torch.zeros(width, self.outputs)
+            place[:, first : first + width] = torch.eye(width)
+            placed.append(self.node("MatMul", name, self.constant(place)))
+        return reduce(lambda sum_, each: self.node("Add", sum_, each), placed)
+
+    def _tensor(self, values: Tensor) -> str:
+        name = f"c{len(self._constants)}"
+        self._constants.append(self._onnx.numpy_helper.from_array(values.contiguous().numpy(), name))
+        return name
+
+    def _observables(self) -> str:
+        """(L, P): inner products; of distances |z|^2 - 2 <z, p> + |p|^2."""
+        points = self._head.points.to(torch.float64)
+        products = self.node("MatMul", "X", self.constant(points.T))
+        if isinstance(self._head.geometry, InnerProduct):
+            return products
+        squares = self.node("MatMul", self.node("Mul", "X", "X"), self.constant(torch.ones_like(points).T))
+        less = self.node("Sub", squares, self.node("Mul", products, self.constant(2.0)))
+        return self.node("Add", less, self.constant(points.square().sum(1)[None]))
+
+    def _maxima(self, similar: str) -> str:
+        """(1, P) the greatest of the rows, two and two: max(a, b) = a + relu(b - a)."""
+        count = self._patches
+        while count > 1:
+            half = (count + 1) // 2
+            first, second = torch.eye(count)[:half], torch.eye(count)[count - half :]
+            a, b = (self.node("MatMul", self.constant(rows), similar) for rows in (first, second))
+            similar, count = self.node("Add", a, self.node("Relu", self.node("Sub", b, a))), half
+        return similar
+
+
+def _log_ratio(network: _Network, m: str) -> str:
+    x = network.node("Mul", m, network.scale)
+    above, below = (network.node("Add", x, network.constant(end)) for end in (1.0, network.epsilon))
+    return network.node("Log", network.node("Div", above, below))
+
+
+def _exp_distance(network: _Network, m: str) -> str:
+    root = network.node("Sqrt", network.node("Add", m, network.constant(network.epsilon)))
+    return network.node("Exp", network.node("Neg", root))
+
+
+def _quadratic(network: _Network, m: str) -> str:
+    away = network.node("Sub", m, network.peak)
+    return network.node("Neg", network.node("Mul", away, away))
+
+
+_SIMILARITIES: dict[type, Callable[[_Network, str], str]] = {
+    Identity: lambda network, m: m,
+    Rectified: lambda network, m: network.node("Relu", m),
+    Negated: lambda network, m: network.node("Neg", network.node("Mul", m, network.scale)),
+    Exponential: lambda network, m: network.node("Exp", network.node("Neg", network.node("Mul", m, network.scale))),
+    LogRatio: _log_ratio,
+    ExpDistance: _exp_distance,
+    Quadratic: _quadratic,
+}
+"""Each similarity of observables (L, P)."""
