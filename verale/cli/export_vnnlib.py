@@ -46,9 +46,10 @@ def command(certificates: tuple[str, ...], head: str | None, out: str, overwrite
         place = Path(out) / Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
         files = {place.with_name(f"{place.name}.onnx"): question.onnx}
         files[place.with_name(f"{place.name}.vnnlib")] = question.vnnlib.encode()
+        there = [path for path in files if path.exists() and not overwrite]
+        if there:
+            raise InputError(there[0], "already exists; choose another --out, or say --overwrite")
+        place.parent.mkdir(parents=True, exist_ok=True)
         for path, data in files.items():
-            if path.exists() and not overwrite:
-                raise InputError(path, "already exists; choose another --out, or say --overwrite")
-            path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, data)
         print_line(f"{place}.onnx, {place.name}.vnnlib")
