@@ -12,6 +12,8 @@ __all__ = [
     "HeadError",
     "KernelError",
     "LatentsError",
+    "NetworkError",
+    "PictureError",
     "RefutedError",
     "UnprovedError",
 ]
@@ -27,6 +29,14 @@ class HeadError(CheckerError):
 
 class LatentsError(CheckerError):
     """A latents file that breaks a rule of certificates/v1.md, or does not fit the head."""
+
+
+class NetworkError(CheckerError):
+    """A network file that breaks a rule of certificates/network-v1.md, or does not fit the head."""
+
+
+class PictureError(CheckerError):
+    """A picture that breaks a rule of certificates/network-v1.md, or does not fit the network."""
 
 
 class KernelError(CheckerError):

@@ -1,0 +1,89 @@
+"""Network files: every rule of certificates/network-v1.md, "The network file"."""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from time import process_time
+from typing import Any
+
+import pytest
+from corpus.writing.malformed_networks import malformed_networks
+from support.networks import layer, network_file, small_network
+
+from verale.checker.errors import NetworkError
+from verale.checker.network import Network, read_network
+from verale.checker.network import network_file as reader
+
+MALFORMED = {name: data for name, _, data in malformed_networks()}
+
+
+def shapes(*layers: dict[str, Any], tensors: dict[str, Any] | None = None, **options: Any) -> list[tuple[int, ...]]:
+    network = read_network(network_file(list(layers), tensors or {}, **options))
+    return [each.shape for each in network.layers]
+
+
+def test_reads_a_small_network() -> None:
+    data = small_network()
+    network = read_network(data)
+    assert isinstance(network, Network)
+    assert (network.sha256, network.size) == (hashlib.sha256(data).hexdigest(), len(data))
+    assert (network.shape, network.mean, network.std) == ((1, 4, 4), (Fraction(1, 2),), (Fraction(1, 4),))
+    assert [each.kind for each in network.layers][:3] == ["conv2d", "relu", "conv2d"]
+    assert (network.depth, network.patches) == (2, 4)
+    assert [each.shape for each in network.layers] == [*[(2, 4, 4)] * 4, (2, 2, 2), (2, 2, 2), (2, 2, 2)]
+    assert [each.products for each in network.layers] == [32 * 9, 32, 32 * 9, 32, 8 * 4, 8 * 2, 8]
+    assert network.layers[2].settings.groups == 2 and network.layers[2].inputs == ("stem.relu",)
+
+
+def test_shapes_follow_from_what_layers_read() -> None:
+    weight = [[[[1.0] * 3] * 2]] * 4
+    fields: dict[str, Any] = {"stride": [2, 3], "padding": [1, 2], "dilation": [3, 1]}
+    convolved = layer("a", "conv2d", "picture", **fields)
+    assert shapes(convolved, tensors={"a.weight": weight}, shape=(1, 6, 7)) == [(4, 3, 3)]
+    flat = [layer("f", "flatten", "picture"), layer("g", "linear", "f"), layer("h", "concat", "f", "g")]
+    assert shapes(*flat, tensors={"g.weight": [[0.0] * 12] * 5}, shape=(3, 2, 2)) == [(12,), (5,), (17,)]
+    up = [layer("u", "upsample_nearest", "picture", scale=[2, 3]), layer("c", "concat", "u", "u")]
+    assert shapes(*up) == [(1, 8, 12), (2, 8, 12)]
+    pooled = layer("p", "avg_pool2d", "picture", kernel=[3, 2], stride=[2, 1], padding=[1, 0])
+    assert shapes(pooled) == [(1, 2, 3)]
+
+
+def test_one_patch_of_a_linear_output() -> None:
+    network = read_network(
+        network_file([layer("f", "flatten", "picture"), layer("g", "linear", "f")], {"g.weight": [[0.5] * 16] * 3})
+    )
+    assert (network.depth, network.patches) == (3, 1)
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_refuses_what_breaks_one_rule(name: str) -> None:
+    start = process_time()
+    with pytest.raises(NetworkError, match=r"^network file: .{10}") as error:
+        read_network(MALFORMED[name])
+    assert str(error.value).isprintable()
+    assert process_time() - start < 5
+
+
+def test_names_the_layer_and_what_was_expected() -> None:
+    expected = {
+        "kind-unknown": r"layers\[1\] is .* expected an object whose kind is one of conv2d, linear",
+        "weight-missing": "the tensor 'a.weight' is missing",
+        "groups-one": r"layer block.0 \(conv2d\): its weight has shape \[2, 1, 3, 3\], expected \[O, 2, kh, kw\]",
+        "unread": "layer block.0 is read by no layer",
+        "window-long": r"layer stem \(conv2d\): its window is longer than \[1, 4, 4\] with its padding",
+        "products-many": r"all layers have \d+ products, expected at most 68719476736",
+        "magnitude-less": "an entry of its magnitude is less than the size of that of its bias",
+    }
+    for name, message in expected.items():
+        with pytest.raises(NetworkError, match=message):
+            read_network(MALFORMED[name])
+
+
+def test_refuses_a_file_that_is_too_long(monkeypatch) -> None:
+    data = small_network()
+    monkeypatch.setattr(reader, "LARGEST", len(data))
+    read_network(data)
+    monkeypatch.setattr(reader, "LARGEST", len(data) - 1)
+    with pytest.raises(NetworkError, match="more than"):
+        read_network(data)
