@@ -1,0 +1,171 @@
+"""A strict PNG reader: 8 bits, grey or red-green-blue, not interlaced (certificates/network-v1.md, "Pictures").
+
+No more is inflated than the header's size asks for, and that size is compared with what is expected before. CRCs are
+compared. Everything else is refused by name.
+
+**Filters** (ISO/IEC 15948, 9.2). With a the byte of the pixel to the left, b the one above and c the one above to the
+left, 0 outside the picture, a filtered byte x stands for x, x + a, x + b, x + floor((a + b) / 2) or x + the nearest of
+a, b and c to a + b - c (the first of these where several are), all modulo 256.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .errors import FormatError
+from .json_reader import brief
+
+__all__ = ["LARGEST", "SIGNATURE", "Png", "read_png"]
+
+LARGEST = 64 * 2**20
+"""Bytes of a file."""
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_LONGEST_CHUNK = 2**31 - 1
+_COLOURS = {0: 1, 2: 3}
+"""The channels of each colour type that is read."""
+_REFUSED = {3: "a palette", 4: "grey with alpha", 6: "colours with alpha"}
+_LAST_FILTER = 4
+_ANCILLARY = 0x20
+"""The bit of the first letter of a type: the chunk may be left out of account."""
+
+
+@dataclass(frozen=True)
+class Png:
+    """A PNG file that keeps every rule.
+
+    Attributes:
+        shape: (C, H, W).
+        lines: for each row its filter and C W filtered bytes.
+    """
+
+    shape: tuple[int, int, int]
+    lines: bytes
+
+    def values(self) -> bytes:
+        """The C H W bytes of the picture, in the order (c, y, x)."""
+        channels, rows, columns = self.shape
+        flat = _unfiltered(self.lines, rows, channels * columns, channels)
+        return b"".join(flat[channel::channels] for channel in range(channels))
+
+
+def read_png(data: bytes, shape: tuple[int, int, int]) -> Png:
+    """The PNG file of these bytes. Raises FormatError, which names the fault.
+
+    Args:
+        data: the file's bytes.
+        shape: (C, H, W), which the picture has to have.
+    """
+    if len(data) > LARGEST:
+        raise FormatError(f"it has more than {LARGEST} bytes, the most that are allowed")
+    if not data.startswith(SIGNATURE):
+        raise FormatError("it does not begin as a PNG file does")
+    chunks = _chunks(data)
+    kind, header = next(chunks)
+    if kind != b"IHDR" or len(header) != 13:
+        raise FormatError(f"its first chunk is {brief(kind)} of {len(header)} bytes, expected IHDR of 13")
+    _check_header(header, shape)
+    channels, rows, columns = shape
+    lines = _inflated(_stream(chunks), rows * (1 + channels * columns))
+    for y, kind_of_filter in enumerate(lines[:: 1 + channels * columns]):
+        if kind_of_filter > _LAST_FILTER:
+            raise FormatError(f"row {y} has the filter {kind_of_filter}, expected 0 to {_LAST_FILTER}")
+    return Png(shape, lines)
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The type and the data of every chunk, the last of which is IEND, without data."""
+    at = len(SIGNATURE)
+    while at < len(data):
+        length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
+        end = at + 8 + length
+        if length > _LONGEST_CHUNK or end + 4 > len(data):
+            raise FormatError(f"the chunk at byte {at} claims {length} bytes, more than are left")
+        if not kind.isalpha():
+            raise FormatError(f"the chunk at byte {at} has the type {brief(kind)}, expected four letters")
+        if zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big"):
+            raise FormatError(f"the chunk {kind.decode()} at byte {at} has a wrong CRC: the file is damaged")
+        yield kind, data[at + 8 : end]
+        at = end + 4
+        if kind == b"IEND":
+            if length or at != len(data):
+                raise FormatError("something follows its chunk IEND, expected the end of the file")
+            return
+    raise FormatError("it ends without the chunk IEND: it is cut short")
+
+
+def _check_header(header: bytes, shape: tuple[int, int, int]) -> None:
+    columns, rows = int.from_bytes(header[:4], "big"), int.from_bytes(header[4:8], "big")
+    depth, colour, compression, filtering, interlaced = header[8:]
+    if colour not in _COLOURS:
+        found = _REFUSED.get(colour, f"the colour type {colour}")
+        raise FormatError(f"it has {found}, expected grey or red, green and blue: convert it before it is explained")
+    if depth != 8:
+        raise FormatError(f"it has {depth} bits a channel, expected 8: convert it before it is explained")
+    if interlaced:
+        raise FormatError("it is interlaced, expected a picture that is not: save it without")
+    if compression or filtering:
+        raise FormatError(f"it has compression {compression} and filter {filtering}, expected 0 and 0")
+    if (_COLOURS[colour], rows, columns) != shape:
+        raise FormatError(
+            f"it has {_COLOURS[colour]} channels, {rows} rows and {columns} columns, expected the network's"
+            f" {shape[0]}, {shape[1]} and {shape[2]}"
+        )
+
+
+def _stream(chunks: Iterator[tuple[bytes, bytes]]) -> bytes:
+    """What the IDAT chunks hold, together."""
+    parts: list[bytes] = []
+    done = False
+    for kind, data in chunks:
+        if kind == b"IDAT":
+            if done:
+                raise FormatError("a chunk stands between two IDAT chunks, expected these to follow one another")
+            parts.append(data)
+            continue
+        done = bool(parts)
+        if kind != b"IEND" and not kind[0] & _ANCILLARY:
+            raise FormatError(f"it has the chunk {kind.decode()}, expected IHDR, IDAT and IEND, and lower-case ones")
+    return b"".join(parts)
+
+
+def _inflated(stream: bytes, size: int) -> bytes:
+    """The zlib stream's `size` bytes, no more of which are made."""
+    inflating = zlib.decompressobj()
+    try:
+        lines = inflating.decompress(stream, size + 1)
+    except zlib.error as error:
+        raise FormatError(f"its IDAT chunks cannot be inflated ({error})") from None
+    if len(lines) != size or not inflating.eof or inflating.unused_data:
+        raise FormatError(f"its IDAT chunks are no zlib stream of {size} bytes from their beginning to their end")
+    return lines
+
+
+def _unfiltered(lines: bytes, rows: int, length: int, step: int) -> bytes:
+    """The rows without their filters.
+
+    Args:
+        lines: for each row its filter and `length` bytes.
+        step: bytes of a pixel.
+    """
+    picture, above = bytearray(), bytes(length)
+    for y in range(rows):
+        kind, *row = lines[y * (1 + length) : (y + 1) * (1 + length)]
+        if kind == 2:
+            row = [(x + b) & 255 for x, b in zip(row, above, strict=True)]
+        elif kind:
+            for i, b in enumerate(above):
+                a, c = (row[i - step], above[i - step]) if i >= step else (0, 0)
+                row[i] = (row[i] + (a if kind == 1 else (a + b) // 2 if kind == 3 else _nearest(a, b, c))) & 255
+        above = bytes(row)
+        picture += above
+    return bytes(picture)
+
+
+def _nearest(a: int, b: int, c: int) -> int:
+    """The one of a, b and c nearest to a + b - c, the first where several are."""
+    left, up, corner = abs(b - c), abs(a - c), abs(a + b - 2 * c)
+    if left <= up and left <= corner:
+        return a
+    return b if up <= corner else c
