@@ -54,6 +54,7 @@ LEMMA = Lemma(
         "top_k, sparse",
         "similarity",
         "instance",
+        "network",
         "ln, exp (mpmath)",
         "ln, exp (arb)",
     ),

@@ -37,7 +37,7 @@ class Png:
 
     Attributes:
         shape: (C, H, W).
-        lines: for each row its filter and C W filtered bytes.
+        lines: for each row its filter and its filtered bytes, C for each pixel, or 1 of a grey one.
     """
 
     shape: tuple[int, int, int]
@@ -46,8 +46,9 @@ class Png:
     def values(self) -> bytes:
         """The C H W bytes of the picture, in the order (c, y, x)."""
         channels, rows, columns = self.shape
-        flat = _unfiltered(self.lines, rows, channels * columns, channels)
-        return b"".join(flat[channel::channels] for channel in range(channels))
+        stored = (len(self.lines) // rows - 1) // columns
+        flat = _unfiltered(self.lines, rows, stored * columns, stored)
+        return b"".join(flat[channel % stored :: stored] for channel in range(channels))
 
 
 def read_png(data: bytes, shape: tuple[int, int, int]) -> Png:
@@ -55,7 +56,7 @@ def read_png(data: bytes, shape: tuple[int, int, int]) -> Png:
 
     Args:
         data: the file's bytes.
-        shape: (C, H, W), which the picture has to have.
+        shape: (C, H, W), which the picture has to have; a grey one may stand for three channels.
     """
     if len(data) > LARGEST:
         raise FormatError(f"it has more than {LARGEST} bytes, the most that are allowed")
@@ -65,10 +66,9 @@ def read_png(data: bytes, shape: tuple[int, int, int]) -> Png:
     kind, header = next(chunks)
     if kind != b"IHDR" or len(header) != 13:
         raise FormatError(f"its first chunk is {brief(kind)} of {len(header)} bytes, expected IHDR of 13")
-    _check_header(header, shape)
-    channels, rows, columns = shape
-    lines = _inflated(_stream(chunks), rows * (1 + channels * columns))
-    for y, kind_of_filter in enumerate(lines[:: 1 + channels * columns]):
+    length = 1 + _channels(header, shape) * shape[2]
+    lines = _inflated(_stream(chunks), shape[1] * length)
+    for y, kind_of_filter in enumerate(lines[::length]):
         if kind_of_filter > _LAST_FILTER:
             raise FormatError(f"row {y} has the filter {kind_of_filter}, expected 0 to {_LAST_FILTER}")
     return Png(shape, lines)
@@ -95,7 +95,8 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     raise FormatError("it ends without the chunk IEND: it is cut short")
 
 
-def _check_header(header: bytes, shape: tuple[int, int, int]) -> None:
+def _channels(header: bytes, shape: tuple[int, int, int]) -> int:
+    """How many bytes a pixel has. Raises FormatError unless the header fits the shape."""
     columns, rows = int.from_bytes(header[:4], "big"), int.from_bytes(header[4:8], "big")
     depth, colour, compression, filtering, interlaced = header[8:]
     if colour not in _COLOURS:
@@ -107,11 +108,12 @@ def _check_header(header: bytes, shape: tuple[int, int, int]) -> None:
         raise FormatError("it is interlaced, expected a picture that is not: save it without")
     if compression or filtering:
         raise FormatError(f"it has compression {compression} and filter {filtering}, expected 0 and 0")
-    if (_COLOURS[colour], rows, columns) != shape:
+    if (rows, columns) != shape[1:] or _COLOURS[colour] > shape[0]:
         raise FormatError(
             f"it has {_COLOURS[colour]} channels, {rows} rows and {columns} columns, expected the network's"
             f" {shape[0]}, {shape[1]} and {shape[2]}"
         )
+    return _COLOURS[colour]
 
 
 def _stream(chunks: Iterator[tuple[bytes, bytes]]) -> bytes:

@@ -81,6 +81,15 @@ def exp_sum(kernel: Kernel, generator: random.Random) -> bool:
     return _enclosed(kernel.exp_sum(mantissas, exponent, bits), low, high, apart=2 * count)
 
 
+def product(kernel: Kernel, generator: random.Random) -> bool:
+    """The product of two small matrices, entry by entry."""
+    rows, inner, columns = (generator.randrange(1, 5) for _ in range(3))
+    left = [[_mantissa(generator, 300) for _ in range(inner)] for _ in range(rows)]
+    right = [[_mantissa(generator, 300) for _ in range(columns)] for _ in range(inner)]
+    entries = [[sum(row[k] * right[k][j] for k in range(inner)) for j in range(columns)] for row in left]
+    return kernel.product(kernel.matrix(left), right) == entries
+
+
 def roots(generator: random.Random) -> bool:
     """`sqrt_ends`."""
     value = _square(generator)
@@ -129,7 +138,7 @@ def stored(generator: random.Random) -> bool:
     return [Fraction(row[0], 1 << matrix.bits) for row in matrix.rows] == [Fraction(value) for value in values]
 
 
-OF_A_KERNEL: tuple[Callable[[Kernel, random.Random], bool], ...] = (log, exp, exp_sum)
+OF_A_KERNEL: tuple[Callable[[Kernel, random.Random], bool], ...] = (log, exp, exp_sum, product)
 OF_NONE: tuple[Callable[[random.Random], bool], ...] = (roots, shifts, grid, spelled, stored)
 
 

@@ -70,6 +70,15 @@ def test_a_row_of_a_tensor_and_a_png_file_have_the_same_digest() -> None:
     assert pictures(pictures_file([], GREY)).find("0" * 64) is None
 
 
+def test_a_grey_png_file_stands_for_three_equal_channels() -> None:
+    grey = drawn((1, 4, 3))
+    for filters in ([0] * 4, [4, 3, 2, 1]):
+        found = pictures(png(grey, filters), shape=COLOURS).find(picture_digest(grey * 3))
+        assert found is not None and found.shape == COLOURS
+    with pytest.raises(PictureError, match="expected the network's 1, 4 and 3"):
+        pictures(png(drawn(COLOURS)), shape=(1, 4, 3))
+
+
 def test_chunks_in_lower_case_are_left_out_of_account() -> None:
     picture = drawn(GREY)
     between = chunk(b"gAMA", b"\0\0\xb1\x8f") + chunk(b"tEXt", b"Comment\0IEND")

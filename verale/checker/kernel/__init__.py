@@ -7,11 +7,26 @@ missing. A third kernel, `proved`, takes the place of all rules too, and is not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ..errors import KernelError
 
-__all__ = ["CHOICES", "EITHER", "KERNELS", "PROVED", "Kernel", "in_words", "load_kernel", "never_proved"]
+__all__ = [
+    "CHOICES",
+    "EITHER",
+    "KERNELS",
+    "PROVED",
+    "Kernel",
+    "Matrix",
+    "Rows",
+    "in_words",
+    "load_kernel",
+    "never_proved",
+]
+
+Rows: TypeAlias = list[list[int]]
+Matrix: TypeAlias = Any
+"""A kernel's own form of a matrix of integers."""
 
 KERNELS = ("arb", "mpmath")
 PROVED = "proved"
@@ -42,6 +57,12 @@ class Kernel(Protocol):
 
     def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
         """The sum of exp(mantissa 2^exponent), all mantissas <= 0."""
+
+    def matrix(self, rows: Rows) -> Matrix:
+        """A matrix of integers as `product` takes it."""
+
+    def product(self, left: Matrix, right: Rows) -> Rows:
+        """The product of two matrices of integers, exactly."""
 
 
 def in_words(name: str) -> str:

@@ -3,14 +3,14 @@
 It relies on the following: an fmpz is exact. An arb is a ball that contains the true value after every
 operation, at any precision; an arb built from an fmpz is exact, as is an integer that is multiplied by one; `lower()`
 and `upper()` are exact floating-point numbers rounded outward from the ball, and `man_exp()` gives such a number as
-mantissa 2^exponent. `float(arb)` rounds to nearest and is never used.
+mantissa 2^exponent. `float(arb)` rounds to nearest and is never used. The product of two fmpz_mat is exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flint import arb, ctx, fmpz
+from flint import arb, ctx, fmpz, fmpz_mat
 
 from ..dyadic import ceil_shift, floor_shift
 
@@ -52,6 +52,12 @@ class ArbKernel:
                     total += (unit * mantissa).exp()
             low, high = _ends(total, bits)
         return low, high + tiny
+
+    def matrix(self, rows: list[list[int]]) -> fmpz_mat:
+        return fmpz_mat(rows)
+
+    def product(self, left: fmpz_mat, right: list[list[int]]) -> list[list[int]]:
+        return [list(map(int, row)) for row in (left * fmpz_mat(right)).tolist()]
 
 
 def _ends(ball: arb, bits: int) -> tuple[int, int]:

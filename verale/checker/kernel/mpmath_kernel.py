@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 from mpmath.libmp import MPZ, from_int, from_man_exp, mpf_abs, mpf_le, mpi_add, mpi_div, mpi_mul, mpi_sub
 
-from ..dyadic import ceil_shift, floor_shift
+from ..dyadic import ceil_shift, dot, floor_shift
 
 __all__ = ["MpmathKernel"]
 
@@ -80,6 +80,13 @@ class MpmathKernel:
     def exp_sum(self, mantissas: Sequence[int], exponent: int, bits: int) -> tuple[int, int]:
         powers = [self.exp(mantissa, exponent, bits) for mantissa in mantissas]
         return sum(low for low, _ in powers), sum(high for _, high in powers)
+
+    def matrix(self, rows: list[list[int]]) -> list[list[int]]:
+        return rows
+
+    def product(self, left: list[list[int]], right: list[list[int]]) -> list[list[int]]:
+        columns = list(zip(*right, strict=True))
+        return [[dot(row, column) for column in columns] for row in left]
 
     def _log_two(self, precision: int) -> _Interval:
         if precision not in self._ln2:

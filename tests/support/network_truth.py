@@ -1,0 +1,246 @@
+"""What a network gives, entry by entry from the formulas of certificates/network-v1.md, in numbers of any kind; and
+random small networks.
+
+Numbers are kept in dictionaries from places to values. Nothing is shared with the checker.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import flint
+from support.networks import layer, network_file
+
+from verale.soundness.independent import files
+
+__all__ = ["Drawn", "balls", "drawn", "given"]
+
+Place = tuple[int, ...]
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers to compute in.
+
+    Attributes:
+        of: a number from a fraction.
+        greatest: the greatest of some.
+        functions: sigmoid and tanh.
+    """
+
+    of: Callable[[Fraction], Any]
+    greatest: Callable[[Sequence[Any]], Any]
+    functions: dict[str, Callable[[Any], Any]]
+
+
+FRACTIONS = Numbers(lambda value: value, max, {})
+
+
+def balls() -> Numbers:
+    """flint's balls, as precise as its context says."""
+
+    def greatest(values: Sequence[Any]) -> Any:
+        found = values[0]
+        for value in values[1:]:
+            found = found.max(value)
+        return found
+
+    return Numbers(
+        lambda value: flint.arb(flint.fmpq(value.numerator, value.denominator)),
+        greatest,
+        {"sigmoid": lambda x: 1 / (1 + (-x).exp()), "tanh": lambda x: x.tanh()},
+    )
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A network of lists.
+
+    Attributes:
+        layers: of its description.
+        tensors: nested lists.
+        shape, mean, std: of the input.
+        dtype: of its tensors.
+    """
+
+    layers: list[dict[str, Any]]
+    tensors: dict[str, Any]
+    shape: tuple[int, int, int]
+    mean: list[float]
+    std: list[float]
+    dtype: str = "F64"
+
+    def file(self) -> bytes:
+        """Its file."""
+        return network_file(self.layers, self.tensors, self.shape, self.mean, self.std, self.dtype)
+
+
+def given(network: Drawn, picture: Sequence[int], numbers: Numbers) -> dict[str, tuple[Shape, dict[Place, Any]]]:
+    """What every layer gives, and its shape.
+
+    Args:
+        picture: C H W bytes.
+    """
+    places = list(product(*map(range, network.shape)))
+    start = {
+        at: numbers.of((Fraction(v, 255) - Fraction(network.mean[at[0]])) / Fraction(network.std[at[0]]))
+        for at, v in zip(places, picture, strict=True)
+    }
+    known: dict[str, tuple[Shape, dict[Place, Any]]] = {"picture": (network.shape, start)}
+    for each in network.layers:
+        read = [known[name] for name in each["inputs"]]
+        known[each["name"]] = _given(each, read, network.tensors, numbers)
+    return known
+
+
+def _given(
+    each: dict[str, Any], read: list[tuple[Shape, dict[Place, Any]]], tensors: dict[str, Any], numbers: Numbers
+) -> tuple[Shape, dict[Place, Any]]:
+    (shape, x), kind, name = read[0], each["kind"], each["name"]
+    zero = numbers.of(Fraction(0))
+    if kind in ("conv2d", "linear"):
+        weight, bias = tensors[f"{name}.weight"], tensors.get(f"{name}.bias", [0.0] * len(tensors[f"{name}.weight"]))
+    if kind == "linear":
+        out = {
+            (o,): sum((numbers.of(Fraction(w)) * x[i,] for i, w in enumerate(row)), numbers.of(Fraction(bias[o])))
+            for o, row in enumerate(weight)
+        }
+        return (len(weight),), out
+    if kind in ("conv2d", "max_pool2d", "avg_pool2d"):
+        kernel = files.shape(weight)[2:] if kind == "conv2d" else each["kernel"]
+        spread, stride, padding = each.get("dilation", [1, 1]), each["stride"], each["padding"]
+        sizes = [(shape[1 + i] + 2 * padding[i] - spread[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in (0, 1)]
+
+        def seen(y: int, x_: int, a: int, b: int) -> tuple[int, int]:
+            return y * stride[0] + a * spread[0] - padding[0], x_ * stride[1] + b * spread[1] - padding[1]
+
+        every = list(product(range(kernel[0]), range(kernel[1])))
+        out = {}
+        if kind == "conv2d":
+            groups, own = each["groups"], shape[0] // each["groups"]
+            for o, y, z in product(range(len(weight)), range(sizes[0]), range(sizes[1])):
+                first = o * groups // len(weight) * own
+                out[o, y, z] = numbers.of(Fraction(bias[o]))
+                for c, (a, b) in product(range(own), every):
+                    value = x.get((first + c, *seen(y, z, a, b)), zero)
+                    out[o, y, z] = out[o, y, z] + numbers.of(Fraction(weight[o][c][a][b])) * value
+            return (len(weight), *sizes), out
+        for c, y, z in product(range(shape[0]), range(sizes[0]), range(sizes[1])):
+            window = [x[c, *at] for a, b in every if (c, *(at := seen(y, z, a, b))) in x]
+            mean = numbers.of(Fraction(1, len(every)))
+            out[c, y, z] = numbers.greatest(window) if kind == "max_pool2d" else sum(window, zero) * mean
+        return (shape[0], *sizes), out
+    if kind == "add":
+        return shape, {at: sum((other[at] for _, other in read), zero) for at in x}
+    if kind == "concat":
+        out, start = {}, 0
+        for part, values in read:
+            out |= {(start + at[0], *at[1:]): value for at, value in values.items()}
+            start += part[0]
+        return (start, *shape[1:]), out
+    if kind == "flatten":
+        return (prod(shape),), {((c * shape[1] + y) * shape[2] + z,): x[c, y, z] for c, y, z in x}
+    if kind == "upsample_nearest":
+        down, along = each["scale"]
+        larger = (shape[0], shape[1] * down, shape[2] * along)
+        return larger, {(c, y, z): x[c, y // down, z // along] for c, y, z in product(*map(range, larger))}
+    if kind in numbers.functions:
+        return shape, {at: numbers.functions[kind](value) for at, value in x.items()}
+    slope = numbers.of(Fraction(float.fromhex(each["slope"]) if kind == "leaky_relu" else 0.0))
+    return shape, {at: numbers.greatest([slope * value, value]) for at, value in x.items()}
+
+
+def drawn(seed: int, smooth: bool = True) -> Drawn:
+    """A random network, with or without sigmoid and tanh."""
+    source = random.Random(seed)
+    channels = source.choice([1, 3])
+    shape = (channels, source.randrange(3, 7), source.randrange(3, 7))
+    dtype = source.choice(["F32", "F64"])
+    layers: list[dict[str, Any]] = []
+    tensors: dict[str, Any] = {}
+    shapes: dict[str, Shape] = {"picture": shape}
+    size = 2.0 ** source.choice([-20, -1, 0, 0, 3])
+
+    def number(scale: float = 1.0) -> float:
+        value = source.choice([source.gauss(0, scale), source.randrange(-8, 9) / 8 * scale, 0.0])
+        return float(files.struct.unpack("<f", files.struct.pack("<f", value))[0]) if dtype == "F32" else value
+
+    def put(kind: str, *inputs: str, **fields: Any) -> None:
+        name = f"{kind}.{len(layers)}"
+        each = layer(name, kind, *inputs, **fields)
+        layers.append(each)
+        zeros = dict.fromkeys(product(*map(range, shapes[inputs[0]])), 0)
+        found, _ = _given(
+            each,
+            [
+                (shapes[i], zeros if i == inputs[0] else dict.fromkeys(product(*map(range, shapes[i])), 0))
+                for i in inputs
+            ],
+            tensors,
+            _SHAPES,
+        )
+        shapes[name] = found
+
+    def pair(low: int, high: int) -> list[int]:
+        return [source.randint(low, high), source.randint(low, high)]
+
+    def last() -> str:
+        return layers[-1]["name"] if layers else "picture"
+
+    kinds = ["conv2d", "relu", "leaky_relu", "max_pool2d", "avg_pool2d", "upsample_nearest", "add", "concat"]
+    for step in range(source.randint(3, 7)):
+        kind = "conv2d" if step == 0 else source.choice([*kinds, "conv2d", *(["sigmoid", "tanh"] if smooth else [])])
+        now = shapes[last()]
+        if kind == "conv2d":
+            groups = source.choice([g for g in (1, 2, 3) if now[0] % g == 0])
+            outputs = groups * source.randint(1, 2)
+            dilation = pair(1, 2)
+            padding = pair(0, 2)
+            room = [(now[1 + i] + 2 * padding[i] - 1) // dilation[i] + 1 for i in (0, 1)]
+            kernel = [source.randint(1, min(3, room[i])) for i in (0, 1)]
+            name = f"conv2d.{len(layers)}"
+            tensors[f"{name}.weight"] = [
+                [[[number(size) for _ in range(kernel[1])] for _ in range(kernel[0])] for _ in range(now[0] // groups)]
+                for _ in range(outputs)
+            ]
+            if source.random() < 0.7:
+                tensors[f"{name}.bias"] = [number() for _ in range(outputs)]
+            put("conv2d", last(), stride=pair(1, 2), padding=padding, dilation=dilation, groups=groups)
+        elif kind in ("max_pool2d", "avg_pool2d"):
+            padding = pair(0, 1)
+            kernel = [max(2 * padding[i], source.randint(1, min(3, now[1 + i] + 2 * padding[i]))) for i in (0, 1)]
+            put(kind, last(), kernel=kernel, stride=pair(1, 2), padding=padding)
+        elif kind == "upsample_nearest":
+            if prod(now) < 100:
+                put(kind, last(), scale=pair(1, 2))
+        elif kind in ("add", "concat"):
+            others = [
+                name for name, other in shapes.items() if other[1:] == now[1:] and (kind != "add" or other == now)
+            ]
+            put(kind, last(), source.choice(others))
+        elif kind == "leaky_relu":
+            put(kind, last(), slope=source.choice([0.0, 0.25, 0.1, 1.0]).hex())
+        else:
+            put(kind, last())
+    if source.random() < 0.4:
+        put("flatten", last())
+        rows = [[number(size) for _ in range(shapes[last()][0])] for _ in range(source.randint(1, 3))]
+        tensors[f"linear.{len(layers)}.weight"] = rows
+        put("linear", last())
+    read = {name for each in layers for name in each["inputs"]}
+    unread = [each["name"] for each in layers[:-1] if each["name"] not in read]
+    if unread:  # a branch that was dropped
+        raise ValueError(f"{unread} are read by no layer")
+    mean, std = [number(0.5) for _ in range(channels)], [source.choice([1.0, 0.5, 0.229]) for _ in range(channels)]
+    return Drawn(layers, tensors, shape, mean, std, dtype)
+
+
+_SHAPES = Numbers(lambda value: 0, lambda values: 0, {"sigmoid": lambda x: 0, "tanh": lambda x: 0})
+"""Numbers of which only their places matter."""

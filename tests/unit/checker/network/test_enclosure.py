@@ -1,0 +1,132 @@
+"""Enclosed latents hold what the formulas give, in exact fractions or in balls of 400 bits, and are narrow."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+import flint
+import pytest
+from support.network_truth import FRACTIONS, Drawn, balls, drawn, given
+from support.networks import layer, small_network
+
+from verale.checker.kernel import KERNELS, Kernel, load_kernel
+from verale.checker.network import enclosure as module
+from verale.checker.network import read_network, sums
+from verale.checker.network.enclosure import EnclosedLatents, Enclosure
+from verale.checker.pictures import Picture
+
+
+@pytest.fixture(params=KERNELS, scope="module")
+def kernel(request: pytest.FixtureRequest) -> Kernel:
+    return load_kernel(request.param)
+
+
+def pixels(network: Drawn, seed: int) -> bytes:
+    source = random.Random(seed)
+    return bytes(source.choice([0, 255, source.randrange(256)]) for _ in range(prod(network.shape)))
+
+
+def enclosed(network: Drawn, picture: bytes, kernel: Kernel) -> EnclosedLatents:
+    return Enclosure(read_network(network.file()), kernel).latents(Picture(network.shape, picture))
+
+
+def check(network: Drawn, picture: bytes, kernel: Kernel) -> None:
+    """Raises AssertionError unless the latents' ends hold the truth and are no farther apart than 2^-40 or 2^-40 of the
+    greatest."""
+    smooth = any(each["kind"] in ("sigmoid", "tanh") for each in network.layers)
+    with flint.ctx.workprec(400):
+        shape, truth = given(network, picture, balls() if smooth else FRACTIONS)[network.layers[-1]["name"]]
+        box = enclosed(network, picture, kernel)
+        unit = flint.fmpz(2) ** box.bits if smooth else 1 << box.bits
+        assert (len(box.lower), len(box.lower[0])) == (prod(shape[1:]), shape[0])
+        widest = max(
+            high - low for each in zip(box.lower, box.upper, strict=True) for low, high in zip(*each, strict=True)
+        )
+        greatest = max(max(map(abs, row)) for row in (*box.lower, *box.upper))
+        assert widest <= max(1 << box.bits - 40, greatest >> 40)
+        for at in product(*map(range, shape)):
+            patch = at[1] * shape[2] + at[2] if len(at) == 3 else 0
+            low, high = box.lower[patch][at[0]], box.upper[patch][at[0]]
+            assert not truth[at] * unit < low, (at, "below")  # certainly; a ball of 400 bits is narrower than a unit
+            assert not truth[at] * unit > high, (at, "above")
+
+
+def drawable(seeds: range, smooth: bool) -> list[Drawn]:
+    networks = []
+    for seed in seeds:
+        try:
+            networks.append(drawn(seed, smooth))
+        except ValueError:
+            continue
+    return networks
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+def test_holds_what_random_networks_give(smooth: bool, kernel: Kernel) -> None:
+    networks = drawable(range(60), smooth)
+    assert len(networks) >= 50
+    seen = {each["kind"] for network in networks for each in network.layers}
+    assert seen == {*module.TENSORS, *module.FUNCTIONS} - (set() if smooth else {"sigmoid", "tanh"})
+    for seed, network in enumerate(networks):
+        check(network, pixels(network, seed), kernel)
+
+
+def test_a_large_convolution_is_computed_in_pieces(kernel: Kernel, monkeypatch) -> None:
+    """Of rows, and of parts of a row."""
+    networks = drawable(range(100, 112), smooth=False)
+    for most in (1, 20, 60):
+        monkeypatch.setattr(sums, "_AT_ONCE", most)
+        for seed, network in enumerate(networks):
+            check(network, pixels(network, seed), kernel)
+
+
+def one(kind: str, tensors: dict[str, list[object]] | None = None, dtype: str = "F64", **fields: object) -> Drawn:
+    return Drawn([layer("a", kind, "picture", **fields)], tensors or {}, (1, 2, 2), [0.25], [0.3], dtype)
+
+
+@pytest.mark.parametrize("weight", [1e300, 1e-300, 2.0**-1074, 1.7e308, 0.0, 0.1, 3.0, 2.0**40])
+def test_weights_of_any_size(weight: float, kernel: Kernel) -> None:
+    network = one("conv2d", {"a.weight": [[[[weight]]]], "a.bias": [-weight]})
+    check(network, bytes([0, 255, 7, 128]), kernel)
+
+
+@pytest.mark.parametrize("kind", ["sigmoid", "tanh"])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0, 1e4, 1e9])
+def test_functions_far_from_zero_and_near(kind: str, scale: float, kernel: Kernel) -> None:
+    layers = [layer("a", "conv2d", "picture"), layer("b", kind, "a")]
+    for sign in (1, -1):
+        network = Drawn(layers, {"a.weight": [[[[sign * scale]]]]}, (1, 2, 2), [0.5], [1.0])
+        check(network, bytes([0, 255, 127, 128]), kernel)
+        box = enclosed(network, bytes([0, 255, 127, 128]), kernel)
+        one_ = 1 << box.bits
+        least = 0 if kind == "sigmoid" else -one_
+        assert all(least <= low and high <= one_ for (low,), (high,) in zip(box.lower, box.upper, strict=True))
+
+
+def test_narrow_after_many_layers(kernel: Kernel) -> None:
+    """The grid has the bits that layers lose."""
+    layers = [layer("l0", "conv2d", "picture")]
+    layers += [layer(f"l{i}", "conv2d", f"l{i - 1}") for i in range(1, 40)]
+    tensors = {f"l{i}.weight": [[[[16.0 + i]]]] for i in range(40)}
+    check(Drawn(layers, tensors, (1, 1, 2), [0.1], [0.1]), bytes([3, 200]), kernel)
+
+
+def test_weights_that_are_not_kept_are_converted_again(kernel: Kernel, monkeypatch) -> None:
+    data = small_network()
+    kept = Enclosure(read_network(data), kernel)
+    picture = Picture((1, 4, 4), bytes(range(16)))
+    first = kept.latents(picture)
+    monkeypatch.setattr(module, "_MOST_KEPT", 0)
+    again = Enclosure(read_network(data), kernel)
+    assert again.latents(picture) == first == kept.latents(picture) == again.latents(picture)
+
+
+def test_the_normalised_picture_is_rational(kernel: Kernel) -> None:
+    network = one("flatten")
+    box = enclosed(network, bytes([0, 1, 2, 255]), kernel)
+    mean, std = Fraction(0.25), Fraction(0.3)
+    for low, high, value in zip(box.lower[0], box.upper[0], (0, 1, 2, 255), strict=True):
+        assert low <= (Fraction(value, 255) - mean) / std * 2**box.bits <= high <= low + 2

@@ -1,0 +1,109 @@
+"""The latents that a network gives for a picture, enclosed (certificates/network-v1.md).
+
+Layer by layer, each entry lies between two ends on a grid of 2^-bits; `sums` and `functions` say why. The picture's
+entries are rational, and their ends at most one unit apart.
+
+The grid is chosen once for a network. A layer multiplies widths by about the sum of its weights' sizes, so it has so
+many bits more than the latents are to have. Any choice is sound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import frexp, prod
+
+from ..dyadic import ceil_at, floor_at
+from ..kernel import Kernel
+from ..pictures import Picture
+from .ends import Ends
+from .functions import FUNCTIONS
+from .layers import PICTURE, TENSORS, Layer, Network
+from .sums import Sums
+
+__all__ = ["EnclosedLatents", "Enclosure"]
+
+_BITS = 56
+"""The latents' ends are some 2^-_BITS apart."""
+_MOST_KEPT = 2**21
+"""Weights of a layer that are kept as integers from picture to picture."""
+
+
+@dataclass(frozen=True)
+class EnclosedLatents:
+    """Latents (L, D), of which entry (l, d) lies in [lower[l][d], upper[l][d]] 2^-bits."""
+
+    lower: list[list[int]]
+    upper: list[list[int]]
+    bits: int
+
+
+class Enclosure:
+    """One network in one kernel.
+
+    Attributes:
+        bits: fractional bits of the grid.
+    """
+
+    def __init__(self, network: Network, kernel: Kernel) -> None:
+        self._network, self._kernel = network, kernel
+        self.bits = _BITS + max(0, _growth(network))
+        self._kept: dict[str, Sums] = {}
+        self._last = {name: number for number, layer in enumerate(network.layers) for name in layer.inputs}
+        self._normalised = [
+            [(Fraction(v, 255) - mean) / std for v in range(256)]
+            for mean, std in zip(network.mean, network.std, strict=True)
+        ]
+
+    def latents(self, picture: Picture) -> EnclosedLatents:
+        """The latents that the network gives in real arithmetic.
+
+        Args:
+            picture: one of the network's shape.
+        """
+        known = {PICTURE: self._picture(picture)}
+        for number, layer in enumerate(self._network.layers):
+            known[layer.name] = self._given(layer, [known[name] for name in layer.inputs])
+            for name in layer.inputs:
+                if self._last[name] == number:
+                    known.pop(name, None)
+        return self._patches(known[self._network.layers[-1].name])
+
+    def _picture(self, picture: Picture) -> Ends:
+        size, bits = prod(picture.shape[1:]), self.bits
+        lower, upper = [], []
+        for channel, table in enumerate(self._normalised):
+            least, most = [floor_at(x, bits) for x in table], [ceil_at(x, bits) for x in table]
+            values = picture.values[channel * size : (channel + 1) * size]
+            lower += [least[value] for value in values]
+            upper += [most[value] for value in values]
+        return Ends(lower, upper)
+
+    def _given(self, layer: Layer, read: list[Ends]) -> Ends:
+        if layer.kind not in TENSORS:
+            return FUNCTIONS[layer.kind](layer, read, self._kernel, self.bits)
+        sums = self._kept.get(layer.name) or Sums(layer, self._kernel, self.bits)
+        if prod(layer.tensors["weight"].shape) <= _MOST_KEPT:
+            self._kept[layer.name] = sums
+        return sums.of(read[0])
+
+    def _patches(self, output: Ends) -> EnclosedLatents:
+        """The entries in the order (l, d)."""
+        count = self._network.patches
+        lower, upper = ([ends[patch::count] for patch in range(count)] for ends in (output.lower, output.upper))
+        return EnclosedLatents(lower, upper, self.bits)
+
+
+def _growth(network: Network) -> int:
+    """About how many bits of the grid are lost on the way to the latents, if each layer multiplies widths by the mean
+    of the sums of its weights' sizes."""
+    lost = {PICTURE: 0}
+    for layer in network.layers:
+        most = max(lost[name] for name in layer.inputs)
+        if layer.kind in TENSORS:
+            weight = layer.tensors["weight"]
+            most += max(0, frexp(sum(map(abs, weight.floats())) / weight.shape[0])[1])
+        elif layer.kind == "add":
+            most += (len(layer.inputs) - 1).bit_length()
+        lost[layer.name] = most
+    return lost[network.layers[-1].name]

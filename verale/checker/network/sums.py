@@ -1,0 +1,183 @@
+"""Convolutions and linear layers: sums of products, enclosed.
+
+**Lemma.** Let x_i lie within r_i of c_i, w_i within e of W_i, and b within 1 above B, i = 1..n, where |w_i| <= M_i and
+|c_i| <= most. Then sum w_i x_i + b is within sum M_i r_i + n e most + 1 of sum W_i c_i + B. *Proof.* The difference is
+sum w_i (x_i - c_i) + sum (w_i - W_i) c_i + (b - B).
+
+All are integers: weights W_i at 2^-places, where e is one unit, or 0 if all are exact; M_i at 2^-coarse, rounded up; B
+at the product of both units, rounded down; c_i, r_i and what comes out on the grid. B and the floor of the sum each
+raise the upper end by less than one unit of the grid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_, sub
+from typing import TypeAlias
+
+from ..kernel import Kernel, Matrix, Rows
+from ..safetensors_reader import Tensor
+from .ends import Ends
+from .layers import Layer
+
+__all__ = ["Sums"]
+
+_MORE_PLACES = 16
+"""Weights have so many bits more than the grid, so what is cut off of them is little beside a unit of the grid."""
+_COARSE = 28
+"""Bits of the greatest bound of a weight's size."""
+_AT_ONCE = 2**22
+"""The entries that are multiplied at once."""
+_Piece: TypeAlias = tuple[int, int, int, int]
+_Run: TypeAlias = tuple[int, slice, int]
+"""How many zeros, the places of values, how many zeros."""
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The weights of one group of channels.
+
+    Attributes:
+        weights: W_i, (O / G, n).
+        sizes: M_i.
+    """
+
+    weights: Matrix
+    sizes: Matrix
+
+
+class Sums:
+    """A conv2d or linear layer on the grid of `bits` fractional bits."""
+
+    def __init__(self, layer: Layer, kernel: Kernel, bits: int) -> None:
+        self._layer, self._kernel = layer, kernel
+        weight = layer.tensors["weight"]
+        self._places, self._exact, rows = _integers(weight, bits + _MORE_PLACES, layer.terms)
+        self._shift = max(0, max(max(max(row), -min(row)) for row in rows).bit_length() - _COARSE)
+        each = weight.shape[0] // layer.settings.groups
+        self._groups = [self._group(rows[start : start + each]) for start in range(0, len(rows), each)]
+        bias = layer.tensors.get("bias")
+        values = [0.0] * weight.shape[0] if bias is None else bias.floats()
+        self._bias = [_floor(value, bits + self._places) for value in values]
+
+    def _group(self, rows: Rows) -> _Group:
+        more = 0 if self._exact else 1
+        sizes = [[_up(abs(entry) + more, self._shift) for entry in row] for row in rows]
+        return _Group(self._kernel.matrix(rows), self._kernel.matrix(sizes))
+
+    def of(self, read: Ends) -> Ends:
+        """What the layer gives for what it reads."""
+        layer, places, coarse = self._layer, self._places, self._places - self._shift
+        centres, radii = read.centred()
+        cut = 0 if self._exact else (layer.terms * max(map(abs, centres)) >> places) + 1
+        lower, upper = [0] * layer.entries, [0] * layer.entries
+        area = layer.entries // layer.shape[0]
+        for number, group in enumerate(self._groups):
+            first = number * layer.shape[0] // len(self._groups)
+            for at, middle, apart in _windows(layer, number, centres, radii):
+                sums = self._kernel.product(group.weights, middle)
+                spread = self._kernel.product(group.sizes, apart)
+                for o, (row, reach) in enumerate(zip(sums, spread, strict=True), first):
+                    own = slice(o * area + at, o * area + at + len(row))
+                    bias = self._bias[o]
+                    values = [value + bias >> places for value in row]
+                    off = [_up(value, coarse) + cut for value in reach]
+                    lower[own] = map(sub, values, off)
+                    upper[own] = [value + each + 2 for value, each in zip(values, off, strict=True)]
+        return Ends(lower, upper)
+
+
+def _up(value: int, places: int) -> int:
+    """value 2^-places rounded up; `places` may be negative."""
+    return -(-value >> places) if places >= 0 else value << -places
+
+
+def _floor(value: float, places: int) -> int:
+    numerator, denominator = value.as_integer_ratio()
+    return (numerator << places) // denominator
+
+
+def _integers(tensor: Tensor, most: int, width: int) -> tuple[int, bool, Rows]:
+    """The entries at 2^-places, rounded to an integer next to them, row by row of `width`; as few places as they need,
+    and at most `most`.
+
+    Returns:
+        The places, whether the integers are exact, and the rows.
+    """
+    values = tensor.floats()
+    try:
+        scaled = [math.ldexp(value, most) for value in values]  # exact, unless it overflows
+        exact, flat = all(map(float.is_integer, scaled)), list(map(int, scaled))
+    except OverflowError:
+        exact, flat = False, [_floor(value, most) for value in values]
+    bits = reduce(or_, flat) if exact else 1
+    spare = min(most, (bits & -bits).bit_length() - 1) if bits else most
+    flat = [entry >> spare for entry in flat]
+    return most - spare, exact, [flat[start : start + width] for start in range(0, len(flat), width)]
+
+
+def _windows(
+    layer: Layer, group: int, centres: Sequence[int], radii: Sequence[int]
+) -> Iterator[tuple[int, Rows, Rows]]:
+    """Matrices whose columns are what one entry of a channel is computed from: the place of the first of these entries,
+    the centres, and the radii. Outside of what is read there is 0."""
+    if layer.kind == "linear":
+        yield 0, [[centre] for centre in centres], [[radius] for radius in radii]
+        return
+    channels = layer.read[0][0] // layer.settings.groups
+    own = range(group * channels, (group + 1) * channels)
+    _, rows, columns = layer.shape
+    for piece in _pieces(rows, columns, max(1, _AT_ONCE // layer.terms)):
+        places = [each for channel in own for each in _slices(layer, channel, piece)]
+        yield piece[0] * columns + piece[2], _gathered(places, centres), _gathered(places, radii)
+
+
+def _pieces(rows: int, columns: int, most: int) -> Iterator[_Piece]:
+    """The places of a channel, at most so many in a piece: [top, bottom) and [left, right), of all columns or of one
+    row."""
+    if columns <= most:
+        for top in range(0, rows, most // columns):
+            yield top, min(rows, top + most // columns), 0, columns
+        return
+    for row in range(rows):
+        for left in range(0, columns, most):
+            yield row, row + 1, left, min(columns, left + most)
+
+
+def _slices(layer: Layer, channel: int, piece: _Piece) -> Iterator[list[_Run]]:
+    """For each entry of a channel's kernel what it meets in the places of a piece, as runs."""
+    top, bottom, left, right = piece
+    _, height, width = layer.read[0]
+    settings = layer.settings
+    (down, along), (above, before) = settings.stride, settings.padding
+    for a in range(settings.kernel[0]):
+        for b in range(settings.kernel[1]):
+            offset = b * settings.dilation[1] - before
+            first = max(left, -(offset // along))  # the least x with x along + offset >= 0
+            end = min(right, (width - 1 - offset) // along + 1)
+            runs = []
+            for y in range(top, bottom):
+                row = y * down + a * settings.dilation[0] - above
+                if first < end and 0 <= row < height:
+                    start = (channel * height + row) * width + offset
+                    met = slice(start + first * along, start + (end - 1) * along + 1, along)
+                    runs.append((first - left, met, right - end))
+                else:
+                    runs.append((right - left, slice(0), 0))
+            yield runs
+
+
+def _gathered(places: Sequence[Sequence[_Run]], values: Sequence[int]) -> Rows:
+    """The values in these runs, with zeros before and after each."""
+    gathered = []
+    for runs in places:
+        row: list[int] = []
+        for before, met, after in runs:
+            row += [0] * before
+            row += values[met]
+            row += [0] * after
+        gathered.append(row)
+    return gathered
