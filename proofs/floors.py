@@ -55,6 +55,7 @@ LEMMA = Lemma(
         "similarity",
         "instance",
         "network",
+        "picture",
         "ln, exp (mpmath)",
         "ln, exp (arb)",
     ),

@@ -6,7 +6,8 @@
   lies in [F - d, F + d + 2].
 - With the centre floor((lo + hi) / 2), hi - centre is no less than centre - lo.
 - Functions that fall with none of their arguments take ends to ends: maxima, sums, means, 1 / (1 + e) and e / (1 + e)
-  and (1 - e) / (1 + e), in which e = exp(-|x|) is not negative.
+  and (1 - e) / (1 + e), in which e = exp(-|x|) is not negative. A mass e / (e + s), of which s is the sum of the
+  others, rises with e and falls with s.
 
 Proofs. In the docstrings of `verale/checker/network/sums.py` and `functions.py`.
 
@@ -46,8 +47,13 @@ _POWER, _GREATER = z3.Reals("power greater")
 _POWERS = [_POWER >= 0, _POWER <= _GREATER]
 
 LEMMA = Lemma(
-    rules=("network",),
-    code=("verale/checker/network/sums.py", "verale/checker/network/functions.py", "verale/checker/network/ends.py"),
+    rules=("network", "picture"),
+    code=(
+        "verale/checker/network/sums.py",
+        "verale/checker/network/functions.py",
+        "verale/checker/network/ends.py",
+        "verale/checker/plain/box.py",
+    ),
     cases=(
         Case("one term, above", _TERM, _W * _X - _V * _C <= _OFF, "qfnra-nlsat"),
         Case("one term, below", _TERM, _V * _C - _W * _X <= _OFF, "qfnra-nlsat"),
@@ -59,6 +65,12 @@ LEMMA = Lemma(
         ),
         Case("the centre is no farther from the lower end", _HALF, _CENTRE - _LOW <= _HIGH - _CENTRE),
         Case("e / (1 + e) rises", _POWERS, _POWER * (1 + _GREATER) <= _GREATER * (1 + _POWER), "qfnra-nlsat"),
+        Case(
+            "a mass rises with its own power and falls with the others",
+            [*_POWERS, _S > 0, _S <= _T],
+            _POWER * (_GREATER + _S) <= _GREATER * (_POWER + _T),
+            "qfnra-nlsat",
+        ),
         Case("1 / (1 + e) falls", _POWERS, 1 + _POWER <= 1 + _GREATER),
         Case(
             "(1 - e) / (1 + e) falls",
@@ -68,6 +80,11 @@ LEMMA = Lemma(
         ),
     ),
     twins=(
+        Case(
+            "a mass of the greater sum",
+            [*_POWERS, _S > 0, _S <= _T],
+            _POWER * (_GREATER + _T) <= _GREATER * (_POWER + _S),
+        ),
         Case(
             "stored sizes in the place of weights' own",
             _TERM,

@@ -43,7 +43,7 @@ _SHIFT = _SHIFTED * z3.Sum([e * _T for e in _E]) == _E[0] * _T
 _BETWEEN = z3.And(_LOW <= _Q, _Q <= _HIGH)
 
 LEMMA = Lemma(
-    rules=("similarity", "instance", "refutation", "ln, exp (mpmath)"),
+    rules=("similarity", "instance", "picture", "refutation", "ln, exp (mpmath)"),
     code=(
         "verale/checker/plain/similarity.py",
         "verale/checker/plain/evaluation.py",

@@ -41,7 +41,7 @@ _OF_ENDS = [
 ]
 
 LEMMA = Lemma(
-    rules=("domain", "mixed", "similarity", "instance"),
+    rules=("domain", "mixed", "similarity", "instance", "picture"),
     code=(
         "verale/checker/dyadic.py",
         "verale/checker/plain/space.py",

@@ -68,11 +68,11 @@ plain/margin.py lower_bound: the bias is left out
     without Fraction(bias[winner] - bias[loser], 1 << head.bias.bits)
 plain/minimality.py require_minimal: the worst rival is not asked
     rivals => rivals[1:]
-plain/evaluation.py Evaluation._activation: upper ends are of all patches
+plain/evaluation.py HeadEvaluation._activation: upper ends are of all patches
     [highs[patch] for patch in seen] => highs
 plain/instance.py require_true: only the first statement is looked at
     certificate.statements => certificate.statements[:1]
-plain/instance.py _truth: the clause speaks of those that it exempts
+plain/instance.py truth: the clause speaks of those that it exempts
     without set(range(evaluation.count))
 plain/top_k.py TopK.cut: the floor takes the place of what is known
     max(low, least) => least
@@ -82,6 +82,71 @@ plain/mixed.py Mixed.box: patches without statements are forgotten
     patches => max(1, len({s.patch for s in of_patches}))
 plain/least.py excludes: a gain exceeds the need
     min(gain, need) => gain
+
+# Pictures and networks.
+png_reader.py _nearest: c is preferred to b
+    up <= corner => up < corner
+png_reader.py _chunks: a damaged chunk is read
+    never zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big")
+png_reader.py Png.values: channels are rows of pixels
+    flat[channel % stored :: stored] => flat[channel * len(flat) // channels :][: len(flat) // channels]
+png_reader.py _inflated: something may follow the stream
+    without inflating.unused_data
+pictures.py Pictures.find: every digest is that of the first picture
+    self._place_of[digest] => (0, 0)
+pictures.py Picture.digest: rows and columns are exchanged
+    *self.shape => *self.shape[::-1]
+pictures.py _OfTensor.__init__: floats are bytes
+    never self._tensor.dtype != "U8"
+network/network_file.py _layers: a layer that nobody reads is left
+    layers[:-1] => []
+network/network_file.py _slope: a leaky relu may fall
+    never not 0 <= slope <= 1
+network/network_file.py _read: a picture may be divided by minus one
+    never min(std) <= 0
+network/layers.py _windows: the last window is left out
+    room // stride + 1 => max(1, room // stride)
+network/layers.py _check_tensors: a magnitude less than the bias
+    never any(most < abs(bias) for most, bias in zip(values["magnitude"], values["bias"], strict=True))
+network/ends.py Ends.centred: the radius is to the lower end
+    high - centre => high - centre - (high > centre)
+network/ends.py Ends.mapped: lower ends go to both
+    list(map(high, self.upper)) => list(map(high, self.lower))
+network/sums.py Sums.of: radii are left out
+    _up(value, coarse) + cut => cut
+network/sums.py Sums.of: floors are not made up for
+    value + each + 2 => value + each
+network/sums.py _slices: the picture goes on at its other side
+    row = y * down + a * settings.dilation[0] - above
+    => row = (y * down + a * settings.dilation[0] - above) % height
+network/sums.py Sums.of: the bias is left out
+    without bias
+network/functions.py _sigmoid: it is the same on both sides of 0
+    x >= 0 => True
+network/functions.py _tanh: it is not odd
+    (least, most) if x >= 0 else (-most, -least) => least, most
+network/functions.py _avg_pool2d: padding does not count
+    sum(lower[i] for i in each) // size => sum(lower[i] for i in each) // len(each)
+network/functions.py _max_pool2d: the upper end is that of the first entry
+    max(upper[i] for i in each) => upper[each[0]]
+network/enclosure.py Enclosure._picture: upper ends are rounded down
+    ceil_at(x, bits) => floor_at(x, bits)
+network/enclosure.py Enclosure.latents: the last picture's latents are every picture's
+    never self._found[0] != picture
+network/price.py price: later layers cost nothing
+    steps += _steps(layer, kernel) => steps = steps or _steps(layer, kernel)
+plain/box.py BoxEvaluation._distance: nothing is nearer than the lower ends
+    near += min(below * below, above * above) => near += below * below
+plain/box.py BoxEvaluation._product: only the lower ends count
+    dot(upper, positive) + dot(lower, negative) => dot(lower, positive) + dot(lower, negative)
+plain/box.py BoxEvaluation._length: the longest latent is the shortest
+    max(-low, high) ** 2 => max(0, low, -high) ** 2
+plain/box.py BoxEvaluation._mass: the others are as small as they can be
+    own + greatest => own + fewest
+plain/picture.py enclosed_evaluation: what is not decided is true
+    not holds => holds is False
+plain/picture.py _require_domain: upper ends are not looked at
+    without (upper is not None and max(high) > upper)
 
 # What is known of patches.
 plain/domain.py ball: a cube has the ball of an edge

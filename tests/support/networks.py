@@ -11,7 +11,17 @@ from typing import Any
 
 from verale.soundness.independent import files
 
-__all__ = ["PIXELS", "chunk", "layer", "network_file", "picture_digest", "pictures_file", "png", "small_network"]
+__all__ = [
+    "PIXELS",
+    "chunk",
+    "layer",
+    "network_file",
+    "picture_digest",
+    "pictures_file",
+    "png",
+    "small_layers",
+    "small_network",
+]
 
 PIXELS = 255
 
@@ -50,8 +60,9 @@ def network_file(
     return files.safetensors(stored, {"verale.network": json.dumps(description)})
 
 
-def small_network(dtype: str = "F64") -> bytes:
-    """From a grey picture of 4 by 4 to two channels of 2 by 2: a convolution, a residual, a pooling, a sigmoid."""
+def small_layers() -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Layers and tensors from a grey picture of 4 by 4 to two channels of 2 by 2: a convolution, a residual, a pooling,
+    a sigmoid."""
     layers = [
         layer("stem", "conv2d", "picture", padding=[1, 1]),
         layer("stem.relu", "relu", "stem"),
@@ -69,7 +80,12 @@ def small_network(dtype: str = "F64") -> bytes:
         "out.weight": [[[[1.0]], [[-0.5]]], [[[0.25]], [[0.75]]]],
         "out.bias": [0.0, -0.5],
     }
-    return network_file(layers, tensors, mean=[0.5], std=[0.25], dtype=dtype)
+    return layers, tensors
+
+
+def small_network() -> bytes:
+    """The file of these layers."""
+    return network_file(*small_layers(), mean=[0.5], std=[0.25])
 
 
 def pictures_file(pictures: list[list[list[list[int]]]], shape: tuple[int, int, int] | None = None) -> bytes:

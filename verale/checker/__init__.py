@@ -4,12 +4,14 @@ It imports the standard library and, each on demand, mpmath and python-flint; no
 library. It never searches. What it proves is defined in certificates/v1.md.
 
     verdict = check(certificate_bytes, head_bytes, latents_bytes)
+    verdict = check(certificate_bytes, head_bytes, network=network_bytes, pictures=png_bytes)
 """
 
 from __future__ import annotations
 
 from .auditor import Auditor, check
-from .errors import CheckerError, HeadError, KernelError, LatentsError
+from .errors import CheckerError, HeadError, KernelError, LatentsError, NetworkError, PictureError
+from .pictures import PictureFile
 from .verdict import Status, Verdict, most_severe
 
 __all__ = [
@@ -18,6 +20,9 @@ __all__ = [
     "HeadError",
     "KernelError",
     "LatentsError",
+    "NetworkError",
+    "PictureError",
+    "PictureFile",
     "Status",
     "Verdict",
     "check",

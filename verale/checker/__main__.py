@@ -1,10 +1,10 @@
-"""`python -P -m verale.checker CERT... --head H [--latents Z] [--kernel arb|mpmath|both|proved|all] [--minimality]
-[--entailment-only]`
+"""`python -P -m verale.checker CERT... --head H [--latents Z] [--network N --pictures P]
+[--kernel arb|mpmath|both|proved|all] [--minimality] [--entailment-only]`
 
 One verdict line for each certificate on stdout, everything else on stderr. The exit code is that of the most severe
 verdict:
-0 proved, 3 bounds, 4 refuted, 5 malformed, 6 subject, 7 instance, 8 minimality, 9 a file that cannot be used, 12 limit,
-14 no instance claimed, 15 not covered by the proof, 2 usage, 130 interrupted.
+0 proved, 3 bounds, 4 refuted, 5 malformed, 6 subject, 7 instance or picture, 8 minimality, 9 a file that cannot be
+used, 12 limit, 14 no instance claimed, 15 not covered by the proof, 2 usage, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("certificates", nargs="+", metavar="CERT", help="certificate files")
     parser.add_argument("--head", required=True, metavar="H", help="the head file")
     parser.add_argument("--latents", metavar="Z", help="the latents file; without it no instance is checked")
+    parser.add_argument("--network", metavar="N", help="the network file; without it no picture is checked")
+    parser.add_argument("--pictures", metavar="P", help="its pictures: a tensor file, a PNG file or a folder of these")
     parser.add_argument("--kernel", choices=CHOICES, help="what proves (default: proved-or-arb, or arb alone)")
     parser.add_argument("--minimality", action="store_true", help="prove minimality too, where it is claimed")
     parser.add_argument(
@@ -63,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         deployment = parse_deployment(options.deployment, options.ulps)
     except ValueError as error:
         parser.error(str(error))
+    if (options.network is None) != (options.pictures is None):
+        parser.error("--network and --pictures belong together: give both, or neither")
     refused = never_proved(options.kernel, deployment is not None)
     if refused is not None:
         parser.error(f"--{refused}")
@@ -73,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             *(options.head, options.latents, options.kernel, options.minimality),
             *(options.limit, options.entailment_only),
             deployment,
+            *(options.network, options.pictures),
         )
     except (CheckerError, OSError) as error:
         print_line(f"error: {error}", sys.stderr)

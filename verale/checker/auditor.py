@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from .certificate import read_certificate
 from .deployment import Deployment
-from .errors import FormatError, RefutedError, UnprovedError
+from .errors import FormatError, NetworkError, PictureError, RefutedError, UnprovedError
 from .head import Head
 from .head_file import read_head
 from .kernel import CHOICES, EITHER, PROVED, load_kernel
 from .latents import Latents
 from .limit import LIMIT, SHARE
+from .network import Network, read_network
+from .pictures import PictureFile, Pictures
 from .steps import Steps
 from .together import DECIDED, completed, in_common, with_proved
 from .verdict import Status, Verdict
@@ -41,7 +43,9 @@ class Auditor:
         kernel: `arb`, `mpmath` or `proved`; `both`, the first two, or `all`, which prove only what each proves; or
             `proved-or-arb`, with which one of these two proves each claim, and `arb` only what `proved` does not. By
             default this, or `arb` where the proved checker is not there, or only as a script and the head is large.
-        limit: the most steps that a proof may take for each megabyte of head, certificate and image (`cost`).
+        limit: the most steps that a proof may take for each megabyte of head, network, certificate and image (`cost`).
+        network: the bytes of a network file; without it no picture claim is checked.
+        pictures: the bytes of a file of pictures, or files; they are there where `network` is.
 
     Attributes:
         kernel: the choice.
@@ -49,12 +53,18 @@ class Auditor:
         executable: the program that the kernel `proved` asks; None without it.
 
     Raises:
-        HeadError, LatentsError: a file that cannot be used (step 1).
+        HeadError, LatentsError, NetworkError, PictureError: a file that cannot be used (step 1).
         KernelError: a kernel that is unknown or not installed.
     """
 
     def __init__(
-        self, head: bytes, latents: bytes | None = None, kernel: str | None = None, limit: int = LIMIT
+        self,
+        head: bytes,
+        latents: bytes | None = None,
+        kernel: str | None = None,
+        limit: int = LIMIT,
+        network: bytes | None = None,
+        pictures: bytes | Sequence[PictureFile] | None = None,
     ) -> None:
         self.kernel = _default_kernel(len(head)) if kernel is None else kernel
         names = CHOICES.get(self.kernel, (self.kernel,))
@@ -62,6 +72,7 @@ class Auditor:
         self.packages = tuple(package for each in kernels for package in each.packages)
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
+        self._network, self._pictures = _seen(network, pictures, self._head.depth)
         self._kernels = kernels
         self.executable: Program | None = None
         self._proved: Callable[..., Steps] | None = None
@@ -72,10 +83,16 @@ class Auditor:
     @cached_property
     def _plain(self) -> dict[str, Callable[..., Steps]]:
         """For each kernel that the rules compute with what makes its audits; `EITHER` mostly does without."""
+        from .network.enclosure import Enclosure
         from .plain import PlainAudit, QuadraticRule, Space
 
         return {
-            each.name: partial(PlainAudit, quadratic=QuadraticRule(Space(self._head, each))) for each in self._kernels
+            each.name: partial(
+                PlainAudit,
+                quadratic=QuadraticRule(Space(self._head, each)),
+                enclosure=None if self._network is None else Enclosure(self._network, each),
+            )
+            for each in self._kernels
         }
 
     def check(
@@ -125,21 +142,46 @@ class Auditor:
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
         given, size = (document, self._head, self._latents), self._size + len(certificate)
+        seen = self._network, self._pictures
 
         def by_rules() -> list[Verdict]:
-            audits = {name: make(*given, self._limit, size) for name, make in self._plain.items()}
+            audits = {name: make(*given, self._limit, size, *seen) for name, make in self._plain.items()}
             return [_verdict(audit, steps, failed, name) for name, audit in audits.items()]
 
         if self._proved is None:
             return in_common(by_rules(), self.kernel)
         limit = -(-self._limit // SHARE) if self.kernel == EITHER else self._limit
-        proved = _verdict(self._proved(*given, limit, size), steps, failed, PROVED)
+        proved = _verdict(self._proved(*given, limit, size, *seen), steps, failed, PROVED)
         if not self._kernels:
             return proved
         if self.kernel != EITHER:
             return with_proved(in_common(by_rules(), "both"), proved, self.kernel)
         decided = proved.status in DECIDED or proved.reason in ("malformed", "subject")
         return proved if decided else completed(proved, *by_rules())
+
+
+def _seen(
+    network: bytes | None, pictures: bytes | Sequence[PictureFile] | None, depth: int
+) -> tuple[Network | None, Pictures | None]:
+    """The network and the pictures, of which neither is there without the other.
+
+    Raises:
+        NetworkError, PictureError: one of them cannot be used, does not fit the head, or lacks the other.
+    """
+    if network is None or pictures is None:
+        if pictures is not None:
+            raise NetworkError("pictures are given without a network; give its file too")
+        if network is not None:
+            raise PictureError("a network is given without pictures; give a file of pictures too")
+        return None, None
+    found = read_network(network)
+    if found.depth != depth:
+        raise NetworkError(
+            f"network file: its latents have {found.depth} channels, expected {depth}, as many as the head's prototypes"
+        )
+    if isinstance(pictures, bytes):
+        pictures = [PictureFile("", partial(bytes, pictures))]
+    return found, Pictures(pictures, found.shape)
 
 
 def _default_kernel(size: int) -> str:
@@ -164,9 +206,12 @@ def check(
     minimality: bool = False,
     entailment_only: bool = False,
     deployment: Deployment | None = None,
+    network: bytes | None = None,
+    pictures: bytes | Sequence[PictureFile] | None = None,
 ) -> Verdict:
     """The verdict on one certificate; see `Auditor`."""
-    return Auditor(head, latents, kernel).check(certificate, minimality, entailment_only, deployment)
+    auditor = Auditor(head, latents, kernel, LIMIT, network, pictures)
+    return auditor.check(certificate, minimality, entailment_only, deployment)
 
 
 def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status, kernel: str) -> Verdict:

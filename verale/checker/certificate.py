@@ -17,6 +17,7 @@ from .head import COSINES, GEOMETRIES, Head
 from .json_reader import LARGEST, brief, digest, fields, index, read_object, text
 
 __all__ = [
+    "ARITHMETICS",
     "LARGEST",
     "ActivationStatement",
     "Certificate",
@@ -30,7 +31,9 @@ __all__ = [
 ]
 
 _TYPE = "urn:verale:certificate:v1"
-_CLAIMS = ("entailment", "instance", "minimality")
+_CLAIMS = ("entailment", "instance", "picture", "minimality")
+ARITHMETICS = ("real",)
+"""How the network of a picture may be claimed to compute."""
 PARADIGMS: dict[str, tuple[str, ...]] = {
     "top_k": GEOMETRIES,
     "sparse": ("softmax",),
@@ -107,8 +110,9 @@ _FORMS: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate, version 1. `margins` has None at `predicted`; `latents` is None if the subject names none;
-    `prices` are the hints of `assignment`, by rival and prototype."""
+    """A certificate, version 1. `margins` has None at `predicted`; `latents` is None if the subject names none, and so
+    are `network`, `picture` and `arithmetic`, which are there together; `prices` are the hints of `assignment`, by
+    rival and prototype."""
 
     head: str
     latents: str | None
@@ -119,6 +123,9 @@ class Certificate:
     margins: tuple[Fraction | None, ...]
     claims: tuple[str, ...]
     prices: Mapping[int, Mapping[int, Fraction]] = field(default_factory=dict)
+    network: str | None = None
+    picture: str | None = None
+    arithmetic: str | None = None
 
     def __post_init__(self) -> None:
         if self.paradigm not in PARADIGMS:
@@ -137,6 +144,12 @@ class Certificate:
             )
         if ("instance" in self.claims) != (self.latents is not None):
             raise FormatError("claims and subject disagree: expected instance exactly where the subject names latents")
+        if ("picture" in self.claims) != (self.picture is not None):
+            raise FormatError("claims and subject disagree: expected picture exactly where the subject names one")
+        if (self.arithmetic is None) != (self.picture is None):
+            raise FormatError("claims and arithmetic disagree: expected arithmetic exactly where picture is claimed")
+        if self.arithmetic is not None and self.arithmetic not in ARITHMETICS:
+            raise FormatError(f"arithmetic is {brief(self.arithmetic)}, expected {' or '.join(ARITHMETICS)}")
 
     def check_against(self, head: Head) -> None:
         """Step 4: indices, intervals, forms, paradigm and margins fit the head. Raises FormatError, which names the
@@ -241,12 +254,16 @@ def read_certificate(data: bytes) -> Certificate:
     if not isinstance(document.get("extensions", {}), dict):
         raise FormatError(f"extensions is {brief(document['extensions'])}, expected an object")
     subject = _list(document["subject"], "subject")
-    if not 1 <= len(subject) <= 2:
-        raise FormatError(f"subject has {len(subject)} entries, expected the head and perhaps the latents")
+    if not 1 <= len(subject) <= 3:
+        raise FormatError(
+            f"subject has {len(subject)} entries, expected the head, and perhaps the latents, or the network and the"
+            " picture"
+        )
     predicate = fields(
         document["predicate"],
         "predicate",
         ("predicted", "paradigm", "patches", "statements", "margins", "claims", "hints", "generator"),
+        ("arithmetic",),
     )
     paradigm = text(predicate["paradigm"], "paradigm")
     hints = fields(predicate["hints"], "hints", (), ("prices",) if paradigm == "assignment" else ())
@@ -256,6 +273,9 @@ def read_certificate(data: bytes) -> Certificate:
     return Certificate(
         head=_digest(subject[0], "head"),
         latents=_digest(subject[1], "latents") if len(subject) == 2 else None,
+        network=_digest(subject[1], "network") if len(subject) == 3 else None,
+        picture=_digest(subject[2], "picture") if len(subject) == 3 else None,
+        arithmetic=text(predicate["arithmetic"], "arithmetic") if "arithmetic" in predicate else None,
         predicted=index(predicate["predicted"], "predicted"),
         paradigm=paradigm,
         patches=index(predicate["patches"], "patches"),

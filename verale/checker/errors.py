@@ -55,8 +55,8 @@ class UnprovedError(CheckerError):
     """A claim that the rules do not prove.
 
     Attributes:
-        reason: `subject`, `limit`, `instance`, `entailment`, `margin`, `minimality`, `deployment`, `kernels`,
-            `witness` or `uncovered`.
+        reason: `subject`, `limit`, `instance`, `picture`, `entailment`, `margin`, `minimality`, `deployment`,
+            `kernels`, `witness` or `uncovered`.
         false: whether the contrary is certain, so that no kernel may prove the claim.
     """
 

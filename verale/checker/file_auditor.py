@@ -8,7 +8,7 @@ import os
 import platform
 import stat
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
@@ -17,13 +17,17 @@ from typing import Any
 from .auditor import Auditor
 from .certificate import LARGEST
 from .deployment import Deployment
-from .errors import ExecutableError, HeadError, KernelError, LatentsError
+from .errors import ExecutableError, HeadError, KernelError, LatentsError, NetworkError, PictureError
 from .head_file import LARGEST as LARGEST_HEAD
 from .latents import LARGEST as LARGEST_LATENTS
 from .limit import LIMIT
+from .network import LARGEST as LARGEST_NETWORK
+from .pictures import LARGEST as LARGEST_PICTURES
+from .pictures import PictureFile
+from .png_reader import LARGEST as LARGEST_PNG
 from .verdict import EXIT_UNUSABLE, line_of
 
-__all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "unusable"]
+__all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "picture_files", "unusable"]
 
 UNUSABLE = "UNUSABLE"
 """The status of a file without a verdict."""
@@ -59,11 +63,14 @@ class Outcome:
 class FileAuditor:
     """Checks certificate files of one head file.
 
+    Args:
+        pictures: a tensor or PNG file, or a folder, of which all PNG files count; None where `network` is None.
+
     Attributes:
         run: what a verdict depends on besides the certificate; plain data for JSON.
 
     Raises:
-        HeadError, LatentsError: a file that cannot be used, named in the message.
+        HeadError, LatentsError, NetworkError, PictureError: a file that cannot be used, named in the message.
         KernelError: a kernel that is unknown or not installed.
         OSError: a file that cannot be read.
     """
@@ -77,15 +84,25 @@ class FileAuditor:
         limit: int = LIMIT,
         entailment_only: bool = False,
         deployment: Deployment | None = None,
+        network: str | None = None,
+        pictures: str | None = None,
     ) -> None:
         head_data = _read(head, LARGEST_HEAD)
+        if network is None and pictures is not None:
+            raise NetworkError(f"{pictures}: pictures are given without a network; give its file too")
+        if pictures is None and network is not None:
+            raise PictureError(f"{network}: a network is given without pictures; give a file or a folder of them too")
+        network_data = None if network is None else _read(network, LARGEST_NETWORK)
+        files, pictures_digest = (None, None) if pictures is None else picture_files(pictures)
         try:
             latents_data = None if latents is None else _read_latents(latents)
-            self._auditor = Auditor(head_data, latents_data, kernel, limit)
+            self._auditor = Auditor(head_data, latents_data, kernel, limit, network_data, files)
         except HeadError as error:
             raise HeadError(f"{head}: {error}") from None
         except LatentsError as error:
             raise LatentsError(f"{latents}: {error}") from None
+        except NetworkError as error:
+            raise NetworkError(f"{network}: {error}") from None
         except MemoryError:
             raise LatentsError(
                 f"{head if latents is None else latents}: takes more memory than there is; give fewer images at once"
@@ -96,6 +113,7 @@ class FileAuditor:
         self.run = {
             "head": _digest(head_data),
             "latents": None if latents_data is None else _digest(latents_data),
+            **({} if network_data is None else {"network": _digest(network_data), "pictures": pictures_digest}),
             "kernel": self._auditor.kernel,
             "minimality": minimality,
             "entailment_only": entailment_only,
@@ -123,7 +141,7 @@ class FileAuditor:
             verdict = self._auditor.check(data, *self._asked, self._deployment).record()
         except OSError as error:
             return unusable(path, f"cannot be read ({error.strerror})", self.run, digest)
-        except (ExecutableError, KernelError) as error:
+        except (ExecutableError, KernelError, PictureError) as error:
             return unusable(path, str(error), self.run, digest)
         except MemoryError:
             return unusable(path, "takes more memory than there is", self.run, digest)
@@ -188,6 +206,28 @@ def _read_latents(path: str) -> bytes:
             f"latents file: it has {size} bytes, expected at most {LARGEST_LATENTS}; give fewer images at once"
         )
     return _read(path)
+
+
+def picture_files(path: str) -> tuple[list[PictureFile], str]:
+    """The files of pictures at a path, and a digest: of a file its SHA-256, of a folder that of what `sha256sum` prints
+    for its PNG files, by their paths in it, sorted.
+
+    Raises:
+        PictureError: there is none, or a file is too long.
+    """
+    if not os.path.isdir(path):
+        if (size := os.stat(path).st_size) > LARGEST_PICTURES:
+            raise PictureError(f"{path}: it has {size} bytes, expected at most {LARGEST_PICTURES}")
+        data = _read(path)
+        return [PictureFile(path, partial(bytes, data))], _digest(data)
+    names = sorted(each.relative_to(path).as_posix() for each in Path(path).rglob("*") if each.suffix.lower() == ".png")
+    if not names:
+        raise PictureError(f"{path}: holds no PNG file; give a folder of them, or a tensor file of pictures")
+    files = [
+        PictureFile(os.path.join(path, name), partial(_read, os.path.join(path, name), LARGEST_PNG)) for name in names
+    ]
+    lines = (f"{_digest(file.read())}  {name}\n" for name, file in zip(names, files, strict=True))
+    return files, _digest("".join(lines).encode("utf-8", "surrogateescape"))
 
 
 def _opened(path: str, flags: int) -> int:

@@ -43,7 +43,7 @@ class PictureFile:
     """A file of pictures.
 
     Attributes:
-        name: for messages.
+        name: for messages; "" where none is needed.
         read: gives its bytes, whenever they are needed. May raise OSError.
     """
 
@@ -92,7 +92,8 @@ class Pictures:
         try:
             return _OfPng(data, self._shape) if is_png else _OfTensor(data, self._shape)
         except FormatError as error:
-            raise PictureError(f"{file.name}: {'PNG' if is_png else 'pictures'} file: {error}") from None
+            kind = "PNG file" if is_png else "pictures file"
+            raise PictureError(": ".join(filter(None, (file.name, kind, str(error))))) from None
 
 
 class _Stored(Protocol):

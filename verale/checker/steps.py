@@ -13,6 +13,8 @@ from .errors import UnprovedError
 from .head import Head
 from .latents import Image, Latents
 from .limit import allowed
+from .network import Network
+from .pictures import Picture, Pictures
 from .verdict import Status, Verdict
 
 __all__ = ["Margins", "Steps"]
@@ -29,6 +31,7 @@ class Steps(ABC):
         latents: of images; None if no instance is to be checked.
         limit: steps for each megabyte (`limit`).
         size: of head and certificate, in bytes.
+        network, pictures: None if no picture is to be checked.
 
     Attributes:
         proved: the claims.
@@ -36,12 +39,23 @@ class Steps(ABC):
         deployed: what is left of them in binary32; empty before it is known.
     """
 
-    def __init__(self, certificate: Certificate, head: Head, latents: Latents | None, limit: int, size: int) -> None:
+    def __init__(
+        self,
+        certificate: Certificate,
+        head: Head,
+        latents: Latents | None,
+        limit: int,
+        size: int,
+        network: Network | None = None,
+        pictures: Pictures | None = None,
+    ) -> None:
         self._certificate = certificate
         self._head = head
         self._latents = latents
         self._limit = limit
         self._size = size
+        self._network = network
+        self._pictures = pictures
         self.proved: set[str] = set()
         self._asked: tuple[str, ...] = ()
         self.margins: Margins = ()
@@ -60,12 +74,12 @@ class Steps(ABC):
         """Steps 3 to 6 for a witness. Raises FormatError, RefutedError, or UnprovedError at the first that fails."""
 
     def claims(self) -> dict[str, str]:
-        """What became of each claim; the instance is among them even where it is not claimed, and what a user asked for
-        besides."""
+        """What became of each claim; the instance is among them even where neither it nor a picture is claimed, and
+        what a user asked for besides."""
         claimed = (*self._certificate.claims, *self._asked)
         return {
             claim: "proved" if claim in self.proved else "not checked" if claim in claimed else "not claimed"
-            for claim in ("entailment", "instance", *claimed)
+            for claim in ("entailment", "picture" if "picture" in claimed else "instance", *claimed)
         }
 
     def verdict(self, status: Status, reason: str, message: str) -> Verdict:
@@ -83,14 +97,20 @@ class Steps(ABC):
             self.deployed,
         )
 
-    def _allowed(self, image: Image | None) -> int:
-        """The steps that the files may take, of which the image's numbers count as 8 bytes each."""
-        return allowed(self._limit, self._size + (0 if image is None else 8 * len(image.values)))
+    def _allowed(self, image: Image | None, picture: Picture | None = None) -> int:
+        """The steps that the files may take, of which the image's numbers count as 8 bytes each. Those of a picture
+        count with it, its network among them."""
+        size = self._size + (0 if image is None else 8 * len(image.values))
+        if picture is not None and self._network is not None:
+            size += len(picture.values) + self._network.size
+        return allowed(self._limit, size)
 
     def _subject(self) -> Image | None:
-        """Step 3. The head and the latents are the ones named."""
+        """Step 3. The head, the latents and the network are the ones named."""
         certificate = self._certificate
         self._require_head()
+        if self._network is not None and certificate.network is not None:
+            self._require("network", certificate.network, self._network.sha256)
         if self._latents is None or certificate.latents is None:
             return None
         image = self._latents.find(certificate.latents)
@@ -102,11 +122,26 @@ class Steps(ABC):
             )
         return image
 
+    def _picture(self) -> Picture | None:
+        """Step 3. The picture is the one named."""
+        named = self._certificate.picture
+        if self._pictures is None or named is None:
+            return None
+        picture = self._pictures.find(named)
+        if picture is None:
+            raise UnprovedError(
+                "subject",
+                f"no picture that is given has the digest {named[:16]}...; check it with its own picture, or without",
+            )
+        return picture
+
     def _require_head(self) -> None:
-        named, given = self._certificate.head, self._head.sha256
+        self._require("head", self._certificate.head, self._head.sha256)
+
+    def _require(self, what: str, named: str, given: str) -> None:
         if named != given:
             raise UnprovedError(
                 "subject",
-                f"the certificate speaks of the head {named[:16]}..., this one is {given[:16]}...;"
-                " check it with its own head",
+                f"the certificate speaks of the {what} {named[:16]}..., this one is {given[:16]}...;"
+                f" check it with its own {what}",
             )

@@ -25,6 +25,7 @@ _EXIT_CODES = {
     "malformed": 5,
     "subject": 6,
     "instance": 7,
+    "picture": 7,
     "minimality": 8,
     "witness": 11,
     "limit": 12,
@@ -57,7 +58,8 @@ class Verdict:
         status: the answer.
         reason: the step that failed; "" if none did; "unclaimed" if it is PROVED, but claims no instance.
         message: one sentence: what is wrong, what was expected, what to do.
-        claims: every claim of the certificate: "proved" or "not checked"; and the instance, if it is "not claimed";
+        claims: every claim of the certificate: "proved" or "not checked"; and the instance, if it is "not claimed", nor
+            a picture;
             and "deployment", if it was asked for.
         by: for every claim that is proved the kernel that proves it, or `both` or `all`.
         predicted, paradigm: those of the certificate; None if it could not be read.

@@ -30,6 +30,13 @@ __all__ = ["command"]
     type=click.Path(),
     help="The images' latents; by default DIR/latents.safetensors. Without them no instance is checked.",
 )
+@click.option("--network", metavar="N", type=click.Path(), help="The network file, where certificates claim a picture.")
+@click.option(
+    "--pictures",
+    metavar="P",
+    type=click.Path(),
+    help="The network's pictures: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
+)
 @kernel_option()
 @click.option("--minimality", is_flag=True, help="Also prove, where claimed, that no statement can be dropped.")
 @click.option(
@@ -72,6 +79,8 @@ def command(
     certificates: tuple[str, ...],
     head: str | None,
     latents: str | None,
+    network: str | None,
+    pictures: str | None,
     kernel: str | None,
     minimality: bool,
     entailment_only: bool,
@@ -93,10 +102,10 @@ def command(
 
     Prints one verdict line for each certificate.
 
-    Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted; 5 malformed; 6 about another head or other
-    latents; 7 a statement is not true of the latents; 8 not minimal; 9 a file that cannot be used; 12 more work than
-    the limit; 14 proved, but no instance is claimed; 15 not covered by the proof of the kernel `proved`; 16 not
-    proved in float32; 130 interrupted; 2 unknown option.
+    Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted; 5 malformed; 6 about another head, other latents
+    or another picture; 7 a statement is not true of the latents, or of the picture; 8 not minimal; 9 a file that cannot
+    be used; 12 more work than the limit; 14 proved, but no instance is claimed; 15 not covered by the proof of the
+    kernel `proved`; 16 not proved in float32; 130 interrupted; 2 unknown option.
     """
     from datetime import UTC, datetime
     from itertools import islice
@@ -124,11 +133,13 @@ def command(
 
     def options_with(head: str, latents: str | None) -> AuditOptions:
         return AuditOptions(
-            head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only, deployed
+            *(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only),
+            *(deployed, network, pictures),
         )
 
     codes: list[int] = []
-    if ray_engine.is_ray(engine, jobs, workers, address=address, attest=attest):
+    files = {"network": network, "pictures": pictures}
+    if ray_engine.is_ray(engine, jobs, workers, address=address, attest=attest, **files):
         with ray_engine.audited(certificates, head, latents, options_with, log, workers or jobs, address) as run:
             again = f"{run.staged.partial} has their verdicts, and the same command"
             codes += _tell(chain.from_iterable(part.result for part in run.parts), run.total, as_json, log, again)
@@ -136,6 +147,8 @@ def command(
         if not codes:
             raise InputError(certificates[0], "holds no certificate, so nothing is proved")
         sys.exit(most_severe(codes))
+    if (network is None) != (pictures is None):
+        raise UsageError("--network and --pictures belong together: give both, or neither")
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
     attestation = None if attest is None else Attestation(attest)

@@ -38,6 +38,8 @@ REFUSED = {
         "local",
         "an attestation names the bytes that were checked, and workers read latents in parts",
     ),
+    "--network": ("local", "workers read latents in parts, and no pictures"),
+    "--pictures": ("local", "workers read latents in parts, and no pictures"),
     "--workers": ("ray", "workers are those of a cluster; --jobs says how many processes this machine has"),
     "--address": ("ray", "only a cluster has one"),
 }

@@ -150,11 +150,16 @@ def loaded_head(head: Head | HeadFile) -> Head:
 
 
 def auditor_for(
-    head: str | Path | Head | HeadFile, data: bytes, latents: bytes | None = None, kernel: str | None = None
+    head: str | Path | Head | HeadFile,
+    data: bytes,
+    latents: bytes | None = None,
+    kernel: str | None = None,
+    **seen: Any,
 ) -> Auditor:
-    """The checker for a head; `data` are the bytes of its file. Raises InputError: an invalid head."""
+    """The checker for a head; `data` are the bytes of its file, and `seen` the network and its pictures. Raises
+    InputError: an invalid head."""
     try:
-        return Auditor(data, latents, kernel)
+        return Auditor(data, latents, kernel, **seen)
     except UnreadableHeadError as error:
         raise InputError(named(head, "head"), str(error)) from error
 

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.checker import LatentsError, Verdict
+from verale.checker import LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
 from verale.checker.deployment import parse_deployment
-from verale.checker.file_auditor import Outcome
+from verale.checker.file_auditor import Outcome, picture_files
 from verale.checker.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.kernel import never_proved
+from verale.checker.network import LARGEST as LARGEST_NETWORK
 from verale.errors import InputError, UsageError
+from verale.files import read
 from verale.runs.arguments import auditor_for, certificate_bytes, head_bytes, latents_bytes, named
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, outcome_of
@@ -37,6 +39,8 @@ def audit(
     entailment_only: bool = False,
     deployment: str | None = None,
     ulps: str | None = None,
+    network: str | Path | None = None,
+    pictures: str | Path | None = None,
 ) -> Verdict:
     """Prove a certificate again, from bytes, in interval arithmetic.
 
@@ -54,15 +58,18 @@ def audit(
         deployment: also prove that the head gives the class where it is computed in float32, squared distances by the
             formula `direct`, `expanded` or `cdist` (certificates/v1.md, "Deployment").
         ulps: within how many units in the last place its functions are, "log=4,exp=4,sqrt=1" by default.
+        network: the path of the network file, where the certificate claims a picture; without it that claim is not
+            checked.
+        pictures: the path of the network's pictures: a tensor file, a PNG file or a folder of them.
 
     Returns:
         The verdict: PROVED, NOT_PROVED, REFUTED or MALFORMED, with the reason.
 
     Raises:
-        InputError: a file that cannot be read, or an invalid head or latents file.
+        InputError: a file that cannot be read, or an invalid head, latents or network file, or picture.
         LatentsError: latents, not in a file, whose shape or values do not fit the head.
-        UsageError: something else than a certificate or a head, a formula or ulps that are not defined, or a kernel
-            that cannot prove what is asked for.
+        UsageError: something else than a certificate or a head, a formula or ulps that are not defined, a network
+            without pictures or pictures without a network, or a kernel that cannot prove what is asked for.
 
     Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim. It reads
         bytes: of an object, those of the file that its `save` writes.
@@ -74,13 +81,30 @@ def audit(
     refused = never_proved(kernel, deployed is not None)
     if refused is not None:
         raise UsageError(refused)
+    if (network is None) != (pictures is None):
+        raise UsageError("network and pictures belong together, expected both or neither")
     data = head_bytes(head, LARGEST_HEAD + 1)
     images = None if latents is None else latents_bytes(latents, head, data)
     try:
-        auditor = auditor_for(head, data, images, kernel)
+        auditor = auditor_for(head, data, images, kernel, **_seen(network, pictures))
     except LatentsError as error:
         raise InputError(named(latents, "latents"), str(error)) from error
+    except NetworkError as error:
+        raise InputError(str(network), str(error)) from error
+    except PictureError as error:
+        raise InputError(*str(error).split(": ", 1)) from error
     return auditor.check(certificate_bytes(certificate, LARGEST + 1), minimality, entailment_only, deployed)
+
+
+def _seen(network: str | Path | None, pictures: str | Path | None) -> dict[str, Any]:
+    """What the checker is given of both. Raises InputError: a file that cannot be read."""
+    if network is None or pictures is None:
+        return {}
+    try:
+        files, _ = picture_files(str(pictures))
+    except OSError as error:
+        raise InputError(pictures, f"cannot be read ({error.strerror}); expected a file or a folder") from error
+    return {"network": read(network, "a network file (safetensors)", LARGEST_NETWORK + 1), "pictures": files}
 
 
 def audit_files(

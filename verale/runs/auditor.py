@@ -34,7 +34,8 @@ def name_of(path: str | Stored) -> str:
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """What certificates are audited with: see `audit`. `limit` is the most steps of a proof for each megabyte."""
+    """What certificates are audited with: see `audit`. `limit` is the most steps of a proof for each megabyte, and
+    `pictures` a file, or a folder of PNG files."""
 
     head: str
     latents: str | None = None
@@ -43,6 +44,8 @@ class AuditOptions:
     limit: int = LIMIT
     entailment_only: bool = False
     deployment: Deployment | None = None
+    network: str | None = None
+    pictures: str | None = None
 
 
 def certificate_digest(data: bytes) -> str | None:
@@ -51,7 +54,7 @@ def certificate_digest(data: bytes) -> str | None:
 
 
 def auditor_of(options: AuditOptions) -> FileAuditor:
-    """The auditor. Raises InputError: a head or latents file that cannot be used."""
+    """The auditor. Raises InputError: a file of what certificates are about that cannot be used."""
     try:
         return FileAuditor(**vars(options))
     except CheckerError as error:

@@ -30,6 +30,7 @@ _REASONS = {
         "subject",
         "limit",
         "instance",
+        "picture",
         "entailment",
         "margin",
         "kernels",
@@ -40,9 +41,13 @@ _REASONS = {
 }
 """The reasons that a status can have. NOT_REFUTED is a status of `verale refute` alone."""
 
+_AFTER_MINIMALITY = ("deployment", "picture", "uncovered")
+"""The reasons with which minimality may be proved. The kernel `proved` proves it without the picture."""
+
 _STATES = {
     "entailment": ("proved", "not checked"),
     "instance": ("proved", "not checked", "not claimed"),
+    "picture": ("proved", "not checked"),
     "minimality": ("proved", "not checked"),
     "deployment": ("proved", "not checked"),
 }
@@ -110,7 +115,10 @@ _DEPLOYMENT: dict[str, _Check] = {
     "formula": lambda value: type(value) is str and value in FORMULAS,
     **dict.fromkeys(("log", "exp", "sqrt"), _is_count),
 }
-_ASKED: dict[str, _Check] = {"deployment": lambda value: _problem(value, _DEPLOYMENT) is None}
+_ASKED: dict[str, _Check] = {
+    "deployment": lambda value: _problem(value, _DEPLOYMENT) is None,
+    **dict.fromkeys(("network", "pictures"), _matches(_DIGEST)),
+}
 _RECORD: dict[str, _Check] = {
     "_type": lambda value: value == "urn:verale:report:v1",
     "certificate": _is_text,
@@ -227,15 +235,19 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         "status and seconds": (status == UNUSABLE) == (record["seconds"] is None),
         "predicted, paradigm and statements": len(set(subject)) == 1,
         "status and predicted": subject[0] if status == UNUSABLE else status == "MALFORMED" or not subject[0],
-        "predicted and claims": not claims if subject[0] else {"entailment", "instance"} <= claims.keys(),
+        "predicted and claims": not claims
+        if subject[0]
+        else "entailment" in claims and ("instance" in claims) != ("picture" in claims),
         "status and claims": "entailment" in proved
         if status == "PROVED" or reason in ("minimality", "deployment")
-        else "entailment" not in proved or reason in ("uncovered", "limit"),
+        else "entailment" not in proved or reason in ("picture", "uncovered", "limit"),
         "kernel and executable": ("executable" in run["checker"]) == (PROVED in CHOICES[run["kernel"]]),
         "claims and run": ("instance" not in proved or run["latents"] is not None)
-        and ("minimality" not in proved or (run["minimality"] and (status == "PROVED" or reason == "deployment")))
+        and ("picture" not in proved or "network" in run)
+        and ("minimality" not in proved or (run["minimality"] and (status == "PROVED" or reason in _AFTER_MINIMALITY)))
         and ("deployment" not in proved or status == "PROVED")
-        and ("deployment" in claims) == ("deployment" in run and bool(claims)),
+        and ("deployment" in claims) == ("deployment" in run and bool(claims))
+        and ("network" in run) == ("pictures" in run),
         "claims and status": status != "PROVED" or proved == _asked(claims, run),
         "claims and reason": (reason == "unclaimed") == (status == "PROVED" and _is_unclaimed(claims, run)),
         "claims and by": "by" not in record or _are_by(record["by"], proved, run["kernel"]),
@@ -260,7 +272,7 @@ def _exit_code(record: Mapping[str, Any]) -> int:
 def _asked(claims: Mapping[str, str], run: Mapping[str, Any]) -> set[str]:
     """The claims of a certificate that an audit with these options checks."""
     asked = {"entailment": True, "instance": run["latents"] is not None, "minimality": run["minimality"]}
-    asked["deployment"] = "deployment" in run
+    asked |= {"picture": "network" in run, "deployment": "deployment" in run}
     return {claim for claim, state in claims.items() if asked[claim] and state != "not claimed"}
 
 

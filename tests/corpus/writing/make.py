@@ -14,6 +14,7 @@ from corpus.writing.large import large_cases
 from corpus.writing.least import least_files
 from corpus.writing.limits import limit_cases
 from corpus.writing.malformed import malformed
+from corpus.writing.pictured import picture_files
 from corpus.writing.reject import rejected
 from corpus.writing.storing import files_of
 from corpus.writing.witnesses import witness_cases
@@ -21,7 +22,7 @@ from corpus.writing.witnesses import witness_cases
 from verale.soundness.corpus.cases import Case
 from verale.soundness.paths import CERTIFICATES
 
-FOLDERS = ("accept", "reject", "malformed", "witness", "deployment", "sizes", "least")
+FOLDERS = ("accept", "reject", "malformed", "witness", "deployment", "sizes", "least", "picture")
 
 
 def every_case(again: bool = True) -> list[Case]:
@@ -32,7 +33,9 @@ def every_case(again: bool = True) -> list[Case]:
 
 
 def main() -> None:
-    written = files_of(every_case()) | least_files()  # first: where a recipe fails, the files stay as they are
+    written = (
+        files_of(every_case()) | least_files() | picture_files()
+    )  # first: where a recipe fails, the files stay as they are
     for name in FOLDERS:
         shutil.rmtree(CERTIFICATES / name, ignore_errors=True)
     for path, data in written.items():

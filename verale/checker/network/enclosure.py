@@ -19,6 +19,7 @@ from ..pictures import Picture
 from .ends import Ends
 from .functions import FUNCTIONS
 from .layers import PICTURE, TENSORS, Layer, Network
+from .price import price
 from .sums import Sums
 
 __all__ = ["EnclosedLatents", "Enclosure"]
@@ -43,11 +44,15 @@ class Enclosure:
 
     Attributes:
         bits: fractional bits of the grid.
+        steps: of the work that a picture takes.
+        numbers: how many numbers are kept at once, roughly.
     """
 
     def __init__(self, network: Network, kernel: Kernel) -> None:
         self._network, self._kernel = network, kernel
+        self._found: tuple[Picture, EnclosedLatents] | None = None
         self.bits = _BITS + max(0, _growth(network))
+        self.steps, self.numbers = price(network, kernel.name, self.bits)
         self._kept: dict[str, Sums] = {}
         self._last = {name: number for number, layer in enumerate(network.layers) for name in layer.inputs}
         self._normalised = [
@@ -59,8 +64,13 @@ class Enclosure:
         """The latents that the network gives in real arithmetic.
 
         Args:
-            picture: one of the network's shape.
+            picture: one of the network's shape. What the last one gives is kept.
         """
+        if self._found is None or self._found[0] != picture:
+            self._found = picture, self._latents(picture)
+        return self._found[1]
+
+    def _latents(self, picture: Picture) -> EnclosedLatents:
         known = {PICTURE: self._picture(picture)}
         for number, layer in enumerate(self._network.layers):
             known[layer.name] = self._given(layer, [known[name] for name in layer.inputs])

@@ -22,6 +22,7 @@ from ..kernel import Kernel, Matrix, Rows
 from ..safetensors_reader import Tensor
 from .ends import Ends
 from .layers import Layer
+from .price import AT_ONCE
 
 __all__ = ["Sums"]
 
@@ -29,8 +30,6 @@ _MORE_PLACES = 16
 """Weights have so many bits more than the grid, so what is cut off of them is little beside a unit of the grid."""
 _COARSE = 28
 """Bits of the greatest bound of a weight's size."""
-_AT_ONCE = 2**22
-"""The entries that are multiplied at once."""
 _Piece: TypeAlias = tuple[int, int, int, int]
 _Run: TypeAlias = tuple[int, slice, int]
 """How many zeros, the places of values, how many zeros."""
@@ -130,7 +129,7 @@ def _windows(
     channels = layer.read[0][0] // layer.settings.groups
     own = range(group * channels, (group + 1) * channels)
     _, rows, columns = layer.shape
-    for piece in _pieces(rows, columns, max(1, _AT_ONCE // layer.terms)):
+    for piece in _pieces(rows, columns, max(1, AT_ONCE // layer.terms)):
         places = [each for channel in own for each in _slices(layer, channel, piece)]
         yield piece[0] * columns + piece[2], _gathered(places, centres), _gathered(places, radii)
 

@@ -7,16 +7,20 @@ from ..deployment import Deployment, are_binary32, unproved
 from ..errors import UnprovedError
 from ..head import Head
 from ..latents import Image, Latents
+from ..network import Network
+from ..network.enclosure import Enclosure
+from ..pictures import Picture, Pictures
 from ..steps import Steps
 from .assignment import Assignment
 from .cost import cost, require_within
 from .deployment import deployed_margins, require_deployed
-from .evaluation import Evaluation
+from .evaluation import Evaluation, HeadEvaluation
 from .instance import require_domain, require_not_refuted, require_true
 from .joint import Joint
 from .margin import proved_margins, require
 from .minimality import require_minimal
 from .mixed import Mixed
+from .picture import enclosed_evaluation
 from .quadratic import QuadraticRule
 from .similarity import Box
 from .simplex import Simplex
@@ -30,8 +34,9 @@ class PlainAudit(Steps):
     """One certificate in a kernel that the rules compute with.
 
     Args:
-        certificate, head, latents, limit, size: as for `Steps`.
+        certificate, head, latents, limit, size, network, pictures: as for `Steps`.
         quadratic: the rule of this head in the kernel.
+        enclosure: of the pictures' network in the kernel; None without pictures.
     """
 
     def __init__(
@@ -41,22 +46,29 @@ class PlainAudit(Steps):
         latents: Latents | None,
         limit: int,
         size: int,
+        network: Network | None = None,
+        pictures: Pictures | None = None,
+        *,
         quadratic: QuadraticRule,
+        enclosure: Enclosure | None = None,
     ) -> None:
-        super().__init__(certificate, head, latents, limit, size)
+        super().__init__(certificate, head, latents, limit, size, network, pictures)
         self._quadratic = quadratic
+        self._enclosure = enclosure
         self._space = quadratic.space
 
     def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
         self.ask(deployment)
         certificate, head = self._certificate, self._space.head
-        image = self._subject()  # 3.
+        image, picture = self._subject(), self._picture()  # 3.
         certificate.check_against(head)  # 4. Statements
         asked = minimality and "minimality" in certificate.claims
-        limit, counted = self._allowed(image), cost(certificate, self._space, asked)
+        limit, counted = self._allowed(image, picture), cost(certificate, self._space, asked)
+        if self._enclosure is not None and picture is not None:
+            counted = counted.plus(self._enclosure.steps, self._enclosure.numbers)
         require_within(limit, counted)
         self._space.work.allow(limit, counted.steps)
-        evaluation = None if image is None else self._instance(image)  # 5.
+        evaluation = self._evaluated(image, picture)  # 5.
         try:
             self._entailment(asked, deployment, image)
         except UnprovedError as error:
@@ -96,6 +108,10 @@ class PlainAudit(Steps):
             require_deployed(self.deployed)
             if image is not None and not are_binary32(image.exact):
                 raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
+            if "picture" in self.proved:
+                raise unproved(
+                    "of the picture real latents are proved, so perhaps none in binary32 satisfy the statements"
+                )
             self.proved.add("deployment")
 
     def _bounded(self) -> Box:
@@ -106,6 +122,18 @@ class PlainAudit(Steps):
         if together is not None:
             self.margins = together.margins(box, self.margins)
         return box
+
+    def _evaluated(self, image: Image | None, picture: Picture | None) -> HeadEvaluation | None:
+        """Step 5. The latents that the certificate names, or that the network gives for the picture that it names,
+        satisfy every statement."""
+        if image is not None:
+            return self._instance(image)
+        if self._enclosure is None or picture is None:
+            return None
+        latents = self._enclosure.latents(picture)
+        evaluation = enclosed_evaluation(self._space, self._certificate, latents)
+        self.proved.add("picture")
+        return evaluation
 
     def _instance(self, image: Image) -> Evaluation:
         """Step 5. The latents that the certificate names satisfy every statement."""

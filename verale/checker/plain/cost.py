@@ -33,6 +33,10 @@ class Cost:
     steps: int
     numbers: int
 
+    def plus(self, steps: int, numbers: int) -> Cost:
+        """With more steps, before or after which so many numbers are kept."""
+        return Cost(self.steps + steps, max(self.numbers, numbers))
+
 
 def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     """About how much entailment and minimality take, without what `work` counts.

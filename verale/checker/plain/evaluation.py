@@ -8,7 +8,8 @@ poolings are those of the rules, applied to ranges as narrow as these enclosures
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
@@ -20,36 +21,30 @@ from .similarity import Box
 from .space import Space
 from .work import OPERATION, TERM
 
-__all__ = ["Evaluation"]
+__all__ = ["Evaluation", "HeadEvaluation"]
 
 _Ends: TypeAlias = tuple[int, int]
 
 
-class Evaluation:
-    """The head at the latents (L, D) of one image. The latents lie in the head's domain. Whatever takes too long raises
-    UnprovedError.
+class HeadEvaluation(ABC):
+    """The head at latents that are known, or known to lie in a box. Whatever takes too long raises UnprovedError.
+
+    Args:
+        patches: L.
+        places: bits of observables that are exact but for the box.
+        width: bits of the latents' integers, or more.
 
     Attributes:
         work: what may still be taken.
     """
 
-    def __init__(self, space: Space, latents: Exact) -> None:
+    def __init__(self, space: Space, patches: int, places: int, width: int) -> None:
         self._space = space
-        self._latents = latents
-        head = space.head
-        self._exact = head.geometry in ("euclidean", "inner_product")
-        self._places = max(
-            2 * max(latents.bits, head.prototypes.bits), head.similarity.places
-        )  # bits of exact observables
-        raise_by = self._places - 2 * latents.bits
+        self._patches = patches
+        self._exact = space.head.geometry in ("euclidean", "inner_product")
+        self._places, self._width = places, width
         self.work = space.work
-        most = max(max(max(row), -min(row)) for row in latents.rows).bit_length()
-        self._width = max(self._places, 2 * most)
-        self.work.take(OPERATION * len(latents.rows) * head.depth, self._width)
-        self._squares = [dot(row, row) << raise_by for row in latents.rows]
-        self._lengths: dict[tuple[int, int], _Ends] = {}
         self._norms: dict[tuple[int, int], _Ends] = {}
-        self._totals: dict[tuple[int, int], _Ends] = {}
         self._boxes: dict[int, Box] = {}
 
     @property
@@ -60,9 +55,7 @@ class Evaluation:
     def observable(self, patch: int, prototype: int, bits: int) -> tuple[Fraction, Fraction]:
         """An enclosure of m(z_patch, p_prototype)."""
         self.work.take(OPERATION * (40 + self._space.head.depth), max(bits, self._width))
-        rows = self._space.head.prototypes.rows
-        product = dot(self._latents.rows[patch], rows[prototype]) if rows else 0
-        (low,), (high,) = self._working([patch], [product], prototype, bits)
+        (low,), (high,) = self._working([patch], prototype, bits)
         low, high = self._observed(low, high, prototype, bits)
         unit = 1 << self._unit(bits)
         return Fraction(low, unit), Fraction(high, unit)
@@ -70,22 +63,14 @@ class Evaluation:
     def activations(self, bits: int) -> Box:
         """The enclosures of all activations at 2^-bits."""
         if bits not in self._boxes:
-            patches = range(len(self._latents.rows))
+            patches = range(self._patches)
             self.work.take(self._steps(), max(bits, self._width))
-            ends = [
-                self._activation(*self._working(patches, column, j, bits), j, bits)
-                for j, column in enumerate(self._products())
-            ]
+            ends = [self._activation(*self._working(patches, j, bits), j, bits) for j in range(self.count)]
             self._boxes[bits] = Box([low for low, _ in ends], [high for _, high in ends], bits)
         return self._boxes[bits]
 
     def greatest(self, prototypes: Sequence[int], bits: int) -> _Ends:
         """An enclosure at 2^-bits of the greatest activation among some prototypes."""
-        if self._space.head.geometry == "softmax" and self._space.head.pooling == "max":
-            # At each patch the greatest mass is the one of the greatest channel; the similarity rises with it.
-            rows = enumerate(self._latents.rows)
-            ends = [self._mass(patch, max(prototypes, key=row.__getitem__), bits) for patch, row in rows]
-            return self._similar(max(low for low, _ in ends), max(high for _, high in ends), prototypes[0], bits)
         box = self.activations(bits)
         return max(box.lower[j] for j in prototypes), max(box.upper[j] for j in prototypes)
 
@@ -120,27 +105,69 @@ class Evaluation:
 
     def _steps(self) -> int:
         """Of all activations, but for masses, which are counted one by one."""
-        head, patches = self._space.head, len(self._latents.rows)
+        head, patches = self._space.head, self._patches
         similar = patches if head.pooling not in ("max", "masked_max") or head.similarity.unimodal else 1
         each = 4 * OPERATION + (self.work.series if head.similarity.series else 0)
         observed = OPERATION * (8 if head.geometry in COSINES else 4)  # two quotients, or a difference
         return self.count * (patches * (TERM * head.depth + observed) + 2 * similar * each)
 
-    def _products(self) -> Iterator[Sequence[int]]:
-        """<z_l, A_j> for all l, one sequence for each j; zeros for softmax."""
-        rows = self._latents.rows
-        for vector in self._space.vectors or [[]] * self.count:
-            yield [dot(row, vector) for row in rows]
-
     def _unit(self, bits: int) -> int:
         """Bits of the unit of observables."""
         return self._places if self._exact else bits
 
-    def _working(
-        self, patches: Sequence[int], products: Sequence[int], prototype: int, bits: int
-    ) -> tuple[list[int], list[int]]:
-        """The lower and the upper ends of the working observables of some patches, whose <z, A> are given."""
+    @abstractmethod
+    def _working(self, patches: Sequence[int], prototype: int, bits: int) -> tuple[list[int], list[int]]:
+        """The lower and the upper ends of the working observables of some patches."""
+
+    def _observed(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
+        """The ends of an observable, given those of the working one."""
+        if self._space.head.geometry not in COSINES:
+            return low, high
+        norm = self._norm(prototype, bits)
+        # By Cauchy and Schwarz no cosine leaves [-1, 1].
+        return max(-1 << bits, (low << bits) // norm[low > 0]), min(1 << bits, -((-high << bits) // norm[high <= 0]))
+
+    def _norm(self, prototype: int, bits: int) -> _Ends:
+        """|A| at 2^-bits."""
+        key = prototype, bits
+        if key not in self._norms:
+            self._norms[key] = sqrt_ends(self._space.squares[prototype] << 2 * bits)
+        return self._norms[key]
+
+
+class Evaluation(HeadEvaluation):
+    """The head at the latents (L, D) of one image, which lie in the head's domain."""
+
+    def __init__(self, space: Space, latents: Exact) -> None:
+        head = space.head
+        places = max(2 * max(latents.bits, head.prototypes.bits), head.similarity.places)
+        most = max(max(max(row), -min(row)) for row in latents.rows).bit_length()
+        super().__init__(space, len(latents.rows), places, max(places, 2 * most))
+        self._latents = latents
+        self.work.take(OPERATION * len(latents.rows) * head.depth, self._width)
+        self._squares = [dot(row, row) << places - 2 * latents.bits for row in latents.rows]
+        self._lengths: dict[tuple[int, int], _Ends] = {}
+        self._totals: dict[tuple[int, int], _Ends] = {}
+
+    def greatest(self, prototypes: Sequence[int], bits: int) -> _Ends:
+        """An enclosure at 2^-bits of the greatest activation among some prototypes."""
+        if self._space.head.geometry == "softmax" and self._space.head.pooling == "max":
+            # At each patch the greatest mass is the one of the greatest channel; the similarity rises with it.
+            rows = enumerate(self._latents.rows)
+            ends = [self._mass(patch, max(prototypes, key=row.__getitem__), bits) for patch, row in rows]
+            return self._similar(max(low for low, _ in ends), max(high for _, high in ends), prototypes[0], bits)
+        return super().greatest(prototypes, bits)
+
+    def _products(self, patches: Sequence[int], prototype: int) -> list[int]:
+        """<z_l, A_j> for some l; none for softmax, which has no prototypes."""
+        if not self._space.vectors:
+            return []
+        vector = self._space.vectors[prototype]
+        return [dot(self._latents.rows[patch], vector) for patch in patches]
+
+    def _working(self, patches: Sequence[int], prototype: int, bits: int) -> tuple[list[int], list[int]]:
         space, own, other = self._space, self._latents.bits, self._space.head.prototypes.bits
+        products = self._products(patches, prototype)
         if self._exact:
             places = self._places - own - other
             if space.head.geometry == "inner_product":
@@ -163,14 +190,6 @@ class Evaluation:
             ]
         return [low for low, _ in ends], [high for _, high in ends]
 
-    def _observed(self, low: int, high: int, prototype: int, bits: int) -> _Ends:
-        """The ends of an observable, given those of the working one."""
-        if self._space.head.geometry not in COSINES:
-            return low, high
-        norm = self._norm(prototype, bits)
-        # By Cauchy and Schwarz no cosine leaves [-1, 1].
-        return max(-1 << bits, (low << bits) // norm[low > 0]), min(1 << bits, -((-high << bits) // norm[high <= 0]))
-
     def _length(self, patch: int, bits: int) -> _Ends:
         """|z| + E or (|z|^2 + E)^(1/2) at 2^-bits in the unit of the latents' integers."""
         key = patch, bits
@@ -186,13 +205,6 @@ class Evaluation:
             # A zero latent has <z, A> = 0, so its cosine is 0 for any divisor.
             self._lengths[key] = max(1, low), max(1, high)
         return self._lengths[key]
-
-    def _norm(self, prototype: int, bits: int) -> _Ends:
-        """|A| at 2^-bits."""
-        key = prototype, bits
-        if key not in self._norms:
-            self._norms[key] = sqrt_ends(self._space.squares[prototype] << 2 * bits)
-        return self._norms[key]
 
     def _mass(self, patch: int, prototype: int, bits: int) -> _Ends:
         """exp(z_j - max z) / sum_i exp(z_i - max z) at 2^-bits, rounded outward."""

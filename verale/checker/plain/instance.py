@@ -9,10 +9,10 @@ from ..certificate import ActivationStatement, Certificate, OrderStatement, Patc
 from ..dyadic import Exact, ceil_at, dot, floor_at
 from ..errors import RefutedError, UnprovedError
 from ..head import COSINES, Head
-from .evaluation import Evaluation
+from .evaluation import Evaluation, HeadEvaluation
 from .margin import lower_bound, margin_steps
 
-__all__ = ["require_domain", "require_not_refuted", "require_true"]
+__all__ = ["require_domain", "require_not_refuted", "require_true", "truth"]
 
 _BITS = 256
 _LADDER = (128, 320, 1280)  # the last separates any two binary64 numbers, even the smallest
@@ -36,18 +36,18 @@ def require_domain(head: Head, latents: Exact, patches: int) -> None:
 def require_true(certificate: Certificate, evaluation: Evaluation) -> None:
     """Raises UnprovedError, which names the first statement that is false or cannot be decided."""
     for number, statement in enumerate(certificate.statements):
-        tries = (_truth(statement, evaluation, bits) for bits in _LADDER)
-        truth = next((each for each in tries if each is not None), None)
-        if not truth:
-            fault = "is false" if truth is False else f"cannot be decided with {_LADDER[-1]} bits"
+        tries = (truth(statement, evaluation, bits) for bits in _LADDER)
+        decided = next((each for each in tries if each is not None), None)
+        if not decided:
+            fault = "is false" if decided is False else f"cannot be decided with {_LADDER[-1]} bits"
             raise UnprovedError(
                 "instance",
                 f"statement {number} ({statement}) {fault} at the latents; state an interval that holds the observable",
-                false=truth is False,
+                false=decided is False,
             )
 
 
-def require_not_refuted(head: Head, predicted: int, evaluation: Evaluation) -> None:
+def require_not_refuted(head: Head, predicted: int, evaluation: HeadEvaluation) -> None:
     """Raises RefutedError, which names a rival whose logit is certainly greater than or equal to the predicted
     one's."""
     box = evaluation.activations(_BITS)
@@ -65,7 +65,7 @@ def _untrue(what: str) -> UnprovedError:
     return UnprovedError("instance", what, false=True)
 
 
-def _truth(statement: Statement, evaluation: Evaluation, bits: int) -> bool | None:
+def truth(statement: Statement, evaluation: HeadEvaluation, bits: int) -> bool | None:
     """Whether the statement holds, None where the enclosures do not decide it."""
     match statement:
         case PatchStatement():

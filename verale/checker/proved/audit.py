@@ -10,6 +10,8 @@ from ..deployment import Deployment
 from ..errors import RefutedError, UnprovedError
 from ..head import Head
 from ..latents import Image, Latents
+from ..network import Network
+from ..pictures import Pictures
 from ..steps import Steps
 from .claims import ProvedClaims
 
@@ -20,7 +22,7 @@ class ProvedAudit(Steps):
     """One certificate in the kernel `proved`, where a step is 25 ns of processor time.
 
     Args:
-        certificate, head, latents, limit, size: as for `Steps`.
+        certificate, head, latents, limit, size, network, pictures: as for `Steps`.
         claims: proves what is claimed of this head.
     """
 
@@ -31,17 +33,20 @@ class ProvedAudit(Steps):
         latents: Latents | None,
         limit: int,
         size: int,
+        network: Network | None = None,
+        pictures: Pictures | None = None,
+        *,
         claims: ProvedClaims,
     ) -> None:
-        super().__init__(certificate, head, latents, limit, size)
+        super().__init__(certificate, head, latents, limit, size, network, pictures)
         self._claims = claims
 
     def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
         self.ask(deployment)
         certificate = self._certificate
-        image = self._subject()  # 3.
+        image, picture = self._subject(), self._picture()  # 3.
         certificate.check_against(self._head)  # 4. Statements
-        self._claims.allow(self._allowed(image))
+        self._claims.allow(self._allowed(image, picture))
         if image is not None:  # 5. Instance
             self._require_instance(image)
             self.proved.add("instance")
@@ -51,6 +56,8 @@ class ProvedAudit(Steps):
             if minimality and "minimality" in certificate.claims:  # 8. Minimality
                 self._require_minimal()
                 self.proved.add("minimality")
+            if picture is not None:  # 5.
+                raise _uncovered_picture()
             if deployment is not None:  # 9.
                 raise _uncovered("deployment")
             return
@@ -124,4 +131,11 @@ def _uncovered(claim: str) -> UnprovedError:
     return UnprovedError(
         "uncovered",
         f"not covered by the proof: {claim}; leave --{claim} out, or audit it with another kernel, such as arb",
+    )
+
+
+def _uncovered_picture() -> UnprovedError:
+    return UnprovedError(
+        "uncovered",
+        "not covered by the proof: picture; audit it with another kernel, such as arb, or without the network",
     )

@@ -79,7 +79,7 @@ class Prover:
         """
         certificate = read_certificate(data)
         size = self._size + len(data)
-        audit = ProvedAudit(certificate, self._head, self._latents, self._limit, size, self._claims)
+        audit = ProvedAudit(certificate, self._head, self._latents, self._limit, size, claims=self._claims)
         audit.run(minimality=False)
         image = None
         if "instance" in audit.proved and self._latents is not None and certificate.latents is not None:

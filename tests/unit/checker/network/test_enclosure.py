@@ -78,7 +78,7 @@ def test_a_large_convolution_is_computed_in_pieces(kernel: Kernel, monkeypatch) 
     """Of rows, and of parts of a row."""
     networks = drawable(range(100, 112), smooth=False)
     for most in (1, 20, 60):
-        monkeypatch.setattr(sums, "_AT_ONCE", most)
+        monkeypatch.setattr(sums, "AT_ONCE", most)
         for seed, network in enumerate(networks):
             check(network, pixels(network, seed), kernel)
 

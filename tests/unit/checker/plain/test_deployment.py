@@ -64,7 +64,7 @@ class Audit:
         self.head, data = head, head.to_bytes()
         self.record = read_certificate(certificate.to_bytes())
         self.space = Space(read_head(data), load_kernel("arb"))
-        audit = PlainAudit(self.record, self.space.head, None, 2**40, len(data), QuadraticRule(self.space))
+        audit = PlainAudit(self.record, self.space.head, None, 2**40, len(data), quadratic=QuadraticRule(self.space))
         audit.run(False)
         rule = audit._rule()
         box = rule.box(self.record.statements, self.record.patches)

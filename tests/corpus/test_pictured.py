@@ -1,0 +1,182 @@
+"""Certificates that claim a picture: each gets its outcome, and what is false is shown to be, without the checker."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import flint
+import jsonschema
+import pytest
+from corpus.writing import pictured
+from corpus.writing.pictured import NETWORK, PICTURE, picture_cases, picture_files, true_latents
+from support.network_truth import Drawn
+from support.networks import picture_digest
+
+from verale.checker import Auditor, Status, check
+from verale.checker.kernel import KERNELS
+from verale.soundness.corpus.editing import entries, split
+from verale.soundness.corpus.pictures import PictureCase, stored_pictures
+from verale.soundness.independent.arithmetic import PRECISION, ball
+from verale.soundness.independent.head import Head
+from verale.soundness.paths import CERTIFICATES
+
+CASES = stored_pictures()
+NAMED = {case.name: case for case in CASES}
+
+
+def test_the_recipes_are_the_files() -> None:
+    assert list(picture_cases()) == CASES
+    assert [path for path, data in picture_files().items() if (CERTIFICATES / path).read_bytes() != data] == []
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
+def test_every_case_gets_its_outcome(kernel: str) -> None:
+    outcomes = [(case.name, case.outcome(kernel), (case.status, case.reason)) for case in CASES]
+    assert [each for each in outcomes if each[1] != each[2]] == []
+
+
+def test_there_are_some_of_every_outcome() -> None:
+    counts = Counter((case.status, case.reason) for case in CASES)
+    assert counts["PROVED", ""] >= 18 and counts["NOT_PROVED", "picture"] >= 15
+    assert {reason for status, reason in counts if status == "NOT_PROVED"} == {
+        *("picture", "subject", "entailment", "minimality"),
+    }
+    assert counts["INPUT_ERROR", "network"] >= 70 and counts["INPUT_ERROR", "picture"] >= 40
+    assert counts["MALFORMED", "malformed"] >= 14 and counts["REFUTED", "refuted"] >= 1
+    geometries = {_description(case)["geometry"]["kind"] for case in CASES if case.status == "PROVED"}
+    assert geometries == {"euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"}
+
+
+def _description(case: PictureCase) -> dict[str, Any]:
+    description: dict[str, Any] = json.loads(split(case.head)[0]["__metadata__"]["verale.head"])
+    return description
+
+
+def network_of(data: bytes) -> Drawn:
+    """The network of a file, read again."""
+    header, _ = split(data)
+    description = json.loads(header["__metadata__"]["verale.network"])
+    tensors = {name: _nested(entries(data, name)[0], each["shape"]) for name, each in header.items() if name[:1] != "_"}
+    start = description["input"]
+    mean, std = ([float.fromhex(end) for end in start[name]] for name in ("mean", "std"))
+    return Drawn(description["layers"], tensors, tuple(start["shape"]), mean, std)
+
+
+def _nested(values: list[float], shape: list[int]) -> Any:
+    if len(shape) == 1:
+        return values
+    size = len(values) // shape[0]
+    return [_nested(values[i * size : (i + 1) * size], shape[1:]) for i in range(shape[0])]
+
+
+def faults(case: PictureCase, picture: list[list[list[int]]]) -> list[str]:
+    """What is certainly not true of the true latents."""
+    predicate, description = json.loads(case.certificate)["predicate"], _description(case)
+    with flint.ctx.workprec(PRECISION):
+        head, image = Head.read(case.head), true_latents(network_of(case.network or b""), picture)
+        found = ["patches"] * (len(image) != predicate["patches"])
+        lower, upper = (description["domain"][side] for side in ("lower", "upper"))
+        found += ["domain"] * any(lower is not None and x < ball(_end(lower)) for z in image for x in z)
+        found += ["domain"] * any(upper is not None and x > ball(_end(upper)) for z in image for x in z)
+        radius = description["geometry"].get("radius")
+        if radius is not None:
+            found += ["radius"] * any(sum(x * x for x in z) > ball(_end(radius)) ** 2 for z in image)
+        for number, statement in enumerate(predicate["statements"]):
+            j, (low, high) = statement["prototype"], map(_end, statement["interval"])
+            value = head.observable(image[statement["patch"]], j) if "patch" in statement else head.activation(image, j)
+            if value < ball(low) or value > ball(high):
+                found.append(f"statement {number}")
+    return found
+
+
+def _end(text: str) -> Fraction:
+    return Fraction(float.fromhex(text))
+
+
+def test_what_is_proved_is_true_and_what_is_false_is_not() -> None:
+    """By balls of 300 bits, whose reading of network-v1.md is another one."""
+    other = next(case for case in CASES if case.name == "other-pixel")
+    for case in CASES:
+        given = case.network is not None and case.pictures is not None
+        if case.name.startswith("beyond"):
+            assert faults(case, [[[255]]]) == []
+        elif (case.status, case.reason) == ("NOT_PROVED", "picture") and case is not other:
+            assert faults(case, PICTURE), case.name
+        elif case.status in ("PROVED", "REFUTED") or case.reason in ("entailment", "minimality"):
+            assert not given or faults(case, PICTURE) == [], case.name
+    one = [[list(row) for row in PICTURE[0]]]
+    one[0][1][1] ^= 64
+    assert picture_digest(one) == json.loads(other.certificate)["subject"][2]["digest"]["sha256"]
+    assert faults(other, one)
+
+
+def test_the_schema_admits_what_is_claimed() -> None:
+    schema = json.loads((CERTIFICATES / "v1.schema.json").read_bytes())
+    validator = jsonschema.Draft202012Validator(schema)
+    for case in CASES:
+        errors = list(validator.iter_errors(json.loads(case.certificate)))
+        if case.status != "MALFORMED":
+            assert errors == [], case.name
+        elif case.name.startswith("malformed-arithmetic") or "digest" in case.name:
+            assert errors != [], case.name
+
+
+@pytest.mark.parametrize("name", ["euclidean-top_k", "cosine-projection"])
+def test_the_kernel_proved_proves_entailment_and_says_what_it_does_not_cover(
+    name: str, proved_checker: str, monkeypatch
+) -> None:
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    case = NAMED[name]
+    seen: dict[str, Any] = {"network": case.network, "pictures": case.pictures}
+    verdict = check(case.certificate, case.head, kernel="proved", **seen)
+    assert (verdict.reason, dict(verdict.claims)) == ("uncovered", {"entailment": "proved", "picture": "not checked"})
+    assert "picture" in verdict.message
+    either = check(case.certificate, case.head, kernel="proved-or-arb", **seen)
+    assert (either.status, dict(either.by)) == (Status.PROVED, {"entailment": "proved", "picture": "arb"})
+    without = check(case.certificate, case.head, kernel="proved")
+    assert without.status is Status.PROVED and without.claims["picture"] == "not checked"
+    false = NAMED["false-above-top_k"]
+    verdict = check(
+        false.certificate, false.head, kernel="proved-or-arb", network=false.network, pictures=false.pictures
+    )
+    assert verdict.reason == "picture" and verdict.exit_code == 7
+
+
+def test_a_verdict_says_what_was_proved() -> None:
+    case = NAMED["euclidean-projection"]
+    verdict = check(case.certificate, case.head, kernel="arb", network=case.network, pictures=case.pictures)
+    assert "entailment+picture proved  by arb" in verdict.line("a")
+    false = NAMED["false-below-projection"]
+    verdict = check(false.certificate, false.head, kernel="arb", network=false.network, pictures=false.pictures)
+    assert "picture: statement 1 (patch 0, prototype 1) is false of the latents" in verdict.line("a")
+    point = NAMED["false-point"]
+    verdict = check(point.certificate, point.head, kernel="arb", network=point.network, pictures=point.pictures)
+    assert (
+        "statement 0 (prototype 0) is not shown to hold for every one" in verdict.message
+        or "is false" in verdict.message
+    )
+
+
+def test_a_small_limit_refuses_before_anything_is_computed() -> None:
+    case = NAMED["euclidean-top_k"]
+    auditor = Auditor(case.head, None, "arb", 10_000, network=case.network, pictures=case.pictures)
+    assert auditor.check(case.certificate).reason == "limit"
+
+
+def test_deployment_is_not_shown_by_a_picture_in_real_arithmetic() -> None:
+    from verale.checker.deployment import Deployment
+
+    case = NAMED["euclidean-top_k"]
+    seen: dict[str, Any] = {"network": case.network, "pictures": case.pictures}
+    verdict = check(case.certificate, case.head, kernel="arb", deployment=Deployment("direct"), **seen)
+    assert verdict.reason == "deployment" and "real latents" in verdict.message
+    assert check(case.certificate, case.head, kernel="arb", deployment=Deployment("direct")).status is Status.PROVED
+
+
+def test_the_cases_are_of_one_network() -> None:
+    assert replace(NETWORK, dtype="F64") == network_of(NETWORK.file())
+    assert pictured.FOLDER == "picture/"

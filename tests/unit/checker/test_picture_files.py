@@ -1,0 +1,134 @@
+"""The claim `picture` from files: auditors of paths, the command of the checker, the record."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import verale
+from verale.checker.__main__ import main
+from verale.checker.errors import NetworkError, PictureError
+from verale.checker.file_auditor import FileAuditor
+from verale.errors import InputError, UsageError
+from verale.runs.records import read_record
+from verale.soundness.corpus.pictures import PictureCase, stored_pictures
+from verale.soundness.paths import CERTIFICATES
+
+NAMED = {case.name: case for case in stored_pictures()}
+SCHEMA = json.loads((CERTIFICATES / "audit-log-v1.schema.json").read_bytes())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A head, a network, a certificate `c`, a tensor file `p` and a folder `images` of PNG files."""
+    case, tensor = NAMED["euclidean-top_k"], NAMED["euclidean-projection"]
+    for name, data in (("h", case.head), ("n", case.network), ("c", case.certificate), ("p", tensor.pictures)):
+        (tmp_path / name).write_bytes(data or b"")
+    (tmp_path / "images" / "a").mkdir(parents=True)
+    (tmp_path / "images" / "a" / "0.png").write_bytes(NAMED["other-picture"].pictures or b"")
+    (tmp_path / "images" / "1.PNG").write_bytes(case.pictures or b"")
+    (tmp_path / "images" / "notes.txt").write_text("no picture")
+    return tmp_path
+
+
+def auditor(folder: Path, pictures: str, kernel: str = "arb") -> FileAuditor:
+    return FileAuditor(str(folder / "h"), None, kernel, network=str(folder / "n"), pictures=str(folder / pictures))
+
+
+@pytest.mark.parametrize("pictures", ["p", "images", "images/1.PNG"])
+def test_proves_a_picture_from_files(folder: Path, pictures: str) -> None:
+    made = auditor(folder, pictures)
+    record = made.audit(str(folder / "c")).record
+    assert record["claims"] == {"entailment": "proved", "picture": "proved"} and record["exit_code"] == 0
+    jsonschema.validate(json.loads(json.dumps(record)), SCHEMA)
+    assert read_record(json.dumps(record)) == record
+    assert record["run"]["network"] == hashlib.sha256((folder / "n").read_bytes()).hexdigest()
+
+
+def test_the_digest_of_a_folder_is_that_of_its_png_files(folder: Path) -> None:
+    lines = "".join(
+        f"{hashlib.sha256((folder / 'images' / name).read_bytes()).hexdigest()}  {name}\n"
+        for name in ("1.PNG", "a/0.png")
+    )
+    run = auditor(folder, "images").run
+    assert run["pictures"] == hashlib.sha256(lines.encode()).hexdigest()
+    assert auditor(folder, "p").run["pictures"] == hashlib.sha256((folder / "p").read_bytes()).hexdigest()
+
+
+def test_without_a_network_nothing_is_recorded_of_one(folder: Path) -> None:
+    made = FileAuditor(str(folder / "h"), None, "arb")
+    record = made.audit(str(folder / "c")).record
+    assert record["claims"] == {"entailment": "proved", "picture": "not checked"}
+    assert not {"network", "pictures"} & made.run.keys()
+    assert read_record(json.dumps(record)) == record
+
+
+def test_errors_name_the_file(folder: Path, tmp_path: Path) -> None:
+    (folder / "empty").mkdir()
+    with pytest.raises(PictureError, match="empty: holds no PNG file"):
+        auditor(folder, "empty")
+    (folder / "images" / "a" / "2.png").write_bytes(b"no picture")
+    with pytest.raises(PictureError, match=r"a/2\.png: pictures file: "):
+        auditor(folder, "images")
+    (folder / "n").write_bytes(b"")
+    with pytest.raises(NetworkError, match=r"/n: network file: the file has 0 bytes"):
+        auditor(folder, "p")
+    with pytest.raises(NetworkError, match=r"/p: pictures are given without a network"):
+        FileAuditor(str(folder / "h"), None, pictures=str(folder / "p"))
+    with pytest.raises(PictureError, match=r"/n: a network is given without pictures"):
+        FileAuditor(str(folder / "h"), None, network=str(folder / "n"))
+    with pytest.raises(OSError, match="nowhere"):
+        auditor(folder, "nowhere")
+
+
+def test_a_picture_that_changes_meanwhile_gives_no_verdict(folder: Path) -> None:
+    made = auditor(folder, "images")
+    assert made.audit(str(folder / "c")).exit_code == 0
+    shutil.copy(folder / "images" / "a" / "0.png", folder / "images" / "1.PNG")
+    outcome = made.audit(str(folder / "c"))
+    assert outcome.exit_code == 9 and "was changed meanwhile" in outcome.record["message"]
+
+
+def test_the_command_of_the_checker(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [str(folder / "c"), "--head", str(folder / "h"), "--kernel", "arb"]
+    seen = ["--network", str(folder / "n"), "--pictures", str(folder / "images")]
+    assert main([*given, *seen]) == 0
+    assert "entailment+picture proved" in capsys.readouterr().out
+    assert main(given) == 0
+    assert "entailment proved, picture not checked" in capsys.readouterr().out
+    false = folder / "false"
+    false.write_bytes(NAMED["false-above-top_k"].certificate)
+    assert main([str(false), *given[1:], *seen]) == 7
+    with pytest.raises(SystemExit):
+        main([*given, *seen[:2]])
+    assert "belong together" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("pictures", ["p", "images"])
+def test_python_audits_pictures(folder: Path, pictures: str) -> None:
+    seen: dict[str, Any] = {"network": folder / "n", "pictures": folder / pictures}
+    verdict = verale.audit(folder / "c", folder / "h", kernel="arb", **seen)
+    assert verdict.claims == {"entailment": "proved", "picture": "proved"}
+
+
+def test_python_says_what_is_wrong(folder: Path) -> None:
+    with pytest.raises(UsageError, match="belong together"):
+        verale.audit(folder / "c", folder / "h", network=folder / "n")
+    with pytest.raises(InputError, match="nowhere: cannot be read"):
+        verale.audit(folder / "c", folder / "h", network=folder / "n", pictures=folder / "nowhere")
+    with pytest.raises(InputError, match="h: network file: "):
+        verale.audit(folder / "c", folder / "h", network=folder / "h", pictures=folder / "p")
+    with pytest.raises(InputError, match="h: pictures file: "):
+        verale.audit(folder / "c", folder / "h", network=folder / "n", pictures=folder / "h")
+
+
+def test_the_first_picture_of_two_that_are_equal_is_found(folder: Path) -> None:
+    shutil.copy(folder / "images" / "1.PNG", folder / "images" / "0.png")
+    case: PictureCase = NAMED["euclidean-top_k"]
+    assert auditor(folder, "images").audit("c", case.certificate).exit_code == 0
