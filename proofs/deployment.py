@@ -44,7 +44,7 @@ _OFF = [greatest(_LOGITS[c] - _REAL[c], _REAL[c] - _LOGITS[c]) <= _R[c] for c in
 _APART = sum((_WEIGHTS[j] - _WEIGHTS[2 + j]) * _SHARED[j] for j in range(2))
 
 LEMMA = Lemma(
-    rules=("deployment",),
+    rules=("deployment", "network"),
     code=(
         "verale/checker/deployment.py",
         "verale/checker/plain/losses.py",

@@ -9,6 +9,10 @@
   and (1 - e) / (1 + e), in which e = exp(-|x|) is not negative. A mass e / (e + s), of which s is the sum of the
   others, rises with e and falls with s.
 
+- Computed in binary32 from x as computed, a term w x t has |t - 1| <= g. It is within M (r + g (most_x)) + e most of
+  W c, where |x| <= most_x = |c| + r: so g (|c| + r) may be added to r. That |t - 1| <= gamma_m after m roundings is
+  proved in `deployment`.
+
 Proofs. In the docstrings of `verale/checker/network/sums.py` and `functions.py`.
 
 Z3 proves one term, the sum of two, the floors, the centre, and that the quotients rise or fall. What it does not do:
@@ -37,6 +41,8 @@ _TERM = [
     _near(_C, z3.RealVal(0), _MOST),
 ]
 _OFF = _R * _M + _E * _MOST
+_MOVED, _SHARE = z3.Reals("moved share")
+_ROUNDED = [*_TERM, _SHARE >= 0, _near(_MOVED, z3.RealVal(1), _SHARE), _MOST == greatest(_C, -_C)]
 _S, _T, _A, _B, _D, _G = z3.Reals("s t a b d g")
 _BIAS, _CUT, _SUM, _VALUE = z3.Reals("bias cut sum value")
 _FLOOR = z3.Int("floor")
@@ -49,6 +55,7 @@ _POWERS = [_POWER >= 0, _POWER <= _GREATER]
 LEMMA = Lemma(
     rules=("network", "picture"),
     code=(
+        "verale/checker/network/binary32.py",
         "verale/checker/network/sums.py",
         "verale/checker/network/functions.py",
         "verale/checker/network/ends.py",
@@ -57,6 +64,12 @@ LEMMA = Lemma(
     cases=(
         Case("one term, above", _TERM, _W * _X - _V * _C <= _OFF, "qfnra-nlsat"),
         Case("one term, below", _TERM, _V * _C - _W * _X <= _OFF, "qfnra-nlsat"),
+        Case(
+            "one term as computed",
+            _ROUNDED,
+            greatest(_W * _X * _MOVED - _V * _C, _V * _C - _W * _X * _MOVED) <= _OFF + _M * _SHARE * (_MOST + _R),
+            "qfnra-nlsat",
+        ),
         Case("two sums", [_near(_S, _T, _A), _near(_B, _D, _G)], _near(_S + _B, _T + _D, _A + _G)),
         Case(
             "floors of the bias and of the sum",
@@ -80,6 +93,12 @@ LEMMA = Lemma(
         ),
     ),
     twins=(
+        Case(
+            "a share of the centre alone",
+            [*_ROUNDED, _E == 0],
+            _W * _X * _MOVED - _V * _C <= _R * _M + _M * _SHARE * _MOST,
+            "qfnra-nlsat",
+        ),
         Case(
             "a mass of the greater sum",
             [*_POWERS, _S > 0, _S <= _T],

@@ -129,10 +129,28 @@ network/functions.py _avg_pool2d: padding does not count
     sum(lower[i] for i in each) // size => sum(lower[i] for i in each) // len(each)
 network/functions.py _max_pool2d: the upper end is that of the first entry
     max(upper[i] for i in each) => upper[each[0]]
-network/enclosure.py Enclosure._picture: upper ends are rounded down
-    ceil_at(x, bits) => floor_at(x, bits)
+network/enclosure.py Enclosure._table: upper ends are rounded down
+    ceil_at(x, self.bits) => floor_at(x, self.bits)
 network/enclosure.py Enclosure.latents: the last picture's latents are every picture's
     never self._found[0] != picture
+network/binary32.py share: a part of the roundings
+    -abs(value) * count => -abs(value) * (count - 1)
+network/binary32.py roundings: what folding hides is not counted
+    terms + _FOLDED => terms
+network/binary32.py roundings: weights that are rounded are not
+    without (not known)
+network/binary32.py rounded: a mean is divided exactly
+    layer.terms + 2 => layer.terms // 2
+network/binary32.py rounded: the negative side of a leaky relu is exact
+    low - share(low, 2) - 1 => low
+network/binary32.py require_no_overflow: what is read is as small as it likes
+    never 2 * ((layer.terms + 1) * weight * read + size) > LARGEST or weight > LARGEST
+network/binary32.py _ulps: a unit in the last place is half of one
+    -abs(value) * 2 * _ULPS => -abs(value) * _ULPS
+network/binary32.py normalised: a quotient is exact
+    size / std * three => size / std * 0
+network/sums.py Sums._rounded: the bias is not rounded
+    share(size, count) + lost => lost
 network/price.py price: later layers cost nothing
     steps += _steps(layer, kernel) => steps = steps or _steps(layer, kernel)
 plain/box.py BoxEvaluation._distance: nothing is nearer than the lower ends

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from .certificate import read_certificate
@@ -86,11 +86,12 @@ class Auditor:
         from .network.enclosure import Enclosure
         from .plain import PlainAudit, QuadraticRule, Space
 
+        network = self._network
         return {
             each.name: partial(
                 PlainAudit,
                 quadratic=QuadraticRule(Space(self._head, each)),
-                enclosure=None if self._network is None else Enclosure(self._network, each),
+                enclosure=None if network is None else cache(partial(Enclosure, network, each)),
             )
             for each in self._kernels
         }

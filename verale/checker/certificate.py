@@ -32,7 +32,7 @@ __all__ = [
 
 _TYPE = "urn:verale:certificate:v1"
 _CLAIMS = ("entailment", "instance", "picture", "minimality")
-ARITHMETICS = ("real",)
+ARITHMETICS = ("real", "float32")
 """How the network of a picture may be claimed to compute."""
 PARADIGMS: dict[str, tuple[str, ...]] = {
     "top_k": GEOMETRIES,

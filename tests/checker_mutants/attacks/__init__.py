@@ -26,7 +26,13 @@ from checker_mutants.attacks.extremes import attained, next_to_the_grid, poor_we
 from checker_mutants.attacks.least import least_sizes
 from checker_mutants.attacks.limits import work_is_counted
 from checker_mutants.attacks.lipschitz import activations_bound_others
-from checker_mutants.attacks.pictures import boxes_hold, files_are_read, latents_are_held, pictures_differ
+from checker_mutants.attacks.pictures import (
+    boxes_hold,
+    computed_latents_are_held,
+    files_are_read,
+    latents_are_held,
+    pictures_differ,
+)
 from checker_mutants.attacks.proved import dialogues, proved_verdicts, scripts, texts_differ
 from checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
 from checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
@@ -48,6 +54,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("corpora", verdicts_differ),
     ("pictures", pictures_differ),
     ("latents of pictures", latents_are_held),
+    ("computed latents of pictures", computed_latents_are_held),
     ("files of pictures", files_are_read),
     ("JSON", json_at_its_limits),
     ("tensors", tensors_at_their_limits),

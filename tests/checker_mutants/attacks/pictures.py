@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import prod
+from typing import Any
 
 import flint
 from checker_mutants.mutant import Import
 from corpus.writing.malformed_networks import malformed_networks
 from corpus.writing.malformed_pictures import GREY, malformed_pictures
 from corpus.writing.malformed_pictures import drawn as drawn_picture
+from support.network_binary32 import Adversary
 from support.network_truth import Drawn, balls, drawn, given
 from support.networks import chunk, layer, network_file, picture_digest, png
 
@@ -21,7 +24,7 @@ from verale.soundness.corpus.recipes import COUNT, PATCHES, all_recipes, draw_he
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import ends
 
-__all__ = ["boxes_hold", "files_are_read", "latents_are_held", "pictures_differ"]
+__all__ = ["boxes_hold", "computed_latents_are_held", "files_are_read", "latents_are_held", "pictures_differ"]
 
 _NETWORKS = 25
 
@@ -95,6 +98,63 @@ def latents_are_held(module: Import, kernel: str) -> str:
             if value * unit < low or value * unit > high or high - low > greatest >> 40:  # type: ignore[operator]  # a ball
                 return f"{number}: {at}"
     return ""
+
+
+def computed_latents_are_held(module: Import, kernel: str) -> str:
+    """No way to compute a network in binary32 leaves the ends, not even with all roundings of a sum to one side; and
+    numbers that may overflow are refused."""
+    loaded, enclosing = module("kernel").load_kernel(kernel), module("network.enclosure").Enclosure
+
+    def held(network: Drawn, picture: bytes, values: dict[tuple[int, ...], Any]) -> bool:
+        own = module("network").read_network(network.file())
+        box = enclosing(own, loaded, "float32").latents(module("pictures").Picture(network.shape, picture))
+        columns = own.layers[-1].shape[-1]
+        for at, value in values.items():
+            patch = at[1] * columns + at[2] if len(at) == 3 else 0
+            if not box.lower[patch][at[0]] <= Fraction(value) * 2**box.bits <= box.upper[patch][at[0]]:
+                return False
+        return True
+
+    for number, (network, picture, latents) in enumerate(_networks()):
+        _, values = Adversary(number).given(network, picture)[network.layers[-1]["name"]]
+        if set(values) != set(latents) or not held(network, picture, values):
+            return f"{number}"
+    for name, network, picture, value in _worst():
+        if not held(network, picture, {(0, 0, 0): value}):
+            return name
+    for weight, bias, magnitude in ((1e38, 0.0, None), (1.0, 1e38, None), (1e300, 0.0, None), (1.0, 1.0, 2.0**33)):
+        tensors: dict[str, Any] = {"a.weight": [[[[weight]]]], "a.bias": [bias]}
+        tensors |= {} if magnitude is None else {"a.magnitude": [magnitude]}
+        try:
+            held(Drawn([layer("a", "conv2d", "picture")], tensors, (1, 1, 1), [0.0], [1.0]), b"\xff", {})
+        except module("errors").UnprovedError:
+            continue
+        return f"overflow of {weight} and {bias}"
+    return ""
+
+
+def _worst() -> Iterator[tuple[str, Drawn, bytes, Fraction]]:
+    """Networks, and a latent with every rounding upwards, or downwards, as far as the text allows."""
+    source, one = random.Random(3), 1 - Fraction(1, 2**24)
+    weight = [source.uniform(0.5, 1) for _ in range(40)]
+    picture, shape = bytes([255]) * 40, (1, 5, 8)
+    kernel = [[[weight[i : i + 8] for i in range(0, 40, 8)]]]
+    own: dict[str, Any] = {"a.weight": kernel, "a.bias": [0.75]}
+    total = sum(map(Fraction, weight))
+    for up in (1, -1):
+        sums = Drawn([layer("a", "conv2d", "picture")], own, shape, [0.0], [1.0])
+        yield f"sum {up}", sums, picture, total / one ** (up * (41 + 2 + 5)) + Fraction(3, 4) / one ** (up * 42)
+        norm = Drawn(sums.layers, own | {"a.magnitude": [1000.0]}, shape, [0.0], [1.0])
+        lost = 1000 * (1 / one**53 - 1)
+        yield f"norm {up}", norm, picture, total + Fraction(3, 4) + up * lost
+        mean = Drawn([layer("a", "avg_pool2d", "picture", kernel=[5, 8])], {}, shape, [0.0], [1.0])
+        yield f"mean {up}", mean, picture, 1 / one ** (up * (42 + 5))
+        leaky = Drawn([layer("a", "leaky_relu", "picture", slope=(0.1).hex())], {}, (1, 1, 1), [1.0], [1.0])
+        yield f"leaky {up}", leaky, bytes([0]), -Fraction(0.1) / one ** (up * (2 + 4))
+        added = Drawn([layer("a", "add", "picture", "picture")], {}, (1, 1, 1), [0.0], [1.0])
+        yield f"add {up}", added, bytes([255]), 2 / one ** (up * (2 + 5))
+        smooth = Drawn([layer("a", "sigmoid", "picture")], {}, (1, 1, 1), [0.0], [1.0])
+        yield f"sigmoid {up}", smooth, bytes([0]), Fraction(1, 2) + up * Fraction(8, 2**24)
 
 
 def files_are_read(module: Import, kernel: str) -> str:

@@ -100,6 +100,16 @@ def _encoded(document: Document, comment: str) -> bytes:
     return (json.dumps(document | {"extensions": {"comment": comment}}, indent=1) + "\n").encode()
 
 
+def computed(document: Document, more: float = 2.0**-12) -> Document:
+    """The certificate of the network computed in binary32. Its intervals are wider by so much at either end."""
+    document = copy.deepcopy(document)
+    document["predicate"]["arithmetic"] = "float32"
+    for statement in document["predicate"]["statements"]:
+        low, high = map(float.fromhex, statement["interval"])
+        statement["interval"] = [(low - more).hex(), (high + more).hex()]
+    return document
+
+
 def _case(name: str, comment: str, document: Document, head: bytes, status: str, reason: str) -> PictureCase:
     pictures = png(PICTURE, [4, 3, 2, 1])
     return PictureCase(name, _encoded(document, comment), head, NETWORK.file(), pictures, status, reason, comment)
@@ -124,6 +134,9 @@ def _accepted() -> Iterator[PictureCase]:
         "not-given", "Without network and picture.", certified(HEADS["euclidean"]), HEADS["euclidean"], "PROVED", ""
     )
     yield replace(case, network=None, pictures=None)
+    for name, head in HEADS.items():
+        comment = "Computed in binary32, in any order of sums."
+        yield _case(f"computed-{name}", comment, computed(certified(head)), head, "PROVED", "")
     for paradigm, status, reason in (("top_k", "PROVED", ""), ("projection", "NOT_PROVED", "minimality")):
         minimal = certified(HEADS["euclidean"], paradigm=paradigm)
         minimal["predicate"]["claims"].append("minimality")
@@ -174,6 +187,7 @@ def _false() -> Iterator[PictureCase]:
         "NOT_PROVED",
         "picture",
     )
+    yield from _computed(true, spatial, head)
     yield _beyond()
     small = files.head(_WEIGHT, _POINTS, domain=files.domain(0.0, 0.5))
     outside = certified(small)
@@ -191,6 +205,28 @@ def _false() -> Iterator[PictureCase]:
         comment = f"Statements of another network: {name.replace('-', ' ')}."
         case = _case(f"false-{name}", comment, about(true, other.file(), PICTURE), head, "NOT_PROVED", "picture")
         yield replace(case, network=other.file())
+
+
+def _computed(true: Document, spatial: Document, head: bytes) -> Iterator[PictureCase]:
+    """What is not proved of the network computed in binary32."""
+    narrow = computed(spatial, 2.0**-40 - 2.0**-24)
+    comment = "True in real arithmetic, but no distance of binary32 numbers near these lies in so narrow an interval."
+    yield _case("false-computed-narrow", comment, narrow, head, "NOT_PROVED", "picture")
+    other = computed(true)
+    for statement in other["predicate"]["statements"]:
+        statement["interval"] = [(float.fromhex(end) + 2.0**-6).hex() for end in statement["interval"]]
+    yield _case("false-computed-above", "Intervals above what they are about.", other, head, "NOT_PROVED", "picture")
+    comment = "True as far as is known; some orders of sums may lose more."
+    yield _case("beyond-computed", comment, computed(true, 2.0**-24), head, "NOT_PROVED", "picture")
+    large = [layer("a", "conv2d", "picture"), layer("b", "conv2d", "a"), layer("c", "sigmoid", "b")]
+    tensors = {"a.weight": [[[[2.0**120]]]], "b.weight": [[[[2.0**-120]]], [[[2.0**-121]]]]}
+    network = Drawn(large, tensors, (1, 4, 4), [0.5], [0.25])
+    for arithmetic, status, reason in (("real", "PROVED", ""), ("float32", "NOT_PROVED", "picture")):
+        document = certified(head, network)
+        document["predicate"]["arithmetic"] = arithmetic
+        comment = f"Numbers of size 2^121, in {'real arithmetic' if status == 'PROVED' else 'binary32'}."
+        case = _case(f"large-{arithmetic}", comment, document, head, status, reason)
+        yield replace(case, network=network.file())
 
 
 def _beyond() -> PictureCase:

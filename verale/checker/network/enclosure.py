@@ -3,6 +3,9 @@
 Layer by layer, each entry lies between two ends on a grid of 2^-bits; `sums` and `functions` say why. The picture's
 entries are rational, and their ends at most one unit apart.
 
+Computed in binary32, each layer gives what it gives in real arithmetic for what it reads as computed, but for its own
+roundings (`binary32`).
+
 The grid is chosen once for a network. A layer multiplies widths by about the sum of its weights' sizes, so it has so
 many bits more than the latents are to have. Any choice is sound.
 """
@@ -16,6 +19,7 @@ from math import frexp, prod
 from ..dyadic import ceil_at, floor_at
 from ..kernel import Kernel
 from ..pictures import Picture
+from .binary32 import MOST_BITS, normalised, rounded
 from .ends import Ends
 from .functions import FUNCTIONS
 from .layers import PICTURE, TENSORS, Layer, Network
@@ -42,29 +46,34 @@ class EnclosedLatents:
 class Enclosure:
     """One network in one kernel.
 
+    Args:
+        arithmetic: `real`, or `float32`: computed in binary32.
+
     Attributes:
         bits: fractional bits of the grid.
         steps: of the work that a picture takes.
         numbers: how many numbers are kept at once, roughly.
     """
 
-    def __init__(self, network: Network, kernel: Kernel) -> None:
-        self._network, self._kernel = network, kernel
+    def __init__(self, network: Network, kernel: Kernel, arithmetic: str = "real") -> None:
+        self._network, self._kernel, self._binary32 = network, kernel, arithmetic == "float32"
         self._found: tuple[Picture, EnclosedLatents] | None = None
         self.bits = _BITS + max(0, _growth(network))
+        if self._binary32:
+            self.bits = min(self.bits, MOST_BITS)
         self.steps, self.numbers = price(network, kernel.name, self.bits)
         self._kept: dict[str, Sums] = {}
         self._last = {name: number for number, layer in enumerate(network.layers) for name in layer.inputs}
-        self._normalised = [
-            [(Fraction(v, 255) - mean) / std for v in range(256)]
-            for mean, std in zip(network.mean, network.std, strict=True)
-        ]
+        self._normalised: list[list[tuple[int, int]]] = []
 
     def latents(self, picture: Picture) -> EnclosedLatents:
-        """The latents that the network gives in real arithmetic.
+        """The latents that the network gives.
 
         Args:
             picture: one of the network's shape. What the last one gives is kept.
+
+        Raises:
+            UnprovedError: computed in binary32, it may give other latents than those that can be bounded.
         """
         if self._found is None or self._found[0] != picture:
             self._found = picture, self._latents(picture)
@@ -79,11 +88,21 @@ class Enclosure:
                     known.pop(name, None)
         return self._patches(known[self._network.layers[-1].name])
 
+    def _table(self, mean: Fraction, std: Fraction) -> list[tuple[int, int]]:
+        """The ends of each normalised byte of a channel."""
+        if self._binary32:
+            return [normalised(v, mean, std, self.bits) for v in range(256)]
+        exact = [(Fraction(v, 255) - mean) / std for v in range(256)]
+        return [(floor_at(x, self.bits), ceil_at(x, self.bits)) for x in exact]
+
     def _picture(self, picture: Picture) -> Ends:
-        size, bits = prod(picture.shape[1:]), self.bits
-        lower, upper = [], []
+        size = prod(picture.shape[1:])
+        lower: list[int] = []
+        upper: list[int] = []
+        if not self._normalised:
+            self._normalised = list(map(self._table, self._network.mean, self._network.std))
         for channel, table in enumerate(self._normalised):
-            least, most = [floor_at(x, bits) for x in table], [ceil_at(x, bits) for x in table]
+            least, most = zip(*table, strict=True)
             values = picture.values[channel * size : (channel + 1) * size]
             lower += [least[value] for value in values]
             upper += [most[value] for value in values]
@@ -91,8 +110,9 @@ class Enclosure:
 
     def _given(self, layer: Layer, read: list[Ends]) -> Ends:
         if layer.kind not in TENSORS:
-            return FUNCTIONS[layer.kind](layer, read, self._kernel, self.bits)
-        sums = self._kept.get(layer.name) or Sums(layer, self._kernel, self.bits)
+            given = FUNCTIONS[layer.kind](layer, read, self._kernel, self.bits)
+            return rounded(layer, read, given, self._kernel, self.bits) if self._binary32 else given
+        sums = self._kept.get(layer.name) or Sums(layer, self._kernel, self.bits, self._binary32)
         if prod(layer.tensors["weight"].shape) <= _MOST_KEPT:
             self._kept[layer.name] = sums
         return sums.of(read[0])

@@ -7,6 +7,9 @@ sum w_i (x_i - c_i) + sum (w_i - W_i) c_i + (b - B).
 All are integers: weights W_i at 2^-places, where e is one unit, or 0 if all are exact; M_i at 2^-coarse, rounded up; B
 at the product of both units, rounded down; c_i, r_i and what comes out on the grid. B and the floor of the sum each
 raise the upper end by less than one unit of the grid.
+
+Computed in binary32, a sum is off besides by at most gamma (sum M_i (|c_i| + r_i) + size) and what underflow loses
+(`binary32`). So r_i gets gamma (|c_i| + r_i) more, of which the second matrix makes the first part.
 """
 
 from __future__ import annotations
@@ -14,12 +17,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
-from operator import or_, sub
+from operator import add, or_, sub
 from typing import TypeAlias
 
+from ..dyadic import ceil_at
 from ..kernel import Kernel, Matrix, Rows
 from ..safetensors_reader import Tensor
+from .binary32 import require_no_overflow, roundings, share, underflow
 from .ends import Ends
 from .layers import Layer
 from .price import AT_ONCE
@@ -49,10 +55,10 @@ class _Group:
 
 
 class Sums:
-    """A conv2d or linear layer on the grid of `bits` fractional bits."""
+    """A conv2d or linear layer on the grid of `bits` fractional bits, in real arithmetic or computed in binary32."""
 
-    def __init__(self, layer: Layer, kernel: Kernel, bits: int) -> None:
-        self._layer, self._kernel = layer, kernel
+    def __init__(self, layer: Layer, kernel: Kernel, bits: int, binary32: bool) -> None:
+        self._layer, self._kernel, self._bits = layer, kernel, bits
         weight = layer.tensors["weight"]
         self._places, self._exact, rows = _integers(weight, bits + _MORE_PLACES, layer.terms)
         self._shift = max(0, max(max(max(row), -min(row)) for row in rows).bit_length() - _COARSE)
@@ -61,6 +67,11 @@ class Sums:
         bias = layer.tensors.get("bias")
         values = [0.0] * weight.shape[0] if bias is None else bias.floats()
         self._bias = [_floor(value, bits + self._places) for value in values]
+        self._roundings = roundings(layer) if binary32 else 0
+        sizes = layer.tensors["magnitude"].floats() if "magnitude" in layer.tensors else values
+        self._sizes = [ceil_at(abs(Fraction(value)), bits) for value in sizes]
+        most = max(map(abs, weight.floats()))
+        self._greatest = Fraction(most), Fraction(max(map(abs, sizes)))
 
     def _group(self, rows: Rows) -> _Group:
         more = 0 if self._exact else 1
@@ -68,9 +79,16 @@ class Sums:
         return _Group(self._kernel.matrix(rows), self._kernel.matrix(sizes))
 
     def of(self, read: Ends) -> Ends:
-        """What the layer gives for what it reads."""
+        """What the layer gives for what it reads.
+
+        Raises:
+            UnprovedError: computed in binary32 it may overflow.
+        """
         layer, places, coarse = self._layer, self._places, self._places - self._shift
         centres, radii = read.centred()
+        more = [0] * layer.shape[0]
+        if self._roundings:
+            radii, more = self._rounded(centres, radii)
         cut = 0 if self._exact else (layer.terms * max(map(abs, centres)) >> places) + 1
         lower, upper = [0] * layer.entries, [0] * layer.entries
         area = layer.entries // layer.shape[0]
@@ -83,10 +101,21 @@ class Sums:
                     own = slice(o * area + at, o * area + at + len(row))
                     bias = self._bias[o]
                     values = [value + bias >> places for value in row]
-                    off = [_up(value, coarse) + cut for value in reach]
+                    off = [_up(value, coarse) + cut + more[o] for value in reach]
                     lower[own] = map(sub, values, off)
                     upper[own] = [value + each + 2 for value, each in zip(values, off, strict=True)]
         return Ends(lower, upper)
+
+    def _rounded(self, centres: list[int], radii: list[int]) -> tuple[list[int], list[int]]:
+        """Radii that hold what rounding adds too, and for each channel what it adds besides."""
+        layer, count = self._layer, self._roundings
+        weight, size = self._greatest
+        sizes = list(map(add, map(abs, centres), radii))
+        most = Fraction(max(sizes), 1 << self._bits)
+        require_no_overflow(layer, weight, most, size)
+        lost = underflow(layer, weight, most, self._bits)
+        wider = [radius + share(size, count) for radius, size in zip(radii, sizes, strict=True)]
+        return wider, [share(size, count) + lost for size in self._sizes]
 
 
 def _up(value: int, places: int) -> int:

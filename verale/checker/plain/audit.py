@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..certificate import Certificate
 from ..deployment import Deployment, are_binary32, unproved
 from ..errors import UnprovedError
@@ -36,7 +38,7 @@ class PlainAudit(Steps):
     Args:
         certificate, head, latents, limit, size, network, pictures: as for `Steps`.
         quadratic: the rule of this head in the kernel.
-        enclosure: of the pictures' network in the kernel; None without pictures.
+        enclosure: of the pictures' network in the kernel, given the arithmetic; None without pictures.
     """
 
     def __init__(
@@ -50,11 +52,12 @@ class PlainAudit(Steps):
         pictures: Pictures | None = None,
         *,
         quadratic: QuadraticRule,
-        enclosure: Enclosure | None = None,
+        enclosure: Callable[[str], Enclosure] | None = None,
     ) -> None:
         super().__init__(certificate, head, latents, limit, size, network, pictures)
         self._quadratic = quadratic
-        self._enclosure = enclosure
+        asked = certificate.arithmetic
+        self._enclosure = None if enclosure is None or asked is None else enclosure(asked)
         self._space = quadratic.space
 
     def run(self, minimality: bool, deployment: Deployment | None = None) -> None:
@@ -108,7 +111,7 @@ class PlainAudit(Steps):
             require_deployed(self.deployed)
             if image is not None and not are_binary32(image.exact):
                 raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
-            if "picture" in self.proved:
+            if "picture" in self.proved and certificate.arithmetic == "real":
                 raise unproved(
                     "of the picture real latents are proved, so perhaps none in binary32 satisfy the statements"
                 )

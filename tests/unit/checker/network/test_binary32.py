@@ -1,0 +1,269 @@
+"""Computed in binary32, no latent leaves its ends: whatever the order of sums, with the errors that are allowed at
+their worst, with batch normalisation folded, and as torch computes it."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import pytest
+import torch
+from support.network_binary32 import Adversary, folded, near
+from support.network_truth import Drawn, drawn
+from support.networks import layer
+from torch import nn
+
+from verale.checker.errors import UnprovedError
+from verale.checker.kernel import KERNELS, Kernel, load_kernel
+from verale.checker.network import binary32, read_network
+from verale.checker.network.enclosure import EnclosedLatents, Enclosure
+from verale.checker.pictures import Picture
+
+UNIT = Fraction(1, 2**24)
+
+
+@pytest.fixture(params=KERNELS, scope="module")
+def kernel(request: pytest.FixtureRequest) -> Kernel:
+    return load_kernel(request.param)
+
+
+def enclosed(network: Drawn, picture: bytes, kernel: Kernel, arithmetic: str = "float32") -> EnclosedLatents:
+    return Enclosure(read_network(network.file()), kernel, arithmetic).latents(Picture(network.shape, picture))
+
+
+def require_held(box: EnclosedLatents, latents: dict[tuple[int, ...], float], shape: tuple[int, ...]) -> None:
+    for at in product(*map(range, shape)):
+        patch = at[1] * shape[2] + at[2] if len(at) == 3 else 0
+        value = Fraction(latents[at]) * 2**box.bits
+        assert box.lower[patch][at[0]] <= value <= box.upper[patch][at[0]], at
+
+
+def pixels(network: Drawn, seed: int) -> bytes:
+    source = random.Random(seed)
+    return bytes(source.choice([0, 255, source.randrange(256)]) for _ in range(prod(network.shape)))
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_no_order_leaves_the_ends(first: int, kernel: Kernel) -> None:
+    count = 0
+    for seed in range(first, first + 20):
+        try:
+            network = drawn(seed)
+        except ValueError:
+            continue
+        picture = pixels(network, seed)
+        box = enclosed(network, picture, kernel)
+        for attempt in range(4):
+            shape, latents = Adversary(100 * seed + attempt).given(network, picture)[network.layers[-1]["name"]]
+            require_held(box, latents, shape)
+            count += 1
+    assert count >= 60
+
+
+def batch_normed(seed: int) -> tuple[Drawn, dict[str, dict[str, Any]]]:
+    """Two convolutions with batch normalisation, folded, and the numbers that they were folded from."""
+    source = random.Random(seed)
+
+    def numbers(count: int, low: float, high: float) -> list[float]:
+        return [near(source.uniform(low, high)) for _ in range(count)]
+
+    layers = [
+        layer("a", "conv2d", "picture", padding=[1, 1]),
+        layer("b", "relu", "a"),
+        layer("c", "conv2d", "b"),
+        layer("d", "sigmoid", "c"),
+    ]
+    norms: dict[str, dict[str, Any]] = {}
+    tensors: dict[str, Any] = {}
+    scale = source.choice([1e-3, 1.0, 30.0])
+    for name, outputs, inputs in (("a", 3, 1), ("c", 2, 3)):
+        weight = [[[numbers(2, -1, 1) for _ in range(2)] for _ in range(inputs)] for _ in range(outputs)]
+        norms[name] = {
+            "weight": weight,
+            "mean": numbers(outputs, -3 * scale, 3 * scale),
+            "var": numbers(outputs, 1e-6, 4 * scale**2),
+            "gamma": numbers(outputs, -2, 2),
+            "beta": numbers(outputs, -1, 1),
+        }
+        if source.random() < 0.5:
+            norms[name]["bias"] = numbers(outputs, -1, 1)
+        for part, values in zip(("weight", "bias", "magnitude"), folded(norms[name]), strict=True):
+            tensors[f"{name}.{part}"] = values
+    return Drawn(layers, tensors, (1, 4, 4), [0.5], [0.25]), norms
+
+
+def test_a_batch_normalisation_that_is_not_folded_stays_inside(kernel: Kernel) -> None:
+    for seed in range(20):
+        network, norms = batch_normed(seed)
+        picture = pixels(network, seed)
+        box = enclosed(network, picture, kernel)
+        for attempt in range(4):
+            adversary = Adversary(seed * 50 + attempt)
+            for given in (norms, None):  # as it was, and folded
+                shape, latents = adversary.given(network, picture, given)["d"]
+                require_held(box, latents, shape)
+
+
+@pytest.mark.parametrize("dtype", ["F32", "F64"])
+@pytest.mark.parametrize("bias", [None, 0.7, -300.0])
+def test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends(
+    dtype: str, bias: float | None, kernel: Kernel
+) -> None:
+    """Each term with all its roundings upwards, or downwards."""
+    source = random.Random(f"{dtype}{bias}")
+    weight = [source.uniform(-1, 1) for _ in range(50)]
+    if dtype == "F32":
+        weight = list(map(near, weight))
+    tensors: dict[str, Any] = {"a.weight": [[[weight[i : i + 10] for i in range(0, 50, 10)]]]}
+    if bias is not None:
+        tensors["a.bias"] = [near(bias)]
+    network = Drawn([layer("a", "conv2d", "picture")], tensors, (1, 5, 10), [0.0], [1.0], dtype)
+    picture = bytes([255 * source.randrange(2) for _ in range(50)])  # 0 and 1, of which only 1 is rounded
+    box = enclosed(network, picture, kernel)
+    terms = [Fraction(w) for w, v in zip(weight, picture, strict=True) if v]
+    one = Fraction(tensors.get("a.bias", [0.0])[0])
+    roundings = 51 + 1 + (dtype == "F64") + 5  # 5 of the picture: a quotient 2, std 1, its reciprocal 1, the product 1
+    for up in (True, False):
+        moved = sum(w / (1 - UNIT) ** roundings if (w > 0) == up else w * (1 - UNIT) ** roundings for w in terms)
+        moved += one / (1 - UNIT) ** 52 if (one > 0) == up else one * (1 - UNIT) ** 52
+        assert box.lower[0][0] <= moved * 2**box.bits <= box.upper[0][0]
+    size = sum(map(abs, terms)) + abs(one)
+    assert box.upper[0][0] - box.lower[0][0] <= 2.6 * (roundings + 1) * UNIT * size * 2**box.bits
+
+
+@pytest.mark.parametrize("kind", ["sigmoid", "tanh"])
+def test_the_worst_function_stays_inside_and_no_end_leaves_its_range(kind: str, kernel: Kernel) -> None:
+    layers = [layer("a", "conv2d", "picture"), layer("b", kind, "a")]
+    network = Drawn(layers, {"a.weight": [[[[40.0]]]]}, (1, 2, 3), [0.5], [1.0])
+    picture = bytes([0, 100, 127, 128, 140, 255])
+    real, computed = (enclosed(network, picture, kernel, arithmetic) for arithmetic in ("real", "float32"))
+    one = 1 << computed.bits
+    pairs = zip(real.lower, real.upper, computed.lower, computed.upper, strict=True)
+    for (low,), (high,), (least,), (most,) in pairs:
+        size = max(abs(low), abs(high)) >> real.bits - computed.bits
+        assert (0 if kind == "sigmoid" else -one) <= least and most <= one
+        assert least <= max(0 if kind == "sigmoid" else -one, (low >> real.bits - computed.bits) - 16 * size / 2**24)
+        assert min(one, (high >> real.bits - computed.bits) + 16 * size / 2**24) <= most
+
+
+def module() -> nn.Module:
+    """A small residual network, in eval mode, with numbers of its own."""
+    torch.manual_seed(7)
+
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv1, self.norm1 = nn.Conv2d(1, 6, 3, 2, 1, bias=False), nn.BatchNorm2d(6)
+            self.conv2, self.norm2 = nn.Conv2d(6, 6, 3, 1, 1), nn.BatchNorm2d(6)
+            self.conv3 = nn.Conv2d(6, 3, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            x = nn.functional.max_pool2d(torch.relu(self.norm1(self.conv1(x))), 3, 2, 1)
+            x = torch.relu(self.norm2(self.conv2(x)) + x)
+            return torch.sigmoid(self.conv3(nn.functional.avg_pool2d(x, 2, 1)))
+
+    built = Block().eval()
+    for norm in (built.norm1, built.norm2):
+        for values, low, high in ((norm.running_mean, -1, 1), (norm.running_var, 0.1, 2), (norm.weight, -2, 2)):
+            nn.init.uniform_(values, low, high)  # type: ignore[arg-type]  # there are buffers
+    return built
+
+
+def frozen(built: Any) -> Drawn:
+    """The same as a network file, folded in binary64."""
+    tensors: dict[str, Any] = {}
+    for conv, norm in (("conv1", "norm1"), ("conv2", "norm2")):
+        own, normal = getattr(built, conv), getattr(built, norm)
+        numbers = {"weight": own.weight, "mean": normal.running_mean, "var": normal.running_var}
+        numbers |= {"gamma": normal.weight, "beta": normal.bias} | ({} if own.bias is None else {"bias": own.bias})
+        parts = folded({name: values.double().tolist() for name, values in numbers.items()})
+        tensors |= {
+            f"{conv}.{name}": values for name, values in zip(("weight", "bias", "magnitude"), parts, strict=True)
+        }
+    tensors |= {"conv3.weight": built.conv3.weight.double().tolist(), "conv3.bias": built.conv3.bias.double().tolist()}
+    layers = [
+        layer("conv1", "conv2d", "picture", stride=[2, 2], padding=[1, 1]),
+        layer("relu1", "relu", "conv1"),
+        layer("pool", "max_pool2d", "relu1", kernel=[3, 3], stride=[2, 2], padding=[1, 1]),
+        layer("conv2", "conv2d", "pool", padding=[1, 1]),
+        layer("sum", "add", "conv2", "pool"),
+        layer("relu2", "relu", "sum"),
+        layer("mean", "avg_pool2d", "relu2", stride=[1, 1]),
+        layer("conv3", "conv2d", "mean"),
+        layer("latents", "sigmoid", "conv3"),
+    ]
+    return Drawn(layers, tensors, (1, 16, 16), [0.4], [0.3])
+
+
+@pytest.mark.filterwarnings("ignore:TF32 acceleration")  # of GPUs, which no test has
+def test_what_torch_computes_lies_inside(kernel: Kernel) -> None:
+    """With one thread and with two, with oneDNN and without; and the real latents do too."""
+    built = module()
+    network = frozen(built)
+    threads = torch.get_num_threads()
+    for seed in range(4):
+        picture = pixels(network, seed)
+        box, real = (enclosed(network, picture, kernel, arithmetic) for arithmetic in ("float32", "real"))
+        values = torch.tensor(list(picture), dtype=torch.uint8).view(1, 1, 16, 16)
+        for count, one_dnn in product((1, 2), (True, False)):
+            torch.set_num_threads(count)
+            try:
+                with torch.no_grad(), torch.backends.mkldnn.flags(enabled=one_dnn):
+                    latents = built((values.float() / 255 - 0.4) / 0.3)[0].double()
+            finally:
+                torch.set_num_threads(threads)
+            found = {
+                tuple(at): float(latents[tuple(at)])
+                for at in torch.cartesian_prod(*map(torch.arange, latents.shape)).tolist()
+            }
+            require_held(box, found, tuple(latents.shape))
+        shift = real.bits - box.bits
+        for wide, narrow in ((box.lower, real.lower), (box.upper, real.upper)):
+            pairs = [pair for rows in zip(wide, narrow, strict=True) for pair in zip(*rows, strict=True)]
+            assert (
+                all(w << shift <= n for w, n in pairs) if wide is box.lower else all(w << shift >= n for w, n in pairs)
+            )
+        widest = max(b - a for rows in zip(box.lower, box.upper, strict=True) for a, b in zip(*rows, strict=True))
+        assert widest < 2**box.bits / 1000
+
+
+def test_refuses_what_it_cannot_bound(kernel: Kernel) -> None:
+    def conv(weight: float, bias: float = 0.0, dtype: str = "F64", **fields: Any) -> Drawn:
+        tensors = {"a.weight": [[[[weight]]]], "a.bias": [bias]} | fields
+        return Drawn([layer("a", "conv2d", "picture")], tensors, (1, 1, 1), [0.0], [1.0], dtype)
+
+    networks = {
+        "numbers of the layer a may overflow": [conv(1e38), conv(1.0, 1e38), conv(1e300), conv(1e-9, 1e300)],
+        "mean or std may overflow": [
+            Drawn([layer("a", "relu", "picture")], {}, (1, 1, 1), [0.0], [1e-300]),
+            Drawn([layer("a", "relu", "picture")], {}, (1, 1, 1), [1e300], [1.0]),
+        ],
+        "the normalised picture may overflow": [
+            Drawn([layer("a", "relu", "picture")], {}, (1, 1, 1), [0.0], [2.0**-125])
+        ],
+        "the slope of the layer a may underflow": [
+            Drawn([layer("a", "leaky_relu", "picture", slope="0x1p-130")], {}, (1, 1, 1), [1.0], [1.0])
+        ],
+    }
+    networks["numbers of the layer a may overflow"] += [
+        conv(1.0, 2.0, **{"a.magnitude": [2.0**33]}),
+        conv(2.0**33, 2.0, **{"a.magnitude": [2.0]}),
+    ]
+    twice = [layer("a", "conv2d", "picture"), layer("b", "add", "a", "a")]
+    large = Drawn(twice, {"a.weight": [[[[2.0**123]]]]}, (1, 1, 1), [0.0], [1.0])
+    networks["numbers of the layer b may overflow"] = [large]
+    for message, each in networks.items():
+        for network in each:
+            with pytest.raises(UnprovedError, match=message) as error:
+                enclosed(network, bytes([255]), kernel)
+            assert error.value.reason == "picture"
+            enclosed(network, bytes([255]), kernel, "real")
+
+
+def test_a_sum_that_is_too_long_is_refused() -> None:
+    assert binary32.share(1 << 40, 2**21) > 1 << 37
+    with pytest.raises(UnprovedError, match="sums of about 2097153 roundings are too long"):
+        binary32.share(1, 2**21 + 1)
