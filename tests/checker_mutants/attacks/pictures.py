@@ -143,16 +143,16 @@ def _worst() -> Iterator[tuple[str, Drawn, bytes, Fraction]]:
     total = sum(map(Fraction, weight))
     for up in (1, -1):
         sums = Drawn([layer("a", "conv2d", "picture")], own, shape, [0.0], [1.0])
-        yield f"sum {up}", sums, picture, total / one ** (up * (41 + 2 + 5)) + Fraction(3, 4) / one ** (up * 42)
+        yield f"sum {up}", sums, picture, total / one ** (up * (41 + 2 + 6)) + Fraction(3, 4) / one ** (up * 42)
         norm = Drawn(sums.layers, own | {"a.magnitude": [1000.0]}, shape, [0.0], [1.0])
         lost = 1000 * (1 / one**53 - 1)
         yield f"norm {up}", norm, picture, total + Fraction(3, 4) + up * lost
         mean = Drawn([layer("a", "avg_pool2d", "picture", kernel=[5, 8])], {}, shape, [0.0], [1.0])
-        yield f"mean {up}", mean, picture, 1 / one ** (up * (42 + 5))
+        yield f"mean {up}", mean, picture, 1 / one ** (up * (42 + 6))
         leaky = Drawn([layer("a", "leaky_relu", "picture", slope=(0.1).hex())], {}, (1, 1, 1), [1.0], [1.0])
         yield f"leaky {up}", leaky, bytes([0]), -Fraction(0.1) / one ** (up * (2 + 4))
         added = Drawn([layer("a", "add", "picture", "picture")], {}, (1, 1, 1), [0.0], [1.0])
-        yield f"add {up}", added, bytes([255]), 2 / one ** (up * (2 + 5))
+        yield f"add {up}", added, bytes([255]), 2 / one ** (up * (2 + 6))
         smooth = Drawn([layer("a", "sigmoid", "picture")], {}, (1, 1, 1), [0.0], [1.0])
         yield f"sigmoid {up}", smooth, bytes([0]), Fraction(1, 2) + up * Fraction(8, 2**24)
 

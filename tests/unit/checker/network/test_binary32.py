@@ -125,7 +125,7 @@ def test_the_worst_roundings_of_one_sum_stay_inside_and_nearly_reach_the_ends(
     box = enclosed(network, picture, kernel)
     terms = [Fraction(w) for w, v in zip(weight, picture, strict=True) if v]
     one = Fraction(tensors.get("a.bias", [0.0])[0])
-    roundings = 51 + 1 + (dtype == "F64") + 5  # 5 of the picture: a quotient 2, std 1, its reciprocal 1, the product 1
+    roundings = 51 + 1 + (dtype == "F64") + 6  # 6 of the picture: the quotients 2 each, the difference, and std
     for up in (True, False):
         moved = sum(w / (1 - UNIT) ** roundings if (w > 0) == up else w * (1 - UNIT) ** roundings for w in terms)
         moved += one / (1 - UNIT) ** 52 if (one > 0) == up else one * (1 - UNIT) ** 52
