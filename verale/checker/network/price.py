@@ -46,8 +46,7 @@ def price(network: Network, kernel: str, bits: int) -> tuple[int, int]:
 def _steps(layer: Layer, kernel: str) -> int:
     steps = _ENTRY * layer.entries
     if layer.kind in TENSORS:
-        windows = layer.products // layer.shape[0] * layer.settings.groups
-        return steps + _PRODUCT[kernel] * layer.products // 2 + _WINDOW * windows + _WEIGHT * _weights(layer)
+        return steps + _PRODUCT[kernel] * layer.products // 2 + _WINDOW * _windows(layer) + _WEIGHT * _weights(layer)
     if layer.kind in ("sigmoid", "tanh"):
         return steps + _SERIES[kernel] * layer.entries
     return steps + _READ * layer.products * len(layer.inputs)
@@ -57,7 +56,13 @@ def _numbers(layer: Layer) -> int:
     """Those that are kept while a layer is computed, besides what it reads and gives."""
     if layer.kind not in TENSORS:
         return layer.products
-    return 2 * sum(map(prod, layer.read)) + 3 * max(layer.terms, min(AT_ONCE, layer.products)) + 3 * _weights(layer)
+    at_once = max(layer.terms, min(AT_ONCE, _windows(layer) // layer.settings.groups))
+    return 2 * sum(map(prod, layer.read)) + 3 * at_once + 3 * _weights(layer)
+
+
+def _windows(layer: Layer) -> int:
+    """The entries of all matrices that are multiplied."""
+    return layer.products // layer.shape[0] * layer.settings.groups
 
 
 def _weights(layer: Layer) -> int:
