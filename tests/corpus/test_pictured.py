@@ -88,6 +88,8 @@ def faults(case: PictureCase, picture: list[list[list[int]]]) -> list[str]:
         radius = description["geometry"].get("radius")
         if radius is not None:
             found += ["radius"] * any(sum(x * x for x in z) > ball(_end(radius)) ** 2 for z in image)
+        bare = description["geometry"].get("epsilon") == (0.0).hex()
+        found += ["zero"] * any(bare and all(x == 0 for x in z) for z in image)
         for number, statement in enumerate(predicate["statements"]):
             j, (low, high) = statement["prototype"], map(_end, statement["interval"])
             value = head.observable(image[statement["patch"]], j) if "patch" in statement else head.activation(image, j)
@@ -118,8 +120,8 @@ def test_what_is_proved_is_true_and_what_is_false_is_not() -> None:
     other = next(case for case in CASES if case.name == "other-pixel")
     for case in CASES:
         given = case.network is not None and case.pictures is not None
-        if case.name == "beyond-point":
-            assert faults(case, [[[255]]]) == []
+        if case.name in ("beyond-point", "false-zero"):
+            assert faults(case, [[[255]]]) == ["zero"] * case.name.startswith("false")
         elif case.name in ("beyond-computed", "large-float32"):
             assert faults(case, PICTURE) == []  # of the real latents
         elif case.name == "false-computed-narrow":

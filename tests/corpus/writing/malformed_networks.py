@@ -49,6 +49,7 @@ DESCRIPTIONS: list[tuple[str, str, Change]] = [
     ("input-huge", "A picture of 2^25 entries.", _set("input/shape", [1, 2**12, 2**13])),
     ("mean-long", "Two means of one channel.", _set("input/mean", ["0x0p+0", "0x0p+0"])),
     ("mean-a-number", "A mean that is no hex float.", _set("input/mean", [0])),
+    ("mean-decimal", "A mean that is a decimal number.", _set("input/mean", ["0.5"])),
     ("std-zero", "A picture divided by 0.", _set("input/std", ["0x0p+0"])),
     ("std-negative", "A picture divided by a negative number.", _set("input/std", ["-0x1p+0"])),
     ("layer-a-string", "A layer that is no object.", _set(f"layers/{_STEM}", "conv2d")),

@@ -196,6 +196,7 @@ def _false() -> Iterator[PictureCase]:
         _WEIGHT, _AXES, geometry={"kind": "inner_product", "radius": (0.5).hex()}, similarity=files.IDENTITY
     )
     yield _case("false-radius", "Latents longer than the radius.", certified(short), short, "NOT_PROVED", "picture")
+    yield _zero()
     worse = changed(true, lambda p: p.update(predicted=1 - p["predicted"], margins=p["margins"][::-1]))
     yield _case("false-class", "The other class.", worse, head, "REFUTED", "refuted")
     nothing = changed(true, lambda p: p.update(statements=[]))
@@ -227,6 +228,16 @@ def _computed(true: Document, spatial: Document, head: bytes) -> Iterator[Pictur
         comment = f"Numbers of size 2^121, in {'real arithmetic' if status == 'PROVED' else 'binary32'}."
         case = _case(f"large-{arithmetic}", comment, document, head, status, reason)
         yield replace(case, network=network.file())
+
+
+def _zero() -> PictureCase:
+    """Latents without a direction."""
+    head = HEADS["cosine"]
+    black = Drawn([layer("a", "conv2d", "picture")], {"a.weight": [[[[0.0]]], [[[0.0]]]]}, (1, 1, 1), [0.0], [1.0])
+    document = about(files.document(head, [], 1, paradigm="top_k"), black.file(), [[[255]]])
+    comment = "Latents that are zero, of which a cosine without epsilon is undefined."
+    case = _case("false-zero", comment, document, head, "NOT_PROVED", "picture")
+    return replace(case, network=black.file(), pictures=png([[[255]]]))
 
 
 def _beyond() -> PictureCase:

@@ -13,7 +13,7 @@ from support.networks import chunk, picture_digest, pictures_file, png
 
 from verale.checker import pictures as module
 from verale.checker import png_reader
-from verale.checker.errors import PictureError
+from verale.checker.errors import FormatError, PictureError
 from verale.checker.pictures import PictureFile, Pictures
 from verale.soundness.independent import files
 
@@ -106,6 +106,11 @@ def test_inflates_no_more_than_the_picture_has(monkeypatch) -> None:
     with pytest.raises(PictureError, match="no zlib stream"):
         pictures(SIGNATURE + header(7, 5, 8, 0, 0, 0, 0) + chunk(b"IDAT", bomb) + chunk(b"IEND", b""))
     assert inflated == [41]
+
+
+def test_a_reader_of_png_files_reads_nothing_else() -> None:
+    with pytest.raises(FormatError, match="does not begin as a PNG file does"):
+        png_reader.read_png(pictures_file([drawn(GREY)]), GREY)
 
 
 def test_refuses_a_file_that_is_too_long(monkeypatch) -> None:
