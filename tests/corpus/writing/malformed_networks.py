@@ -93,7 +93,9 @@ DESCRIPTIONS: list[tuple[str, str, Change]] = [
     ("large", "A layer of more than 2^24 entries.", _set(f"layers/{_STEM}/padding", [4096, 4096])),
 ]
 
-_GREY = [[[[1.0]]]]
+_ONE = [[[1.0]]]
+_BOTH = [_ONE, _ONE]
+"""The weight of two channels of one."""
 
 
 def malformed_networks() -> Iterator[tuple[str, str, bytes]]:
@@ -110,60 +112,53 @@ def malformed_networks() -> Iterator[tuple[str, str, bytes]]:
 
 
 def _of_tensors() -> Iterator[tuple[str, str, bytes]]:
-    """Of a convolution with one weight, 1."""
+    """Of networks that give two channels, as many as the head of the corpus asks for."""
 
-    def convolution(tensors: dict[str, Any], **fields: Any) -> bytes:
-        return network_file([layer("a", "conv2d", "picture", **fields)], tensors)
+    def convolution(**tensors: Any) -> bytes:
+        return network_file([layer("a", "conv2d", "picture")], {f"a.{name}": each for name, each in tensors.items()})
 
-    def linear(tensors: dict[str, Any], *before: dict[str, Any]) -> bytes:
-        return network_file([*before, layer("a", "linear", before[-1]["name"] if before else "picture")], tensors)
+    def linear(weight: Any, *before: dict[str, Any]) -> bytes:
+        name = before[-1]["name"] if before else "picture"
+        return network_file([*before, layer("end", "linear", name)], {"end.weight": weight})
+
+    def followed(*layers: dict[str, Any]) -> bytes:
+        return network_file([*layers, layer("end", "conv2d", layers[-1]["name"])], {"end.weight": _BOTH})
 
     flat = layer("flat", "flatten", "picture")
-    yield "weight-missing", "A convolution without its weight.", convolution({})
-    yield "weight-of-none", "A tensor that belongs to no layer.", convolution({"a.weight": _GREY, "b.weight": _GREY})
-    yield "tensor-unknown", "A tensor that convolutions have not.", convolution({"a.weight": _GREY, "a.scale": [1.0]})
-    yield "weight-matrix", "A convolution's weight of two sizes.", convolution({"a.weight": [[1.0]]})
-    yield "weight-channels", "Weights of two channels for one.", convolution({"a.weight": [[[[1.0]], [[1.0]]]]})
+    more = {"a.weight": _BOTH, "b.weight": _BOTH}
+    yield "weight-missing", "A convolution without its weight.", convolution()
+    yield "weight-of-none", "A tensor of no layer.", network_file([layer("a", "conv2d", "picture")], more)
+    yield "tensor-unknown", "A tensor that convolutions have not.", convolution(weight=_BOTH, scale=[1.0, 1.0])
+    yield "weight-matrix", "A convolution's weight of two sizes.", convolution(weight=[[1.0], [1.0]])
+    yield "weight-channels", "Weights of two channels for one.", convolution(weight=[[*_ONE, *_ONE]] * 2)
     yield "weight-empty", "A weight of no output.", _with_empty_weight()
-    yield "bias-long", "Two biases of one output.", convolution({"a.weight": _GREY, "a.bias": [1.0, 1.0]})
-    yield "magnitude-alone", "A magnitude without a bias.", convolution({"a.weight": _GREY, "a.magnitude": [1.0]})
-    yield (
-        "magnitude-less",
-        "A magnitude less than the bias.",
-        convolution({"a.weight": _GREY, "a.bias": [-1.0], "a.magnitude": [0.5]}),
-    )
-    yield (
-        "magnitude-long",
-        "Two magnitudes of one output.",
-        convolution({"a.weight": _GREY, "a.bias": [1.0], "a.magnitude": [1.0, 1.0]}),
-    )
-    yield "bias-infinite", "An infinite bias.", convolution({"a.weight": _GREY, "a.bias": [float("inf")]})
-    yield "weight-nan", "A weight that is no number.", convolution({"a.weight": [[[[float("nan")]]]]})
-    yield "linear-of-planes", "A linear layer of rows and columns.", linear({"a.weight": [[1.0] * 16]})
-    yield "linear-columns", "A linear layer of 15 numbers for 16.", linear({"a.weight": [[1.0] * 15]}, flat)
-    yield "linear-vector", "A linear layer's weight of one size.", linear({"a.weight": [1.0] * 16}, flat)
-    yield (
-        "flat-twice",
-        "A flat layer is made flat.",
-        network_file([flat, layer("b", "flatten", "flat")], {}),
-    )
+    yield "bias-long", "Three biases of two outputs.", convolution(weight=_BOTH, bias=[1.0] * 3)
+    yield "magnitude-alone", "A magnitude without a bias.", convolution(weight=_BOTH, magnitude=[1.0, 1.0])
+    less = {"bias": [-1.0, 0.0], "magnitude": [0.5, 0.5]}
+    yield "magnitude-less", "A magnitude less than the bias.", convolution(weight=_BOTH, **less)
+    long = {"bias": [1.0, 1.0], "magnitude": [1.0] * 3}
+    yield "magnitude-long", "Three magnitudes of two outputs.", convolution(weight=_BOTH, **long)
+    yield "bias-infinite", "An infinite bias.", convolution(weight=_BOTH, bias=[0.0, float("inf")])
+    yield "weight-nan", "A weight that is no number.", convolution(weight=[_ONE, [[[float("nan")]]]])
+    yield "linear-of-planes", "A linear layer of rows and columns.", linear([[1.0] * 16] * 2)
+    yield "linear-columns", "A linear layer of 15 numbers for 16.", linear([[1.0] * 15] * 2, flat)
+    yield "linear-vector", "A linear layer's weight of one size.", linear([1.0] * 2, flat)
+    twice = flat, layer("again", "flatten", "flat")
+    yield "flat-twice", "A flat layer is made flat.", linear([[1.0] * 16] * 2, *twice)
     for kind in ("max_pool2d", "upsample_nearest"):
-        yield f"{kind}-flat", "A flat layer has no rows.", network_file([flat, layer("b", kind, "flat")], {})
+        yield f"{kind}-flat", "A flat layer has no rows.", linear([[1.0] * 4] * 2, flat, layer("b", kind, "flat"))
     pooled = layer("b", "max_pool2d", "picture")
     yield "concat-rows", "Layers of other rows.", network_file([pooled, layer("c", "concat", "b", "picture")], {})
-    yield "slope-above", "A slope above 1.", network_file([layer("a", "leaky_relu", "picture", slope="0x1.8p+0")], {})
-    yield "slope-below", "A slope below 0.", network_file([layer("a", "leaky_relu", "picture", slope="-0x1p-2")], {})
-    yield (
-        "slope-a-number",
-        "A slope that is no hex float.",
-        network_file([layer("a", "leaky_relu", "picture", slope=1)], {}),
-    )
-    yield "scale-zero", "Rows that vanish.", network_file([layer("a", "upsample_nearest", "picture", scale=[0, 1])], {})
-    many = [layer(f"a{i}", "relu", f"a{i - 1}" if i else "picture") for i in range(4097)]
-    yield "layers-many", "4,097 layers.", network_file(many, {})
-    ones = [layer("a0", "upsample_nearest", "picture", scale=[1024, 1024])]
-    ones += [layer(f"a{i + 1}", "max_pool2d", f"a{i}", kernel=[9, 9], stride=[1, 1], padding=[4, 4]) for i in range(51)]
-    yield "products-many", "More than 2^36 products.", network_file(ones, {})
+    yield "slope-above", "A slope above 1.", followed(layer("a", "leaky_relu", "picture", slope="0x1.8p+0"))
+    yield "slope-below", "A slope below 0.", followed(layer("a", "leaky_relu", "picture", slope="-0x1p-2"))
+    yield "slope-a-number", "A slope that is no hex float.", followed(layer("a", "leaky_relu", "picture", slope=1))
+    yield "scale-zero", "Rows that vanish.", followed(layer("a", "upsample_nearest", "picture", scale=[0, 1]))
+    many = [layer(f"a{i}", "relu", f"a{i - 1}" if i else "picture") for i in range(4096)]
+    yield "layers-many", "4,097 layers.", followed(*many)
+    large = [layer("a0", "upsample_nearest", "picture", scale=[1024, 1024])]
+    pools = {"kernel": [9, 9], "stride": [1, 1], "padding": [4, 4]}
+    large += [layer(f"a{i + 1}", "max_pool2d", f"a{i}", **pools) for i in range(51)]
+    yield "products-many", "More than 2^36 products.", network_file(large, {})
 
 
 def _with_empty_weight() -> bytes:
@@ -184,7 +179,7 @@ def _of_files(valid: bytes) -> Iterator[tuple[str, str, bytes]]:
     yield "description-a-list", "A description that is no object.", _described(header, "[]", body)
     yield "description-cut", "A description that is cut.", _described(header, text[:-1], body)
     yield "description-key-twice", "A key twice.", _described(header, '{"version": 1, ' + text[1:], body)
-    half = files.safetensors({"a.weight": ("F16", [1, 1, 1, 1], b"\0\0")}, {"verale.network": _one()})
+    half = files.safetensors({"a.weight": ("F16", [2, 1, 1, 1], bytes(4))}, {"verale.network": _one()})
     yield "dtype-f16", "A weight in half precision.", half
 
 
