@@ -20,6 +20,7 @@ Explain and check:
     plot            a picture of a certificate
 From a module to a folder:
     explain_model   head, latents, certificates and their images, from a module
+    export_network  a module from the picture to the latents, as a file that needs no torch
     check           whether a head computes a network's own logits
 Files:
     load_latents, save_latents, Head.load, Head.save, Certificate.load, Certificate.save
@@ -44,6 +45,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from verale.adapters.freezing import export_network
     from verale.certificate import Certificate
     from verale.checker import Verdict
     from verale.errors import VeraleError
@@ -119,6 +121,7 @@ __all__ = [
     "contrast",
     "explain",
     "explain_model",
+    "export_network",
     "load_latents",
     "merge_slots",
     "necessity",
@@ -161,6 +164,7 @@ _HOME = {
     "contrast": "verale.runs.contrast",
     "explain": "verale.search.explain",
     "explain_model": "verale.runs.explain_model",
+    "export_network": "verale.adapters.freezing",
     "load_latents": "verale.head",
     "merge_slots": "verale.head",
     "necessity": "verale.runs.necessity",

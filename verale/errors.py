@@ -12,6 +12,7 @@ __all__ = [
     "HeadError",
     "InputError",
     "LatentsError",
+    "NetworkError",
     "UsageError",
     "VeraleError",
     "first_line",
@@ -49,6 +50,20 @@ class HeadError(VeraleError):
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"head field '{field}': {problem}")
         self.field = field
+        self.problem = problem
+
+
+class NetworkError(VeraleError):
+    """A network that verale cannot freeze, or whose file is malformed.
+
+    Attributes:
+        layer: the layer, or the field of the file.
+        problem: what is wrong, and what was expected.
+    """
+
+    def __init__(self, layer: str, problem: str) -> None:
+        super().__init__(f"network layer '{layer}': {problem}")
+        self.layer = layer
         self.problem = problem
 
 

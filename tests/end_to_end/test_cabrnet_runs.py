@@ -19,7 +19,9 @@ from verale.adapters.cabrnet.configuration import load_yaml
 from verale.checker import Auditor, Status
 from verale.cli import main
 from verale.cli.explain import command
-from verale.errors import InputError, UsageError
+from verale.demo.network import IMAGES as DIGITS
+from verale.demo.network import RUN
+from verale.errors import InputError, NetworkError, UsageError
 from verale.head import Head, as_patches, evaluate, load_labels, load_latents
 from verale.runs.source import load_source
 from verale.runs.table import read_table
@@ -579,3 +581,24 @@ def test_importing_cabrnet_leaves_warnings_as_they_were():
     before = list(warnings.filters)
     load(final("protopnet"))
     assert warnings.filters == before
+
+
+def test_the_extractor_becomes_a_network_file():
+    """On the same pictures it gives the latents that CaBRNet's classifier receives."""
+    from verale.adapters.cabrnet.freezing import frozen_run
+
+    loaded = load(RUN)
+    with pytest.raises(InputError, match="neither resizes nor crops pictures"):
+        frozen_run(RUN)
+    found = frozen_run(RUN, (32, 32))
+    tensors = loaded.preprocess(sorted(DIGITS.glob("*/*.png"))[:3])
+    pictures = ((tensors * 0.5 + 0.5) * 255).round().to(torch.uint8)
+    assert torch.equal(found.normalised(pictures, torch.float32), tensors)
+    torch.testing.assert_close(found.latents(pictures, torch.float32), loaded.latents(tensors), rtol=1e-5, atol=1e-6)
+
+
+def test_a_layer_that_is_not_known_is_refused_by_name():
+    from verale.adapters.cabrnet.freezing import frozen_run
+
+    with pytest.raises(NetworkError, match=r"'extractor\.convnet\.features\.0\.2': \(.*Hardswish\) is not known"):
+        frozen_run(final("protopnet"), (32, 32))

@@ -19,12 +19,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
-from torch.fx.passes.shape_prop import ShapeProp
 from torch.nn import functional
 
 from verale.adapters.fields import Axis, ReceptiveFields
 from verale.adapters.latents import evaluating
-from verale.errors import InputError, first_line
+from verale.adapters.tracing import argument, traced_on
+from verale.errors import InputError
 
 __all__ = ["ReceptiveFields", "fields_of", "receptive_fields"]
 
@@ -49,24 +49,13 @@ def receptive_fields(
     Raises:
         InputError: the network cannot be traced, or does not give latents (N, D, h, w).
     """
-    name = type(network).__name__
-    if any(module.training for module in network.modules()):
-        raise InputError(name, "is in training mode, where images of a batch mix; call .eval()")
-    parameter = next(network.parameters(), torch.zeros(()))
-    image = torch.zeros(1, channels, *size, dtype=parameter.dtype, device=parameter.device)
-    try:
-        traced = _traced(network, None if layer is None else network.get_submodule(layer))
-        with torch.no_grad():
-            traced(image)  # what does not run is told in one line; below it would print a traceback
-            ShapeProp(traced).propagate(image)
-    except Exception as error:  # whatever a network's own code raises
-        raise InputError(name, f"cannot be traced ({type(error).__name__}: {first_line(error)})") from error
+    traced = traced_on(network, (channels, *size), layer)
     follower = _Follower(traced, size)
     for node in traced.graph.nodes:
         follower.follow(node)
     found = follower.fields.get(follower.result)
     if found is None:
-        raise InputError(name, "does not give latents (N, D, h, w), so there is no grid of patches")
+        raise InputError(type(network).__name__, "does not give latents (N, D, h, w), so there is no grid of patches")
     return ReceptiveFields(*found, size, tuple(dict.fromkeys(follower.unknown)))
 
 
@@ -86,42 +75,6 @@ def fields_of(model: nn.Module, image: Tensor, layer: str) -> ReceptiveFields | 
     except InputError as error:
         _log.info("no receptive fields: %s", error)
         return None
-
-
-class _Reached(BaseException):
-    """The layer has given its output, so nothing more is traced. No `except Exception` of a network stops this."""
-
-
-class _Tracer(fx.Tracer):
-    """Traces a network until a layer has given its first output."""
-
-    def __init__(self, last: nn.Module | None) -> None:
-        super().__init__()
-        self._last = last
-        self.returned: Any = None
-
-    def call_module(
-        self, m: nn.Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        returned = super().call_module(m, forward, args, kwargs)
-        if m is self._last:
-            self.returned = returned
-            raise _Reached
-        return returned
-
-
-def _traced(network: nn.Module, last: nn.Module | None) -> fx.GraphModule:
-    """The network as a graph, up to a layer. Raises whatever its code raises."""
-    root, tracer = nn.Sequential(network), _Tracer(last)  # one layer alone would be taken apart otherwise
-    try:
-        graph = tracer.trace(root)
-    except _Reached:
-        graph = tracer.graph
-        graph.output(tracer.create_arg(tracer.returned))
-    else:
-        if last is not None:
-            raise ValueError("it does not call the layer where calls can be followed")
-    return fx.GraphModule(root, graph)
 
 
 _POINTWISE = (
@@ -195,13 +148,13 @@ def _is_spatial(node: fx.Node) -> bool:
 def _is_pointwise(node: fx.Node) -> bool:
     """Whether output (n, d, i, j) depends on the inputs' entries (n, any, i, j) alone."""
     if node.target is torch.cat:
-        return _argument(node, "dim", 1, 0) in (1, -3)
+        return argument(node, "dim", 1, 0) in (1, -3)
     if node.target in _ALONG:
-        return _argument(node, "dim", 2 if node.target is functional.normalize else 1, 1) in (1, -3)
+        return argument(node, "dim", 2 if node.target is functional.normalize else 1, 1) in (1, -3)
     if node.op == "call_method":
         return node.target in _POINTWISE_METHODS
     if node.target is functional.batch_norm:
-        return not _argument(node, "training", 5, False)
+        return not argument(node, "training", 5, False)
     return node.op == "call_function" and node.target in _POINTWISE_FUNCTIONS
 
 
@@ -230,15 +183,15 @@ def _rule_of_call(node: fx.Node) -> _Rule | None:
     if target in (functional.adaptive_avg_pool2d, functional.adaptive_max_pool2d):
         return _adaptive
     if target in (functional.max_pool2d, torch.max_pool2d):
-        kernel, padding, dilation = (_argument(node, *each) for each in (("kernel_size", 1), _PADDING, _DILATION))
-        return _windows(kernel, _argument(node, "stride", 2) or kernel, padding, dilation)
+        kernel, padding, dilation = (argument(node, *each) for each in (("kernel_size", 1), _PADDING, _DILATION))
+        return _windows(kernel, argument(node, "stride", 2) or kernel, padding, dilation)
     if target is functional.avg_pool2d:
-        kernel = _argument(node, "kernel_size", 1)
-        return _windows(kernel, _argument(node, "stride", 2) or kernel, _argument(node, *_PADDING), 1)
+        kernel = argument(node, "kernel_size", 1)
+        return _windows(kernel, argument(node, "stride", 2) or kernel, argument(node, *_PADDING), 1)
     if target is torch.conv2d:
-        shape = getattr(_argument(node, "weight", 1).meta.get("tensor_meta"), "shape", ())
+        shape = getattr(argument(node, "weight", 1).meta.get("tensor_meta"), "shape", ())
         return _convolution(
-            tuple(map(int, shape[2:])), *(_argument(node, *each) for each in (("stride", 3, 1), _PADDED, _DILATED))
+            tuple(map(int, shape[2:])), *(argument(node, *each) for each in (("stride", 3, 1), _PADDED, _DILATED))
         )
     return None
 
@@ -246,11 +199,6 @@ def _rule_of_call(node: fx.Node) -> _Rule | None:
 _PADDING, _DILATION = ("padding", 3, 0), ("dilation", 4, 1)
 _PADDED, _DILATED = ("padding", 4, 0), ("dilation", 5, 1)
 """Name, place and default of arguments, of poolings and of convolutions."""
-
-
-def _argument(node: fx.Node, name: str, place: int, default: Any = None) -> Any:
-    """An argument of a call, by name or by place."""
-    return node.kwargs.get(name, node.args[place] if len(node.args) > place else default)
 
 
 def _convolution(kernel: Any, stride: Any, padding: Any, dilation: Any) -> _Rule:

@@ -32,6 +32,7 @@ _COMMANDS = {
     "head": "verale.cli.head",
     "latents": "verale.cli.latents",
     "necessity": "verale.cli.necessity",
+    "network": "verale.cli.network",
     "refute": "verale.cli.refute",
     "report": "verale.cli.report",
     "rules": "verale.cli.rules",

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import batch_norm, conv2d, max_pool2d, relu
+from torch.nn.functional import relu
 
 from verale.adapters.cabrnet.configuration import load_yaml
 from verale.adapters.fields import ReceptiveFields
@@ -29,24 +29,55 @@ IMAGES = DATA / "images"
 
 IMAGE_SHAPE = (3, 32, 32)
 
-_CONVOLUTIONS = {
-    "convnet.conv1.weight": (64, 3, 7, 7),
-    "convnet.layer1.0.conv1.weight": (64, 64, 3, 3),
-    "convnet.layer1.0.conv2.weight": (64, 64, 3, 3),
-    "add_on.conv1.weight": (32, 64, 1, 1),
-    "add_on.conv1.bias": (32,),
-    "add_on.conv2.weight": (32, 32, 1, 1),
-    "add_on.conv2.bias": (32,),
-}
-_NORM = ("running_mean", "running_var", "weight", "bias")
-_NORMS = {f"convnet.{layer}.{name}": (64,) for layer in ("bn1", "layer1.0.bn1", "layer1.0.bn2") for name in _NORM}
+
+class _Block(nn.Module):
+    """ResNet's residual block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(64, 64, 3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(64)
+        self.conv2 = nn.Conv2d(64, 64, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(64)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return relu(self.bn2(self.conv2(relu(self.bn1(self.conv1(x))))) + x)
 
 
-@dataclass(frozen=True)
-class DigitsNetwork:
-    """The model's extractor: ResNet-18 up to its first residual block, two 1x1 convolutions, a sigmoid."""
+class _Convolutions(nn.Module):
+    """ResNet-18 up to its first residual block."""
 
-    state: Mapping[str, Tensor]
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False)
+        self.bn1 = nn.BatchNorm2d(64)
+        self.maxpool = nn.MaxPool2d(3, stride=2, padding=1)
+        self.layer1 = nn.Sequential(_Block())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return cast(Tensor, self.layer1(self.maxpool(relu(self.bn1(self.conv1(x))))))
+
+
+class _AddOn(nn.Module):
+    """Two 1 x 1 convolutions, a sigmoid."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(64, 32, 1), nn.Conv2d(32, 32, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.sigmoid(self.conv2(relu(self.conv1(x))))
+
+
+class DigitsNetwork(nn.Module):
+    """The model's extractor, from images (N, 3, 32, 32) to latents; its modules have CaBRNet's names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convnet, self.add_on = _Convolutions(), _AddOn()
+
+    def forward(self, images: Tensor) -> Tensor:
+        return cast(Tensor, self.add_on(self.convnet(images)))
 
     def latents(self, images: Tensor) -> Tensor:
         """The latents of images, in evaluation mode.
@@ -65,44 +96,11 @@ class DigitsNetwork:
                 f"images are {images.dtype} {tuple(images.shape)}, expected float32 (N, 3, 32, 32): "
                 "preprocess them with load_images"
             )
-        return self._latents(images)
+        return self.forward(images)
 
     def receptive_fields(self) -> ReceptiveFields:
         """The receptive field of every patch."""
-        layers = _Layers(self._latents).eval()
-        return receptive_fields(layers, (IMAGE_SHAPE[1], IMAGE_SHAPE[2]), IMAGE_SHAPE[0])
-
-    def _latents(self, images: Tensor) -> Tensor:
-        x = conv2d(images, self.state["convnet.conv1.weight"], stride=2, padding=3)
-        x = max_pool2d(relu(self._norm("bn1", x)), kernel_size=3, stride=2, padding=1)
-
-        y = relu(self._norm("layer1.0.bn1", self._conv3("layer1.0.conv1", x)))
-        y = self._norm("layer1.0.bn2", self._conv3("layer1.0.conv2", y))
-        x = relu(y + x)
-
-        x = relu(self._conv1("add_on.conv1", x))
-        return torch.sigmoid(self._conv1("add_on.conv2", x))
-
-    def _norm(self, layer: str, x: Tensor) -> Tensor:
-        mean, var, weight, bias = (self.state[f"convnet.{layer}.{name}"] for name in _NORM)
-        return batch_norm(x, mean, var, weight, bias)
-
-    def _conv3(self, layer: str, x: Tensor) -> Tensor:
-        return conv2d(x, self.state[f"convnet.{layer}.weight"], padding=1)
-
-    def _conv1(self, layer: str, x: Tensor) -> Tensor:
-        return conv2d(x, self.state[f"{layer}.weight"], self.state[f"{layer}.bias"])
-
-
-class _Layers(nn.Module):
-    """A function from images to latents, as a module."""
-
-    def __init__(self, latents: Callable[[Tensor], Tensor]) -> None:
-        super().__init__()
-        self._latents = latents
-
-    def forward(self, images: Tensor) -> Tensor:
-        return self._latents(images)
+        return receptive_fields(self, (IMAGE_SHAPE[1], IMAGE_SHAPE[2]), IMAGE_SHAPE[0])
 
 
 @dataclass(frozen=True)
@@ -122,16 +120,17 @@ def load_network(run: Path = RUN) -> DigitsNetwork:
     """
     path = run / "model_state.pth"
     state = load_state(path)
-    extractor: dict[str, Tensor] = {}
-    for name, shape in (_CONVOLUTIONS | _NORMS).items():
-        value = state.get(f"extractor.{name}")
+    network, extractor = DigitsNetwork(), {}
+    for name, expected in network.state_dict().items():
+        value, shape = state.get(f"extractor.{name}"), tuple(expected.shape)
         if not isinstance(value, Tensor) or value.shape != shape:
             shape_there = tuple(value.shape) if isinstance(value, Tensor) else "missing"
             raise InputError(
                 path, f"extractor.{name} is {shape_there}, expected {shape}: give a run of examples/digits"
             )
         extractor[name] = value
-    return DigitsNetwork(extractor)
+    network.load_state_dict(extractor)
+    return network.eval().requires_grad_(False)
 
 
 def load_images(images: Path = IMAGES, run: Path = RUN) -> Digits:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from verale.adapters.freezing import export_network
 from verale.adapters.layer import linear
 from verale.adapters.modules import Module, SavedModel
 from verale.adapters.published import SIGMOID, choice
 from verale.adapters.state import State, numbers
 from verale.errors import HeadError, LatentsError, first_line
 from verale.head import Box, Euclidean, Head, Negated
+from verale.network import FrozenNetwork
 
 __all__ = ["Autoencoder", "head"]
 
@@ -120,6 +122,11 @@ class Autoencoder:
         return torch.cat(
             [self._encoded(images[i : i + _BATCH]).flatten(1).unsqueeze(1) for i in range(0, len(images), _BATCH)]
         )
+
+    def frozen(self) -> FrozenNetwork:
+        """The encoder as a network file has it: from bytes, divided by 255, to the latents. Raises NetworkError."""
+        layers = [each for layer in self._encoder for each in (layer, nn.Sigmoid())]
+        return export_network(nn.Sequential(*layers, nn.Flatten()), None, self.shape)
 
     def pictures(self, latents: Tensor | None = None) -> Tensor:
         """What the decoder makes of latents (N, D), by default of the prototypes: (N, channels, H, W) from 0 to 1."""

@@ -1,0 +1,56 @@
+"""`verale network`: networks become files, and files are shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from support.commands import in_process
+from support.prototypedl import save_whole, small
+from torch import nn
+
+from verale.adapters import load_model
+from verale.adapters.published.prototypedl import Autoencoder
+from verale.network import FrozenNetwork
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    save_whole(small(), tmp_path / "model.pth")
+    return tmp_path / "model.pth"
+
+
+def test_a_prototypedl_becomes_a_network_file(model: Path, tmp_path: Path) -> None:
+    done = in_process("network", "export", model, "-o", tmp_path / "n.safetensors")
+    assert done.returncode == 0, done.stderr
+    network = FrozenNetwork.load(tmp_path / "n.safetensors")
+    assert "9 layers from pictures 1 x 28 x 28 to latents 8, sha256 " + network.digest in done.stderr
+    pictures = torch.randint(256, (3, 1, 28, 28), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    own = Autoencoder(load_model(model)).latents(pictures.float() / 255)
+    torch.testing.assert_close(network.latents(pictures, torch.float32), own, rtol=1e-5, atol=1e-6)
+    shown = in_process("network", "show", tmp_path / "n.safetensors")
+    assert shown.returncode == 0 and network.digest in shown.stdout and "flatten" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "expected"),
+    [
+        (("--size", "0x3"), 2, "'0x3' is no size, expected rows and columns such as 224x224"),
+        (("--size", "64"), 9, "does not fit images"),
+        (("-o", "."), 9, "is a folder, expected the name of a file to write"),
+    ],
+)
+def test_wrong_options_are_told_in_a_line(
+    model: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, expected: str
+) -> None:
+    done = in_process("network", "export", model, "-o", tmp_path / "n.safetensors", *arguments, cwd=tmp_path)
+    assert done.returncode == code and expected in done.stderr and not (tmp_path / "n.safetensors").exists()
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
+    torch.save(nn.Linear(2, 2).state_dict(), tmp_path / "state.pth")
+    for command in (("network", "show"), ("network", "export", "-o", tmp_path / "n")):
+        done = in_process(*command, tmp_path / "state.pth")
+        assert done.returncode == 9 and len(done.stderr.splitlines()) == 1

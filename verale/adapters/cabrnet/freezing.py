@@ -1,0 +1,81 @@
+"""A CaBRNet run's extractor as a frozen network. Needs CaBRNet, which builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from verale.adapters.cabrnet.network import Network, load
+from verale.adapters.cabrnet.run import DATASET
+from verale.adapters.freezing import export_network
+from verale.errors import InputError
+from verale.network import FrozenNetwork
+
+__all__ = ["frozen_run"]
+
+_SIDE = 512
+"""The picture whose size after the transform is taken has so many rows and columns."""
+
+
+def frozen_run(run: str | Path, size: tuple[int, int] | None = None) -> FrozenNetwork:
+    """The network of a run directory, from pictures to the latents that its classifier receives.
+
+    Args:
+        run: a CaBRNet 1.2 run directory (`RUN/final`).
+        size: rows and columns of its pictures; by default what the test set's transform makes of a square picture.
+
+    Raises:
+        InputError: as `verale.adapters.cabrnet.load`; or the transform does not end in ToTensor and Normalize, or does
+            not say the size.
+        NetworkError: see `export_network`.
+        ModuleNotFoundError: CaBRNet is not installed.
+    """
+    network = load(run)
+    mean, std = _normalisation(network)
+    return export_network(network._model, "extractor", (3, *(size or _size(network))), mean, std)
+
+
+def _steps(steps: Any) -> list[Mapping[str, Any]]:
+    """The steps of a transform, those of a Compose in its place."""
+    if isinstance(steps, Mapping) and "type" not in steps:
+        steps = list(steps.values())
+    if isinstance(steps, list):
+        return [each for step in steps for each in _steps(step)]
+    return _steps(steps["transforms"]) if "transforms" in steps else [steps]
+
+
+def _normalisation(network: Network) -> tuple[list[float] | None, list[float] | None]:
+    """Mean and standard deviation of the transform. Raises InputError for one that ends otherwise."""
+    steps = _steps(network.preprocessing)
+    kinds = [step["type"] for step in steps]
+    if kinds[-1:] == ["ToTensor"]:
+        return None, None
+    if kinds[-2:] != ["ToTensor", "Normalize"]:
+        raise InputError(
+            network.path / DATASET,
+            f"has test_set.params.transform {', '.join(kinds)}, expected one that ends in ToTensor, or ToTensor and"
+            " Normalize: only x = (v / 255 - mean) / std is known",
+        )
+    given = steps[-1].get("params") or {}
+    try:
+        mean, std = ([float(number) for number in given[name]] for name in ("mean", "std"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(network.path / DATASET, "has a Normalize without three numbers mean and std") from error
+    return mean, std
+
+
+def _size(network: Network) -> tuple[int, int]:
+    """Rows and columns that the transform makes of any picture. Raises InputError where it makes none of its own."""
+    sides = []
+    for side in (_SIDE, _SIDE // 2):
+        tensor = network._transform(Image.new("RGB", (side, side)))
+        sides.append((int(tensor.shape[1]), int(tensor.shape[2])))
+    if sides[0] != sides[1]:
+        raise InputError(
+            network.path / DATASET,
+            "neither resizes nor crops pictures, so their size is unknown: give --size 224x224",
+        )
+    return sides[0]

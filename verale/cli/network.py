@@ -1,0 +1,106 @@
+"""`verale network`: freeze networks, from the picture to the latents, and show what a network file holds."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from verale.checker.output import print_line
+from verale.errors import InputError, NetworkError
+
+if TYPE_CHECKING:
+    from verale.network import FrozenNetwork
+
+__all__ = ["command"]
+
+
+@click.group(name="network")
+def command() -> None:
+    """Freeze a network from the picture to the latents, or show what a network file holds."""
+
+
+@command.command(name="show")
+@click.argument("network_path", metavar="N", type=click.Path())
+def show(network_path: str) -> None:
+    """Show what a network file holds.
+
+    Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
+    """
+    from verale.cli.tables import PLAIN, TextTable, print_table
+    from verale.network import FrozenNetwork
+
+    network = FrozenNetwork.load(network_path)
+    print_line(f"{network_path}, sha256 {network.digest}")
+    print_line(f"pictures {_shape(network.shape)}, mean {network.mean}, std {network.std}")
+    table = TextTable(pad_edge=False, **PLAIN)
+    for heading in ("layer", "kind", "reads", "gives"):
+        table.add_column(heading, overflow="fold")
+    for layer in network.layers:
+        gives = _shape(network.shapes[layer.name])
+        table.add_row(layer.name, layer.operation.kind, ", ".join(layer.inputs), gives)
+    print_table(table)
+
+
+def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    found = re.fullmatch(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,3}))?", value, re.ASCII)
+    if found is None:
+        raise click.BadParameter(f"{value!r} is no size, expected rows and columns such as 224x224", ctx, param)
+    return int(found[1]), int(found[2] or found[1])
+
+
+@command.command(name="export")
+@click.argument("model_path", metavar="RUN|MODEL", type=click.Path())
+@click.option("-o", "--output", required=True, metavar="N", type=click.Path(), help="The network file to write.")
+@click.option(
+    "--size",
+    metavar="ROWSxCOLUMNS",
+    callback=_size,
+    help="The pictures' size; by default what the run's transform makes, of a PrototypeDL 28x28.",
+)
+def export(model_path: str, output: str, size: tuple[int, int] | None) -> None:
+    """Freeze a CaBRNet run directory (RUN/final) or a whole PrototypeDL model (.pth) as a network file.
+
+    The file says what is computed from a picture's bytes to the latents, after resizing and cropping: layers, their
+    numbers, and batch normalisation folded into them. Of a torch module of your own, verale.export_network writes one.
+
+    Exit code: 0 written; 9 a file or option that cannot be used, or a layer that is not known; 2 unknown option.
+    """
+    from verale.files import require_writable
+
+    require_writable(output)
+    try:
+        network = _frozen(Path(model_path), size)
+    except NetworkError as error:
+        raise InputError(model_path, str(error)) from error
+    network.save(output)
+    print_line(
+        f"{output}: {len(network.layers)} layers from pictures {_shape(network.shape)} to latents"
+        f" {_shape(network.output_shape)}, sha256 {network.digest}",
+        sys.stderr,
+    )
+
+
+def _frozen(path: Path, size: tuple[int, int] | None) -> FrozenNetwork:
+    if path.is_dir():
+        from verale.adapters.cabrnet.freezing import frozen_run
+
+        return frozen_run(path, size)
+    from verale.adapters import load_model
+    from verale.adapters.published.prototypedl import Autoencoder
+    from verale.errors import HeadError
+
+    model = load_model(path)
+    try:
+        return (Autoencoder(model) if size is None else Autoencoder(model, size)).frozen()
+    except HeadError as error:
+        raise InputError(path, str(error)) from error
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))

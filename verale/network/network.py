@@ -1,0 +1,240 @@
+"""What a network is, from the picture to the latents: layers in their order, frozen as data, and its file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from verale.errors import InputError, NetworkError, UsageError, first_line
+from verale.files import read, write_atomically
+from verale.network.layers import Convolution, FullConnection, LeakyRectifier, NetworkLayer
+
+__all__ = ["LARGEST_NETWORK", "PICTURE", "FrozenNetwork", "walk"]
+
+LARGEST_NETWORK = 2**30
+"""Bytes of a network's file."""
+
+PICTURE = "picture"
+"""The name under which layers read the normalised picture."""
+
+METADATA_KEY, VERSION = "verale.network", 1
+
+MOST_LAYERS, MOST_ENTRIES, MOST_PRODUCTS = 4096, 2**24, 2**36
+"""Limits of network-v1.md: layers, numbers that one gives, products of all."""
+
+_NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*", re.ASCII)
+_FIELDS = {"version", "input", "layers"}
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenNetwork:
+    """A network from the picture to the latents, as plain data.
+
+    A picture is uint8 (C, H, W). The network reads x = (v / 255 - mean) / std.
+
+    Args:
+        shape: (C, H, W) of its pictures.
+        mean, std: C numbers each, std > 0.
+        layers: in an order in which each reads what comes before it; the output of the last are the latents.
+
+    Raises:
+        NetworkError: layers that do not fit each other, or numbers that are not finite.
+
+    Soundness: every claim about a network is about the exact values of these floats.
+    """
+
+    shape: tuple[int, int, int]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    layers: tuple[NetworkLayer, ...]
+    _digest: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        shape, layers = tuple(map(int, self.shape)), tuple(self.layers)
+        if len(shape) != 3 or min(shape) < 1 or shape[0] not in (1, 3) or math.prod(shape) > MOST_ENTRIES:
+            raise NetworkError("input", f"has the shape {shape}, expected (C, H, W) with C 1 (grey) or 3 (colours)")
+        for name, numbers in (("mean", self.mean), ("std", self.std)):
+            given = tuple(map(float, numbers))
+            if len(given) != shape[0] or not all(map(math.isfinite, given)) or (name == "std" and min(given) <= 0):
+                above = ", each above 0" if name == "std" else ""
+                raise NetworkError("input", f"has the {name} {given}, expected {shape[0]} finite numbers{above}")
+            object.__setattr__(self, name, given)
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "layers", layers)
+        if not layers:
+            raise NetworkError("layers", "is empty, expected one layer at least")
+        self._check_layers()
+        if len(self.output_shape) not in (1, 3):
+            raise NetworkError(layers[-1].name, f"gives {self.output_shape}, expected (D, H, W) or (D,)")
+        products = sum(map(self._products, layers))
+        if products > MOST_PRODUCTS:
+            raise NetworkError("layers", f"compute {products} products, expected at most {MOST_PRODUCTS}")
+
+    def _products(self, layer: NetworkLayer) -> int:
+        """How many products a layer computes, as network-v1.md counts them. Raises NetworkError: too many entries."""
+        entries, operation = math.prod(self.shapes[layer.name]), layer.operation
+        if entries > MOST_ENTRIES:
+            raise NetworkError(layer.name, f"gives {entries} numbers, expected at most {MOST_ENTRIES}")
+        if isinstance(operation, Convolution | FullConnection):
+            return entries * operation.weight[0].numel()
+        return entries * math.prod(getattr(operation, "kernel", (1,)))
+
+    def _check_layers(self) -> None:
+        known, unread = {PICTURE}, {PICTURE}
+        if len(self.layers) > MOST_LAYERS:
+            raise NetworkError("layers", f"are {len(self.layers)}, expected at most {MOST_LAYERS}")
+        for layer in self.layers:
+            if _NAME.fullmatch(layer.name) is None or layer.name in known or len(layer.name) > 128:
+                raise NetworkError(
+                    layer.name[:128], "is no new name, expected letters, digits, _ and dots, at most 128 characters"
+                )
+            missing = [each for each in layer.inputs if each not in known]
+            if missing:
+                raise NetworkError(layer.name, f"reads {missing[0]}, expected {PICTURE} or an earlier layer")
+            known.add(layer.name)
+            unread = (unread - set(layer.inputs)) | {layer.name}
+            for name, tensor in layer.tensors.items():
+                if tensor.dtype not in (torch.float32, torch.float64) or not bool(tensor.isfinite().all()):
+                    raise NetworkError(name, f"is {tensor.dtype}, expected finite float32 or float64 numbers")
+            operation = layer.operation
+            bias, magnitude = (getattr(operation, each, None) for each in ("bias", "magnitude"))
+            if magnitude is not None and (
+                bias is None or bias.shape != magnitude.shape or not bool((bias.double().abs() <= magnitude).all())
+            ):
+                raise NetworkError(f"{layer.name}.magnitude", "is no bound of a bias, expected one at least as large")
+            if isinstance(operation, LeakyRectifier) and not 0 <= operation.slope <= 1:
+                raise NetworkError(layer.name, f"has the slope {operation.slope}, expected 0 to 1")
+        if unread != {self.layers[-1].name}:
+            raise NetworkError(min(unread - {self.layers[-1].name}), "is read by no layer, expected a layer that is")
+        _ = self.shapes
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of every output for one picture, by name."""
+        shapes = {}
+        try:
+            for name, output in self.outputs_of(torch.empty(1, *self.shape, device="meta", dtype=torch.float64)):
+                shapes[name] = tuple(output.shape[1:])
+                if 0 in shapes[name]:
+                    raise NetworkError(name, f"gives nothing ({shapes[name]}); is the picture too small?")
+        except (RuntimeError, ValueError, TypeError, IndexError, ArithmeticError) as error:
+            layer = self.layers[len(shapes)].name
+            raise NetworkError(layer, f"does not fit what it reads: {first_line(error)}") from error
+        return shapes
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """(D, H', W'), or (D,) for one patch."""
+        return self.shapes[self.layers[-1].name]
+
+    def normalised(self, pictures: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
+        """Pictures, uint8 (N, C, H, W), as the network reads them. Raises UsageError for others."""
+        if pictures.dtype != torch.uint8 or tuple(pictures.shape[1:]) != self.shape:
+            raise UsageError(
+                f"pictures are {pictures.dtype} {tuple(pictures.shape)}, expected uint8 (N, C, H, W) with {self.shape}"
+            )
+        mean, std = (torch.tensor(each, dtype=dtype)[:, None, None] for each in (self.mean, self.std))
+        return (pictures.to(dtype) / 255 - mean) / std
+
+    def outputs(self, pictures: Tensor, dtype: torch.dtype = torch.float64) -> Iterator[tuple[str, Tensor]]:
+        """The name and the output of every layer, in their order; estimates, for comparisons. Raises UsageError."""
+        yield from self.outputs_of(self.normalised(pictures, dtype))
+
+    def latents(self, pictures: Tensor, dtype: torch.dtype = torch.float64) -> Tensor:
+        """The latents (N, D, H', W') or (N, 1, D) of pictures, uint8 (N, C, H, W); an estimate. Raises UsageError."""
+        *_, (_, output) = self.outputs(pictures, dtype)
+        return output[:, None] if output.dim() == 2 else output
+
+    def outputs_of(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
+        """The same of normalised pictures (N, C, H, W), computed in their type."""
+        yield from walk(self, images, lambda layer, inputs: layer.operation(*inputs))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the network's file: of the bytes it was loaded from, else of the bytes `save` writes."""
+        return self._digest or hashlib.sha256(self.to_bytes()).hexdigest()
+
+    def to_bytes(self) -> bytes:
+        """The network's file, safetensors; the same network gives the same bytes."""
+        described = {
+            "version": VERSION,
+            "input": {
+                "shape": list(self.shape),
+                "mean": [each.hex() for each in self.mean],
+                "std": [each.hex() for each in self.std],
+            },
+            "layers": [layer.to_json() for layer in self.layers],
+        }
+        tensors = {name: tensor for layer in self.layers for name, tensor in layer.tensors.items()}
+        return safetensors.torch.save(
+            {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
+            metadata={METADATA_KEY: json.dumps(described)},
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> FrozenNetwork:
+        """Read a network from the bytes of its file. Raises NetworkError, which names the layer or field."""
+        try:
+            tensors: dict[str, Tensor] = safetensors.torch.load(data)
+            length = int.from_bytes(data[:8], "little")
+            text = json.loads(data[8 : 8 + length]).get("__metadata__", {})[METADATA_KEY]
+            described = json.loads(text)
+            if not isinstance(described, dict) or described.get("version") != VERSION or set(described) != _FIELDS:
+                raise ValueError(f"expected version {VERSION} with the fields {', '.join(sorted(_FIELDS))}")
+            given = described["input"]
+            shape = tuple(given["shape"])
+            mean, std = (tuple(map(float.fromhex, given[name])) for name in ("mean", "std"))
+            entries = list(described["layers"])
+        except (safetensors.SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise NetworkError(
+                "file", f"is no network file ({first_line(error)}): write one with verale network export"
+            ) from error
+        layers = tuple(NetworkLayer.from_json(each, tensors) for each in entries)
+        if tensors:
+            raise NetworkError(min(tensors), "is an unknown tensor, expected those of the layers alone")
+        return cls(shape, mean, std, layers, hashlib.sha256(data).hexdigest())
+
+    def save(self, path: str | Path) -> None:
+        """Write the network's file: a temporary file beside it, which is then renamed. Raises InputError."""
+        write_atomically(path, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | Path) -> FrozenNetwork:
+        """Read a network's file. Raises InputError, which names the file and the layer."""
+        try:
+            return cls.from_bytes(read(path, "a network file (safetensors)", most=LARGEST_NETWORK))
+        except NetworkError as error:
+            raise InputError(path, str(error)) from error
+
+
+def walk(
+    network: FrozenNetwork, picture: Any, compute: Callable[[NetworkLayer, Sequence[Any]], Any]
+) -> Iterator[tuple[str, Any]]:
+    """The name and the output of every layer, in their order; an output is forgotten when nothing reads it any more.
+
+    Args:
+        network: the network.
+        picture: what layers read under that name.
+        compute: gives a layer's output from those that it reads.
+    """
+    last = {name: index for index, layer in enumerate(network.layers) for name in layer.inputs}
+    known: dict[str, Any] = {PICTURE: picture}
+    for index, layer in enumerate(network.layers):
+        output = compute(layer, [known[each] for each in layer.inputs])
+        known[layer.name] = output
+        for name in {*layer.inputs, layer.name}:
+            if last.get(name, index) <= index:
+                del known[name]
+        yield layer.name, output
