@@ -305,6 +305,7 @@ def first_difference(given: Frozen, network: FrozenNetwork, images: Tensor) -> L
         images: (N, C, H, W) as the module reads them.
     """
     own = _Values(given)(images)
+    last, expected_last = network.layers[-1].name, given.network.layers[-1].name
     for name, output in network.outputs_of(images.double()):
         expected = own.get(name)
         if expected is None:
@@ -314,6 +315,8 @@ def first_difference(given: Frozen, network: FrozenNetwork, images: Tensor) -> L
         off, size = float((expected - output).abs().max()), float(expected.abs().max())
         if not off <= _CLOSE * size + 2.0**-1000:
             return LayerDifference(name, off, size)
+    if last != expected_last:
+        return LayerDifference(last, cause=f"the latents are those of layer {expected_last!r}")
     return None
 
 

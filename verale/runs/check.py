@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from verale.adapters.endings import Ending
     from verale.adapters.neighbours import Neighbour
     from verale.head import Head
+    from verale.network import FrozenNetwork
     from verale.rounding import Enclosure
 
 __all__ = ["Forward", "ModelComparison", "check", "compare", "forward"]
@@ -56,8 +57,11 @@ def check(
     preprocess: Callable[[Any], Any] | None = None,
     logits: Callable[[Any], Any] | None = None,
     calls: int = 1,
+    network: FrozenNetwork | None = None,
 ) -> ModelComparison:
     """Compare a head's logits with those of the network that it was taken from, and say what explains a difference.
+
+    With a network file, this is compared with the module too, from the picture to the latents, step by step in float64.
 
     Args:
         head: the head.
@@ -70,16 +74,20 @@ def check(
         preprocess: for files, a callable from a picture (PIL, RGB) to a tensor (3, H, W), such as torchvision's.
         logits: takes the network's output and returns its logits (N, C). By default they are found by their shape.
         calls: how often the network calls the layer.
+        network: the module's network file, frozen by `verale.export_network`. Then the images have to be bytes,
+            normalised by its mean and std.
 
     Returns:
-        The comparison: `agrees` says whether the head can be this network's, and `print` says why not. An agreement is
-        no proof that head and network are equal: it holds of these images, and up to rounding.
+        The comparison: `agrees` says whether the head (and the network file) can be this network's, and `print` says
+        why not: the first layer that differs, for example. An agreement is no proof that they are equal: it holds of
+        these images, and up to rounding.
 
     Raises:
         UsageError: an unknown layer, images that the network does not take, an output without logits, or a network in
             half precision.
         LatentsError: a layer whose output is no latents of this head, or labels that do not fit.
         InputError: an image that cannot be read.
+        NetworkError: with a network file, a module that computes something that such files do not know.
 
     Soundness: a logit outside its interval is certainly not float32's rounding of the head's, under what
     `verale/adapters/float32.py` takes for granted.
@@ -90,7 +98,13 @@ def check(
     require_head(head)
     given = model_images(images, preprocess, "images")
     known, _ = known_labels(given, labels, head)
-    return compare(head, forward(model, layer, given.batches(BATCH), head.classes, logits, calls), known)
+    comparison = compare(head, forward(model, layer, given.batches(BATCH), head.classes, logits, calls), known)
+    if network is None:
+        return comparison
+    from verale.runs.check_network import network_difference
+
+    difference = network_difference(network, model, layer, given.batches(BATCH))
+    return replace(comparison, of_network=difference or "")
 
 
 def forward(

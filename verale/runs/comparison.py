@@ -43,6 +43,8 @@ class ModelComparison:
         labels: the true classes of the images; None where they are not known.
         images: the least and the greatest number of the images; None where they are not known.
         ending: where the layer's last module puts the latents; None where it does not say.
+        of_network: what of a network file differs from the module, in words; empty where nothing does, None where no
+            file was compared.
     """
 
     logits: Tensor
@@ -57,14 +59,16 @@ class ModelComparison:
     labels: tuple[int, ...] | None = None
     images: tuple[float, float] | None = None
     ending: Ending | None = None
+    of_network: str | None = None
 
     @property
     def agrees(self) -> bool:
         """Whether every logit of the network lies where float32 may put the head's, and all latents in the domain.
 
-        Those that the layer can give on other images count too, where that is known.
+        Those that the layer can give on other images count too, where that is known. Where a network file was compared,
+        nothing of it may differ.
         """
-        return not bool(self._outside.any()) and self.in_domain and not self._is_cut
+        return not bool(self._outside.any()) and self.in_domain and not self._is_cut and not self.of_network
 
     @property
     def right(self) -> int | None:
@@ -167,6 +171,10 @@ class ModelComparison:
             lines += [f"they also agree with {each}" for each in self.alike[1:3]]
             if not self.alike:
                 lines.append("no option that verale knows explains it: are layer, weights and formulas these?")
+        if self.of_network is not None:
+            lines.append(
+                self.of_network or "The network file computes this network's latents, layer by layer in float64."
+            )
         lower, upper = self._ends
         if not self.in_domain:
             lines.append(

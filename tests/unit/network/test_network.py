@@ -11,6 +11,7 @@ import safetensors.torch
 import torch
 from support.torch_networks import MEAN, NETWORKS, SHAPE, STD, frozen_network, random_pictures
 
+from verale.checker.network import read_network
 from verale.errors import InputError, NetworkError, UsageError
 from verale.network import FrozenNetwork, walk
 from verale.network.layers import AveragePooling, Convolution, LeakyRectifier, NetworkLayer, Rectifier, Sum
@@ -38,6 +39,14 @@ def test_a_network_survives_its_file(name: str, tmp_path) -> None:
     assert (loaded.shape, loaded.mean, loaded.std) == (SHAPE, MEAN, STD)
     pictures = random_pictures(2)
     assert torch.equal(loaded.latents(pictures), network.latents(pictures))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_checker_reads_the_same_network(name: str) -> None:
+    network = frozen_network(name)
+    read = read_network(network.to_bytes())
+    assert read.sha256 == network.digest
+    assert {each.name: each.shape for each in read.layers} == network.shapes
 
 
 def test_outputs_are_forgotten_when_nothing_reads_them() -> None:
