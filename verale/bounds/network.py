@@ -1,0 +1,267 @@
+r"""The latents that a network gives for a picture, enclosed in float64: in real arithmetic, and for binary32.
+
+Every layer's output is known as a centre and a radius, entry by entry: |x - c| <= r. With u the unit roundoff of
+float64 and gamma_n = n u / (1 - n u):
+
+    sums W x + b:   c' = fl(W c + b),  r' >= |W| r + gamma_n (|W| |c| + |b|), in whatever order torch sums
+    what rises:     from the ends c - r and c + r, rounded outward
+    means, sums:    as sums of products with the same weights
+
+All terms of a radius are positive, so that their own rounding is a share of them, which a factor covers. Where
+something overflows, a radius is infinite, and nothing is known.
+
+**binary32** (certificates/network-v1.md, "The network in binary32"). A layer's numbers, computed in any order of sums
+from numbers within r of c, are off by further
+
+    gamma32_m (|W| (|c| + r) + size),    size the layer's magnitude, or |b|
+
+with m as that text counts it; a sigmoid or tanh by 8 units in the last place, the picture by six
+roundings. What underflow loses is less than 2^-80 of numbers near 1, for which there is a term of its own.
+
+Soundness: nothing rests on this. Certificates that are found with these boxes are proved by a checker with boxes of its
+own, in exact integers. These are a little wider than those, so that what is found for them is mostly proved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from verale.network import FrozenNetwork, walk
+from verale.network.layers import (
+    AveragePooling,
+    Concatenation,
+    Convolution,
+    Flattening,
+    FullConnection,
+    LeakyRectifier,
+    NetworkLayer,
+    Rectifier,
+    Sigmoid,
+    SpatialMaximum,
+    Sum,
+    Tanh,
+    Upsampling,
+)
+from verale.rounding import Enclosure, down, gamma, up
+
+__all__ = ["ARITHMETICS", "Arithmetic", "latent_ranges"]
+
+Arithmetic = Literal["real", "float32"]
+ARITHMETICS: tuple[Arithmetic, ...] = ("real", "float32")
+"""Real arithmetic; or binary32, in any order of sums."""
+
+_U32 = 2.0**-24
+_ULPS = 8
+"""How far a sigmoid or tanh in binary32 may be off, in units in the last place."""
+_LOST = 2.0**-80
+"""What underflow loses in binary32, beside numbers near 1."""
+_UP = 1 + 2.0**-20
+"""More than what a radius, a sum of fewer than 2^30 positive terms, is rounded by."""
+_WIDE = 1 + 2.0**-10
+"""By how much the rounding of binary32 is taken greater than it is."""
+
+
+def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmetic = "real") -> Enclosure:
+    """(L, D) intervals that hold all latents which a network can give for a picture.
+
+    Args:
+        network: the network.
+        picture: uint8 (C, H, W).
+        arithmetic: in which it computes.
+
+    Raises:
+        UsageError: a picture of another shape.
+    """
+    rule = _Rules(arithmetic == "float32")
+    with torch.no_grad():
+        first = _normalised(network, picture[None], rule.single)
+        *_, (_, output) = walk(network, first, rule)
+    ends = output.ends()
+    lower, upper = (end[0].flatten(1).T if end.dim() == 4 else end for end in (ends.lower, ends.upper))
+    return Enclosure(lower.contiguous(), upper.contiguous())
+
+
+@dataclass(frozen=True, eq=False)
+class _Around:
+    """Numbers within `radius` of `centre`, (1, C, H, W) or (1, D); both finite, or the radius infinite.
+
+    Attributes:
+        least, most: ends that all of them have, where a function does not reach beyond them.
+    """
+
+    centre: Tensor
+    radius: Tensor
+    least: float = -math.inf
+    most: float = math.inf
+
+    @classmethod
+    def of(cls, centre: Tensor, radius: Tensor) -> _Around:
+        """Where something is no number, the radius is infinite."""
+        known = centre.isfinite() & radius.isfinite()
+        return cls(torch.where(known, centre, 0.0), torch.where(known, radius, torch.inf))
+
+    @classmethod
+    def between(cls, ends: Enclosure) -> _Around:
+        """Around the middle of the ends."""
+        centre = (ends.lower + ends.upper) / 2
+        return cls.of(centre, up(torch.maximum(ends.upper - centre, centre - ends.lower)))
+
+    def ends(self) -> Enclosure:
+        """The ends, rounded outward."""
+        return Enclosure.around(self.centre, self.radius).clamp(self.least, self.most)
+
+    def within(self, least: float, most: float = math.inf) -> _Around:
+        """The same numbers, known not to reach beyond these ends."""
+        return replace(self, least=least, most=most)
+
+    @property
+    def size(self) -> Tensor:
+        """No less than the size of any of the numbers."""
+        return up(self.centre.abs() + self.radius)
+
+    def wider(self, by: Tensor) -> _Around:
+        """The same with greater radii."""
+        return _Around.of(self.centre, up(self.radius + by * _UP))
+
+
+def _gamma32(roundings: int) -> float:
+    product = roundings * _U32
+    return product / (1 - product) * _WIDE
+
+
+def _normalised(network: FrozenNetwork, pictures: Tensor, single: bool) -> _Around:
+    """(v / 255 - mean) / std. In binary32 a number passes six roundings at most: those of 1 / 255 and the product, or
+    of the mean; of the difference; of std, its reciprocal and the product."""
+    centre = network.normalised(pictures)
+    mean, std = (torch.tensor(each, dtype=torch.float64)[:, None, None] for each in (network.mean, network.std))
+    size = (pictures.double() / 255 + mean.abs()) / std
+    share = gamma(8) + (_gamma32(8) if single else 0.0)
+    return _Around.of(centre, up(size * share * _UP) + (_LOST * (1 + 1 / std) if single else 0.0))
+
+
+class _Rules:
+    """What layers give, from what they read.
+
+    Attributes:
+        single: whether they compute in binary32.
+    """
+
+    def __init__(self, single: bool) -> None:
+        self.single = single
+
+    def __call__(self, layer: NetworkLayer, inputs: Any) -> _Around:
+        """The output of a layer."""
+        rule = _RULES[type(layer.operation)]
+        return rule(self, layer.operation, *inputs)
+
+    def sums(self, operation: Convolution | FullConnection, given: _Around) -> _Around:
+        """Sums of products. Infinite radii are taken for the greatest number, and come out infinite or greater."""
+        weight = operation.weight.double()
+        bias = None if operation.bias is None else operation.bias.double()
+        terms = weight[0].numel() + (bias is not None)
+        radius = given.radius.clamp(max=torch.finfo(torch.float64).max)
+        centre = operation.applied(given.centre, weight, bias)
+        spread = operation.applied(radius, weight.abs(), None)
+        bound = bias if operation.magnitude is None else operation.magnitude.double()
+        size = operation.applied(given.centre.abs() + radius, weight.abs(), None if bound is None else bound.abs())
+        share = gamma(terms + 4)
+        if self.single:
+            share += _gamma32(_roundings(operation, terms))
+            size = size + _LOST / _U32
+        return _Around.of(centre, (spread + size * share) * _UP)
+
+    def added(self, operation: Sum, *given: _Around) -> _Around:
+        """A sum of outputs."""
+        centre, radius, size = (
+            torch.stack(each).sum(0)
+            for each in zip(*((one.centre, one.radius, one.size) for one in given), strict=True)
+        )
+        share = gamma(len(given) + 2) + (_gamma32(len(given)) if self.single else 0.0)
+        return _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * _UP)
+
+    def means(self, operation: AveragePooling, given: _Around) -> _Around:
+        """Means over windows: sums of so many, and a quotient or a product with a rounded reciprocal."""
+        terms = operation.kernel[0] * operation.kernel[1]
+        centre, radius, size = operation(given.centre), operation(given.radius), operation(given.size)
+        share = gamma(terms + 4) + (_gamma32(terms + 4) if self.single else 0.0)
+        found = _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * _UP)
+        return found.within(0.0) if given.least >= 0 else found
+
+    def leaky(self, operation: LeakyRectifier, given: _Around) -> _Around:
+        """max(x, slope x), which rises."""
+        ends = given.ends()
+        slope = Enclosure.exact(ends.lower.new_tensor(operation.slope))
+        product = ends * slope
+        low = torch.where(ends.lower >= 0, ends.lower, product.lower)
+        high = torch.where(ends.upper >= 0, ends.upper, product.upper)
+        found = _Around.between(Enclosure(low, high))
+        return found.wider(found.size * _gamma32(2) + _LOST) if self.single else found
+
+    def curved(self, ends: Enclosure, lowest: float) -> _Around:
+        """A sigmoid or tanh with these ends, which lie between `lowest` and 1."""
+        if not self.single:
+            return _Around.between(ends).within(lowest, 1.0)
+        share = 2 * _ULPS * _U32 * _WIDE
+        low, high = ends.lower, ends.upper
+        found = _Around.between(Enclosure(down(low - low.abs() * share - _LOST), up(high + high.abs() * share + _LOST)))
+        return found if lowest else found.within(0.0)
+
+    def sigmoid(self, operation: Sigmoid, given: _Around) -> _Around:
+        """1 / (1 + exp(-x))."""
+        ends = given.ends()
+        return self.curved(_logistic(ends), 0.0)
+
+    def tanh(self, operation: Tanh, given: _Around) -> _Around:
+        """2 / (1 + exp(-2 x)) - 1."""
+        ends = given.ends()
+        two, one = Enclosure.exact(ends.lower.new_tensor(2.0)), Enclosure.exact(ends.lower.new_tensor(1.0))
+        return self.curved(_logistic(ends * two) * two - one, -1.0)
+
+    def ends_of(self, operation: Rectifier | SpatialMaximum, given: _Around) -> _Around:
+        """What rises and rounds nothing."""
+        ends = given.ends()
+        found = _Around.between(Enclosure(operation(ends.lower), operation(ends.upper)))
+        return found.within(max(0.0, given.least) if isinstance(operation, Rectifier) else given.least, given.most)
+
+    def moved(self, operation: Concatenation | Flattening | Upsampling, *given: _Around) -> _Around:
+        """What only puts numbers elsewhere."""
+        return _Around(
+            operation(*(one.centre for one in given)),
+            operation(*(one.radius for one in given)),
+            min(one.least for one in given),
+            max(one.most for one in given),
+        )
+
+
+def _roundings(operation: Convolution | FullConnection, terms: int) -> int:
+    """m of network-v1.md."""
+    if operation.magnitude is not None:
+        return terms + 16
+    held = [tensor for tensor in (operation.weight, operation.bias) if tensor is not None]
+    return terms + 1 + any(bool((tensor.float() != tensor).any()) for tensor in held)
+
+
+def _logistic(ends: Enclosure) -> Enclosure:
+    """1 / (1 + exp(-x)), whose two ends are computed apart."""
+    one = Enclosure.exact(ends.lower.new_tensor(1.0))
+    least, most = (one / (one + Enclosure.unchecked(-end, -end).exp()) for end in (ends.lower, ends.upper))
+    return Enclosure(least.lower.clamp(0, 1), most.upper.clamp(0, 1))
+
+
+_RULES: dict[type, Callable[..., _Around]] = {
+    **dict.fromkeys((Convolution, FullConnection), _Rules.sums),
+    **dict.fromkeys((Rectifier, SpatialMaximum), _Rules.ends_of),
+    **dict.fromkeys((Concatenation, Flattening, Upsampling), _Rules.moved),
+    Sum: _Rules.added,
+    AveragePooling: _Rules.means,
+    LeakyRectifier: _Rules.leaky,
+    Sigmoid: _Rules.sigmoid,
+    Tanh: _Rules.tanh,
+}
+"""The rule of each operation."""
