@@ -40,3 +40,13 @@ def test_a_prototype_that_others_determine_is_no_direction():
         try_statement(image, hulls, 0, 0, prototype, trial)
         commit(image, hulls, 0, 0, prototype, trial)
     assert (hulls.directions[0], hulls.dropped[0]) == (1, 1)
+
+
+def test_a_patch_without_room_takes_no_further_direction():
+    """Rounding may leave something of a prototype that others determine; memory beyond the room is not the patch's."""
+    problem, _, image = first_image("euclidean")
+    hulls, trial = hulls_of(image, problem.patches, 2), candidate(problem.head.size, 2)
+    for prototype in range(5):
+        try_statement(image, hulls, 0, 0, prototype, trial)
+        commit(image, hulls, 0, 0, prototype, trial)
+    assert (hulls.directions[0], hulls.dropped[0]) == (2, 2)

@@ -211,7 +211,9 @@ def try_statement(
     else:
         overwrite(trial.reach, hulls.reach[row])
         residual = hulls.across[row, prototype]
-        if not (residual > DEPENDENT * hulls.reach[row, prototype] and residual > image.least_residual):
+        # Where prototypes are nearly dependent, rounding leaves more directions than there are dimensions, and room.
+        is_full = count == len(trial.row)
+        if is_full or not (residual > DEPENDENT * hulls.reach[row, prototype] and residual > image.least_residual):
             trial.ends[4] = _UNUSED
             overwrite(trial.along, hulls.along[row])
             overwrite(trial.across, hulls.across[row])
