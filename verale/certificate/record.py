@@ -31,7 +31,8 @@ class Certificate:
 
     Attributes:
         head: SHA-256 (hex) of the head's file.
-        latents: SHA-256 (hex) of the image's latents, or None; with None, the certificate claims nothing of an image.
+        latents: SHA-256 (hex) of the image's latents, or None. With None, and no picture, the certificate claims
+            nothing of an image.
         predicted: the class that is entailed.
         paradigm: how bounds follow from the statements.
         patches: L.
@@ -41,6 +42,8 @@ class Certificate:
         minimal: whether the certificate claims that every statement is needed.
         version: the version of verale that wrote it.
         prices: hints of the paradigm `assignment`, rival by rival.
+        network, picture: SHA-256 (hex) of a network's file and of a picture; then the certificate claims its statements
+            of all latents that the network can give for the picture, in this `arithmetic`: `real` or `float32`.
 
     Raises:
         CertificateError: a record that certificates/v1.md rejects.
@@ -56,12 +59,23 @@ class Certificate:
     minimal: bool
     version: str
     prices: tuple[Prices, ...] = ()
+    network: str | None = None
+    picture: str | None = None
+    arithmetic: str | None = None
 
     def __post_init__(self) -> None:
         check_indices(self.predicted, self.patches)
-        for name, digest in (("head", self.head), ("latents", self.latents)):
+        for name in ("head", "latents", "network", "picture"):
+            digest = getattr(self, name)
             if digest is not None and (len(digest) != 64 or set(digest) - set("0123456789abcdef")):
                 raise CertificateError(f"the {name} digest is {digest!r}, expected 64 hexadecimal digits")
+        of_picture = {self.network is None, self.picture is None, self.arithmetic is None}
+        if len(of_picture) > 1 or (self.picture is not None and self.latents is not None):
+            raise CertificateError(
+                "names a part of network, picture and arithmetic, or latents too; expected all or none"
+            )
+        if self.arithmetic not in (None, "real", "float32"):
+            raise CertificateError(f"arithmetic is {shortened(self.arithmetic)}, expected real or float32")
         if self.minimal and self.paradigm in PARADIGMS and not PARADIGMS[self.paradigm].minimal:
             raise CertificateError(f"minimal is claimed under {self.paradigm}, under which no certificate can claim it")
         for rival, margin in enumerate(self.margins):
@@ -91,6 +105,9 @@ class Certificate:
         if self.latents is not None:
             subject.append({"name": "latents", "digest": {"sha256": self.latents}})
             claims.append("instance")
+        if self.picture is not None:
+            subject += [{"name": name, "digest": {"sha256": getattr(self, name)}} for name in ("network", "picture")]
+            claims.append("picture")
         if self.minimal:
             claims.append("minimality")
         predicate = {
@@ -103,6 +120,8 @@ class Certificate:
             "hints": {"prices": [each.to_json() for each in self.prices]} if self.prices else {},
             "generator": {"name": "verale", "version": self.version},
         }
+        if self.arithmetic is not None:
+            predicate["arithmetic"] = self.arithmetic
         return encode(subject, predicate)
 
     @classmethod
@@ -114,6 +133,9 @@ class Certificate:
             return cls(
                 head=digests["head"],
                 latents=digests.get("latents"),
+                network=digests.get("network"),
+                picture=digests.get("picture"),
+                arithmetic=predicate.get("arithmetic"),
                 predicted=predicate["predicted"],
                 paradigm=predicate["paradigm"],
                 patches=predicate["patches"],
@@ -141,6 +163,8 @@ class Certificate:
         paradigm = self.paradigm if known else shortened(self.paradigm)
         margins = [margin for margin in self.margins if margin is not None]
         image = "no image is named" if self.latents is None else f"its latents {self.latents[:12]}..."
+        if self.picture is not None and self.network is not None:
+            image = f"picture {self.picture[:12]}..., by the network {self.network[:12]}..."
         return "\n".join(
             [
                 f"Class {self.predicted} follows from {counted(self.statements)} (paradigm {paradigm}).",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -33,6 +33,7 @@ from verale.search.problem import Problem
 from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
 from verale.search.short import in_short_numbers
 from verale.search.smallest import Kept, NotKept, Solution, keep_smallest
+from verale.search.through import ThroughNetwork, solve_picture
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.version import __version__
 
@@ -77,13 +78,17 @@ class Batches:
 
     Args:
         head, latents, options: see `explain`.
+        through: a network; then the images are pictures, uint8 (N, C, H, W), in the place of latents, and explanations
+            hold of all latents that it can give for them. Pictures are searched one by one.
 
     Attributes:
         head: the head.
         options: how to explain.
+        through: the network.
+        patches: L.
         paradigm: its name, or `smallest`; the best spatial one if none was chosen.
         paradigms: the names of those that are tried.
-        images: (N, L, D), as they are stored.
+        images: (N, L, D), as they are stored; or the pictures.
         size: images in a batch: as many as the options say, or fewer to stay within memory.
         are_alone: whether images are searched one by one, so that no result depends on the others of its batch.
         bytes_at_once: roughly the memory that explaining a batch takes.
@@ -92,18 +97,26 @@ class Batches:
         LatentsError, UsageError: see `explain`.
     """
 
-    def __init__(self, head: Head, latents: Any, options: SearchOptions | None = None) -> None:
-        self.head, self.options = require_head(head), options or SearchOptions()
-        self.images = patches_of(latents, head.depth)
-        for start in range(0, max(1, len(self.images)), _CHECKED):
-            check_domain(head, self.images[start : start + _CHECKED].to(torch.float64), start)
+    def __init__(
+        self, head: Head, latents: Any, options: SearchOptions | None = None, through: ThroughNetwork | None = None
+    ) -> None:
+        self.head, self.options, self.through = require_head(head), options or SearchOptions(), through
+        if through is None:
+            self.images = patches_of(latents, head.depth)
+            self.patches = int(self.images.shape[1])
+            for start in range(0, max(1, len(self.images)), _CHECKED):
+                check_domain(head, self.images[start : start + _CHECKED].to(torch.float64), start)
+        else:
+            self.images, self.patches = through.require(head, latents), through.patches
+            if self.options.inflate:
+                raise UsageError("inflate is given, expected none with pictures: statements are as wide as they need")
         require_device(self.options.device)
-        self.options.avoid.check(self.images.shape[1], head.size)
-        self.options.costs.check(self.images.shape[1], head.size)
+        self.options.avoid.check(self.patches, head.size)
+        self.options.costs.check(self.patches, head.size)
         self.paradigm = self.options.paradigm or best_paradigm(head)
         if self.options.inflate and self.paradigm != SMALLEST:
-            priced_margins(self.paradigm, head, 0, self.images.shape[1])
-        searches = searches_of(head, self.images.shape[1], self.paradigm, self.options)
+            priced_margins(self.paradigm, head, 0, self.patches)
+        searches = searches_of(head, self.patches, self.paradigm, self.options)
         self.paradigms = tuple(search.name for search in searches)
         if torch.device(self.options.device).type != "cpu" and not any(search.is_launched for search in searches):
             _log.warning(
@@ -111,9 +124,9 @@ class Batches:
                 " similarities, maxima and a linear readout",
                 *(self.paradigm, self.options.device),
             )
-        self._explainer = _Explainer(head, head.digest, searches, self.options)
-        one = self._explainer.bytes_per_image(self.images.shape[1])
-        require_memory(one, f"the {self.images.shape[1]} patches of an image", self.options)
+        self._explainer = _Explainer(head, head.digest, searches, self.options, through)
+        one = self._explainer.bytes_per_image(self.patches)
+        require_memory(one, f"the {self.patches} patches of an image", self.options)
         self.size = max(1, int(min(self.options.batch, self.options.max_memory // one)))
         self.are_alone = self._explainer.alone
         self.bytes_at_once = one * (1 if self.are_alone else self.size)
@@ -132,8 +145,16 @@ class Batches:
         return self._explainer.within_memory(self.images[start : start + self.size])
 
     def explain_images(self, images: Tensor) -> list[ImageResult]:
-        """The results for a batch of images (N, L, D) that fit the head as these do."""
+        """The results for a batch of images, or pictures, that fit the head as these do."""
         return [result for results in self._explainer.within_memory(images) for result in results]
+
+
+class _About(NamedTuple):
+    """What a certificate is about: what its subject names beside the head, how many patches that has, and its class."""
+
+    subject: Mapping[str, Any]
+    patches: int
+    predicted: int
 
 
 @dataclass(frozen=True)
@@ -144,6 +165,7 @@ class _Explainer:
     head_digest: str
     searches: tuple[ParadigmSearch, ...]
     options: SearchOptions
+    through: ThroughNetwork | None = None
 
     def bytes_per_image(self, patches: int) -> int:
         """Roughly the memory that the search needs for one image: rows (three copies), pooling's work, margins."""
@@ -168,6 +190,8 @@ class _Explainer:
 
     def results(self, images: Tensor) -> list[ImageResult]:
         """One result for each of the images (N, L, D); no byte of it depends on others if they are searched alone."""
+        if self.through is not None:
+            return [self._of_picture(picture, self.through) for picture in images]
         if len(images) > 1 and self.alone:
             return [result for image in images for result in self.results(image[None])]
         images, options = images.to(torch.float64).contiguous(), self.options
@@ -182,6 +206,18 @@ class _Explainer:
             if not left:
                 break
         return [results[image] for image in range(len(images))]
+
+    def _of_picture(self, picture: Tensor, through: ThroughNetwork) -> ImageResult:
+        """The result for one picture (C, H, W)."""
+        solved = solve_picture(self.head, through.box(picture), self.searches, self.options, self.least_unit)
+        solution = solved.kept.solution
+        explanation: Certificate | Unexplained
+        if isinstance(solution, str):
+            explanation = Unexplained(solved.predicted, solution)
+        else:
+            about = _About(through.subject(picture), through.patches, solved.predicted)
+            explanation = self._certificate(about, solved.kept.paradigm, *solution)
+        return ImageResult(explanation, self.head, solved.activations, solved.kept.others)
 
     def _attempts(self) -> list[tuple[Tolerance, int | str]]:
         """How far statements are widened before the search, and in how many digits they are told after it."""
@@ -200,11 +236,12 @@ class _Explainer:
         settled = [image for image, margin in enumerate(problem.settled.tolist()) if margin > 0]
         solved = dict(zip(settled, keep_smallest(problem.take(settled), self.searches), strict=True))
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
+            about = _About({"latents": digest(patches)}, len(patches), predicted)
             kept = solved.get(image) or Kept("", self._unsettled(tolerance, exact.take([image])), ())
             narrow = None
             if digits != EXACT_DIGITS and not isinstance(kept.solution, str):
                 if digits == FEWEST_DIGITS and any(isinstance(each, PatchStatement) for each in kept.solution[0]):
-                    narrow = self._certificate(patches, predicted, kept.paradigm, *kept.solution)
+                    narrow = self._certificate(about, kept.paradigm, *kept.solution)
                 kept = replace(kept, solution=self._shortened(problem.take([image]), digits, kept))
             if isinstance(kept.solution, str):
                 reason = kept.solution
@@ -216,7 +253,7 @@ class _Explainer:
                         reason += f"; the tolerance is {tolerance}: try a smaller one, or {_AUTO}"
                 explanation: Certificate | Unexplained = Unexplained(predicted, reason)
             else:
-                explanation = self._certificate(patches, predicted, kept.paradigm, *kept.solution)
+                explanation = self._certificate(about, kept.paradigm, *kept.solution)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
                     explanation = inflate(self.head, patches, explanation)
             results.append(ImageResult(explanation, self.head, midpoints[image], kept.others, narrow))
@@ -252,12 +289,11 @@ class _Explainer:
     @property
     def alone(self) -> bool:
         """Whether all searches take one image at a time."""
-        return all(search.is_alone for search in self.searches)
+        return self.through is not None or all(search.is_alone for search in self.searches)
 
     def _certificate(
         self,
-        patches: Tensor,
-        predicted: int,
+        about: _About,
         paradigm: str,
         statements: list[Statement],
         margins: list[float],
@@ -266,12 +302,12 @@ class _Explainer:
     ) -> Certificate:
         return Certificate(
             head=self.head_digest,
-            latents=digest(patches),
-            predicted=predicted,
+            **about.subject,
+            predicted=about.predicted,
             paradigm=paradigm,
-            patches=len(patches),
+            patches=about.patches,
             statements=tuple(statements),
-            margins=tuple(None if rival == predicted else margin for rival, margin in enumerate(margins)),
+            margins=tuple(None if rival == about.predicted else margin for rival, margin in enumerate(margins)),
             minimal=minimal,
             version=__version__,
             prices=prices,

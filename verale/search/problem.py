@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds import Margins, dissimilarity, margins_of, observe, pooling_of
+from verale.bounds.boxes import box_ranges
 from verale.bounds.observables import CoordinateSums
 from verale.certificate import ActivationStatement, PatchStatement, Statement
 from verale.errors import VeraleError
@@ -81,6 +82,14 @@ class Problem:
         return cls(head, images.shape[1], observed, activations, EXACT, margins, settled, avoid, costs).widened(
             tolerance
         )
+
+    def over(self, box: Enclosure) -> Problem:
+        """The only image, of whose latents a box (L, D) in the head's domain is known. Its statements are as wide as
+        the ranges over the box, so none of them may be taken for an equality."""
+        observed = box_ranges(self.head, box)
+        activations = pooling_of(self.head).box(observed[None])
+        settled = self.margins.lower(activations[:, None])[:, 0].amin(1)
+        return replace(self, observed=observed, activations=activations, settled=settled, tolerance=SOME)
 
     def widened(self, tolerance: Tolerance) -> Problem:
         """The same images, observed exactly here, with wider statements."""

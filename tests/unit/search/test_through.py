@@ -1,0 +1,121 @@
+"""Explanations of pictures hold of every latent tensor in the box, and prove the class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from support.small import small_head
+from support.torch_networks import frozen_network, random_pictures
+
+from verale.bounds import observe
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.errors import UsageError
+from verale.head import Box, Head, as_patches, evaluate
+from verale.network import FrozenNetwork, picture_digest
+from verale.search import SearchOptions, Unexplained
+from verale.search.batches import Batches, ImageResult
+from verale.search.through import ThroughNetwork
+
+PICTURES = random_pictures(3)
+
+
+def head_of(network: FrozenNetwork, geometry: str = "euclidean") -> Head:
+    """A head whose prototypes are patches of the network's own latents."""
+    patches = as_patches(network.latents(PICTURES))
+    points = patches[:, :2].reshape(-1, patches.shape[2])[:6]
+    weight = torch.randn(3, len(points), generator=torch.Generator().manual_seed(2))
+    return replace(small_head(geometry), weight=weight, prototypes=points.float(), domain=Box(), labels=None, bias=None)
+
+
+def explained(head: Head, network: FrozenNetwork, arithmetic: str = "real", **options: object) -> list[ImageResult]:
+    batches = Batches(head, PICTURES, SearchOptions(**options), ThroughNetwork(network, arithmetic))  # type: ignore[arg-type]
+    assert batches.are_alone and batches.patches == 30
+    return [result for start in batches.starts for result in batches.explain(start)]
+
+
+def holds(head: Head, certificate: Certificate, patches: torch.Tensor) -> bool:
+    """Whether statements are true of latents (L, D), up to the rounding of float64."""
+    seen, activations = observe(head, patches), evaluate(head, patches[None]).activations[0]
+    slack = 1e-9
+    for each in certificate.statements:
+        match each:
+            case PatchStatement(patch, prototype, lower, upper):
+                low, high = seen.lower[patch, prototype], seen.upper[patch, prototype]
+            case ActivationStatement(prototype, lower, upper):
+                low = high = activations[prototype]
+            case OrderStatement(exempt, upper) | FloorStatement(exempt, upper):
+                kept = [j for j in range(head.size) if j not in exempt]
+                low, high = activations[kept].amin(), activations[kept].amax()
+                lower, upper = (-torch.inf, upper) if isinstance(each, OrderStatement) else (upper, torch.inf)
+        if not (lower - slack <= low and high <= upper + slack):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("arithmetic", ["real", "float32"])
+@pytest.mark.parametrize("paradigm", ["smallest", "projection", "top_k"])
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine"])
+def test_statements_hold_of_what_torch_computes(arithmetic: str, paradigm: str, geometry: str) -> None:
+    network = frozen_network("residual")
+    head = head_of(network, geometry)
+    results = explained(head, network, arithmetic, paradigm=paradigm)
+    certificates = [each.explanation for each in results]
+    assert all(isinstance(each, Certificate) for each in certificates), certificates
+    for picture, certificate in zip(PICTURES, certificates, strict=True):
+        assert (certificate.network, certificate.picture) == (network.digest, picture_digest(picture))
+        assert certificate.latents is None and certificate.arithmetic == arithmetic
+        exact, single = (as_patches(network.latents(picture[None], kind))[0] for kind in (torch.float64, torch.float32))
+        assert holds(head, certificate, exact)
+        if arithmetic == "float32":
+            assert holds(head, certificate, single)
+        assert int(evaluate(head, exact[None]).predicted) == certificate.predicted
+        assert min(each for each in certificate.margins if each is not None) > 0
+
+
+@pytest.mark.parametrize("options", [{"digits": 3}, {"digits": "exact"}, {"tolerance": "1%"}, {"tolerance": "auto"}])
+def test_statements_are_as_wide_as_is_asked(options: dict[str, object]) -> None:
+    network = frozen_network("residual")
+    head = head_of(network)
+    for picture, result in zip(PICTURES, explained(head, network, paradigm="top_k", **options), strict=True):
+        assert isinstance(result.explanation, Certificate), result.explanation
+        assert holds(head, result.explanation, as_patches(network.latents(picture[None]))[0])
+
+
+def test_a_picture_alone_has_the_same_explanation() -> None:
+    network = frozen_network("residual")
+    head = head_of(network)
+    batches = Batches(head, PICTURES[1:2], SearchOptions("top_k"), ThroughNetwork(network))
+    assert batches.explain(0)[0].explanation == explained(head, network, paradigm="top_k")[1].explanation
+
+
+def test_a_class_that_is_not_certain_is_not_explained() -> None:
+    network = frozen_network("residual")
+    head = head_of(network)
+    tied = replace(head, weight=head.weight[:1].repeat(3, 1) * (1 + 1e-13))
+    for result in explained(tied, network, paradigm="top_k"):
+        assert isinstance(result.explanation, Unexplained)
+        assert "the class is not certain over the box" in result.explanation.reason
+
+
+def test_latents_beyond_the_domain_are_not_explained() -> None:
+    network = frozen_network("residual")
+    for result in explained(replace(head_of(network), domain=Box(0.4, 0.6)), network, paradigm="top_k"):
+        assert isinstance(result.explanation, Unexplained)
+        assert "beyond the head's domain [0.4, 0.6]" in result.explanation.reason
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    network = frozen_network("residual")
+    head, through = head_of(network), ThroughNetwork(network)
+    with pytest.raises(UsageError, match="arithmetic is 'float16'"):
+        ThroughNetwork(network, "float16")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"expected verale\.network\.FrozenNetwork\.load"):
+        ThroughNetwork("network.safetensors")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="expected uint8"):
+        Batches(head, PICTURES.float(), SearchOptions(), through)
+    with pytest.raises(UsageError, match="the head receives 8: is it its network"):
+        Batches(small_head("euclidean", depth=8), PICTURES, SearchOptions(), through)
+    with pytest.raises(UsageError, match="inflate is given"):
+        Batches(head, PICTURES, SearchOptions("top_k", inflate=True), through)

@@ -1,0 +1,242 @@
+"""Through a network: explanations of a picture, which hold of all latents that its network can give for it.
+
+The latents are known as a box. An explanation is searched first for its middle, as for any latents; its statements are
+then widened until they hold of the whole box, and proved again. Where the box is wide, or that does not prove the
+class, statements are searched for that are as wide as the box from the beginning.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from verale.bounds.boxes import box_leaves_domain
+from verale.bounds.network import ARITHMETICS, Arithmetic, latent_ranges
+from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.errors import UsageError
+from verale.head import Head, described, evaluate, require_kind
+from verale.network import FrozenNetwork, picture_digest
+from verale.rounding import Enclosure
+from verale.search.compiled import fastest_sums
+from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, in_digits, margins_in_digits
+from verale.search.options import SearchOptions
+from verale.search.paradigms.base import ParadigmSearch
+from verale.search.problem import Problem, shortened
+from verale.search.short import fewest_digits, in_short_numbers
+from verale.search.smallest import Kept, Solved, keep_smallest
+from verale.search.tolerance import EXACT, Tolerance, tolerances
+
+__all__ = ["SolvedPicture", "ThroughNetwork", "for_all_of", "holding", "solve_picture"]
+
+_NARROW = 0.25
+"""Where the box takes more than this share of the least margin, what is found for its middle is not looked for."""
+
+_WIDE_DIGITS = (FEW_DIGITS - 1, FEW_DIGITS, MOST_DIGITS)
+"""To how many digits the ranges of a box are widened before statements are searched for them, one after the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class ThroughNetwork:
+    """Images are pictures, and latents what a network gives for them.
+
+    Args:
+        network: the network.
+        arithmetic: in which it computes: `real`, or `float32` in any order of sums (certificates/network-v1.md).
+
+    Raises:
+        UsageError: an unknown arithmetic, or no network.
+    """
+
+    network: FrozenNetwork
+    arithmetic: Arithmetic = "real"
+
+    def __post_init__(self) -> None:
+        require_kind("network", self.network, FrozenNetwork, "verale.network.FrozenNetwork.load(path)")
+        if self.arithmetic not in ARITHMETICS:
+            raise UsageError(f"arithmetic is {self.arithmetic!r}, expected one of {', '.join(ARITHMETICS)}")
+
+    @property
+    def patches(self) -> int:
+        """L."""
+        return math.prod(self.network.output_shape[1:])
+
+    def require(self, head: Head, pictures: object) -> Tensor:
+        """The pictures, if they are the network's, and its latents the head's. Raises UsageError."""
+        depth, shape = self.network.output_shape[0], self.network.shape
+        if depth != head.depth:
+            raise UsageError(f"the network gives {depth} channels, the head receives {head.depth}: is it its network?")
+        if not isinstance(pictures, Tensor) or pictures.dtype != torch.uint8 or tuple(pictures.shape[1:]) != shape:
+            given = f"{pictures.dtype} {tuple(pictures.shape)}" if isinstance(pictures, Tensor) else described(pictures)
+            raise UsageError(f"pictures are {given}, expected uint8 (N, C, H, W) with the network's {shape}")
+        return pictures
+
+    def subject(self, picture: Tensor) -> dict[str, str | None]:
+        """What a certificate says of what it is about: digests, and the arithmetic."""
+        digests = {"network": self.network.digest, "picture": picture_digest(picture)}
+        return {"latents": None, **digests, "arithmetic": self.arithmetic}
+
+    def box(self, picture: Tensor) -> Enclosure:
+        """(L, D) the latents that the network can give for a picture."""
+        return latent_ranges(self.network, picture, self.arithmetic)
+
+
+UNCERTAIN = "the class is not certain over the box of latents that the network can give"
+_NOT_OF_ALL = "no statements that hold of all latents which the network can give were found to prove the class"
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedPicture:
+    """What the search gives for a picture.
+
+    Attributes:
+        predicted: the class of the middle of the box.
+        activations: (P,) those of the middle; an estimate.
+        kept: the solution or the reason why there is none, and what other paradigms gave.
+    """
+
+    predicted: int
+    activations: Tensor
+    kept: Kept
+
+
+def solve_picture(
+    head: Head, box: Enclosure, searches: Sequence[ParadigmSearch], options: SearchOptions, least: float
+) -> SolvedPicture:
+    """Statements that hold of all latents in a box (L, D) and prove their class.
+
+    Args:
+        head: the head.
+        box: of the latents that the network can give for a picture.
+        searches: the paradigms to try.
+        options: how to search.
+        least: see `verale.search.digits.least_unit`.
+    """
+    middle = _middle_of(box)[None]
+    leaving = box_leaves_domain(head, box)
+    if leaving is not None:
+        evaluated = evaluate(head, middle)
+        return SolvedPicture(int(evaluated.predicted), evaluated.activations[0], Kept("", leaving, ()))
+    exact = Problem.of(head, middle, EXACT, options.avoid, options.costs, fastest_sums())
+    ranges, kept = exact.over(box), Kept("", UNCERTAIN, ())
+    if bool(ranges.settled > 0):
+        for problem, digits in _attempts(exact, ranges, options):
+            kept = _kept(ranges, problem, searches, digits, least)
+            if not isinstance(kept.solution, str):
+                break
+    activations = (exact.activations.lower + exact.activations.upper)[0] / 2
+    return SolvedPicture(int(exact.margins.predicted), activations, kept)
+
+
+def _middle_of(box: Enclosure) -> Tensor:
+    """(L, D) latents in the middle of a box; 0 where nothing is known."""
+    middle = (box.lower + box.upper) / 2
+    return torch.where(middle.isfinite(), middle.clamp(box.lower, box.upper), 0.0)
+
+
+def _attempts(exact: Problem, ranges: Problem, options: SearchOptions) -> Iterator[tuple[Problem, int | str]]:
+    """Problems to solve, one after the other, and in how many digits what is found is told.
+
+    Args:
+        exact: the problem of the middle.
+        ranges: the problem of the box.
+        options: how to search.
+    """
+    digits = options.digits
+    for tolerance in tolerances(options.tolerance):
+        if tolerance:
+            yield ranges.widened(tolerance), EXACT_DIGITS
+            continue
+        if float(ranges.settled) > (1 - _NARROW) * float(exact.settled):
+            yield exact, digits
+        if isinstance(digits, int):
+            yield ranges.widened(Tolerance(digits=digits)), EXACT_DIGITS
+            continue
+        for each in _WIDE_DIGITS if digits == FEWEST_DIGITS else (MOST_DIGITS,):
+            yield ranges.widened(Tolerance(digits=each)), digits
+
+
+def _kept(
+    ranges: Problem, problem: Problem, searches: Sequence[ParadigmSearch], digits: int | str, least: float
+) -> Kept:
+    """What is kept of one attempt."""
+    if not bool(problem.settled > 0):
+        return Kept("", f"{UNCERTAIN}, widened to {problem.tolerance}", ())
+    (kept,) = keep_smallest(problem, searches)
+    if isinstance(kept.solution, str):
+        return replace(kept, solution=kept.solution + (f"; avoided: {problem.avoid}" if problem.avoid else ""))
+    (search,) = (search for search in searches if search.name == kept.paradigm)
+    found = for_all_of(ranges, problem, search, kept.solution, digits, least)
+    return replace(kept, solution=_NOT_OF_ALL if found is None else found)
+
+
+def for_all_of(
+    ranges: Problem, problem: Problem, search: ParadigmSearch, solution: Solved, digits: int | str, least: float
+) -> Solved | None:
+    """A solution whose statements hold of the whole box, in so many digits; None where they do not prove the class.
+
+    Args:
+        ranges: the problem of the box.
+        problem: the one for which the solution was found.
+        search: what found it.
+        solution: the solution.
+        digits, least: see `in_short_numbers`.
+
+    Soundness: what is returned is checked to hold of the box, and its margins are proved of the statements alone.
+    Statements that were needed are needed still, as they only become wider.
+    """
+    statements, margins, minimal, prices = solution
+    statements = holding(ranges, statements)
+
+    def prove(wide: list[Statement]) -> Tensor:
+        return search.prove(problem, wide, prices)
+
+    if problem.tolerance:
+        # As wide as the problem's own intervals, for which the margins are proved.
+        short = None if digits == EXACT_DIGITS else fewest_digits(statements, range(1, FEW_DIGITS), prove, least)
+        wide, proved = (statements, margins) if short is None else (short[0], short[1].tolist())
+        is_true = holding(ranges, solution[0]) == solution[0] and holding(ranges, wide) == wide
+        return (wide, margins_in_digits(proved), minimal, prices) if is_true else None
+    if digits != EXACT_DIGITS:
+        found = in_short_numbers(problem, search, (statements, margins, minimal, prices), digits, least)
+        if found is None:
+            return None
+        statements, _, minimal, prices = found
+        wider = holding(ranges, statements)
+        if wider != statements:
+            statements = in_digits(wider, digits if isinstance(digits, int) else FEW_DIGITS, least)
+    margins_of_all = prove(statements)
+    if not bool((margins_of_all > 0).all()) or holding(ranges, statements) != statements:
+        return None
+    told = shortened(margins_of_all) if digits == EXACT_DIGITS else margins_in_digits(margins_of_all.tolist())
+    return statements, told, minimal, prices
+
+
+def holding(ranges: Problem, statements: Sequence[Statement]) -> list[Statement]:
+    """Statements, widened where they do not hold of everything in the ranges of the only image."""
+    return [_holding(ranges, each) for each in statements]
+
+
+def _holding(ranges: Problem, statement: Statement) -> Statement:
+    observed, activations = ranges.observed, ranges.activations
+    match statement:
+        case PatchStatement(patch, prototype, lower, upper):
+            least, most = observed.lower[patch, prototype], observed.upper[patch, prototype]
+            return PatchStatement(patch, prototype, min(lower, float(least)), max(upper, float(most)))
+        case ActivationStatement(prototype, lower, upper):
+            least, most = activations.lower[0, prototype], activations.upper[0, prototype]
+            return ActivationStatement(prototype, min(lower, float(least)), max(upper, float(most)))
+        case OrderStatement(exempt, upper):
+            return replace(statement, upper=max(upper, _greatest(activations.upper[0], exempt)))
+        case FloorStatement(exempt, lower):
+            return replace(statement, lower=min(lower, -_greatest(-activations.lower[0], exempt)))
+
+
+def _greatest(ends: Tensor, exempt: Sequence[int]) -> float:
+    """The greatest of all ends but some; -inf of none."""
+    kept = torch.ones_like(ends, dtype=torch.bool)
+    kept[list(exempt)] = False
+    return float(ends[kept].amax()) if bool(kept.any()) else -math.inf
