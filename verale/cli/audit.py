@@ -97,8 +97,9 @@ def command(
 ) -> None:
     """Prove certificates again, trusting nothing but the checker.
 
-    Head and latents are those given, otherwise those beside the certificates. In the second case stderr has the head's
-    digest: compare it with that of the head you mean. A warning says where a given file differs from the folder's.
+    Head, latents, network and pictures are those given, otherwise those beside the certificates. In the second case
+    stderr has the digests of head and network: compare them with those that you mean. A warning says where a given head
+    or latents differ from the folder's.
 
     Prints one verdict line for each certificate.
 
@@ -115,13 +116,13 @@ def command(
     from verale.checker.kernel import never_proved
     from verale.checker.limit import LIMIT
     from verale.checker.verdict import EXIT_UNUSABLE, most_severe
-    from verale.cli.inputs import inputs_finder, print_found
+    from verale.cli.inputs import folder_of, inputs_finder, print_found
     from verale.datasets.certificates import is_dataset, packed_certificates
     from verale.runs.attestation import Attestation
     from verale.runs.audit import audit_groups
     from verale.runs.audit_log import AuditLog
     from verale.runs.auditor import AuditOptions, Stored
-    from verale.runs.inputs import Inputs
+    from verale.runs.inputs import Inputs, find_seen
 
     try:
         deployed = parse_deployment(deployment, ulps)
@@ -131,10 +132,10 @@ def command(
     if refused is not None:
         raise click.UsageError(f"--{refused}")
 
-    def options_with(head: str, latents: str | None) -> AuditOptions:
+    def options_with(head: str, latents: str | None, beside: tuple[str, str] | None = None) -> AuditOptions:
         return AuditOptions(
             *(head, latents, kernel, minimality, LIMIT if limit is None else limit, entailment_only),
-            *(deployed, network, pictures),
+            *(deployed, *((network, pictures) if network is not None or beside is None else beside)),
         )
 
     codes: list[int] = []
@@ -159,8 +160,11 @@ def command(
     said = set()
 
     def announce(used: AuditOptions, run: dict[str, Any]) -> None:
-        if (using := (used.head, used.latents, run["head"])) not in said:
+        if (using := (used.head, used.latents, used.network, run["head"])) not in said:
             print_found(Inputs(used.head, used.latents), Inputs(head, latents), run["head"])
+            if used.network != network:
+                print_line(f"network {used.network}, sha256 {run['network']}", sys.stderr)
+                print_line(f"pictures {used.pictures}", sys.stderr)
         said.add(using)
 
     groups: list[tuple[list[str | Stored], AuditOptions]] = []
@@ -169,7 +173,7 @@ def command(
             inside = packed_certificates(given)[0] if is_dataset(given) else certificate_files((given,))
             if not inside:
                 raise InputError(given, "holds no certificate, so nothing is proved")
-            options = options_with(*find(given))
+            options = options_with(*find(given), None if "://" in given else find_seen(folder_of(given)))
             if not groups or groups[-1][1] != options:
                 groups.append(([], options))
             groups[-1][0].extend(inside)

@@ -48,34 +48,39 @@ NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
 @click.option("--overwrite", is_flag=True, help="Start again, and replace what is in DIR.")
 @verbose
 def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> None:
-    """Explain 50 handwritten digits with a ProtoPNet that CaBRNet trained; audit every certificate.
+    """Explain 50 handwritten digits, from their PNG files, with a ProtoPNet that CaBRNet trained; audit every
+    certificate, from the PNG files.
 
     Exit code: 0 every certificate is proved; 9 a file or option that cannot be used; 130 interrupted, and the same
     command continues; 2 unknown option.
     """
     from verale.adapters.cabrnet import load_head
-    from verale.demo.network import RUN, load_images, load_network
+    from verale.demo.network import IMAGES, RUN, freeze_network, load_images, load_network
     from verale.demo.source import source_of
     from verale.head import as_patches, digest, digest_of_all, save_latents
     from verale.runs.device import device_named
     from verale.runs.explain import open_run
-    from verale.runs.folder import HEAD, LATENTS, RUN_FILE, SOURCE
+    from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, RUN_FILE, SOURCE
+    from verale.runs.seen import SeenPictures
     from verale.search import SearchOptions
+    from verale.search.through import ThroughNetwork
 
     directory = Path(out)
-    head_path, latents_path = directory / HEAD, directory / LATENTS
+    head_path, latents_path, network_path = (directory / name for name in (HEAD, LATENTS, NETWORK))
     digits = load_images()
     head = load_head(RUN)
-    network = load_network()
+    network, frozen = load_network(), freeze_network()
     latents = network.latents(digits.images)
+    seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
     options = SearchOptions(paradigm, device=device_named("auto"))
     certificates = directory / "certificates"
     if not overwrite and not (certificates / RUN_FILE).exists() and (head_path.exists() or latents_path.exists()):
         raise InputError(directory, "holds a head or latents already; choose another --out, or say --overwrite")
     if overwrite:
         (certificates / SOURCE).unlink(missing_ok=True)
-    with open_run(certificates, head, latents, options, digits.labels, overwrite) as run:
+    with open_run(certificates, head, latents, options, digits.labels, overwrite, seen=seen) as run:
         head.save(head_path)
+        frozen.save(network_path)
         save_latents(latents_path, latents, digits.labels)
         explained = run.rows
         with progress("explaining", run.total, len(explained)) as advance:
@@ -84,7 +89,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
                 advance(1)
     explained.sort(key=lambda one: one.index)
     paths = [certificates / one.certificate for one in explained if one.certificate is not None]
-    audited = _audit(paths, head_path, latents_path, kernel)
+    audited = _audit(paths, head_path, network_path, certificates / PICTURES, kernel)
     patches = as_patches(latents)
     source = source_of(digits).noting(
         head_sha256=head.digest,
@@ -94,8 +99,8 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
     )
     write_atomically(certificates / SOURCE, source.to_bytes())
     _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
-    for line in (f"head:         {head_path}", f"latents:      {latents_path}", f"certificates: {certificates}"):
-        print_line(line)
+    for name, path in (("head", head_path), ("network", network_path), ("certificates", certificates)):
+        print_line(f"{name + ':':13} {path}")
     report = _report(directory / "report.html", certificates, head_path, latents_path, audited)
     print_line(f"report:       {report}")
     if any(one.certificate is None for one in explained) or any(r["exit_code"] != 0 for r in audited.values()):
@@ -104,15 +109,14 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
         )
 
 
-def _audit(certificates: list[Path], head: Path, latents: Path, kernel: str | None) -> dict[str, dict[str, Any]]:
+def _audit(
+    certificates: list[Path], head: Path, network: Path, pictures: Path, kernel: str | None
+) -> dict[str, dict[str, Any]]:
     """The checker's records by certificate file, from a separate process that never loads torch."""
     arguments = [
         *(() if kernel is None else ("--kernel", kernel)),
         "--json",
-        "--head",
-        str(head),
-        "--latents",
-        str(latents),
+        *("--head", str(head), "--network", str(network), "--pictures", str(pictures)),
         "--",
         *map(str, certificates),
     ]

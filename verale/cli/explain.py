@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from verale.checker.deployment import Deployment
     from verale.head import Head
     from verale.runs.run import ExplainRun, Store
+    from verale.runs.seen import SeenPictures
     from verale.runs.table import Explained
     from verale.search import Costs, SearchOptions
 
@@ -71,6 +72,20 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     metavar="DIR",
     type=click.Path(),
     help="The images to explain with it, in DIR or in one subfolder for each class.",
+)
+@click.option("--network", "network_path", metavar="N", type=click.Path(), help="Instead of Z: the network file.")
+@click.option(
+    "--pictures",
+    metavar="P",
+    type=click.Path(),
+    help="The pictures to explain with it: a folder of PNG files, in one subfolder for each class if known; or a"
+    " safetensors file.",
+)
+@click.option(
+    "--arithmetic",
+    metavar="NAME",
+    help="How the network computes: real, the default.",
+    **one_of("real", "float32"),
 )
 @click.option(
     "--paradigm",
@@ -158,6 +173,9 @@ def command(
     latents_path: str | None,
     run: str | None,
     images: str | None,
+    network_path: str | None,
+    pictures: str | None,
+    arithmetic: str | None,
     paradigm: str,
     order: str | None,
     out: str,
@@ -179,7 +197,8 @@ def command(
     workers: int | None,
     address: str | None,
 ) -> None:
-    """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images).
+    """Explain every image of a latents file (--head, --latents), or of a folder (--checkpoint-dir, --images); or every
+    picture, for all latents that a network can give for it (--head, --network, --pictures).
 
     Writes one certificate for each image, and explanations.csv, which also says what the paradigms gave that were tried
     and not kept. OUT also gets the head and the latents, so that it can
@@ -210,11 +229,12 @@ def command(
     given_device = "cpu" if with_ray else device_named(device)
     options = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
     given = head_path, latents_path, run, images
+    of_pictures = _seen(given, network_path, pictures, arithmetic, with_ray or with_gap)
     try:
         with (
             ray_engine.opened(given, out, options, deployed, device, workers or jobs, address, overwrite)
             if with_ray
-            else _opened(given, directory, options, deployed, jobs, overwrite, with_gap)
+            else _opened(given, directory, options, deployed, jobs, overwrite, with_gap, of_pictures)
         ) as opened:
             told = _explain(opened, as_json)
     except LatentsError as error:
@@ -246,6 +266,7 @@ def _opened(
     jobs: int | None,
     overwrite: bool,
     with_gap: bool,
+    seen: SeenPictures | None,
 ) -> Iterator[ExplainRun]:
     """A run into a folder, by processes of this machine. The arguments are those of the command."""
     from verale.head import Head, load_labelled
@@ -253,19 +274,42 @@ def _opened(
 
     files = None
     match given:
+        case (str(head_path), None, None, None) if seen is not None:
+            head = Head.load(head_path)
+            latents, labels = seen.latents(), seen.labels(head.classes)
         case (str(head_path), str(latents_path), None, None):
             head, files = Head.load(head_path), (head_path, latents_path)
             latents, labels = load_labelled(latents_path)
         case (None, None, str(run), str(images)):
             head, latents, labels = _capture(directory, Path(run), Path(images), overwrite)
         case _:
-            raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
+            raise UsageError("give --head and --latents, or --checkpoint-dir and --images, or a network and --pictures")
     if with_gap:
         from verale.search.least import require_bounds
 
         require_bounds(head)
-    with open_run(directory, head, latents, options, labels, overwrite, files, jobs, deployment) as opened:
+    with open_run(directory, head, latents, options, labels, overwrite, files, jobs, deployment, seen) as opened:
         yield opened
+
+
+def _seen(
+    given: ray_engine.Given, network: str | None, pictures: str | None, arithmetic: str | None, elsewhere: bool
+) -> SeenPictures | None:
+    """The pictures and their network; None where neither is given. Raises UsageError, InputError."""
+    if network is None and pictures is None:
+        if arithmetic is not None:
+            raise UsageError("--arithmetic is for pictures: give --head, --network and --pictures too")
+        return None
+    if network is None or pictures is None or given[0] is None or given[1:] != (None, None, None):
+        raise UsageError("pictures need --head, --network and --pictures, and no latents, run or images")
+    if elsewhere:
+        raise UsageError("--network is given, expected neither --engine ray nor --gap: they take latents")
+    from verale.checker.certificate import ARITHMETICS
+    from verale.runs.seen import SeenPictures
+
+    if arithmetic not in (None, *ARITHMETICS):
+        raise UsageError(f"--arithmetic {arithmetic} is proved by no audit yet, expected {' or '.join(ARITHMETICS)}")
+    return SeenPictures.load(network, pictures, "float32" if arithmetic == "float32" else "real")
 
 
 def _capture(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[Head, Tensor, list[int] | None]:

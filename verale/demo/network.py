@@ -15,13 +15,15 @@ from torch.nn.functional import relu
 
 from verale.adapters.cabrnet.configuration import load_yaml
 from verale.adapters.fields import ReceptiveFields
+from verale.adapters.freezing import export_network
 from verale.adapters.receptive_field import receptive_fields
 from verale.adapters.state import load_state
 from verale.errors import InputError, UsageError
 from verale.files import read
+from verale.network import FrozenNetwork
 from verale.pictures import opened
 
-__all__ = ["DATA", "IMAGES", "RUN", "Digits", "DigitsNetwork", "load_images", "load_network"]
+__all__ = ["DATA", "IMAGES", "RUN", "Digits", "DigitsNetwork", "freeze_network", "load_images", "load_network"]
 
 DATA = Path(__file__).parent / "data"
 RUN = DATA / "run" / "final"
@@ -103,6 +105,17 @@ class DigitsNetwork(nn.Module):
         return receptive_fields(self, (IMAGE_SHAPE[1], IMAGE_SHAPE[2]), IMAGE_SHAPE[0])
 
 
+class _Grey(nn.Module):
+    """The network on pictures in grey, whose three colours are equal."""
+
+    def __init__(self, network: DigitsNetwork) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return cast(Tensor, self.network(torch.cat([pictures, pictures, pictures], 1)))
+
+
 @dataclass(frozen=True)
 class Digits:
     """Preprocessed images, float32 (N, 3, 32, 32), their labels and the files they came from, all in the same order."""
@@ -133,6 +146,17 @@ def load_network(run: Path = RUN) -> DigitsNetwork:
     return network.eval().requires_grad_(False)
 
 
+def freeze_network(run: Path = RUN) -> FrozenNetwork:
+    """The extractor as a network file has it, from the bytes of the packaged PNG files, which are grey.
+
+    Raises:
+        InputError: as `load_network` and `load_images`.
+    """
+    mean, std = (numbers.flatten().tolist()[:1] for numbers in _normalisation(run / "dataset.yml"))
+    network = _Grey(load_network(run)).eval()
+    return export_network(network, None, (1, *IMAGE_SHAPE[1:]), mean, std)
+
+
 def load_images(images: Path = IMAGES, run: Path = RUN) -> Digits:
     """Load `images/<label>/<index>.png`, sorted by label and index and preprocessed as the run's `dataset.yml` states.
 
@@ -159,6 +183,8 @@ def _normalisation(path: Path) -> tuple[Tensor, Tensor]:
         )
     *_, normalize = steps.values()
     mean, std = (torch.tensor(normalize["params"][name]).view(3, 1, 1) for name in ("mean", "std"))
+    if any(bool((numbers != numbers[0]).any()) for numbers in (mean, std)):
+        raise InputError(path, "normalises three colours in three ways: give a run of examples/digits")
     return mean, std
 
 

@@ -1,6 +1,15 @@
 """What a network is, from the picture to the latents: frozen data and its file (certificates/network-v1.md)."""
 
-from verale.network.network import PICTURE, FrozenNetwork, walk
+from verale.network.network import LARGEST_NETWORK, PICTURE, FrozenNetwork, walk
 from verale.network.pictures import load_picture, load_pictures, picture_digest, pictures_file
 
-__all__ = ["PICTURE", "FrozenNetwork", "load_picture", "load_pictures", "picture_digest", "pictures_file", "walk"]
+__all__ = [
+    "LARGEST_NETWORK",
+    "PICTURE",
+    "FrozenNetwork",
+    "load_picture",
+    "load_pictures",
+    "picture_digest",
+    "pictures_file",
+    "walk",
+]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, LatentsError
+from verale.files import write_atomically
 from verale.runs.folder import RUN_FILE, SOURCE, locked
 from verale.runs.inputs import keep_inputs, require_inputs
 from verale.runs.parts import Explainer, explain_in_processes
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from verale.checker.deployment import Deployment
     from verale.head import Head
+    from verale.runs.seen import SeenPictures
     from verale.search import Batches, SearchOptions
 
 __all__ = ["open_run"]
@@ -47,6 +49,7 @@ def open_run(
     files: tuple[str, str] | None = None,
     jobs: int | None = None,
     deployment: Deployment | None = None,
+    seen: SeenPictures | None = None,
 ) -> Iterator[ExplainRun]:
     """Begin a run in a folder, or resume it.
 
@@ -67,6 +70,8 @@ def open_run(
         jobs: how many processes explain, this one among them; by default one for each core, where the images take
             seconds. On another device than the CPU, this process alone. The bytes do not depend on it.
         deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
+        seen: pictures and their network. Then certificates are about these, and the latents are for pages alone. The
+            folder gets network and pictures, too.
 
     Raises:
         LatentsError: latents or labels that do not fit this head.
@@ -74,19 +79,30 @@ def open_run(
         InputError: a folder that cannot be written, or holds another run, another head or other latents.
         In all these cases nothing is written or removed.
     """
-    explainer = Explainer(head, options, deployment)
-    batches = explainer.batches(latents)
+    explainer = Explainer(head, options, deployment, None if seen is None else seen.through)
+    batches = explainer.batches(latents if seen is None else seen.pictures)
     require_jobs(jobs)
     if labels is not None:
         _check(labels, len(batches.images), head.classes)
-    run = _description(batches, labels) | ({} if deployment is None else {"deployment": asdict(deployment)})
-    _require_same_source(directory / SOURCE, run)
+    run = _description(batches, latents, labels) | ({} if deployment is None else {"deployment": asdict(deployment)})
+    run |= {} if seen is None else seen.describe()
+    if seen is None or not overwrite:
+        _require_same_source(directory / SOURCE, run)
     with locked(directory):
         if not overwrite and not (directory / RUN_FILE).exists():
             require_inputs(directory, run["head"], run["latents"], labels)
+            if seen is not None:
+                seen.require_kept(directory)
         batch = 1 if batches.are_alone else batches.size
         folder = RunFolder(directory, run, len(batches.images), batch, overwrite, head.size)
         keep_inputs(directory, head, latents, run["latents"], labels, files, overwrite)
+        if seen is not None:
+            seen.keep(directory)
+            source = seen.source(head, latents, labels)
+            if overwrite:
+                (directory / SOURCE).unlink(missing_ok=True)
+            if source is not None and not (directory / SOURCE).exists():
+                write_atomically(directory / SOURCE, source.to_bytes())
 
         def work(left: list[Range]) -> Iterator[Finished[list[Explained]]]:
             _log.info("%d of %d images are explained", len(folder.by_index), len(batches.images))
@@ -116,11 +132,11 @@ def _check(labels: Sequence[int], images: int, classes: int) -> None:
             raise LatentsError(f"label {index} is {label}, expected one of the head's classes, 0 to {classes - 1}")
 
 
-def _description(batches: Batches, labels: Sequence[int] | None) -> dict[str, Any]:
+def _description(batches: Batches, latents: Tensor, labels: Sequence[int] | None) -> dict[str, Any]:
     """What the results depend on."""
     import torch
 
-    from verale.head import digest_of_all
+    from verale.head import digest_of_all, patches_of
 
     options = batches.options
     return {
@@ -128,7 +144,7 @@ def _description(batches: Batches, labels: Sequence[int] | None) -> dict[str, An
         "verale": __version__,
         "torch": torch.__version__,
         "head": batches.head.digest,
-        "latents": digest_of_all(batches.images),
+        "latents": digest_of_all(patches_of(latents, batches.head.depth)),
         "labels": None if labels is None else hashlib.sha256(json.dumps(list(labels)).encode()).hexdigest(),
         "images": len(batches.images),
         "paradigm": batches.paradigm,

@@ -14,6 +14,8 @@ from verale.runs.table import TABLE
 __all__ = [
     "HEAD",
     "LATENTS",
+    "NETWORK",
+    "PICTURES",
     "REMEDY",
     "RUN_FILE",
     "SOURCE",
@@ -28,6 +30,9 @@ RUN_FILE = "run.json"
 
 HEAD, LATENTS, SOURCE = "head.safetensors", "latents.safetensors", "source.json"
 """Head and latents, where verale has made them from images, and where they come from (`verale.runs.source`)."""
+
+NETWORK, PICTURES = "network.safetensors", "pictures"
+"""The network of a run of pictures; the folder of their PNG files or, with `.safetensors`, the file of their tensor."""
 
 REMEDY = "choose another --out, or say --overwrite"
 

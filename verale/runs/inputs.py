@@ -1,4 +1,4 @@
-"""Head and latents of a run's folder: kept beside the certificates, and looked for there first.
+"""Head, latents, network and pictures of a run's folder: kept beside the certificates, and looked for there first.
 
 The folder holds the bytes of both files, so that it can be audited wherever it is moved or sent. Latents of more than
 `LARGEST_COPY` bytes stay where they are: then `latents.link.json` says where that is, and has their digest.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, lies_in, open_regular, read, require_size, write_atomically
-from verale.runs.folder import HEAD, LATENTS, RUN_FILE
+from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, RUN_FILE
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,6 +31,7 @@ __all__ = [
     "LINK",
     "Inputs",
     "find_inputs",
+    "find_seen",
     "images_of_run",
     "keep_inputs",
     "link_to",
@@ -83,6 +84,15 @@ def find_inputs(folder: Path, head: str | None = None, latents: str | None = Non
     else:
         _warn_if_different("latents", latents, own_latents)
     return Inputs(head, latents)
+
+
+def find_seen(folder: Path) -> tuple[str, str] | None:
+    """The network and the pictures of the certificates in a folder: `network.safetensors`, with the folder `pictures`
+    or the file `pictures.safetensors`; None unless both are there."""
+    network = folder / NETWORK
+    places = [folder / PICTURES, folder / f"{PICTURES}.safetensors"]
+    there = [str(path) for path in places if lexists(path)]
+    return (str(network), there[0]) if lexists(network) and there else None
 
 
 def sha256_of(path: str | Path) -> str:

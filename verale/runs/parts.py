@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from verale.errors import UsageError
 from verale.runs.rows import rows_and_certificates
 from verale.runs.run import Finished, Range, cut
 from verale.runs.table import Explained
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from verale.runs.affordable import DefaultAudits
     from verale.runs.deployed import Reserves
     from verale.search import Batches, SearchOptions
+    from verale.search.through import ThroughNetwork
 
 __all__ = ["Explainer", "Part", "explain_in_processes"]
 
@@ -51,27 +53,31 @@ class Explainer:
     Attributes:
         head, options: see `Batches`.
         deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
+        through: a network; then images are pictures, see `Batches`.
 
     Raises:
-        UsageError: a deployment of a readout that is not linear.
+        UsageError: a deployment of a readout that is not linear, or of pictures.
     """
 
     head: Head
     options: SearchOptions
     deployment: Deployment | None = None
+    through: ThroughNetwork | None = None
 
     def __post_init__(self) -> None:
+        if self.through is not None and self.deployment is not None:
+            raise UsageError("deployment is given, expected none with pictures: ask verale audit --deployment for it")
         _ = self._reserves
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         """Another process makes its own of what is kept here."""
-        return Explainer, (self.head, self.options, self.deployment)
+        return Explainer, (self.head, self.options, self.deployment, self.through)
 
     def batches(self, images: Tensor) -> Batches:
         """These images, and how to explain them. Raises as `Batches`."""
         from verale.search import Batches
 
-        return Batches(self.head, images, self.options)
+        return Batches(self.head, images, self.options, self.through)
 
     @cached_property
     def _audits(self) -> DefaultAudits:
@@ -86,7 +92,7 @@ class Explainer:
         return None if self.deployment is None else Reserves(self.head, self.deployment, self.options)
 
     def part(self, batches: Batches, images: Tensor, first: int, labels: Sequence[int | None] | None) -> Part:
-        """Explain images (N, L, D) together.
+        """Explain images (N, L, D), or pictures, together.
 
         Args:
             batches: how to explain.
@@ -94,12 +100,16 @@ class Explainer:
             first: the index of the first of them.
             labels: their true classes, if they are known.
         """
+        from verale.head import as_patches
+
         clock = perf_counter()
         results = batches.explain_images(images)
         if self._reserves is not None:
             held = self._reserves.held(images, [result.explanation for result in results])
             results = [replace(result, explanation=one, exact=None) for result, one in zip(results, held, strict=True)]
         seconds = round((perf_counter() - clock) / len(results), 4)
+        if self.through is not None:  # an audit takes these for as much work as any latents
+            images = as_patches(self.through.network.latents(images))
         emitted = self._audits.emitted(images, [one.explanation for one in results], [one.exact for one in results])
         return rows_and_certificates(results, emitted, first, self.head.size, seconds, labels)
 

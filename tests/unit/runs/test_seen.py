@@ -1,0 +1,138 @@
+"""Pictures of a run: explained, kept beside the certificates, resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+from support.commands import in_process
+from support.small import small_head
+from support.torch_networks import SHAPE, frozen_network, random_pictures
+
+from verale.certificate import Certificate
+from verale.errors import InputError, UsageError
+from verale.head import Box, Head, as_patches
+from verale.network import picture_digest, pictures_file
+from verale.runs.explain import open_run
+from verale.runs.seen import SeenPictures
+from verale.runs.source import load_source
+from verale.search import SearchOptions
+
+COUNT = 4
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A head, its network, and PNG files in three folders, one a class."""
+    network, pictures = frozen_network("residual"), random_pictures(COUNT)
+    points = as_patches(network.latents(pictures))[:, 0]
+    weight = torch.randn(3, COUNT, generator=torch.Generator().manual_seed(3))
+    given = small_head("euclidean")
+    Head(weight, given.geometry, given.similarity, prototypes=points.float(), domain=Box()).save(tmp_path / "h")
+    network.save(tmp_path / "n")
+    for number, picture in enumerate(pictures):
+        stream = io.BytesIO()
+        Image.fromarray(picture.permute(1, 2, 0).numpy()).save(stream, "PNG")
+        path = tmp_path / "p" / f"class {number % 3}" / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(stream.getvalue())
+    (tmp_path / "p.safetensors").write_bytes(pictures_file(pictures))
+    return tmp_path
+
+
+def explain(folder: Path, *options: object, pictures: str = "p", out: str = "out"):
+    given = ("--head", folder / "h", "--network", folder / "n", "--pictures", folder / pictures)
+    return in_process("explain", *given, "--paradigm", "top_k", "--out", folder / out, *options)
+
+
+def test_png_files_are_explained_and_kept(folder: Path) -> None:
+    done = explain(folder)
+    assert done.returncode == 0, done.stderr
+    out = folder / "out"
+    assert (out / "network.safetensors").read_bytes() == (folder / "n").read_bytes()
+    seen = SeenPictures.load(folder / "n", folder / "p")
+    assert seen.labels(3) == [0, 0, 1, 2] and seen.names[0] == "class 0/0.png"
+    for number, (name, picture) in enumerate(zip(seen.names, seen.pictures, strict=True)):
+        assert (out / "pictures" / name).read_bytes() == (folder / "p" / name).read_bytes()
+        certificate = Certificate.load(out / f"{number:06d}.ale.json")
+        assert certificate.picture == picture_digest(picture)
+        assert certificate.network == hashlib.sha256((folder / "n").read_bytes()).hexdigest()
+    run = json.loads((out / "run.json").read_text())
+    assert run["arithmetic"] == "real" and run["network"] == certificate.network
+    source = load_source(out / "source.json", None)
+    assert source.files[0] == out / "pictures" / "class 0/0.png" and source.labels == (0, 0, 1, 2)
+
+
+def test_a_tensor_gives_the_same_certificates_and_processes_change_no_byte(folder: Path) -> None:
+    assert explain(folder).returncode == 0
+    assert explain(folder, "--jobs", "2", pictures="p.safetensors", out="other").returncode == 0
+    digests = {
+        out: sorted(Certificate.load(path).picture for path in (folder / out).glob("*.ale.json"))
+        for out in ("out", "other")
+    }
+    assert digests["out"] == digests["other"] and len(digests["out"]) == COUNT
+    by_picture = {Certificate.load(path).picture: path.read_bytes() for path in (folder / "out").glob("*.ale.json")}
+    for path in (folder / "other").glob("*.ale.json"):
+        assert by_picture[Certificate.load(path).picture] == path.read_bytes()
+    assert (folder / "other" / "pictures.safetensors").exists()
+
+
+def test_an_interrupted_run_goes_on_and_another_one_is_refused(folder: Path) -> None:
+    assert explain(folder).returncode == 0
+    whole = {path.name: path.read_bytes() for path in (folder / "out").glob("*.ale.json")}
+    (folder / "out" / "000002.ale.json").unlink()
+    done = explain(folder)
+    assert done.returncode == 0, done.stderr
+    assert {path.name: path.read_bytes() for path in (folder / "out").glob("*.ale.json")} == whole
+    first = folder / "p" / "class 0" / "0.png"
+    first.write_bytes((folder / "p" / "class 1" / "1.png").read_bytes())
+    refused = explain(folder)
+    assert refused.returncode == 9 and "choose another --out" in refused.stderr
+    assert {path.name: path.read_bytes() for path in (folder / "out").glob("*.ale.json")} == whole
+    assert explain(folder, "--overwrite", pictures="p.safetensors").returncode == 0
+    assert not (folder / "out" / "source.json").exists() and (folder / "out" / "pictures.safetensors").exists()
+    assert explain(folder, "--overwrite").returncode == 0
+    assert (folder / "out" / "source.json").exists() and not (folder / "out" / "pictures.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--latents", "z"), "pictures need --head, --network and --pictures, and no latents"),
+        (("--gap",), "expected neither --engine ray nor --gap"),
+        (("--inflate",), "inflate is given, expected none with pictures"),
+        (("--deployment", "direct"), "deployment is given, expected none with pictures"),
+    ],
+)
+def test_options_that_pictures_do_not_have_are_refused(folder: Path, options: tuple[str, ...], expected: str) -> None:
+    done = explain(folder, *options)
+    assert done.returncode == 9 and expected in done.stderr and not (folder / "out").exists()
+
+
+def test_what_cannot_be_used_is_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match="is no network file"):
+        SeenPictures.load(folder / "h", folder / "p")
+    with pytest.raises(UsageError, match="arithmetic is"):
+        SeenPictures.load(folder / "n", folder / "p", "float16")  # type: ignore[arg-type]
+    Image.new("RGB", SHAPE[1:]).save(folder / "p" / "class 0" / "wrong.png")
+    with pytest.raises(InputError, match=r"wrong\.png: has 10 rows and 12 columns"):
+        SeenPictures.load(folder / "n", folder / "p")
+    assert in_process("explain", "--network", folder / "n", "--out", folder / "o").returncode == 9
+    assert in_process("explain", "--arithmetic", "real", "--out", folder / "o").returncode == 9
+
+
+def test_a_folder_with_another_network_is_refused(folder: Path) -> None:
+    head, seen = Head.load(folder / "h"), SeenPictures.load(folder / "n", folder / "p")
+    out = folder / "out"
+    out.mkdir()
+    (out / "network.safetensors").write_bytes(b"another")
+    with (
+        pytest.raises(InputError, match=r"network\.safetensors: is another file than this run's"),
+        open_run(out, head, seen.latents(), SearchOptions("top_k"), seen=seen),
+    ):
+        pass

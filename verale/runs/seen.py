@@ -1,0 +1,147 @@
+"""Pictures of a run: read from PNG files or a tensor, kept beside the certificates with the network that sees them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os.path import lexists
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verale.errors import InputError
+from verale.files import LARGEST_LATENTS, read, write_atomically
+from verale.runs.folder import NETWORK, PICTURES, REMEDY
+from verale.runs.images import class_folders, image_files, labels_of
+from verale.runs.source import SourceFile, SourceImage
+from verale.search.through import ThroughNetwork
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from verale.bounds.network import Arithmetic
+    from verale.head import Head
+
+__all__ = ["SeenPictures"]
+
+
+@dataclass(frozen=True, eq=False)
+class SeenPictures:
+    """The pictures of a run, and the network that gives their latents.
+
+    Attributes:
+        through: the network, and its arithmetic.
+        pictures: uint8 (N, C, H, W).
+        files: the bytes of the network's file and of their files, by name in a run's folder.
+        names: of PNG files, relative to their folder, in the pictures' order; none of a tensor.
+    """
+
+    through: ThroughNetwork
+    pictures: Tensor
+    files: dict[str, bytes]
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, network: str | Path, path: str | Path, arithmetic: Arithmetic = "real") -> SeenPictures:
+        """A network's file; and pictures from a folder of PNG files, from one PNG file, or from a safetensors file.
+
+        Raises:
+            InputError: what cannot be read, or a picture that is not of the network's size and colours.
+            UsageError: an unknown arithmetic.
+        """
+        from verale.errors import NetworkError
+        from verale.network import LARGEST_NETWORK, FrozenNetwork
+
+        data = read(network, "a network file (safetensors)", most=LARGEST_NETWORK)
+        try:
+            through = ThroughNetwork(FrozenNetwork.from_bytes(data), arithmetic)
+        except NetworkError as error:
+            raise InputError(network, str(error)) from error
+        return cls.of(through, data, path)
+
+    @classmethod
+    def of(cls, through: ThroughNetwork, network: bytes, path: str | Path) -> SeenPictures:
+        """The same of a network whose file has these bytes. Raises InputError."""
+        import torch
+
+        from verale.network import load_picture, load_pictures
+
+        path, shape = Path(path), through.network.shape
+        if not path.is_dir() and path.suffix.lower() != ".png":
+            data = read(path, "a file of pictures (safetensors)", most=LARGEST_LATENTS)
+            files = {NETWORK: network, f"{PICTURES}.safetensors": data}
+            return cls(through, load_pictures(path, shape), files)
+        paths = image_files(path) if path.is_dir() else [path]
+        folder = path if path.is_dir() else path.parent
+        names = tuple(each.relative_to(folder).as_posix() for each in paths)
+        pictures = torch.stack([load_picture(each, shape) for each in paths])
+        files = {f"{PICTURES}/{name}": read(each, "a PNG file") for name, each in zip(names, paths, strict=True)}
+        return cls(through, pictures, {NETWORK: network, **files}, names)
+
+    def classes(self, classes: int) -> list[str] | None:
+        """The names of classes: the subfolders, where there is one for each of so many."""
+        return class_folders(self.names, classes) if self.names else None
+
+    def labels(self, classes: int) -> list[int] | None:
+        """The true classes, where there is one subfolder for each of so many."""
+        folders = self.classes(classes)
+        return None if folders is None else labels_of(self.names, folders)
+
+    def latents(self) -> Tensor:
+        """(N, D, H', W') or (N, 1, D) float32: as the network gives it in float64, for pages alone."""
+        import torch
+
+        network = self.through.network
+        parts = [network.latents(each[None]).float() for each in self.pictures]
+        return torch.cat(parts) if parts else torch.empty(0, self.through.patches, network.output_shape[0])
+
+    def describe(self) -> dict[str, str]:
+        """What the results of a run depend on."""
+        from verale.network import picture_digest
+
+        digests = "".join(map(picture_digest, self.pictures))
+        return {
+            "network": self.through.network.digest,
+            "pictures": hashlib.sha256(digests.encode()).hexdigest(),
+            "arithmetic": self.through.arithmetic,
+        }
+
+    def source(self, head: Head, latents: Tensor, labels: Sequence[int] | None) -> SourceFile | None:
+        """What `source.json` says of PNG files, which lie in `pictures` beside it; None of a tensor."""
+        from verale.head import digest, digest_of_all, patches_of
+
+        if not self.names:
+            return None
+        network, patches = self.through.network, patches_of(latents, head.depth)
+        normalised = {"mean": list(network.mean), "std": list(network.std)}
+        described = {
+            "network_sha256": network.digest,
+            "preprocessing": [{"type": "ToTensor"}, {"type": "Normalize", "params": normalised}],
+            "prototypes": None,
+        }
+        known: Sequence[int | None] = labels or [None] * len(self.names)
+        entries = [
+            SourceImage(name, label, hashlib.sha256(self.files[f"{PICTURES}/{name}"]).hexdigest())
+            for name, label in zip(self.names, known, strict=True)
+        ]
+        return SourceFile.build(described, PICTURES, self.classes(head.classes), entries).noting(
+            head_sha256=head.digest, latents_digest=digest_of_all(patches), image_latents=list(map(digest, patches))
+        )
+
+    def require_kept(self, folder: Path) -> None:
+        """Raise InputError if a run's folder holds another network or other pictures."""
+        for name in self.files:
+            if lexists(folder / name) and not self._is_kept(folder, name):
+                raise InputError(folder / name, f"is another file than this run's; {REMEDY}")
+
+    def keep(self, folder: Path) -> None:
+        """Write network and pictures to a run's folder, where a tensor of others goes. Raises InputError."""
+        if self.names:
+            (folder / f"{PICTURES}.safetensors").unlink(missing_ok=True)
+        for name, data in self.files.items():
+            if not self._is_kept(folder, name):
+                write_atomically(folder / name, data)
+
+    def _is_kept(self, folder: Path, name: str) -> bool:
+        path = folder / name
+        return lexists(path) and read(path, "a file of a run", most=LARGEST_LATENTS) == self.files[name]
