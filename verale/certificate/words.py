@@ -14,6 +14,7 @@ from math import inf, nextafter
 
 __all__ = [
     "NOT_PROVED",
+    "NOT_PROVED_OF_PICTURES",
     "below",
     "between",
     "caveat",
@@ -29,6 +30,12 @@ NOT_PROVED = (
     "Not proved: anything about the network that makes latents from images; that the head, deployed in float32, rounds"
     " to the same class; that the network is right."
 )
+
+NOT_PROVED_OF_PICTURES = (
+    "Not proved: that network and head round to the same class where they are deployed; how the picture was made, and"
+    " cut or resized; that the network is right."
+)
+"""The same of certificates that begin at a picture."""
 
 _NAMED = 8
 """The most prototypes that a clause names."""
@@ -57,7 +64,10 @@ def subjects(patches: bool, activations: bool) -> str:
 
 
 def caveat(status: str, claims: Mapping[str, str]) -> str:
-    """Why perhaps no latents satisfy the statements of what is PROVED; empty where the instance is proved too."""
+    """Why perhaps no latents satisfy the statements of what is PROVED; empty where instance or picture is proved."""
+    picture = claims.get("picture")
+    if picture is not None:
+        return "" if status != "PROVED" or picture == "proved" else f"picture {picture}"
     instance = claims.get("instance", "not claimed")
     if status != "PROVED" or instance == "proved":
         return ""

@@ -95,6 +95,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
         head_sha256=head.digest,
         latents_digest=digest_of_all(patches),
         image_latents=list(map(digest, patches)),
+        image_pictures=seen.digests,
         receptive_fields=network.receptive_fields().record(),
     )
     write_atomically(certificates / SOURCE, source.to_bytes())

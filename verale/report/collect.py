@@ -57,7 +57,7 @@ class CertificateSummary:
     """What a certificate says, without its statements.
 
     Attributes:
-        head, latents: digests.
+        head, latents, picture: digests; None where none is named.
         predicted, paradigm, patches, claims: as in the certificate.
         size: the number of statements.
         of_patches, of_activations: whether some are about patches, and about activations.
@@ -69,6 +69,7 @@ class CertificateSummary:
 
     head: str
     latents: str | None
+    picture: str | None
     predicted: int
     paradigm: str
     patches: int
@@ -86,13 +87,18 @@ class CertificateSummary:
         """The summary of a certificate, and of how many prototypes its head has, if that is known."""
         kinds = [isinstance(statement, PatchStatement) for statement in certificate.statements]
         return cls(
-            *(certificate.head, certificate.latents, certificate.predicted, certificate.paradigm),
+            *(certificate.head, certificate.latents, certificate.picture, certificate.predicted, certificate.paradigm),
             *(certificate.patches, certificate.claims, len(certificate.statements)),
             *(any(kinds), not all(kinds)),
             min((margin for margin in certificate.margins if margin is not None), default=None),
             *(in_brief(certificate, prototypes), named_prototypes(certificate, prototypes)),
             None if prototypes is None else bounded(certificate.statements, prototypes, certificate.patches),
         )
+
+    @property
+    def named(self) -> str | None:
+        """The digest of the latents, or of the picture, that it names."""
+        return self.latents or self.picture
 
     def claim(self, predicted: str) -> str:
         """The claim as a sentence, with the name of the class; empty without rivals."""
@@ -362,7 +368,7 @@ def _item(path: Path, row: Explained | None, matcher: Matcher, head: Head | None
         return Item(path, digest, problem=str(error))
     known = head is not None and head.digest == certificate.head
     summary = CertificateSummary.of(certificate, head.size if head is not None and known else None)
-    index = matcher.index_of(summary.latents, certificate_index(path.name))
+    index = matcher.index_of(summary.named, certificate_index(path.name))
     item = Item(path, digest, summary, "", summary.predicted, index)
     if row is not None and row.sha256 in (None, digest):
         item = replace(item, label=row.label, seconds=row.seconds, others=row.others or "")
@@ -378,7 +384,7 @@ def _unexplained(row: Explained, matcher: Matcher) -> Item:
 def _with_image(item: Item, matcher: Matcher) -> Item:
     """The item with its image, if it has one. Raises InputError: two sources give it different labels."""
     # The table numbers images as the latents do; a certificate's file may have any name.
-    image = matcher.image(item.index, item.summary is None or item.summary.latents is not None)
+    image = matcher.image(item.index, item.summary is None or item.summary.named is not None)
     if image is None:
         return item
     if None not in (item.label, image.label) and item.label != image.label:

@@ -1,8 +1,9 @@
 """Which image belongs to a certificate, and whether that is verified.
 
-An image is verified where `source.json` binds it: the certificate names the digest of its latents, `source.json` notes
-these latents for the image, and the file's bytes have the digest noted beside them. Otherwise only the order speaks for
-it, and every report says so. Order that contradicts the folders of the images, or their labels, is refused.
+An image is verified where `source.json` binds it: the certificate names the digest of its latents, or of the picture
+that the network sees, `source.json` notes that digest for the image, and the file's bytes have the digest noted beside
+it. Otherwise only the order speaks for it, and every report says so. Order that contradicts the folders of the images,
+or their labels, is refused.
 """
 
 from __future__ import annotations
@@ -96,30 +97,31 @@ class Matcher:
     def __init__(self, source: Source, stored: Sequence[str] | None) -> None:
         self._source = source
         noted = source.latents or stored
-        self._indices: dict[str, list[int]] | None = None if noted is None else {}
-        for index, digest in enumerate(noted or ()):
-            self._indices.setdefault(digest, []).append(index)  # type: ignore[union-attr]
+        self._indices: dict[str, list[int]] | None = None if noted is None and not source.pictures else {}
+        for digests in (noted or (), source.pictures):
+            for index, digest in enumerate(digests):
+                self._indices.setdefault(digest, []).append(index)  # type: ignore[union-attr]
         whole = None if stored is None else hashlib.sha256("".join(stored).encode()).hexdigest()
-        self._noted = bool(source.latents) or (whole is not None and whole == source.latents_digest)
+        self._noted = bool(source.latents or source.pictures) or (whole is not None and whole == source.latents_digest)
 
-    def index_of(self, latents: str | None, number: int | None) -> int | None:
+    def index_of(self, named: str | None, number: int | None) -> int | None:
         """The index of a certificate's image among the latents; None where it is none of them.
 
         Args:
-            latents: the digest that the certificate names.
+            named: the digest, of latents or of a picture, that the certificate names.
             number: the number in the name of its file. It counts where several images have these latents, and where
                 no latents are known.
         """
         if self._indices is None:
             return number
-        indices = self._indices.get(latents or "", [])
+        indices = self._indices.get(named or "", [])
         return number if number in indices else indices[0] if indices else None
 
     def image(self, index: int | None, by_latents: bool) -> Match | None:
         """The image with an index; None where there is none.
 
         Args:
-            by_latents: whether the index is that of the latents themselves, not just a number.
+            by_latents: whether the index is that of latents or a picture that are named, not just a number.
         """
         source = self._source
         if index is None or not index < len(source.files):

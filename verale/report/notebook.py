@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import NOT_PROVED, caveat
+from verale.certificate.words import caveat
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
 from verale.errors import CertificateError, InputError, LatentsError
@@ -57,7 +57,7 @@ class Showing:
         shown = self.shown
         image = f'<img alt="" src="data:image/png;base64,{b64encode(self.picture).decode()}">' if self.picture else ""
         origins = [(f"prototype {j}", shown.origins[j]) for j in shown.telling.prototypes if j in shown.origins]
-        notes = filter(None, (shown.about_image, OWN_NAMES if shown.own_names else "", NOT_PROVED))
+        notes = filter(None, (shown.about_image, OWN_NAMES if shown.own_names else "", shown.not_proved))
         rivals, fewer = shown.margins()
         return "\n".join(
             [
@@ -163,6 +163,7 @@ def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str]
     digests = {"certificate": hashlib.sha256(data).hexdigest(), "head that it names": telling.head}
     if telling.latents is not None:
         digests["latents that it names"] = telling.latents
+    digests |= telling.of_picture
     if verdict is None:
         return Shown(telling, digests=digests)
     return Shown(

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from verale.certificate.words import NOT_PROVED
+from verale.certificate.words import NOT_PROVED, NOT_PROVED_OF_PICTURES
 from verale.errors import InputError
 from verale.report import vocabulary
 from verale.report.collect import Collection
@@ -104,7 +104,7 @@ def page(
         "rows": columns,
         "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"])} for run in runs_of(collection)],
         "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
-        "notProved": NOT_PROVED,
+        "notProved": _not_proved(collection),
         "words": {
             "prototypes": vocabulary.of_prototypes(collection),
             "activations": vocabulary.of_activations(collection.head),
@@ -135,7 +135,7 @@ def page(
         notes=notes,
         audited=collection.audited,
         kernels=" or ".join(dict.fromkeys(vocabulary.of_kernel(run["kernel"]) for run in runs_of(collection))),
-        not_proved=NOT_PROVED,
+        not_proved=_not_proved(collection),
         own_names=_names_are_own(collection),
         **overview(collection),
     )
@@ -284,3 +284,14 @@ def _details(
         names = reprlib.repr(", ".join(window.unknown))[1:-1]
         notes.append(f"This page does not know how {names} changes images: squares may be off.")
     return details, images, full, pictured
+
+
+def _not_proved(collection: Collection) -> str:
+    """What no verdict says; where certificates begin at pictures, what their proofs say first."""
+    said = [item.summary.picture is not None for item in collection.items if item.summary is not None]
+    if not said or not all(said):
+        return NOT_PROVED
+    return (
+        "Proofs begin at the bytes of the pictures: this network gives each of them latents that satisfy the"
+        f" statements, and so this class. {NOT_PROVED_OF_PICTURES}"
+    )

@@ -93,7 +93,8 @@ class Checking:
 
     def _about_image(self, certificate: Certificate, text: bytes) -> dict[str, str | None]:
         if certificate.latents is None:
-            return {"instance": None, "missing": "the certificate names no latents"}
+            named = "a picture, which verale audit checks" if certificate.picture else "no latents"
+            return {"instance": None, "missing": f"the certificate names {named}"}
         image = None if self._latents is None else self._latents.find(certificate.latents)
         if image is None:
             return {"instance": None, "missing": "the report was written without the image's latents"}

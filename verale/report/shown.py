@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from verale.certificate.words import NOT_PROVED
+from verale.certificate.words import NOT_PROVED, NOT_PROVED_OF_PICTURES
 from verale.report.telling import Telling
 
 __all__ = ["NOT_AUDITED", "OWN_NAMES", "Shown"]
@@ -17,6 +17,7 @@ _STATEMENTS, _RIVALS, _ORIGINS = 10, 3, 8
 """How many statements, rivals and origins of prototypes are shown unless all are asked for."""
 _CAVEATS = {
     "instance not checked": "That the image satisfies the statements was not checked.",
+    "picture not checked": "That the network gives the picture such latents was not checked.",
     "no instance claimed": "It names no image: perhaps no input satisfies the statements.",
 }
 
@@ -59,7 +60,16 @@ class Shown:
         """The sentence, and before it whether it is proved."""
         said = {"PROVED": "Proved", NOT_AUDITED: "Claimed, and not audited here"}
         claimed = said.get(self.status, "Claimed, and not proved")
-        return " ".join(filter(None, (f"{claimed}: {self.telling.sentence}", _CAVEATS.get(self.caveat))))
+        begun = ""
+        if self.telling.of_picture and not self.caveat:
+            how = "in real arithmetic" if self.telling.arithmetic == "real" else "in float32, in any order of sums"
+            begun = f"From the bytes of the picture, this network, {how}, gives latents of which this holds."
+        return " ".join(filter(None, (f"{claimed}: {self.telling.sentence}", begun, _CAVEATS.get(self.caveat))))
+
+    @property
+    def not_proved(self) -> str:
+        """What no verdict on it says."""
+        return NOT_PROVED_OF_PICTURES if self.telling.of_picture else NOT_PROVED
 
     @property
     def about_image(self) -> str:
@@ -99,7 +109,7 @@ class Shown:
             yield self.about_image
         if self.own_names:
             yield OWN_NAMES
-        yield NOT_PROVED
+        yield self.not_proved
         for what, digest in self.digests.items():
             yield f"sha256 of the {what} {digest}"
 

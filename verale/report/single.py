@@ -18,7 +18,7 @@ from verale.report.telling import Telling
 from verale.runs.arguments import HeadFile
 from verale.runs.auditor import AuditOptions, auditor_of
 from verale.runs.folder import SOURCE
-from verale.runs.inputs import Inputs
+from verale.runs.inputs import Inputs, find_seen
 from verale.runs.source import Source, load_source, origin_of
 
 __all__ = ["Single", "single", "source_beside"]
@@ -64,7 +64,8 @@ def single(path: str, inputs: Inputs, kernel: str | None = None, whole: bool = F
     data = None if item.summary is None else read_item(item)[0]
     head, outcome = None, None
     if inputs.head is not None:
-        auditor = auditor_of(AuditOptions(inputs.head, inputs.latents, kernel))
+        network, pictures = find_seen(Path(path).parent) or (None, None)
+        auditor = auditor_of(AuditOptions(inputs.head, inputs.latents, kernel, network=network, pictures=pictures))
         outcome = auditor.audit(path, data)
         file = HeadFile.of(inputs.head)
         head = HeadFacts.of(file.data) if file.sha256 == auditor.run["head"] else None
@@ -88,6 +89,7 @@ def _shown(item: Item, telling: Telling, head: HeadFacts | None, source: Source,
     digests = {"certificate": hashlib.sha256(data).hexdigest(), "head that it names": telling.head}
     if telling.latents is not None:
         digests["latents that it names"] = telling.latents
+    digests |= telling.of_picture
     return Shown(
         telling=telling,
         status=item.status.replace("_", " "),
@@ -106,7 +108,7 @@ def _note(item: Item, source: Source) -> str:
     """Why the image is perhaps another one. Only its name is shown, so `source.json` binds it by its latents alone."""
     if item.image_note != OUTSIDE:
         return item.image_note
-    return "" if item.summary is not None and item.summary.latents in source.latents else BY_ORDER
+    return "" if item.summary is not None and item.summary.named in (*source.latents, *source.pictures) else BY_ORDER
 
 
 def _image(item: Item, source: Source) -> str:

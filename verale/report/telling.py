@@ -5,8 +5,8 @@ The numbers are the certificate's own (`verale.certificate.words`). Nothing here
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.certificate.reach import bounded
@@ -41,6 +41,8 @@ class Telling:
         size: how many statements there are, and how much they bound.
         prototypes: those to show with it.
         head, latents: the digests that the certificate names.
+        of_picture: the digests of a picture and its network, by what they are; empty where it names none.
+        arithmetic: in which the network computes.
     """
 
     predicted: str
@@ -52,6 +54,8 @@ class Telling:
     prototypes: tuple[int, ...]
     head: str
     latents: str | None
+    of_picture: Mapping[str, str] = field(default_factory=dict)
+    arithmetic: str | None = None
 
     @classmethod
     def of(
@@ -95,6 +99,12 @@ class Telling:
             named_prototypes(read, count),
             certificate.head,
             certificate.latents,
+            {
+                f"{what} that it names": digest
+                for what, digest in (("picture", certificate.picture), ("network", certificate.network))
+                if digest is not None
+            },
+            certificate.arithmetic,
         )
 
 

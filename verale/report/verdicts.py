@@ -11,6 +11,7 @@ from verale.files import LARGEST_LATENTS, read
 from verale.report.collect import Collection, Item
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
+from verale.runs.inputs import find_seen
 from verale.runs.records import read_records
 
 __all__ = ["audited", "with_verdicts_from"]
@@ -39,9 +40,9 @@ def audited(
     latents = None if collection.latents_path is None else str(collection.latents_path)
     records = {}
     digest = None if collection.head is None else collection.head.digest
-    for outcome in audit_files(
-        collection.paths, AuditOptions(str(collection.head_path), latents, kernel, minimality), jobs
-    ):
+    network, pictures = find_seen(collection.folder) or (None, None)
+    options = AuditOptions(str(collection.head_path), latents, kernel, minimality, network=network, pictures=pictures)
+    for outcome in audit_files(collection.paths, options, jobs):
         if outcome.record["run"]["head"] != digest:
             raise InputError(collection.head_path, "changed while the report was written: run the command again")
         records[outcome.record["certificate"], outcome.record["sha256"]] = outcome.record

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,6 +88,13 @@ class SeenPictures:
         folders = self.classes(classes)
         return None if folders is None else labels_of(self.names, folders)
 
+    @cached_property
+    def digests(self) -> list[str]:
+        """Of each picture, by value."""
+        from verale.network import picture_digest
+
+        return list(map(picture_digest, self.pictures))
+
     def latents(self) -> Tensor:
         """(N, D, H', W') or (N, 1, D) float32: as the network gives it in float64, for pages alone."""
         import torch
@@ -97,12 +105,9 @@ class SeenPictures:
 
     def describe(self) -> dict[str, str]:
         """What the results of a run depend on."""
-        from verale.network import picture_digest
-
-        digests = "".join(map(picture_digest, self.pictures))
         return {
             "network": self.through.network.digest,
-            "pictures": hashlib.sha256(digests.encode()).hexdigest(),
+            "pictures": hashlib.sha256("".join(self.digests).encode()).hexdigest(),
             "arithmetic": self.through.arithmetic,
         }
 
@@ -125,7 +130,10 @@ class SeenPictures:
             for name, label in zip(self.names, known, strict=True)
         ]
         return SourceFile.build(described, PICTURES, self.classes(head.classes), entries).noting(
-            head_sha256=head.digest, latents_digest=digest_of_all(patches), image_latents=list(map(digest, patches))
+            head_sha256=head.digest,
+            latents_digest=digest_of_all(patches),
+            image_latents=list(map(digest, patches)),
+            image_pictures=self.digests,
         )
 
     def require_kept(self, folder: Path) -> None:

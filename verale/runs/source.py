@@ -84,6 +84,7 @@ class Source:
         digests: SHA-256 of the files that were captured, where known; as many as files.
         latents: the digest of each image's latents; as many as files, or none.
         latents_digest: of all latents, where noted.
+        pictures: the digest of each image as the network sees it; as many as files, or none.
         classes: the names of the classes.
         preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
         origins: by prototype, the patch that it was copied from.
@@ -98,6 +99,7 @@ class Source:
     digests: tuple[str | None, ...] = ()
     latents: tuple[str, ...] = ()
     latents_digest: str | None = None
+    pictures: tuple[str, ...] = ()
     classes: tuple[str, ...] | None = None
     preprocessing: Any = None
     origins: Mapping[int, TrainingPatch] = field(default_factory=dict)
@@ -215,8 +217,10 @@ class SourceFile:
         folder = noted if images is None else images
         entries = self.record.get("images") or ()
         latents = self.record.get("image_latents") or ()
-        if latents and len(latents) != len(entries):
-            raise ValueError(f"it has {len(entries)} images and {len(latents)} digests of their latents")
+        pictures = self.record.get("image_pictures") or ()
+        for digests, of in ((latents, "latents"), (pictures, "pictures")):
+            if digests and len(digests) != len(entries):
+                raise ValueError(f"it has {len(entries)} images and {len(digests)} digests of their {of}")
         return Source(
             folder=folder,
             files=tuple(folder / _inside(image["file"]) for image in entries),
@@ -224,6 +228,7 @@ class SourceFile:
             digests=tuple(_text_or_none(image.get("sha256")) for image in entries),
             latents=tuple(map(_text, latents)),
             latents_digest=_text_or_none(self.latents_digest),
+            pictures=tuple(map(_text, pictures)),
             classes=None if self.record["classes"] is None else tuple(map(_text, self.record["classes"])),
             preprocessing=self.record["preprocessing"],
             origins=_origins(self.record["prototypes"] or (), beside),
