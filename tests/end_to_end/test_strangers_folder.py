@@ -112,6 +112,7 @@ OTHERS = {
     "gap": ("gap", FILE, "--seconds", 1),
     "head": ("head", "show", "head.safetensors"),
     "latents": ("latents", "--help"),
+    "network": ("network", "show", "head.safetensors"),
     "necessity": ("necessity", FILE, "--seconds", 1),
     "refute": ("refute", FILE, "--seconds", 1),
     "rules": ("rules", "--head", "head.safetensors", "--latents", "latents.safetensors", "--out", "../rules"),
@@ -129,7 +130,16 @@ OTHERS = {
         *("--engine", "ray", "--workers", 1, "--paradigm", "top_k"),
     ),
 }
-UNDONE = {"summary": 9, "compare": 9, "contrast": None, "necessity": None, "refute": 11, "rules": None, "gap": None}
+UNDONE = {
+    "summary": 9,
+    "compare": 9,
+    "network": 9,
+    "contrast": None,
+    "necessity": None,
+    "refute": 11,
+    "rules": None,
+    "gap": None,
+}
 """Commands that do not end with 0; None: with one of their codes."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from reprlib import repr as shortened
 
@@ -97,6 +97,10 @@ class Certificate:
     def margin(self) -> float:
         """The least margin over all rivals."""
         return min(margin for margin in self.margins if margin is not None)
+
+    def of_latents(self, latents: str | None = None) -> Certificate:
+        """The same about latents with this digest, or about no image; not about a picture."""
+        return replace(self, latents=latents, network=None, picture=None, arithmetic=None)
 
     def to_bytes(self) -> bytes:
         """The bytes of the certificate's file; the same certificate gives the same bytes."""

@@ -93,7 +93,7 @@ class CoveringAudits:
         verdict = self._without_images.check(data, entailment_only=True)
         if verdict.status is not Status.PROVED:
             return Covered(path, None, verdict)
-        general = replace(Certificate.from_bytes(data), minimal=False)
+        general = replace(Certificate.from_bytes(data).of_latents(), minimal=False)
         if general.patches != self._images.shape[1]:
             raise InputError(
                 self._path,
@@ -101,7 +101,7 @@ class CoveringAudits:
             )
         proved, unproved = [], {}
         for index in self._proposed(general):
-            bound = replace(general, latents=self._digests[index])
+            bound = general.of_latents(self._digests[index])
             answer = self._auditor.check(bound.to_bytes())
             if answer.status is Status.PROVED:
                 proved.append(index)

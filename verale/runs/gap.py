@@ -95,7 +95,7 @@ def gap(
     file = HeadFile.of(head)
     released = opened(certificate, file, latents, kernel)
     if released.given is None or released.certificate.latents is None:
-        raise InputError(certificate, "names no image, and the bound is about one; explain the image again")
+        raise InputError(certificate, "names no latents, and the bound is about some; explain with --latents")
     if out is not None:
         require_writable(out)
     _, document = least_document(released.head, released.given, seconds)

@@ -106,7 +106,8 @@ def refute(
 
 
 def named_image(latents: Any, head: Head, certificate: Certificate) -> Tensor:
-    """The image (L, D) that the certificate names, of latents or of a latents file; where it names none, the only one.
+    """The image (L, D) that the certificate names, of latents or of a latents file; where it names none, the only one;
+    where it names a picture, the only one of which its statements are true.
 
     Raises:
         InputError: a file that cannot be read or whose latents do not fit, or no such image.
@@ -127,6 +128,17 @@ def named_image(latents: Any, head: Head, certificate: Certificate) -> Tensor:
         raise InputError(
             path, f"holds images of {images.shape[1]} patches, expected the certificate's {certificate.patches}"
         )
+    if certificate.picture is not None:
+        from verale.rules.coverage import coverage_of
+
+        of_all = coverage_of(head, images, [certificate.statements]).possible[0].nonzero()[:, 0].tolist()
+        if len(of_all) != 1:
+            raise InputError(
+                path,
+                f"holds {len(of_all)} images of which the statements are true, expected 1: the certificate names a"
+                " picture, so give a file with the latents of that picture alone",
+            )
+        images = images[of_all]
     if certificate.latents is None:
         if len(images) != 1:
             raise InputError(path, f"holds {len(images)} images, expected 1: the certificate names none of them")

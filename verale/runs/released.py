@@ -70,7 +70,7 @@ class Released:
     def without(self, released: Collection[int]) -> Certificate:
         """The certificate without some statements, by their numbers. It claims nothing of an image."""
         kept = tuple(each for number, each in enumerate(self.certificate.statements) if number not in released)
-        return replace(self.certificate, statements=kept, latents=None, minimal=False)
+        return replace(self.certificate.of_latents(), statements=kept, minimal=False)
 
     def open_rivals(self, rest: Certificate) -> list[tuple[Fraction | None, int]]:
         """The classes that the checker does not prove to lose under a certificate's statements, with the margins that
