@@ -131,14 +131,9 @@ OTHERS = {
     ),
 }
 UNDONE = {
-    "summary": 9,
-    "compare": 9,
-    "network": 9,
-    "contrast": None,
-    "necessity": None,
+    **dict.fromkeys(("summary", "compare", "network"), 9),
+    **dict.fromkeys(("contrast", "necessity", "rules", "gap")),
     "refute": 11,
-    "rules": None,
-    "gap": None,
 }
 """Commands that do not end with 0; None: with one of their codes."""
 

@@ -16,7 +16,7 @@ from numbers within r of c, are off by further
     gamma32_m (|W| (|c| + r) + size),    size the layer's magnitude, or |b|
 
 with m as that text counts it; a sigmoid or tanh by 8 units in the last place, the picture by six
-roundings. What underflow loses is less than 2^-80 of numbers near 1, for which there is a term of its own.
+roundings. For what underflow loses there is a term of its own.
 
 Soundness: nothing rests on this. Certificates that are found with these boxes are proved by a checker with boxes of its
 own, in exact integers. These are a little wider than those, so that what is found for them is mostly proved.
@@ -59,8 +59,8 @@ ARITHMETICS: tuple[Arithmetic, ...] = ("real", "float32")
 _U32 = 2.0**-24
 _ULPS = 8
 """How far a sigmoid or tanh in binary32 may be off, in units in the last place."""
-_LOST = 2.0**-80
-"""What underflow loses in binary32, beside numbers near 1."""
+_LOST = 2.0**-44
+"""No less than what underflow loses in binary32, beside numbers near 1; before a factor of 2^32 that folding hides."""
 _UP = 1 + 2.0**-20
 """More than what a radius, a sum of fewer than 2^30 positive terms, is rounded by."""
 _WIDE = 1 + 2.0**-10
@@ -164,7 +164,7 @@ class _Rules:
         """Sums of products. Infinite radii are taken for the greatest number, and come out infinite or greater."""
         weight = operation.weight.double()
         bias = None if operation.bias is None else operation.bias.double()
-        terms = weight[0].numel() + (bias is not None)
+        terms = weight[0].numel() + 1
         radius = given.radius.clamp(max=torch.finfo(torch.float64).max)
         centre = operation.applied(given.centre, weight, bias)
         spread = operation.applied(radius, weight.abs(), None)
@@ -204,13 +204,13 @@ class _Rules:
         return found.wider(found.size * _gamma32(2) + _LOST) if self.single else found
 
     def curved(self, ends: Enclosure, lowest: float) -> _Around:
-        """A sigmoid or tanh with these ends, which lie between `lowest` and 1."""
+        """A sigmoid or tanh with these ends, which lie between `lowest` and 1, as computed too."""
         if not self.single:
             return _Around.between(ends).within(lowest, 1.0)
         share = 2 * _ULPS * _U32 * _WIDE
         low, high = ends.lower, ends.upper
         found = _Around.between(Enclosure(down(low - low.abs() * share - _LOST), up(high + high.abs() * share + _LOST)))
-        return found if lowest else found.within(0.0)
+        return found.within(lowest, 1.0)
 
     def sigmoid(self, operation: Sigmoid, given: _Around) -> _Around:
         """1 / (1 + exp(-x))."""

@@ -84,7 +84,7 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
 @click.option(
     "--arithmetic",
     metavar="NAME",
-    help="How the network computes: real, the default.",
+    help="How the network computes: real, the default; or float32, in any order of sums.",
     **one_of("real", "float32"),
 )
 @click.option(

@@ -7,7 +7,7 @@ import torch
 from support.torch_networks import MEAN, NETWORKS, SHAPE, STD, frozen_network, random_module, random_pictures
 from torch import Tensor
 
-from verale.bounds.network import ARITHMETICS, latent_ranges
+from verale.bounds.network import ARITHMETICS, Arithmetic, latent_ranges
 from verale.checker.kernel import load_kernel
 from verale.checker.network import read_network
 from verale.checker.network.enclosure import Enclosure as Enclosed
@@ -43,12 +43,13 @@ def test_a_box_holds_what_torch_gives(name: str, seed: int) -> None:
         assert float(width.max()) < 1e-10 and 0 < float((binary32.upper - binary32.lower).max()) < 1e-2
 
 
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
 @pytest.mark.parametrize("name", NETWORKS)
-def test_the_checkers_box_is_narrower(name: str) -> None:
+def test_the_checkers_box_is_narrower(name: str, arithmetic: Arithmetic) -> None:
     network = frozen_network(name)
-    enclosed = Enclosed(read_network(network.to_bytes()), load_kernel("arb"))
+    enclosed = Enclosed(read_network(network.to_bytes()), load_kernel("arb"), arithmetic)
     for picture in random_pictures(2):
-        own = latent_ranges(network, picture)
+        own = latent_ranges(network, picture, arithmetic)
         box = enclosed.latents(Picture(SHAPE, bytes(picture.flatten().tolist())))
         lower, upper = (torch.tensor(end, dtype=torch.float64) * 2.0**-box.bits for end in (box.lower, box.upper))
         assert bool((own.lower <= lower).all()) and bool((upper <= own.upper).all())

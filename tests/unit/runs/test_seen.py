@@ -68,6 +68,29 @@ def test_png_files_are_explained_and_kept(folder: Path) -> None:
     assert source.files[0] == out / "pictures" / "class 0/0.png" and source.labels == (0, 0, 1, 2)
 
 
+@pytest.mark.parametrize("arithmetic", ["real", "float32"])
+@pytest.mark.parametrize("pictures", ["p", "p.safetensors"])
+def test_an_audit_finds_network_and_pictures_and_proves_them(folder: Path, arithmetic: str, pictures: str) -> None:
+    assert explain(folder, "--arithmetic", arithmetic, pictures=pictures).returncode == 0
+    audited = in_process("audit", folder / "out", "--kernel", "arb")
+    assert audited.returncode == 0, audited.stdout + audited.stderr
+    assert audited.stdout.count("entailment+picture proved") == COUNT
+    assert f"network {folder / 'out' / 'network.safetensors'}, sha256 " in audited.stderr
+    shown = in_process("show", folder / "out" / "000001.ale.json", "--kernel", "arb")
+    assert shown.returncode == 0 and "From the bytes of the picture, this network" in shown.stdout
+    (folder / "out" / "network.safetensors").unlink()
+    unseen = in_process("show", folder / "out" / "000001.ale.json", "--kernel", "arb")
+    assert "That the network gives the picture such latents was not checked." in unseen.stdout
+
+
+def test_a_page_shows_the_pictures(folder: Path) -> None:
+    assert explain(folder).returncode == 0
+    done = in_process("report", folder / "out", "-o", folder / "page.html")
+    assert done.returncode == 0, done.stderr
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "Proofs begin at the bytes of the pictures" in page and "matched by order" not in page
+
+
 def test_a_tensor_gives_the_same_certificates_and_processes_change_no_byte(folder: Path) -> None:
     assert explain(folder).returncode == 0
     assert explain(folder, "--jobs", "2", pictures="p.safetensors", out="other").returncode == 0
