@@ -20,6 +20,7 @@ from pathlib import Path
 import click
 import pytest
 import torch
+from PIL import Image
 from support.cases import every
 from support.commands import in_process, program
 from support.prototypedl import SIDE, save_whole, small
@@ -159,6 +160,11 @@ def published_states(folder: Path) -> None:
     ):
         header = struct.pack(f">HBB{len(shape)}I", 0, 8, len(shape), *shape)
         folder.joinpath(f"{name}-ubyte.gz").write_bytes(gzip.compress(header + content))
+    digits = folder / "digits"
+    digits.mkdir()
+    for number in range(2):
+        picture = torch.randint(256, (SIDE, SIDE), generator=torch.Generator().manual_seed(number), dtype=torch.uint8)
+        Image.fromarray(picture.numpy()).save(digits / f"{number}.png")
     folder.joinpath("yours.py").write_text(
         "import torch\n"
         "model = torch.nn.Sequential()\n"
