@@ -95,11 +95,6 @@ class CertificateSummary:
             None if prototypes is None else bounded(certificate.statements, prototypes, certificate.patches),
         )
 
-    @property
-    def named(self) -> str | None:
-        """The digest of the latents, or of the picture, that it names."""
-        return self.latents or self.picture
-
     def claim(self, predicted: str) -> str:
         """The claim as a sentence, with the name of the class; empty without rivals."""
         about = subjects(self.of_patches, self.of_activations)
@@ -368,7 +363,7 @@ def _item(path: Path, row: Explained | None, matcher: Matcher, head: Head | None
         return Item(path, digest, problem=str(error))
     known = head is not None and head.digest == certificate.head
     summary = CertificateSummary.of(certificate, head.size if head is not None and known else None)
-    index = matcher.index_of(summary.named, certificate_index(path.name))
+    index = matcher.index_of(summary.latents or summary.picture, certificate_index(path.name))
     item = Item(path, digest, summary, "", summary.predicted, index)
     if row is not None and row.sha256 in (None, digest):
         item = replace(item, label=row.label, seconds=row.seconds, others=row.others or "")
@@ -384,7 +379,8 @@ def _unexplained(row: Explained, matcher: Matcher) -> Item:
 def _with_image(item: Item, matcher: Matcher) -> Item:
     """The item with its image, if it has one. Raises InputError: two sources give it different labels."""
     # The table numbers images as the latents do; a certificate's file may have any name.
-    image = matcher.image(item.index, item.summary is None or item.summary.named is not None)
+    said = item.summary
+    image = matcher.image(item.index, said is None or (said.latents or said.picture) is not None)
     if image is None:
         return item
     if None not in (item.label, image.label) and item.label != image.label:

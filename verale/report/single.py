@@ -108,7 +108,8 @@ def _note(item: Item, source: Source) -> str:
     """Why the image is perhaps another one. Only its name is shown, so `source.json` binds it by its latents alone."""
     if item.image_note != OUTSIDE:
         return item.image_note
-    return "" if item.summary is not None and item.summary.named in (*source.latents, *source.pictures) else BY_ORDER
+    named = None if item.summary is None else item.summary.latents or item.summary.picture
+    return "" if named in (*source.latents, *source.pictures) else BY_ORDER
 
 
 def _image(item: Item, source: Source) -> str:
