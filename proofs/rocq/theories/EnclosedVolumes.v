@@ -1,0 +1,120 @@
+(** The numbers of a layer, enclosed, and kept so that any of them is found fast.
+
+    They are kept in the order (y, x, c): those of one place stand side by side. *)
+
+From Coq Require Import Reals ZArith PArith List Lia FMapPositive.
+From Verale Require Import Semantics NetworkSemantics Grid.
+Import ListNotations.
+
+(** * What runs *)
+
+Record enclosed := Enclosed { planes : nat; tall : nat; wide : nat; cells : PositiveMap.t (Z * Z) }.
+
+Definition zero : Z * Z := (0, 0)%Z.
+
+Definition nothing_enclosed : enclosed := Enclosed 0 0 0 (PositiveMap.empty _).
+
+Fixpoint stored (i : positive) (l : list (Z * Z)) : PositiveMap.t (Z * Z) :=
+  match l with nil => PositiveMap.empty _ | e :: l' => PositiveMap.add i e (stored (Pos.succ i) l') end.
+
+Definition found (e : enclosed) (c y x : nat) : Z * Z :=
+  match PositiveMap.find (Pos.of_succ_nat ((y * wide e + x) * planes e + c)) (cells e) with
+  | Some ends => ends
+  | None => zero
+  end.
+
+(** [at_place y x] are the numbers of a place, one for each channel. *)
+Definition built (C H W : nat) (at_place : nat -> nat -> list (Z * Z)) : enclosed :=
+  Enclosed C H W (stored 1 (flat_map (fun y => flat_map (at_place y) (seq 0 W)) (seq 0 H))).
+
+(** The same, number by number *)
+Definition built_each (C H W : nat) (f : nat -> nat -> nat -> Z * Z) : enclosed :=
+  built C H W (fun y x => map (fun c => f c y x) (seq 0 C)).
+
+(** * What it means *)
+
+Open Scope R_scope.
+
+Definition encloses_volume (B : Z) (e : enclosed) (v : volume) : Prop :=
+  planes e = channels v /\ tall e = height v /\ wide e = width v /\
+  forall c y x, (c < channels v)%nat -> (y < height v)%nat -> (x < width v)%nat ->
+  encloses B (found e c y x) (entry v c y x).
+
+Lemma nothing_enclosed_ok : forall B, encloses_volume B nothing_enclosed nothing.
+Proof. intros B. repeat split; cbn in *; lia. Qed.
+
+Lemma find_stored : forall l i k, (k < length l)%nat ->
+  PositiveMap.find (Pos.of_succ_nat (i + k)) (stored (Pos.of_succ_nat i) l) = Some (nth k l zero).
+Proof.
+  induction l as [|e l IH]; intros i k H; [inversion H|]. cbn [stored]. destruct k as [|k].
+  - rewrite Nat.add_0_r. apply PositiveMap.gss.
+  - rewrite PositiveMap.gso by (rewrite SuccNat2Pos.inj_iff; lia). cbn [nth length] in *.
+    rewrite <- Nat.add_succ_comm. apply (IH (S i)). lia.
+Qed.
+
+Lemma find_stored_first : forall l k, (k < length l)%nat ->
+  PositiveMap.find (Pos.of_succ_nat k) (stored 1 l) = Some (nth k l zero).
+Proof. intros l k. exact (find_stored l 0 k). Qed.
+
+(** Lists of one length, one after another *)
+Lemma length_blocks : forall (A B : Type) (f : A -> list B) m l, (forall a, In a l -> length (f a) = m) ->
+  length (flat_map f l) = (length l * m)%nat.
+Proof.
+  intros A B f m. induction l as [|a l IH]; intros H; [reflexivity|]. cbn [flat_map length]. rewrite app_length, IH.
+  - rewrite H by (left; reflexivity). reflexivity.
+  - intros b I. apply H. right. exact I.
+Qed.
+
+Lemma nth_blocks : forall (B : Type) (f : nat -> list B) (d : B) m n s,
+  (forall i, (s <= i < s + n)%nat -> length (f i) = m) ->
+  forall i j, (i < n)%nat -> (j < m)%nat -> nth (i * m + j) (flat_map f (seq s n)) d = nth j (f (s + i)%nat) d.
+Proof.
+  intros B f d m. induction n as [|n IH]; intros s H i j Hi Hj; [lia|]. cbn [seq flat_map].
+  assert (L := H s ltac:(lia)). destruct i as [|i].
+  - rewrite app_nth1 by (rewrite L; exact Hj). rewrite Nat.add_0_r. reflexivity.
+  - rewrite app_nth2 by (rewrite L; lia). rewrite L. replace (S i * m + j - m)%nat with (i * m + j)%nat by lia.
+    rewrite (IH (S s)) by (lia || (intros; apply H; lia)). f_equal. f_equal. lia.
+Qed.
+
+Lemma nth_blocks_0 : forall (B : Type) (f : nat -> list B) (d : B) m n, (forall i, (i < n)%nat -> length (f i) = m) ->
+  forall i j, (i < n)%nat -> (j < m)%nat -> nth (i * m + j) (flat_map f (seq 0 n)) d = nth j (f i) d.
+Proof. intros B f d m n H i j Hi Hj. apply (nth_blocks B f d m n 0); [intros; apply H; lia|exact Hi|exact Hj]. Qed.
+
+Lemma nth_map_seq : forall (B : Type) (f : nat -> B) d n k, (k < n)%nat -> nth k (map f (seq 0 n)) d = f k.
+Proof.
+  intros B f d n k H. rewrite (nth_indep _ d (f 0%nat)) by (rewrite map_length, seq_length; exact H).
+  rewrite map_nth, seq_nth by exact H. reflexivity.
+Qed.
+
+Lemma found_built : forall C H W f c y x,
+  (forall y x, (y < H)%nat -> (x < W)%nat -> length (f y x) = C) ->
+  (c < C)%nat -> (y < H)%nat -> (x < W)%nat -> found (built C H W f) c y x = nth c (f y x) zero.
+Proof.
+  intros C H W f c y x L Hc Hy Hx. unfold found. cbn [built planes wide cells].
+  assert (row : forall y, (y < H)%nat -> length (flat_map (f y) (seq 0 W)) = (W * C)%nat).
+  { intros y' Hy'. rewrite (length_blocks _ _ _ C), seq_length; [reflexivity|]. intros x' I. apply in_seq in I.
+    apply L; lia. }
+  assert (E : ((y * W + x) * C + c)%nat = (y * (W * C) + (x * C + c))%nat) by ring.
+  assert (B : (x * C + c < W * C)%nat) by nia.
+  rewrite find_stored_first.
+  - rewrite E, (nth_blocks_0 _ _ _ (W * C)) by assumption. apply nth_blocks_0; [|exact Hx|exact Hc].
+    intros x' Hx'. apply L; assumption.
+  - rewrite (length_blocks _ _ _ (W * C)), seq_length, E; [nia|]. intros y' I. apply in_seq in I. apply row. lia.
+Qed.
+
+Lemma built_ok : forall B C H W f v, channels v = C -> height v = H -> width v = W ->
+  (forall y x, (y < H)%nat -> (x < W)%nat -> length (f y x) = C) ->
+  (forall c y x, (c < C)%nat -> (y < H)%nat -> (x < W)%nat -> encloses B (nth c (f y x) zero) (entry v c y x)) ->
+  encloses_volume B (built C H W f) v.
+Proof.
+  intros B C H W f v <- <- <- L E. repeat split. all: intros; rewrite found_built by assumption; apply E; assumption.
+Qed.
+
+Lemma built_each_ok : forall B C H W f v, channels v = C -> height v = H -> width v = W ->
+  (forall c y x, (c < C)%nat -> (y < H)%nat -> (x < W)%nat -> encloses B (f c y x) (entry v c y x)) ->
+  encloses_volume B (built_each C H W f) v.
+Proof.
+  intros B C H W f v HC HH HW E. apply built_ok; [exact HC|exact HH|exact HW| |].
+  - intros. rewrite map_length, seq_length. reflexivity.
+  - intros c y x Hc Hy Hx. rewrite nth_map_seq by exact Hc. apply E; assumption.
+Qed.

@@ -1,0 +1,134 @@
+(** Whether the definitions of [NetworkSemantics.v] say what they are meant to say: layers whose numbers are computed,
+    of weights and inputs for which a mistaken index gives another number. Nothing that is proved elsewhere rests on
+    this file. *)
+
+From Coq Require Import Reals ZArith List Lra.
+From Verale Require Import Semantics NetworkSemantics Grid EnclosedVolumes NetworkBox.
+Import ListNotations.
+Open Scope R_scope.
+
+(** A volume from its numbers, channel by channel and row by row, and back. *)
+Definition volume_of (C H W : nat) (numbers : list (list (list Z))) : volume :=
+  Volume C H W (fun c y x => IZR (nth x (nth y (nth c numbers nil) nil) 0%Z)).
+Definition shown (v : volume) : list (list (list R)) :=
+  map (fun c => map (fun y => map (fun x => entry v c y x) (seq 0 (width v))) (seq 0 (height v))) (seq 0 (channels v)).
+
+Ltac numbers :=
+  match goal with
+  | |- nil = nil => reflexivity
+  | |- _ :: _ = _ :: _ => apply f_equal2; numbers
+  | |- @eq R _ _ => unfold Rmax; repeat destruct (Rle_dec _ _); lra
+  end.
+Ltac evaluate := cbv -[IZR Rplus Rmult Rminus Rdiv Ropp Rinv Rmax Rle_dec exp]; numbers.
+
+(** * Convolutions *)
+
+Definition nine : volume := volume_of 1 3 3 [[[1; 2; 3]; [4; 5; 6]; [7; 8; 9]]]%Z.
+
+(** A cross-correlation: with the weights 1, 10, 100, 1000 the digits are those that the window meets, from its upper
+    left to its lower right corner. The bias 1 is over the unit 2, as weights are. *)
+Example correlation :
+  shown (conv2d (Windows (2, 2) (1, 1) (0, 0) (1, 1))%nat 1 2 [[2; 20; 200; 2000]]%Z [1]%Z nine) =
+  [[[5421.5; 6532.5]; [8754.5; 9865.5]]].
+Proof. evaluate. Qed.
+
+(** Rows: stride 2, padding 1, dilation 1. Columns: stride 1, no padding, dilation 2. Each entry meets columns 0 and 2;
+    the first one rows -1 and 0, the second one rows 1 and 2. *)
+Example rows_and_columns :
+  shown (conv2d (Windows (2, 2) (2, 1) (1, 0) (1, 2))%nat 1 1 [[1; 10; 100; 1000]]%Z nil nine) = [[[3100]; [9764]]].
+Proof. evaluate. Qed.
+
+(** Two channels: a row of weights goes by (c, a, b). *)
+Definition two_planes : volume := volume_of 2 1 2 [[[1; 2]]; [[3; 4]]]%Z.
+Example channels_first :
+  shown (conv2d (Windows (1, 2) (1, 1) (0, 0) (1, 1))%nat 1 1 [[1; 10; 100; 1000]; [0; 1; 0; 0]]%Z [0; 7]%Z
+    two_planes) = [[[4321]]; [[9]]].
+Proof. evaluate. Qed.
+
+(** Two groups and four outputs: outputs 0 and 1 read channel 0, outputs 2 and 3 channel 1. *)
+Example groups_of_channels :
+  shown (conv2d (Windows (1, 1) (1, 1) (0, 0) (1, 1))%nat 2 1 [[1]; [10]; [100]; [1000]]%Z nil two_planes) =
+  [[[1; 2]]; [[10; 20]]; [[300; 400]]; [[3000; 4000]]].
+Proof. evaluate. Qed.
+
+(** * Other layers *)
+
+Example linear_of_three :
+  shown (linear_layer 4 [[4; 40; 400]; [2; 0; 0]]%Z [8; 1]%Z (volume_of 3 1 1 [[[1]]; [[2]]; [[3]]]%Z)) =
+  [[[323]]; [[0.75]]].
+Proof. evaluate. Qed.
+
+Example sum_of_three :
+  shown (computed Add [two_planes; two_planes; volume_of 2 1 2 [[[10; 20]]; [[30; 40]]]%Z]) = [[[12; 24]]; [[36; 48]]].
+Proof. evaluate. Qed.
+
+Example one_after_another :
+  shown (computed Concat [two_planes; volume_of 1 1 2 [[[5; 6]]]%Z; two_planes]) =
+  [[[1; 2]]; [[3; 4]]; [[5; 6]]; [[1; 2]]; [[3; 4]]].
+Proof. evaluate. Qed.
+
+Definition signs : volume := volume_of 1 1 3 [[[-8; 0; 8]]]%Z.
+Example relu_of_signs : shown (computed Relu [signs]) = [[[0; 0; 8]]].
+Proof. evaluate. Qed.
+Example leaky_relu_of_signs : shown (computed (LeakyRelu (Fraction 1 4)) [signs]) = [[[-2; 0; 8]]].
+Proof. evaluate. Qed.
+
+Example logistic_at : logistic 0 = 1 / 2 /\ logistic (ln 3) = 3 / 4.
+Proof.
+  unfold logistic. split; [rewrite Ropp_0, exp_0|rewrite exp_Ropp, exp_ln by lra]; lra.
+Qed.
+Example hyperbolic_at : hyperbolic 0 = 0 /\ hyperbolic (ln 3) = 4 / 5.
+Proof.
+  unfold hyperbolic. split; [rewrite Ropp_0, exp_0|rewrite exp_Ropp, exp_ln by lra]; lra.
+Qed.
+
+(** Entries outside are left out of a maximum, also where all others are negative; in an average they count as 0. *)
+Definition negative : volume := volume_of 1 3 3 [[[-1; -2; -3]; [-4; -5; -6]; [-7; -8; -9]]]%Z.
+Example greatest_of_windows :
+  shown (max_pool2d (Windows (2, 3) (2, 3) (1, 1) (1, 1))%nat negative) = [[[-1]; [-4]]].
+Proof. evaluate. Qed.
+Example mean_of_windows :
+  shown (avg_pool2d (Windows (2, 3) (2, 3) (1, 1) (1, 1))%nat negative) = [[[-0.5]; [-4]]].
+Proof. evaluate. Qed.
+
+Definition planes_and_rows : volume := volume_of 2 2 3 [[[0; 1; 2]; [3; 4; 5]]; [[6; 7; 8]; [9; 10; 11]]]%Z.
+Example in_one_row : shown (flattened planes_and_rows) =
+  map (fun k => [[IZR k]]) [0; 1; 2; 3; 4; 5; 6; 7; 8; 9; 10; 11]%Z.
+Proof. evaluate. Qed.
+
+Example twice_and_thrice :
+  shown (upsampled (2, 3)%nat (volume_of 1 2 1 [[[1]; [2]]]%Z)) = [[[1; 1; 1]; [1; 1; 1]; [2; 2; 2]; [2; 2; 2]]].
+Proof. evaluate. Qed.
+
+(** * A network *)
+
+(** Two channels of 1 x 2, mean 1 / 5 and 0, std 1 / 5 and 2. Layer 1: both channels, and their sum with the weights 1
+    and 10. Layer 2: relu of layer 1. Layer 3: layer 2 and layer 1 added. *)
+Definition residual : network :=
+  Network 2 1 2 [Fraction 1 5; Fraction 0 1] [Fraction 1 5; Fraction 2 1]
+    [Layer [0%nat] (Conv2d (Windows (1, 1) (1, 1) (0, 0) (1, 1))%nat 1 1 [[1; 0]; [0; 1]; [1; 10]]%Z [0; 0; 0]%Z);
+     Layer [1%nat] Relu;
+     Layer [2%nat; 1%nat] Add].
+Definition bytes : picture := [0; 102; 255; 51]%Z.
+
+Example normalised_bytes : shown (normalised residual bytes) = [[[-1; 1]]; [[0.5; 0.1]]].
+Proof. evaluate. Qed.
+
+(** Two patches of three coordinates each. *)
+Example latents_of_the_network :
+  network_patches residual bytes = 2%nat /\
+  map (fun l => map (network_latents residual bytes l) [0; 1; 2]%nat) [0; 1]%nat = [[-1; 1; 8]; [2; 0.2; 4]].
+Proof. split; [reflexivity|evaluate]. Qed.
+
+(** Enclosed on the grid of 1 / 1000: the ends of those numbers. *)
+Example latents_enclosed :
+  option_map (fun e => map (fun x => map (fun c => found e c 0 x) [0; 1; 2]%nat) [0; 1]%nat)
+    (enclosed_output 1000 12 residual bytes) =
+  Some [[(-1000, -1000); (1000, 1000); (8000, 8000)]; [(2000, 2000); (200, 200); (4000, 4000)]]%Z.
+Proof. vm_compute. reflexivity. Qed.
+
+(** A byte too much, or one above 255, is refused. *)
+Example no_picture :
+  enclosed_output 1000 12 residual (bytes ++ [0])%Z = None /\
+  enclosed_output 1000 12 residual [0; 102; 256; 51]%Z = None.
+Proof. split; vm_compute; reflexivity. Qed.
