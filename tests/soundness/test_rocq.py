@@ -20,8 +20,9 @@ EXTRACTED = ("checker.ml", "checker.mli")
 THEOREMS = (
     *("check_sound", "check_learned_sound", "check_instance_sound", "check_refuted_sound", "check_classified"),
     *("check_minimal_sound", "needed_sound", "reference_margin_at_ends", "no_range_is_empty"),
+    *("check_picture_sound", "check_classified_picture"),
 )
-CHECKED = ("Verale.Classified", "Verale.Minimal", "Verale.ReferenceMargin")
+CHECKED = ("Verale.Classified", "Verale.Minimal", "Verale.ReferenceMargin", "Verale.Picture")
 AXIOMS = {
     "ClassicalDedekindReals.sig_forall_dec",
     "ClassicalDedekindReals.sig_not_dec",
@@ -89,7 +90,7 @@ def test_what_is_committed_is_what_is_extracted(compiled) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("theorem", THEOREMS)
 def test_the_theorems_rest_on_the_axioms_of_the_reals_alone(theorem, compiled) -> None:
-    libraries = "Check CheckImage Classified Minimal ReferenceMargin"
+    libraries = "Check CheckImage Classified Minimal ReferenceMargin Picture"
     source = f"From Verale Require Import {libraries}.\nPrint Assumptions {theorem}.\n"
     (compiled / f"Assumptions_{theorem}.v").write_text(source)
     printed = run("coqc", *_HERE, f"Assumptions_{theorem}.v", folder=compiled)
@@ -100,7 +101,7 @@ def test_the_theorems_rest_on_the_axioms_of_the_reals_alone(theorem, compiled) -
 def test_the_file_of_assumptions_is_of_every_theorem() -> None:
     """CI reads what it prints; theorems that end a file are `Theorem`s or `Corollary`s."""
     named = set(re.findall(r"\w+", without_comments((ROCQ / "Assumptions.v").read_text(encoding="utf-8"))))
-    for name in ("Check", "CheckImage", "Classified"):
+    for name in ("Check", "CheckImage", "Classified", "Picture"):
         text = without_comments((ROCQ / "theories" / f"{name}.v").read_text(encoding="utf-8"))
         theorems = re.findall(r"^(?:Theorem|Corollary) (\w+)", text, re.MULTILINE)
         assert theorems and set(theorems) <= named, name

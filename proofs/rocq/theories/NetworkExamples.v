@@ -3,7 +3,8 @@
     this file. *)
 
 From Coq Require Import Reals ZArith List Lra.
-From Verale Require Import Semantics NetworkSemantics Grid EnclosedVolumes NetworkBox.
+From Verale Require Import Semantics NetworkSemantics Grid EnclosedVolumes NetworkBox Joint Lipschitz Angles Check
+  Picture.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -132,3 +133,52 @@ Example no_picture :
   enclosed_output 1000 12 residual (bytes ++ [0])%Z = None /\
   enclosed_output 1000 12 residual [0; 102; 256; 51]%Z = None.
 Proof. split; vm_compute; reflexivity. Qed.
+
+(** * The class of a picture *)
+
+(** Prototypes (-1, 1, 8) and (2, 0, 4), similarity -|z - p|^2, logits a_0 and a_1: 0 and -1 / 25, as the latents are
+    (-1, 1, 8) and (2, 1 / 5, 4). *)
+Definition nearest : head :=
+  Head 3 2 2 Euclidean Negated MaxPool Linear 1 [[-1; 1; 8]; [2; 0; 4]]%Z (Some (-9)%Z) (Some 9%Z)
+    1 [[1; 0]; [0; 1]]%Z [0; 0]%Z 1 nil 1 nil.
+
+(** a_0 >= -1/64 and a_1 <= -2/64, so class 0 leads by 1/64. *)
+Definition first_class : certificate :=
+  Certificate 0 2 64 [AboutActivation 0 (Some (-1)%Z) None; AboutActivation 1 None (Some (-2)%Z)] 64 [0; 1]%Z.
+Definition settings_here : settings := Settings 4294967296 4294967296 12.
+Definition grid_here : positive := 1099511627776.
+
+Example pictured_here : pictured nearest first_class residual bytes.
+Proof. apply (check_picture_sound nearest settings_here first_class grid_here). vm_compute. reflexivity. Qed.
+
+Example class_of_the_picture : network_gives nearest residual bytes 0 (margin first_class).
+Proof.
+  apply (check_classified_picture nearest settings_here settings_here nil first_class
+    (Hints 1 nil nil nil nil (Links nil nil) (Links nil nil) (Turns nil nil) (Turns nil nil)) grid_here residual bytes);
+    vm_compute; reflexivity.
+Qed.
+
+(** With one byte changed the first statement is not true of the picture, and the claim is refused. *)
+Example not_pictured :
+  check_picture (prepare nearest settings_here) first_class grid_here residual [10; 102; 255; 51]%Z = false.
+Proof. vm_compute. reflexivity. Qed.
+
+(** The same claim of observables of single patches, for the other geometries: ends of 64 m_lj. *)
+Definition of_geometry (g : geometry) : head :=
+  Head 3 (match g with Softmax => 3 | _ => 2 end)%nat 2 g Identity MaxPool Linear 1 [[-1; 1; 8]; [2; 0; 4]]%Z None None
+    1 [[1; 0; 0]; [0; 1; 0]]%Z [0; 0]%Z 1 nil 1 nil.
+Definition about (lo hi : Z) : certificate :=
+  Certificate 0 2 64 [AboutPatch 1 1 (Some lo) (Some hi)] 64 [0; 1]%Z.
+Definition proved_of (g : geometry) (lo hi : Z) : bool :=
+  check_picture (prepare (of_geometry g) settings_here) (about lo hi) grid_here residual bytes.
+
+(** Patch 1 is (2, 1 / 5, 4): its squared distance to (2, 0, 4) is 1 / 25, their product 20, their cosine
+    (20 / 20.04)^(1/2) = 0.999, and the mass of its coordinate 1 is exp 0.2 / (exp 2 + exp 0.2 + exp 4) = 0.0193. *)
+Example ranges_of_observables :
+  map (fun x => proved_of (fst x) (fst (snd x)) (snd (snd x)))
+    [(Euclidean, (2, 3)); (Euclidean, (3, 4)); (InnerProduct None, (1279, 1281)); (InnerProduct None, (1281, 1290));
+     (InnerProduct (Some (Fraction 9 1)), (1279, 1281)); (InnerProduct (Some (Fraction 8 1)), (1279, 1281));
+     (Cosine (Fraction 0 1), (63, 64)); (Cosine (Fraction 1 1), (52, 53)); (RootedCosine (Fraction 1 1), (62, 63));
+     (Softmax, (1, 2)); (Softmax, (2, 3))]%Z =
+  [true; false; true; false; true; false; true; true; true; true; false].
+Proof. vm_compute. reflexivity. Qed.
