@@ -7,7 +7,7 @@
     2^20 or more, so that no sum or product of a few overflows. Besides, for speed: *)
 
 From Coq Require Import ZArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt.
-From Verale Require Import Semantics Packing UnitInterval Check CheckImage Minimal.
+From Verale Require Import Semantics Packing UnitInterval Check CheckImage Minimal NetworkSemantics Picture.
 
 (** Comparisons, which Coq has by way of [compare]. *)
 Extract Constant Z.leb => "Big_int_Z.le_big_int".
@@ -33,10 +33,16 @@ Extract Constant Z.log2 =>
 Extract Constant slice =>
   "(fun x from size -> Big_int_Z.extract_big_int x (Big_int_Z.int_of_big_int from) (Big_int_Z.int_of_big_int size))".
 
+(** Division of naturals, which Coq makes by counting. By 0 it is 0, and the remainder is the number itself. *)
+Extract Constant Nat.div => "(fun n m -> if m = 0 then 0 else n / m)".
+Extract Constant Nat.modulo => "(fun n m -> if m = 0 then n else n mod m)".
+
 (** Conversions, which Coq makes by counting. *)
+Extract Constant Pos.of_succ_nat => "(fun n -> Big_int_Z.big_int_of_int (n + 1))".
 Extract Constant Z.of_nat => "Big_int_Z.big_int_of_int".
 Extract Constant Z.to_nat =>
   "(fun x -> if Big_int_Z.sign_big_int x < 0 then 0 else Big_int_Z.int_of_big_int x)".
 
 Extraction Blacklist Z Big_int_Z List Nat.
-Extraction "checker.ml" prepare learn check instance_proved refutation_proved check_minimal needed_of activations_in_unit.
+Extraction "checker.ml" prepare learn check instance_proved refutation_proved check_minimal needed_of activations_in_unit
+  picture_proved.

@@ -32,7 +32,9 @@ PARTS: dict[str, tuple[Path, ...]] = {
     "Python: files to exact numbers": tuple(CHECKER / f"{name}.py" for name in _READERS),
     "Python: exact numbers to terms of Rocq": (CHECKER / "proved" / "text.py", CHECKER / "proved" / "terms.py"),
     "Python: exact numbers to a line of text": (CHECKER / "proved" / "text.py",),
+    "of pictures besides, `NetworkSemantics.v`": (ROCQ / "theories" / "NetworkSemantics.v",),
     "OCaml: the line to records": (ROCQ / "front" / "reader.ml",),
+    "OCaml: the line to networks and pictures": (ROCQ / "front" / "network_reader.ml",),
     "OCaml: questions and answers": tuple(ROCQ / "front" / f"{name}.ml" for name in ("claims", "answers", "main")),
     "Python: asking, and the steps of an audit": (
         *(CHECKER / "proved" / f"{name}.py" for name in _ASKING),

@@ -81,6 +81,18 @@ module Nat =
       (fun p -> add m (mul p m))
       n0
 
+  (** val sub : int -> int -> int **)
+
+  let rec sub n0 m =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> n0)
+      (fun k ->
+      (fun fO fS n -> if n=0 then fO () else fS (n-1))
+        (fun _ -> n0)
+        (fun l -> sub k l)
+        m)
+      n0
+
   (** val leb : int -> int -> bool **)
 
   let rec leb = (fun (a : int) b -> a <= b)
@@ -123,11 +135,11 @@ module Nat =
 
   (** val div : int -> int -> int **)
 
-  let div x y =
-    (fun fO fS n -> if n=0 then fO () else fS (n-1))
-      (fun _ -> y)
-      (fun y' -> fst (divmod x y' 0 y'))
-      y
+  let div = (fun n m -> if m = 0 then 0 else n / m)
+
+  (** val modulo : int -> int -> int **)
+
+  let modulo = (fun n m -> if m = 0 then n else n mod m)
  end
 
 module Pos =
@@ -657,11 +669,7 @@ module Coq_Pos =
 
   (** val of_succ_nat : int -> Big_int_Z.big_int **)
 
-  let rec of_succ_nat n0 =
-    (fun fO fS n -> if n=0 then fO () else fS (n-1))
-      (fun _ -> Big_int_Z.unit_big_int)
-      (fun x -> succ (of_succ_nat x))
-      n0
+  let rec of_succ_nat = (fun n -> Big_int_Z.big_int_of_int (n + 1))
  end
 
 module N =
@@ -1023,6 +1031,15 @@ let rec nth_error l n0 =
                | _ :: l0 -> nth_error l0 n1)
     n0
 
+(** val last : 'a1 list -> 'a1 -> 'a1 **)
+
+let rec last l d =
+  match l with
+  | [] -> d
+  | a :: l0 -> (match l0 with
+                | [] -> a
+                | _ :: _ -> last l0 d)
+
 (** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
 
 let rec map f = function
@@ -1319,16 +1336,16 @@ let rec add_row w row0 sum =
     Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
     Big_int_Z.big_int list -> Big_int_Z.big_int list **)
 
-let rec mixed ws rows0 zero =
+let rec mixed ws rows0 zero0 =
   match ws with
-  | [] -> zero
+  | [] -> zero0
   | w :: ws' ->
     (match rows0 with
-     | [] -> zero
+     | [] -> zero0
      | row0 :: rows' ->
        if Z.eqb w Big_int_Z.zero_big_int
-       then mixed ws' rows' zero
-       else add_row w row0 (mixed ws' rows' zero))
+       then mixed ws' rows' zero0
+       else add_row w row0 (mixed ws' rows' zero0))
 
 (** val unpacked :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -1415,6 +1432,21 @@ let quotient_ends b n0 d =
 let add_ends e f =
   ((Z.add (fst e) (fst f)), (Z.add (snd e) (snd f)))
 
+(** val opp_ends :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let opp_ends e =
+  ((Z.opp (snd e)), (Z.opp (fst e)))
+
+(** val sub_ends :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let sub_ends e f =
+  ((Z.sub (fst e) (snd f)), (Z.sub (snd e) (fst f)))
+
 (** val scale_ends :
     Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
@@ -1432,6 +1464,14 @@ let scale_ends k e =
 let mul_ends b e f =
   ((floor_div (Z.mul (fst e) (fst f)) b),
     (ceil_div (Z.mul (snd e) (snd f)) b))
+
+(** val max_ends :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let max_ends e f =
+  ((Z.max (fst e) (fst f)), (Z.max (snd e) (snd f)))
 
 (** val inverse_ends :
     Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
@@ -2751,8 +2791,8 @@ let by_directions h t0 ms bits packed a f js rows' stated facts ws b hints0 r =
          Z.leb (sizes s)
            (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) room))
          ss)
-  then let zero = map (fun _ -> Big_int_Z.zero_big_int) packed in
-       let sums = map (fun s -> started packed (mixed s rows' zero)) ss in
+  then let zero0 = map (fun _ -> Big_int_Z.zero_big_int) packed in
+       let sums = map (fun s -> started packed (mixed s rows' zero0)) ss in
        let ts =
          map (fun sum ->
            map (fun j ->
@@ -3180,6 +3220,19 @@ let exp_ends b terms0 n0 d =
                   | Some e -> Some (Big_int_Z.zero_big_int, (snd e))
                   | None -> None)
             else planned_exp_ends b terms0 n0 d
+
+(** val exp_of_ends :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let exp_of_ends b terms0 a e =
+  match exp_ends b terms0 (fst e) a with
+  | Some l ->
+    (match exp_ends b terms0 (snd e) a with
+     | Some u -> Some ((fst l), (snd u))
+     | None -> None)
+  | None -> None
 
 (** val least_ratio :
     head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int **)
@@ -4248,13 +4301,13 @@ let beats p q =
 
 (** val unbeaten : candidate list -> candidate list -> candidate list **)
 
-let rec unbeaten found = function
-| [] -> found
+let rec unbeaten found0 = function
+| [] -> found0
 | p :: l' ->
   unbeaten
-    (if existsb (fun q -> beats q p) found
-     then found
-     else p :: (filter (fun q -> negb (beats p q)) found)) l'
+    (if existsb (fun q -> beats q p) found0
+     then found0
+     else p :: (filter (fun q -> negb (beats p q)) found0)) l'
 
 (** val at_distance :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> logarithms ->
@@ -5442,15 +5495,15 @@ let entry0 f b e =
     (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list -> int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) -> exp_table **)
 
-let rec grow w f last steps start e =
-  if Nat.ltb last start
+let rec grow w f last0 steps start e =
+  if Nat.ltb last0 start
   then Entry (start, None)
   else (match steps with
         | [] -> entry0 f start e
         | p0 :: steps' ->
           let (k, p) = p0 in
-          Fork ((add start k), (grow w f last steps' start e),
-          (grow w f last steps' (add start k) (mul_ends (Z.mul w f) e p))))
+          Fork ((add start k), (grow w f last0 steps' start e),
+          (grow w f last0 steps' (add start k) (mul_ends (Z.mul w f) e p))))
 
 (** val doubled :
     Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int ->
@@ -5469,11 +5522,11 @@ let rec doubled w f n0 k p steps =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int
     -> int -> exp_table **)
 
-let exp_entries w f g last terms0 depth0 =
+let exp_entries w f g last0 terms0 depth0 =
   match exp_ends (Z.mul w f) terms0 (Big_int_Z.minus_big_int
           Big_int_Z.unit_big_int) g with
   | Some p ->
-    grow w f last (doubled w f depth0 (Stdlib.Int.succ 0) p []) 0
+    grow w f last0 (doubled w f depth0 (Stdlib.Int.succ 0) p []) 0
       ((Z.mul w f), (Z.mul w f))
   | None -> Entry (0, None)
 
@@ -5481,10 +5534,10 @@ let exp_entries w f g last terms0 depth0 =
     Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
 
-let low_exp g last t0 count0 rest u d =
+let low_exp g last0 t0 count0 rest u d =
   let n0 = Z.mul d g in
   let b = Z.div n0 u in
-  if Z.ltb b (Z.of_nat last)
+  if Z.ltb b (Z.of_nat last0)
   then let r = Z.sub (Z.mul (Z.add b Big_int_Z.unit_big_int) u) n0 in
        (match look t0 (Z.to_nat (Z.add b Big_int_Z.unit_big_int)) with
         | Some e ->
@@ -5493,7 +5546,7 @@ let low_exp g last t0 count0 rest u d =
           then Some (Z.add e (floor_div (Z.mul e (fst f)) (Z.mul u g)))
           else None
         | None -> None)
-  else (match look t0 last with
+  else (match look t0 last0 with
         | Some e ->
           if Z.eqb e Big_int_Z.zero_big_int
           then Some Big_int_Z.zero_big_int
@@ -5505,14 +5558,14 @@ let low_exp g last t0 count0 rest u d =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
     Big_int_Z.big_int option **)
 
-let rec low_sum g last t0 count0 rest u top0 = function
+let rec low_sum g last0 t0 count0 rest u top0 = function
 | [] -> Some Big_int_Z.zero_big_int
 | k :: z' ->
   (match if Z.leb k top0
-         then low_exp g last t0 count0 rest u (Z.sub top0 k)
+         then low_exp g last0 t0 count0 rest u (Z.sub top0 k)
          else None with
    | Some v ->
-     (match low_sum g last t0 count0 rest u top0 z' with
+     (match low_sum g last0 t0 count0 rest u top0 z' with
       | Some s -> Some (Z.add v s)
       | None -> None)
    | None -> None)
@@ -5522,8 +5575,8 @@ let rec low_sum g last t0 count0 rest u top0 = function
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let sum_ends g last t0 count0 rest u top0 z0 =
-  match low_sum g last t0 count0 rest u top0 z0 with
+let sum_ends g last0 t0 count0 rest u top0 z0 =
+  match low_sum g last0 t0 count0 rest u top0 z0 with
   | Some s ->
     Some (s,
       (Z.add
@@ -5559,9 +5612,9 @@ let exponentials t0 terms0 u top0 z0 =
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let mass_ends t0 total1 e =
-  ((floor_div (Z.mul t0 (fst e)) (snd total1)),
-    (Z.min t0 (ceil_div (Z.mul t0 (snd e)) (fst total1))))
+let mass_ends t0 total2 e =
+  ((floor_div (Z.mul t0 (fst e)) (snd total2)),
+    (Z.min t0 (ceil_div (Z.mul t0 (snd e)) (fst total2))))
 
 (** val masses :
     Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int list
@@ -5570,9 +5623,9 @@ let mass_ends t0 total1 e =
 let masses t0 terms0 u z0 =
   match exponentials t0 terms0 u (greatest_coordinate z0) z0 with
   | Some es ->
-    let total1 = ((zsum (map fst es)), (zsum (map snd es))) in
-    if Z.ltb Big_int_Z.zero_big_int (fst total1)
-    then Some (map (mass_ends t0 total1) es)
+    let total2 = ((zsum (map fst es)), (zsum (map snd es))) in
+    if Z.ltb Big_int_Z.zero_big_int (fst total2)
+    then Some (map (mass_ends t0 total2) es)
     else None
   | None -> None
 
@@ -5655,12 +5708,12 @@ let total_ends t0 u top0 z0 =
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let mass_of_total t0 terms0 total1 u top0 k =
+let mass_of_total t0 terms0 total2 u top0 k =
   match exp_ends t0 terms0 (Z.sub k top0) u with
   | Some e ->
-    if Z.ltb Big_int_Z.zero_big_int (fst total1)
-    then Some ((floor_div (Z.mul sum_scale (fst e)) (snd total1)),
-           (Z.min t0 (ceil_div (Z.mul sum_scale (snd e)) (fst total1))))
+    if Z.ltb Big_int_Z.zero_big_int (fst total2)
+    then Some ((floor_div (Z.mul sum_scale (fst e)) (snd total2)),
+           (Z.min t0 (ceil_div (Z.mul sum_scale (snd e)) (fst total2))))
     else None
   | None -> None
 
@@ -5897,11 +5950,11 @@ let masses_true_by_total c t0 terms0 i t1 =
   | Some t2 ->
     let top0 = greatest_coordinate z0 in
     (match total_ends t2 u top0 z0 with
-     | Some total1 ->
+     | Some total2 ->
        forallb (fun s ->
          match nth_error z0 (fst s) with
          | Some k ->
-           true_of c t0 (mass_of_total t0 terms0 total1 u top0 k) (snd s)
+           true_of c t0 (mass_of_total t0 terms0 total2 u top0 k) (snd s)
          | None -> false) here
      | None -> false)
   | None -> false)
@@ -7029,3 +7082,755 @@ let needed_of p what x =
 
 let check_minimal p what x c =
   forallb (needed_of p what x c) (seq 0 (length c.statements))
+
+type windows = { kernel : (int * int); stride : (int * int);
+                 padding : (int * int); dilation : (int * int) }
+
+type operation =
+| Conv2d of windows * int * Big_int_Z.big_int * Big_int_Z.big_int list list
+   * Big_int_Z.big_int list
+| LinearLayer of Big_int_Z.big_int * Big_int_Z.big_int list list
+   * Big_int_Z.big_int list
+| Add
+| Concat
+| Relu
+| LeakyRelu of fraction
+| Sigmoid
+| Tanh
+| MaxPool2d of windows
+| AvgPool2d of windows
+| Flatten
+| UpsampleNearest of (int * int)
+
+type layer = { inputs : int list; does : operation }
+
+type network = { input_channels : int; input_height : int; input_width : 
+                 int; means : fraction list; deviations : fraction list;
+                 layers : layer list }
+
+type picture = Big_int_Z.big_int list
+
+(** val extent : int -> int -> int -> int -> int -> int **)
+
+let extent size0 kernel0 stride0 padding0 dilation0 =
+  add
+    (Nat.div
+      (sub
+        (sub (add size0 (mul (Stdlib.Int.succ (Stdlib.Int.succ 0)) padding0))
+          (mul dilation0 (sub kernel0 (Stdlib.Int.succ 0)))) (Stdlib.Int.succ
+        0)) stride0) (Stdlib.Int.succ 0)
+
+(** val meets :
+    windows -> int -> int -> int -> int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let meets w y x a b =
+  ((Z.sub (Z.of_nat (add (mul y (fst w.stride)) (mul a (fst w.dilation))))
+     (Z.of_nat (fst w.padding))),
+    (Z.sub (Z.of_nat (add (mul x (snd w.stride)) (mul b (snd w.dilation))))
+      (Z.of_nat (snd w.padding))))
+
+(** val inside :
+    int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool **)
+
+let inside rows0 columns0 place0 =
+  (&&)
+    ((&&)
+      ((&&) (Z.leb Big_int_Z.zero_big_int (fst place0))
+        (Z.ltb (fst place0) (Z.of_nat rows0)))
+      (Z.leb Big_int_Z.zero_big_int (snd place0)))
+    (Z.ltb (snd place0) (Z.of_nat columns0))
+
+module PositiveMap =
+ struct
+  type key = Big_int_Z.big_int
+
+  type 'a tree =
+  | Leaf
+  | Node of 'a tree * 'a option * 'a tree
+
+  type 'a t = 'a tree
+
+  (** val empty : 'a1 t **)
+
+  let empty =
+    Leaf
+
+  (** val find : key -> 'a1 t -> 'a1 option **)
+
+  let rec find i = function
+  | Leaf -> None
+  | Node (l, o, r) ->
+    ((fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+       (fun ii -> find ii r)
+       (fun ii -> find ii l)
+       (fun _ -> o)
+       i)
+
+  (** val add : key -> 'a1 -> 'a1 t -> 'a1 t **)
+
+  let rec add i v = function
+  | Leaf ->
+    ((fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+       (fun ii -> Node (Leaf, None, (add ii v Leaf)))
+       (fun ii -> Node ((add ii v Leaf), None, Leaf))
+       (fun _ -> Node (Leaf, (Some v), Leaf))
+       i)
+  | Node (l, o, r) ->
+    ((fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+       (fun ii -> Node (l, o, (add ii v r)))
+       (fun ii -> Node ((add ii v l), o, r))
+       (fun _ -> Node (l, (Some v), r))
+       i)
+ end
+
+type enclosed = { planes : int; tall : int; wide : int;
+                  cells : (Big_int_Z.big_int * Big_int_Z.big_int)
+                          PositiveMap.t }
+
+(** val zero : Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let zero =
+  (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
+
+(** val nothing_enclosed : enclosed **)
+
+let nothing_enclosed =
+  { planes = 0; tall = 0; wide = 0; cells = PositiveMap.empty }
+
+(** val stored :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t **)
+
+let rec stored i = function
+| [] -> PositiveMap.empty
+| e :: l' -> PositiveMap.add i e (stored (Coq_Pos.succ i) l')
+
+(** val found :
+    enclosed -> int -> int -> int -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let found e c y x =
+  match PositiveMap.find
+          (Coq_Pos.of_succ_nat (add (mul (add (mul y e.wide) x) e.planes) c))
+          e.cells with
+  | Some ends0 -> ends0
+  | None -> zero
+
+(** val built :
+    int -> int -> int -> (int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list) -> enclosed **)
+
+let built c h w at_place =
+  { planes = c; tall = h; wide = w; cells =
+    (stored Big_int_Z.unit_big_int
+      (flat_map (fun y -> flat_map (at_place y) (seq 0 w)) (seq 0 h))) }
+
+(** val built_each :
+    int -> int -> int -> (int -> int -> int ->
+    Big_int_Z.big_int * Big_int_Z.big_int) -> enclosed **)
+
+let built_each c h w f =
+  built c h w (fun y x -> map (fun c0 -> f c0 y x) (seq 0 c))
+
+(** val weighted :
+    Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec weighted ws es =
+  match ws with
+  | [] -> zero
+  | w :: ws' ->
+    (match es with
+     | [] -> zero
+     | e :: es' -> add_ends (scale_ends w e) (weighted ws' es'))
+
+(** val total1 :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let total1 es =
+  fold_right add_ends zero es
+
+(** val divided :
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let divided e d =
+  ((floor_div (fst e) d), (ceil_div (snd e) d))
+
+(** val affine :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let affine b unit0 es row0 bias0 =
+  divided (add_ends ((Z.mul b bias0), (Z.mul b bias0)) (weighted row0 es))
+    unit0
+
+(** val greatest_enclosed :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec greatest_enclosed = function
+| [] -> zero
+| e :: es' ->
+  (match es' with
+   | [] -> e
+   | _ :: _ -> max_ends e (greatest_enclosed es'))
+
+(** val found_at :
+    enclosed -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let found_at e c place0 =
+  found e c (Z.to_nat (fst place0)) (Z.to_nat (snd place0))
+
+(** val padded_ends :
+    enclosed -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let padded_ends e c place0 =
+  if inside e.tall e.wide place0 then found_at e c place0 else zero
+
+(** val plane_window :
+    windows -> enclosed -> int -> int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let plane_window w e y x c =
+  flat_map (fun a ->
+    map (fun b -> padded_ends e c (meets w y x a b)) (seq 0 (snd w.kernel)))
+    (seq 0 (fst w.kernel))
+
+(** val window :
+    windows -> enclosed -> int -> int -> int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let window w e y x own0 from =
+  flat_map (fun c -> plane_window w e y x (add from c)) (seq 0 own0)
+
+(** val met_inside :
+    windows -> enclosed -> int -> int -> int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let met_inside w e y x c =
+  flat_map (fun a ->
+    flat_map (fun b ->
+      if inside e.tall e.wide (meets w y x a b)
+      then (found_at e c (meets w y x a b)) :: []
+      else []) (seq 0 (snd w.kernel))) (seq 0 (fst w.kernel))
+
+(** val rows_given : windows -> enclosed -> int **)
+
+let rows_given w e =
+  extent e.tall (fst w.kernel) (fst w.stride) (fst w.padding) (fst w.dilation)
+
+(** val columns_given : windows -> enclosed -> int **)
+
+let columns_given w e =
+  extent e.wide (snd w.kernel) (snd w.stride) (snd w.padding) (snd w.dilation)
+
+(** val rectified_ends :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rectified_ends e =
+  ((Z.max Big_int_Z.zero_big_int (fst e)),
+    (Z.max Big_int_Z.zero_big_int (snd e)))
+
+(** val leaky_ends :
+    fraction -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let leaky_ends slope0 e =
+  ((if Z.leb Big_int_Z.zero_big_int (fst e)
+    then fst e
+    else floor_div (Z.mul (fst e) slope0.numerator) slope0.denominator),
+    (if Z.leb Big_int_Z.zero_big_int (snd e)
+     then snd e
+     else ceil_div (Z.mul (snd e) slope0.numerator) slope0.denominator))
+
+(** val logistic_ends :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let logistic_ends b terms0 e =
+  match exp_of_ends b terms0 b (opp_ends e) with
+  | Some f -> inverse_ends b (add_ends (b, b) f)
+  | None -> (Big_int_Z.zero_big_int, b)
+
+(** val hyperbolic_ends :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let hyperbolic_ends b terms0 e =
+  match exp_of_ends b terms0 b
+          (scale_ends (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) e) with
+  | Some f ->
+    sub_ends (b, b)
+      (scale_ends (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+        (inverse_ends b (add_ends (b, b) f)))
+  | None -> ((Z.opp b), b)
+
+(** val conv2d_enclosed :
+    Big_int_Z.big_int -> windows -> int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> enclosed ->
+    enclosed **)
+
+let conv2d_enclosed b w groups unit0 weights1 biases e =
+  let outputs = length weights1 in
+  let own0 = Nat.div e.planes groups in
+  built outputs (rows_given w e) (columns_given w e) (fun y x ->
+    let of_groups =
+      map (fun g -> window w e y x own0 (mul g own0)) (seq 0 groups)
+    in
+    map (fun o ->
+      affine b unit0 (nth (Nat.div (mul o groups) outputs) of_groups [])
+        (nth o weights1 []) (nth o biases Big_int_Z.zero_big_int))
+      (seq 0 outputs))
+
+(** val linear_enclosed :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list -> enclosed -> enclosed **)
+
+let linear_enclosed b unit0 weights1 biases e =
+  let es = map (fun c -> found e c 0 0) (seq 0 e.planes) in
+  built (length weights1) (Stdlib.Int.succ 0) (Stdlib.Int.succ 0) (fun _ _ ->
+    map (fun o ->
+      affine b unit0 es (nth o weights1 [])
+        (nth o biases Big_int_Z.zero_big_int)) (seq 0 (length weights1)))
+
+(** val added_enclosed : enclosed list -> enclosed **)
+
+let added_enclosed es =
+  let e = hd nothing_enclosed es in
+  built_each e.planes e.tall e.wide (fun c y x ->
+    total1 (map (fun e0 -> found e0 c y x) es))
+
+(** val joined_enclosed : enclosed list -> enclosed **)
+
+let joined_enclosed es =
+  let e = hd nothing_enclosed es in
+  built (fold_right (fun e0 sum -> add e0.planes sum) 0 es) e.tall e.wide
+    (fun y x ->
+    flat_map (fun e0 -> map (fun c -> found e0 c y x) (seq 0 e0.planes)) es)
+
+(** val each_enclosed :
+    ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int) -> enclosed -> enclosed **)
+
+let each_enclosed f e =
+  built_each e.planes e.tall e.wide (fun c y x -> f (found e c y x))
+
+(** val max_pool2d_enclosed : windows -> enclosed -> enclosed **)
+
+let max_pool2d_enclosed w e =
+  built_each e.planes (rows_given w e) (columns_given w e) (fun c y x ->
+    greatest_enclosed (met_inside w e y x c))
+
+(** val avg_pool2d_enclosed : windows -> enclosed -> enclosed **)
+
+let avg_pool2d_enclosed w e =
+  let size0 = Z.of_nat (mul (fst w.kernel) (snd w.kernel)) in
+  built_each e.planes (rows_given w e) (columns_given w e) (fun c y x ->
+    divided (total1 (plane_window w e y x c)) size0)
+
+(** val flattened_enclosed : enclosed -> enclosed **)
+
+let flattened_enclosed e =
+  built_each (mul (mul e.planes e.tall) e.wide) (Stdlib.Int.succ 0)
+    (Stdlib.Int.succ 0) (fun k _ _ ->
+    found e (Nat.div (Nat.div k e.wide) e.tall)
+      (Nat.modulo (Nat.div k e.wide) e.tall) (Nat.modulo k e.wide))
+
+(** val upsampled_enclosed : (int * int) -> enclosed -> enclosed **)
+
+let upsampled_enclosed factor e =
+  built_each e.planes (mul e.tall (fst factor)) (mul e.wide (snd factor))
+    (fun c y x -> found e c (Nat.div y (fst factor)) (Nat.div x (snd factor)))
+
+(** val as_wide : enclosed -> enclosed -> bool **)
+
+let as_wide e f =
+  (&&) ((=) f.tall e.tall) ((=) f.wide e.wide)
+
+(** val as_large : enclosed -> enclosed -> bool **)
+
+let as_large e f =
+  (&&) ((=) f.planes e.planes) (as_wide e f)
+
+(** val given_if : bool -> enclosed -> enclosed option **)
+
+let given_if fits0 e =
+  if fits0 then Some e else None
+
+(** val computed_enclosed :
+    Big_int_Z.big_int -> int -> operation -> enclosed list -> enclosed option **)
+
+let computed_enclosed b terms0 does0 es =
+  let e = hd nothing_enclosed es in
+  (match does0 with
+   | Conv2d (w, groups, unit0, weights1, biases) ->
+     given_if (Nat.ltb 0 groups)
+       (conv2d_enclosed b w groups unit0 weights1 biases e)
+   | LinearLayer (unit0, weights1, biases) ->
+     given_if
+       ((&&) ((=) e.tall (Stdlib.Int.succ 0))
+         ((=) e.wide (Stdlib.Int.succ 0)))
+       (linear_enclosed b unit0 weights1 biases e)
+   | Add -> given_if (forallb (as_large e) es) (added_enclosed es)
+   | Concat -> given_if (forallb (as_wide e) es) (joined_enclosed es)
+   | Relu -> Some (each_enclosed rectified_ends e)
+   | LeakyRelu slope0 ->
+     given_if (Z.leb Big_int_Z.zero_big_int slope0.numerator)
+       (each_enclosed (leaky_ends slope0) e)
+   | Sigmoid -> Some (each_enclosed (logistic_ends b terms0) e)
+   | Tanh -> Some (each_enclosed (hyperbolic_ends b terms0) e)
+   | MaxPool2d w -> Some (max_pool2d_enclosed w e)
+   | AvgPool2d w ->
+     given_if (Nat.ltb 0 (mul (fst w.kernel) (snd w.kernel)))
+       (avg_pool2d_enclosed w e)
+   | Flatten -> Some (flattened_enclosed e)
+   | UpsampleNearest factor -> Some (upsampled_enclosed factor e))
+
+(** val normalised_ends :
+    Big_int_Z.big_int -> fraction -> fraction -> Big_int_Z.big_int ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let normalised_ends b mean deviation v =
+  quotient_ends b
+    (Z.mul
+      (Z.sub (Z.mul v mean.denominator)
+        (Z.mul
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          Big_int_Z.unit_big_int))))))) mean.numerator))
+      deviation.denominator)
+    (Z.mul
+      (Z.mul
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+        Big_int_Z.unit_big_int))))))) mean.denominator) deviation.numerator)
+
+(** val picture_fits : network -> picture -> bool **)
+
+let picture_fits n0 p =
+  (&&)
+    ((=) (length p)
+      (mul (mul n0.input_channels n0.input_height) n0.input_width))
+    (forallb (fun v ->
+      (&&) (Z.leb Big_int_Z.zero_big_int v)
+        (Z.leb v
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          Big_int_Z.unit_big_int))))))))) p)
+
+(** val positive_deviations : network -> bool **)
+
+let positive_deviations n0 =
+  (&&) (Nat.leb n0.input_channels (length n0.deviations))
+    (forallb (fun f -> Z.ltb Big_int_Z.zero_big_int f.numerator)
+      n0.deviations)
+
+(** val normalised_enclosed :
+    Big_int_Z.big_int -> network -> picture -> enclosed **)
+
+let normalised_enclosed b n0 p =
+  let c = n0.input_channels in
+  let h = n0.input_height in
+  let w = n0.input_width in
+  let bytes = stored Big_int_Z.unit_big_int (map (fun v -> (v, v)) p) in
+  built_each c h w (fun c0 y x ->
+    normalised_ends b
+      (nth c0 n0.means { numerator = Big_int_Z.zero_big_int; denominator =
+        Big_int_Z.unit_big_int })
+      (nth c0 n0.deviations { numerator = Big_int_Z.unit_big_int;
+        denominator = Big_int_Z.unit_big_int })
+      (match PositiveMap.find
+               (Coq_Pos.of_succ_nat (add (mul (add (mul c0 h) y) w) x)) bytes with
+       | Some e -> fst e
+       | None -> Big_int_Z.zero_big_int))
+
+(** val all_enclosed :
+    Big_int_Z.big_int -> int -> enclosed list -> layer list -> enclosed list
+    option **)
+
+let rec all_enclosed b terms0 known = function
+| [] -> Some known
+| l :: ls' ->
+  (match computed_enclosed b terms0 l.does
+           (map (fun i -> nth i known nothing_enclosed) l.inputs) with
+   | Some e -> all_enclosed b terms0 (app known (e :: [])) ls'
+   | None -> None)
+
+(** val enclosed_output :
+    Big_int_Z.big_int -> int -> network -> picture -> enclosed option **)
+
+let enclosed_output b terms0 n0 p =
+  if (&&) (picture_fits n0 p) (positive_deviations n0)
+  then option_map (fun es -> last es nothing_enclosed)
+         (all_enclosed b terms0 ((normalised_enclosed b n0 p) :: [])
+           n0.layers)
+  else None
+
+(** val square_ends :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let square_ends e =
+  let near0 = Z.max Big_int_Z.zero_big_int (Z.max (fst e) (Z.opp (snd e))) in
+  let far0 = Z.max (Z.opp (fst e)) (snd e) in
+  ((Z.mul near0 near0), (Z.mul far0 far0))
+
+(** val length_ends_over :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let length_ends_over z0 =
+  total1 (map square_ends z0)
+
+(** val shifted_ends :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let shifted_ends h u =
+  let s = h.coord_unit in
+  (fun x e -> ((Z.sub (Z.mul (fst e) s) (Z.mul x u)),
+  (Z.sub (Z.mul (snd e) s) (Z.mul x u))))
+
+(** val distance_ends0 :
+    head -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec distance_ends0 h u p = function
+| [] -> zero
+| e :: z' ->
+  add_ends (square_ends (shifted_ends h u (hd Big_int_Z.zero_big_int p) e))
+    (distance_ends0 h u (tl p) z')
+
+(** val stretch_over :
+    Big_int_Z.big_int -> head -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let stretch_over t0 h u square0 =
+  let finer = rescale_ends (Z.mul u u) (Z.mul t0 t0) square0 in
+  let root = fun e -> ((root_floor (fst e)), (root_ceil (snd e))) in
+  (match h.head_geometry with
+   | Cosine e ->
+     if Z.leb Big_int_Z.zero_big_int e.numerator
+     then Some
+            (add_ends (root finer)
+              (quotient_ends t0 e.numerator e.denominator))
+     else None
+   | RootedCosine e ->
+     if Z.leb Big_int_Z.zero_big_int e.numerator
+     then Some
+            (root
+              (add_ends finer
+                (quotient_ends (Z.mul t0 t0) e.numerator e.denominator)))
+     else None
+   | _ -> Some zero)
+
+(** val cosine_over :
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let cosine_over t0 u d size0 stretch =
+  let low0 = Z.mul u (Z.mul (fst size0) (fst stretch)) in
+  let high0 = Z.mul u (Z.mul (snd size0) (snd stretch)) in
+  (match ratio_ends (Z.mul (Z.mul (Z.mul t0 t0) t0) (fst d)) low0 high0 with
+   | Some e ->
+     (match ratio_ends (Z.mul (Z.mul (Z.mul t0 t0) t0) (snd d)) low0 high0 with
+      | Some f -> ((Z.max (Z.opp t0) (fst e)), (Z.min t0 (snd f)))
+      | None -> ((Z.opp t0), t0))
+   | None -> ((Z.opp t0), t0))
+
+(** val observed_over :
+    Big_int_Z.big_int -> head -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> measured ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let observed_over t0 h u =
+  let s = h.coord_unit in
+  (fun z0 stretch m ->
+  match h.head_geometry with
+  | Euclidean ->
+    Some
+      (rescale_ends (Z.mul (Z.mul u s) (Z.mul u s)) t0
+        (distance_ends0 h u m.integers z0))
+  | InnerProduct _ ->
+    Some (rescale_ends (Z.mul u s) t0 (weighted m.integers z0))
+  | Softmax -> None
+  | _ ->
+    Some (cosine_over t0 u (weighted m.integers z0) m.length_ends stretch))
+
+(** val shifted_exponentials :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list option **)
+
+let shifted_exponentials t0 terms0 u top0 z0 =
+  all_some
+    (map (fun e ->
+      exp_of_ends t0 terms0 u ((Z.sub (fst e) top0), (Z.sub (snd e) top0)))
+      z0)
+
+(** val mass_over :
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let mass_over t0 sum e =
+  let most = Z.add (fst e) (Z.sub (snd sum) (snd e)) in
+  let least = Z.add (snd e) (Z.sub (fst sum) (fst e)) in
+  ((if Z.ltb Big_int_Z.zero_big_int most
+    then floor_div (Z.mul t0 (fst e)) most
+    else Big_int_Z.zero_big_int),
+  (if Z.ltb Big_int_Z.zero_big_int least
+   then Z.min t0 (ceil_div (Z.mul t0 (snd e)) least)
+   else t0))
+
+(** val masses_over :
+    Big_int_Z.big_int -> int -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list option **)
+
+let masses_over t0 terms0 u z0 =
+  let top0 = fold_right Z.max (snd (hd zero z0)) (map snd z0) in
+  (match shifted_exponentials t0 terms0 u top0 z0 with
+   | Some es -> let sum = total1 es in Some (map (mass_over t0 sum) es)
+   | None -> None)
+
+(** val length_inside_over :
+    head -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+    -> bool **)
+
+let length_inside_over h u z0 =
+  match h.head_geometry with
+  | Cosine e ->
+    (||) (negb (Z.eqb e.numerator Big_int_Z.zero_big_int))
+      (Z.ltb Big_int_Z.zero_big_int (fst (length_ends_over z0)))
+  | RootedCosine e ->
+    (||) (negb (Z.eqb e.numerator Big_int_Z.zero_big_int))
+      (Z.ltb Big_int_Z.zero_big_int (fst (length_ends_over z0)))
+  | InnerProduct radius0 ->
+    (match radius0 with
+     | Some r ->
+       (&&) (Z.leb Big_int_Z.zero_big_int r.numerator)
+         (Z.leb
+           (Z.mul (snd (length_ends_over z0))
+             (Z.mul r.denominator r.denominator))
+           (Z.mul (Z.mul r.numerator r.numerator) (Z.mul u u)))
+     | None -> true)
+  | _ -> true
+
+(** val patch_inside :
+    head -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+    -> bool **)
+
+let patch_inside h u z0 =
+  (&&)
+    (forallb (fun e ->
+      (&&) (coordinate_inside h u (fst e)) (coordinate_inside h u (snd e)))
+      z0) (length_inside_over h u z0)
+
+(** val row_over :
+    head -> settings -> Big_int_Z.big_int -> measured list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list -> row option **)
+
+let row_over h s u =
+  let t0 = s.range_unit in
+  (fun ms z0 ->
+  option_map (map as_ends)
+    (match h.head_geometry with
+     | Softmax -> masses_over t0 s.terms u z0
+     | _ ->
+       (match stretch_over t0 h u (length_ends_over z0) with
+        | Some stretch -> all_some (map (observed_over t0 h u z0 stretch) ms)
+        | None -> None)))
+
+(** val table_over :
+    head -> settings -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list list -> table option **)
+
+let table_over h s u =
+  let t0 = s.range_unit in
+  (fun b ->
+  match measured_prototypes h t0 with
+  | Some ms -> all_some (map (row_over h s u ms) b)
+  | None -> None)
+
+(** val statements_over : head -> certificate -> settings -> table -> bool **)
+
+let statements_over h c s =
+  let t0 = s.range_unit in
+  let b = s.box_unit in
+  (fun t1 ->
+  let true_for = fun b0 ->
+    forallb (statement_true t0 t1 b b0 c.statement_unit) c.statements
+  in
+  if forallb about_a_patch c.statements
+  then true_for []
+  else (match pool_box h t0 b s.terms (logarithms_for b s.terms) t1 with
+        | Some b0 -> true_for b0
+        | None -> false))
+
+(** val complies_over :
+    head -> certificate -> settings -> Big_int_Z.big_int ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list list -> bool **)
+
+let complies_over h c s u b =
+  (&&)
+    ((&&) ((&&) (Nat.ltb 0 (length b)) ((=) (length b) c.patches))
+      (forallb (patch_inside h u) b))
+    (match table_over h s u b with
+     | Some t0 -> statements_over h c s t0
+     | None -> false)
+
+(** val latents_over :
+    enclosed -> (Big_int_Z.big_int * Big_int_Z.big_int) list list **)
+
+let latents_over e =
+  map (fun l ->
+    map (fun d -> found e d (Nat.div l e.wide) (Nat.modulo l e.wide))
+      (seq 0 e.planes)) (seq 0 (mul e.tall e.wide))
+
+(** val picture_proved :
+    head -> certificate -> settings -> Big_int_Z.big_int -> network ->
+    picture -> bool **)
+
+let picture_proved h c s u n0 p =
+  match enclosed_output u s.terms n0 p with
+  | Some e ->
+    (&&) ((=) e.planes h.depth) (complies_over h c s u (latents_over e))
+  | None -> false

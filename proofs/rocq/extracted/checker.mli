@@ -37,6 +37,8 @@ module Nat :
 
   val mul : int -> int -> int
 
+  val sub : int -> int -> int
+
   val leb : int -> int -> bool
 
   val ltb : int -> int -> bool
@@ -48,6 +50,8 @@ module Nat :
   val divmod : int -> int -> int -> int -> int * int
 
   val div : int -> int -> int
+
+  val modulo : int -> int -> int
  end
 
 module Pos :
@@ -215,6 +219,8 @@ val tl : 'a1 list -> 'a1 list
 val nth : int -> 'a1 list -> 'a1 -> 'a1
 
 val nth_error : 'a1 list -> int -> 'a1 option
+
+val last : 'a1 list -> 'a1 -> 'a1
 
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
@@ -384,12 +390,26 @@ val add_ends :
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
+val opp_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val sub_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
 val scale_ends :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
 val mul_ends :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val max_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
@@ -869,6 +889,11 @@ val exp_least : Big_int_Z.big_int
 
 val exp_ends :
   Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val exp_of_ends :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val least_ratio : head -> Big_int_Z.big_int -> int -> Big_int_Z.big_int
@@ -2057,3 +2082,269 @@ val needed_of :
 
 val check_minimal :
   prepared -> addition -> minimal_hints -> certificate -> bool
+
+type windows = { kernel : (int * int); stride : (int * int);
+                 padding : (int * int); dilation : (int * int) }
+
+type operation =
+| Conv2d of windows * int * Big_int_Z.big_int * Big_int_Z.big_int list list
+   * Big_int_Z.big_int list
+| LinearLayer of Big_int_Z.big_int * Big_int_Z.big_int list list
+   * Big_int_Z.big_int list
+| Add
+| Concat
+| Relu
+| LeakyRelu of fraction
+| Sigmoid
+| Tanh
+| MaxPool2d of windows
+| AvgPool2d of windows
+| Flatten
+| UpsampleNearest of (int * int)
+
+type layer = { inputs : int list; does : operation }
+
+type network = { input_channels : int; input_height : int; input_width : 
+                 int; means : fraction list; deviations : fraction list;
+                 layers : layer list }
+
+type picture = Big_int_Z.big_int list
+
+val extent : int -> int -> int -> int -> int -> int
+
+val meets :
+  windows -> int -> int -> int -> int -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val inside : int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
+
+module PositiveMap :
+ sig
+  type key = Big_int_Z.big_int
+
+  type 'a tree =
+  | Leaf
+  | Node of 'a tree * 'a option * 'a tree
+
+  type 'a t = 'a tree
+
+  val empty : 'a1 t
+
+  val find : key -> 'a1 t -> 'a1 option
+
+  val add : key -> 'a1 -> 'a1 t -> 'a1 t
+ end
+
+type enclosed = { planes : int; tall : int; wide : int;
+                  cells : (Big_int_Z.big_int * Big_int_Z.big_int)
+                          PositiveMap.t }
+
+val zero : Big_int_Z.big_int * Big_int_Z.big_int
+
+val nothing_enclosed : enclosed
+
+val stored :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t
+
+val found :
+  enclosed -> int -> int -> int -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val built :
+  int -> int -> int -> (int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int)
+  list) -> enclosed
+
+val built_each :
+  int -> int -> int -> (int -> int -> int ->
+  Big_int_Z.big_int * Big_int_Z.big_int) -> enclosed
+
+val weighted :
+  Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val total1 :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val divided :
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val affine :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int
+
+val greatest_enclosed :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val found_at :
+  enclosed -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val padded_ends :
+  enclosed -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val plane_window :
+  windows -> enclosed -> int -> int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val window :
+  windows -> enclosed -> int -> int -> int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val met_inside :
+  windows -> enclosed -> int -> int -> int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val rows_given : windows -> enclosed -> int
+
+val columns_given : windows -> enclosed -> int
+
+val rectified_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val leaky_ends :
+  fraction -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val logistic_ends :
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val hyperbolic_ends :
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val conv2d_enclosed :
+  Big_int_Z.big_int -> windows -> int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> enclosed ->
+  enclosed
+
+val linear_enclosed :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list -> enclosed -> enclosed
+
+val added_enclosed : enclosed list -> enclosed
+
+val joined_enclosed : enclosed list -> enclosed
+
+val each_enclosed :
+  ((Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int) -> enclosed -> enclosed
+
+val max_pool2d_enclosed : windows -> enclosed -> enclosed
+
+val avg_pool2d_enclosed : windows -> enclosed -> enclosed
+
+val flattened_enclosed : enclosed -> enclosed
+
+val upsampled_enclosed : (int * int) -> enclosed -> enclosed
+
+val as_wide : enclosed -> enclosed -> bool
+
+val as_large : enclosed -> enclosed -> bool
+
+val given_if : bool -> enclosed -> enclosed option
+
+val computed_enclosed :
+  Big_int_Z.big_int -> int -> operation -> enclosed list -> enclosed option
+
+val normalised_ends :
+  Big_int_Z.big_int -> fraction -> fraction -> Big_int_Z.big_int ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val picture_fits : network -> picture -> bool
+
+val positive_deviations : network -> bool
+
+val normalised_enclosed : Big_int_Z.big_int -> network -> picture -> enclosed
+
+val all_enclosed :
+  Big_int_Z.big_int -> int -> enclosed list -> layer list -> enclosed list
+  option
+
+val enclosed_output :
+  Big_int_Z.big_int -> int -> network -> picture -> enclosed option
+
+val square_ends :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val length_ends_over :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val shifted_ends :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val distance_ends0 :
+  head -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val stretch_over :
+  Big_int_Z.big_int -> head -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val cosine_over :
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val observed_over :
+  Big_int_Z.big_int -> head -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) -> measured ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
+val shifted_exponentials :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list option
+
+val mass_over :
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val masses_over :
+  Big_int_Z.big_int -> int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list option
+
+val length_inside_over :
+  head -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  -> bool
+
+val patch_inside :
+  head -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list
+  -> bool
+
+val row_over :
+  head -> settings -> Big_int_Z.big_int -> measured list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list -> row option
+
+val table_over :
+  head -> settings -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list list -> table option
+
+val statements_over : head -> certificate -> settings -> table -> bool
+
+val complies_over :
+  head -> certificate -> settings -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list list -> bool
+
+val latents_over :
+  enclosed -> (Big_int_Z.big_int * Big_int_Z.big_int) list list
+
+val picture_proved :
+  head -> certificate -> settings -> Big_int_Z.big_int -> network -> picture
+  -> bool

@@ -1,21 +1,28 @@
 (* Questions about certificates of one head, and their answers, as text. Trusted.
 
-     question = "head" head | ("entails" | "entailment_hints") certificate prices
+     question = "head" head | "network" network | "pictured" certificate picture
+              | ("entails" | "entailment_hints") certificate prices
               | ("instance" | "refuted" | "instance_settings") certificate image
               | "minimal" certificate addition | "needed" certificate addition INDEX
      answer   = "ready" | "proved" | "not proved" | "not covered: " WHY
               | "hints: " settings hints | "hints: " settings
 
-   Head, certificate, prices, image and addition are as in reader.ml, settings and hints as in hints.ml, with a space
-   between two; INDEX is that of a statement. The first question is the head, and it is told once. The hints are those
+   Head, certificate, prices, image and addition are as in reader.ml, network and picture as in network_reader.ml,
+   settings and hints as in hints.ml, with a space between two; INDEX is that of a statement. The first question is the
+   head, and it is told once. So is the network, before pictures. The hints are those
    with which the checker says "proved". *)
 
-type t = { head : Checker.head; prepared : Claims.prepared }
+type t = { head : Checker.head; prepared : Claims.prepared; network : Checker.network option }
 
 let read_head input =
   let head = Reader.head input in
   Reader.line_end input;
-  { head; prepared = Claims.prepare head }
+  { head; prepared = Claims.prepare head; network = None }
+
+let read_network told input =
+  let network = Network_reader.network input in
+  Reader.line_end input;
+  { told with network = Some network }
 
 let said = function
   | Claims.Proved -> "proved"
@@ -49,6 +56,12 @@ let about_image told claim input =
   Reader.line_end input;
   said (claim told.prepared certificate image)
 
+let pictured told network input =
+  let certificate = Reader.certificate told.head input in
+  let picture = Network_reader.picture network input in
+  Reader.line_end input;
+  said (Claims.pictured told.prepared network certificate picture)
+
 (* The answer to a question whose name has been read, and the head that was told by then. *)
 let answer told question input =
   match question, told with
@@ -60,4 +73,6 @@ let answer told question input =
   | "instance", Some here -> (told, about_image here Claims.instance input)
   | "instance_settings", Some here -> (told, about_image here Claims.instance_settings input)
   | "refuted", Some here -> (told, about_image here Claims.refuted input)
-  | other, _ -> Reader.wrong "a question: the head first, and only once" other
+  | "network", Some ({ network = None; _ } as here) -> (Some (read_network here input), "ready")
+  | "pictured", Some ({ network = Some network; _ } as here) -> (told, pictured here network input)
+  | other, _ -> Reader.wrong "a question: the head first, and only once; so the network before pictures" other

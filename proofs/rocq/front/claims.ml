@@ -150,13 +150,17 @@ let bits_of (certificate : Checker.certificate) =
 (* An enclosure that does not decide a statement is made again with more bits. *)
 let more_bits = [ 0; 256; 1152 ]
 
-(* The first settings with which a claim about an image is proved. *)
-let about_image here claim certificate image =
+(* The settings with which claims about images are tried, one after another. *)
+let image_settings here certificate =
   let { Checker.range_unit; box_unit; terms } = settings_for here Hinter.most certificate in
   let few unit = Z.shift_left Z.one (max 0 (min (Z.numbits unit - 1) (bits_of certificate))) in
   let coarse = settings (few range_unit) (few box_unit) terms in
   let finer more = settings (Z.shift_left range_unit more) (Z.shift_left box_unit more) (terms + (more / 3)) in
-  List.find_opt (fun settings -> claim here.head settings certificate image) (coarse :: List.map finer more_bits)
+  coarse :: List.map finer more_bits
+
+(* The first ones with which a claim about an image is proved. *)
+let about_image here claim certificate image =
+  List.find_opt (fun settings -> claim here.head settings certificate image) (image_settings here certificate)
 
 let instance here certificate image =
   when_covered here.head (fun () -> about_image here Checker.instance_proved certificate image <> None)
@@ -167,6 +171,39 @@ let instance_settings here certificate image =
 
 let refuted here certificate image =
   when_covered here.head (fun () -> about_image here Checker.refutation_proved certificate image <> None)
+
+(* Pictures. *)
+
+(* About how many bits each layer loses: those of the mean of the sums of its weights' sizes. *)
+let bits_lost (layer : Checker.layer) =
+  match layer.does with
+  | Checker.Conv2d (_, _, unit, weights, _) | LinearLayer (unit, weights, _) ->
+      let sizes = List.fold_left (List.fold_left (fun sum weight -> Z.add sum (Z.abs weight))) Z.zero weights in
+      Z.numbits (Z.div sizes (Z.mul unit (Z.of_int (List.length weights))))
+  | Add -> Z.numbits (Z.of_int (List.length layer.inputs - 1))
+  | _ -> 0
+
+(* The bits of a grid on which latents are known to some 2^-48. Any grid will do. *)
+let grid_bits (network : Checker.network) =
+  let lost = Array.make (List.length network.layers + 1) 0 in
+  let layer number (layer : Checker.layer) =
+    let most = List.fold_left (fun most input -> max most lost.(input)) 0 layer.inputs in
+    lost.(number + 1) <- most + bits_lost layer
+  in
+  List.iteri layer network.layers;
+  48 + lost.(List.length network.layers)
+
+(* A box that does not decide a statement is made once more, with more bits. *)
+let more_for_pictures = [ 0; 64 ]
+
+let pictured here network certificate picture =
+  when_covered here.head (fun () ->
+      let bits = grid_bits network in
+      let tried = List.filteri (fun i _ -> i < List.length more_for_pictures) (image_settings here certificate) in
+      let proved settings more =
+        Checker.picture_proved here.head certificate settings (Z.shift_left Z.one (bits + more)) network picture
+      in
+      List.exists2 proved tried more_for_pictures)
 
 (* Minimality. *)
 

@@ -36,6 +36,9 @@ let apply name arguments =
   | "Nat.add", [ a; b ] -> [ Z.of_int (Checker.add (nat a) (nat b)) ]
   | "Nat.sub", [ a; b ] -> [ Z.of_int (Checker.sub (nat a) (nat b)) ]
   | "Nat.mul", [ a; b ] -> [ Z.of_int (Checker.mul (nat a) (nat b)) ]
+  | "Nat.div", [ a; b ] -> [ Z.of_int (Checker.Nat.div (nat a) (nat b)) ]
+  | "Nat.modulo", [ a; b ] -> [ Z.of_int (Checker.Nat.modulo (nat a) (nat b)) ]
+  | "Pos.of_succ_nat", [ a ] -> [ Checker.Coq_Pos.of_succ_nat (nat a) ]
   | "Nat.leb", [ a; b ] -> [ of_bool (Checker.Nat.leb (nat a) (nat b)) ]
   | "Nat.ltb", [ a; b ] -> [ of_bool (Checker.Nat.ltb (nat a) (nat b)) ]
   | _ -> failwith name

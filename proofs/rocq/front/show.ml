@@ -1,6 +1,7 @@
 (* Prints what reader.ml makes of a text, field by field, as JSON: for the tests of the reader. No part of the checker.
 
-     question = ("H" head | "C" certificate | "P" prices | "I" image) LF        the head first
+     question = ("H" head | "C" certificate | "P" prices | "I" image | "N" network | "V" picture) LF
+                                                            the head first, and the network before its pictures
      answer   = JSON LF, or "error: " WHY LF *)
 
 let integer = Z.to_string
@@ -71,8 +72,34 @@ let prices =
 
 let image (i : Checker.image) = record [ "image_unit", integer i.image_unit; "rows", matrix i.rows ]
 
+let pair (first, second) = list natural [ first; second ]
+
+let windows (w : Checker.windows) = list pair [ w.kernel; w.stride; w.padding; w.dilation ]
+
+let operation : Checker.operation -> string = function
+  | Conv2d (w, groups, unit, weights, biases) ->
+      tagged "conv2d" [ windows w; natural groups; integer unit; matrix weights; list integer biases ]
+  | LinearLayer (unit, weights, biases) -> tagged "linear" [ integer unit; matrix weights; list integer biases ]
+  | Add -> tagged "add" []
+  | Concat -> tagged "concat" []
+  | Relu -> tagged "relu" []
+  | LeakyRelu slope -> tagged "leaky_relu" [ fraction slope ]
+  | Sigmoid -> tagged "sigmoid" []
+  | Tanh -> tagged "tanh" []
+  | MaxPool2d w -> tagged "max_pool2d" [ windows w ]
+  | AvgPool2d w -> tagged "avg_pool2d" [ windows w ]
+  | Flatten -> tagged "flatten" []
+  | UpsampleNearest factor -> tagged "upsample_nearest" [ pair factor ]
+
+let network (n : Checker.network) =
+  let layer (l : Checker.layer) = record [ "inputs", list natural l.inputs; "does", operation l.does ] in
+  record
+    [ "shape", list natural [ n.input_channels; n.input_height; n.input_width ]; "mean", list fraction n.means;
+      "std", list fraction n.deviations; "layers", list layer n.layers ]
+
 let () =
   let told = ref None in
+  let network_told = ref None in
   let show input =
     match Reader.word input, !told with
     | "H", _ ->
@@ -92,7 +119,16 @@ let () =
         let i = Reader.image h input in
         Reader.line_end input;
         image i
-    | other, _ -> Reader.wrong "H, C, P or I" other
+    | "N", _ ->
+        let n = Network_reader.network input in
+        Reader.line_end input;
+        network_told := Some n;
+        network n
+    | "V", _ when !network_told <> None ->
+        let p = Network_reader.picture (Option.get !network_told) input in
+        Reader.line_end input;
+        list integer p
+    | other, _ -> Reader.wrong "H, C, P, I, N or V" other
   in
   try
     while true do

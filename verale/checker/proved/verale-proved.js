@@ -3,140 +3,140 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(F){"use strict";var
-m3=1e-13,mH="Invalid_argument",fi=0.001,fj='"',mG="@[",m2=0.01,hl=1255,m1="Fatal error: exception %s\n",mo=255,d_=1e-11,m0=0x800,mn="jsError",bz=0x8000,mF="%ni",d9=256,mE="ml_z_overflow",hF=4096,mm="End_of_file",mZ="a class",hk="Failure",bW=0xff,ml="\n",d8=1e-12,hz="ENOENT",a3="0",mY="([^/]+)",nb="prices",hy=0xf,mk="List.nth",cy=128,hj=-48,mj=0xdc00,mD="Sys_blocked_io",na="fd ",mW="hints: ",mX="ENOTEMPTY",ag=248,mV=0.999999999999,ap="camlinternalFormat.ml",mU="Division_by_zero",m$=">",m_=1027,mi="Sys_error",hx=1e-14,bB=246,mC="%u",mh="EEXIST",fh="%d",mg="Printexc.handle_uncaught_exception",m9="a statement",cb=1e-280,mT="buffer.ml",hr=127,db=1024,mB="@{",hD=-2147483648,hE="e",fd=120,mf=103,mA=" : flags Open_rdonly and Open_wronly are not compatible",bC=1e-09,mR=102,mS="head",hi=512,cv="-",me=0x7ff0,fg=1e-15,hC=": Not a directory",mz=" : file already exists",bU=0xffffff,hh="0x",md=0.0001,m8="Out_of_memory",ah=254,hB="index out of bounds",cw=100,fl="_bigarr02",mc="%Li",mQ=" : flags Open_text and Open_binary are not compatible",cx=-1.,hq=2147483647,dd=0.5,my=", characters ",bD=0xffff,hp="none",mx=12520,hw=64.,mw="(Program not linked with -g, cannot print stack backtrace)\n",fc=0.1,mP="Unix.Unix_error",m7="infinity",hg="mkdir",d7=1000,u="",mO="Stack_overflow",mv="^",fb=": No such file or directory",ff=-2.,mN="/static/",da=0x3f,hv=-97,mM="Not_found",fe=1e-16,fa=1e-08,mu="Match_failure",mb=", ",bV="%x",fk=252,cd=".",c$="+",hu="rmdir",m6=0xf0,mL=32752,mt="%li",mK=1026,hf=2047,ho=1e-07,ms=10000.,hA=0.25,m5=-32,ma="Pervasives.do_at_exit",bT=" ",ht="Fatal error: exception ",bf=0x80,bo=1023,l$="Undefined_recursive_module",dc=1e-06,hn="nan",mJ="expected ",mr=0xe0,mq=0xdfff,mI="_",bA="/",hs="compare: functional value",m4="Assert_failure",l_="%i",hm="ENOTDIR",mp=1073741823,cc=250;function
-BL(c,d){var
+a.prototype._T_}}(Object));(function(J){"use strict";var
+nU=1e-13,nx="Invalid_argument",fM=0.001,fN='"',nw="@[",nT=0.01,hU=1255,nS="Fatal error: exception %s\n",nd=255,et=1e-11,nR=0x800,nc="jsError",bI=0x8000,nv="%ni",es=256,nb="ready",nu="ml_z_overflow",cS=4096,na="End_of_file",nQ="a class",hT="Failure",ca=0xff,m$="\n",er=1e-12,h8="ENOENT",bb="0",nP="([^/]+)",n5="prices",h7=0xf,m_="List.nth",cR=128,hS=-48,m9=0xdc00,nt="Sys_blocked_io",n4="fd ",nN="hints: ",nO="ENOTEMPTY",ah=248,nM=0.999999999999,av="camlinternalFormat.ml",nL="Division_by_zero",n3=">",n2=1027,m8="Sys_error",h6=1e-14,bK=246,ns="%u",m7="EEXIST",fL="%d",m6="Printexc.handle_uncaught_exception",n1="a statement",cr=1e-280,nK="buffer.ml",h0=127,du=1024,nr="@{",ia=-2147483648,ib="e",fH=120,m5=103,nq=" : flags Open_rdonly and Open_wronly are not compatible",bL=1e-09,np="linear",nI=102,nJ="head",hR=512,cO="-",m4=0x7ff0,fK=1e-15,h$=": Not a directory",no=" : file already exists",b_=0xffffff,hQ="0x",m3=0.0001,n0="Out_of_memory",al=254,h_="index out of bounds",cP=100,fP="_bigarr02",m2="%Li",nH=" : flags Open_text and Open_binary are not compatible",cQ=-1.,hZ=2147483647,dw=0.5,nn=", characters ",bM=0xffff,hY="none",nm=12520,h5=64.,nl="(Program not linked with -g, cannot print stack backtrace)\n",m1=16777216,fG=0.1,nG="Unix.Unix_error",nZ="infinity",hP="mkdir",eq=1000,v="",nF="Stack_overflow",nk="^",fF=": No such file or directory",fJ=-2.,nE="/static/",dt=0x3f,h4=-97,nD="Not_found",fI=1e-16,fE=1e-08,nj="Match_failure",m0=", ",b$="%x",fO=252,ct=".",ds="+",h3="rmdir",nY=0xf0,nC=32752,nX="network",ni="%li",nB=1026,hO=2047,hX=1e-07,nh=10000.,h9=0.25,nW=-32,mZ="Pervasives.do_at_exit",b9=" ",h2="Fatal error: exception ",bp=0x80,bv=1023,mY="Undefined_recursive_module",dv=1e-06,hW="nan",nA="expected ",ng=0xe0,nf=0xdfff,nz="_",bJ="/",h1="compare: functional value",nV="Assert_failure",mX="%i",hV="ENOTDIR",ne=1073741823,cs=250,ny="expected fewer digits";function
+D2(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-BM(b,d,c,e){for(var
+D3(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-Cx(b,a){throw[0,b,a]}function
-dk(b,a){if(b==0)return u;if(a.repeat)return a.repeat(b);var
-d=u,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-ft(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=hF&&a==c.length)return d.apply(null,c);var
-e=u;for(;0<a;b+=db,a-=db)e+=d.apply(null,c.slice(b,b+Math.min(a,db)));return e}function
-cB(a){if(a.t==2)a.c+=dk(a.l-a.c.length,"\0");else
-a.c=ft(a.c,0,a.c.length);a.t=0}function
-nE(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>hr)return false;return true}else
+EN(b,a){throw[0,b,a]}function
+dC(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
+d=v,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+fY(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=cS&&a==c.length)return d.apply(null,c);var
+e=v;for(;0<a;b+=du,a-=du)e+=d.apply(null,c.slice(b,b+Math.min(a,du)));return e}function
+cV(a){if(a.t==2)a.c+=dC(a.l-a.c.length,"\0");else
+a.c=fY(a.c,0,a.c.length);a.t=0}function
+ox(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>h0)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-h0(e){for(var
-j=u,c=u,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bf){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bf;d++);if(d-b>hi){c.substr(0,1);j+=c;c=u;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy){g=h+(f<<6);if(f<mr){a=g-0x3080;if(a<bf)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy){g=h+(g<<6);if(f<m6){a=g-0xe2080;if(a<m0||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cy&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bD)c+=String.fromCharCode(0xd7c0+(a>>10),mj+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>db){c.substr(0,1);j+=c;c=u}}return j+c}function
-bE(c,a,b){this.t=c;this.c=a;this.l=b}bE.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cB(this);case
-0:if(nE(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bE.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return h0(a)};bE.prototype.slice=function(){var
+iy(e){for(var
+j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bp){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bp;d++);if(d-b>hR){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cR){g=h+(f<<6);if(f<ng){a=g-0x3080;if(a<bp)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cR){g=h+(g<<6);if(f<nY){a=g-0xe2080;if(a<nR||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cR&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bM)c+=String.fromCharCode(0xd7c0+(a>>10),m9+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>du){c.substr(0,1);j+=c;c=v}}return j+c}function
+bN(c,a,b){this.t=c;this.c=a;this.l=b}bN.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cV(this);case
+0:if(ox(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bN.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iy(a)};bN.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bE(this.t,a,this.l)};function
-nl(a){return new
-bE(0,a,a.length)}function
-b(a){return nl(a)}function
-hX(c,a){Cx(c,b(a))}var
-aa=[0];function
-W(a){hX(aa.Invalid_argument,a)}function
-cz(){W(hB)}function
-d(b,a){if(a<0||a>=b.length-1)cz();return b[a+1]}function
-v(b,a,c){if(a<0||a>=b.length-1)cz();b[a+1]=c;return 0}function
-hG(e,f,d){var
+bN(this.t,a,this.l)};function
+od(a){return new
+bN(0,a,a.length)}function
+b(a){return od(a)}function
+iv(c,a){EN(c,b(a))}var
+ae=[0];function
+X(a){iv(ae.Invalid_argument,a)}function
+cT(){X(h_)}function
+e(b,a){if(a<0||a>=b.length-1)cT();return b[a+1]}function
+x(b,a,c){if(a<0||a>=b.length-1)cT();b[a+1]=c;return 0}function
+ic(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-hJ(b){if(F.Uint8Array)var
-c=new(F.Uint8Array)(b.l);else
+ig(b){if(J.Uint8Array)var
+c=new(J.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cf(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ft(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?ft(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)hJ(b);var
+cv(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ig(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cA(a){return a}function
-bp(a,b,c,d,e){cf(cA(a),b,c,d,e);return 0}function
-nj(){W(hB)}function
-ai(a,c,b){b&=bW;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}hJ(a)}a.c[c]=b;return 0}function
-df(b,a,c){if(a>>>0>=b.l)nj();return ai(b,a,c)}function
-d$(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cU(a){return a}function
+bw(a,b,c,d,e){cv(cU(a),b,c,d,e);return 0}function
+ob(){X(h_)}function
+am(a,c,b){b&=ca;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ig(a)}a.c[c]=b;return 0}function
+dy(b,a,c){if(a>>>0>=b.l)ob();return am(b,a,c)}function
+eu(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bq(c,a){if(c.fun)return bq(c.fun,a);if(typeof
+bx(c,a){if(c.fun)return bx(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bq(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bx(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bq(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cz();return a}function
-BT(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-a9(a){a.t&6&&cB(a);return a.c}var
-CJ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-nD(a){if(CJ)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bx(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cT();return a}function
+D_(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bf(a){a.t&6&&cV(a);return a.c}var
+EZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+ow(a){if(EZ)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-hQ(c){var
-a=new(F.Float32Array)(1);a[0]=c;var
-b=new(F.Int32Array)(a.buffer);return b[0]|0}var
-nr=Math.pow(2,-24);function
-hW(a){throw a}function
-fq(){hW(aa.Division_by_zero)}function
-z(b,c,a){this.lo=b&bU;this.mi=c&bU;this.hi=a&bD}z.prototype.caml_custom="_j";z.prototype.copy=function(){return new
-z(this.lo,this.mi,this.hi)};z.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};z.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};z.prototype.neg=function(){var
+io(c){var
+a=new(J.Float32Array)(1);a[0]=c;var
+b=new(J.Int32Array)(a.buffer);return b[0]|0}var
+oj=Math.pow(2,-24);function
+iu(a){throw a}function
+eB(){iu(ae.Division_by_zero)}function
+C(b,c,a){this.lo=b&b_;this.mi=c&b_;this.hi=a&bM}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
+C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-z(a,b,c)};z.prototype.add=function(a){var
+C(a,b,c)};C.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-z(b,c,d)};z.prototype.sub=function(a){var
+C(b,c,d)};C.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-z(b,c,d)};z.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*nr|0)+this.mi*a.lo+this.lo*a.mi,d=(c*nr|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-z(b,c,d)};z.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};z.prototype.isNeg=function(){return this.hi<<16<0};z.prototype.and=function(a){return new
-z(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};z.prototype.or=function(a){return new
-z(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};z.prototype.xor=function(a){return new
-z(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};z.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-z(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-z(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-z(0,0,this.lo<<a-48)};z.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-z(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-z(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-z(this.hi>>a-48,0,0)};z.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+C(b,c,d)};C.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*oj|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oj|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
+C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
+C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
+C(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};C.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+C(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+C(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+C(0,0,this.lo<<a-48)};C.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+C(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+C(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-z(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-z(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bD);return new
-z(this.hi<<16>>a-32,b,b)};z.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bU;this.lo=this.lo<<1&bU};z.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bU;this.mi=(this.mi>>>1|this.hi<<23)&bU;this.hi=this.hi>>>1};z.prototype.udivmod=function(e){var
+C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bM);return new
+C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&b_;this.lo=this.lo<<1&b_};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&b_;this.mi=(this.mi>>>1|this.hi<<23)&b_;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-z(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};z.prototype.div=function(a){var
-b=this;if(a.isZero())fq();var
-d=b.hi^a.hi;if(b.hi&bz)b=b.neg();if(a.hi&bz)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bz)c=c.neg();return c};z.prototype.mod=function(b){var
-a=this;if(b.isZero())fq();var
-d=a.hi;if(a.hi&bz)a=a.neg();if(b.hi&bz)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bz)c=c.neg();return c};z.prototype.toInt=function(){return this.lo|this.mi<<24};z.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};z.prototype.toArray=function(){return[this.hi>>8,this.hi&bW,this.mi>>16,this.mi>>8&bW,this.mi&bW,this.lo>>16,this.lo>>8&bW,this.lo&bW]};z.prototype.lo32=function(){return this.lo|(this.mi&bW)<<24};z.prototype.hi32=function(){return this.mi>>>8&bD|this.hi<<16};function
-cD(b,c,a){return new
-z(b,c,a)}function
-fn(a){if(!isFinite(a)){if(isNaN(a))return cD(1,0,me);return a>0?cD(0,0,me):cD(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bz:a>=0?0:bz;if(f)a=-a;var
-b=nD(a)+bo;if(b<=0){b=0;a/=Math.pow(2,-mK)}else{a/=Math.pow(2,b-m_);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
+b=this;if(a.isZero())eB();var
+d=b.hi^a.hi;if(b.hi&bI)b=b.neg();if(a.hi&bI)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bI)c=c.neg();return c};C.prototype.mod=function(b){var
+a=this;if(b.isZero())eB();var
+d=a.hi;if(a.hi&bI)a=a.neg();if(b.hi&bI)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bI)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&ca,this.mi>>16,this.mi>>8&ca,this.mi&ca,this.lo>>16,this.lo>>8&ca,this.lo&ca]};C.prototype.lo32=function(){return this.lo|(this.mi&ca)<<24};C.prototype.hi32=function(){return this.mi>>>8&bM|this.hi<<16};function
+cX(b,c,a){return new
+C(b,c,a)}function
+fS(a){if(!isFinite(a)){if(isNaN(a))return cX(1,0,m4);return a>0?cX(0,0,m4):cX(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bI:a>=0?0:bI;if(f)a=-a;var
+b=ow(a)+bv;if(b<=0){b=0;a/=Math.pow(2,-nB)}else{a/=Math.pow(2,b-n2);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&hy|f|b<<4;return cD(g,e,c)}function
-ed(a){return a.toArray()}function
-ni(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fl)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bD)c.write(16,b.dims[a]);else{c.write(16,bD);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&h7|f|b<<4;return cX(g,e,c)}function
+ey(a){return a.toArray()}function
+oa(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fP)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bM)c.write(16,b.dims[a]);else{c.write(16,bM);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,30 +153,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=ed(b.get(a));for(var
+e=ey(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=ed(fn(b.get(a)));for(var
+e=ey(fS(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=hQ(b.get(a));c.write(32,e)}break;case
+e=io(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,hQ(d[1]));c.write(32,hQ(d[2]))}break;case
+d=b.get(a);c.write(32,io(d[1]));c.write(32,io(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=ed(fn(f[1]));for(var
+f=b.get(a),e=ey(fS(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=ed(fn(f[2]));for(var
+e=ey(fS(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-ng(a){switch(a){case
+n_(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-BN(c,e){var
-b=F,a;switch(c){case
+D4(c,e){var
+b=J,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -189,51 +189,51 @@ b=F,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)W("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)X("Bigarray.create: unsupported kind");var
 d=new
-a(e*ng(c));return d}function
-hR(c){var
-a=new(F.Int32Array)(1);a[0]=c;var
-b=new(F.Float32Array)(a.buffer);return b[0]}function
-ec(a){return new
-z(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-di(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hf)return(f|g|b&hy)==0?b&bz?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&hy);if(c>0){a+=16;a*=Math.pow(2,c-m_)}else
-a*=Math.pow(2,-mK);if(b&bz)a=-a;return a}function
-hH(b){var
+a(e*n_(c));return d}function
+ip(c){var
+a=new(J.Int32Array)(1);a[0]=c;var
+b=new(J.Float32Array)(a.buffer);return b[0]}function
+ex(a){return new
+C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+dA(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hO)return(f|g|b&h7)==0?b&bI?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&h7);if(c>0){a+=16;a*=Math.pow(2,c-n2)}else
+a*=Math.pow(2,-nB);if(b&bI)a=-a;return a}function
+id(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)W("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-B9(b,a){return new
-z(b&bU,b>>>24&bW|(a&bD)<<8,a>>>16&bD)}function
-hS(a){return a.hi32()}function
-hT(a){return a.lo32()}var
-BO=fl;function
-ce(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ce.prototype.caml_custom=BO;ce.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)X("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+Eo(b,a){return new
+C(b&b_,b>>>24&ca|(a&bM)<<8,a>>>16&bM)}function
+iq(a){return a.hi32()}function
+ir(a){return a.lo32()}var
+D5=fP;function
+cu(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cu.prototype.caml_custom=D5;cu.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))W("bigarray.js: invalid offset");if(this.dims.length!=b.length)W("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cz();c=c*this.dims[a]+b[a]}else
+Array))X("bigarray.js: invalid offset");if(this.dims.length!=b.length)X("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cT();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cz();c=c*this.dims[a]+(b[a]-1)}return c};ce.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cT();c=c*this.dims[a]+(b[a]-1)}return c};cu.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return B9(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Eo(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[ah,e,c];default:return this.data[a]}};ce.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=hT(b);this.data[a*2+1]=hS(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[al,e,c];default:return this.data[a]}};cu.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=ir(b);this.data[a*2+1]=iq(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};ce.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cu.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=hT(b),e=hS(b);if(c==e)this.data.fill(c);else
+c=ir(b),e=iq(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};ce.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cu.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-de(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}de.prototype=new
-ce();de.prototype.offset=function(a){if(typeof
+dx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dx.prototype=new
+cu();dx.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-W("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cz();return a};de.prototype.get=function(a){return this.data[a]};de.prototype.set=function(a,b){this.data[a]=b;return 0};de.prototype.fill=function(a){this.data.fill(a);return 0};function
-ne(c,d,a,b){var
-e=ng(c);if(hH(a)*e!=b.length)W("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-de(c,d,a,b);return new
-ce(c,d,a,b)}function
-cC(a){if(!aa.Failure)aa.Failure=[ag,b(hk),-3];hX(aa.Failure,a)}function
-nf(b,v,r){var
-i=b.read32s();if(i<0||i>16)cC("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bW,o=p>>8&1,h=[];if(r==fl)for(var
+X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cT();return a};dx.prototype.get=function(a){return this.data[a]};dx.prototype.set=function(a,b){this.data[a]=b;return 0};dx.prototype.fill=function(a){this.data.fill(a);return 0};function
+n8(c,d,a,b){var
+e=n_(c);if(id(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dx(c,d,a,b);return new
+cu(c,d,a,b)}function
+cW(a){if(!ae.Failure)ae.Failure=[ah,b(hT),-3];iv(ae.Failure,a)}function
+n9(b,v,r){var
+i=b.read32s();if(i<0||i>16)cW("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&ca,o=p>>8&1,h=[];if(r==fP)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bD){var
-t=b.read32u(),u=b.read32u();if(t!=0)cC("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bM){var
+t=b.read32u(),u=b.read32u();if(t!=0)cW("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=hH(h),f=BN(j,d),g=ne(j,o,h,f);switch(j){case
+d=id(h),f=D4(j,d),g=n8(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,129 +286,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cC("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cW("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=ec(e);g.set(a,q)}break;case
+q=ex(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=di(ec(e));g.set(a,k)}break;case
+k=dA(ex(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=hR(b.read32s());g.set(a,k)}break;case
+k=ip(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=hR(b.read32s()),l=hR(b.read32s());g.set(a,[ah,m,l])}break;case
+m=ip(b.read32s()),l=ip(b.read32s());g.set(a,[al,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=di(ec(e));for(var
+m=dA(ex(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=di(ec(e));g.set(a,[ah,m,l])}break}v[0]=(4+i)*4;return ne(j,o,h,f)}function
-nd(a,b,c){return a.compare(b,c)}function
-a4(a,b){return Math.imul(a,b)}function
-aG(b,a){a=a4(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=a4(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-B4(a,b){a=aG(a,hT(b));a=aG(a,hS(b));return a}function
-hO(a,b){return B4(a,fn(b))}function
-nh(c){var
-b=hH(c.dims),d=0;switch(c.kind){case
+l=dA(ex(e));g.set(a,[al,m,l])}break}v[0]=(4+i)*4;return n8(j,o,h,f)}function
+n7(a,b,c){return a.compare(b,c)}function
+aN(a,b){return Math.imul(a,b)}function
+aM(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Ej(a,b){a=aM(a,ir(b));a=aM(a,iq(b));return a}function
+il(a,b){return Ej(a,fS(b))}function
+n$(c){var
+b=id(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>d9)b=d9;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aG(d,e)}e=0;switch(b&3){case
+12:if(b>es)b=es;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aM(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aG(d,e)}break;case
+1:e|=c.data[a+0];d=aM(d,e)}break;case
 4:case
-5:if(b>cy)b=cy;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aG(d,e)}if((b&1)!=0)d=aG(d,c.data[a]);break;case
+5:if(b>cR)b=cR;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aM(d,e)}if((b&1)!=0)d=aM(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aG(d,c.data[a]);break;case
+a=0;a<b;a++)d=aM(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aG(d,c.data[a]);break;case
+a=0;a<b;a++)d=aM(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aG(d,c.data[a]);break;case
+a=0;a<b;a++)d=aM(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=hO(d,c.data[a]);break;case
+a=0;a<b;a++)d=il(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=hO(d,c.data[a]);break}return d}function
-B7(a,b){b[0]=4;return a.read32s()}function
-Cs(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=il(d,c.data[a]);break}return d}function
+Em(a,b){b[0]=4;return a.read32s()}function
+EI(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cC("input_value: native integer value too large");default:cC("input_value: ill-formed native integer")}}function
-Cg(c,d){var
+2:cW("input_value: native integer value too large");default:cW("input_value: ill-formed native integer")}}function
+Ex(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ec(b)}function
-Cc(e,d,b){var
-c=ed(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ex(b)}function
+Et(e,d,b){var
+c=ey(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-B8(a,b,c){return a.compare(b)}function
-B$(a){return a.lo32()^a.hi32()}var
-eb={"_j":{deserialize:Cg,serialize:Cc,fixed_length:8,compare:B8,hash:B$},"_i":{deserialize:B7,fixed_length:4},"_n":{deserialize:Cs,fixed_length:4},"_bigarray":{deserialize:function(a,b){return nf(a,b,"_bigarray")},serialize:ni,compare:nd,hash:nh},"_bigarr02":{deserialize:function(a,b){return nf(a,b,fl)},serialize:ni,compare:nd,hash:nh}};function
-hI(a){return eb[a.caml_custom]&&eb[a.caml_custom].compare}function
-nm(f,c,d,e){var
-b=hI(c);if(b){var
+En(a,b,c){return a.compare(b)}function
+Eq(a){return a.lo32()^a.hi32()}var
+ew={"_j":{deserialize:Ex,serialize:Et,fixed_length:8,compare:En,hash:Eq},"_i":{deserialize:Em,fixed_length:4},"_n":{deserialize:EI,fixed_length:4},"_bigarray":{deserialize:function(a,b){return n9(a,b,"_bigarray")},serialize:oa,compare:n7,hash:n$},"_bigarr02":{deserialize:function(a,b){return n9(a,b,fP)},serialize:oa,compare:n7,hash:n$}};function
+ie(a){return ew[a.caml_custom]&&ew[a.caml_custom].compare}function
+oe(f,c,d,e){var
+b=ie(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-ee(a){return a
+ez(a){return a
 instanceof
-bE}function
-fo(a){return ee(a)}function
-nn(a){if(typeof
-a==="number")return d7;else
-if(ee(a))return fk;else
-if(fo(a))return 1252;else
+bN}function
+fT(a){return ez(a)}function
+of(a){if(typeof
+a==="number")return eq;else
+if(ez(a))return fO;else
+if(fT(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=mo){var
-b=a[0]|0;return b==ah?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=nd){var
+b=a[0]|0;return b==al?0:b}else
 if(a
 instanceof
-String)return mx;else
+String)return nm;else
 if(typeof
-a=="string")return mx;else
+a=="string")return nm;else
 if(a
 instanceof
-Number)return d7;else
-if(a&&a.caml_custom)return hl;else
+Number)return eq;else
+if(a&&a.caml_custom)return hU;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-ns(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-nk(a,b){a.t&6&&cB(a);b.t&6&&cB(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-C2(a,b){return nk(a,b)}function
-dg(a,b,d){var
+ok(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+oc(a,b){a.t&6&&cV(a);b.t&6&&cV(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+os(a,b){return oc(a,b)}function
+dz(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=nn(a);if(f==cc){a=a[1];continue}var
-g=nn(b);if(g==cc){b=b[1];continue}if(f!==g){if(f==d7){if(g==hl)return nm(a,b,-1,d);return-1}if(g==d7){if(f==hl)return nm(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:W(hs);break;case
+f=of(a);if(f==cs){a=a[1];continue}var
+g=of(b);if(g==cs){b=b[1];continue}if(f!==g){if(f==eq){if(g==hU)return oe(a,b,-1,d);return-1}if(g==eq){if(f==hU)return oe(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:X(h1);break;case
 248:var
-c=ns(a[2],b[2]);if(c!=0)return c|0;break;case
-249:W(hs);break;case
-250:W("equal: got Forward_tag, should not happen");break;case
-251:W("equal: abstract value");break;case
+c=ok(a[2],b[2]);if(c!=0)return c|0;break;case
+249:X(h1);break;case
+250:X("equal: got Forward_tag, should not happen");break;case
+251:X("equal: abstract value");break;case
 252:if(a!==b){var
-c=nk(a,b);if(c!=0)return c|0}break;case
-253:W("equal: got Double_tag, should not happen");break;case
-254:W("equal: got Double_array_tag, should not happen");break;case
-255:W("equal: got Custom_tag, should not happen");break;case
-1247:W(hs);break;case
+c=oc(a,b);if(c!=0)return c|0}break;case
+253:X("equal: got Double_tag, should not happen");break;case
+254:X("equal: got Double_array_tag, should not happen");break;case
+255:X("equal: got Custom_tag, should not happen");break;case
+1247:X(h1);break;case
 1255:var
-i=hI(a);if(i!=hI(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)W("compare: abstract value");var
+i=ie(a);if(i!=ie(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,240 +416,241 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=a9(a),b=a9(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bf(a),b=bf(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aN(a,b){return dg(a,b,true)}function
-BU(){return[0]}function
-an(a){if(a<0)W("Bytes.create");return new
-bE(a?2:9,u,a)}function
-dh(a,b){return+(dg(a,b,false)==0)}function
-BW(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=u;a.t=2}else{a.c=dk(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)hJ(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-hL(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-hV(d){d=a9(d);var
-e=d.length;if(e>31)W("format_int: format too long");var
-a={justify:c$,signstyle:cv,filler:bT,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aV(a,b){return dz(a,b,true)}function
+D$(){return[0]}function
+at(a){if(a<0)X("Bytes.create");return new
+bN(a?2:9,v,a)}function
+fQ(b,a){if(a==0)eB();return b/a|0}function
+bO(a,b){return+(dz(a,b,false)==0)}function
+Eb(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dC(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ig(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+ii(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+it(d){d=bf(d);var
+e=d.length;if(e>31)X("format_int: format too long");var
+a={justify:ds,signstyle:cO,filler:b9,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cv;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=a3;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-hK(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cv))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=u;if(a.justify==c$&&a.filler==bT)for(var
-d=e;d<a.width;d++)c+=bT;if(a.signedconv)if(a.sign<0)c+=cv;else
-if(a.signstyle!=cv)c+=a.signstyle;if(a.alternate&&a.base==8)c+=a3;if(a.alternate&&a.base==16)c+=hh;if(a.justify==c$&&a.filler==a3)for(var
-d=e;d<a.width;d++)c+=a3;c+=f;if(a.justify==cv)for(var
-d=e;d<a.width;d++)c+=bT;return b(c)}function
-hM(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cO;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bb;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+ih(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cO))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=v;if(a.justify==ds&&a.filler==b9)for(var
+d=e;d<a.width;d++)c+=b9;if(a.signedconv)if(a.sign<0)c+=cO;else
+if(a.signstyle!=cO)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bb;if(a.alternate&&a.base==16)c+=hQ;if(a.justify==ds&&a.filler==bb)for(var
+d=e;d<a.width;d++)c+=bb;c+=f;if(a.justify==cO)for(var
+d=e;d<a.width;d++)c+=b9;return b(c)}function
+ij(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(c$)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(a3);if(b>0)a=a+cd+new
-Array(b+1).join(a3);return a}else
+c=parseInt(a.toString().split(ds)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bb);if(b>0)a=a+ct+new
+Array(b+1).join(bb);return a}else
 return a.toFixed(b)}}var
-a,e=hV(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hn;e.filler=bT}else
-if(!isFinite(c)){a="inf";e.filler=bT}else
+a,e=it(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hW;e.filler=b9}else
+if(!isFinite(c)){a="inf";e.filler=b9}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==hE)a=a.slice(0,b-1)+a3+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(hE),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==cd)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==hE)a=a.slice(0,b-1)+a3+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ib)a=a.slice(0,b-1)+bb+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ib),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bb)b--;if(a.charAt(b)==ct)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ib)a=a.slice(0,b-1)+bb+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==a3)b--;if(a.charAt(b)==cd)b--;a=a.slice(0,b+1)}}break}return hK(e,a)}function
-fm(e,c){if(a9(e)==fh)return b(u+c);var
-a=hV(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bb)b--;if(a.charAt(b)==ct)b--;a=a.slice(0,b+1)}}break}return ih(e,a)}function
+fR(e,c){if(bf(e)==fL)return b(v+c);var
+a=it(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=bT;var
-f=a.prec-d.length;if(f>0)d=dk(f,a3)+d}return hK(a,d)}var
-Cu=0;function
-cg(){return Cu++}function
-hN(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=b9;var
+f=a.prec-d.length;if(f>0)d=dC(f,bb)+d}return ih(a,d)}var
+EK=0;function
+cw(){return EK++}function
+ik(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bo,nD(a)+1);a*=Math.pow(2,-b);while(a<dd){a*=2;b--}while(a>=1){a*=dd;b++}if(c)a=-a;return[0,a,b]}function
-nt(a){return a.toUtf16()}function
-eh(){return false}function
-CK(){function
-a(a){if(a.charAt(0)===bA)return[u,a.substring(1)];return}function
+b=Math.max(-bv,ow(a)+1);a*=Math.pow(2,-b);while(a<dw){a*=2;b--}while(a>=1){a*=dw;b++}if(c)a=-a;return[0,a,b]}function
+ol(a){return a.toUtf16()}function
+eD(){return false}function
+E0(){function
+a(a){if(a.charAt(0)===bJ)return[v,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||u,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||u,f=a[2]||u;return[d,c.substring(d.length+f.length)]}return}return eh()&&F.process&&F.process.platform?F.process.platform==="win32"?b:a:a}var
-h3=CK();function
-nB(a){return a.slice(-1)!==bA?a+bA:a}if(eh()&&F.process&&F.process.cwd)var
-ea=F.process.cwd().replace(/\\/g,bA);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||v,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eD()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
+iC=E0();function
+ou(a){return a.slice(-1)!==bJ?a+bJ:a}if(eD()&&J.process&&J.process.cwd)var
+ev=J.process.cwd().replace(/\\/g,bJ);else
 var
-ea="/static";ea=nB(ea);function
-Ck(a){a=nt(a);if(!h3(a))a=ea+a;var
-e=h3(a),d=e[1].split(bA),b=[];for(var
+ev="/static";ev=ou(ev);function
+EB(a){a=ol(a);if(!iC(a))a=ev+a;var
+e=iC(a),d=e[1].split(bJ),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-CG(e){for(var
-f=u,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bf){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bf;d++);if(d-c>hi){b.substr(0,1);f+=b;b=u;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<m0){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bf|a&da)}else
-if(a<0xd800||a>=mq)b+=String.fromCharCode(mr|a>>12,bf|a>>6&da,bf|a&da);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<mj||h>mq)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(m6|a>>18,bf|a>>12&da,bf|a>>6&da,bf|a&da)}if(b.length>db){b.substr(0,1);f+=b;b=u}}return f+b}function
-BS(a){var
-b=9;if(!nE(a))b=8,a=CG(a);return new
-bE(b,a,a.length)}function
-bG(a){return BS(a)}var
-C0=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",mh,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",hz,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hm,mX,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dn(d,f,e,a){var
-b=C0.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bG(f||u),bG(e||u)];return c}var
-nx={};function
-cE(a){return nx[a]}function
-dj(b,a){throw[0,b].concat(a)}function
-BR(a){return new
-bE(4,a,a.length)}function
-ak(a){hX(aa.Sys_error,a)}function
-Cv(a){ak(a+fb)}function
-BQ(b,a){if(a>>>0>=b.l)nj();return d$(b,a)}function
-a$(a){return a.l}function
-BK(){}function
-aw(a){this.data=a}aw.prototype=new
-BK();aw.prototype.truncate=function(a){var
-b=this.data;this.data=an(a|0);cf(b,0,this.data,0,a)};aw.prototype.length=function(){return a$(this.data)};aw.prototype.write=function(b,d,g,a){var
+EW(e){for(var
+f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bp){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bp;d++);if(d-c>hR){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<nR){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bp|a&dt)}else
+if(a<0xd800||a>=nf)b+=String.fromCharCode(ng|a>>12,bp|a>>6&dt,bp|a&dt);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<m9||h>nf)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nY|a>>18,bp|a>>12&dt,bp|a>>6&dt,bp|a&dt)}if(b.length>du){b.substr(0,1);f+=b;b=v}}return f+b}function
+D9(a){var
+b=9;if(!ox(a))b=8,a=EW(a);return new
+bN(b,a,a.length)}function
+bQ(a){return D9(a)}var
+Fd=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",m7,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",h8,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hV,nO,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dF(d,f,e,a){var
+b=Fd.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bQ(f||v),bQ(e||v)];return c}var
+op={};function
+cY(a){return op[a]}function
+dB(b,a){throw[0,b].concat(a)}function
+D8(a){return new
+bN(4,a,a.length)}function
+ao(a){iv(ae.Sys_error,a)}function
+EL(a){ao(a+fF)}function
+D7(b,a){if(a>>>0>=b.l)ob();return eu(b,a)}function
+bh(a){return a.l}function
+D1(){}function
+aC(a){this.data=a}aC.prototype=new
+D1();aC.prototype.truncate=function(a){var
+b=this.data;this.data=at(a|0);cv(b,0,this.data,0,a)};aC.prototype.length=function(){return bh(this.data)};aC.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=an(b+a),f=this.data;this.data=e;cf(f,0,this.data,0,c)}bp(d,g,this.data,b,a);return 0};aw.prototype.read=function(c,a,d,b){var
-e=this.length();cf(this.data,c,a,d,b);return 0};aw.prototype.read_one=function(a){return BQ(this.data,a)};aw.prototype.close=function(){};aw.prototype.constructor=aw;function
-aM(b,a){this.content={};this.root=b;this.lookupFun=a}aM.prototype.nm=function(a){return this.root+a};aM.prototype.create_dir_if_needed=function(d){var
-c=d.split(bA),b=u;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bA;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aM.prototype.slash=function(a){return/\/$/.test(a)?a:a+bA};aM.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=at(b+a),f=this.data;this.data=e;cv(f,0,this.data,0,c)}bw(d,g,this.data,b,a);return 0};aC.prototype.read=function(c,a,d,b){var
+e=this.length();cv(this.data,c,a,d,b);return 0};aC.prototype.read_one=function(a){return D7(this.data,a)};aC.prototype.close=function(){};aC.prototype.constructor=aC;function
+aU(b,a){this.content={};this.root=b;this.lookupFun=a}aU.prototype.nm=function(a){return this.root+a};aU.prototype.create_dir_if_needed=function(d){var
+c=d.split(bJ),b=v;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bJ;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aU.prototype.slash=function(a){return/\/$/.test(a)?a:a+bJ};aU.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aw(cA(c[1]))}}};aM.prototype.exists=function(a){if(a==u)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aM.prototype.mkdir=function(c,e,d){var
-b=d&&cE(mP);if(this.exists(c))if(b)dj(b,dn(mh,hg,this.nm(c)));else
-ak(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||u;if(!this.exists(a))if(b)dj(b,dn(hz,hg,this.nm(a)));else
-ak(a+fb);if(!this.is_dir(a))if(b)dj(b,dn(hm,hg,this.nm(a)));else
-ak(a+hC);this.create_dir_if_needed(this.slash(c))};aM.prototype.rmdir=function(a,f){var
-b=f&&cE(mP),c=a==u?u:this.slash(a),e=new
-RegExp(mv+c+mY);if(!this.exists(a))if(b)dj(b,dn(hz,hu,this.nm(a)));else
-ak(a+fb);if(!this.is_dir(a))if(b)dj(b,dn(hm,hu,this.nm(a)));else
-ak(a+hC);for(var
+aC(cU(c[1]))}}};aU.prototype.exists=function(a){if(a==v)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aU.prototype.mkdir=function(c,e,d){var
+b=d&&cY(nG);if(this.exists(c))if(b)dB(b,dF(m7,hP,this.nm(c)));else
+ao(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dB(b,dF(h8,hP,this.nm(a)));else
+ao(a+fF);if(!this.is_dir(a))if(b)dB(b,dF(hV,hP,this.nm(a)));else
+ao(a+h$);this.create_dir_if_needed(this.slash(c))};aU.prototype.rmdir=function(a,f){var
+b=f&&cY(nG),c=a==v?v:this.slash(a),e=new
+RegExp(nk+c+nP);if(!this.exists(a))if(b)dB(b,dF(h8,h3,this.nm(a)));else
+ao(a+fF);if(!this.is_dir(a))if(b)dB(b,dF(hV,h3,this.nm(a)));else
+ao(a+h$);for(var
 d
 in
-this.content)if(d.match(e))if(b)dj(b,dn(mX,hu,this.nm(a)));else
-ak(this.nm(a)+": Directory not empty");delete
-this.content[c]};aM.prototype.readdir=function(a){var
-f=a==u?u:this.slash(a);if(!this.exists(a))ak(a+fb);if(!this.is_dir(a))ak(a+hC);var
+this.content)if(d.match(e))if(b)dB(b,dF(nO,h3,this.nm(a)));else
+ao(this.nm(a)+": Directory not empty");delete
+this.content[c]};aU.prototype.readdir=function(a){var
+f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fF);if(!this.is_dir(a))ao(a+h$);var
 g=new
-RegExp(mv+f+mY),d={},c=[];for(var
+RegExp(nk+f+nP),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aM.prototype.is_dir=function(a){if(a==u)return true;var
-b=this.slash(a);return this.content[b]?1:0};aM.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aU.prototype.is_dir=function(a){if(a==v)return true;var
+b=this.slash(a);return this.content[b]?1:0};aU.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aM.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ak(this.nm(a)+mA);if(b.text&&b.binary)ak(this.nm(a)+mQ);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ak(this.nm(a)+" : is a directory");if(b.create&&b.excl)ak(this.nm(a)+mz);var
+this.content[a];return b};aU.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nq);if(b.text&&b.binary)ao(this.nm(a)+nH);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+no);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aw(an(0));return this.content[a]}else
-Cv(this.nm(a))};aM.prototype.register=function(c,a){var
-b;if(this.content[c])ak(this.nm(c)+mz);if(ee(a))b=new
-aw(a);if(fo(a))b=new
-aw(cA(a));else
+aC(at(0));return this.content[a]}else
+EL(this.nm(a))};aU.prototype.register=function(c,a){var
+b;if(this.content[c])ao(this.nm(c)+no);if(ez(a))b=new
+aC(a);if(fT(a))b=new
+aC(cU(a));else
 if(a
 instanceof
 Array)b=new
-aw(BR(a));else
+aC(D8(a));else
 if(typeof
 a==="string")b=new
-aw(nl(a));else
+aC(od(a));else
 if(a.toString){var
-d=cA(bG(a.toString()));b=new
-aw(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ak(this.nm(c)+" : registering file with invalid content type")};aM.prototype.constructor=aM;function
-nc(){}function
-np(b){var
-a=h3(b);if(!a)return;return a[0]+bA}var
-fr=np(ea)||cC("unable to compute caml_root"),dm=[];if(eh())dm.push({path:fr,device:new
-nc(fr)});else
-dm.push({path:fr,device:new
-aM(fr)});dm.push({path:mN,device:new
-aM(mN)});function
-nJ(b){var
-g=Ck(b),b=g.join(bA),f=nB(b),c;for(var
-e=0;e<dm.length;e++){var
-a=dm[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eh()){var
-d=np(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cU(bQ(a.toString()));b=new
+aC(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+ao(this.nm(c)+" : registering file with invalid content type")};aU.prototype.constructor=aU;function
+n6(){}function
+oh(b){var
+a=iC(b);if(!a)return;return a[0]+bJ}var
+fW=oh(ev)||cW("unable to compute caml_root"),dE=[];if(eD())dE.push({path:fW,device:new
+n6(fW)});else
+dE.push({path:fW,device:new
+aU(fW)});dE.push({path:nE,device:new
+aU(nE)});function
+oC(b){var
+g=EB(b),b=g.join(bJ),f=ou(b),c;for(var
+e=0;e<dE.length;e++){var
+a=dE[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eD()){var
+d=oh(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-nc(d)};dm.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ak("no device found for "+f)}function
-BV(c,b){var
-a=nJ(c);if(!a.device.register)cC("cannot register file");a.device.register(a.rest,b);return 0}function
-nC(c,a){var
-c=b(c),a=b(a);return BV(c,a)}function
-BY(){var
-b=F.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)nC(b[a].name,b[a].content);F.jsoo_create_file=nC;F.caml_fs_tmp=[];return 0}function
-BZ(){return[0]}function
-B0(a,b){return+(dg(a,b,false)>=0)}function
-hP(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aG(d,c)}c=0;switch(e&3){case
+n6(d)};dE.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
+Ea(c,b){var
+a=oC(c);if(!a.device.register)cW("cannot register file");a.device.register(a.rest,b);return 0}function
+ov(c,a){var
+c=b(c),a=b(a);return Ea(c,a)}function
+Ed(){var
+b=J.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)ov(b[a].name,b[a].content);J.jsoo_create_file=ov;J.caml_fs_tmp=[];return 0}function
+Ee(){return[0]}function
+Ef(a,b){return+(dz(a,b,false)>=0)}function
+im(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aM(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aG(d,c)}d^=e;return d}function
-B5(a,b){return hP(a,a9(b))}function
-B2(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aG(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aM(d,c)}d^=e;return d}function
+Ek(a,b){return im(a,bf(b))}function
+Eh(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aM(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aG(d,c)}d^=e;return d}function
-nu(a){switch(a.t&6){default:cB(a);case
+1:c|=b[a];d=aM(d,c)}d^=e;return d}function
+om(a){switch(a.t&6){default:cV(a);case
 0:return a.c;case
 4:return a.c}}function
-B1(b,c){var
-a=nu(c);return typeof
-a==="string"?hP(b,a):B2(b,a)}function
-B3(a){a^=a>>>16;a=a4(a,0x85ebca6b|0);a^=a>>>13;a=a4(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-nq(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>d9)d=d9;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eb[a.caml_custom]&&eb[a.caml_custom].hash){var
-k=eb[a.caml_custom].hash(a);b=aG(b,k);c--}}else
+Eg(b,c){var
+a=om(c);return typeof
+a==="string"?im(b,a):Eh(b,a)}function
+Ei(a){a^=a>>>16;a=aN(a,0x85ebca6b|0);a^=a>>>13;a=aN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+oi(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>es)d=es;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ew[a.caml_custom]&&ew[a.caml_custom].hash){var
+k=ew[a.caml_custom].hash(a);b=aM(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aG(b,a[2]);c--;break;case
+248:b=aM(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aG(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(ee(a)){b=B1(b,a);c--}else
-if(fo(a)){b=B5(b,a);c--}else
+o=a.length-1<<10|a[0];b=aM(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(ez(a)){b=Eg(b,a);c--}else
+if(fT(a)){b=Ek(b,a);c--}else
 if(typeof
-a==="string"){b=hP(b,a);c--}else
-if(a===(a|0)){b=aG(b,a+a+1);c--}else
-if(a===+a){b=hO(b,a);c--}}b=B3(b);return b&0x3FFFFFFF}function
-B6(a,c,k){if(!isFinite(a)){if(isNaN(a))return bG(hn);return bG(a>0?m7:"-infinity")}var
+a==="string"){b=im(b,a);c--}else
+if(a===(a|0)){b=aM(b,a+a+1);c--}else
+if(a===+a){b=il(b,a);c--}}b=Ei(b);return b&0x3FFFFFFF}function
+El(a,c,k){if(!isFinite(a)){if(isNaN(a))return bQ(hW);return bQ(a>0?nZ:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?u:c$,e=u;if(i)e=cv;else
+j=d<0?v:ds,e=v;if(i)e=cO;else
 switch(k){case
-43:e=c$;break;case
-32:e=bT;break;default:break}if(c>=0&&c<13){var
+43:e=ds;break;case
+32:e=b9;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cd);if(h<0)b+=cd+dk(c,a3);else{var
-f=h+1+c;if(b.length<f)b+=dk(f-b.length,a3);else
-b=b.substr(0,f)}}return bG(e+hh+b+"p"+j+d.toString(10))}function
-Cb(a){return+a.isZero()}function
-Ce(a){return new
-z(a&bU,a>>24&bU,a>>31&bD)}function
-Cf(a){return a.toInt()}function
-Ca(a){return+a.isNeg()}function
-Cd(a){return a.neg()}function
-B_(g,c){var
-a=hV(g);if(a.signedconv&&Ca(c)){a.sign=-1;c=Cd(c)}var
-b=u,h=Ce(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Cf(e.modulus))+b}while(!Cb(c));if(a.prec>=0){a.filler=bT;var
-d=a.prec-b.length;if(d>0)b=dk(d,a3)+b}return hK(a,b)}function
-a_(b,a){a|=0;if(a>bo){a-=bo;b*=Math.pow(2,bo);if(a>bo){a-=bo;b*=Math.pow(2,bo)}}if(a<-bo){a+=bo;b*=Math.pow(2,-bo)}b*=Math.pow(2,a);return b}function
-Ci(a,b){return+(dg(a,b,false)<=0)}function
-Cj(a,b){return+(dg(a,b,false)<0)}function
-q(a,d){if(a<0)cz();var
+h=b.indexOf(ct);if(h<0)b+=ct+dC(c,bb);else{var
+f=h+1+c;if(b.length<f)b+=dC(f-b.length,bb);else
+b=b.substr(0,f)}}return bQ(e+hQ+b+"p"+j+d.toString(10))}function
+Es(a){return+a.isZero()}function
+Ev(a){return new
+C(a&b_,a>>24&b_,a>>31&bM)}function
+Ew(a){return a.toInt()}function
+Er(a){return+a.isNeg()}function
+Eu(a){return a.neg()}function
+Ep(g,c){var
+a=it(g);if(a.signedconv&&Er(c)){a.sign=-1;c=Eu(c)}var
+b=v,h=Ev(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Ew(e.modulus))+b}while(!Es(c));if(a.prec>=0){a.filler=b9;var
+d=a.prec-b.length;if(d>0)b=dC(d,bb)+b}return ih(a,b)}function
+bg(b,a){a|=0;if(a>bv){a-=bv;b*=Math.pow(2,bv);if(a>bv){a-=bv;b*=Math.pow(2,bv)}}if(a<-bv){a+=bv;b*=Math.pow(2,-bv)}b*=Math.pow(2,a);return b}function
+Ez(a,b){return+(dz(a,b,false)<=0)}function
+EA(a,b){return+(dz(a,b,false)<0)}function
+q(a,d){if(a<0)cT();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-CC(a){return b(ft(a,0,a.length))}var
-Cl=function(){function
+ES(a){return b(fY(a,0,a.length))}var
+EC=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -657,42 +658,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bf<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bp<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=nu(i);if(typeof
+e=[],h=om(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return CC(k(e,f))}}();function
-Cm(c,b,a){return Cl(cA(c),b,a)}function
-Cn(){return 0}var
-bF=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return ES(k(e,f))}}();function
+ED(c,b,a){return EC(cU(c),b,a)}function
+EE(){return 0}var
+bP=new
 Array();function
-fp(c){var
-a=bF[c];if(!a.opened)ak("Cannot flush a closed channel");if(!a.buffer||a.buffer==u)return 0;if(a.fd&&aa.fds[a.fd]&&aa.fds[a.fd].output){var
-b=aa.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=u;return 0}function
-E(a){return a$(a)}function
-nz(e,f){var
-a=bF[e],d=b(f),c=E(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-CH(a){var
-a=h0(a),b=F;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+fU(c){var
+a=bP[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
+b=ae.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=v;return 0}function
+I(a){return bh(a)}function
+or(e,f){var
+a=bP[e],d=b(f),c=I(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+EX(a){var
+a=iy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-CI(a){var
-a=h0(a),b=F;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+EY(a){var
+a=iy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fu(c,e,d,a){if(aa.fds===undefined)aa.fds=new
+fZ(c,e,d,a){if(ae.fds===undefined)ae.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aa.fds[c]=b;if(!aa.fd_last_idx||c>aa.fd_last_idx)aa.fd_last_idx=c;return c}function
-C3(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ae.fds[c]=b;if(!ae.fd_last_idx||c>ae.fd_last_idx)ae.fd_last_idx=c;return c}function
+Ff(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -702,504 +703,510 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ak(a9(c)+mA);if(a.text&&a.binary)ak(a9(c)+mQ);var
-d=nJ(c),e=d.device.open(d.rest,a),f=aa.fd_last_idx?aa.fd_last_idx:0;return fu(f+1,nz,e,a)}fu(0,nz,new
-aw(an(0)));fu(1,CI,new
-aw(an(0)));fu(2,CH,new
-aw(an(0)));function
-Co(a){var
-c=aa.fds[a];if(c.flags.wronly)ak(na+a+" is writeonly");var
-d=null;if(a==0&&eh()){var
-e=require("fs");d=function(){return bG(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bF[b.fd]=b;return b.fd}function
-nv(c){var
-b=aa.fds[c];if(b.flags.rdonly)ak(na+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:u};bF[a.fd]=a;return a.fd}function
-Cp(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bf(c)+nq);if(a.text&&a.binary)ao(bf(c)+nH);var
+d=oC(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return fZ(f+1,or,e,a)}fZ(0,or,new
+aC(at(0)));fZ(1,EY,new
+aC(at(0)));fZ(2,EX,new
+aC(at(0)));function
+EF(a){var
+c=ae.fds[a];if(c.flags.wronly)ao(n4+a+" is writeonly");var
+d=null;if(a==0&&eD()){var
+e=require("fs");d=function(){return bQ(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bP[b.fd]=b;return b.fd}function
+on(c){var
+b=ae.fds[c];if(b.flags.rdonly)ao(n4+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bP[a.fd]=a;return a.fd}function
+EG(){var
 b=0;for(var
-a=0;a<bF.length;a++)if(bF[a]&&bF[a].opened&&bF[a].out)b=[0,bF[a].fd,b];return b}function
-dl(a){return a}function
-Cq(g,d,h,f){var
-b=bF[g];if(!b.opened)ak("Cannot output to a closed channel");var
-a;if(h==0&&a$(d)==f)a=d;else{a=an(f);cf(d,h,a,0,f)}var
-i=dl(a),c=a9(i),e=c.lastIndexOf(ml);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fp(g);b.buffer+=c.substr(e+1)}return 0}function
-hU(b,a,d,c){return Cq(b,cA(a),d,c)}function
-nw(c,a){var
-d=b(String.fromCharCode(a));hU(c,d,0,1);return 0}function
-Cr(b,a){if(a==0)fq();return b%a}function
-ef(a,b){return+(dg(a,b,false)!=0)}function
-Ct(a,b){a[0]=cc;a[1]=b;return 0}function
-bX(a){if(a
+a=0;a<bP.length;a++)if(bP[a]&&bP[a].opened&&bP[a].out)b=[0,bP[a].fd,b];return b}function
+dD(a){return a}function
+EH(g,d,h,f){var
+b=bP[g];if(!b.opened)ao("Cannot output to a closed channel");var
+a;if(h==0&&bh(d)==f)a=d;else{a=at(f);cv(d,h,a,0,f)}var
+i=dD(a),c=bf(i),e=c.lastIndexOf(m$);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fU(g);b.buffer+=c.substr(e+1)}return 0}function
+is(b,a,d,c){return EH(b,cU(a),d,c)}function
+oo(c,a){var
+d=b(String.fromCharCode(a));is(c,d,0,1);return 0}function
+fV(b,a){if(a==0)eB();return b%a}function
+eA(a,b){return+(dz(a,b,false)!=0)}function
+EJ(a,b){a[0]=cs;a[1]=b;return 0}function
+cb(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(ee(a))return fk;else
-if(fo(a))return fk;else
+if(ez(a))return fO;else
+if(fT(a))return fO;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return mo;else
-return d7}function
-bg(b,c,a){if(a&&F.toplevelReloc)b=F.toplevelReloc(a);aa[b+1]=c;if(a)aa[a]=c}function
-hY(a,b){nx[a9(a)]=b;return 0}function
-Cy(a){return Math.round(a)}function
-fs(a){if(a==0)a=1/a;return a<0?1:0}function
-CA(){W(hB)}function
-eg(b,a){return d$(b,a)}function
-al(b,a){if(a>>>0>=E(b))CA();return eg(b,a)}function
-BP(a,b){if(a===b)return 1;a.t&6&&cB(a);b.t&6&&cB(b);return a.c==b.c?1:0}function
-CB(a,b){return BP(a,b)}function
-B(a,b){return 1-CB(a,b)}function
-CD(){return 0x7FFFFFFF/4|0}function
-Cw(){hW(aa.Not_found)}function
-nA(c){var
-a=F,b=nt(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bG(a.process.env[b]);if(F.jsoo_static_env&&F.jsoo_static_env[b])return bG(F.jsoo_static_env[b]);Cw()}function
-CE(){if(F.crypto)if(typeof
-F.crypto.getRandomValues==="function"){var
-a=new(F.Uint32Array)(1);F.crypto.getRandomValues(a);return[0,a[0]]}else
-if(F.crypto.randomBytes==="function"){var
-b=F.crypto.randomBytes(4),a=new(F.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return nd;else
+return eq}function
+bq(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
+iw(a,b){op[bf(a)]=b;return 0}function
+EO(a){return Math.round(a)}function
+fX(a){if(a==0)a=1/a;return a<0?1:0}function
+EQ(){X(h_)}function
+eC(b,a){return eu(b,a)}function
+ap(b,a){if(a>>>0>=I(b))EQ();return eC(b,a)}function
+D6(a,b){if(a===b)return 1;a.t&6&&cV(a);b.t&6&&cV(b);return a.c==b.c?1:0}function
+ER(a,b){return D6(a,b)}function
+y(a,b){return 1-ER(a,b)}function
+ET(){return 0x7FFFFFFF/4|0}function
+EM(){iu(ae.Not_found)}function
+ot(c){var
+a=J,b=ol(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bQ(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return bQ(J.jsoo_static_env[b]);EM()}function
+EU(){if(J.crypto)if(typeof
+J.crypto.getRandomValues==="function"){var
+a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
+if(J.crypto.randomBytes==="function"){var
+b=J.crypto.randomBytes(4),a=new(J.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-hZ(a){var
+ix(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aq(b,a){return{joo_tramp:b,joo_args:a}}function
-CF(c,a){if(typeof
+aw(b,a){return{joo_tramp:b,joo_args:a}}function
+EV(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-ny(a){return a}function
-br(a){if(a
+oq(a){return a}function
+by(a){if(a
 instanceof
-Array)return a;if(F.RangeError&&a
+Array)return a;if(J.RangeError&&a
 instanceof
-F.RangeError&&a.message&&a.message.match(/maximum call stack/i))return ny(aa.Stack_overflow);if(F.InternalError&&a
+J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oq(ae.Stack_overflow);if(J.InternalError&&a
 instanceof
-F.InternalError&&a.message&&a.message.match(/too much recursion/i))return ny(aa.Stack_overflow);if(a
+J.InternalError&&a.message&&a.message.match(/too much recursion/i))return oq(ae.Stack_overflow);if(a
 instanceof
-F.Error&&cE(mn))return[0,cE(mn),a];return[0,aa.Failure,bG(String(a))]}function
-aO(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-nF(b){var
-a=BigInt(b);return aO(a<0?-a:a)}function
-nG(a,b){return aO(BigInt(a)+BigInt(b))}function
-fv(a){if(a===0)fq();return BigInt(a)}function
-CL(e,g){var
-b=BigInt(e),a=fv(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aO(f?c+BigInt(1):c)}function
-ax(a,b){return a<b?-1:a>b?1:0}function
-CM(a,b){return aO(BigInt(a)/fv(b))}function
-CV(a,b){return aO(BigInt(a)%fv(b))}function
-CN(a,b){return[0,CM(a,b),CV(a,b)]}function
-h1(a,b){return a===b?1:0}function
-CO(c,a,b){if(a<0||b<1)W("Z.extract: invalid bit range");return aO(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dp(e,f){var
-b=BigInt(e),a=fv(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aO(g?c-BigInt(1):c)}function
-h2(d,c){var
-a=a9(d);if(a!==fh&&a!==bV)W("Z.format: the format must be %d or %x");return b(c.toString(a===bV?16:10))}function
-CP(){return 0}function
-CQ(a,b){return aO(BigInt(a)*BigInt(b))}function
-CR(b,c){var
-a=b*c;return a<-2147483648||a>hq?1:0}function
-CS(a){return aO(-BigInt(a))}function
-a5(a){if(a===0)return 0;var
+J.Error&&cY(nc))return[0,cY(nc),a];return[0,ae.Failure,bQ(String(a))]}function
+aX(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+oy(b){var
+a=BigInt(b);return aX(a<0?-a:a)}function
+oz(a,b){return aX(BigInt(a)+BigInt(b))}function
+f0(a){if(a===0)eB();return BigInt(a)}function
+E1(e,g){var
+b=BigInt(e),a=f0(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aX(f?c+BigInt(1):c)}function
+aD(a,b){return a<b?-1:a>b?1:0}function
+iz(a,b){return aX(BigInt(a)/f0(b))}function
+E_(a,b){return aX(BigInt(a)%f0(b))}function
+E2(a,b){return[0,iz(a,b),E_(a,b)]}function
+iA(a,b){return a===b?1:0}function
+E3(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aX(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dG(e,f){var
+b=BigInt(e),a=f0(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aX(g?c-BigInt(1):c)}function
+iB(d,c){var
+a=bf(d);if(a!==fL&&a!==b$)X("Z.format: the format must be %d or %x");return b(c.toString(a===b$?16:10))}function
+E4(){return 0}function
+E5(a,b){return aX(BigInt(a)*BigInt(b))}function
+E6(b,c){var
+a=b*c;return a<-2147483648||a>hZ?1:0}function
+E7(a){return aX(-BigInt(a))}function
+aW(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-CT(c,i,b,e){var
-f=a9(i);if(b<0||e<0||b>f.length-e)W("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,u),d=c===10||c===0;if(!d&&c!==16)W("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))W("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:hh+a);return aO(a===g?h:-h)}function
-CU(a){return aO(BigInt(a)-BigInt(1))}function
-nH(b,a){if(a<0)W("Z.shift_left: count argument must be positive");return aO(BigInt(b)<<BigInt(a))}function
-CW(b,a){if(a<0)W("Z.shift_right: count argument must be positive");return aO(BigInt(b)>>BigInt(a))}function
-Z(a){return a<0?-1:a>0?1:0}function
-CX(b){if(b<0)W("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(a5(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aO(a)}function
-nI(a,b){return aO(BigInt(a)-BigInt(b))}function
-CY(a){return aO(BigInt(a)+BigInt(1))}function
-CZ(a){if(typeof
-a!=="number")hW(cE(mE));return a}function
-C1(a,c){F.verale={greeting:a9(a),ask:function(a){return a9(bq(c,[b(a)]))}};return 0}function
-Ch(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-BX(b){var
-a=u;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Ch(b[1]))var
+E8(c,i,b,e){var
+f=bf(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,v),d=c===10||c===0;if(!d&&c!==16)X("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))X("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:hQ+a);return aX(a===g?h:-h)}function
+E9(a){return aX(BigInt(a)-BigInt(1))}function
+oA(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aX(BigInt(b)<<BigInt(a))}function
+E$(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aX(BigInt(b)>>BigInt(a))}function
+U(a){return a<0?-1:a>0?1:0}function
+Fa(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aW(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aX(a)}function
+oB(a,b){return aX(BigInt(a)-BigInt(b))}function
+Fb(a){return aX(BigInt(a)+BigInt(1))}function
+Fc(a){if(typeof
+a!=="number")iu(cY(nu));return a}function
+Fe(a,c){J.verale={greeting:bf(a),ask:function(a){return bf(bx(c,[b(a)]))}};return 0}function
+Ey(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Ec(b){var
+a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Ey(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=mb;var
+d=f;d<e.length;d++){if(d>f)a+=m0;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bE)a+=fj+c.toString()+fj;else
+bN)a+=fN+c.toString()+fN;else
 if(typeof
-c=="string")a+=fj+c.toString()+fj;else
-a+=mI}a+=")"}else
-if(b[0]==ag)a+=b[1];return a}function
-no(a){if(a
+c=="string")a+=fN+c.toString()+fN;else
+a+=nz}a+=")"}else
+if(b[0]==ah)a+=b[1];return a}function
+og(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ag)){var
-c=cE(mg);if(c)c(a,false);else{var
-d=BX(a),b=cE(ma);if(b)b(0);F.console.error(ht+d+ml)}}else
+Array&&(a[0]==0||a[0]==ah)){var
+c=cY(m6);if(c)c(a,false);else{var
+d=Ec(a),b=cY(mZ);if(b)b(0);J.console.error(h2+d+m$)}}else
 throw a}function
-Cz(){var
-a=F;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){no(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)no(a.error)})}Cz();function
-f(a,b){return a.length==1?a(b):bq(a,[b])}function
-m(a,b,c){return a.length==2?a(b,c):bq(a,[b,c])}function
-a8(a,b,c,d){return a.length==3?a(b,c,d):bq(a,[b,c,d])}function
-cu(a,b,c,d,e){return a.length==4?a(b,c,d,e):bq(a,[b,c,d,e])}function
-ct(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bq(a,[b,c,d,e,f])}function
-l9(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bq(a,[b,c,d,e,f,g])}function
-BJ(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bq(a,[b,c,d,e,f,g,h])}BY();var
-ei=[ag,b(m8),-1],h8=[ag,b(mi),-2],h6=[ag,b(hk),-3],h5=[ag,b(mH),-4],fA=[ag,b(mm),-5],bH=[ag,b(mM),-7],h7=[ag,b(mu),-8],fz=[ag,b(mO),-9],$=[ag,b(m4),-11],h9=[ag,b(l$),-12],BI=[4,0,0,0,[12,45,[4,0,0,0,0]]],fT=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(my),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dJ=[0,0,0],lu=[0,0,0],lx=[0,0,0],lJ=[0,0,-1],g4=[0,0,0],d2=[0,0,1,0,0,0],d3=[0,58,62],g8=[0,96,cy],lQ=[0,1,0,0];bg(11,h9,l$);bg(10,$,m4);bg(9,[ag,b(mD),-10],mD);bg(8,fz,mO);bg(7,h7,mu);bg(6,bH,mM);bg(5,[ag,b(mU),-6],mU);bg(4,fA,mm);bg(3,h5,mH);bg(2,h6,hk);bg(1,h8,mi);bg(0,ei,m8);var
-nY=b("output_substring"),nU=b("%.12g"),nS=b(cd),nP=b("true"),nQ=b("false"),nL=cD(0,0,mL),nM=cD(0,0,65520),nN=cD(1,0,mL),n2=b("option is None"),n7=b("\\\\"),n8=b("\\'"),n9=b("\\b"),n_=b("\\t"),n$=b("\\n"),oa=b("\\r"),oc=b("4.13.1"),ol=b("List.map2"),on=b("List.fold_left2"),oq=b("List.combine"),oi=b("List.init"),og=b(mk),oe=b("nth"),of=b(mk),ox=b("String.blit / Bytes.blit_string"),ow=b("Bytes.blit"),ov=b("String.sub / Bytes.sub"),oK=b("String.contains_from / Bytes.contains_from"),oF=b(u),oB=b("String.concat"),oV=[0,b("array.ml"),322,4],oR=b("Array.map2: arrays must have the same length"),oQ=b("Array.fill"),oP=b("Array.sub"),oO=b("Array.init"),oU=b("Stdlib.Array.Bottom"),oX=b("Stdlib.Queue.Empty"),o3=b("CamlinternalLazy.Undefined"),pa=b("Buffer.add_substring/add_subbytes"),o_=b("Buffer.add: cannot grow buffer"),o9=[0,b(mT),93,2],o8=[0,b(mT),94,2],pl=b("%c"),pm=b("%s"),pn=b(l_),po=b(mt),pp=b(mF),pq=b(mc),pr=b("%f"),ps=b("%B"),pt=b("%{"),pu=b("%}"),pv=b("%("),pw=b("%)"),px=b("%a"),py=b("%t"),pz=b("%?"),pA=b("%r"),pB=b("%_r"),pC=[0,b(ap),850,23],pN=[0,b(ap),814,21],pF=[0,b(ap),815,21],pO=[0,b(ap),818,21],pG=[0,b(ap),819,21],pP=[0,b(ap),822,19],pH=[0,b(ap),823,19],pQ=[0,b(ap),826,22],pI=[0,b(ap),827,22],pR=[0,b(ap),831,30],pJ=[0,b(ap),832,30],pL=[0,b(ap),836,26],pD=[0,b(ap),837,26],pM=[0,b(ap),846,28],pE=[0,b(ap),847,28],pK=[0,b(ap),851,23],q5=b(mC),q3=[0,b(ap),1558,4],q4=b("Printf: bad conversion %["),q6=[0,b(ap),1626,39],q7=[0,b(ap),1649,31],q8=[0,b(ap),1650,31],q9=b("Printf: bad conversion %_"),q_=b(mB),q$=b(mG),ra=b(mB),rb=b(mG),qY=b(hn),qW=b("neg_infinity"),qX=b(m7),qV=b(cd),qQ=[0,mf],qE=b("%+nd"),qF=b("% nd"),qH=b("%+ni"),qI=b("% ni"),qJ=b("%nx"),qK=b("%#nx"),qL=b("%nX"),qM=b("%#nX"),qN=b("%no"),qO=b("%#no"),qD=b("%nd"),qG=b(mF),qP=b("%nu"),qq=b("%+ld"),qr=b("% ld"),qt=b("%+li"),qu=b("% li"),qv=b("%lx"),qw=b("%#lx"),qx=b("%lX"),qy=b("%#lX"),qz=b("%lo"),qA=b("%#lo"),qp=b("%ld"),qs=b(mt),qB=b("%lu"),qc=b("%+Ld"),qd=b("% Ld"),qf=b("%+Li"),qg=b("% Li"),qh=b("%Lx"),qi=b("%#Lx"),qj=b("%LX"),qk=b("%#LX"),ql=b("%Lo"),qm=b("%#Lo"),qb=b("%Ld"),qe=b(mc),qn=b("%Lu"),p0=b("%+d"),p1=b("% d"),p3=b("%+i"),p4=b("% i"),p5=b(bV),p6=b("%#x"),p7=b("%X"),p8=b("%#X"),p9=b("%o"),p_=b("%#o"),pZ=b(fh),p2=b(l_),p$=b(mC),pd=b("@]"),pe=b("@}"),pf=b("@?"),pg=b("@\n"),ph=b("@."),pi=b("@@"),pj=b("@%"),pk=b("@"),pS=b("CamlinternalFormat.Type_mismatch"),ri=b(u),rj=[0,[11,b(mb),[2,0,[2,0,0]]],b(", %s%s")],rQ=[0,[11,b(ht),[2,0,[12,10,0]]],b(m1)],rR=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],rP=b("Fatal error: out of memory in uncaught exception handler"),rM=[0,[11,b(ht),[2,0,[12,10,0]]],b(m1)],rH=[0,[2,0,[12,10,0]],b("%s\n")],rI=[0,[11,b(mw),0],b(mw)],ry=b("Raised at"),rz=b("Re-raised at"),rA=b("Raised by primitive operation at"),rB=b("Called from"),rC=b(" (inlined)"),rE=b(u),rD=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(my),BI]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],rF=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],rr=b("Out of memory"),rs=b("Stack overflow"),rt=b("Pattern matching failed"),ru=b("Assertion failed"),rv=b("Undefined recursive module"),rl=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],rm=b(u),rn=b(u),ro=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],rh=[0,[4,0,0,0,0],b(fh)],rf=[0,[3,0,0],b("%S")],rg=b(mI),rJ=[0,b(u),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],rV=b("x"),r5=b("Hashtbl: unsupported hash table format"),BG=b("OCAMLRUNPARAM"),BE=b("CAMLRUNPARAM"),r0=b(u),sO=[3,0,3],sP=b(cd),sI=b(m$),sJ=b("<\/"),sK=b(u),sE=b(m$),sF=b("<"),sG=b(u),sC=b("\n"),sr=[0,b(u)],sk=b(u),sl=b(u),sm=b(u),sn=b(u),sg=[0,b(u),0,b(u)],sf=b(u),sb=b("Stdlib.Format.String_tag"),sW=b("Z.Overflow"),sX=b(mE),s3=b("int_of_big_int"),tm=[0,0],tz=[0,0],vY=[0,0],vI=[0,0,0],yt=b("expected fewer digits"),ys=b("image"),yq=b("expected a finite number"),yo=b("a digit in base 16"),ym=b(m9),yh=b("joint"),yi=b("nothing"),yj=b(nb),yk=b("nothing, prices or joint"),yg=b(mZ),yf=b(nb),x$=b("activation"),ya=b("others"),yb=b("patch"),yd=b("a patch"),yc=b(m9),x_=b("a prototype"),x8=b("certificate"),x9=b(mZ),x5=b(mS),x6=b("as many prototypes as coordinates"),x7=b("positive scales"),x0=b("linear"),x1=b("maximum"),x2=b("soft_tree"),x3=b("a readout"),xT=b("masked_max"),xU=b("max"),xV=b("max_minus_mean"),xW=b("max_minus_mean_distance"),xX=b("top_mean"),xY=b("a pooling"),xJ=b("exp_distance"),xK=b("exponential"),xL=b("identity"),xM=b("log_ratio"),xN=b("negated"),xO=b("quadratic"),xP=b("rectified"),xQ=b("threshold"),xR=b("a similarity"),xC=b("cosine"),xD=b("euclidean"),xE=b("inner_product"),xF=b("rooted_cosine"),xG=b("softmax"),xH=b("a geometry"),xy=b("a child that is a node or a leaf of the tree"),xz=b("a child that is a greater node"),xA=b("every node and every leaf in the tree"),xw=b("a row of 0 and 1 with a 1"),xu=b("a number from 1"),xt=b(mJ),xq=b(hp),xr=b("some"),xs=b("none or some"),xm=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],xn=[0,[4,6,0,0,0],b(bV)],xo=b(" or "),xp=b("a list of "),xk=[0,[4,6,0,0,0],b(bV)],xl=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],xh=b(bV),xi=b("a natural number"),xj=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],xf=b(bV),xg=b("a positive integer"),xe=b(hp),xc=b(u),xd=b("an integer in base 16"),xa=b("expected the end of the line, found another item"),w$=b("at most 1025 bytes"),w_=b("expected another item, found the end of the line"),w8=[0,[11,b(mJ),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],w6=b("Reader.Wrong"),w7=b("Reader.Too_large"),yw=[0,0],yy=[0,1],yx=[0,2],zf=[0,1],zg=[0,fa],zd=b("a patch without views"),zb=[0,1],zc=[0,fa],zi=[0,0.03,[0,1.,0]],zn=[0,0],zJ=[0,40,[0,24,[0,12,0]]],zR=[0,1.],Ai=[0,0,0],Ag=[0,dc,[0,md,[0,m2,[0,fc,[0,0.3,0]]]]],AB=[0,160,192],AI=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],AP=[0,0,[0,d9,[0,1152,0]]],A6=b("unclaimed"),A7=b("at_least "),A8=b("at_most "),A3=b("some "),A4=b(hp),A2=[0,[4,6,0,0,0],b(bV)],A1=b(bV),Bl=b("entailment_hints"),Bm=b("entails"),Bn=b(mS),Bo=b("instance"),Bp=b("instance_settings"),Bq=b("minimal"),Br=b("needed"),Bs=b("refuted"),Bu=b("ready"),Bt=b("a question: the head first, and only once"),Bd=b("proved"),Be=b("not proved"),Bf=b("not covered: "),Bg=b(mW),Bh=b(mW),Bz=b("limit: "),BA=b("limit: there is no more memory"),BB=b("limit: a list is too long"),BC=b("the input ends within a line"),Bx=b("error: "),Bw=b("expected one line, found more"),BD=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-ab(a){if(typeof
+EP(){var
+a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){og(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)og(a.error)})}EP();function
+g(a,b){return a.length==1?a(b):bx(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bx(a,[b,c])}function
+ba(a,b,c,d){return a.length==3?a(b,c,d):bx(a,[b,c,d])}function
+cN(a,b,c,d,e){return a.length==4?a(b,c,d,e):bx(a,[b,c,d,e])}function
+cM(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bx(a,[b,c,d,e,f])}function
+mW(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bx(a,[b,c,d,e,f,g])}function
+D0(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bx(a,[b,c,d,e,f,g,h])}Ed();var
+eF=[ah,b(n0),-1],iH=[ah,b(m8),-2],iF=[ah,b(hT),-3],iE=[ah,b(nx),-4],f4=[ah,b(na),-5],bR=[ah,b(nD),-7],iG=[ah,b(nj),-8],f3=[ah,b(nF),-9],ad=[ah,b(nV),-11],iI=[ah,b(mY),-12],DZ=[4,0,0,0,[12,45,[4,0,0,0,0]]],gk=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nn),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dZ=[0,0,0],mf=[0,0,0],mi=[0,0,0],mu=[0,0,-1],hB=[0,0,0],ej=[0,0,1,0,0,0],ek=[0,58,62],hF=[0,96,cR],mB=[0,1,0,0],mL=[0,0,[0,64,0]];bq(11,iI,mY);bq(10,ad,nV);bq(9,[ah,b(nt),-10],nt);bq(8,f3,nF);bq(7,iG,nj);bq(6,bR,nD);bq(5,[ah,b(nL),-6],nL);bq(4,f4,na);bq(3,iE,nx);bq(2,iF,hT);bq(1,iH,m8);bq(0,eF,n0);var
+oR=b("output_substring"),oN=b("%.12g"),oL=b(ct),oI=b("true"),oJ=b("false"),oE=cX(0,0,nC),oF=cX(0,0,65520),oG=cX(1,0,nC),oV=b("option is None"),o0=b("\\\\"),o1=b("\\'"),o2=b("\\b"),o3=b("\\t"),o4=b("\\n"),o5=b("\\r"),o7=b("4.13.1"),pf=b("List.map2"),ph=b("List.fold_left2"),pj=b("List.exists2"),pm=b("List.combine"),pc=b("List.init"),pa=b(m_),o_=b("nth"),o$=b(m_),o9=b("hd"),pt=b("String.blit / Bytes.blit_string"),ps=b("Bytes.blit"),pr=b("String.sub / Bytes.sub"),pG=b("String.contains_from / Bytes.contains_from"),pB=b(v),px=b("String.concat"),pR=[0,b("array.ml"),322,4],pN=b("Array.map2: arrays must have the same length"),pM=b("Array.fill"),pL=b("Array.sub"),pK=b("Array.init"),pQ=b("Stdlib.Array.Bottom"),pT=b("Stdlib.Queue.Empty"),pZ=b("CamlinternalLazy.Undefined"),p8=b("Buffer.add_substring/add_subbytes"),p6=b("Buffer.add: cannot grow buffer"),p5=[0,b(nK),93,2],p4=[0,b(nK),94,2],qh=b("%c"),qi=b("%s"),qj=b(mX),qk=b(ni),ql=b(nv),qm=b(m2),qn=b("%f"),qo=b("%B"),qp=b("%{"),qq=b("%}"),qr=b("%("),qs=b("%)"),qt=b("%a"),qu=b("%t"),qv=b("%?"),qw=b("%r"),qx=b("%_r"),qy=[0,b(av),850,23],qJ=[0,b(av),814,21],qB=[0,b(av),815,21],qK=[0,b(av),818,21],qC=[0,b(av),819,21],qL=[0,b(av),822,19],qD=[0,b(av),823,19],qM=[0,b(av),826,22],qE=[0,b(av),827,22],qN=[0,b(av),831,30],qF=[0,b(av),832,30],qH=[0,b(av),836,26],qz=[0,b(av),837,26],qI=[0,b(av),846,28],qA=[0,b(av),847,28],qG=[0,b(av),851,23],r1=b(ns),rZ=[0,b(av),1558,4],r0=b("Printf: bad conversion %["),r2=[0,b(av),1626,39],r3=[0,b(av),1649,31],r4=[0,b(av),1650,31],r5=b("Printf: bad conversion %_"),r6=b(nr),r7=b(nw),r8=b(nr),r9=b(nw),rU=b(hW),rS=b("neg_infinity"),rT=b(nZ),rR=b(ct),rM=[0,m5],rA=b("%+nd"),rB=b("% nd"),rD=b("%+ni"),rE=b("% ni"),rF=b("%nx"),rG=b("%#nx"),rH=b("%nX"),rI=b("%#nX"),rJ=b("%no"),rK=b("%#no"),rz=b("%nd"),rC=b(nv),rL=b("%nu"),rm=b("%+ld"),rn=b("% ld"),rp=b("%+li"),rq=b("% li"),rr=b("%lx"),rs=b("%#lx"),rt=b("%lX"),ru=b("%#lX"),rv=b("%lo"),rw=b("%#lo"),rl=b("%ld"),ro=b(ni),rx=b("%lu"),q_=b("%+Ld"),q$=b("% Ld"),rb=b("%+Li"),rc=b("% Li"),rd=b("%Lx"),re=b("%#Lx"),rf=b("%LX"),rg=b("%#LX"),rh=b("%Lo"),ri=b("%#Lo"),q9=b("%Ld"),ra=b(m2),rj=b("%Lu"),qW=b("%+d"),qX=b("% d"),qZ=b("%+i"),q0=b("% i"),q1=b(b$),q2=b("%#x"),q3=b("%X"),q4=b("%#X"),q5=b("%o"),q6=b("%#o"),qV=b(fL),qY=b(mX),q7=b(ns),p$=b("@]"),qa=b("@}"),qb=b("@?"),qc=b("@\n"),qd=b("@."),qe=b("@@"),qf=b("@%"),qg=b("@"),qO=b("CamlinternalFormat.Type_mismatch"),se=b(v),sf=[0,[11,b(m0),[2,0,[2,0,0]]],b(", %s%s")],sM=[0,[11,b(h2),[2,0,[12,10,0]]],b(nS)],sN=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sL=b("Fatal error: out of memory in uncaught exception handler"),sI=[0,[11,b(h2),[2,0,[12,10,0]]],b(nS)],sD=[0,[2,0,[12,10,0]],b("%s\n")],sE=[0,[11,b(nl),0],b(nl)],su=b("Raised at"),sv=b("Re-raised at"),sw=b("Raised by primitive operation at"),sx=b("Called from"),sy=b(" (inlined)"),sA=b(v),sz=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nn),DZ]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sB=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sn=b("Out of memory"),so=b("Stack overflow"),sp=b("Pattern matching failed"),sq=b("Assertion failed"),sr=b("Undefined recursive module"),sh=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],si=b(v),sj=b(v),sk=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sd=[0,[4,0,0,0,0],b(fL)],sb=[0,[3,0,0],b("%S")],sc=b(nz),sF=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],sR=b("x"),s1=b("Hashtbl: unsupported hash table format"),DX=b("OCAMLRUNPARAM"),DV=b("CAMLRUNPARAM"),sW=b(v),tK=[3,0,3],tL=b(ct),tE=b(n3),tF=b("<\/"),tG=b(v),tA=b(n3),tB=b("<"),tC=b(v),ty=b("\n"),tn=[0,b(v)],tg=b(v),th=b(v),ti=b(v),tj=b(v),tc=[0,b(v),0,b(v)],tb=b(v),s9=b("Stdlib.Format.String_tag"),tS=b("Z.Overflow"),tT=b(nu),tZ=b("int_of_big_int"),uh=[0,0],uu=[0,0],wR=[0,0],wC=[0,0,0],zW=b(ny),zV=b("image"),zT=b("expected a finite number"),zR=b("a digit in base 16"),zP=b(n1),zK=b("joint"),zL=b("nothing"),zM=b(n5),zN=b("nothing, prices or joint"),zJ=b(nQ),zI=b(n5),zC=b("activation"),zD=b("others"),zE=b("patch"),zG=b("a patch"),zF=b(n1),zB=b("a prototype"),zz=b("certificate"),zA=b(nQ),zw=b(nJ),zx=b("as many prototypes as coordinates"),zy=b("positive scales"),zr=b(np),zs=b("maximum"),zt=b("soft_tree"),zu=b("a readout"),zk=b("masked_max"),zl=b("max"),zm=b("max_minus_mean"),zn=b("max_minus_mean_distance"),zo=b("top_mean"),zp=b("a pooling"),za=b("exp_distance"),zb=b("exponential"),zc=b("identity"),zd=b("log_ratio"),ze=b("negated"),zf=b("quadratic"),zg=b("rectified"),zh=b("threshold"),zi=b("a similarity"),y5=b("cosine"),y6=b("euclidean"),y7=b("inner_product"),y8=b("rooted_cosine"),y9=b("softmax"),y_=b("a geometry"),y1=b("a child that is a node or a leaf of the tree"),y2=b("a child that is a greater node"),y3=b("every node and every leaf in the tree"),yZ=b("a row of 0 and 1 with a 1"),yX=b("a number from 1"),yW=b(nA),yT=b(hY),yU=b("some"),yV=b("none or some"),yP=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],yQ=[0,[4,6,0,0,0],b(b$)],yR=b(" or "),yS=b("a list of "),yN=[0,[4,6,0,0,0],b(b$)],yO=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yK=b(b$),yL=b("a natural number"),yM=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yI=b(b$),yJ=b("a positive integer"),yH=b(hY),yF=b(v),yG=b("an integer in base 16"),yD=b("expected the end of the line, found another item"),yC=b("at most 1025 bytes"),yB=b("expected another item, found the end of the line"),yz=[0,[11,b(nA),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yx=b("Reader.Wrong"),yy=b("Reader.Too_large"),AB=b("picture"),AC=b(ny),Az=b("a layer before this one"),Aw=b(nX),Ax=b("a positive std"),Ay=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Ah=b(np),Ao=b("add"),Ap=b("avg_pool2d"),Aq=b("concat"),Ar=b("conv2d"),As=b("flatten"),At=b("leaky_relu"),Ai=b("max_pool2d"),Aj=b("relu"),Ak=b("sigmoid"),Al=b("tanh"),Am=b("upsample_nearest"),An=b("a layer of as many inputs as its kind has"),Af=b("inputs with the same rows and columns"),Ad=b("inputs of one shape"),Ab=b("a slope from 0 to 1"),z9=b("a pooling without dilation"),z_=[0,1,1],z$=b("a padding of at most half the kernel"),z8=b("a layer without rows and columns before a linear one"),z5=b("groups that divide the channels"),z6=b("groups that divide the rows of weights"),z3=b("a row of weights"),z2=b("windows that are no larger than what they slide over"),z0=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],z1=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],zY=b("a layer is larger than 2^24"),AF=[0,0],AH=[0,1],AG=[0,2],Bo=[0,1],Bp=[0,fE],Bm=b("a patch without views"),Bk=[0,1],Bl=[0,fE],Br=[0,0.03,[0,1.,0]],Bw=[0,0],BS=[0,40,[0,24,[0,12,0]]],B0=[0,1.],Cr=[0,0,0],Cp=[0,dv,[0,m3,[0,nT,[0,fG,[0,0.3,0]]]]],CK=[0,160,192],CR=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],CY=[0,0,[0,es,[0,1152,0]]],Dg=b("unclaimed"),Dh=b("at_least "),Di=b("at_most "),Dd=b("some "),De=b(hY),Dc=[0,[4,6,0,0,0],b(b$)],Db=b(b$),Dz=b("minimal"),DG=b("entailment_hints"),DH=b("entails"),DI=b(nJ),DJ=b("instance"),DK=b("instance_settings"),DL=b(nb),DA=b("needed"),DB=b(nX),DC=b("pictured"),DD=b("refuted"),DF=b(nb),DE=b("a question: the head first, and only once; so the network before pictures"),Dq=b("proved"),Dr=b("not proved"),Ds=b("not covered: "),Dt=b(nN),Du=b(nN),DQ=b("limit: "),DR=b("limit: there is no more memory"),DS=b("limit: a list is too long"),DT=b("the input ends within a line"),DO=b("error: "),DN=b("expected one line, found more"),DU=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+af(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ab(a[1])];case
-1:return[1,ab(a[1])];case
-2:return[2,ab(a[1])];case
-3:return[3,ab(a[1])];case
-4:return[4,ab(a[1])];case
-5:return[5,ab(a[1])];case
-6:return[6,ab(a[1])];case
-7:return[7,ab(a[1])];case
+0:return[0,af(a[1])];case
+1:return[1,af(a[1])];case
+2:return[2,af(a[1])];case
+3:return[3,af(a[1])];case
+4:return[4,af(a[1])];case
+5:return[5,af(a[1])];case
+6:return[6,af(a[1])];case
+7:return[7,af(a[1])];case
 8:var
-c=a[1];return[8,c,ab(a[2])];case
+c=a[1];return[8,c,af(a[2])];case
 9:var
-b=a[1];return[9,b,b,ab(a[3])];case
-10:return[10,ab(a[1])];case
-11:return[11,ab(a[1])];case
-12:return[12,ab(a[1])];case
-13:return[13,ab(a[1])];default:return[14,ab(a[1])]}}function
-aH(a,b){if(typeof
+b=a[1];return[9,b,b,af(a[3])];case
+10:return[10,af(a[1])];case
+11:return[11,af(a[1])];case
+12:return[12,af(a[1])];case
+13:return[13,af(a[1])];default:return[14,af(a[1])]}}function
+aO(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aH(a[1],b)];case
-1:return[1,aH(a[1],b)];case
-2:return[2,aH(a[1],b)];case
-3:return[3,aH(a[1],b)];case
-4:return[4,aH(a[1],b)];case
-5:return[5,aH(a[1],b)];case
-6:return[6,aH(a[1],b)];case
-7:return[7,aH(a[1],b)];case
+0:return[0,aO(a[1],b)];case
+1:return[1,aO(a[1],b)];case
+2:return[2,aO(a[1],b)];case
+3:return[3,aO(a[1],b)];case
+4:return[4,aO(a[1],b)];case
+5:return[5,aO(a[1],b)];case
+6:return[6,aO(a[1],b)];case
+7:return[7,aO(a[1],b)];case
 8:var
-c=a[1];return[8,c,aH(a[2],b)];case
+c=a[1];return[8,c,aO(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aH(a[3],b)];case
-10:return[10,aH(a[1],b)];case
-11:return[11,aH(a[1],b)];case
-12:return[12,aH(a[1],b)];case
-13:return[13,aH(a[1],b)];default:return[14,aH(a[1],b)]}}function
-_(a,b){if(typeof
+d=a[2],e=a[1];return[9,e,d,aO(a[3],b)];case
+10:return[10,aO(a[1],b)];case
+11:return[11,aO(a[1],b)];case
+12:return[12,aO(a[1],b)];case
+13:return[13,aO(a[1],b)];default:return[14,aO(a[1],b)]}}function
+$(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,_(a[1],b)];case
-1:return[1,_(a[1],b)];case
+0:return[0,$(a[1],b)];case
+1:return[1,$(a[1],b)];case
 2:var
-c=a[1];return[2,c,_(a[2],b)];case
+c=a[1];return[2,c,$(a[2],b)];case
 3:var
-d=a[1];return[3,d,_(a[2],b)];case
+d=a[1];return[3,d,$(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,_(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,$(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,_(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,$(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,_(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,$(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,_(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,$(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,_(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,$(a[4],b)];case
 9:var
-t=a[1];return[9,t,_(a[2],b)];case
-10:return[10,_(a[1],b)];case
+t=a[1];return[9,t,$(a[2],b)];case
+10:return[10,$(a[1],b)];case
 11:var
-u=a[1];return[11,u,_(a[2],b)];case
+u=a[1];return[11,u,$(a[2],b)];case
 12:var
-v=a[1];return[12,v,_(a[2],b)];case
+v=a[1];return[12,v,$(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,_(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,$(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,_(a[3],b)];case
-15:return[15,_(a[1],b)];case
-16:return[16,_(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,$(a[3],b)];case
+15:return[15,$(a[1],b)];case
+16:return[16,$(a[1],b)];case
 17:var
-A=a[1];return[17,A,_(a[2],b)];case
+A=a[1];return[17,A,$(a[2],b)];case
 18:var
-B=a[1];return[18,B,_(a[2],b)];case
-19:return[19,_(a[1],b)];case
+B=a[1];return[18,B,$(a[2],b)];case
+19:return[19,$(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,_(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,$(a[3],b)];case
 21:var
-E=a[1];return[21,E,_(a[2],b)];case
-22:return[22,_(a[1],b)];case
+E=a[1];return[21,E,$(a[2],b)];case
+22:return[22,$(a[1],b)];case
 23:var
-F=a[1];return[23,F,_(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,_(a[3],b)]}}function
-fw(a){return[0,a]}function
-fx(a){return a[1]}function
-h4(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-fy(a){throw[0,h6,a]}function
-aj(a){throw[0,h5,a]}function
-cF(b,a){return Ci(b,a)?b:a}function
-ar(b,a){return B0(b,a)?b:a}function
-ej(a){return 0<=a?a:-a|0}var
-I=di(nL),X=di(nM),bh=di(nN),nK=hq;function
-aI(d,c){var
-a=E(d),e=E(c),b=an(a+e|0);bp(d,0,b,0,a);bp(c,0,b,a,e);return dl(b)}function
-nO(a){return a?nP:nQ}function
-nR(a){var
-e=E(a);return function(f){var
-b=f;for(;;){if(e<=b)return aI(a,nS);var
-c=al(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+F=a[1];return[23,F,$(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,$(a[3],b)]}}function
+f1(a){return[0,a]}function
+f2(a){return a[1]}function
+iD(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eE(a){throw[0,iF,a]}function
+ai(a){throw[0,iE,a]}function
+cx(b,a){return Ez(b,a)?b:a}function
+aq(b,a){return Ef(b,a)?b:a}function
+eG(a){return 0<=a?a:-a|0}var
+M=dA(oE),Y=dA(oF),br=dA(oG),oD=hZ;function
+aP(d,c){var
+a=I(d),e=I(c),b=at(a+e|0);bw(d,0,b,0,a);bw(c,0,b,a,e);return dD(b)}function
+oH(a){return a?oI:oJ}function
+oK(a){var
+e=I(a);return function(f){var
+b=f;for(;;){if(e<=b)return aP(a,oL);var
+c=ap(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-nT(a){return nR(hM(nU,a))}function
-ch(a,b){if(a){var
-c=a[1];return[0,c,ch(a[2],b)]}return b}Co(0);var
-nV=nv(1),bs=nv(2);function
-nW(b){function
+oM(a){return oK(ij(oN,a))}function
+cy(a,b){if(a){var
+c=a[1];return[0,c,cy(a[2],b)]}return b}EF(0);var
+oO=on(1),bz=on(2);function
+oP(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fp(d)}catch(a){a=br(a);if(a[1]!==h8)throw a;var
+c=a[2],d=a[1];try{fU(d)}catch(a){a=by(a);if(a[1]!==iH)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Cp(0))}function
-dq(b,a){return hU(b,a,0,E(a))}function
-nX(d,c,b,a){if(0<=b&&0<=a&&!((E(c)-a|0)<b))return hU(d,c,b,a);return aj(nY)}function
-h_(a){dq(bs,a);nw(bs,10);return fp(bs)}var
-fB=fw(nW);function
-nZ(c){for(;;){var
-d=fw(1),a=fx(fB),b=1-h4(fB,a,function(a,b){return function(d){if(h4(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-fC(a){return f(fx(fB),0)}hY(b(ma),fC);function
-n0(b,a){return nw(b,a)}function
-ek(a){return fp(a)}function
-fD(a,b){return a?a[1]:b}function
-n1(a){return a?a[1]:aj(n2)}function
-n3(a){return a?a[1]:0}function
-ci(b,a){return a?[0,f(b,a[1])]:0}function
-h$(b,a){return a?f(b,a[1]):0}function
-n4(a){return a?1:0}function
-n5(a){return a}function
-n6(a){var
-c=0;if(40<=a){if(92===a)return n7;if(!(hr<=a))c=1}else
-if(32<=a){if(39<=a)return n8;c=1}else
+a=c;continue}return 0}}return a(EG(0))}function
+dH(b,a){return is(b,a,0,I(a))}function
+oQ(d,c,b,a){if(0<=b&&0<=a&&!((I(c)-a|0)<b))return is(d,c,b,a);return ai(oR)}function
+iJ(a){dH(bz,a);oo(bz,10);return fU(bz)}var
+f5=f1(oP);function
+oS(c){for(;;){var
+d=f1(1),a=f2(f5),b=1-iD(f5,a,function(a,b){return function(d){if(iD(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+f6(a){return g(f2(f5),0)}iw(b(mZ),f6);function
+oT(b,a){return oo(b,a)}function
+eH(a){return fU(a)}function
+f7(a,b){return a?a[1]:b}function
+oU(a){return a?a[1]:ai(oV)}function
+oW(a){return a?a[1]:0}function
+cz(b,a){return a?[0,g(b,a[1])]:0}function
+iK(b,a){return a?g(b,a[1]):0}function
+oX(a){return a?1:0}function
+oY(a){return a}function
+oZ(a){var
+c=0;if(40<=a){if(92===a)return o0;if(!(h0<=a))c=1}else
+if(32<=a){if(39<=a)return o1;c=1}else
 if(!(14<=a))switch(a){case
-8:return n9;case
-9:return n_;case
-10:return n$;case
-13:return oa}if(c){var
-d=an(1);ai(d,0,a);return dl(d)}var
-b=an(4);ai(b,0,92);ai(b,1,48+(a/cw|0)|0);ai(b,2,48+((a/10|0)%10|0)|0);ai(b,3,48+(a%10|0)|0);return dl(b)}function
-ob(a){return 25<a+hv>>>0?a:a+m5|0}var
-fE=CD(0),dr=(4*fE|0)-1|0;function
-od(d,c){var
+8:return o2;case
+9:return o3;case
+10:return o4;case
+13:return o5}if(c){var
+d=at(1);am(d,0,a);return dD(d)}var
+b=at(4);am(b,0,92);am(b,1,48+(a/cP|0)|0);am(b,2,48+((a/10|0)%10|0)|0);am(b,3,48+(a%10|0)|0);return dD(b)}function
+o6(a){return 25<a+h4>>>0?a:a+nW|0}var
+f8=ET(0),dI=(4*f8|0)-1|0;function
+o8(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aP(a){return od(0,a)}function
-bt(b,a){return 0<=a?function(d,c){var
+aj(a){return o8(0,a)}function
+iL(a){return a?a[1]:eE(o9)}function
+bA(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return fy(oe)}}(b,a):aj(of)}function
-ia(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eE(o_)}}(b,a):ai(o$)}function
+iM(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):aj(og)}function
-bu(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(pa)}function
+bB(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bI(a){return bu(a,0)}function
-oh(g,e,d,c){var
-b=g,a=e;for(;;){if(d<=a)return b;var
-b=[0,f(c,a),b],a=a+1|0;continue}}function
-ib(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,ib(a+1|0,c,b)]}function
-aQ(a,b){return 0<=a?50<a?bI(oh(0,0,a,b)):ib(0,a,b):aj(oi)}function
-C(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,C(b,c)]}return 0}function
-ic(c,b,a){if(a){var
-d=a[2],e=m(b,c,a[1]);return[0,e,ic(c+1|0,b,d)]}return 0}function
-ds(b,a){return ic(0,b,a)}function
-oj(c,a){return function(e,d){var
+bC(a){return bB(a,0)}function
+pb(f,e,d,c){var
+b=f,a=e;for(;;){if(d<=a)return b;var
+b=[0,g(c,a),b],a=a+1|0;continue}}function
+iN(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,iN(a+1|0,c,b)]}function
+aY(a,b){return 0<=a?50<a?bC(pb(0,0,a,b)):iN(0,a,b):ai(pc)}function
+F(b,a){if(a){var
+c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
+iO(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,iO(c+1|0,b,d)]}return 0}function
+dJ(b,a){return iO(0,b,a)}function
+pd(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
-aX(c,b){var
+f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
+a6(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];f(c,a[1]);var
+d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-ok(e,d,c){var
+pe(e,d,c){var
 b=e,a=c;for(;;){if(a){var
-f=a[2];m(d,b,a[1]);var
+f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-fF(b,a){return ok(0,b,a)}function
-ay(e,d,c){var
+eI(b,a){return pe(0,b,a)}function
+ak(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=m(e,b,a[1]),a=f;continue}return b}}function
-id(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=m(c,b[1],a[1]);return[0,f,id(c,e,d)]}}else
-if(!a)return 0;return aj(ol)}function
-om(g,f,e,d){var
+f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
+iP(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,iP(c,e,d)]}}else
+if(!a)return 0;return ai(pf)}function
+pg(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a8(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return aj(on)}}function
-cj(d,c){var
+h=a[2],i=b[2],c=ba(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ai(ph)}}function
+bD(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b){var
+e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-dt(d,c){var
+dK(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b)return b;var
+e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-du(d,c){var
+pi(f,e,d){var
+b=e,a=d;for(;;){if(b){if(a){var
+g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
+b=h,a=g;continue}}else
+if(!a)return 0;return ai(pj)}}function
+dL(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aN(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aV(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-oo(d,c){var
+pk(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aN(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aV(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-op(d,c){var
+pl(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aN(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aV(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-ie(b,a){if(a){var
-c=a[2],d=a[1];return 0===aN(d[1],b)?c:[0,d,ie(b,c)]}return 0}function
-el(d,c){var
+iQ(b,a){if(a){var
+c=a[2],d=a[1];return 0===aV(d[1],b)?c:[0,d,iQ(b,c)]}return 0}function
+eJ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(f(d,b))return[0,b];var
+b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aJ(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=a[1];if(f(e,d)){var
+aQ(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bI(b)}}var
+a=c;continue}return bC(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bY(e,a){return function(h,g,f){var
+bS(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=m(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bI(b)}}(0,0,a)}function
-ba(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=f(e,a[1]);if(d){var
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bC(b)}}(0,0,a)}function
+bi(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bI(b)}}var
+a=c;continue}return bC(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dv(b,a){return function(e,d,c){var
+dM(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=bu(f(e,a[1]),b),a=g;continue}return bI(b)}}(b,0,a)}function
-ig(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],ig(b[2],a[2])]}}else
-if(!a)return 0;return aj(oq)}function
-fG(a,b){function
+f=a[2],b=bB(g(e,a[1]),b),a=f;continue}return bC(b)}}(b,0,a)}function
+iR(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],iR(b[2],a[2])]}}else
+if(!a)return 0;return ai(pm)}function
+f9(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bu(d,b)}return bu(c,b)}}function
+d=k,b=[0,f,b];continue}return bB(d,b)}return bB(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
-e=c[1],f=d[1],j=c[2],k=d[2];if(0<m(a,f,e)){var
+e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bu(d,b)}return bu(c,b)}}function
+c=j,b=[0,e,b];continue}return bB(d,b)}return bB(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],j=e[1],r=h[2],s=0<m(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
+i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-b=l[1],c=k[1],d=e[1],v=l[2],w=0<m(a,d,c)?0<m(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<m(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<m(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
-n=f>>1,o=g(n,e),t=o[1],p=g(f-n|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
+b=l[1],c=k[1],d=e[1],v=l[2],w=0<n(a,d,c)?0<n(a,c,b)?[0,d,[0,c,[0,b,0]]]:0<n(a,d,b)?[0,d,[0,b,[0,c,0]]]:[0,b,[0,d,[0,c,0]]]:0<n(a,d,b)?[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?[0,c,[0,b,[0,d,0]]]:[0,b,[0,c,[0,d,0]]];return[0,w,v]}}}var
+m=f>>1,o=g(m,e),t=o[1],p=g(f-m|0,o[2]),u=p[2];return[0,q(t,p[1],0),u]}function
 g(f,e){if(2===f){if(e){var
 g=e[2];if(g){var
-h=g[1],i=e[1],q=g[2],s=0<m(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
+h=g[1],i=e[1],q=g[2],s=0<n(a,i,h)?[0,h,[0,i,0]]:[0,i,[0,h,0]];return[0,s,q]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-b=k[1],c=j[1],d=e[1],v=k[2],w=0<m(a,d,c)?0<m(a,d,b)?0<m(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<m(a,c,b)?0<m(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
-n=f>>1,o=l(n,e),t=o[1],p=l(f-n|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aP(b);return 2<=c?g(c,b)[1]:b}function
-or(b,a){function
+b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
+m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
+c=aj(b);return 2<=c?g(c,b)[1]:b}function
+pn(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=m(b,e,g);if(0===i){var
+f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<=i){var
 c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return bu(d,a)}return bu(c,a)}}function
+d=h,a=[0,e,a];continue}return bB(d,a)}return bB(c,a)}}function
 B(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
-f=c[2],g=c[1],h=d[2],e=d[1],i=m(b,e,g);if(0===i){var
+f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<i){var
 d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return bu(d,a)}return bu(c,a)}}function
+c=f,a=[0,g,a];continue}return bB(d,a)}return bB(c,a)}}function
 p(f,e){if(2===f){if(e){var
 i=e[2];if(i){var
-j=i[1],g=e[1],B=i[2],q=m(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
+j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
 if(3===f&&e){var
 k=e[2];if(k){var
 l=k[2];if(l){var
-c=l[1],a=k[1],d=e[1],F=l[2],u=m(b,d,a);if(0===u)var
-v=m(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],n=G;else
+c=l[1],a=k[1],d=e[1],F=l[2],u=n(b,d,a);if(0===u)var
+v=n(b,a,c),G=0===v?[0,a,0]:0<v?[0,a,[0,c,0]]:[0,c,[0,a,0]],m=G;else
 if(0<u){var
-w=m(b,a,c);if(0===w)var
+w=n(b,a,c);if(0===w)var
 o=[0,d,[0,a,0]];else
 if(0<w)var
 o=[0,d,[0,a,[0,c,0]]];else
 var
-x=m(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
-n=o}else{var
-y=m(b,d,c);if(0===y)var
+x=n(b,d,c),H=0===x?[0,d,[0,a,0]]:0<x?[0,d,[0,c,[0,a,0]]]:[0,c,[0,d,[0,a,0]]],o=H;var
+m=o}else{var
+y=n(b,d,c);if(0===y)var
 p=[0,a,[0,d,0]];else
 if(0<y)var
 p=[0,a,[0,d,[0,c,0]]];else
 var
-z=m(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
-n=p}return[0,n,F]}}}var
+z=n(b,a,c),I=0===z?[0,a,[0,d,0]]:0<z?[0,a,[0,c,[0,d,0]]]:[0,c,[0,a,[0,d,0]]],p=I;var
+m=p}return[0,m,F]}}}var
 r=f>>1,s=h(r,e),D=s[1],t=h(f-r|0,s[2]),E=t[2];return[0,A(D,t[1],0),E]}function
 h(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
-i=h[1],g=e[1],A=h[2],q=m(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
+i=h[1],g=e[1],A=h[2],q=n(b,g,i),C=0===q?[0,g,0]:0<=q?[0,i,[0,g,0]]:[0,g,[0,i,0]];return[0,C,A]}}}else
 if(3===f&&e){var
 j=e[2];if(j){var
 k=j[2];if(k){var
-c=k[1],a=j[1],d=e[1],F=k[2],u=m(b,d,a);if(0===u)var
-v=m(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
+c=k[1],a=j[1],d=e[1],F=k[2],u=n(b,d,a);if(0===u)var
+v=n(b,a,c),G=0===v?[0,a,0]:0<=v?[0,c,[0,a,0]]:[0,a,[0,c,0]],l=G;else
 if(0<=u){var
-w=m(b,d,c);if(0===w)var
-n=[0,a,[0,d,0]];else
+w=n(b,d,c);if(0===w)var
+m=[0,a,[0,d,0]];else
 if(0<=w)var
-x=m(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],n=H;else
+x=n(b,a,c),H=0===x?[0,a,[0,d,0]]:0<=x?[0,c,[0,a,[0,d,0]]]:[0,a,[0,c,[0,d,0]]],m=H;else
 var
-n=[0,a,[0,d,[0,c,0]]];var
-l=n}else{var
-y=m(b,a,c);if(0===y)var
+m=[0,a,[0,d,[0,c,0]]];var
+l=m}else{var
+y=n(b,a,c);if(0===y)var
 o=[0,d,[0,a,0]];else
 if(0<=y)var
-z=m(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
+z=n(b,d,c),I=0===z?[0,d,[0,a,0]]:0<=z?[0,c,[0,d,[0,a,0]]]:[0,d,[0,c,[0,a,0]]],o=I;else
 var
 o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=aP(a);return 2<=c?h(c,a)[1]:a}function
-os(d,c){var
+c=aj(a);return 2<=c?h(c,a)[1]:a}function
+po(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-em(d,c){var
+eK(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-ih(b,a){return b<=a?b:a}function
-ii(b,a){return a<=b?b:a}function
-ij(a){return b(u+a)}function
-ck(a,c){var
-b=an(a);BW(b,0,a,c);return b}function
-ot(a){var
-b=a$(a),c=an(b);cf(a,0,c,0,b);return c}function
-ou(c,b,a){if(0<=b&&0<=a&&!((a$(c)-a|0)<b)){var
-d=an(a);cf(c,b,d,0,a);return d}return aj(ov)}function
-ik(c,b,a){return dl(ou(c,b,a))}function
-il(e,c,d,b,a){if(0<=a&&0<=c&&!((a$(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return cf(e,c,d,b,a);return aj(ow)}function
-bJ(e,c,d,b,a){if(0<=a&&0<=c&&!((E(e)-a|0)<c)&&0<=b&&!((a$(d)-a|0)<b))return bp(e,c,d,b,a);return aj(ox)}function
-oy(e){var
-a=[0,0],m=a$(e)-1|0,o=0;if(!(m<0)){var
+iS(b,a){return b<=a?b:a}function
+iT(b,a){return a<=b?b:a}function
+iU(a){return b(v+a)}function
+cA(a,c){var
+b=at(a);Eb(b,0,a,c);return b}function
+pp(a){var
+b=bh(a),c=at(b);cv(a,0,c,0,b);return c}function
+pq(c,b,a){if(0<=b&&0<=a&&!((bh(c)-a|0)<b)){var
+d=at(a);cv(c,b,d,0,a);return d}return ai(pr)}function
+iV(c,b,a){return dD(pq(c,b,a))}function
+iW(e,c,d,b,a){if(0<=a&&0<=c&&!((bh(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return cv(e,c,d,b,a);return ai(ps)}function
+bT(e,c,d,b,a){if(0<=a&&0<=c&&!((I(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return bw(e,c,d,b,a);return ai(pt)}function
+pu(e){var
+a=[0,0],m=bh(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=d$(e,i),g=0;if(32<=f){var
+f=eu(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1210,166 +1217,166 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===a$(e))return ot(e);var
-b=an(a[1]);a[1]=0;var
-n=a$(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===bh(e))return pp(e);var
+b=at(a[1]);a[1]=0;var
+n=bh(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=d$(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(hr<=c)d=1;else
+c=eu(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(h0<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:ai(b,a[1],92);a[1]++;ai(b,a[1],98);break;case
-9:ai(b,a[1],92);a[1]++;ai(b,a[1],116);break;case
-10:ai(b,a[1],92);a[1]++;ai(b,a[1],110);break;case
-13:ai(b,a[1],92);a[1]++;ai(b,a[1],114);break;default:d=1}switch(d){case
-1:ai(b,a[1],92);a[1]++;ai(b,a[1],48+(c/cw|0)|0);a[1]++;ai(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ai(b,a[1],48+(c%10|0)|0);break;case
-2:ai(b,a[1],92);a[1]++;ai(b,a[1],c);break;case
-3:ai(b,a[1],c);break}a[1]++;var
+8:am(b,a[1],92);a[1]++;am(b,a[1],98);break;case
+9:am(b,a[1],92);a[1]++;am(b,a[1],116);break;case
+10:am(b,a[1],92);a[1]++;am(b,a[1],110);break;case
+13:am(b,a[1],92);a[1]++;am(b,a[1],114);break;default:d=1}switch(d){case
+1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/cP|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
+2:am(b,a[1],92);a[1]++;am(b,a[1],c);break;case
+3:am(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-im(g,b){var
-c=a$(b);if(0===c)return b;var
-d=an(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ai(d,a,f(g,d$(b,a)));var
+iX(f,b){var
+c=bh(b);if(0===c)return b;var
+d=at(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){am(d,a,g(f,eu(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-oz(a){return im(ob,a)}function
-fH(a){return cA(a)}function
-bb(a){return dl(a)}function
-fI(b,a){return bb(ck(b,a))}function
-oA(a,b){return b<=a?a:aj(oB)}function
-oC(f,e,d){var
+pv(a){return iX(o6,a)}function
+f_(a){return cU(a)}function
+bj(a){return dD(a)}function
+f$(b,a){return bj(cA(b,a))}function
+pw(a,b){return b<=a?a:ai(px)}function
+py(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=oA((E(c)+e|0)+b|0,b),a=g;continue}return E(c)+b|0}return b}}function
-oD(b,h,g,e,f){var
+g=a[2],b=pw((I(c)+e|0)+b|0,b),a=g;continue}return I(c)+b|0}return b}}function
+pz(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bp(a,0,b,d,E(a));bp(g,0,b,d+E(a)|0,e);var
-d=(d+E(a)|0)+e|0,c=i;continue}bp(a,0,b,d,E(a));return b}return b}}function
-oE(b,a){if(a){var
-c=E(b);return bb(oD(an(oC(0,c,a)),0,b,c,a))}return oF}function
-oG(b,a){return bb(im(b,fH(a)))}function
-oH(a){return function(b,f,e){var
+i=c[2];bw(a,0,b,d,I(a));bw(g,0,b,d+I(a)|0,e);var
+d=(d+I(a)|0)+e|0,c=i;continue}bw(a,0,b,d,I(a));return b}return b}}function
+pA(b,a){if(a){var
+c=I(b);return bj(pz(at(py(0,c,a)),0,b,c,a))}return pB}function
+pC(b,a){return bj(iX(b,f_(a)))}function
+pD(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eg(b,a)+m5|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bb(oy(fH(b)));var
-a=a+1|0;continue}}(a,E(a),0)}function
-oI(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bH;if(eg(e,a)===b)return a;var
+c=eC(b,a)+nW|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bj(pu(f_(b)));var
+a=a+1|0;continue}}(a,I(a),0)}function
+pE(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bR;if(eC(e,a)===b)return a;var
 a=a+1|0;continue}}function
-oJ(b,a,d){var
-c=E(b);if(0<=a&&!(c<a))try{oI(b,c,a,d);var
-e=1;return e}catch(a){a=br(a);if(a===bH)return 0;throw a}return aj(oK)}function
-oL(b,a){return oJ(b,0,a)}function
-oM(a){return bb(oz(fH(a)))}function
-oN(a){return 1-(typeof
+pF(b,a,d){var
+c=I(b);if(0<=a&&!(c<a))try{pE(b,c,a,d);var
+e=1;return e}catch(a){a=by(a);if(a===bR)return 0;throw a}return ai(pG)}function
+pH(b,a){return pF(b,0,a)}function
+pI(a){return bj(pv(f_(a)))}function
+pJ(a){return 1-(typeof
 a==="number"?1:0)}function
-aE(b,c){if(0===b)return[0];if(0<=b){var
-d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
-a=g;for(;;){d[1+a]=f(c,a);var
+aJ(b,c){if(0===b)return[0];if(0<=b){var
+d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
+a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return aj(oO)}function
-io(b,f,e){var
+a=h;continue}break}}return d}return ai(pK)}function
+iY(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bv(a){var
-b=a.length-1;return 0===b?[0]:hG(a,0,b)}function
-bZ(b,a){var
-c=b.length-1;return 0===c?bv(a):0===a.length-1?hG(b,0,c):BL(b,a)}function
-en(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return hG(c,b,a);return aj(oP)}function
-ip(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return BM(c,b,a,d);return aj(oQ)}function
-dw(d,b){var
+bE(a){var
+b=a.length-1;return 0===b?[0]:ic(a,0,b)}function
+cc(b,a){var
+c=b.length-1;return 0===c?bE(a):0===a.length-1?ic(b,0,c):D2(b,a)}function
+eL(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ic(c,b,a);return ai(pL)}function
+iZ(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return D3(c,b,a,d);return ai(pM)}function
+dN(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){f(d,b[1+a]);var
-g=a+1|0;if(c!==a){var
-a=g;continue}break}}return 0}function
-p(d,b){var
-c=b.length-1;if(0===c)return[0];var
-e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){e[1+a]=f(d,b[1+a]);var
-i=a+1|0;if(g!==a){var
-a=i;continue}break}}return e}function
-dx(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return aj(oR);if(0===b)return[0];var
-f=q(b,m(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){f[1+a]=m(e,d[1+a],c[1+a]);var
-i=a+1|0;if(g!==a){var
-a=i;continue}break}}return f}function
-x(d,b){var
-c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){m(d,a,b[1+a]);var
+a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-O(d,b){var
+p(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,m(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
-a=g;for(;;){e[1+a]=m(d,a,b[1+a]);var
+e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
+a=h;for(;;){e[1+a]=g(d,b[1+a]);var
+i=a+1|0;if(f!==a){var
+a=i;continue}break}}return e}function
+dO(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(pN);if(0===b)return[0];var
+f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
+i=a+1|0;if(g!==a){var
+a=i;continue}break}}return f}function
+B(d,b){var
+c=b.length-1-1|0,e=0;if(!(c<0)){var
+a=e;for(;;){n(d,a,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
+Q(d,b){var
+c=b.length-1;if(0===c)return[0];var
+e=q(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-az(c){return function(e,d){var
+aE(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-oS(d,c){var
+pO(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-G(a){if(a){var
-b=a[2],d=a[1],c=q(oS(0,a),d);return function(e,d){var
+L(a){if(a){var
+b=a[2],d=a[1],c=q(pO(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-U(f,e,c){var
+V(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){b[1]=m(f,b[1],c[1+a]);var
+a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-fJ(c,b){var
+ga(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-b0(c,b){var
+cd(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-fK=[ag,oU,cg(0)];function
-oT(b){if(dh(b,[0]))return[0,[0],[0]];var
+gb=[ah,pQ,cw(0)];function
+pP(b){if(bO(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-iq(e,a){function
+i0(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
-h=b+1|0,l=c(a,h)[1+h];if(m(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
-i=b+2|0,n=c(a,i)[1+i],j=f[1];if(m(e,c(a,j)[1+j],n)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=m(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,fK,d]}function
+h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
+i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gb,d]}function
 l(i,h,f){var
 b=h;for(;;){var
-d=g(i,b);if(0<m(e,c(a,d)[1+d],f)){var
+d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
-n(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=br(b);if(b[1]===fK){var
+m(f,b,d){try{var
+g=l(f,b,d);return g}catch(b){b=by(b);if(b[1]===gb){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=br(a);if(a[1]===fK)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=by(a);if(a[1]===gb)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
-d=(b-1|0)/3|0;if(b!==d){if(0<=m(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
+d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,$,oV]}}if(!(h<0)){var
-d=h;for(;;){n(f,d,c(a,d)[1+d]);var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,pR]}}if(!(h<0)){var
+d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
 i=f-1|0;if(!(i<2)){var
@@ -1382,196 +1389,196 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cG(a){return a!=a?1:0}function
-aR(b,a){if(!(b<a)){var
-c=0;if(fs(a)||!fs(b))c=1;if(c)return cG(b)?b:a}return cG(a)?a:b}function
-w(b,a){if(!(b<a)){var
-c=0;if(fs(a)||!fs(b))c=1;if(c)return cG(a)?a:b}return cG(b)?b:a}function
-dy(a){return[0,0,0]}function
-dz(a){a[1]=0;a[2]=0;return 0}function
-cH(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-cI(a){var
+cZ(a){return a!=a?1:0}function
+aZ(b,a){if(!(b<a)){var
+c=0;if(fX(a)||!fX(b))c=1;if(c)return cZ(b)?b:a}return cZ(a)?a:b}function
+z(b,a){if(!(b<a)){var
+c=0;if(fX(a)||!fX(b))c=1;if(c)return cZ(a)?a:b}return cZ(b)?b:a}function
+dP(a){return[0,0,0]}function
+dQ(a){a[1]=0;a[2]=0;return 0}function
+c0(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+c1(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-cJ(b){var
+c2(b){var
 a=b[1];return a?[0,a[1]]:0}function
-oW(b,a){return aX(b,a[1])}var
-oY=[ag,oX,cg(0)];function
-oZ(a){return[0,0,0,0]}function
-fL(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-ir(d,a){var
+pS(b,a){return a6(b,a[1])}var
+pU=[ah,pT,cw(0)];function
+pV(a){return[0,0,0,0]}function
+gc(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+i1(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-o0(b){var
+pW(b){var
 a=b[2];return a?[0,a[1]]:0}function
-o1(a){var
+pX(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}fL(a);return c}throw oY}function
-o2(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gc(a);return c}throw pU}function
+pY(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}fL(a);return[0,c]}return 0}var
-o4=[ag,o3,cg(0)];function
-o5(a){throw o4}function
-dA(a){var
-c=a[1];a[1]=o5;try{var
-b=f(c,0);Ct(a,b);return b}catch(b){b=br(b);a[1]=function(a){throw b};throw b}}function
-eo(a){var
-b=1<=a?a:1,c=dr<b?dr:b,d=an(c);return[0,d,0,c,d]}function
-ep(a){return ik(a[1],0,a[2])}function
-o6(a){return a[2]}function
-o7(a){a[2]=0;return 0}function
-fM(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dr<b[1])if((d+c|0)<=dr)b[1]=dr;else
-fy(o_);var
-e=an(b[1]);il(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,$,o8]}throw[0,$,o9]}}function
-fN(a,c){var
-b=a[2];if(a[3]<=b)fM(a,1);ai(a[1],b,c);a[2]=b+1|0;return 0}function
-o$(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gc(a);return[0,c]}return 0}var
+p0=[ah,pZ,cw(0)];function
+p1(a){throw p0}function
+dR(a){var
+c=a[1];a[1]=p1;try{var
+b=g(c,0);EJ(a,b);return b}catch(b){b=by(b);a[1]=function(a){throw b};throw b}}function
+eM(a){var
+b=1<=a?a:1,c=dI<b?dI:b,d=at(c);return[0,d,0,c,d]}function
+eN(a){return iV(a[1],0,a[2])}function
+p2(a){return a[2]}function
+p3(a){a[2]=0;return 0}function
+gd(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dI<b[1])if((d+c|0)<=dI)b[1]=dI;else
+eE(p6);var
+e=at(b[1]);iW(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,p4]}throw[0,ad,p5]}}function
+ge(a,c){var
+b=a[2];if(a[3]<=b)gd(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
+p7(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((E(d)-b|0)<c?1:0);if(f)aj(pa);var
-g=a[2]+b|0;if(a[3]<g)fM(a,b);bp(d,c,a[1],a[2],b);a[2]=g;return 0}function
-b1(a,c){var
-b=E(c),d=a[2]+b|0;if(a[3]<d)fM(a,b);bp(c,0,a[1],a[2],b);a[2]=d;return 0}function
-fO(a){return 5===a[2]?12:-6}function
-is(a){return[0,0,an(a)]}function
-it(a,g){var
-b=a$(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=an(ii(b*2|0,c));il(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((I(d)-b|0)<c?1:0);if(f)ai(p8);var
+g=a[2]+b|0;if(a[3]<g)gd(a,b);bw(d,c,a[1],a[2],b);a[2]=g;return 0}function
+ce(a,c){var
+b=I(c),d=a[2]+b|0;if(a[3]<d)gd(a,b);bw(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gf(a){return 5===a[2]?12:-6}function
+i2(a){return[0,0,at(a)]}function
+i3(a,g){var
+b=bh(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=at(iT(b*2|0,c));iW(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-cK(a,b){it(a,1);df(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aA(a,c){var
-b=E(c);it(a,b);bJ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-iu(a){return ik(a[2],0,a[1])}function
-pb(a,b){var
+c3(a,b){i3(a,1);dy(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aF(a,c){var
+b=I(c);i3(a,b);bT(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+i4(a){return iV(a[2],0,a[1])}function
+p9(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return mR;case
+0:return nI;case
 1:return 101;case
 2:return 69;case
-3:return mf;case
+3:return m5;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-pc(a,b){switch(b[1]){case
+p_(a,b){switch(b[1]){case
 0:break;case
-1:cK(a,43);break;default:cK(a,32)}return 8<=b[2]?cK(a,35):0}function
-iv(a){if(typeof
+1:c3(a,43);break;default:c3(a,32)}return 8<=b[2]?c3(a,35):0}function
+i5(a){if(typeof
 a==="number")switch(a){case
-0:return pd;case
-1:return pe;case
-2:return pf;case
-3:return pg;case
-4:return ph;case
-5:return pi;default:return pj}else
+0:return p$;case
+1:return qa;case
+2:return qb;case
+3:return qc;case
+4:return qd;case
+5:return qe;default:return qf}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aI(pk,fI(1,a[1]))}}function
-fP(b,c){var
+1:return a[1];default:return aP(qg,f$(1,a[1]))}}function
+gg(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aA(b,pl);var
+d=a[1];aF(b,qh);var
 a=d;continue;case
 1:var
-e=a[1];aA(b,pm);var
+e=a[1];aF(b,qi);var
 a=e;continue;case
 2:var
-f=a[1];aA(b,pn);var
+f=a[1];aF(b,qj);var
 a=f;continue;case
 3:var
-g=a[1];aA(b,po);var
+g=a[1];aF(b,qk);var
 a=g;continue;case
 4:var
-h=a[1];aA(b,pp);var
+h=a[1];aF(b,ql);var
 a=h;continue;case
 5:var
-i=a[1];aA(b,pq);var
+i=a[1];aF(b,qm);var
 a=i;continue;case
 6:var
-j=a[1];aA(b,pr);var
+j=a[1];aF(b,qn);var
 a=j;continue;case
 7:var
-k=a[1];aA(b,ps);var
+k=a[1];aF(b,qo);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aA(b,pt);fP(b,m);aA(b,pu);var
+l=a[2],m=a[1];aF(b,qp);gg(b,m);aF(b,qq);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aA(b,pv);fP(b,o);aA(b,pw);var
+n=a[3],o=a[1];aF(b,qr);gg(b,o);aF(b,qs);var
 a=n;continue;case
 10:var
-p=a[1];aA(b,px);var
+p=a[1];aF(b,qt);var
 a=p;continue;case
 11:var
-q=a[1];aA(b,py);var
+q=a[1];aF(b,qu);var
 a=q;continue;case
 12:var
-r=a[1];aA(b,pz);var
+r=a[1];aF(b,qv);var
 a=r;continue;case
 13:var
-s=a[1];aA(b,pA);var
+s=a[1];aF(b,qw);var
 a=s;continue;default:var
-t=a[1];aA(b,pB);var
+t=a[1];aF(b,qx);var
 a=t;continue}}function
-am(a){if(typeof
+ar(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,am(a[1])];case
-1:return[1,am(a[1])];case
-2:return[2,am(a[1])];case
-3:return[3,am(a[1])];case
-4:return[4,am(a[1])];case
-5:return[5,am(a[1])];case
-6:return[6,am(a[1])];case
-7:return[7,am(a[1])];case
+0:return[0,ar(a[1])];case
+1:return[1,ar(a[1])];case
+2:return[2,ar(a[1])];case
+3:return[3,ar(a[1])];case
+4:return[4,ar(a[1])];case
+5:return[5,ar(a[1])];case
+6:return[6,ar(a[1])];case
+7:return[7,ar(a[1])];case
 8:var
-b=a[1];return[8,b,am(a[2])];case
+b=a[1];return[8,b,ar(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,am(a[3])];case
-10:return[10,am(a[1])];case
-11:return[11,am(a[1])];case
-12:return[12,am(a[1])];case
-13:return[13,am(a[1])];default:return[14,am(a[1])]}}function
-aB(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ar(a[3])];case
+10:return[10,ar(a[1])];case
+11:return[11,ar(a[1])];case
+12:return[12,ar(a[1])];case
+13:return[13,ar(a[1])];default:return[14,ar(a[1])]}}function
+aG(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aB(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=aG(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=aB(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=aG(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=aB(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=aG(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=aB(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=aG(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-g=aB(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+f=aG(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=aB(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=aG(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=aB(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=aG(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=aB(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=aG(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
 8:var
-k=aB(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
+k=aG(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
 9:var
-an=a[2],ap=a[1],l=aB(a[3]),aq=l[4],ar=l[3],as=l[2],at=l[1],m=aB(ao(am(ap),an)),au=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){f(au,0);f(aq,0);return 0},az=function(a){f(ar,0);f(av,0);return 0},aA=function(a){f(aw,0);f(as,0);return 0};return[0,function(a){f(at,0);f(ax,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aG(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aG(au(ar(an),am)),at=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(av,0);return 0},aA=function(a){g(aw,0);g(aq,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
 10:var
-n=aB(a[1]),aC=n[4],aD=n[3],aE=n[2],aF=n[1],aG=function(a){f(aE,0);return 0};return[0,function(a){f(aF,0);return 0},aG,aD,aC];case
+n=aG(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aB(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
+o=aG(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
 12:var
-p=aB(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
+p=aG(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aB(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=aB(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
-ao(c,b){var
+q=aG(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=aG(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+au(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1582,12 +1589,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,$,pC]}else
+9:a=6;break;default:throw[0,ad,qy]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,ao(t,b[1])];case
+0:return[0,au(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1598,7 +1605,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,ao(u,b[1])];case
+1:return[1,au(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1607,22 +1614,22 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-g=0,v=c[1];if(typeof
-b==="number")g=1;else
+f=0,v=c[1];if(typeof
+b==="number")f=1;else
 switch(b[0]){case
-2:return[2,ao(v,b[1])];case
+2:return[2,au(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:g=1}if(g)a=7;break;case
+14:a=4;break;default:f=1}if(f)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,ao(w,b[1])];case
+3:return[3,au(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1634,7 +1641,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,ao(x,b[1])];case
+4:return[4,au(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1646,7 +1653,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,ao(y,b[1])];case
+5:return[5,au(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1658,7 +1665,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,ao(z,b[1])];case
+6:return[6,au(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1670,7 +1677,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,ao(A,b[1])];case
+7:return[7,au(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1683,40 +1690,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=ao(B,b[2]);return[8,ao(C,D),E];case
+D=b[1],E=au(B,b[2]);return[8,au(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,$,pL];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ad,qH];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aB(ao(am(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,ao(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aG(au(ar(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,au(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,$,pM];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ad,qI];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ao(M,b[1])];throw[0,$,pN];case
+b!=="number"&&10===b[0])return[10,au(M,b[1])];throw[0,ad,qJ];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ao(N,b[1])];default:o=1}if(o)throw[0,$,pO];break;case
+11:return[11,au(N,b[1])];default:o=1}if(o)throw[0,ad,qK];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ao(O,b[1])];default:p=1}if(p)throw[0,$,pP];break;case
+12:return[12,au(O,b[1])];default:p=1}if(p)throw[0,ad,qL];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1724,7 +1731,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ao(P,b[1])];default:q=1}if(q)throw[0,$,pQ];break;default:var
+13:return[13,au(P,b[1])];default:q=1}if(q)throw[0,ad,qM];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1732,72 +1739,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ao(Q,b[1])];default:r=1}if(r)throw[0,$,pR]}switch(a){case
-0:throw[0,$,pF];case
-1:throw[0,$,pG];case
-2:throw[0,$,pH];case
-3:throw[0,$,pI];case
-4:throw[0,$,pJ];case
-5:throw[0,$,pD];case
-6:throw[0,$,pE];default:throw[0,$,pK]}}var
-as=[ag,pS,cg(0)];function
-eq(b,a){if(typeof
+14:return[14,au(Q,b[1])];default:r=1}if(r)throw[0,ad,qN]}switch(a){case
+0:throw[0,ad,qB];case
+1:throw[0,ad,qC];case
+2:throw[0,ad,qD];case
+3:throw[0,ad,qE];case
+4:throw[0,ad,qF];case
+5:throw[0,ad,qz];case
+6:throw[0,ad,qA];default:throw[0,ad,qG]}}var
+ax=[ah,qO,cw(0)];function
+eO(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw as}}function
-dB(e,b,d){var
-a=eq(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ax}}function
+dS(e,b,d){var
+a=eO(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw as}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-aS(b,c,a){if(typeof
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ax}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+a0(b,c,a){if(typeof
 b==="number")return[0,0,S(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=aS(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+f=a0(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=aS(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a0(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=aS(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a0(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=aS(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a0(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=aS(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a0(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=aS(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a0(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=aS(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a0(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=aS(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a0(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(ef([0,b[1]],[0,o]))throw as;var
-p=aS(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(eA([0,b[1]],[0,o]))throw ax;var
+p=a0(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ab(e)];if(ef([0,ab(B)],C))throw as;var
-D=[0,ab(d)];if(ef([0,ab(A)],D))throw as;var
-q=aB(ao(am(e),d)),E=q[4];f(q[2],0);f(E,0);var
-r=aS(ab(z),c,y),F=r[2];return[0,[9,e,d,am(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,af(e)];if(eA([0,af(B)],C))throw ax;var
+D=[0,af(d)];if(eA([0,af(A)],D))throw ax;var
+q=aG(au(ar(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=a0(af(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=aS(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a0(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=aS(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a0(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=aS(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a0(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=aS(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw as}function
+v=a0(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ax}function
 S(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1808,37 +1815,37 @@ p=S(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=S(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eq(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eO(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=S(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw as;case
+s=S(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw ax;case
 3:var
-R=a[2],t=eq(a[1],b),d=t[2],T=t[1];if(typeof
+R=a[2],t=eO(a[1],b),d=t[2],T=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=S(R,d[1]);return[0,[3,T,u[1]],u[2]]}throw as;case
+u=S(R,d[1]);return[0,[3,T,u[1]],u[2]]}throw ax;case
 4:var
-U=a[4],V=a[1],e=dB(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=dS(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=S(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw as;case
+X=e[2],v=S(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw ax;case
 5:var
-Y=a[4],Z=a[1],g=dB(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=dS(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=S(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw as;case
+$=g[2],w=S(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw ax;case
 6:var
-aa=a[4],ac=a[1],i=dB(a[2],a[3],b),j=i[3],ad=i[1];if(typeof
+aa=a[4],ab=a[1],i=dS(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ae=i[2],x=S(aa,j[1]);return[0,[6,ac,ad,ae,x[1]],x[2]]}throw as;case
+ad=i[2],x=S(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw ax;case
 7:var
-af=a[4],ag=a[1],k=dB(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+ae=a[4],ag=a[1],k=dS(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=S(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw as;case
+ai=k[2],y=S(ae,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw ax;case
 8:var
-aj=a[4],ak=a[1],m=dB(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dS(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=S(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw as;case
+am=m[2],z=S(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw ax;case
 9:var
-an=a[2],A=eq(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eO(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=S(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw as;case
+B=S(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw ax;case
 10:var
 C=S(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
@@ -1847,12 +1854,12 @@ ap=a[1],D=S(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=S(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],at=a[3],au=a[1];if(ef([0,a[2]],[0,F]))throw as;var
-G=S(at,ar);return[0,[13,au,F,G[1]],G[2]]}break;case
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eA([0,a[2]],[0,F]))throw ax;var
+G=S(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],av=b[3],aw=a[3],ax=a[2],ay=a[1],az=[0,ab(H)];if(ef([0,ab(ax)],az))throw as;var
-I=S(aw,ab(av));return[0,[14,ay,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ay=a[1],az=[0,af(H)];if(eA([0,af(aw)],az))throw ax;var
+I=S(av,af(au));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
 J=S(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
@@ -1861,7 +1868,7 @@ b!=="number"&&11===b[0]){var
 K=S(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 aA=a[1],L=S(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return pU(a[1],a[2],b);case
+18:return qQ(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=S(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1871,180 +1878,180 @@ aB=a[2],aC=a[1],N=S(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=S(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return pV(a[1],a[2],b)}throw as}function
-pU(a,c,b){if(0===a[0]){var
+23:return qR(a[1],a[2],b)}throw ax}function
+qQ(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=S(d[1],b),k=e[1],f=S(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=S(g[1],b),m=h[1],i=S(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-pV(a,c,b){if(typeof
+qR(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return aY(a,c,b);case
-1:return aY(a,c,b);case
+0:return a7(a,c,b);case
+1:return a7(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=S(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw as;default:return aY(a,c,b)}else
+d=S(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ax;default:return a7(a,c,b)}else
 switch(a[0]){case
-0:return aY(a,c,b);case
-1:return aY(a,c,b);case
-2:return aY(a,c,b);case
-3:return aY(a,c,b);case
-4:return aY(a,c,b);case
-5:return aY(a,c,b);case
-6:return aY(a,c,b);case
-7:return aY(a,c,b);case
-8:return aY([8,a[1],a[2]],c,b);case
+0:return a7(a,c,b);case
+1:return a7(a,c,b);case
+2:return a7(a,c,b);case
+3:return a7(a,c,b);case
+4:return a7(a,c,b);case
+5:return a7(a,c,b);case
+6:return a7(a,c,b);case
+7:return a7(a,c,b);case
+8:return a7([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=aS(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return aY(a,c,b);default:return aY(a,c,b)}}function
-aY(d,c,b){var
+g=a[1],e=a0(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return a7(a,c,b);default:return a7(a,c,b)}}function
+a7(d,c,b){var
 a=S(c,b);return[0,[23,d,a[1]],a[2]]}function
-pT(c,b){var
+qP(c,b){var
 a=S(c,b);if(typeof
-a[2]==="number")return a[1];throw as}function
-pW(b,a){return pT(b,ab(am(a)))}function
-aZ(k,g,a){var
-b=E(a),h=0<=g?k:0,d=ej(g);if(d<=b)return a;var
-l=2===h?48:32,c=ck(d,l);switch(h){case
-0:bJ(a,0,c,0,b);break;case
-1:bJ(a,0,c,d-b|0,b);break;default:var
+a[2]==="number")return a[1];throw ax}function
+qS(b,a){return qP(b,af(ar(a)))}function
+a8(k,g,a){var
+b=I(a),h=0<=g?k:0,d=eG(g);if(d<=b)return a;var
+l=2===h?48:32,c=cA(d,l);switch(h){case
+0:bT(a,0,c,0,b);break;case
+1:bT(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==al(a,0)&&45!==al(a,0)&&32!==al(a,0)){e=1;i=1}if(!i){df(c,0,al(a,0));bJ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==ap(a,0)&&45!==ap(a,0)&&32!==ap(a,0)){e=1;i=1}if(!i){dy(c,0,ap(a,0));bT(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===al(a,0)){var
-j=0;if(fd!==al(a,1)&&88!==al(a,1)){f=1;j=1}if(!j){df(c,1,al(a,1));bJ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bJ(a,0,c,d-b|0,b)}}return bb(c)}function
-cL(k,b){var
-c=ej(k),a=E(b),d=al(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+hv>>>0))e=1}else
+f=0;if(1<b&&48===ap(a,0)){var
+j=0;if(fH!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dy(c,1,ap(a,1));bT(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bT(a,0,c,d-b|0,b)}}return bj(c)}function
+c4(k,b){var
+c=eG(k),a=I(b),d=ap(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+h4>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fd===al(b,1)||88===al(b,1))j=1;if(j){var
-h=ck(c+2|0,48);df(h,1,al(b,1));bJ(b,2,h,(c-a|0)+4|0,a-2|0);return bb(h)}}e=1;f=1;break;case
+j=0;if(fH===ap(b,1)||88===ap(b,1))j=1;if(j){var
+h=cA(c+2|0,48);dy(h,1,ap(b,1));bT(b,2,h,(c-a|0)+4|0,a-2|0);return bj(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=ck(c+1|0,48);df(g,0,d);bJ(b,1,g,(c-a|0)+2|0,a-1|0);return bb(g)}}if(e&&a<c){var
-i=ck(c,48);bJ(b,0,i,c-a|0,a);return bb(i)}return b}function
-pX(d){var
-a=oH(d),b=E(a),c=ck(b+2|0,34);bp(a,0,c,1,b);return bb(c)}function
-pY(a){switch(a){case
-1:return p0;case
-2:return p1;case
-4:return p3;case
-5:return p4;case
-6:return p5;case
-7:return p6;case
-8:return p7;case
-9:return p8;case
-10:return p9;case
-11:return p_;case
+g=cA(c+1|0,48);dy(g,0,d);bT(b,1,g,(c-a|0)+2|0,a-1|0);return bj(g)}}if(e&&a<c){var
+i=cA(c,48);bT(b,0,i,c-a|0,a);return bj(i)}return b}function
+qT(d){var
+a=pD(d),b=I(a),c=cA(b+2|0,34);bw(a,0,c,1,b);return bj(c)}function
+qU(a){switch(a){case
+1:return qW;case
+2:return qX;case
+4:return qZ;case
+5:return q0;case
+6:return q1;case
+7:return q2;case
+8:return q3;case
+9:return q4;case
+10:return q5;case
+11:return q6;case
 0:case
-13:return pZ;case
+13:return qV;case
 3:case
-14:return p2;default:return p$}}function
-qa(a){switch(a){case
-1:return qc;case
-2:return qd;case
-4:return qf;case
-5:return qg;case
-6:return qh;case
-7:return qi;case
-8:return qj;case
-9:return qk;case
-10:return ql;case
-11:return qm;case
+14:return qY;default:return q7}}function
+q8(a){switch(a){case
+1:return q_;case
+2:return q$;case
+4:return rb;case
+5:return rc;case
+6:return rd;case
+7:return re;case
+8:return rf;case
+9:return rg;case
+10:return rh;case
+11:return ri;case
 0:case
-13:return qb;case
+13:return q9;case
 3:case
-14:return qe;default:return qn}}function
-qo(a){switch(a){case
-1:return qq;case
-2:return qr;case
-4:return qt;case
-5:return qu;case
-6:return qv;case
-7:return qw;case
-8:return qx;case
-9:return qy;case
-10:return qz;case
-11:return qA;case
+14:return ra;default:return rj}}function
+rk(a){switch(a){case
+1:return rm;case
+2:return rn;case
+4:return rp;case
+5:return rq;case
+6:return rr;case
+7:return rs;case
+8:return rt;case
+9:return ru;case
+10:return rv;case
+11:return rw;case
 0:case
-13:return qp;case
+13:return rl;case
 3:case
-14:return qs;default:return qB}}function
-qC(a){switch(a){case
-1:return qE;case
-2:return qF;case
-4:return qH;case
-5:return qI;case
-6:return qJ;case
-7:return qK;case
-8:return qL;case
-9:return qM;case
-10:return qN;case
-11:return qO;case
+14:return ro;default:return rx}}function
+ry(a){switch(a){case
+1:return rA;case
+2:return rB;case
+4:return rD;case
+5:return rE;case
+6:return rF;case
+7:return rG;case
+8:return rH;case
+9:return rI;case
+10:return rJ;case
+11:return rK;case
 0:case
-13:return qD;case
+13:return rz;case
 3:case
-14:return qG;default:return qP}}function
-iw(b,c){var
-d=ej(c),e=pb(qQ,b),a=is(16);cK(a,37);pc(a,b);cK(a,46);aA(a,ij(d));cK(a,e);return iu(a)}function
-er(m,a){if(13<=m){var
-g=[0,0],h=E(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eg(a,c)+hj>>>0))g[1]++;var
+14:return rC;default:return rL}}function
+i6(b,c){var
+d=eG(c),e=p9(rM,b),a=i2(16);c3(a,37);p_(a,b);c3(a,46);aF(a,iU(d));c3(a,e);return i4(a)}function
+eP(m,a){if(13<=m){var
+g=[0,0],h=I(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<eC(a,c)+hS>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=an(E(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){df(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=E(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=at(I(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dy(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=I(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eg(a,b);if(9<f+hj>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eC(a,b);if(9<f+hS>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bb(j)}return a}function
-qR(a,b){return er(a,fm(pY(a),b))}function
-qS(a,b){return er(a,fm(qo(a),b))}function
-qT(a,b){return er(a,fm(qC(a),b))}function
-qU(a,b){return er(a,B_(qa(a),b))}function
-bK(b,c,a){function
+b=p;continue}break}}return bj(j)}return a}function
+rN(a,b){return eP(a,fR(qU(a),b))}function
+rO(a,b){return eP(a,fR(rk(a),b))}function
+rP(a,b){return eP(a,fR(ry(a),b))}function
+rQ(a,b){return eP(a,Ep(q8(a),b))}function
+bU(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return B6(a,c,d)}function
+d=32}return El(a,c,d)}function
 f(a){var
-e=E(a);return function(f){var
+e=I(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=al(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=ap(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aI(a,qV)}function
+b=b+1|0;continue}}(0)?a:aP(a,rR)}function
 e(c){var
-b=BT(a);return 3===b?a<0.?qW:qX:4<=b?qY:c}switch(b[2]){case
-5:return e(f(hM(iw(b,c),a)));case
+b=D_(a);return 3===b?a<0.?rS:rT:4<=b?rU:c}switch(b[2]){case
+5:return e(f(ij(i6(b,c),a)));case
 6:return d(0);case
-7:return oM(d(0));case
-8:return e(d(0));default:return hM(iw(b,c),a)}}function
-qZ(d){var
-a=n6(d),b=E(a),c=ck(b+2|0,39);bp(a,0,c,1,b);return bb(c)}function
-q0(b){var
-a=is(16);fP(a,b);return iu(a)}function
-d6(d,o,n,l){var
-c=o,b=n,a=l;for(;;)if(typeof
-a==="number")return f(c,b);else
+7:return pI(d(0));case
+8:return e(d(0));default:return ij(i6(b,c),a)}}function
+rV(d){var
+a=oZ(d),b=I(a),c=cA(b+2|0,39);bw(a,0,c,1,b);return bj(c)}function
+rW(b){var
+a=i2(16);gg(a,b);return i4(a)}function
+ep(d,o,m,l){var
+c=o,b=m,a=l;for(;;)if(typeof
+a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return J(c,[5,b,a],p)};case
+p=a[1];return function(a){return N(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return J(c,[4,b,qZ(a)],q)};case
+q=a[1];return function(a){return N(c,[4,b,rV(a)],q)};case
 2:var
-r=a[2],s=a[1];return fQ(c,b,r,s,function(a){return a});case
-3:return fQ(c,b,a[2],a[1],pX);case
-4:return es(c,b,a[4],a[2],a[3],qR,a[1]);case
-5:return es(c,b,a[4],a[2],a[3],qS,a[1]);case
-6:return es(c,b,a[4],a[2],a[3],qT,a[1]);case
-7:return es(c,b,a[4],a[2],a[3],qU,a[1]);case
-8:return q1(c,b,a[4],a[2],a[3],a[1]);case
-9:return fQ(c,b,a[2],a[1],nO);case
+r=a[2],s=a[1];return gh(c,b,r,s,function(a){return a});case
+3:return gh(c,b,a[2],a[1],qT);case
+4:return eQ(c,b,a[4],a[2],a[3],rN,a[1]);case
+5:return eQ(c,b,a[4],a[2],a[3],rO,a[1]);case
+6:return eQ(c,b,a[4],a[2],a[3],rP,a[1]);case
+7:return eQ(c,b,a[4],a[2],a[3],rQ,a[1]);case
+8:return rX(c,b,a[4],a[2],a[3],a[1]);case
+9:return gh(c,b,a[2],a[1],oH);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2052,257 +2059,257 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=q0(a[2]);return function(a){return J(c,[4,b,u],t)};case
+t=a[3],u=rW(a[2]);return function(a){return N(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return J(c,b,_(pW(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return N(c,b,$(qS(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return J(c,[6,b,function(b){return m(d,b,a)}],x)};case
+x=a[1];return function(d,a){return N(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return J(c,[6,b,a],y)};case
+y=a[1];return function(a){return N(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return J(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
-C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return J(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,$,q3];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return N(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return N(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
+19:throw[0,ad,rZ];case
 20:var
-F=a[3],G=[8,b,q4];return function(a){return J(c,G,F)};case
+F=a[3],G=[8,b,r0];return function(a){return N(c,G,F)};case
 21:var
-H=a[2];return function(a){return J(c,[4,b,fm(q5,a)],H)};case
+H=a[2];return function(a){return N(c,[4,b,fR(r1,a)],H)};case
 22:var
-I=a[1];return function(a){return J(c,[5,b,a],I)};case
+I=a[1];return function(a){return N(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?l8(d+1|0,c,b,h,g):aq(l8,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?hd(d+1|0,c,b,i,j,k):aq(hd,[0,c,b,i,j,k])}}function
-l8(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?mV(d+1|0,c,b,h,f):aw(mV,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?hM(d+1|0,c,b,i,j,k):aw(hM,[0,c,b,i,j,k])}}function
+mV(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-1:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-2:throw[0,$,q6];default:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a])}else
+0:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+1:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+2:throw[0,ad,r2];default:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-1:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-2:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-3:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-4:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-5:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-6:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-7:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
-8:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);case
+0:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+1:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+2:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+3:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+4:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+5:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+6:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+7:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+8:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?he(d+1|0,c,b,f,a):aq(he,[0,c,b,f,a]);case
-10:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a]);default:return d<50?R(d+1|0,c,b,a):aq(R,[0,c,b,a])}}function
-he(e,d,c,a,b){if(typeof
-a==="number")return e<50?R(e+1|0,d,c,b):aq(R,[0,d,c,b]);else
+f=e[2];return d<50?hN(d+1|0,c,b,f,a):aw(hN,[0,c,b,f,a]);case
+10:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);default:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a])}}function
+hN(e,d,c,a,b){if(typeof
+a==="number")return e<50?R(e+1|0,d,c,b):aw(R,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return a6(d,c,f,b)};case
+f=a[1];return function(a){return bc(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return a6(d,c,g,b)};case
+g=a[1];return function(a){return bc(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return a6(d,c,h,b)};case
+h=a[1];return function(a){return bc(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return a6(d,c,i,b)};case
+i=a[1];return function(a){return bc(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return a6(d,c,j,b)};case
+j=a[1];return function(a){return bc(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return a6(d,c,k,b)};case
+k=a[1];return function(a){return bc(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return a6(d,c,l,b)};case
+l=a[1];return function(a){return bc(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return a6(d,c,m,b)};case
+m=a[1];return function(a){return bc(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return a6(d,c,n,b)};case
+n=a[2];return function(a){return bc(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ao(am(a[1]),p);return function(a){return a6(d,c,aH(q,o),b)};case
+o=a[3],p=a[2],q=au(ar(a[1]),p);return function(a){return bc(d,c,aO(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return a6(d,c,r,b)};case
+r=a[1];return function(e,a){return bc(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return a6(d,c,s,b)};case
+s=a[1];return function(a){return bc(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return a6(d,c,t,b)};case
-13:throw[0,$,q7];default:throw[0,$,q8]}}function
+t=a[1];return function(a){return bc(d,c,t,b)};case
+13:throw[0,ad,r3];default:throw[0,ad,r4]}}function
 R(d,b,e,a){var
-c=[8,e,q9];return d<50?d6(d+1|0,b,c,a):aq(d6,[0,b,c,a])}function
-hd(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return q2(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?d6(h+1|0,b,g,a):aq(d6,[0,b,g,a])}function
-J(a,b,c){return hZ(d6(0,a,b,c))}function
-a6(a,b,c,d){return hZ(he(0,a,b,c,d))}function
-q2(a,b,c,d,e){return hZ(hd(0,a,b,c,d,e))}function
-fQ(e,d,c,a,b){if(typeof
-a==="number")return function(a){return J(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return J(e,[4,d,aZ(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return J(e,[4,d,aZ(i,g,f(b,a))],c)}}}function
-es(f,e,d,g,c,b,a){if(typeof
+c=[8,e,r5];return d<50?ep(d+1|0,b,c,a):aw(ep,[0,b,c,a])}function
+hM(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return rY(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?ep(h+1|0,b,f,a):aw(ep,[0,b,f,a])}function
+N(a,b,c){return ix(ep(0,a,b,c))}function
+bc(a,b,c,d){return ix(hN(0,a,b,c,d))}function
+rY(a,b,c,d,e){return ix(hM(0,a,b,c,d,e))}function
+gh(e,d,c,a,b){if(typeof
+a==="number")return function(a){return N(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
+f=a[2],h=a[1];return function(a){return N(e,[4,d,a8(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return N(e,[4,d,a8(i,f,g(b,a))],c)}}}function
+eQ(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return J(f,[4,e,cL(g,m(b,a,c))],d)}:function(c){return J(f,[4,e,m(b,a,c)],d)};var
-k=c[1];return function(c){return J(f,[4,e,cL(k,m(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return N(f,[4,e,c4(g,n(b,a,c))],d)}:function(c){return N(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return N(f,[4,e,c4(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return J(f,[4,e,aZ(i,h,cL(g,m(b,a,c)))],d)}:function(c){return J(f,[4,e,aZ(i,h,m(b,a,c))],d)};var
-l=c[1];return function(c){return J(f,[4,e,aZ(i,h,cL(l,m(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return N(f,[4,e,a8(i,h,c4(g,n(b,a,c)))],d)}:function(c){return N(f,[4,e,a8(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return N(f,[4,e,a8(i,h,c4(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return J(f,[4,e,aZ(j,h,cL(g,m(b,a,c)))],d)}:function(g,c){return J(f,[4,e,aZ(j,g,m(b,a,c))],d)};var
-n=c[1];return function(g,c){return J(f,[4,e,aZ(j,g,cL(n,m(b,a,c)))],d)}}}function
-q1(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return N(f,[4,e,a8(j,h,c4(g,n(b,a,c)))],d)}:function(g,c){return N(f,[4,e,a8(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return N(f,[4,e,a8(j,g,c4(m,n(b,a,c)))],d)}}}function
+rX(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return J(e,[4,d,bK(a,f,b)],c)}:function(b){return J(e,[4,d,bK(a,fO(a),b)],c)};var
-j=b[1];return function(b){return J(e,[4,d,bK(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return N(e,[4,d,bU(a,f,b)],c)}:function(b){return N(e,[4,d,bU(a,gf(a),b)],c)};var
+j=b[1];return function(b){return N(e,[4,d,bU(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return J(e,[4,d,aZ(h,g,bK(a,f,b))],c)}:function(b){return J(e,[4,d,aZ(h,g,bK(a,fO(a),b))],c)};var
-k=b[1];return function(b){return J(e,[4,d,aZ(h,g,bK(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return N(e,[4,d,a8(h,g,bU(a,f,b))],c)}:function(b){return N(e,[4,d,a8(h,g,bU(a,gf(a),b))],c)};var
+k=b[1];return function(b){return N(e,[4,d,a8(h,g,bU(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return J(e,[4,d,aZ(i,g,bK(a,f,b))],c)}:function(f,b){return J(e,[4,d,aZ(i,f,bK(a,fO(a),b))],c)};var
-l=b[1];return function(f,b){return J(e,[4,d,aZ(i,f,bK(a,l,b))],c)}}}function
-bL(b,e){var
+b==="number")return b?function(g,f,b){return N(e,[4,d,a8(i,g,bU(a,f,b))],c)}:function(f,b){return N(e,[4,d,a8(i,f,bU(a,gf(a),b))],c)};var
+l=b[1];return function(f,b){return N(e,[4,d,a8(i,f,bU(a,l,b))],c)}}}function
+bV(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=iv(a[2]);bL(b,g);return dq(b,h);case
+f=a[1],h=i5(a[2]);bV(b,f);return dH(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bL(b,d);dq(b,q_);var
+i=c[1];bV(b,d);dH(b,r6);var
 a=i;continue}var
-j=c[1];bL(b,d);dq(b,q$);var
+j=c[1];bV(b,d);dH(b,r7);var
 a=j;continue;case
 6:var
-m=a[2];bL(b,a[1]);return f(m,b);case
-7:bL(b,a[1]);return ek(b);case
+m=a[2];bV(b,a[1]);return g(m,b);case
+7:bV(b,a[1]);return eH(b);case
 8:var
-n=a[2];bL(b,a[1]);return aj(n);case
+n=a[2];bV(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bL(b,a[1]);return dq(b,k);default:var
-l=a[2];bL(b,a[1]);return n0(b,l)}}function
-b2(b,e){var
+k=a[2];bV(b,a[1]);return dH(b,k);default:var
+l=a[2];bV(b,a[1]);return oT(b,l)}}function
+cf(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=iv(a[2]);b2(b,g);return b1(b,h);case
+f=a[1],h=i5(a[2]);cf(b,f);return ce(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b2(b,d);b1(b,ra);var
+i=c[1];cf(b,d);ce(b,r8);var
 a=i;continue}var
-j=c[1];b2(b,d);b1(b,rb);var
+j=c[1];cf(b,d);ce(b,r9);var
 a=j;continue;case
 6:var
-m=a[2];b2(b,a[1]);return b1(b,f(m,0));case
+m=a[2];cf(b,a[1]);return ce(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];b2(b,a[1]);return aj(n);case
+n=a[2];cf(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];b2(b,a[1]);return b1(b,k);default:var
-l=a[2];b2(b,a[1]);return fN(b,l)}}function
-rc(c,a,b){var
-d=b[1],e=0;return J(function(b){bL(a,b);return f(c,a)},e,d)}function
-fR(b,a){return rc(function(a){return 0},b,a)}function
-fS(a){return fR(bs,a)}function
-rd(b,a){var
-c=a[1];return J(function(c){var
-a=eo(64);b2(a,c);return f(b,ep(a))},0,c)}function
-aC(a){return rd(function(a){return a},a)}var
-re=fw(0);function
-fU(c,b){var
-a=c[1+b];return oN(a)?bX(a)===fk?f(aC(rf),a):bX(a)===253?nT(a):rg:f(aC(rh),a)}function
-ix(b,a){if(b.length-1<=a)return ri;var
-c=ix(b,a+1|0),d=fU(b,a);return m(aC(rj),d,c)}function
-rk(a){var
+k=a[2];cf(b,a[1]);return ce(b,k);default:var
+l=a[2];cf(b,a[1]);return ge(b,l)}}function
+r_(c,a,b){var
+d=b[1],e=0;return N(function(b){bV(a,b);return g(c,a)},e,d)}function
+gi(b,a){return r_(function(a){return 0},b,a)}function
+gj(a){return gi(bz,a)}function
+r$(b,a){var
+c=a[1];return N(function(c){var
+a=eM(64);cf(a,c);return g(b,eN(a))},0,c)}function
+as(a){return r$(function(a){return a},a)}var
+sa=f1(0);function
+gl(c,b){var
+a=c[1+b];return pJ(a)?cb(a)===fO?g(as(sb),a):cb(a)===253?oM(a):sc:g(as(sd),a)}function
+i7(b,a){if(b.length-1<=a)return se;var
+c=i7(b,a+1|0),d=gl(b,a);return n(as(sf),d,c)}function
+sg(a){var
 b=a.length-1;if(2<b>>>0){var
-c=ix(a,2),d=fU(a,1);return m(aC(rl),d,c)}switch(b){case
-0:return rm;case
-1:return rn;default:var
-e=fU(a,1);return f(aC(ro),e)}}function
-rp(d){function
+c=i7(a,2),d=gl(a,1);return n(as(sh),d,c)}switch(b){case
+0:return si;case
+1:return sj;default:var
+e=gl(a,1);return g(as(sk),e)}}function
+sl(d){function
 a(e){var
 a=e;for(;;){if(a){var
-g=a[2],h=a[1];try{var
-c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(fx(re))}function
-rq(a){if(a===ei)return rr;if(a===fz)return rs;if(a[1]===h7){var
-b=a[2],e=b[3],h=b[2],i=b[1];return ct(aC(fT),i,h,e,e+5|0,rt)}if(a[1]===$){var
-c=a[2],f=c[3],j=c[2],k=c[1];return ct(aC(fT),k,j,f,f+6|0,ru)}if(a[1]===h9){var
-d=a[2],g=d[3],l=d[2],m=d[1];return ct(aC(fT),m,l,g,g+6|0,rv)}if(0===bX(a)){var
-n=a[1][1];return aI(n,rk(a))}return a[1]}function
-et(a){var
-b=rp(a);return b?b[1]:rq(a)}function
-rw(a){var
-b=[0,BU(a)];return b}function
-rx(b,a){function
-c(a){return a?0===b?ry:rz:0===b?rA:rB}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?rC:rE,i=a[2],j=a[7],k=c(a[1]);return[0,BJ(aC(rD),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aC(rF),l)]}function
-rG(d,b){if(b){var
-e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
+f=a[2],h=a[1];try{var
+c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=f;continue}return 0}}return a(f2(sa))}function
+sm(a){if(a===eF)return sn;if(a===f3)return so;if(a[1]===iG){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cM(as(gk),i,h,e,e+5|0,sp)}if(a[1]===ad){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cM(as(gk),k,j,f,f+6|0,sq)}if(a[1]===iI){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cM(as(gk),m,l,g,g+6|0,sr)}if(0===cb(a)){var
+n=a[1][1];return aP(n,sg(a))}return a[1]}function
+eR(a){var
+b=sl(a);return b?b[1]:sm(a)}function
+ss(a){var
+b=[0,D$(a)];return b}function
+st(b,a){function
+c(a){return a?0===b?su:sv:0===b?sw:sx}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?sy:sA,i=a[2],j=a[7],k=c(a[1]);return[0,D0(as(sz),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(as(sB),l)]}function
+sC(d,b){if(b){var
+e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=rx(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(fR(d,rH),j)}var
-k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return fR(d,rI)}function
-fV(b,a){return rG(b,rw(a))}var
-rK=rJ.slice();function
-rL(e,d){var
-g=et(e);f(fS(rM),g);fV(bs,d);var
-a=Cn(0);if(a<0){var
-b=ej(a);h_(c(rK,b)[1+b])}return ek(bs)}var
-rN=[0];function
-iy(b){var
-a=BZ(0);return a}function
-rO(b,a){try{var
-c=a?rN:iy(0);try{fC(0)}catch(a){}try{var
-i=rL(b,c),d=i}catch(a){a=br(a);var
-e=iy(0),g=et(b);f(fS(rQ),g);fV(bs,c);var
-h=et(a);f(fS(rR),h);fV(bs,e);var
-d=ek(bs)}return d}catch(a){a=br(a);if(a===ei)return h_(rP);throw a}}hY(b(mg),function(b,a){try{var
-c=rO(b,a);return c}catch(a){return 0}});function
-rS(a){return Cm(a,0,E(a))}function
-rT(a){return[0,q(55,0),0]}function
-rU(d,g){function
-l(b,a){return rS(aI(b,ij(a)))}function
+h=st(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(gi(d,sD),j)}var
+k=a+1|0;if(f!==a){var
+a=k;continue}break}}return 0}return gi(d,sE)}function
+gm(b,a){return sC(b,ss(a))}var
+sG=sF.slice();function
+sH(e,d){var
+f=eR(e);g(gj(sI),f);gm(bz,d);var
+a=EE(0);if(a<0){var
+b=eG(a);iJ(c(sG,b)[1+b])}return eH(bz)}var
+sJ=[0];function
+i8(b){var
+a=Ee(0);return a}function
+sK(b,a){try{var
+c=a?sJ:i8(0);try{f6(0)}catch(a){}try{var
+i=sH(b,c),d=i}catch(a){a=by(a);var
+e=i8(0),f=eR(b);g(gj(sM),f);gm(bz,c);var
+h=eR(a);g(gj(sN),h);gm(bz,e);var
+d=eH(bz)}return d}catch(a){a=by(a);if(a===eF)return iJ(sL);throw a}}iw(b(m6),function(b,a){try{var
+c=sK(b,a);return c}catch(a){return 0}});function
+sO(a){return ED(a,0,I(a))}function
+sP(a){return[0,q(55,0),0]}function
+sQ(d,g){function
+l(b,a){return sO(aP(b,iU(a)))}function
 m(a){var
-b=al(a,3)<<24,c=al(a,2)<<16,d=al(a,1)<<8;return((al(a,0)+d|0)+c|0)+b|0}var
+b=ap(a,3)<<24,c=ap(a,2)<<16,d=ap(a,1)<<8;return((ap(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,rV],j=54+ii(55,i)|0,n=0;if(!(j<0)){var
+f=[0,sR],j=54+iT(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=Cr(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&mp;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=fV(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ne;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-rW(b){var
-a=rT(0);rU(a,b);return a}function
-rX(a){return rW(CE(0))}function
-rY(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&mp,g=a[2];c(a[1],g)[1+g]=f;return f}function
-rZ(a){var
+sS(b){var
+a=sP(0);sQ(a,b);return a}function
+sT(a){return sS(EU(0))}function
+sU(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ne,g=a[2];c(a[1],g)[1+g]=f;return f}function
+sV(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-BH=nA(BG),iA=BH}catch(a){a=br(a);if(a!==bH)throw a;try{var
-BF=nA(BE),iz=BF}catch(a){a=br(a);if(a!==bH)throw a;var
-iz=r0}var
-iA=iz}var
-r1=oL(iA,82),eu=[bB,function(a){return rX(0)}];function
-r2(c,b){var
-a=c;for(;;){if(b<=a)return a;if(fE<(a*2|0))return a;var
+DY=ot(DX),i_=DY}catch(a){a=by(a);if(a!==bR)throw a;try{var
+DW=ot(DV),i9=DW}catch(a){a=by(a);if(a!==bR)throw a;var
+i9=sW}var
+i_=i9}var
+sX=pH(i_,82),eS=[bK,function(a){return sT(0)}];function
+sY(c,b){var
+a=c;for(;;){if(b<=a)return a;if(f8<(a*2|0))return a;var
 a=a*2|0;continue}}function
-iB(a,e){var
-f=a?a[1]:r1,b=r2(16,e);if(f)var
-c=bX(eu),g=cc===c?eu[1]:bB===c?dA(eu):eu,d=rY(g);else
+i$(a,e){var
+f=a?a[1]:sX,b=sY(16,e);if(f)var
+c=cb(eS),g=cs===c?eS[1]:bK===c?dR(eS):eS,d=sU(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-r3(n,d,g,h){var
-i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
+sZ(n,d,f,h){var
+i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
-c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
+i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
+c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(g,b)[1+b]);var
+b=p;for(;;){o(c(f,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2313,99 +2320,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-iC(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<fE?1:0;if(d){var
-e=q(c,0),h=1-rZ(a);a[2]=e;return r3(f(g,a),h,b,e)}return d}function
-r4(c,b,a){return nq(c,b,0,a)}function
-cl(a,b){return 4<=a.length-1?nq(10,cw,a[3],b)&(a[2].length-1-1|0):aj(r5)}function
-r6(a,d,f){var
-b=cl(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?iC(cl,a):e}function
-r7(c,b){var
+ja(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<f8?1:0;if(d){var
+e=q(c,0),h=1-sV(a);a[2]=e;return sZ(g(f,a),h,b,e)}return d}function
+s0(c,b,a){return oi(c,b,0,a)}function
+cB(a,b){return 4<=a.length-1?oi(10,cP,a[3],b)&(a[2].length-1-1|0):ai(s1)}function
+s2(a,d,f){var
+b=cB(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?ja(cB,a):e}function
+s3(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aN(c,a[1]))return d;var
-a=e;continue}throw bH}}function
-r8(f,a){var
-g=cl(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aN(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aN(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aN(a,e[1])?j:r7(a,k)}throw bH}throw bH}throw bH}function
-r9(c,b){var
+d=a[2],e=a[3];if(0===aV(c,a[1]))return d;var
+a=e;continue}throw bR}}function
+s4(f,a){var
+g=cB(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aV(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aV(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aV(a,e[1])?j:s3(a,k)}throw bR}throw bR}throw bR}function
+s5(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aN(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aV(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-r_(f,a){var
-g=cl(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aN(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aN(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aN(a,e[1])?[0,j]:r9(a,k)}return 0}return 0}return 0}function
-r$(a,b){function
+s6(f,a){var
+g=cB(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aV(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aV(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aV(a,e[1])?[0,j]:s5(a,k)}return 0}return 0}return 0}function
+s7(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aN(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aV(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cl(a,b);return d(c(a[2],e)[1+e])}function
-sa(b,d,c){var
+e=cB(a,b);return d(c(a[2],e)[1+e])}function
+s8(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aN(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aV(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-iD(a,d,e){var
-b=cl(a,d),f=c(a[2],b)[1+b],g=sa(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return iC(cl,a);var
+jb(a,d,e){var
+b=cB(a,d),f=c(a[2],b)[1+b],g=s8(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return ja(cB,a);var
 i=h}else
 var
 i=g;return i}function
-b3(a){return a}var
-iE=0,iF=-1;function
-iG(a){return 0<=a?1:0}var
-iH=[ag,sb,cg(0)];function
-ev(a,b){a[13]=a[13]+b[3]|0;return ir(b,a[28])}function
-sc(a){a[12]=1;a[13]=1;return fL(a[28])}var
-iI=1000000010;function
-fW(b,a){return a8(b[17],a,0,E(a))}function
-ew(a){return f(a[19],0)}function
-sd(b,a){return f(b[20],a)}function
-se(b,a){return f(b[21],a)}function
-iJ(a,c,b){a[9]=a[9]-c|0;fW(a,b);a[11]=0;return 0}function
-ex(c,a){var
-b=B(a,sf);return b?iJ(c,E(a),a):b}function
-cm(a,b,c){var
-d=b[3],e=b[2];ex(a,b[1]);ew(a);a[11]=1;a[10]=ih(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;se(a,a[10]);return ex(a,d)}function
-iK(b,a){return cm(b,sg,a)}function
-cM(a,b){var
-c=b[2],d=b[3];ex(a,b[1]);a[9]=a[9]-c|0;sd(a,c);return ex(a,d)}function
-sh(a){var
-b=cJ(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:iK(a,d):e}return ew(a)}function
-si(a){var
-b=o2(a[28]);if(b){var
+cg(a){return a}var
+jc=0,jd=-1;function
+je(a){return 0<=a?1:0}var
+jf=[ah,s9,cw(0)];function
+eT(a,b){a[13]=a[13]+b[3]|0;return i1(b,a[28])}function
+s_(a){a[12]=1;a[13]=1;return gc(a[28])}var
+jg=1000000010;function
+gn(b,a){return ba(b[17],a,0,I(a))}function
+eU(a){return g(a[19],0)}function
+s$(b,a){return g(b[20],a)}function
+ta(b,a){return g(b[21],a)}function
+jh(a,c,b){a[9]=a[9]-c|0;gn(a,b);a[11]=0;return 0}function
+eV(c,a){var
+b=y(a,tb);return b?jh(c,I(a),a):b}function
+cC(a,b,c){var
+d=b[3],e=b[2];eV(a,b[1]);eU(a);a[11]=1;a[10]=iS(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;ta(a,a[10]);return eV(a,d)}function
+ji(b,a){return cC(b,tc,a)}function
+c5(a,b){var
+c=b[2],d=b[3];eV(a,b[1]);a[9]=a[9]-c|0;s$(a,c);return eV(a,d)}function
+td(a){var
+b=c2(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:ji(a,d):e}return eU(a)}function
+te(a){var
+b=pY(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=b3(d);a[9]=a[9]+e|0;return 0}return 0}function
-sj(a,g,b){if(typeof
+e=cg(d);a[9]=a[9]+e|0;return 0}return 0}function
+tf(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=cJ(a[3]);if(j){var
+j=c2(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Cj(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:cI(a[2]);return 0;case
-2:cI(a[3]);return 0;case
+c=a[1],d=a[2];return EA(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:c1(a[2]);return 0;case
+2:c1(a[3]);return 0;case
 3:var
-m=cJ(a[2]);return m?iK(a,m[1][2]):ew(a);case
+m=c2(a[2]);return m?ji(a,m[1][2]):eU(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?si(a):n;default:var
-o=cI(a[5]);return o?fW(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?te(a):n;default:var
+o=c1(a[5]);return o?gn(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return iJ(a,g,b[1]);case
+0:return jh(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=cJ(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=c2(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return cM(a,e);case
-1:return cm(a,c,d);case
-2:return cm(a,c,d);case
-3:return a[9]<(g+E(p)|0)?cm(a,c,d):cM(a,e);case
-4:return a[11]?cM(a,e):a[9]<(g+E(p)|0)?cm(a,c,d):((a[6]-d|0)+y|0)<a[10]?cm(a,c,d):cM(a,e);default:return cM(a,e)}}return 0;case
+0:return c5(a,e);case
+1:return cC(a,c,d);case
+2:return cC(a,c,d);case
+3:return a[9]<(f+I(p)|0)?cC(a,c,d):c5(a,e);case
+4:return a[11]?c5(a,e):a[9]<(f+I(p)|0)?cC(a,c,d):((a[6]-d|0)+y|0)<a[10]?cC(a,c,d):c5(a,e);default:return c5(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=cJ(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=c2(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2413,476 +2420,484 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?cM(a,[0,sl,v+A|0,sk]):cm(a,[0,sn,i+z|0,sm],a[6])}return 0;case
+v=i-h|0;return 0<=v?c5(a,[0,th,v+A|0,tg]):cC(a,[0,tj,i+z|0,ti],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))sh(a);var
-F=a[9]-D|0,G=1===w?1:a[9]<g?w:5;return cH([0,G,F],a[2]);case
-4:return cH(b[1],a[3]);default:var
-x=b[1];fW(a,f(a[24],x));return cH(x,a[5])}}function
-iL(a){for(;;){var
-d=o0(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=iG(c),e=i||(a[9]<=h?1:0);if(e){o1(a[28]);var
-j=iG(c)?b3(c):iI;sj(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-so(a,b){ev(a,b);return iL(a)}function
-sp(c,a,b){return so(c,[0,a,[0,b],b3(a)])}function
-sq(b,a){return sp(b,b3(E(a)),a)}function
-fX(a){dz(a);return cH([0,-1,[0,iF,sr,0]],a)}function
-fY(a,c){var
-d=cJ(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=b3(b[1]);if(i<a[12])return fX(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))td(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c0([0,F,E],a[2]);case
+4:return c0(b[1],a[3]);default:var
+x=b[1];gn(a,g(a[24],x));return c0(x,a[5])}}function
+jj(a){for(;;){var
+d=pW(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=je(c),e=i||(a[9]<=h?1:0);if(e){pX(a[28]);var
+j=je(c)?cg(c):jg;tf(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tk(a,b){eT(a,b);return jj(a)}function
+tl(c,a,b){return tk(c,[0,a,[0,b],cg(a)])}function
+tm(b,a){return tl(b,cg(I(a)),a)}function
+go(a){dQ(a);return c0([0,-1,[0,jd,tn,0]],a)}function
+gp(a,c){var
+d=c2(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cg(b[1]);if(i<a[12])return go(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=b3(a[13]+f|0),cI(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cg(a[13]+f|0),c1(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=b3(a[13]+f|0),cI(a[1]),0):c;return j}return 0}return 0}function
-ss(a,c,b){ev(a,b);if(c)fY(a,1);return cH([0,a[13],b],a[1])}function
-st(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return ss(a,0,[0,b3(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?sq(a,a[16]):b}function
-su(a){return st(a,0,3)}function
-sv(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){ev(a,[0,iE,1,0]);fY(a,1);fY(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cg(a[13]+f|0),c1(a[1]),0):c;return j}return 0}return 0}function
+to(a,c,b){eT(a,b);if(c)gp(a,1);return c0([0,a[13],b],a[1])}function
+tp(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return to(a,0,[0,cg(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?tm(a,a[16]):b}function
+tq(a){return tp(a,0,3)}function
+tr(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eT(a,[0,jc,1,0]);gp(a,1);gp(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-sw(a,e){if(a[23])ev(a,[0,iE,5,0]);var
+ts(a,e){if(a[23])eT(a,[0,jc,5,0]);var
 b=a[22];if(b){var
-c=cI(a[4]);if(c)return f(a[27],c[1]);var
+c=c1(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-sx(a,b){return sw(a,0)}function
-sy(a){sc(a);fX(a[1]);dz(a[2]);dz(a[3]);dz(a[4]);dz(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return su(a)}function
-sz(a){var
-b=a[4];return oW(function(b){return sx(a,0)},b)}function
-sA(a,b){sz(a);for(;;){if(1<a[14]){sv(a,0);continue}a[13]=iI;iL(a);if(b)ew(a);return sy(a)}}function
-iM(a,b){sA(a,0);return f(a[18],0)}function
-sB(a,b){return a8(a[17],sC,0,1)}var
-iN=fI(80,32);function
-iO(b,d){var
+tt(a,b){return ts(a,0)}function
+tu(a){s_(a);go(a[1]);dQ(a[2]);dQ(a[3]);dQ(a[4]);dQ(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tq(a)}function
+tv(a){var
+b=a[4];return pS(function(b){return tt(a,0)},b)}function
+tw(a,b){tv(a);for(;;){if(1<a[14]){tr(a,0);continue}a[13]=jg;jj(a);if(b)eU(a);return tu(a)}}function
+jk(a,b){tw(a,0);return g(a[18],0)}function
+tx(a,b){return ba(a[17],ty,0,1)}var
+jl=f$(80,32);function
+jm(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a8(b[17],iN,0,80);var
-a=a-80|0;continue}return a8(b[17],iN,0,a)}return c}}function
-sD(a){return a[1]===iH?aI(sF,aI(a[2],sE)):sG}function
-sH(a){return a[1]===iH?aI(sJ,aI(a[2],sI)):sK}function
-sL(a){return 0}function
-sM(a){return 0}function
-sN(h,g,f,e,d){var
-b=oZ(0),c=[0,iF,sO,0];ir(c,b);var
-a=dy(0);fX(a);cH([0,1,c],a);var
-i=dy(0),j=dy(0),k=dy(0);return[0,a,dy(0),k,j,i,78,10,68,78,0,1,1,1,1,nK,sP,h,g,f,e,d,0,0,sD,sH,sL,sM,b]}function
-iP(c,b){function
+c=0<a?1:0;if(c){if(80<a){ba(b[17],jl,0,80);var
+a=a-80|0;continue}return ba(b[17],jl,0,a)}return c}}function
+tz(a){return a[1]===jf?aP(tB,aP(a[2],tA)):tC}function
+tD(a){return a[1]===jf?aP(tF,aP(a[2],tE)):tG}function
+tH(a){return 0}function
+tI(a){return 0}function
+tJ(h,g,f,e,d){var
+b=pV(0),c=[0,jd,tK,0];i1(c,b);var
+a=dP(0);go(a);c0([0,1,c],a);var
+i=dP(0),j=dP(0),k=dP(0);return[0,a,dP(0),k,j,i,78,10,68,78,0,1,1,1,1,oD,tL,h,g,f,e,d,0,0,tz,tD,tH,tI,b]}function
+jn(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=sN(c,b,function(a){return 0},e,d);a[19]=function(b){return sB(a,b)};a[20]=function(b){return iO(a,b)};a[21]=function(b){return iO(a,b)};return a}function
-iQ(a){function
-b(b){return ek(a)}return iP(function(b,c,d){return nX(a,b,c,d)},b)}function
-sQ(a){function
-b(a){return 0}return iP(function(b,c,d){return o$(a,b,c,d)},b)}var
-sR=hi,sS=function(a){return eo(sR)}(0),sT=iQ(nV),sU=iQ(bs);sQ(sS);nZ(function(a){iM(sT,0);return iM(sU,0)});function
-sV(b,a){var
-c=bX(a)===ag?a:a[1];return hY(b,c)}var
-iR=[ag,sW,cg(0)];CP(0);sV(sX,iR);function
+a=tJ(c,b,function(a){return 0},e,d);a[19]=function(b){return tx(a,b)};a[20]=function(b){return jm(a,b)};a[21]=function(b){return jm(a,b)};return a}function
+jo(a){function
+b(b){return eH(a)}return jn(function(b,c,d){return oQ(a,b,c,d)},b)}function
+tM(a){function
+b(a){return 0}return jn(function(b,c,d){return p7(a,b,c,d)},b)}var
+tN=hR,tO=function(a){return eM(tN)}(0),tP=jo(oO),tQ=jo(bz);tM(tO);oS(function(a){jk(tP,0);return jk(tQ,0)});function
+tR(b,a){var
+c=cb(a)===ah?a:a[1];return iw(b,c)}var
+jp=[ah,tS,cw(0)];E4(0);tR(tT,jp);function
 s(a){if(typeof
-a==="number"&&a!==hD)return-a|0;return CS(a)}function
-k(b,a){if(typeof
+a==="number"&&a!==ia)return-a|0;return E7(a)}function
+m(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:nG(b,a)}return nG(b,a)}function
-l(a,b){if(typeof
+c=b+a|0;return 0<=((c^b)&(c^a))?c:oz(b,a)}return oz(b,a)}function
+k(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:nI(a,b)}return nI(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:oB(a,b)}return oB(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!CR(b,a))return a4(b,a);return CQ(b,a)}function
-L(a){if(typeof
-a==="number"&&a!==hq)return a+1|0;return CY(a)}function
-sY(a){if(typeof
-a==="number"&&a!==hD)return a-1|0;return CU(a)}function
-ey(a){return typeof
-a==="number"?0<=a?a:a!==hD?-a|0:nF(a):nF(a)}function
+a==="number"&&!E6(b,a))return aN(b,a);return E5(b,a)}function
+tU(b,a){return typeof
+a==="number"?-1===a?s(b):typeof
+b==="number"?fQ(b,a):iz(b,a):iz(b,a)}function
+u(a){if(typeof
+a==="number"&&a!==hZ)return a+1|0;return Fb(a)}function
+tV(a){if(typeof
+a==="number"&&a!==ia)return a-1|0;return E9(a)}function
+dT(a){return typeof
+a==="number"?0<=a?a:a!==ia?-a|0:oy(a):oy(a)}function
 P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:nH(b,a)}return nH(b,a)}function
-b4(b,a){if(typeof
+c=b<<a;return c>>a===b?c:oA(b,a)}return oA(b,a)}function
+ch(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return CW(b,a)}function
-cN(a){return typeof
-a==="number"?a:CZ(a)}var
-e=0,j=1;function
-ac(b,a){return 0<ax(b,a)?a:b}function
-r(b,a){return 0<=ax(b,a)?b:a}function
-sZ(b,a){return ax(b,a)<=0?1:0}function
-s0(b,a){return 0<=ax(b,a)?1:0}function
-fZ(b,a){return ax(b,a)<0?1:0}function
-iS(b,a){return 0<ax(b,a)?1:0}function
-s1(b,a){return CT(b,a,0,E(a))}function
-dC(e,a){var
-d=CN(e,a),b=d[2],c=d[1];if(0<=Z(b))return[0,c,b];if(0<=Z(a)){var
-f=k(b,a);return[0,sY(c),f]}var
-g=l(b,a);return[0,L(c),g]}function
-g(c,b){return a(c,b)}function
-s2(a){return CX(a)}function
-dD(a){return Z(a)}function
-D(b,a){return h1(b,a)}function
-o(b,a){return ax(b,a)<=0?1:0}function
-y(b,a){return ax(b,a)<0?1:0}function
-M(a){return a}function
-dE(a){try{var
-b=cN(a);return b}catch(a){a=br(a);if(a===iR)return fy(s3);throw a}}function
-s4(c,b,a){return CO(c,b,a)}function
-b5(a){return a?0:1}function
-ad(b,a){var
-c=a?[0,f(b,a[1])]:a;return c}function
-h(a){return a[1]}function
-i(a){return a[2]}function
+c=a<32?a:31;return b>>c}return E$(b,a)}function
+cD(a){return typeof
+a==="number"?a:Fc(a)}var
+d=0,j=1;function
+aa(b,a){return 0<aD(b,a)?a:b}function
+r(b,a){return 0<=aD(b,a)?b:a}function
+jq(b,a){return aD(b,a)<=0?1:0}function
+tW(b,a){return 0<=aD(b,a)?1:0}function
+gq(b,a){return aD(b,a)<0?1:0}function
+gr(b,a){return 0<aD(b,a)?1:0}function
+tX(b,a){return E8(b,a,0,I(a))}function
+ci(e,a){var
+d=E2(e,a),b=d[2],c=d[1];if(0<=U(b))return[0,c,b];if(0<=U(a)){var
+f=m(b,a);return[0,tV(c),f]}var
+g=k(b,a);return[0,u(c),g]}function
+i(c,b){return a(c,b)}function
+tY(a){return Fa(a)}function
+dU(a){return U(a)}function
+D(b,a){return iA(b,a)}function
+o(b,a){return aD(b,a)<=0?1:0}function
+w(b,a){return aD(b,a)<0?1:0}function
+E(a){return a}function
+dV(a){try{var
+b=cD(a);return b}catch(a){a=by(a);if(a===jp)return eE(tZ);throw a}}function
+t0(c,b,a){return E3(c,b,a)}function
+bW(a){return a?0:1}function
+ab(b,a){var
+c=a?[0,g(b,a[1])]:a;return c}function
+f(a){return a[1]}function
+h(a){return a[2]}function
 A(a){var
 b=a?A(a[2])+1|0:a;return b}function
-bi(a,b){if(a){var
-c=bi(a[2],b);return[0,a[1],c]}return b}function
-s5(a){return ar(0,a-1|0)}function
-cO(b,a){return b+a|0}function
-s6(b,a){return a4(b,a)}function
-f0(b,a){return ar(0,b-a|0)}function
-iT(b,a){function
-c(b){return iT(b,a)+1|0}function
+bk(a,b){if(a){var
+c=bk(a[2],b);return[0,a[1],c]}return b}function
+t1(a){return aq(0,a-1|0)}function
+aR(b,a){return b+a|0}function
+an(b,a){return aN(b,a)}function
+c6(b,a){return aq(0,b-a|0)}function
+jr(b,a){function
+c(b){return jr(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-iU(b,a){function
-c(b){return iT(a,iU(b,a))}function
+js(b,a){function
+c(b){return jr(a,js(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-f1(b,a){return b<=a?1:0}function
-ae(b,a){return b<a?1:0}function
-f2(b,a){function
+eW(b,a){return b<=a?1:0}function
+Z(b,a){return b<a?1:0}function
+gs(b,a){function
 c(b){function
-c(a){return f2(b,a)+1|0}function
+c(a){return gs(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-iV(b,a){function
-c(a){return iU(b,iV(b,a))}function
+jt(b,a){function
+c(a){return js(b,jt(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-f3(d,c,b,a){function
-e(d){function
-e(a){return f3(d,c,b,a)}function
-f(a){return f3(d,c,b+1|0,c)}return 0===a?f(0):e(a-1|0)}function
-f(c){return[0,b,a]}return 0===d?f(0):e(d-1|0)}function
-s7(b,a){function
-c(a){return h(f3(b,a,0,a))}function
-d(b){return a}return 0===a?d(0):c(a-1|0)}var
-ez=function
-c(a,b){return c.fun(a,b)};CF(ez,function(b,a){function
-f(i){function
-d(a){return L(g(2,j))}function
-f(a){return g(2,L(a))}function
-h(a){return L(g(2,L(a)))}if(o(a,j))return d(0);var
-b=dC(a,M(2)),c=b[1];return D(b[2],e)?f(c):h(c)}function
+bF(b,a){return 0===a?0:fQ(b,a)}function
+gt(b,a){return 0===a?b:fV(b,a)}var
+eX=function
+c(a,b){return c.fun(a,b)};EV(eX,function(b,a){function
+f(h){function
+e(a){return u(i(2,j))}function
+f(a){return i(2,u(a))}function
+g(a){return u(i(2,u(a)))}if(o(a,j))return e(0);var
+b=ci(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
+g(b){function
+f(a){return i(2,u(b))}function
+g(a){return u(i(2,m(b,a)))}function
+h(a){return i(2,n(eX,b,a))}if(o(a,j))return f(0);var
+c=ci(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
 h(b){function
-f(a){return g(2,L(b))}function
-h(a){return L(g(2,k(b,a)))}function
-i(a){return g(2,m(ez,b,a))}if(o(a,j))return f(0);var
-c=dC(a,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)}function
-i(b){function
-f(a){return L(g(2,L(b)))}function
-h(a){return g(2,m(ez,b,a))}function
-i(a){return L(g(2,m(ez,b,a)))}if(o(a,j))return f(0);var
-c=dC(a,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)}if(o(b,j))return f(0);var
-c=dC(b,M(2)),d=c[1];return D(c[2],e)?h(d):i(d)});function
-dF(a,b,c){function
-h(c){return f(a,b)}function
-i(c){return dF(a,dF(a,b,c),c)}function
-k(c){return f(a,dF(a,dF(a,b,c),c))}if(o(c,j))return h(0);var
-d=dC(c,M(2)),g=d[1];return D(d[2],e)?i(g):k(g)}function
-s8(b){function
-c(c){return a(b,c)}return function(a){return dF(c,j,a)}}function
-bc(c,a){function
-d(a){return e}function
-g(a){return f(s8(c),a)}function
+f(a){return u(i(2,u(b)))}function
+g(a){return i(2,n(eX,b,a))}function
+h(a){return u(i(2,n(eX,b,a)))}if(o(a,j))return f(0);var
+c=ci(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=ci(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
+dW(a,b,c){function
+h(c){return g(a,b)}function
+i(c){return dW(a,dW(a,b,c),c)}function
+k(c){return g(a,dW(a,dW(a,b,c),c))}if(o(c,j))return h(0);var
+e=ci(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
+ju(a){return E(a+1|0)}function
+t2(b){function
+c(c){return a(b,c)}return function(a){return dW(c,j,a)}}function
+bl(c,a){function
+e(a){return d}function
+f(a){return g(t2(c),a)}function
 h(a){return j}var
-b=dD(a);return 0===b?h(0):0<b?g(a):d(s(a))}function
-bd(a){return 0<=dD(a)?dE(a):0}function
-t(b,a){return 0===dD(a)?e:dp(b,a)}function
-bM(a){return 0<dD(a)?M(a5(a)-1|0):e}function
-bj(a){return 0<=dD(a)?s2(a):e}function
-a7(b,c){var
-a=dE(c);return 0<=a?P(b,a):b4(b,-a|0)}function
-b6(b,c){var
-a=dE(c);return 0<=a?b4(b,a):P(b,-a|0)}function
-cP(b,a){return a?a[1]:b}function
-f4(a){var
+b=dU(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
+a9(a){return 0<=dU(a)?dV(a):0}function
+t(b,a){return 0===dU(a)?d:dG(b,a)}function
+bX(a){return 0<dU(a)?E(aW(a)-1|0):d}function
+bm(a){return 0<=dU(a)?tY(a):d}function
+bd(b,c){var
+a=dV(c);return 0<=a?P(b,a):ch(b,-a|0)}function
+cj(b,c){var
+a=dV(c);return 0<=a?ch(b,a):P(b,-a|0)}function
+bs(b,a){return a?a[1]:b}function
+eY(a){var
 b=a?a[2]:a;return b}function
-Q(c,a,b){function
-d(c){return a?Q(c,a[2],b):b}function
+H(c,a,b){function
+d(c){return a?H(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bw(a,b){function
-c(b){return a?bw(a[2],b):a}function
+bG(a,b){function
+c(b){return a?bG(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-n(b,a){if(a)var
-d=n(b,a[2]),c=[0,f(b,a[1]),d];else
+t3(d,c){var
+a=d;for(;;){if(a){var
+b=a[2];if(b){var
+a=b;continue}return a[1]}return c}}function
+l(b,a){if(a)var
+d=l(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-iW(b,a){if(a){var
-c=iW(b,a[2]);return bi(f(b,a[1]),c)}return a}function
-bN(e,d,c){var
+bY(b,a){if(a){var
+c=bY(b,a[2]);return bk(g(b,a[1]),c)}return a}function
+bZ(e,d,c){var
 a=d,b=c;for(;;){if(a){var
-f=m(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aT(c,b,a){if(a){var
-d=aT(c,b,a[2]);return m(c,a[1],d)}return b}function
-bO(e,d){var
+f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
+aH(c,b,a){if(a){var
+d=aH(c,b,a[2]);return n(c,a[1],d)}return b}function
+b0(e,d){var
 a=d;for(;;){if(a){var
-b=f(e,a[1]);if(!b){var
+b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-N(d,c){var
+G(d,c){var
 a=c;for(;;){if(a){var
-b=f(d,a[1]);if(b){var
+b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cQ(b,e){var
+c7(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cQ(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,c7(b,c)];var
 a=c;continue}return a}}function
-V(b,a){if(b)if(a)var
-d=V(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+W(b,a){if(b)if(a)var
+d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cn(b,a){function
+cE(b,a){function
 c(c){if(a)var
-d=cn(c,a[2]),b=[0,a[1],d];else
+d=cE(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-cR(b,a){function
-c(b){return a?cR(b,a[2]):a}function
+c8(b,a){function
+c(b){return a?c8(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-bk(b,a){function
-c(a){return[0,b,bk(b+1|0,a)]}function
+ac(b,a){function
+c(a){return[0,b,ac(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bl(b,a){function
-c(a){return[0,b,bl(b,a)]}function
+bt(b,a){function
+c(a){return[0,b,bt(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-s9(a,b){return D(Q(f2(b,f0(A(a),1)),a,e),j)}function
-af(c,b){if(c){if(b){var
-d=af(c[2],b[2]);return k(a(c[1],b[1]),d)}return e}return e}function
-Y(a){if(a){var
-b=Y(a[2]);return k(a[1],b)}return e}function
-iX(c,b){if(b){var
-d=a(c,iX(c,b[2]));return k(b[1],d)}return e}function
-s_(c,b,a){var
-d=dE(a);return s4(c,dE(b),d)}function
-s$(a){var
-e=a7(j,l(a,j));function
+t4(a,b){return D(H(gs(b,c6(A(a),1)),a,d),j)}function
+ag(c,b){if(c){if(b){var
+e=ag(c[2],b[2]);return m(a(c[1],b[1]),e)}return d}return d}function
+_(a){if(a){var
+b=_(a[2]);return m(a[1],b)}return d}function
+jv(c,b){if(b){var
+e=a(c,jv(c,b[2]));return m(b[1],e)}return d}function
+t5(c,b,a){var
+d=dV(a);return t0(c,dV(b),d)}function
+t6(a){var
+e=bd(j,k(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=b6(g,j),f=b6(c,a),h=b(e,a,f,d);return b(e,a,l(c,a7(f,a)),h)}function
-h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-iY(c,b,a){if(b){if(a){var
-d=iY(c,b[2],a[2]),e=a7(a[1],c);return[0,k(b[1],e),d]}return b}return n(function(a){return a7(a,c)},a)}function
-iZ(b,a){if(a){var
-c=iZ(b,a[2]);return iY(b,a[1],c)}return a}function
-ta(g,f,e){var
+a=cj(g,j),f=cj(c,a),h=b(e,a,f,d);return b(e,a,k(c,bd(f,a)),h)}function
+h(a){return[0,k(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
+jw(c,b,a){if(b){if(a){var
+d=jw(c,b[2],a[2]),e=bd(a[1],c);return[0,m(b[1],e),d]}return b}return l(function(a){return bd(a,c)},a)}function
+jx(b,a){if(a){var
+c=jx(b,a[2]);return jw(b,a[1],c)}return a}function
+t7(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
-h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dG=iV(2,6),tb=6;function
-i0(b,a){function
+h=b[2],i=c[2],d=m(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
+dX=jt(2,6),t8=6;function
+jy(b,a){function
 c(c){if(a)var
-d=i0(c,cR(dG,a)),b=[0,cn(dG,a),d];else
+d=jy(c,c8(dX,a)),b=[0,cE(dX,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-tc(a){var
-c=a7(j,a),d=a7(j,l(a,j));return function(e,b){var
-f=i0(e,b);return n(function(b){var
-e=iZ(a,b);return[0,iX(c,bl(d,A(b))),e]},f)}}function
-td(b,a){return n(function(b){return ta(e,a,i(b))},b)}function
-i1(e,c,b){if(c)if(b)var
-f=i1(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+t9(a){var
+c=bd(j,a),d=bd(j,k(a,j));return function(e,b){var
+f=jy(e,b);return l(function(b){var
+e=jx(a,b);return[0,jv(c,bt(d,A(b))),e]},f)}}function
+t_(b,a){return l(function(b){return t7(d,a,h(b))},b)}function
+jz(e,c,b){if(c)if(b)var
+f=jz(e,c[2],b[2]),g=b[1],d=[0,m(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-eA(i,h,c){var
+eZ(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
-d=a[2],f=b[2],g=b[1];if(D(g,e)){var
-b=f,a=d;continue}var
-j=eA(f,d,c);return i1(g,a[1],j)}return c}return c}}function
-i2(d,c,b,a){if(b){if(a){var
-f=i2(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cu(s$(d),tb,c,g,f)}var
+e=a[2],f=b[2],g=b[1];if(D(g,d)){var
+b=f,a=e;continue}var
+j=eZ(f,e,c);return jz(g,a[1],j)}return c}return c}}function
+jA(d,c,b,a){if(b){if(a){var
+f=jA(d,c,b[2],a[2]),g=m(b[1][1],a[1]);return cN(t6(d),t8,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-te(b,e,d,c){return cn(e,i2(b,a(b,M(dG)),d,c))}function
-eB(b,a){if(b)if(a)var
-d=eB(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+t$(b,e,d,c){return cE(e,jA(b,a(b,E(dX)),d,c))}function
+e0(b,a){if(b)if(a)var
+d=e0(b[2],a[2]),c=[0,m(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dH(b){var
-f=a7(j,l(b,j));return function(c,g){var
-h=M(dG),d=bd(t(M(c),h)),i=a(b,M(f0(c,s6(d,dG))));return n(function(a){return l(s_(Q(d,a,e),i,b),f)},g)}}function
-eC(a){if(a){var
-b=eC(a[2]);return k(ey(a[1]),b)}return e}function
-H(b,a){return s(t(s(b),a))}function
-bP(d,c,b){var
-e=H(a(d,c),b);return[0,t(a(d,c),b),e]}function
-dI(b,a){var
-c=i(a),d=k(i(b),c),e=h(a);return[0,k(h(b),e),d]}function
-tf(b,c){if(o(e,b)){var
-d=a(b,i(c));return[0,a(b,h(c)),d]}var
-f=a(b,h(c));return[0,a(b,i(c)),f]}function
-f5(d,c,b){var
-e=i(b),f=H(a(i(c),e),d),g=h(b);return[0,t(a(h(c),g),d),f]}function
-tg(b,c){var
-d=h(c),e=H(a(b,b),d),f=i(c);return[0,t(a(b,b),f),e]}function
-th(d,c,b){var
-e=H(a(i(b),c),d);return[0,t(a(h(b),c),d),e]}function
-ti(b){var
+dY(b){var
+f=bd(j,k(b,j));return function(c,g){var
+h=E(dX),e=a9(t(E(c),h)),i=a(b,E(c6(c,an(e,dX))));return l(function(a){return k(t5(H(e,a,d),i,b),f)},g)}}function
+e1(a){if(a){var
+b=e1(a[2]);return m(dT(a[1]),b)}return d}function
+K(b,a){return s(t(s(b),a))}function
+bn(d,c,b){var
+e=K(a(d,c),b);return[0,t(a(d,c),b),e]}function
+be(b,a){var
+c=h(a),d=m(h(b),c),e=f(a);return[0,m(f(b),e),d]}function
+ua(a){var
+b=s(f(a));return[0,s(h(a)),b]}function
+ub(b,a){var
+c=f(a),d=k(h(b),c),e=h(a);return[0,k(f(b),e),d]}function
+e2(b,c){if(o(d,b)){var
+e=a(b,h(c));return[0,a(b,f(c)),e]}var
+g=a(b,f(c));return[0,a(b,h(c)),g]}function
+gu(d,c,b){var
+e=h(b),g=K(a(h(c),e),d),i=f(b);return[0,t(a(f(c),i),d),g]}function
+uc(b,a){var
+c=h(a),d=r(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
+gv(b,c){var
+d=f(c),e=K(a(b,b),d),g=h(c);return[0,t(a(b,b),g),e]}function
+e3(d,c,b){var
+e=K(a(h(b),c),d);return[0,t(a(f(b),c),d),e]}function
+ud(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
-if(2!==a[0])return o(e,a[1][1]);return 0}function
-i3(a){var
+if(2!==a[0])return o(d,a[1][1]);return 0}function
+jB(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-d=ti(a);if(d){var
-f=a[16];return N(function(a){return o(e,a)},f)}return d}}else
+e=ud(a);if(e){var
+f=a[16];return G(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-i4(d,c,b){function
+jC(d,c,b){function
 e(b){var
-e=i4(d,k(c,j),b);return[0,t(d,k(a(g(2,j),c),j)),e]}function
+e=jC(d,m(c,j),b);return[0,t(d,m(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-i5(d,c,b){if(b){var
-f=b6(a(c,i5(d,c,b[2])),d);return k(b[1],f)}return e}function
-i6(c,b){function
+jD(e,c,b){if(b){var
+f=cj(a(c,jD(e,c,b[2])),e);return m(b[1],f)}return d}function
+jE(c,b){function
 d(a){var
-b=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j)))))))))))),d=t(i6(c,a),b);return k(L(g(2,L(g(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jE(c,a),b);return m(u(i(2,u(i(2,j)))),d)}function
 e(d){var
-b=bc(g(2,j),c);return a(g(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-i7(b,i,h,f,e){var
-c=t(a7(f,b),e),l=i5(b,b6(a(c,c),b),i),d=b6(a(a(g(2,j),c),l),b);return[0,d,k(d,h)]}function
-i8(h,f,e,d,c,b){function
-i(c){var
-i=dI(b,i7(h,f,e,j,k(a(g(2,j),d),j)));return i8(h,f,e,k(d,j),c,i)}function
-l(a){return 0}var
-m=0===c?l(0):i(c-1|0);return[0,b,m]}function
-f6(i,h){var
-l=g(2,g(2,g(2,g(2,j)))),a=k(bM(i),l),b=s7(cO(h,3),4)+1|0,c=i4(bc(g(2,j),a),e,b),m=g(2,g(2,g(2,g(2,g(2,j))))),n=t(i6(a,b),m),d=k(g(2,L(g(2,j))),n),o=bd(g(2,g(2,g(2,g(2,g(2,j)))))),f=i8(a,c,d,g(2,g(2,g(2,g(2,g(2,j))))),o,[0,e,e]);return[0,a,c,d,f,Q(bd(g(2,g(2,g(2,g(2,g(2,j)))))),f,[0,e,e])]}function
-tj(d,c,b){var
-e=s(b6(s(a(i(b),c)),d));return[0,b6(a(h(b),c),d),e]}function
-i9(q,b,p,n,f){var
-d=a(g(2,g(2,g(2,g(2,g(2,j))))),n),e=t(d,f),h=o(g(2,g(2,g(2,g(2,g(2,j))))),e);if(h)var
-r=bd(l(e,g(2,g(2,g(2,g(2,g(2,j))))))),c=bw(b[4],r);else
+b=bl(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+jF(b,h,g,f,e){var
+c=t(bd(f,b),e),k=jD(b,cj(a(c,c),b),h),d=cj(a(a(i(2,j),c),k),b);return[0,d,m(d,g)]}function
+jG(g,f,e,d,c,b){function
+h(c){var
+h=be(b,jF(g,f,e,j,m(a(i(2,j),d),j)));return jG(g,f,e,m(d,j),c,h)}function
+k(a){return 0}var
+l=0===c?k(0):h(c-1|0);return[0,b,l]}function
+e4(h,g){var
+k=i(2,i(2,i(2,i(2,j)))),a=m(bX(h),k),b=bF(aR(g,3),4)+1|0,c=jC(bl(i(2,j),a),d,b),l=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jE(a,b),l),e=m(i(2,u(i(2,j))),n),o=a9(i(2,i(2,i(2,i(2,i(2,j)))))),f=jG(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,H(a9(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+ue(d,c,b){var
+e=s(cj(s(a(h(b),c)),d));return[0,cj(a(f(b),c),d),e]}function
+jH(q,b,p,n,f){var
+d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=t(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
+r=a9(k(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bG(b[4],r);else
 var
-c=h;if(c)var
-i=a(e,f),s=k(d,i),u=l(d,i),v=i7(b[1],b[2],b[3],u,s),w=dI(c[1],v),x=dI(tf(p,b[5]),w),m=[0,tj(b[1],q,x)];else
+c=g;if(c)var
+h=a(e,f),s=m(d,h),u=k(d,h),v=jF(b[1],b[2],b[3],u,s),w=be(c[1],v),x=be(e2(p,b[5]),w),l=[0,ue(b[1],q,x)];else
 var
-m=c;return m}function
-tk(c,b,a){return o(e,a)?[0,c,a7(b,a)]:[0,a7(c,s(a)),b]}function
-tl(m,k,d,c){var
-n=y(e,d),p=n?y(e,c):n;if(p){var
-q=bM(c),f=l(bM(d),q),b=tk(d,c,f),r=h(b);if(o(i(b),r)){var
-s=i(b);return i9(m,k,f,h(b),s)}var
-t=i(b),u=h(b),v=a(g(2,j),u);return i9(m,k,l(f,j),v,t)}return p}function
-f7(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return s9(b,a)?[0,e,f7(b,a,d)]:f7(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-i_(b,a){if(b)if(a)var
-d=i_(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+l=c;return l}function
+uf(c,b,a){return o(d,a)?[0,c,bd(b,a)]:[0,bd(c,s(a)),b]}function
+ug(m,l,e,c){var
+n=w(d,e),p=n?w(d,c):n;if(p){var
+q=bX(c),g=k(bX(e),q),b=uf(e,c,g),r=f(b);if(o(h(b),r)){var
+s=h(b);return jH(m,l,g,f(b),s)}var
+t=h(b),u=f(b),v=a(i(2,j),u);return jH(m,l,k(g,j),v,t)}return p}function
+gw(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return t4(b,a)?[0,e,gw(b,a,d)]:gw(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+jI(b,a){if(b)if(a)var
+d=jI(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-i$(b,a){var
-c=bl(0,b);return bN(function(b,a){return i_(a,b)},a,c)}function
-be(a){if(a){var
+jJ(b,a){var
+c=bt(0,b);return bZ(function(b,a){return jI(a,b)},a,c)}function
+a1(a){if(a){var
 b=a[1];if(b)var
-c=be(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a1(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return tm}function
-ja(f,a,e){if(a)var
-b=a[1],c=m(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
+d=b;return d}return uh}function
+jK(f,a,e){if(a)var
+b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-eD(a,d,c,g,b){if(b){var
-h=b[2],e=b[1],i=ja(a,c,e);if(i){var
-m=eD(a,d,c,g,h);return[0,i[1],m]}var
-j=ja(a,g,e);if(j){var
-n=eD(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,eD(a,d,[0,[0,e,k]],c,h)]}else
+e5(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=jK(a,c,e);if(i){var
+m=e5(a,d,c,f,h);return[0,i[1],m]}var
+j=jK(a,f,e);if(j){var
+n=e5(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,e5(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-tn(c,b,a){return eD(c,b,0,0,a)}function
-jb(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-to(b,a){var
-d=h(a),c=jb(h(b),d);if(c){var
-e=i(a);return jb(i(b),e)}return c}function
-eE(b,a){if(b){var
+ui(c,b,a){return e5(c,b,0,0,a)}function
+jL(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+uj(b,a){var
+d=f(a),c=jL(f(b),d);if(c){var
+e=h(a);return jL(h(b),e)}return c}function
+e6(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-cS(b,a){if(b){var
-c=b[1];return a?[0,ac(c,a[1])]:[0,c]}return a}function
-dK(b,a){var
-c=i(a),d=cS(i(b),c),e=h(a);return[0,eE(h(b),e),d]}function
-jc(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,jc(a,b,d)]},g=function(a){return[0,dK(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-dL(c,b,e,d){var
-f=ad(function(d){return H(a(b,d),c)},d);return[0,ad(function(d){return t(a(b,d),c)},e),f]}function
-jd(e,d,a,c){if(a){var
-b=a[1],f=jd(e,d,a[2],c),g=i(i(b)),j=dL(e,d,h(i(b)),g);return jc(h(b),j,f)}return c}function
-a0(c){var
-b=bj(c);return D(a(b,b),c)?b:k(b,j)}function
-tp(a){return o(a,e)?e:a7(j,k(b6(bM(a),j),j))}function
-tq(b,d,c){var
-f=o(e,d),g=f?y(e,c):f;if(g)var
-i=a0(H(a(a(b,b),d),c)),h=[0,[0,bj(t(a(a(b,b),d),c)),i]];else
+c9(b,a){if(b){var
+c=b[1];return a?[0,aa(c,a[1])]:[0,c]}return a}function
+d0(b,a){var
+c=h(a),d=c9(h(b),c),e=f(a);return[0,e6(f(b),e),d]}function
+jM(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,jM(a,b,d)]},g=function(a){return[0,d0(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+d1(c,b,e,d){var
+f=ab(function(d){return K(a(b,d),c)},d);return[0,ab(function(d){return t(a(b,d),c)},e),f]}function
+jN(e,d,a,c){if(a){var
+b=a[1],g=jN(e,d,a[2],c),i=h(h(b)),j=d1(e,d,f(h(b)),i);return jM(f(b),j,g)}return c}function
+a2(c){var
+b=bm(c);return D(a(b,b),c)?b:m(b,j)}function
+uk(a){return o(a,d)?d:bd(j,m(cj(bX(a),j),j))}function
+ul(b,e,c){var
+f=o(d,e),g=f?w(d,c):f;if(g)var
+i=a2(K(a(a(b,b),e),c)),h=[0,[0,bm(t(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-eF(p,o,n,m){var
-c=p,b=o,f=n,d=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(D(g,e)){var
-c=l,b=j;continue}var
-i=y(e,g)?h[3]:h[2];if(i){var
-q=k(d,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),d=q;continue}return i}return[0,[0,f,d]]}return[0,[0,f,d]]}}function
-f8(m,l){var
-c=m,b=l;for(;;){if(c){if(b){var
-d=b[1];if(d){var
-i=b[2],f=c[2],h=c[1];if(D(h,e)){var
-c=f,b=i;continue}var
-n=f8(f,i),o=af(f,d[2]),p=a(g(2,j),o);return k(a(h,k(a(h,d[1]),p)),n)}return e}return e}return e}}function
-tr(h,b,d,c){if(y(e,b)){var
-i=a(h,c);return[0,[0,l(a(b,d),i),b]]}var
-f=D(b,e),g=f?D(c,e):f,k=g?[0,[0,d,j]]:g;return k}function
-ts(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=eF(d,k,a(b,i),m);if(c){var
-e=c[1],n=f8([0,b,d],[0,[0,g,f],j]);return tr(l,e[1],e[2],n)}return c}var
-tt=g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))),tu=bc(g(2,j),tt);function
+e7(p,o,n,l){var
+c=p,b=o,f=n,e=l;for(;;){if(c){if(b){var
+j=b[2],h=b[1],k=c[2],g=c[1];if(D(g,d)){var
+c=k,b=j;continue}var
+i=w(d,g)?h[3]:h[2];if(i){var
+q=m(e,a(g,i[1])),c=k,b=j,f=m(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
+gx(l,k){var
+c=l,b=k;for(;;){if(c){if(b){var
+e=b[1];if(e){var
+h=b[2],f=c[2],g=c[1];if(D(g,d)){var
+c=f,b=h;continue}var
+n=gx(f,h),o=ag(f,e[2]),p=a(i(2,j),o);return m(a(g,m(a(g,e[1]),p)),n)}return d}return d}return d}}function
+um(h,b,e,c){if(w(d,b)){var
+i=a(h,c);return[0,[0,k(a(b,e),i),b]]}var
+f=D(b,d),g=f?D(c,d):f,l=g?[0,[0,e,j]]:g;return l}function
+un(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=e7(d,k,a(b,i),m);if(c){var
+e=c[1],n=gx([0,b,d],[0,[0,g,f],j]);return um(l,e[1],e[2],n)}return c}var
+uo=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),up=bl(i(2,j),uo);function
 T(a){return a[8]}function
-dM(b,a){return Q(a,b[9],0)}function
-f9(b){var
+d2(b,a){return H(a,b[9],0)}function
+gy(b){var
 a=b[4];if(typeof
-a==="number"&&!a)return j;return e}function
-f_(f,d,c){var
+a==="number"&&!a)return j;return d}function
+gz(f,e,c){var
 b=f[4];if(typeof
-b==="number"&&!b)return a(d,c);return e}function
-dN(b){var
+b==="number"&&!b)return a(e,c);return d}function
+d3(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=T(b);return a(T(b),d)}}else
 if(2!==c[0]){var
-h=T(b);return a(s(g(2,j)),h)}var
-e=T(b),f=a(T(b),e);return a(s(g(2,j)),f)}function
-je(b){var
+g=T(b);return a(s(i(2,j)),g)}var
+e=T(b),f=a(T(b),e);return a(s(i(2,j)),f)}function
+jO(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
-if(2!==a[0])return o(e,a[1][1]);return 1}function
-f$(b){var
+if(2!==a[0])return o(d,a[1][1]);return 1}function
+gA(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-tv(a){var
+uq(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2890,197 +2905,197 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aF(b){var
+aK(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return tu;return j}function
-eG(c,b){var
-d=af(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return up;return j}function
+e8(c,b){var
+d=ag(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aF(c),f=a(a(aF(c),g),d),h=a0(f),i=bj(f);return[0,d,Y(b),i,h]}return[0,d,Y(b),j,j]}function
-eH(a){var
-h=a[9],b=n(function(b){return eG(a,b)},h),f=je(a);if(f)var
+g=aK(c),f=a(a(aK(c),g),d),h=a2(f),i=bm(f);return[0,d,_(b),i,h]}return[0,d,_(b),j,j]}function
+e9(a){var
+h=a[9],b=l(function(b){return e8(a,b)},h),f=jO(a);if(f)var
 i=a[2],c=A(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],d=N(function(b){var
+j=a[9],e=G(function(b){var
 c=a[1];return A(b)===c?1:0},j);else
 var
-d=c;var
-g=d?N(function(a){return y(e,a[3])},b):d,k=g?[0,b]:g;return k}var
-ga=g(2,g(2,g(2,g(2,L(g(2,j))))));function
-tw(a){return k(bM(aT(function(b,a){return r(b[1],a)},e,a)),j)}function
-jf(a){return k(k(tw(a),ga),j)}function
-tx(a,b){var
-c=a[9],d=A(a[9]);return m(tc(jf(b)),d,c)}function
-ty(a){var
-b=a[9];return n(function(a){return 0},b)}function
-jg(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=jg(g,e,d+1|0,b[2],a[2]);if(h)var
+e=c;var
+g=e?G(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
+gB=i(2,i(2,i(2,i(2,u(i(2,j))))));function
+ur(a){return m(bX(aH(function(b,a){return r(b[1],a)},d,a)),j)}function
+jP(a){return m(m(ur(a),gB),j)}function
+us(a,b){var
+c=a[9],d=A(a[9]);return n(t9(jP(b)),d,c)}function
+ut(a){var
+b=a[9];return l(function(a){return 0},b)}function
+jQ(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=jQ(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?td(g,b[1]):j;var
+j=g(e,d),i=j?t_(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-eI(c,b){if(b)var
-e=b[1],f=eI(c,b[2]),d=[0,n(function(b){return a(a(M(c[1]),e),b)},b),f];else
+e_(c,b){if(b)var
+e=b[1],f=e_(c,b[2]),d=[0,l(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gb(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gb(c,g,f[2],e[2],d[2],b),i=e[1],j=n(function(b){return a(i,b)},b),k=f[1];return[0,bi(m(dH(g),k,d),j),h]}return eI(c,b)}return eI(c,b)}return eI(c,b)}function
-gc(d,b){if(b){var
-a=Q(b[1],d,0);if(a)var
-c=gc(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+gC(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gC(c,g,f[2],e[2],d[2],b),i=e[1],j=l(function(b){return a(i,b)},b),k=f[1];return[0,bk(n(dY(g),k,d),j),h]}return e_(c,b)}return e_(c,b)}return e_(c,b)}function
+gD(d,b){if(b){var
+a=H(b[1],d,0);if(a)var
+c=gD(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return tz}function
-jh(c,b){var
+e=a;return e}return uu}function
+jR(c,b){var
 d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
 e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-ji(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:ad(function(b){return a(e,b)},c)}var
-g=i(b),j=d(i(c),g),k=h(b);return[0,d(h(c),k),j]}function
-cT(d,c,b){var
-f=aF(d),g=o(e,b)?c[3]:c[4];return t(a(b,g),f)}function
-gd(c,b,a){return s(cT(c,b,s(a)))}function
-ge(f,c,b,d){var
-g=o(e,b)?c[4]:c[3],h=a(d,g);return t(a(b,aF(f)),h)}function
-jj(b,l,d,c){var
-f=f_(b,l,d[1]);if(y(e,dN(b)))var
-m=c[2],n=c[1],j=m,g=n;else
+jS(g,e,c,b){function
+d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
+i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
+c_(e,c,b){var
+f=aK(e),g=o(d,b)?c[3]:c[4];return t(a(b,g),f)}function
+gE(c,b,a){return s(c_(c,b,s(a)))}function
+gF(f,c,b,e){var
+g=o(d,b)?c[4]:c[3],h=a(e,g);return t(a(b,aK(f)),h)}function
+jT(b,k,e,c){var
+g=gz(b,k,e[1]);if(w(d,d3(b)))var
+l=c[2],n=c[1],j=l,i=n;else
 var
-q=h(c),r=i(c),j=q,g=r;var
-o=ad(function(c){return k(f,cT(b,d,a(s(dN(b)),c)))},j),p=ad(function(c){return k(f,gd(b,d,a(s(dN(b)),c)))},g);return[0,f9(b),p,o]}function
-jk(b,h){var
-d=f$(b);if(d)var
-c=d[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(h,a(T(b),q)),p))],i=[0,[0,e,[0,a(c[2],c[2]),0,r]],0];else
+q=f(c),r=h(c),j=q,i=r;var
+o=ab(function(c){return m(g,c_(b,e,a(s(d3(b)),c)))},j),p=ab(function(c){return m(g,gE(b,e,a(s(d3(b)),c)))},i);return[0,gy(b),p,o]}function
+jU(b,g){var
+e=gA(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(g,a(T(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
-i=d;var
-f=tv(b);if(f)var
-l=f[1],m=l[2],n=l[1],t=M(b[1]),u=[0,a(a(a(a(g(2,j),h),t),n),m)],v=[0,g(2,j),0,u],o=[0,[0,k(n,m),v],0];else
+h=e;var
+f=uq(b);if(f)var
+k=f[1],l=k[2],n=k[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),l)],v=[0,i(2,j),0,u],o=[0,[0,m(n,l),v],0];else
 var
-o=f;return bi(o,i)}function
-bQ(d,e){var
+o=f;return bk(o,h)}function
+b1(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=bQ(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b1(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gf(b){var
+gG(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return T(b);var
 d=T(b);return a(T(b),d)}function
-tA(c,h,b,d,g){if(typeof
+uv(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=T(c),q=a(T(c),p),u=a0(r(e,H(a(a(a(b,b),q),i),h))),v=d[1];return[0,i,a(a(b,b),v),u]}var
-n=t(cT(c,d,s(a(a(b,gf(c)),i))),h);return[0,i,a0(d[1]),n]}var
+p=T(c),q=a(T(c),p),u=a2(r(d,K(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
+n=t(c_(c,e,s(a(a(b,gG(c)),i))),h);return[0,i,a2(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
-l=o(e,f);if(l)var
-x=T(c),y=a(T(c),x),z=bj(t(a(a(a(b,b),y),f),h)),A=d[1],m=[1,f,a(a(b,b),A),z];else
+l=o(d,f);if(l)var
+x=T(c),y=a(T(c),x),z=bm(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(cT(c,d,a(a(b,gf(c)),f)),h);return[1,f,a0(d[1]),w]}}function
-tB(f,b,d,c){var
-g=a(f,d);return a0(r(e,H(l(a(b,c),g),b)))}function
-tC(m,i,c,h,e,b,d){var
-f=m[4];if(typeof
+w=t(c_(c,e,a(a(b,gG(c)),f)),h);return[1,f,a2(e[1]),w]}}function
+uw(f,b,e,c){var
+g=a(f,e);return a2(r(d,K(k(a(b,c),g),b)))}function
+ux(l,h,c,g,e,b,d){var
+f=l[4];if(typeof
 f==="number"&&!f){var
-n=k(l(e,a(a(g(2,j),i),d)),h),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-tD(n,m,c,i,e,b,d){var
+n=m(k(e,a(a(i(2,j),h),d)),g),p=m(b,c);return o(a(m(b,c),p),n)}return o(k(a(c,e),d),b)}function
+uy(n,l,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
-h=o(c,b);if(h){var
-p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(g(2,j),m),d)),i),q)}return h}return o(k(a(c,e),d),b)}function
-tE(g,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(tC(g,f,e,d,a[2],a[3],c)){var
-j=i(b),k=h(b);return[0,eE([0,a[1]],k),j]}return b}if(tD(g,f,e,d,a[2],a[3],c)){var
-l=i(b),m=cS([0,a[1]],l);return[0,h(b),m]}return b}}function
-jl(d,c,b,a){if(c){if(b){if(a){var
-e=jl(d,c[2],b[2],a[2]);return[0,a8(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-jm(f,e,d,b,a){if(b)if(a)var
-g=jm(f,e,d,b[2],a[2]),c=[0,tA(f,e,d,b[1],a[1]),g];else
+g=o(c,b);if(g){var
+p=k(b,c),q=a(k(b,c),p);return o(m(k(e,a(a(i(2,j),l),d)),h),q)}return g}return o(m(a(c,e),d),b)}function
+uz(i,g,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(ux(i,g,e,d,a[2],a[3],c)){var
+j=h(b),k=f(b);return[0,e6([0,a[1]],k),j]}return b}if(uy(i,g,e,d,a[2],a[3],c)){var
+l=h(b),m=c9([0,a[1]],l);return[0,f(b),m]}return b}}function
+jV(d,c,b,a){if(c){if(b){if(a){var
+e=jV(d,c[2],b[2],a[2]);return[0,ba(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+jW(f,e,d,b,a){if(b)if(a)var
+g=jW(f,e,d,b[2],a[2]),c=[0,uv(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-jn(b,a){if(b){if(a){var
-c=jn(b[2],a[2]),d=a[1];return[0,k(ey(b[1]),d),c]}return a}return a}function
-jo(a){if(a){var
+jX(b,a){if(b){if(a){var
+c=jX(b[2],a[2]),d=a[1];return[0,m(dT(b[1]),d),c]}return a}return a}function
+jY(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=jn(c,jo(a[2])),g=eC(c),d=[0,k(b[1],g),f];else
+c=b[2],f=jX(c,jY(a[2])),g=e1(c),d=[0,m(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-tF(a){return aT(r,e,jo(a))}function
-tG(b,c){var
-d=a(b,b),e=l(a(g(2,j),b),c);return function(c,b){var
-f=a(e,b);return l(a(d,c),f)}}function
-tH(g,f,e,d,c,b){var
-h=a(d,tp(a(M(c),b)));return H(k(a0(a(f,e)),h),g)}function
-jp(g,f){var
-a=eF(f,g,e,e);if(a)var
-b=a[1],c=D(b[1],e),h=c?[0,b[2]]:c,d=h;else
+uA(a){return aH(r,d,jY(a))}function
+uB(b,c){var
+d=a(b,b),e=k(a(i(2,j),b),c);return function(c,b){var
+f=a(e,b);return k(a(d,c),f)}}function
+uC(g,f,e,d,c,b){var
+h=a(d,uk(a(E(c),b)));return K(m(a2(a(f,e)),h),g)}function
+jZ(g,f){var
+a=e7(f,g,d,d);if(a)var
+b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
-d=a;return d}function
-tI(b,i,h,f,e){var
-c=jp(h,f);if(c){var
-d=jp(h,n(s,f));if(d)var
-o=a(g(2,j),b),p=a(a(g(2,j),b),e),q=l(s(a(i,d[1])),p),t=a(i,c[1]),k=[0,H(r(l(a(a(g(2,j),b),e),t),q),o)];else
+e=a;return e}function
+uD(b,h,g,f,e){var
+c=jZ(g,f);if(c){var
+d=jZ(g,l(s,f));if(d)var
+o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=k(s(a(h,d[1])),p),t=a(h,c[1]),m=[0,K(r(k(a(a(i(2,j),b),e),t),q),o)];else
 var
-k=d;var
-m=k}else
+m=d;var
+n=m}else
 var
-m=c;return m}function
-jq(h,g,f,b,a){if(b){if(a){var
-c=tI(h,g,f,b[1],a[1]);if(c)var
-d=jq(h,g,f,b[2],a[2]),k=d?[0,r(c[1],d[1])]:d,i=k;else
+n=c;return n}function
+j0(h,g,f,b,a){if(b){if(a){var
+c=uD(h,g,f,b[1],a[1]);if(c)var
+e=j0(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
-j=a;return j}return[0,e]}function
-jr(b,a){if(b)if(a)var
-d=a[1],e=jr(b[2],a[2]),c=[0,n(function(a){return af(a,d)},b),e];else
+j=a;return j}return[0,d]}function
+j1(b,a){if(b)if(a)var
+d=a[1],e=j1(b[2],a[2]),c=[0,l(function(a){return ag(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-tJ(e,b,d){var
+uE(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a(b,b),h=a(g(2,j),b);return function(c,b){var
-e=a(h,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-js(e,c,b){if(c)if(b)var
-f=js(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+f=a(b,b),g=a(i(2,j),b);return function(c,b){var
+e=a(g,b);return m(k(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
+j2(e,c,b){if(c)if(b)var
+f=j2(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-tK(e,d,a,c){var
+uF(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return js(d,a,c);return a}function
-tL(b,c,d,m,i){var
+b==="number"&&!b)return j2(d,a,c);return a}function
+uG(b,c,d,l,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=T(b),o=a(T(b),n),h=a(a(d,d),o);return function(p,o,d,b){var
-e=a(g(2,j),b),f=[0,H(a(c,k(k(i,d),e)),h)],n=a(g(2,j),b);return[0,[0,t(a(c,l(k(m,d),n)),h)],f]}}var
-f=a(d,gf(b));return function(g,e,i,d){var
-h=[0,s(ge(b,g,a(c,l(s(e),d)),f))];return[0,[0,ge(b,g,a(c,l(e,d)),f)],h]}}function
-cU(b){var
+n=T(b),o=a(T(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+e=a(i(2,j),b),f=[0,K(a(c,m(m(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,k(m(l,d),n)),g)],f]}}var
+f=a(d,gG(b));return function(g,e,i,d){var
+h=[0,s(gF(b,g,a(c,k(s(e),d)),f))];return[0,[0,gF(b,g,a(c,k(e,d)),f)],h]}}function
+c$(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-jt(b,c){var
-d=dN(b);return a(c,a(cU(b),d))}function
-eJ(b,h,s,r,q,p,d,o,c){if(c){var
-i=c[1],f=i[1],j=y(e,f);if(j){var
-t=i[2],u=a(a(p,cU(b)),f),v=d[1],w=f_(b,h,d[1]),g=ts(h,r,q,f9(b),w,v,o,u,t);if(g)var
-k=g[1],x=a(a(k[2],f),s),l=[0,ge(b,d,k[1],x)];else
+j3(b,c){var
+d=d3(b);return a(c,a(c$(b),d))}function
+e$(b,h,s,r,q,p,e,o,c){if(c){var
+i=c[1],f=i[1],j=w(d,f);if(j){var
+t=i[2],u=a(a(p,c$(b)),f),v=e[1],x=gz(b,h,e[1]),g=un(h,r,q,gy(b),x,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,gF(b,e,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3089,429 +3104,438 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-tM(l,k,g,e,d,q,p,m,b,o,c){var
-r=m[1];if(r){var
-w=b[2],x=n(function(b){return a(w,b)},q),t=bi(f(p,o),x),y=i(c),z=m[2],A=cS(ad(s,eJ(l,k,g,e,d,s(j),b,t,z)),y),B=h(c);return[0,eE(eJ(l,k,g,e,d,j,b,t,[0,r[1]]),B),A]}var
-u=m[2];if(u){var
-C=b[2],D=n(function(b){return a(C,b)},q),v=bi(f(p,o),D),E=i(c),F=[0,u[1]],G=cS(ad(s,eJ(l,k,g,e,d,s(j),b,v,F)),E),H=h(c);return[0,eE(eJ(l,k,g,e,d,j,b,v,0),H),G]}return c}function
-gg(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=cR(b,o);if(d){var
-e=cR(b,a);if(e){var
-n=cO(p,b),q=gg(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,tM(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bi(cn(b,a),r)}return a}return a}return a}function
-tN(a){var
-b=a[4];return iW(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-eK(b,a){return Q(a,b,[0,e,e,j,j])}function
-tO(f,d,a,c,b){var
-g=eA(c,b,n(function(a){return e},a));return te(d,A(f[9]),a,g)}function
-ju(e,c,b){if(c)if(b)var
-f=ju(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+uH(m,k,i,e,d,q,p,n,b,o,c){var
+r=n[1];if(r){var
+w=b[2],x=l(function(b){return a(w,b)},q),t=bk(g(p,o),x),y=h(c),z=n[2],A=c9(ab(s,e$(m,k,i,e,d,s(j),b,t,z)),y),B=f(c);return[0,e6(e$(m,k,i,e,d,j,b,t,[0,r[1]]),B),A]}var
+u=n[2];if(u){var
+C=b[2],D=l(function(b){return a(C,b)},q),v=bk(g(p,o),D),E=h(c),F=[0,u[1]],G=c9(ab(s,e$(m,k,i,e,d,s(j),b,v,F)),E),H=f(c);return[0,e6(e$(m,k,i,e,d,j,b,v,0),H),G]}return c}function
+gH(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=c8(b,o);if(d){var
+e=c8(b,a);if(e){var
+n=aR(p,b),q=gH(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uH(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bk(cE(b,a),r)}return a}return a}return a}function
+uI(a){var
+b=a[4];return bY(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+fa(b,a){return H(a,b,[0,d,d,j,j])}function
+uJ(f,e,a,c,b){var
+g=eZ(c,b,l(function(a){return d},a));return t$(e,A(f[9]),a,g)}function
+j4(e,c,b){if(c)if(b)var
+f=j4(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,m(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-tP(z,x,w,v,f,d,u,t,s,r,a){var
-h=cn(A(d),a),b=eF(a,t,e,e);if(b){var
-i=b[1],k=D(i[1],f),l=k?y(e,f):k;if(l)var
-B=bc(g(2,j),ga),c=o(eC(h),B);else
+uK(z,y,x,v,f,e,u,t,s,r,a){var
+g=cE(A(e),a),b=e7(a,t,d,d);if(b){var
+h=b[1],k=D(h[1],f),l=k?w(d,f):k;if(l)var
+B=bl(i(2,j),gB),c=o(e1(g),B);else
 var
 c=l;if(c)var
-m=af(cR(A(d),a),r),n=tO(z,w,v,h,u),C=i[2],E=f8(a,s),F=D(m,e)?n:ju(m,x,n),p=[0,[0,F,E,C]];else
+m=ag(c8(A(e),a),r),n=uJ(z,x,v,g,u),C=h[2],E=gx(a,s),F=D(m,d)?n:j4(m,y,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-tQ(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=tB(b,d,a[3],a[2]);return jl(function(a,c,d){return tE(f,b,i,h,a,c,d)},e,g,c)}function
-tR(d,c,b){var
-f=a(d,b[3]);return r(e,H(l(a(c,b[2]),f),c))}function
-tS(c,b,i,h,g){var
-d=eF(n(s,g),h,e,e);if(d){var
-f=d[1],j=s(c);if(D(f[1],j)){var
-l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return e}return e}function
-jv(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=jv(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return ct(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-tT(i,C,B,q,p,a,h,l,z,x,w,v,b,f,d){var
-c=f[3],k=f[2];if(y(e,k)&&N(function(a){var
-b=bc(g(2,j),ga);return o(eC(a),b)},c)){var
-D=n(function(a){return e},p),r=n(function(a){return eB(p,eA(a,z,D))},c),E=n(function(a){return n(function(b){return cP(e,m(dH(q),b,[0,a,0]))},l)},r),F=n(function(a){return Q(a,b[1],e)},l),s=n(function(a){return af(a,F)},c),t=jq(h,a,x,c,s);if(t){var
-G=t[1],H=tF(jr(c,E)),u=tR(a,h,b),I=tS(a,h,b,w,v),J=tJ(i,a,b[2]),K=tG(k,H),L=tL(i,C,a,I,u),M=function(j,h,d,c,g){var
-l=cn(j,r),b=tK(i,a,m(dH(q),h,l),s),e=af(b,b),f=m(J,d,c),n=A(b);return dK(cu(L,d,c,f,tH(k,u,m(K,f,e),G,n,e)),g)};return jv(M,f[4],0,B,b[1],d)}return d}return d}function
-tU(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=tP(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=tQ(c,b,r,h,m,d);return a[4]?tT(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-tV(a,o,f,c,d,l,v,U,T,k,S,e){var
-w=o[3],g=bQ(S,o[4]),b=n(h,g),x=N(function(b){return ae(b,a[2])},b);if(x){var
-p=jd(o[3],f,g,k);if(e[1]){var
-q=gc(v,b);if(q)var
-y=q[1],z=jh(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=n(function(b){var
-d=Q(h(b),k,dJ),e=ji(V,B,i(b),d);return jj(a,j,eK(c,h(b)),e)},g),D=jk(a,j),E=bi(C,n(i,D)),r=n(h,D),F=n(function(a){return eB(l,a)},y),G=gb(a,d,b,n(function(a){return eK(c,a)[2]},b),F,r),W=tU(a,f,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return m(dH(d),a,F)},H=[0,gg(a,j,jt(a,B),E,G,r,Z,Y,X,c,W)];else
+uL(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=uw(b,d,a[3],a[2]);return jV(function(a,c,d){return uz(f,b,i,h,a,c,d)},e,g,c)}function
+uM(e,c,b){var
+f=a(e,b[3]);return r(d,K(k(a(c,b[2]),f),c))}function
+uN(c,b,i,h,g){var
+e=e7(l(s,g),h,d,d);if(e){var
+f=e[1],j=s(c);if(D(f[1],j)){var
+k=a(b,i[2]);return t(m(a(c,f[2]),k),b)}return d}return d}function
+j5(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=j5(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cM(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+uO(h,C,B,q,p,a,g,m,z,y,x,v,b,f,e){var
+c=f[3],k=f[2];if(w(d,k)&&G(function(a){var
+b=bl(i(2,j),gB);return o(e1(a),b)},c)){var
+D=l(function(a){return d},p),r=l(function(a){return e0(p,eZ(a,z,D))},c),E=l(function(a){return l(function(b){return bs(d,n(dY(q),b,[0,a,0]))},m)},r),F=l(function(a){return H(a,b[1],d)},m),s=l(function(a){return ag(a,F)},c),t=j0(g,a,y,c,s);if(t){var
+I=t[1],J=uA(j1(c,E)),u=uM(a,g,b),K=uN(a,g,b,x,v),L=uE(h,a,b[2]),M=uB(k,J),N=uG(h,C,a,K,u),O=function(j,i,d,c,g){var
+l=cE(j,r),b=uF(h,a,n(dY(q),i,l),s),e=ag(b,b),f=n(L,d,c),m=A(b);return d0(cN(N,d,c,f,uC(k,u,n(M,f,e),I,m,e)),g)};return j5(O,f[4],0,B,b[1],e)}return e}return e}function
+uP(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=uK(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=uL(c,b,r,h,m,d);return a[4]?uO(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+uQ(a,o,g,c,d,m,v,U,T,k,S,e){var
+w=o[3],i=b1(S,o[4]),b=l(f,i),x=G(function(b){return Z(b,a[2])},b);if(x){var
+p=jN(o[3],g,i,k);if(e[1]){var
+q=gD(v,b);if(q)var
+y=q[1],z=jR(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=l(function(b){var
+d=H(f(b),k,dZ),e=jS(V,B,h(b),d);return jT(a,j,fa(c,f(b)),e)},i),D=jU(a,j),E=bk(C,l(h,D)),r=l(f,D),F=l(function(a){return e0(m,a)},y),I=gC(a,d,b,l(function(a){return fa(c,a)[2]},b),F,r),W=uP(a,g,c,d,m,U,T,j,b,y,C,E,I,r,e,p),X=0,Y=e[5],_=function(a){return n(dY(d),a,F)},J=[0,gH(a,j,j3(a,B),E,I,r,_,Y,X,c,W)];else
 var
-H=q;return H}var
+J=q;return J}var
 s=e[5];if(s){var
-t=gc(v,b);if(t)var
-I=jh(w,f),J=I[1],u=J[1],K=I[2],_=J[2],$=n(function(b){var
-d=Q(h(b),k,dJ),e=ji(_,K,i(b),d);return jj(a,u,eK(c,h(b)),e)},g),L=jk(a,u),aa=bi($,n(i,L)),M=n(h,L),ab=t[1],O=n(function(a){return eB(l,a)},ab),ac=gb(a,d,b,n(function(a){return eK(c,a)[2]},b),O,M),ad=0,af=[0,s[1],s[2]],ag=function(a){return m(dH(d),a,O)},P=[0,gg(a,u,jt(a,K),aa,ac,M,ag,af,ad,c,p)];else
+t=gD(v,b);if(t)var
+K=jR(w,g),L=K[1],u=L[1],M=K[2],$=L[2],aa=l(function(b){var
+d=H(f(b),k,dZ),e=jS($,M,h(b),d);return jT(a,u,fa(c,f(b)),e)},i),N=jU(a,u),ab=bk(aa,l(h,N)),O=l(f,N),ac=t[1],P=l(function(a){return e0(m,a)},ac),ad=gC(a,d,b,l(function(a){return fa(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(dY(d),a,P)},Q=[0,gH(a,u,j3(a,M),ab,ad,O,ag,af,ae,c,p)];else
 var
-P=t;return P}var
+Q=t;return Q}var
 R=[0,p]}else
 var
 R=x;return R}function
-dO(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,dO(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
-jw(d,c,b,a){if(a)var
-e=a[1],h=jw(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=bO(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+d4(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,d4(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+j6(d,c,b,a){if(a)var
+e=a[1],h=j6(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b0(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
-g=a;return g}var
-eL=[0,e,0];function
-jx(e,b,a){var
-f=cS([0,e],i(a)),g=cS(i(b),f),c=h(b);if(c)var
-j=c[1],d=r(h(a),j);else
+f=a;return f}var
+fb=[0,d,0];function
+j7(e,b,a){var
+g=c9([0,e],h(a)),i=c9(h(b),g),c=f(b);if(c)var
+j=c[1],d=r(f(a),j);else
 var
-d=h(a);return[0,d,g]}function
-tW(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=dL(e,c,a[3],a[4]);return dO(function(a){return jx(c,g,a)},f,b)}return b}return b}function
-tX(d,a,c,b){var
-e=bl(eL,c),f=a[4],g=a[3];return bN(function(a,c){return tW(d,g,b,a,c)},f,e)}function
-tY(b,a){return r(e,l(b,Y(n(h,a))))}function
-jy(b){var
-a=i(b);return a?a[1]:e}function
-eM(a){return i(a)?0:1}function
-tZ(a){return A(cQ(eM,a))}function
-gh(b,a){var
-c=i(a);if(c){var
-d=k(h(a),b);return ac(c[1],d)}return k(h(a),b)}function
-t0(g,f,e,d,a){var
-b=eM(a),i=b?1:b;if(d===i)var
-j=l(g,l(e,jy(a))),c=r(h(a),j);else
+d=f(a);return[0,d,i]}function
+uR(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=d1(e,c,a[3],a[4]);return d4(function(a){return j7(c,g,a)},f,b)}return b}return b}function
+uS(d,a,c,b){var
+e=bt(fb,c),f=a[4],g=a[3];return bZ(function(a,c){return uR(d,g,b,a,c)},f,e)}function
+uT(b,a){return r(d,k(b,_(l(f,a))))}function
+j8(b){var
+a=h(b);return a?a[1]:d}function
+fc(a){return h(a)?0:1}function
+uU(a){return A(c7(fc,a))}function
+gI(b,a){var
+c=h(a);if(c){var
+d=m(f(a),b);return aa(c[1],d)}return m(f(a),b)}function
+uV(h,g,e,d,a){var
+b=fc(a),i=b?1:b;if(d===i)var
+j=k(h,k(e,j8(a))),c=r(f(a),j);else
 var
-c=h(a);return[0,[0,c],[0,gh(f,a)]]}function
-cV(a){var
+c=f(a);return[0,[0,c],[0,gI(g,a)]]}function
+da(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-t1(b,a){var
-c=tZ(a),d=Y(n(jy,a)),e=tY(b,a);return n(function(a){return t0(b,e,d,c,a)},a)}function
-jz(c,b){var
-d=c[10],h=d?r(e,l(d[1],b)):e,f=c[11],i=f?r(e,l(b,f[1])):e,g=r(h,i);return a(g,g)}function
-jA(e,d,b){var
-f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-dP(b){var
-a=b[10];return a?o(e,a[1]):a}function
-eN(b){var
-a=b[11];return a?o(a[1],e):a}function
-t2(b,a){var
-c=dP(b),d=c?y(a,e):c;if(d)var
-f=d;else{var
-g=eN(b);if(g)return y(e,a);var
+uW(b,a){var
+c=uU(a),d=_(l(j8,a)),e=uT(b,a);return l(function(a){return uV(b,e,d,c,a)},a)}function
+j9(c,b){var
+e=c[10],h=e?r(d,k(e[1],b)):d,f=c[11],i=f?r(d,k(b,f[1])):d,g=r(h,i);return a(g,g)}function
+j_(e,d,b){var
+f=k(d,b),c=r(k(b,e),f);return a(c,c)}function
+d5(b){var
+a=b[10];return a?o(d,a[1]):a}function
+fd(b){var
+a=b[11];return a?o(a[1],d):a}function
+uX(b,a){var
+c=d5(b),e=c?w(a,d):c;if(e)var
+f=e;else{var
+g=fd(b);if(g)return w(d,a);var
 f=g}return f}function
-eO(c,b){return Y(n(function(b){return t2(c,b)?e:a(b,b)},b))}function
-gi(b,a){return dP(b)?a:n(s,a)}function
-gj(a){return aT(r,cP(e,a),a)}function
-jB(a,c){var
-d=dP(a),b=d||eN(a);return b?y(gj(gi(a,c)),e):b}function
-t3(e,d,c,b){var
-f=a(e,d),g=i(b),j=H(a(i(c),g),f),k=a(e,d),l=h(b);return[0,t(a(h(c),l),k),j]}function
-jC(b,e,d,c){function
-f(a){return dI([0,b,b],t3(b,e,c,jC(b,k(e,j),a,c)))}function
-h(c){return[0,b,a(g(2,j),b)]}return 0===d?h(0):f(d-1|0)}function
-jD(c,b,a){function
-d(b){return jD(c,b,f5(c,a,a))}function
+fe(c,b){return _(l(function(b){return uX(c,b)?d:a(b,b)},b))}function
+gJ(b,a){return d5(b)?a:l(s,a)}function
+gK(a){return aH(r,bs(d,a),a)}function
+j$(a,c){var
+e=d5(a),b=e||fd(a);return b?w(gK(gJ(a,c)),d):b}function
+uY(e,d,c,b){var
+g=a(e,d),i=h(b),j=K(a(h(c),i),g),k=a(e,d),l=f(b);return[0,t(a(f(c),l),k),j]}function
+ka(b,e,d,c){function
+f(a){return be([0,b,b],uY(b,e,c,ka(b,m(e,j),a,c)))}function
+g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
+kb(c,b,a){function
+d(b){return kb(c,b,gu(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-t4(b,n,d,c,m){var
-p=a7(m,M(d)),f=bP(b,ey(c),p),q=i(f),h=o(a(g(2,j),q),b);if(h)var
-k=jC(b,j,n,f),r=o(e,c)?k:tg(b,k),l=[0,jD(b,d,r)];else
+uZ(b,n,e,c,m){var
+p=bd(m,E(e)),f=bn(b,dT(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=ka(b,j,n,f),r=o(d,c)?k:gv(b,k),l=[0,kb(b,e,r)];else
 var
-l=h;return l}function
-t5(o,n,d,c){var
-p=a(g(2,j),c),b=r(e,t(a(L(g(2,j)),d),p)),q=bM(c),f=r(e,k(l(bM(ey(d)),q),j)),h=k(k(bM(o),b),f),s=k(bj(h),j),u=bj(b),i=ac(k(M(n),u),s),m=k(k(f,t(h,i)),j),v=g(2,g(2,j)),w=bd(k(k(b,m),v)),x=bd(m);return[0,[0,bd(i),x],w]}function
-jE(a,h,d,c){var
-e=t5(a,h,d,c),f=e[1],g=a7(a,M(e[2])),b=t4(g,f[1],f[2],d,c),i=b?[0,th(g,a,b[1])]:b;return i}var
-t6=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))),jF=g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,g(2,j))))))))))))))))))));function
-cW(g,f,c,b){if(o(b,e))return 0;if(y(a(t6,b),c))return 0;if(y(c,a(s(jF),b))){var
-d=jE(g,f,s(jF),j),h=d?[0,[0,e,i(d[1])]]:d;return h}return jE(g,f,c,b)}function
-gk(a,g,f){var
+l=g;return l}function
+u0(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,t(a(u(i(2,j)),e),p)),q=bX(c),f=r(d,m(k(bX(dT(e)),q),j)),g=m(m(bX(o),b),f),s=m(bm(g),j),v=bm(b),h=aa(m(E(n),v),s),l=m(m(f,t(g,h)),j),w=i(2,i(2,j)),x=a9(m(m(b,l),w)),y=a9(l);return[0,[0,a9(h),y],x]}function
+kc(a,h,d,c){var
+e=u0(a,h,d,c),f=e[1],g=bd(a,E(e[2])),b=uZ(g,f[1],f[2],d,c),i=b?[0,e3(g,a,b[1])]:b;return i}var
+u1=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kd=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+ck(g,f,c,b){if(o(b,d))return 0;if(w(a(u1,b),c))return 0;if(w(c,a(s(kd),b))){var
+e=kc(g,f,s(kd),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kc(g,f,c,b)}function
+gL(g,e,d,c){var
+a=ck(g,e,f(c),d);if(a){var
+b=ck(g,e,h(c),d);if(b)var
+k=h(b[1]),i=[0,[0,f(a[1]),k]];else
+var
+i=b;var
+j=i}else
+var
+j=a;return j}function
+gM(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],d=cW(g,f,l(b[1],c[1]),i);return d?h(d[1]):e}return e}return e}function
-t7(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(M(c[2]),j),f=k(b,a(e,gk(c,b,d))),g=[0,H(a(b,b),f)],h=a(e,b),i=k(gk(c,b,d),h);return[0,[0,t(a(b,gk(c,b,d)),i)],g]}function
-jG(d,c){var
+i=a[8],e=ck(h,g,k(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
+u2(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=k(E(c[2]),j),f=m(b,a(e,gM(c,b,d))),g=[0,K(a(b,b),f)],h=a(e,b),i=m(gM(c,b,d),h);return[0,[0,t(a(b,gM(c,b,d)),i)],g]}function
+ke(d,c){var
 e=T(d);return function(b,f){var
-g=a(b[2],e),h=eO(d,f),i=a(b[1],b[1]);return H(a0(a(a(a(c,c),i),h)),g)}}function
-jH(d,b,h,f,c){if(D(h[1],e)&&jB(d,c)){var
-g=gj(gi(d,c)),i=a(g,g);return s(bj(t(a(a(b,b),i),f)))}var
-j=eO(d,c);return a0(H(a(a(b,b),j),f))}function
-gl(a){return a?a[1][2]:j}function
-jI(b){var
-c=T(b);return function(b){return ad(function(b){return a(b[1],c)},b)}}function
-jJ(b,c){var
-e=gl(c);function
-g(b){return a(e,b)}function
-d(a){return ad(g,a)}var
-h=f(jI(b),c),i=[0,ad(s,f(jI(b),c)),h],j=d(b[11]);return dK([0,d(b[10]),j],i)}function
-jK(c,b){var
+g=a(b[2],e),h=fe(d,f),i=a(b[1],b[1]);return K(a2(a(a(a(c,c),i),h)),g)}}function
+kf(e,b,h,f,c){if(D(h[1],d)&&j$(e,c)){var
+g=gK(gJ(e,c)),i=a(g,g);return s(bm(t(a(a(b,b),i),f)))}var
+j=fe(e,c);return a2(K(a(a(b,b),j),f))}function
+gN(a){return a?a[1][2]:j}function
+kg(b){var
+c=T(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
+kh(b,c){var
+e=gN(c);function
+f(b){return a(e,b)}function
+d(a){return ab(f,a)}var
+h=g(kg(b),c),i=[0,ab(s,g(kg(b),c)),h],j=d(b[11]);return d0([0,d(b[10]),j],i)}function
+ki(c,b){var
 d=T(c);return function(f,e){var
-g=a(a(d,gl(f)),d),h=jJ(c,f),i=h[1];if(i){var
+g=a(a(d,gN(f)),d),h=kh(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],m=[0,H(a(b,Y(n(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,Y(n(function(b){var
-c=a(k,b);return ac(a(l,b),c)},e))),g)],m]}return dJ}return dJ}}function
-t8(b,f){var
+k=j[1],m=i[1],n=[0,K(a(b,_(l(function(b){var
+c=a(k,b);return r(a(m,b),c)},e))),g)];return[0,[0,t(a(b,_(l(function(b){var
+c=a(k,b);return aa(a(m,b),c)},e))),g)],n]}return dZ}return dZ}}function
+u3(b,f){var
 c=T(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,H(a(f,Y(n(function(a){return jA(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],m=d[1],h=[0,K(a(f,_(l(function(a){return j_(m,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-m=a(c,c);return[0,[0,t(a(f,Y(n(function(a){return jz(b,a)},g))),m)],i]}}function
-jL(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,_(l(function(a){return j9(b,a)},g))),n)],i]}}function
+kj(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(t8(b,c),a):t7(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(u3(b,c),a):u2(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=m(jK(b,c),[0,e],a),o=[0,m(jG(b,c),e,a)],p=n(s,a);return dK([0,[0,s(m(jG(b,c),e,p))],o],l)}return m(jK(b,c),0,a)}var
-g=d[1],h=af(a,a),k=[0,jH(b,c,g,h,a)];return[0,[0,s(jH(b,c,g,h,n(s,a)))],k]}}function
-t9(a,c,b){var
+e=i[1],m=n(ki(b,c),[0,e],a),o=[0,n(ke(b,c),e,a)],p=l(s,a);return d0([0,[0,s(n(ke(b,c),e,p))],o],m)}return n(ki(b,c),0,a)}var
+f=d[1],h=ag(a,a),k=[0,kf(b,c,f,h,a)];return[0,[0,s(kf(b,c,f,h,l(s,a)))],k]}}function
+u4(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bl(jL(a,c,b,0),i)];else
+i=a[2],f=[0,bt(kj(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=eH(a);if(g)var
-j=a[9],h=[0,n(function(d){return jL(a,c,b,d)},j)];else
+g=e9(a);if(g)var
+j=a[9],h=[0,l(function(d){return kj(a,c,b,d)},j)];else
 var
 h=g;return h}var
-t_=[0,0,j,0,0,0];function
-jM(d,c,b,a){function
+u5=[0,0,j,0,0,0];function
+kk(d,c,b,a){function
 e(b){var
-e=jM(d,c+1|0,b,f4(a));return[0,m(d,c,cP(t_,a)),e]}function
+e=kk(d,c+1|0,b,eY(a));return[0,n(d,c,bs(u5,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-t$(e,d,c,a,j,i,h,b,g,f){var
-k=jm(e,c,b,a,g),l=jf(a),m=d[2],n=0;return be(jM(function(f,g){return tV(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-dQ(a){return y(e,a[1])}function
-ua(a){return y(a[1],a[2])}function
-eP(c,b,d,a){function
+u6(e,d,c,a,j,i,h,b,g,f){var
+k=jW(e,c,b,a,g),l=jP(a),m=d[2],n=0;return a1(kk(function(f,g){return uQ(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+d6(a){return w(d,a[1])}function
+u7(a){return w(a[1],a[2])}function
+ff(c,b,d,a){function
 e(d){if(a){var
-e=eP(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,eP(c,b,d,0)]}function
+e=ff(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,ff(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-bR(a){var
-b=eP(a[17],[0,e,j],a[2],a[18]);return V(eP(a[15],[0,j,j],a[2],a[16]),b)}function
-cX(b){var
+b2(a){var
+b=ff(a[17],[0,d,j],a[2],a[18]);return W(ff(a[15],[0,j,j],a[2],a[16]),b)}function
+db(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bx(b,c){var
+bH(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return dQ(h(c))?0:2;case
-2:return dQ(h(c))?cX(b)?0:1:2;case
+1:return d6(f(c))?0:2;case
+2:return d6(f(c))?db(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1];if(cX(b)&&dQ(h(c))&&dQ(d)&&ua(d))return 0;return 2;case
-1:if(cX(b)&&o(e,a[1][1]))return 0;return 2;default:return dQ(a[1])?1:2}}function
-ub(c){var
+e=a[1];if(db(b)&&d6(f(c))&&d6(e)&&u7(e))return 0;return 2;case
+1:if(db(b)&&o(d,a[1][1]))return 0;return 2;default:return d6(a[1])?1:2}}function
+u8(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-eQ(c,i,b,h){var
-a=cW(c,i,b,h);if(a)var
-d=a[1],f=d[2],j=o(b,e)?ac(f,c):f,g=[0,[0,d[1],j]];else
+fg(c,i,b,h){var
+a=ck(c,i,b,h);if(a)var
+e=a[1],f=e[2],j=o(b,d)?aa(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-b7(u,c,b,j,B,t,d){var
-g=h(t)[1],i=h(t)[2],f=u[5];if(typeof
-f==="number")switch(f){case
-0:return[0,bP(b,d,c)];case
+cl(u,c,b,j,B,t,e){var
+h=f(t)[1],i=f(t)[2],g=u[5];if(typeof
+g==="number")switch(g){case
+0:return[0,bn(b,e,c)];case
 1:var
-C=a(i,c);return[0,bP(b,s(a(g,d)),C)];case
-2:if(cX(u)){var
-D=a(i,c);return eQ(b,j,s(a(g,d)),D)}var
-E=a(i,c);return eQ(b,j,s(a(g,l(c,d))),E);case
-3:return 0;default:return[0,bP(b,r(e,d),c)]}else
-switch(f[0]){case
+C=a(i,c);return[0,bn(b,s(a(h,e)),C)];case
+2:if(db(u)){var
+D=a(i,c);return fg(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fg(b,j,s(a(h,k(c,e))),E);case
+3:return 0;default:return[0,bn(b,r(d,e),c)]}else
+switch(g[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(g,d),w),G),I=a(c,i);return tl(b,B,a(k(a(g,d),I),w),H);case
+v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=m(a(a(h,e),w),G),I=a(c,i);return ug(b,B,a(m(a(h,e),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=tq(b,k(a(d,m[2]),K),J);if(n){var
-x=n[1],p=eQ(b,j,s(x[2]),b);if(p)var
-q=eQ(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+l=g[1],J=a(c,l[2]),K=a(c,l[1]),n=ul(b,m(a(e,l[2]),K),J);if(n){var
+x=n[1],p=fg(b,j,s(x[2]),b);if(p)var
+q=fg(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(d,A[2]);return o(a(A[1],c),M)?[0,bP(b,d,c)]:[0,[0,e,e]]}}function
-gm(b,a){var
+A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bn(b,e,c)]:[0,[0,d,d]]}}function
+gO(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-jN(b,j,i,g,f,d,a){if(a)return ad(h,b7(b,j,i,g,f,d,a[1]));var
-c=ub(b),k=c?[0,e]:c;return k}function
-jO(g,f,e,d,c,b,a){return a?ad(i,b7(g,f,e,d,c,b,a[1])):a}function
-uc(f,d,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=y(e,c)?a(c,c):y(b,e)?a(b,b):e,j=a(d,d),k=H(s(a(f,i)),j),l=a(d,d);return[0,t(s(a(f,h)),l),k]}function
-ud(b,m,g,f){var
+kl(b,j,i,h,g,e,a){if(a)return ab(f,cl(b,j,i,h,g,e,a[1]));var
+c=u8(b),k=c?[0,d]:c;return k}function
+km(g,f,e,d,c,b,a){return a?ab(h,cl(g,f,e,d,c,b,a[1])):a}function
+u9(f,e,c,b){var
+g=a(b,b),h=r(a(c,c),g),i=w(d,c)?a(c,c):w(b,d)?a(b,b):d,j=a(e,e),k=K(s(a(f,i)),j),l=a(e,e);return[0,t(s(a(f,h)),l),k]}function
+u_(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-h=i(g)[1],e=i(g)[2],n=a(h,b),o=l(a(d[1],e),n),p=a(h,b),q=l(a(c[1],e),p),j=[0,uc(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,u9(m,a(b,e),q,o)];else
 var
 j=d;var
-k=j}else
+l=j}else
 var
-k=c;return k}function
-ue(a){var
-c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,[0,f],d]}function
-uf(b,a){return cX(b)?ue(a):a}function
-gn(b,e,d,g,f,a,c){switch(bx(b,a)){case
+l=c;return l}function
+u$(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
+va(b,a){return db(b)?u$(a):a}function
+gP(b,e,d,i,g,a,c){switch(bH(b,a)){case
 0:var
-k=jO(b,e,d,g,f,a,h(c));return gm(jN(b,e,d,g,f,a,i(c)),k);case
+k=km(b,e,d,i,g,a,f(c));return gO(kl(b,e,d,i,g,a,h(c)),k);case
 1:var
-l=jO(b,e,d,g,f,a,i(c));return gm(jN(b,e,d,g,f,a,h(c)),l);default:var
+l=km(b,e,d,i,g,a,h(c));return gO(kl(b,e,d,i,g,a,f(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return ud(e,d,a,c);return 0}}function
-eR(a,f,e,d,c,b,p){var
-i=uf(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return u_(e,d,a,c);return 0}}function
+fh(a,f,e,d,c,b,p){var
+i=va(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return b7(a,f,e,d,c,b,g)}return gn(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gn(a,f,e,d,c,b,[0,[0,g],0])}return gn(a,f,e,d,c,b,[0,0,h])}function
-jP(d,c){var
+n=1;if(n)return cl(a,f,e,d,c,b,g)}return gP(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gP(a,f,e,d,c,b,[0,[0,g],0])}return gP(a,f,e,d,c,b,[0,0,h])}function
+kn(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(dh(d,h(b)))return i(b);var
-a=a[2];continue}return eL}}function
-jQ(c,a,b){if(b){var
-e=b[2],d=b[1];return dh(a,h(d))?[0,[0,a,f(c,i(d))],e]:[0,d,jQ(c,a,e)]}return[0,[0,a,f(c,eL)],0]}function
-ug(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&ae(d,f)){var
-h=dL(g,c,a[3],a[4]);return jQ(function(a){return jx(c,h,a)},d,b)}return b}return b}function
-uh(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bN(function(a,e){return ug(d,g,c,b,a,e)},f,e)}function
-ui(a){return h(i(a))}function
-uj(b,a){return r(e,l(b,Y(n(ui,a))))}function
-eS(a,b){var
-c=a[4];return bO(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-uk(a,e,d,c){var
-b=uh(a,e,d,c);return[0,uj(a,b),b]}function
-ul(c,b,a){return eM(b)?a:r(a,gh(c,b))}function
-um(b,a){var
-c=i(a);return bN(function(c,b){var
-d=h(b),e=i(b),f=h(a);return dO(function(a){return ul(f,e,a)},d,c)},c,b)}function
-un(f,a,b){var
-c=bk(0,a[2]),g=cQ(function(b){return eS(a,b)},c),d=n(function(c){return uk(f,a,b,c)},g),h=bN(um,d,bl(e,b));return[0,d,M(A(cQ(function(b){return b5(eS(a,b))},c))),h]}function
-go(b,a){if(b)if(a)var
-d=go(b[2],a[2]),c=[0,dK(b[1],a[1]),d];else
+b=a[1];if(bO(d,f(b)))return h(b);var
+a=a[2];continue}return fb}}function
+ko(c,a,b){if(b){var
+e=b[2],d=b[1];return bO(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,ko(c,a,e)]}return[0,[0,a,g(c,fb)],0]}function
+vb(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&Z(d,f)){var
+h=d1(g,c,a[3],a[4]);return ko(function(a){return j7(c,h,a)},d,b)}return b}return b}function
+vc(d,a,c,b){var
+e=0,f=a[4],g=a[3];return bZ(function(a,e){return vb(d,g,c,b,a,e)},f,e)}function
+vd(a){return f(h(a))}function
+ve(b,a){return r(d,k(b,_(l(vd,a))))}function
+fi(a,b){var
+c=a[4];return b0(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+vf(a,e,d,c){var
+b=vc(a,e,d,c);return[0,ve(a,b),b]}function
+vg(c,b,a){return fc(b)?a:r(a,gI(c,b))}function
+vh(b,a){var
+c=h(a);return bZ(function(c,b){var
+d=f(b),e=h(b),g=f(a);return d4(function(a){return vg(g,e,a)},d,c)},c,b)}function
+vi(f,a,b){var
+c=ac(0,a[2]),g=c7(function(b){return fi(a,b)},c),e=l(function(c){return vf(f,a,b,c)},g),h=bZ(vh,e,bt(d,b));return[0,e,E(A(c7(function(b){return bW(fi(a,b))},c))),h]}function
+gQ(b,a){if(b)if(a)var
+d=gQ(b[2],a[2]),c=[0,d0(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-uo(c,b,a,g){var
-d=cV(b);if(d)var
-e=function(a){return go(g,t1(c,a))},h=e(bl(eL,b[2])),i=function(d){return eS(a,d)?e(tX(c,a,b[2],d)):h},f=[0,n(i,bk(0,a[2]))];else
+vj(c,b,a,g){var
+d=da(b);if(d)var
+e=function(a){return gQ(g,uW(c,a))},h=e(bt(fb,b[2])),i=function(d){return fi(a,d)?e(uS(c,a,b[2],d)):h},f=[0,l(i,ac(0,a[2]))];else
 var
 f=d;return f}function
-dR(b,a){return bN(r,a,b)}function
-up(a){if(a)var
-b=a[2],c=a[1],e=n(i,b),f=dR(i(c),e),g=n(h,b),d=[0,[0,dR(h(c),g),f]];else
+d7(b,a){return bZ(r,a,b)}function
+vk(a){if(a)var
+b=a[2],c=a[1],e=l(h,b),g=d7(h(c),e),i=l(f,b),d=[0,[0,d7(f(c),i),g]];else
 var
 d=a;return d}function
-jR(c,b,a){var
-d=b?a?[0,m(c,b[1],a[1])]:a:b;return d}function
-gp(d,b,a){if(b){var
-c=b[1];return a?[0,m(d,c,a[1])]:[0,c]}return a}function
-uq(b,a){var
-c=i(a),d=gp(ac,i(b),c),e=h(a);return[0,jR(ac,h(b),e),d]}function
-ur(b,a){var
-c=i(a),d=jR(r,i(b),c),e=h(a);return[0,gp(r,h(b),e),d]}function
-gq(b,a){if(a){var
-c=a[2],d=a[1];return c?m(b,d,gq(b,c)):d}return dJ}function
-us(e,a,c){var
-b=jP(e,i(c)),d=gh(h(c),b);if(!y(i(a),d)){var
-j=h(b);if(!y(h(a),j))return a}var
-f=r(i(a),d),g=h(b);return[0,r(h(a),g),f]}function
-ut(d,a,c){var
-f=D(a[2],e)?e:d,g=[0,e,f],j=a[1],b=bN(function(a,b){return us(c,a,b)},j,g),k=[0,i(b)];return[0,[0,h(b)],k]}function
-uu(b,a){var
-c=b[2];return ae(cO(A(i(a)),1),c)}function
-uv(a){var
+kp(c,b,a){var
+d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
+gR(d,b,a){if(b){var
+c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
+vl(b,a){var
+c=h(a),d=gR(aa,h(b),c),e=f(a);return[0,kp(aa,f(b),e),d]}function
+vm(b,a){var
+c=h(a),d=kp(r,h(b),c),e=f(a);return[0,gR(r,f(b),e),d]}function
+gS(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,gS(b,c)):d}return dZ}function
+vn(e,a,c){var
+b=kn(e,h(c)),d=gI(f(c),b);if(!w(h(a),d)){var
+j=f(b);if(!w(f(a),j))return a}var
+g=r(h(a),d),i=f(b);return[0,r(f(a),i),g]}function
+vo(e,a,c){var
+g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=bZ(function(a,b){return vn(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
+vp(b,a){var
+c=b[2];return Z(aR(A(h(a)),1),c)}function
+vq(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=bR(a);return N(function(b){return 1===bx(a,b)?1:0},c)}return 0}function
-uw(a,j,g,c,f){var
-d=uv(a),e=d?ae(1,a[2]):d;if(e)var
-k=c[1],b=N(function(b){return uu(a,b)},k);else
+c=b2(a);return G(function(b){return 1===bH(a,b)?1:0},c)}return 0}function
+vr(a,j,i,c,g){var
+d=vq(a),e=d?Z(1,a[2]):d;if(e)var
+k=c[1],b=G(function(b){return vp(a,b)},k);else
 var
 b=e;if(b){var
-l=bk(0,a[2]),o=go(f,n(function(a){return ut(j,c,a)},l)),p=V(bR(a),o);return be(n(function(a){var
-b=i(a);return m(g,h(a),b)},p))}return b}function
-eT(a){return a[12]}function
-at(b,a){return Q(a,b[13],0)}function
-cY(b,a){return Q(a,b[14],e)}function
-ux(b,c){return o(e,b)?a(b,h(c)):a(b,i(c))}function
-gr(c,b,a){if(c){if(b){if(a){var
-d=gr(c[2],b[2],a[2]),f=a[1];return k(ux(l(c[1],b[1]),f),d)}return e}return e}return e}function
-co(b,a){var
+m=ac(0,a[2]),o=gQ(g,l(function(a){return vo(j,c,a)},m)),p=W(b2(a),o);return a1(l(function(a){var
+b=h(a);return n(i,f(a),b)},p))}return b}function
+fj(a){return a[12]}function
+ay(b,a){return H(a,b[13],0)}function
+dc(b,a){return H(a,b[14],d)}function
+vs(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
+gT(c,b,a){if(c){if(b){if(a){var
+e=gT(c[2],b[2],a[2]),f=a[1];return m(vs(k(c[1],b[1]),f),e)}return d}return d}return d}function
+cF(b,a){var
 c=b[2];return A(a)===c?1:0}function
-eU(b,i,h,d,c){var
-e=co(b,at(b,d)),f=e?co(b,at(b,c)):e;if(f)var
-j=cY(b,c),m=a(i,l(cY(b,d),j)),n=at(b,c),g=[0,k(gr(at(b,d),n,h),m)];else
+fk(b,i,h,d,c){var
+e=cF(b,ay(b,d)),f=e?cF(b,ay(b,c)):e;if(f)var
+j=dc(b,c),l=a(i,k(dc(b,d),j)),n=ay(b,c),g=[0,m(gT(ay(b,d),n,h),l)];else
 var
 g=f;return g}function
-jS(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,eT(f))),g)}return b}function
-jT(g,f){var
+kq(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,fj(f))),g)}return b}function
+kr(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(y(e,d[1]))return[0,[0,b,d],jT(b+1|0,c)];var
+c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kr(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-uy(d,f,c,b){var
-g=i(b)[3],j=l(d,i(b)[2]),e=l(a(i(b)[1],j),g);if(y(c,e)&&y(i(b)[2],d)&&eM(jP(h(b),f)))return e;return c}function
-uz(c,b,a){return bN(function(a,d){return uy(c,b,a,d)},a,e)}function
-uA(a){var
-b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-uB(d,c,b,a){var
-e=V(d[3],c);return n(uA,V(V(b,a),e))}function
-uC(a){return y(e,a[1])?a[3]:e}function
-jU(b,a){var
-c=i(a);return uz(h(a),c,b)}function
-uD(e,b,d){var
-c=jT(0,d),f=jU(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(Y(n(function(a){return jU(c,a)},h)),g)}function
-uE(b,a){var
-c=b[3];return V(n(h,a),c)}function
-uF(f,b,e,i,h,d,c){var
-j=at(b,c),g=uB(e,h,at(b,d),j),m=uD(f,e,g),o=Y(n(uC,g)),p=cY(b,c),q=a(f,l(cY(b,d),p)),r=uE(e,i),s=at(b,c);return l(l(k(gr(at(b,d),s,r),q),o),m)}function
-uG(a){var
+vt(d,g,c,b){var
+i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fc(kn(f(b),g)))return e;return c}function
+vu(c,b,a){return bZ(function(a,d){return vt(c,b,a,d)},a,d)}function
+vv(a){var
+b=a[2],c=a[1],d=b[2],e=b[1];return[0,k(c[2],c[1]),e,d]}function
+vw(d,c,b,a){var
+e=W(d[3],c);return l(vv,W(W(b,a),e))}function
+vx(a){return w(d,a[1])?a[3]:d}function
+ks(b,a){var
+c=h(a);return vu(f(a),c,b)}function
+vy(e,b,d){var
+c=kr(0,d),f=ks(c,[0,e,0]),g=a(b[2],f),h=b[1];return m(_(l(function(a){return ks(c,a)},h)),g)}function
+vz(b,a){var
+c=b[3];return W(l(f,a),c)}function
+vA(f,b,e,i,h,d,c){var
+j=ay(b,c),g=vw(e,h,ay(b,d),j),n=vy(f,e,g),o=_(l(vx,g)),p=dc(b,c),q=a(f,k(dc(b,d),p)),r=vz(e,i),s=ay(b,c);return k(k(m(gT(ay(b,d),s,r),q),o),n)}function
+vB(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return cV(a);return 0}return 0}return 0}function
-uH(m,a,l,k,b,d,c){var
-f=uG(a),g=f?co(a,at(a,d)):f,h=g?co(a,at(a,c)):g,i=h?co(a,b):h,j=i?N(function(a){return o(e,a)},b):i,n=j?[0,uF(m,a,l,k,b,d,c)]:j;return n}function
-uI(c,b,a,j,i,h,g,f,e){var
-d=ae(0,b[2]);return d?jS(c,a,uH(a,c,j,i,h,b[1],g),f,e):d}function
-jV(b,a){var
-c=i(b);if(c)var
-g=c[1],d=ac(i(a),g);else
+d==="number"&&!d)return da(a);return 0}return 0}return 0}function
+vC(m,a,l,k,b,e,c){var
+f=vB(a),g=f?cF(a,ay(a,e)):f,h=g?cF(a,ay(a,c)):g,i=h?cF(a,b):h,j=i?G(function(a){return o(d,a)},b):i,n=j?[0,vA(m,a,l,k,b,e,c)]:j;return n}function
+vD(c,b,a,j,i,h,g,f,e){var
+d=Z(0,b[2]);return d?kq(c,a,vC(a,c,j,i,h,b[1],g),f,e):d}function
+kt(b,a){var
+c=h(b);if(c)var
+i=c[1],d=aa(h(a),i);else
 var
-d=i(a);var
-e=h(b);if(e)var
-j=e[1],f=r(h(a),j);else
+d=h(a);var
+e=f(b);if(e)var
+j=e[1],g=r(f(a),j);else
 var
-f=h(a);return[0,f,d]}function
-uJ(c,b,a){switch(a[0]){case
+g=f(a);return[0,g,d]}function
+vE(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=m(c,a[2],a[3]);return dO(function(a){return jV(e,a)},d,b);default:var
-g=a[1],f=0,h=m(c,a[2],a[3]);return jw(function(a){return jV(h,a)},g,f,b)}}function
-gs(c,b,a){return bN(function(a,b){return uJ(c,a,b)},a,b)}function
-uK(g){function
+d=a[1],e=n(c,a[2],a[3]);return d4(function(a){return kt(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return j6(function(a){return kt(h,a)},g,f,b)}}function
+gU(c,b,a){return bZ(function(a,b){return vE(c,a,b)},a,b)}function
+vF(g){function
 b(c,a){function
 d(a){if(c){if(a){var
-e=a[1],f=c[1];return m(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
+e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
 c(d,a){if(d){var
 e=d[2],f=d[1];return f?[0,0,c(e,b(f[1],a))]:[0,[0,a],e]}return[0,[0,a],0]}function
 d(f){var
@@ -3527,176 +3551,176 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bi(c[1],f)}var
+f=e(b);return bk(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-uL(b,a){return aT(function(c,a){return k(r(e,l(c,b)),a)},e,a)}function
-dS(a,b,f){if(f){var
-c=f[2],d=f[1];if(y(a,d)){var
-g=dS(a,b,c),h=g[2]+1|0;return[0,k(d,g[1]),h]}var
-i=function(f){if(D(d,a)){var
-e=dS(a,f,c),g=e[2]+1|0;return[0,k(d,e[1]),g]}return dS(a,b,c)},j=function(b){return dS(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,e,0]}var
-uM=uK([0,function(b,a){return o(a,b)}]);function
-jW(b,a){var
-c=f(uM[5],a);return Q(s5(b),c,e)}function
-uN(b,a){return A(cQ(function(a){return y(b,a)},a))}function
-uO(p,c){var
-b=f2(p,A(c)),d=n(h,c),e=n(i,c),f=jW(b,d),g=jW(b,e),j=dS(f,f0(b,uN(f,d)),d),l=ae(0,b),m=l?j[2]===b?1:0:l;if(m)var
-q=M(b),r=uL(g,e),s=H(k(a(M(b),g),r),q),u=M(b),o=[0,[0,t(j[1],u),s]];else
+vG(b,a){return aH(function(c,a){return m(r(d,k(c,b)),a)},d,a)}function
+d8(a,b,f){if(f){var
+c=f[2],e=f[1];if(w(a,e)){var
+g=d8(a,b,c),h=g[2]+1|0;return[0,m(e,g[1]),h]}var
+i=function(f){if(D(e,a)){var
+d=d8(a,f,c),g=d[2]+1|0;return[0,m(e,d[1]),g]}return d8(a,b,c)},j=function(b){return d8(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+vH=vF([0,function(b,a){return o(a,b)}]);function
+ku(b,a){var
+c=g(vH[5],a);return H(t1(b),c,d)}function
+vI(b,a){return A(c7(function(a){return w(b,a)},a))}function
+vJ(p,c){var
+b=gs(p,A(c)),d=l(f,c),e=l(h,c),g=ku(b,d),i=ku(b,e),j=d8(g,c6(b,vI(g,d)),d),k=Z(0,b),n=k?j[2]===b?1:0:k;if(n)var
+q=E(b),r=vG(i,e),s=K(m(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
 var
-o=m;return o}function
-jX(a){return aT(k,e,a)}function
-uP(b,a){return jX(n(function(a){return r(e,l(b,i(a)))},a))}function
-jY(c,b){var
-d=h(b),e=i(b);return k(a(l(c,j),e),d)}function
-uQ(b,a){var
-c=M(A([0,b,a])),d=n(h,a),e=dR(h(b),d),f=n(function(a){return jY(c,a)},a),g=dR(jY(c,b),f),i=H(l(g,jX(n(h,[0,b,a]))),c);return[0,t(uP(e,[0,b,a]),c),i]}function
-uR(a){var
-b=a?[0,uQ(a[1],a[2])]:a;return b}function
-uS(a){var
-c=i(a),d=ad(function(a){return r(e,a)},c),b=h(a),f=b?r(e,b[1]):e;return[0,f,d]}function
-uT(a){return aT(function(c,a){var
-b=i(c);return b?k(b[1],a):a},e,a)}function
-uU(a){var
-b=0;return aT(function(b,a){return i(b)?a:a+1|0},b,a)}function
-uV(b,a,d){var
-c=i(d);if(c){var
-e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
-h(a){function
+o=n;return o}function
+kv(a){return aH(m,d,a)}function
+vK(b,a){return kv(l(function(a){return r(d,k(b,h(a)))},a))}function
+kw(c,b){var
+d=f(b),e=h(b);return m(a(k(c,j),e),d)}function
+vL(b,a){var
+c=E(A([0,b,a])),d=l(f,a),e=d7(f(b),d),g=l(function(a){return kw(c,a)},a),h=d7(kw(c,b),g),i=K(k(h,kv(l(f,[0,b,a]))),c);return[0,t(vK(e,[0,b,a]),c),i]}function
+vM(a){var
+b=a?[0,vL(a[1],a[2])]:a;return b}function
+vN(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
+vO(a){return aH(function(c,a){var
+b=h(c);return b?m(b[1],a):a},d,a)}function
+vP(a){var
+b=0;return aH(function(b,a){return h(b)?a:a+1|0},b,a)}function
+vQ(b,a,d){var
+c=h(d);if(c){var
+e=c[1],f=function(a){return 0},g=function(a){return[0,k(b,e)]};return 0===a?g(0):f(a-1|0)}function
+i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
-j(a){return 0}return 0===a?j(0):h(a-1|0)}function
-uW(c,b,a){var
-d=uV(c,b,a),e=h(a),f=ad(function(a){return k(e,a)},d);return[0,h(a),f]}function
-uX(a){var
-b=uU(a),c=uT(a);return n(function(a){return uW(c,b,a)},a)}function
-jZ(c,b){var
-g=h(b),d=o(h(c),g);if(d){var
-e=i(c);if(e){var
-a=i(b);return a?o(a[1],e[1]):a}var
-f=1}else
+j(a){return 0}return 0===a?j(0):i(a-1|0)}function
+vR(c,b,a){var
+d=vQ(c,b,a),e=f(a),g=ab(function(a){return m(e,a)},d);return[0,f(a),g]}function
+vS(a){var
+b=vP(a),c=vO(a);return l(function(a){return vR(c,b,a)},a)}function
+kx(c,b){var
+i=f(b),d=o(f(c),i);if(d){var
+e=h(c);if(e){var
+a=h(b);return a?o(a[1],e[1]):a}var
+g=1}else
 var
-f=d;return f}function
-uY(e,d){var
+g=d;return g}function
+vT(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=bO(function(b){return function(a){return jZ(a,b)}}(c),a)?a:[0,c,cQ(function(b){return function(a){return b5(jZ(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-j0(i,h,g,f,e,d,c,b){return b7(i,a(h,M(c)),g,f,e,d,b)}function
-uZ(j,g,f,e,d,c,o,b){var
-a=b7(j,g,f,e,d,c,h(b));if(a){var
-k=a[1][2],m=i(b);if(m){var
-p=j0(j,g,f,e,d,c,o,m[1]);return ad(function(a){return l(k,h(a))},p)}var
-n=[0,k]}else
+c=b[1],f=b[2],g=b0(function(b){return function(a){return kx(a,b)}}(c),a)?a:[0,c,c7(function(b){return function(a){return bW(kx(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+ky(i,h,g,f,e,d,c,b){return cl(i,a(h,E(c)),g,f,e,d,b)}function
+vU(j,i,g,e,d,c,o,b){var
+a=cl(j,i,g,e,d,c,f(b));if(a){var
+l=a[1][2],m=h(b);if(m){var
+p=ky(j,i,g,e,d,c,o,m[1]);return ab(function(a){return k(l,f(a))},p)}var
+n=[0,l]}else
 var
 n=a;return n}function
-u0(j,i,h,g,f,e,c){var
-k=uY(0,uX(c)),l=A(c),b=be(n(function(a){return uZ(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],m=a?[0,dR(a[1],a[2])]:a,d=m;else
+vV(j,i,h,g,f,e,c){var
+k=vT(0,vS(c)),m=A(c),b=a1(l(function(a){return vU(j,i,h,g,f,e,m,a)},k));if(b)var
+a=b[1],n=a?[0,d7(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-u1(a){var
-b=0;return aT(function(b,a){return gp(ac,i(b),a)},b,a)}function
-u2(b,a){return aT(function(c,a){return k(r(h(c),b),a)},e,a)}function
-u3(j,i,h,g,f,d,a){var
-k=u1(a);if(k){var
-m=k[1],b=b7(j,i,h,g,f,d,m);if(b)var
-o=u2(m,a),c=j0(j,i,h,g,f,d,A(a),o),p=c?[0,r(e,l(b[1][1],c[1][2]))]:c,n=p;else
+vW(a){var
+b=0;return aH(function(b,a){return gR(aa,h(b),a)},b,a)}function
+vX(b,a){return aH(function(c,a){return m(r(f(c),b),a)},d,a)}function
+vY(j,i,h,g,f,e,a){var
+l=vW(a);if(l){var
+m=l[1],b=cl(j,i,h,g,f,e,m);if(b)var
+o=vX(m,a),c=ky(j,i,h,g,f,e,A(a),o),p=c?[0,r(d,k(b[1][1],c[1][2]))]:c,n=p;else
 var
-n=b;return n}return[0,e]}function
-u4(a,f,e,d,c,b,i){var
+n=b;return n}return[0,d]}function
+vZ(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bx(a,b))return 0;var
-h=n(uS,i),j=u0(a,f,e,d,c,b,h);return gm(u3(a,f,e,d,c,b,h),j)}return 0}function
-gt(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gt(e,f4(d),g,f),i=a[1],j=b[1],c=[0,a8(e,cP(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bH(a,b))return 0;var
+h=l(vN,i),j=vV(a,f,e,d,c,b,h);return gO(vY(a,f,e,d,c,b,h),j)}return 0}function
+gV(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=gV(e,eY(d),g,f),i=a[1],j=b[1],c=[0,ba(e,bs(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-gu(e,d,c,b,a){function
-f(f,g){return eR(e,d,c,b,a,f,g)}return function(b,a){return be(tn(to,function(a){return f(b,a)},a))}}function
-j1(c,h,g,f,e){function
-i(a,b){return eR(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bx(c,b)){case
-0:return i(b,gq(uq,a));case
-1:return i(b,gq(ur,a));default:var
-d=m(gu(c,h,g,f,e),b,a);return d?up(d[1]):d}return a}}function
-j2(b,g,f,e,d,k,c,a){var
+gW(e,d,c,b,a){function
+f(f,g){return fh(e,d,c,b,a,f,g)}return function(b,a){return a1(ui(uj,function(a){return f(b,a)},a))}}function
+kz(c,h,g,f,e){function
+i(a,b){return fh(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bH(c,b)){case
+0:return i(b,gS(vl,a));case
+1:return i(b,gS(vm,a));default:var
+d=n(gW(c,h,g,f,e),b,a);return d?vk(d[1]):d}return a}}function
+kA(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return m(j1(b,g,f,e,d),c,a);case
+0:return n(kz(b,g,f,e,d),c,a);case
 1:var
-i=m(gu(b,g,f,e,d),c,a);return i?uR(i[1]):i;default:return u4(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=f7(k,A(a),a);return m(j1(b,g,f,e,d),c,l)}var
-j=m(gu(b,g,f,e,d),c,a);return j?uO(h[1],j[1]):j}}function
-j3(a){if(typeof
+i=n(gW(b,g,f,e,d),c,a);return i?vM(i[1]):i;default:return vZ(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gw(k,A(a),a);return n(kz(b,g,f,e,d),c,l)}var
+j=n(gW(b,g,f,e,d),c,a);return j?vJ(h[1],j[1]):j}}function
+kB(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-j4(a,f,e,d,c,b){var
-g=i$(a[2],b),h=bR(a),i=j3(a[6]);return be(gt(function(b,g,h){return j2(a,f,e,d,c,b,g,h)},i,h,g))}function
-j5(b,a){return r(e,ac(b,a))}function
-u5(b,e,d,c){var
-g=y(c,d)?i(e):h(e),f=j5(b,g),j=a(f,c);return t(k(a(l(b,f),d),j),b)}function
-gv(m,k,i,h,g,b,a){if(y(a,e))return[0,f(g,bd(l(s(j),a)))];function
+gX(a,f,e,d,c,b){var
+g=jJ(a[2],b),h=b2(a),i=kB(a[6]);return a1(gV(function(b,g,h){return kA(a,f,e,d,c,b,g,h)},i,h,g))}function
+kC(b,a){return r(d,aa(b,a))}function
+v0(b,e,d,c){var
+i=w(c,d)?h(e):f(e),g=kC(b,i),j=a(g,c);return t(m(a(k(b,g),d),j),b)}function
+gY(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,a9(k(s(j),a)))];function
 c(o){var
-b=bd(a);function
-j(a){return gv(m,k,i,h,g,o,a)}var
-c=bw(m,b);if(c){var
-d=j(Q(b,i,e));if(d)var
-f=j(Q(b,h,e)),p=f?[0,a8(k,c[1],d[1],f[1])]:f,l=p;else
+b=a9(a);function
+g(a){return gY(n,m,l,i,h,o,a)}var
+c=bG(n,b);if(c){var
+e=g(H(b,l,d));if(e)var
+f=g(H(b,i,d)),p=f?[0,ba(m,c[1],e[1],f[1])]:f,j=p;else
 var
-l=d;var
-n=l}else
+j=e;var
+k=j}else
 var
-n=c;return n}function
-d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-j6(c,g,f,d,b){var
-h=Q(b,at(c,d),e);return a(g,l(Q(b,at(c,f),e),h))}function
-u6(a,b,i,h,g,f,d){var
-c=i3(a);if(c){var
-j=a[2],k=function(c){return j6(a,b,f,d,c)};return gv(i,function(a,c,d){return u5(b,a,c,d)},h,g,k,j,e)}return c}function
-j7(d,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=f4(h),l=j7(d,j,i,c[2],n,m),o=eT(d);if(D(c[1],o)){var
-p=a(j,cP(e,h)),q=eT(d);return[0,k(a(f(i,b[1]),q),p),l]}var
-g=l}else
+k=c;return k}function
+e(a){return 0}return 0===b?e(0):c(b-1|0)}function
+kD(c,g,f,e,b){var
+h=H(b,ay(c,e),d);return a(g,k(H(b,ay(c,f),d),h))}function
+v1(a,b,i,h,g,f,e){var
+c=jB(a);if(c){var
+j=a[2],k=function(c){return kD(a,b,f,e,c)};return gY(i,function(a,c,d){return v0(b,a,c,d)},h,g,k,j,d)}return c}function
+kE(e,j,i,c,h,b){if(c)if(b){var
+l=b[2],n=eY(h),k=kE(e,j,i,c[2],n,l),o=fj(e);if(D(c[1],o)){var
+p=a(j,bs(d,h)),q=fj(e);return[0,m(a(g(i,b[1]),q),p),k]}var
+f=k}else
 var
-g=b;else
+f=b;else
 var
-g=c;return g}function
-u7(a){var
-b=a?[0,aT(r,a[1],a[2])]:a;return b}function
-j8(a,k,j,g,f){function
+f=c;return f}function
+v2(a){var
+b=a?[0,aH(r,a[1],a[2])]:a;return b}function
+kF(a,l,j,i,g){function
 d(c,b){var
-d=a[14];return u7(j7(a,k,c,at(a,b),d,j))}var
-b=d(h,g);if(b)var
-c=d(i,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
+d=a[14];return v2(kE(a,l,c,ay(a,b),d,j))}var
+b=d(f,i);if(b)var
+c=d(h,g),m=c?[0,k(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-u8(a,f,e,d,c){var
+v3(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?j8(a,f,e,d,c):eU(a,f,e,d,c):u6(a,f,e,b[1],b[2],d,c)}function
-j9(b,a,g,f,e,d,c){return jS(b,a,u8(b,a,g,f,e),d,c)}function
-cZ(d,c,b){return a(b,l(a(d,b),c))}function
-u9(c,f,d,b){if(y(e,c)){if(f)var
-u=f[1],h=o(b,a(a(g(2,j),c),u));else
+b==="number"?b?kF(a,f,e,d,c):fk(a,f,e,d,c):v1(a,f,e,b[1],b[2],d,c)}function
+kG(b,a,g,f,e,d,c){return kq(b,a,v3(b,a,g,f,e),d,c)}function
+dd(d,c,b){return a(b,k(a(d,b),c))}function
+v4(c,f,e,b){if(w(d,c)){if(f)var
+u=f[1],g=o(b,a(a(i(2,j),c),u));else
 var
-h=f;if(d)var
-v=d[1],i=o(a(a(g(2,j),c),v),b);else
+g=f;if(e)var
+v=e[1],h=o(a(a(i(2,j),c),v),b);else
 var
-i=d;if(h)return ad(function(a){return cZ(c,b,a)},f);if(i)return ad(function(a){return cZ(c,b,a)},d);var
-w=a(g(2,g(2,j)),c);return[0,t(s(a(b,b)),w)]}if(f){var
-k=f[1];if(d){var
-x=cZ(c,b,d[1]);return[0,ac(cZ(c,b,k),x)]}var
-l=D(c,e),m=l?o(b,e):l,z=m?[0,cZ(c,b,k)]:m;return z}if(d){var
-n=D(c,e),p=n?o(e,b):n,A=p?[0,cZ(c,b,d[1])]:p;return A}var
-q=D(c,e),r=q?D(b,e):q,B=r?[0,e]:r;return B}function
-j_(g,f,d,a){if(a){var
-b=u9(g,f,d,a[1]);if(b)var
-c=j_(g,f,d,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+h=e;if(g)return ab(function(a){return dd(c,b,a)},f);if(h)return ab(function(a){return dd(c,b,a)},e);var
+x=a(i(2,i(2,j)),c);return[0,t(s(a(b,b)),x)]}if(f){var
+k=f[1];if(e){var
+y=dd(c,b,e[1]);return[0,aa(dd(c,b,k),y)]}var
+l=D(c,d),m=l?o(b,d):l,z=m?[0,dd(c,b,k)]:m;return z}if(e){var
+n=D(c,d),p=n?o(d,b):n,A=p?[0,dd(c,b,e[1])]:p;return A}var
+q=D(c,d),r=q?D(b,d):q,B=r?[0,d]:r;return B}function
+kH(g,f,e,a){if(a){var
+b=v4(g,f,e,a[1]);if(b)var
+c=kH(g,f,e,a[2]),i=c?[0,m(b[1],c[1])]:c,h=i;else
 var
-h=b;return h}return[0,e]}function
-u_(a,d){var
+h=b;return h}return[0,d]}function
+v5(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bw(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-u$(a,n){var
-g=n[2]===1?1:0,h=g?je(a):g;if(h){var
+c=bG(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+v6(a,n){var
+g=n[2]===1?1:0,h=g?jO(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3709,7 +3733,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=ae(0,b[1]);else
+d=Z(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3720,102 +3744,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-va(d,b){var
-c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-vb(a,d,c,b){var
-e=bk(0,a[2]),f=n(function(b){return u_(a,b)},e),g=at(a,b),h=V(V(at(a,c),g),f);return n(function(a){return va(d,a)},h)}function
-j$(f,d,c){if(f){if(d){var
-b=d[1],i=f[1],j=i[2],g=j$(f[2],d[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(D(b,e))return[0,[0,o,n]];var
-h=y(e,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,dO(function(a){return l(a,b)},s,o),r]];else
+v7(d,b){var
+c=b[1],e=b[2];return a(d,a(k(c[1],c[2]),e))}function
+v8(a,d,c,b){var
+e=ac(0,a[2]),f=l(function(b){return v5(a,b)},e),g=ay(a,b),h=W(W(ay(a,c),g),f);return l(function(a){return v7(d,a)},h)}function
+kI(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=kI(f[2],e[2],c);if(g){var
+l=g[1],n=l[2],o=l[1];if(D(b,d))return[0,[0,o,n]];var
+h=w(d,b)?j[1]:j[2];if(h)var
+r=m(n,a(b,h[1])),s=i[1],p=[0,[0,d4(function(a){return k(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
-q=g;return q}return[0,[0,c,e]]}return[0,[0,c,e]]}function
-vc(b,c,d){var
+q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
+v9(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(d,aF(b)),k=c[3],g=t(a(f,aF(b)),k),m=l(gd(b,c,g),f);return[0,g,r(l(f,cT(b,c,g)),m)];case
+f=a(e,aK(b)),l=c[3],g=t(a(f,aK(b)),l),m=k(gE(b,c,g),f);return[0,g,r(k(f,c_(b,c,g)),m)];case
 1:var
-h=a(d,aF(b)),n=c[3],i=t(a(h,aF(b)),n),o=l(gd(b,c,i),h);return[0,i,r(l(h,cT(b,c,i)),o)]}return[0,d,e]}function
-ka(a){var
+h=a(e,aK(b)),n=c[3],i=t(a(h,aK(b)),n),o=k(gE(b,c,i),h);return[0,i,r(k(h,c_(b,c,i)),o)]}return[0,e,d]}function
+kJ(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=eN(a),f=c?[0,e]:c,d=dP(a),g=d?[0,e]:d;return[0,g,f]}return[0,a[10],a[11]]}function
-vd(b,d,c){var
-e=Y(d),f=f9(b);return k(a(a(cU(b),f),e),c)}function
-ve(b,c){var
-d=bl(e,b[1]),f=eA(c,b[9],d),h=cU(b),i=a(g(2,j),h);return n(function(b){return a(i,b)},f)}function
-vf(b,d,c){var
-e=af(c,n(function(a){return f_(b,j,a[1])},d));return a(cU(b),e)}function
-vg(c){var
-a=f$(c);if(a){var
-b=a[1];return[0,b[1],b[2]]}return[0,e,j]}function
-kb(b,m,u,j,g,f,K,J){var
-d=m[3],p=f[1],v=bQ(0,m[4]),w=f$(b)?r(e,f[3]):e,x=u$(b,m),y=x?co(b,at(b,j)):x,z=y?co(b,at(b,g)):y,A=z?N(function(a){var
-c=b[2];return ae(h(a),c)},v):z;if(A){var
-L=vb(b,p,j,g),q=j$(v,f[2],L);if(q){var
-B=q[1],M=V(u,B[1]),C=n(function(a){return vc(b,a[1],a[2])},M),s=n(h,C),O=ve(b,s),P=i(ka(b)),Q=h(ka(b)),t=j_(vd(b,s,w),Q,P,O);if(t){var
-D=vg(b),c=D[2],E=D[1],F=T(b),R=dN(b),G=a(cU(b),R),S=a(E,E),U=a(a(w,a(F,F)),S),W=a(c,c),X=vf(b,u,s),Z=l(a(k(t[1],X),W),U),_=a(Y(n(i,C)),d),$=cY(b,g),aa=l(cY(b,j),$),ab=a(a(a(p,b[15]),aa),d),ac=k(B[2],ab),ad=l(a(aF(b),ac),_),af=a(ad,a(G,a(c,c))),ag=a(k(a(Z,d),af),J),ah=eT(b),ai=b[15],aj=aF(b);return o(a(K,a(a(a(a(a(a(G,a(c,c)),d),aj),p),ai),ah)),ag)}var
-H=t}else
+c=fd(a),f=c?[0,d]:c,e=d5(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+v_(b,d,c){var
+e=_(d),f=gy(b);return m(a(a(c$(b),f),e),c)}function
+v$(b,c){var
+e=bt(d,b[1]),f=eZ(c,b[9],e),g=c$(b),h=a(i(2,j),g);return l(function(b){return a(h,b)},f)}function
+wa(b,d,c){var
+e=ag(c,l(function(a){return gz(b,j,a[1])},d));return a(c$(b),e)}function
+wb(c){var
+a=gA(c);if(a){var
+b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
+kK(b,n,u,j,i,g,L,K){var
+e=n[3],p=g[1],v=b1(0,n[4]),w=gA(b)?r(d,g[3]):d,x=v6(b,n),y=x?cF(b,ay(b,j)):x,z=y?cF(b,ay(b,i)):y,A=z?G(function(a){var
+c=b[2];return Z(f(a),c)},v):z;if(A){var
+M=v8(b,p,j,i),q=kI(v,g[2],M);if(q){var
+B=q[1],N=W(u,B[1]),C=l(function(a){return v9(b,a[1],a[2])},N),s=l(f,C),O=v$(b,s),P=h(kJ(b)),Q=f(kJ(b)),t=kH(v_(b,s,w),Q,P,O);if(t){var
+D=wb(b),c=D[2],E=D[1],F=T(b),R=d3(b),H=a(c$(b),R),S=a(E,E),U=a(a(w,a(F,F)),S),V=a(c,c),X=wa(b,u,s),Y=k(a(m(t[1],X),V),U),$=a(_(l(h,C)),e),aa=dc(b,i),ab=k(dc(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=m(B[2],ac),ae=k(a(aK(b),ad),$),af=a(ae,a(H,a(c,c))),ag=a(m(a(Y,e),af),K),ah=fj(b),ai=b[15],aj=aK(b);return o(a(L,a(a(a(a(a(a(H,a(c,c)),e),aj),p),ai),ah)),ag)}var
+I=t}else
 var
-H=q;var
-I=H}else
+I=q;var
+J=I}else
 var
-I=A;return I}function
-kc(a){var
-f=a[9],b=N(function(b){var
-c=a[1];return f1(A(b),c)},f),c=b?cX(a):b;if(c){var
+J=A;return J}function
+kL(a){var
+f=a[9],b=G(function(b){var
+c=a[1];return eW(A(b),c)},f),c=b?db(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-dT(c,i,h,g,f,b,a){if(bx(c,b))return 0;var
-d=o(e,a);return d?b7(c,i,h,g,f,b,a):d}function
-vh(o,n,m,l,k,c){var
+d9(c,i,h,g,f,b,a){if(bH(c,b))return 0;var
+e=o(d,a);return e?cl(c,i,h,g,f,b,a):e}function
+wc(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dT(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=y(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=d9(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
 var
-g=b;var
-j=g}else
+i=b;var
+j=i}else
 var
 j=a;return j}function
-vi(o,n,m,l,k,c){var
+wd(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dT(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=y(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=d9(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
 var
-g=b;var
-j=g}else
+i=b;var
+j=i}else
 var
 j=a;return j}function
-gw(c,b){var
-d=af(b,b),e=af(c,b),f=a(g(2,j),e);return k(l(af(c,c),f),d)}function
-kd(c,b,d){var
-e=o(k(c,b),d);if(e){var
-f=l(l(d,c),b),h=a(l(l(d,c),b),f);return o(a(a(g(2,g(2,j)),c),b),h)}return e}function
-c0(b,c){var
+gZ(c,b){var
+d=ag(b,b),e=ag(c,b),f=a(i(2,j),e);return m(k(ag(c,c),f),d)}function
+kM(c,b,d){var
+e=o(m(c,b),d);if(e){var
+f=k(k(d,c),b),g=a(k(k(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
+de(b,c){var
 d=T(b);return a(c,a(T(b),d))}function
-vj(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],j=f[1],k=Q(j,o,0);if(k){var
-s=c0(c,k[1]),t=a(e,gw(n,dM(c,j)));if(kd(c0(c,g),t,s)){var
-l=dT(c,e,r,q,p,m,g);if(l){var
-u=i(l[1]),v=ac(i(b),u);return[0,h(b),v]}return b}return b}return b}return b}function
-vk(c,e,s,q,p,o,n,m,d,b){if(d){var
-f=d[1],g=f[2],j=f[1],k=Q(j,o,0);if(k){var
-t=c0(c,g),u=a(e,gw(n,dM(c,j)));if(kd(c0(c,k[1]),u,t)){var
-l=dT(c,e,s,q,p,m,g);if(l){var
-v=i(b),w=h(l[1]);return[0,r(h(b),w),v]}return b}return b}return b}return b}function
-dU(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=dU(e,d[2],c[2],b[2],a[2]);return[0,cu(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-vl(a,f,e,d,c,i,h,b){if(kc(a)){var
-g=bR(a),j=i[1],k=V(V(g,b),j),l=n(function(b){return vh(a,f,e,d,c,b)},k),m=h[1],o=V(V(g,b),m),p=n(function(b){return vi(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=dU(function(b,g,h,i){return vj(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return dU(function(b,g,h,i){return vk(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-ke(b){var
+we(c,e,r,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=H(j,o,0);if(k){var
+s=de(c,k[1]),t=a(e,gZ(n,d2(c,j)));if(kM(de(c,i),t,s)){var
+l=d9(c,e,r,q,p,m,i);if(l){var
+u=h(l[1]),v=aa(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
+wf(c,e,s,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=H(j,o,0);if(k){var
+t=de(c,i),u=a(e,gZ(n,d2(c,j)));if(kM(de(c,k[1]),u,t)){var
+l=d9(c,e,s,q,p,m,i);if(l){var
+v=h(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
+d_(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=d_(e,d[2],c[2],b[2],a[2]);return[0,cN(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+wg(a,f,e,d,c,i,h,b){if(kL(a)){var
+g=b2(a),j=i[1],k=W(W(g,b),j),m=l(function(b){return wc(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=l(function(b){return wd(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=d_(function(b,g,h,i){return we(a,f,e,d,c,m,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return d_(function(b,g,h,i){return wf(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+kN(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3825,251 +3849,251 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-dV(b,g,f,e,d,a,c){return 1===bx(b,a)?b7(b,g,f,e,d,a,c):0}function
-vm(o,n,m,l,k,c){var
+d$(b,g,f,e,d,a,c){return 1===bH(b,a)?cl(b,g,f,e,d,a,c):0}function
+wh(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dV(o,n,m,l,k,e[1],d);if(b)var
-p=h(b[1]),f=y(i(e[2]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=d$(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
 var
-g=b;var
-j=g}else
+i=b;var
+j=i}else
 var
 j=a;return j}function
-vn(o,n,m,l,k,c){var
+wi(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=dV(o,n,m,l,k,e[1],d);if(b)var
-p=h(e[2]),f=y(i(b[1]),p),g=f?[0,d]:f;else
+d=a[1],e=c[1],b=d$(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
 var
-g=b;var
-j=g}else
+i=b;var
+j=i}else
 var
 j=a;return j}function
-gx(g,f,d,c,b){var
-i=aF(g),h=a(aF(g),i);if(o(e,b)){var
-j=a(d[4],c[4]);return t(a(a(f,b),h),j)}var
-k=a(d[3],c[3]);return t(a(a(f,b),h),k)}function
-kf(c,d,b,i){var
-f=o(e,b),h=f?o(e,d):f;if(h){var
-m=a(d,d),n=a(b,b),p=a(a(g(2,j),b),i),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return h}function
-kg(b,a){return Q(a,b,[0,e,e,j,j])}function
-vo(d,c,v,u,t,s,r,q,g,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,r,0);if(o){if(ae(e,d[2])){var
-w=af(q,dM(d,e)),x=kg(s,e),y=gx(d,c,i(g),x,w),z=a(m,o[1]);if(kf(c,l(a(n,c),z),m,y)){var
-p=dV(d,c,v,u,t,h(g),n);if(p){var
-A=i(p[1]),B=ac(i(b),A);return[0,h(b),B]}return b}}return b}return b}return b}function
-vp(d,c,w,v,u,t,s,q,g,f,b){if(f){var
-j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,s,0);if(o){if(ae(e,d[2])){var
-x=af(q,dM(d,e)),y=kg(t,e),z=gx(d,c,i(g),y,x),A=a(n,c);if(kf(c,l(a(m,o[1]),A),m,z)){var
-p=dV(d,c,w,v,u,h(g),n);if(p){var
-B=i(b),C=h(p[1]);return[0,r(h(b),C),B]}return b}}return b}return b}return b}function
-vq(a,f,e,d,c,g,j,i,b){if(ke(a)){var
-h=bR(a),k=V(h,g),l=j[1],m=V(V(h,b),l),o=n(function(b){return vm(a,f,e,d,c,b)},m),p=i[1],q=V(V(h,b),p),r=n(function(b){return vn(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=dU(function(b,h,i,j){return vo(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return dU(function(b,h,i,j){return vp(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-vr(b,a){var
-c=eH(b),d=ty(b),e=t9(b,a[1],a[3]),f=c?tx(b,c[1]):c;return[0,b,a,f6(a[2],a[3]),c,f,e,d]}function
-vs(a){var
-b=tN(a);return function(a){function
-c(b,a){return b===a?1:0}return bO(function(b){return c(a,b)},b)}}function
-vt(a,b){var
-c=a[7],d=a[1][9],e=vs(b),f=jg(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-kh(d,c){var
+g0(g,f,e,c,b){var
+i=aK(g),h=a(aK(g),i);if(o(d,b)){var
+j=a(e[4],c[4]);return t(a(a(f,b),h),j)}var
+k=a(e[3],c[3]);return t(a(a(f,b),h),k)}function
+kO(c,e,b,h){var
+f=o(d,b),g=f?o(d,e):f;if(g){var
+l=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=m(k(a(c,c),p),n);return o(a(a(c,c),q),l)}return g}function
+kP(b,a){return H(a,b,[0,d,d,j,j])}function
+wj(d,c,v,u,t,s,r,q,i,g,b){if(g){var
+j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=H(e,r,0);if(o){if(Z(e,d[2])){var
+w=ag(q,d2(d,e)),x=kP(s,e),y=g0(d,c,h(i),x,w),z=a(m,o[1]);if(kO(c,k(a(n,c),z),m,y)){var
+p=d$(d,c,v,u,t,f(i),n);if(p){var
+A=h(p[1]),B=aa(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
+wk(d,c,w,v,u,t,s,q,i,g,b){if(g){var
+j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=H(e,s,0);if(o){if(Z(e,d[2])){var
+x=ag(q,d2(d,e)),y=kP(t,e),z=g0(d,c,h(i),y,x),A=a(n,c);if(kO(c,k(a(m,o[1]),A),m,z)){var
+p=d$(d,c,w,v,u,f(i),n);if(p){var
+B=h(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
+wl(a,f,e,d,c,g,j,i,b){if(kN(a)){var
+h=b2(a),k=W(h,g),m=j[1],n=W(W(h,b),m),o=l(function(b){return wh(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=l(function(b){return wi(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=d_(function(b,h,i,j){return wj(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return d_(function(b,h,i,j){return wk(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+wm(b,a){var
+c=e9(b),d=ut(b),e=u4(b,a[1],a[3]),f=c?us(b,c[1]):c;return[0,b,a,e4(a[2],a[3]),c,f,e,d]}function
+wn(a){var
+b=uI(a);return function(a){function
+c(b,a){return b===a?1:0}return b0(function(b){return c(a,b)},b)}}function
+wo(a,b){var
+c=a[7],d=a[1][9],e=wn(b),f=jQ(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+kQ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(dh(b[1],d))return[0,b[2]];var
+b=a[1];if(bO(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-vu(a,g,b){var
+wp(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?uo(h,c,g,d[1]):d}var
+d=a[6];return d?vj(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return t$(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return u6(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-vv(a,d){var
-b=a[1],e=a[2][1],c=cV(b),f=c?[0,un(e,d,b[2])]:c;return f}function
-vw(a){var
+wq(a,d){var
+b=a[1],e=a[2][1],c=da(b),f=c?[0,vi(e,d,b[2])]:c;return f}function
+wr(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return uw(d,e,function(a,b){return eR(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return vr(d,e,function(a,b){return fh(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-vx(a,b){var
+ws(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=vl(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?vq(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-vy(a,e,d){var
-g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(vw(a),j);if(c)return[0,c[1]];var
-b=vu(a,e,d);return b?j4(g,h,i,a[2][3],a[3],b[1]):b}}function
-vz(b,a,c){var
+f=a[2][3],g=wg(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wl(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+wt(a,e,d){var
+f=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=g(wr(a),j);if(c)return[0,c[1]];var
+b=wp(a,e,d);return b?gX(f,h,i,a[2][3],a[3],b[1]):b}}function
+wu(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(vy(b,a,c),e);return ad(function(e){var
-g=a[4],h=a[3],i=gs(function(a,b){return dL(h,d,a,b)},e,g);return f(vx(b,c),i)},g)}}function
-vA(a,c,i){var
+f=g(wt(b,a,c),e);return ab(function(e){var
+f=a[4],h=a[3],i=gU(function(a,b){return d1(h,d,a,b)},e,f);return g(ws(b,c),i)},f)}}function
+wv(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=kh(e,i[4]);if(b){var
-f=D(d,k);if(f)return uI(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=kQ(e,i[4]);if(b){var
+f=D(d,k);if(f)return vD(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-vB(d,a,g){var
+ww(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=kh(e,g[5]);if(c)return kb(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=kQ(e,g[5]);if(c)return kK(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-vC(c,a,g){var
-l=c[1],n=c[2][2];return function(o,h,b){var
-d=Q(b,a[6],e),i=b===a[1]?1:0;if(i)var
+wx(c,a,g){var
+l=c[1],m=c[2][2];return function(o,h,b){var
+e=H(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=y(e,d);if(j){var
-p=j9(l,n,h,a[1],b,d,a[5]),k=p||cu(vA(c,a,g),o,h,b,d);if(!k)return m(vB(c,a,g),b,d);var
+j=w(d,e);if(j){var
+p=kG(l,m,h,a[1],b,e,a[5]),k=p||cN(wv(c,a,g),o,h,b,e);if(!k)return n(ww(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-vD(b,a,d){var
-i=b[1],e=ae(0,a[2]);if(e){var
-g=vv(b,a),c=f(vz(b,a,d),g);if(c){var
-j=bk(0,i[3]),k=c[1];return N(m(vC(b,a,d),g,k),j)}var
+wy(b,a,d){var
+i=b[1],e=Z(0,a[2]);if(e){var
+f=wq(b,a),c=g(wu(b,a,d),f);if(c){var
+j=ac(0,i[3]),k=c[1];return G(n(wx(b,a,d),f,k),j)}var
 h=c}else
 var
 h=e;return h}function
-ki(b,c){var
-d=a0(a(a(b,b),c));return[0,bj(a(a(b,b),c)),d]}function
-kj(h,g,a){var
-b=af(a,a),f=0,c=g[4];if(typeof
+kR(b,c){var
+d=a2(a(a(b,b),c));return[0,bm(a(a(b,b),c)),d]}function
+kS(h,g,a){var
+b=ag(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-d=ki(h,b);f=1}if(!f)var
-d=[0,e,e];return[0,a,b,d]}function
-vE(a,b,c){if(D(a,e))return[0,[0,e,e]];var
-d=y(e,b);if(d){if(y(e,a))var
-h=H(a,b),f=[0,t(a,c),h];else
+e=kR(h,b);f=1}if(!f)var
+e=[0,d,d];return[0,a,b,e]}function
+g1(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+e=w(d,b);if(e){if(w(d,a))var
+h=K(a,b),f=[0,t(a,c),h];else
 var
-i=H(a,c),f=[0,t(a,b),i];var
+i=K(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
-g=d;return g}function
-kk(b,r,f,j){var
+g=e;return g}function
+kT(b,r,g,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-g=c[1],l=o(e,g[1]);if(l)var
-s=g[2],t=bP(b,a(f,g[1]),s),m=[0,dI(ki(b,j),t)];else
+i=c[1],k=o(d,i[1]);if(k)var
+s=i[2],t=bn(b,a(g,i[1]),s),l=[0,be(kR(b,j),t)];else
 var
-m=l;return m;case
+l=k;return l;case
 1:var
-d=c[1],n=o(e,d[1]);if(n)var
-u=d[2],v=d[1],w=a(a(f,f),v),x=k(a(j,d[2]),w),p=bP(a(b,b),x,u),y=a0(i(p)),q=[0,[0,bj(h(p)),y]];else
+e=c[1],n=o(d,e[1]);if(n)var
+u=e[2],v=e[1],w=a(a(g,g),v),x=m(a(j,e[2]),w),p=bn(a(b,b),x,u),y=a2(h(p)),q=[0,[0,bm(f(p)),y]];else
 var
-q=n;return q}return[0,[0,e,e]]}function
-vF(b,j,e,d){var
-k=i(d),l=a(i(e),k),m=h(d),n=a(h(e),m),c=vE(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=ac(b,i(f)),p=h(f),g=[0,[0,r(s(b),p),o]];else
+q=n;return q}return[0,[0,d,d]]}function
+wz(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g1(a(a(a(b,b),b),j),n,l);if(c)var
+g=c[1],o=aa(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
 var
-g=c;return g}function
-kl(e,i,o,b,n,m,d){var
-c=i[8],f=af(o,d[1]),h=i[4];if(typeof
-h==="number"){if(0===h){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(g(2,j),t),f);return[0,bP(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===h[0]?[0,bP(e,f,a(b,c))]:vF(e,f,d[3],m)}function
-km(f,e,d,c,b){function
-g(g){var
-j=a(M(d+1|0),f),c=km(f,e,d+1|0,g,t(a(b,e),j)),l=i(c);return[0,k(b,h(c)),l]}function
-j(a){return[0,b,b]}return 0===c?j(0):g(c-1|0)}function
-kn(d,b){var
+i=c;return i}function
+kU(e,h,o,b,n,l,d){var
+c=h[8],f=ag(o,d[1]),g=h[4];if(typeof
+g==="number"){if(0===g){var
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bn(e,m(k(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===g[0]?[0,bn(e,f,a(b,c))]:wz(e,f,d[3],l)}function
+kV(g,e,d,c,b){function
+i(i){var
+j=a(E(d+1|0),g),c=kV(g,e,d+1|0,i,t(a(b,e),j)),k=h(c);return[0,m(b,f(c)),k]}function
+j(a){return[0,b,b]}return 0===c?j(0):i(c-1|0)}function
+kW(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(ae(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(Z(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-vG(c,f,b){var
-d=t(h(b),c),l=a(k(d,g(2,j)),c),e=o(i(b),l),m=e?[0,d]:e;return[0,f,m]}function
-gy(g,c,f,e,b,d){if(ae(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=f5(a(g,c),d,k),m=gy(g,c,f,j,cO(b,i),l),n=gy(g,c,f,j,b,d);return[1,cO(b,i),n,m]}return vG(c,b,d)}function
-ko(g,f,e,c,b,d){function
+wA(c,g,b){var
+d=t(f(b),c),k=a(m(d,i(2,j)),c),e=o(h(b),k),l=e?[0,d]:e;return[0,g,l]}function
+g2(g,c,f,e,b,d){if(Z(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gu(a(g,c),d,k),m=g2(g,c,f,j,aR(b,i),l),n=g2(g,c,f,j,b,d);return[1,aR(b,i),n,m]}return wA(c,b,d)}function
+kX(g,f,e,c,b,d){function
 h(e){var
-h=f5(a(g,f),b,b);return ko(g,f,e,cO(c,c),h,[0,[0,c,b],d])}function
+h=gu(a(g,f),b,b);return kX(g,f,e,aR(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-vH(c,b,h,g,f,e){var
-i=s(j),d=cW(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return gy(c,b,g,ko(c,b,e,1,d[1],0),0,l)}return vI}function
-vJ(c,n,m,C,B,b,A){var
-p=a(A,c),d=t(p,b);if(y(d,M(n))){var
-q=l(a(k(d,j),b),p),f=kn(m,bd(k(d,j)));if(f){var
-r=f[1],s=km(b,t(q,c),1,C,q),u=o(i(s),B);if(u)var
-E=a(b,c),v=[0,k(r,t(a(r,h(s)),E))];else
+wB(c,b,h,g,f,e){var
+i=s(j),d=ck(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return g2(c,b,g,kX(c,b,e,1,d[1],0),0,l)}return wC}function
+wD(c,n,l,C,B,b,A){var
+p=a(A,c),e=t(p,b);if(w(e,E(n))){var
+q=k(a(m(e,j),b),p),g=kW(l,a9(m(e,j)));if(g){var
+r=g[1],s=kV(b,t(q,c),1,C,q),u=o(h(s),B);if(u)var
+F=a(b,c),v=[0,m(r,t(a(r,f(s)),F))];else
 var
 v=u;var
-w=v}else
+x=v}else
 var
-w=f;return w}var
-g=kn(m,n);if(g)var
-x=D(g[1],e),z=x?[0,e]:x;else
+x=g;return x}var
+i=kW(l,n);if(i)var
+y=D(i[1],d),z=y?[0,d]:y;else
 var
-z=g;return z}function
-kp(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?vJ(m,j,i,h,g,f,l(b,n)):p;if(c)var
-d=kp(m,j,i,h,g,f,b,a[2]),r=d?[0,k(c[1],d[1])]:d,q=r;else
+z=i;return z}function
+kY(l,j,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?wD(l,j,i,h,g,f,k(b,n)):p;if(c)var
+e=kY(l,j,i,h,g,f,b,a[2]),r=e?[0,m(c[1],e[1])]:e,q=r;else
 var
-q=c;return q}return[0,e]}function
-vK(i,o,n,h,f,e,m,d){var
-b=kp(i,o,n,h,f,e,m,d);if(b)var
-c=b[1],p=a(e,i),q=M(h),r=a(g(2,j),q),s=H(a(k(k(f,g(2,g(2,j))),r),c),p),t=M(A(d)),l=[0,[0,c,k(k(c,a(L(g(2,g(2,j))),t)),s)]];else
+q=c;return q}return[0,d]}function
+wE(h,o,n,g,f,e,l,d){var
+b=kY(h,o,n,g,f,e,l,d);if(b)var
+c=b[1],p=a(e,h),q=E(g),r=a(i(2,j),q),s=K(a(m(m(f,i(2,i(2,j))),r),c),p),t=E(A(d)),k=[0,[0,c,m(m(c,a(u(i(2,i(2,j))),t)),s)]];else
 var
-l=b;return l}function
-kq(a){return aT(r,cP(e,a),a)}function
-vL(e,d,c,b,a){return be(n(function(a){return cW(e,d,l(a,b),c)},a))}function
-vM(b,d,c){var
-e=h(d),f=ac(b,H(a(b,i(c)),e)),g=i(d);return[0,t(a(b,h(c)),g),f]}function
-kr(d,l,k,c){var
-a=vL(d,l,k,kq(c),c);if(a)var
-b=a[1],m=Y(n(i,b)),f=[0,Y(n(h,b)),m],g=y(e,h(f)),o=g?[0,n(function(a){return vM(d,f,a)},b)]:g,j=o;else
+k=b;return k}function
+kZ(a){return aH(r,bs(d,a),a)}function
+wF(e,d,c,b,a){return a1(l(function(a){return ck(e,d,k(a,b),c)},a))}function
+wG(b,d,c){var
+e=f(d),g=aa(b,K(a(b,h(c)),e)),i=h(d);return[0,t(a(b,f(c)),i),g]}function
+k0(e,m,k,c){var
+a=wF(e,m,k,kZ(c),c);if(a)var
+b=a[1],n=_(l(h,b)),g=[0,_(l(f,b)),n],i=w(d,f(g)),o=i?[0,l(function(a){return wG(e,g,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-vN=g(2,g(2,L(g(2,L(g(2,L(g(2,j)))))))),gz=bc(g(2,j),vN),vO=g(2,g(2,g(2,L(g(2,j))))),vP=bc(g(2,j),vO),vQ=L(g(2,L(g(2,j)))),ks=bc(g(2,j),vQ),vR=L(g(2,L(g(2,j)))),vS=bc(g(2,j),vR),kt=bd(a(g(2,L(g(2,g(2,L(g(2,g(2,j))))))),vS)),ku=L(g(2,L(g(2,g(2,L(g(2,g(2,j))))))));function
-vT(b,a){return vH(gz,vP,ks,kt,b,a)}function
-vU(a){var
-b=r(e,l(ku,bM(a)));return bc(g(2,j),b)}function
-vV(h,c,f,e){var
-b=vU(c),d=a(c,b),i=n(function(c){return a(c,b)},e),k=a(f,b);return vK(ks,kt,h,5,t(d,bc(g(2,j),ku)),d,k,i)}function
-vW(d,p,b,o,n,m){var
-c=cW(d,p,l(m,n),o);if(c){var
-f=c[1],g=y(e,h(b));if(g)var
-q=h(b),r=ac(d,H(a(gz,i(f)),q)),s=i(b),j=[0,[0,t(a(gz,h(f)),s),r]];else
+wH=i(2,i(2,u(i(2,u(i(2,u(i(2,j)))))))),g3=bl(i(2,j),wH),wI=i(2,i(2,i(2,u(i(2,j))))),wJ=bl(i(2,j),wI),wK=u(i(2,u(i(2,j)))),k1=bl(i(2,j),wK),wL=u(i(2,u(i(2,j)))),wM=bl(i(2,j),wL),k2=a9(a(i(2,u(i(2,i(2,u(i(2,i(2,j))))))),wM)),k3=u(i(2,u(i(2,i(2,u(i(2,i(2,j))))))));function
+wN(b,a){return wB(g3,wJ,k1,k2,b,a)}function
+wO(a){var
+b=r(d,k(k3,bX(a)));return bl(i(2,j),b)}function
+wP(g,c,f,e){var
+b=wO(c),d=a(c,b),h=l(function(c){return a(c,b)},e),k=a(f,b);return wE(k1,k2,g,5,t(d,bl(i(2,j),k3)),d,k,h)}function
+wQ(e,p,b,o,n,m){var
+c=ck(e,p,k(m,n),o);if(c){var
+g=c[1],i=w(d,f(b));if(i)var
+q=f(b),r=aa(e,K(a(g3,h(g)),q)),s=h(b),j=[0,[0,t(a(g3,f(g)),s),r]];else
 var
-j=g;var
-k=j}else
+j=i;var
+l=j}else
 var
-k=c;return k}function
-gA(a){var
-b=[0,i(a)];return[0,[0,h(a)],b]}function
-vX(a,g){var
+l=c;return l}function
+fl(a){var
+b=[0,h(a)];return[0,[0,f(a)],b]}function
+k4(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=cV(a),h=d?vY:d;return h}var
+d=da(a),h=d?wR:d;return h}var
 i=a[2],e=A(a[9])===i?1:0;if(e)var
-j=a[9],b=N(function(b){var
-c=a[1];return f1(A(b),c)},j);else
+j=a[9],b=G(function(b){var
+c=a[1];return eW(A(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,n(function(b){return kj(g,a,b)},k)];else
+k=a[9],f=[0,l(function(b){return kS(g,a,b)},k)];else
 var
 f=b;return f}function
-vZ(e,d,a,c,g){var
-f=af(a,a),b=kk(d,e,c,f);if(b){var
-h=b[1];return be(n(function(b){return kl(d,e,a,c,f,h,b)},g))}return b}function
-v0(b,d,i,h,a,g){var
-c=Q(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
+wS(e,d,a,c,g){var
+f=ag(a,a),b=kT(d,e,c,f);if(b){var
+h=b[1];return a1(l(function(b){return kU(d,e,a,c,f,h,b)},g))}return b}function
+wT(b,d,i,h,a,g){var
+c=H(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=kr(d,i,a[1],c);return ad(function(a){return n(gA,a)},k)}var
-l=vZ(b,d,c,a[1],h);return ad(function(a){return n(gA,a)},l)}return e}function
-v1(d,c,e,b){var
-a=vX(d,c);if(a){var
-f=bk(0,A(b[2])),g=a[1];return be(n(function(a){return v0(d,c,e,g,b,a)},f))}return a}function
-v2(b,d){var
+k=k0(d,i,a[1],c);return ab(function(a){return l(fl,a)},k)}var
+m=wS(b,d,c,a[1],h);return ab(function(a){return l(fl,a)},m)}return e}function
+wU(d,c,e,b){var
+a=k4(d,c);if(a){var
+f=ac(0,A(b[2])),g=a[1];return a1(l(function(a){return wT(d,c,e,g,b,a)},f))}return a}function
+g4(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4080,344 +4104,344 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-v3(j,f,c){var
-d=j[4];if(typeof
-d==="number")return 1;else{if(2===d[0]){var
-h=d[1];if(h){var
-b=h[1],i=o(e,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(af(c,c),m),l)}return i}return 1}var
-g=b5(D(d[1][1],e));return g?g:y(e,af(c,c))}}function
-kv(b,c,a){var
-f=b[1],d=A(a)===f?1:0,e=d?N(v2(b,c),a):d;return e?v3(b,c,a):e}function
-v4(e,d,b,c){if(c){if(b){var
+wV(j,f,c){var
+e=j[4];if(typeof
+e==="number")return 1;else{if(2===e[0]){var
+h=e[1];if(h){var
+b=h[1],i=o(d,b[1]);if(i){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ag(c,c),m),l)}return i}return 1}var
+g=bW(D(e[1][1],d));return g?g:w(d,ag(c,c))}}function
+k5(b,c,a){var
+f=b[1],d=A(a)===f?1:0,e=d?G(g4(b,c),a):d;return e?wV(b,c,a):e}function
+wW(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-v5(e,d,b,c){if(c){if(b){var
+wX(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-gB(c,b,a,f,e){var
-d=v4(c,b,h(a),f);return d?v5(c,b,i(a),e):d}function
-kw(e,d,a,c,b){var
-f=[0,i(a)];return gB(d,e,[0,[0,h(a)],f],c,b)}function
-v6(j,i,h,g,f,e,d){var
+g5(c,b,a,g,e){var
+d=wW(c,b,f(a),g);return d?wX(c,b,h(a),e):d}function
+k6(e,d,a,c,b){var
+g=[0,h(a)];return g5(d,e,[0,[0,f(a)],g],c,b)}function
+wY(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=bO(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||kw(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b0(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||k6(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-v7(j,i,g,f,b,a){switch(a[0]){case
+k7(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bw(i,a[1]);if(c){var
-d=bw(c[1],a[2]);if(d)return gB(b,j,d[1],a[3],a[4]);var
+c=bG(i,a[1]);if(c){var
+d=bG(c[1],a[2]);if(d)return g5(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bw(f,a[1]);return e?kw(g,b,e[1],a[2],a[3]):e;default:return v6(g,b,a[1],a[2],a[3],0,f)}}function
-gC(a){return 0===a[0]?1:0}function
-kx(i,b,h,g,f,e,a){var
+e=bG(f,a[1]);return e?k6(g,b,e[1],a[2],a[3]):e;default:return wY(g,b,a[1],a[2],a[3],0,f)}}function
+fm(a){return 0===a[0]?1:0}function
+k8(i,b,h,g,f,e,a){var
 j=b[2],d=A(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=N(function(a){return kv(i,l,a)},k);else
+k=a[2],l=a[1],c=G(function(a){return k5(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return N(function(a){return v7(h,g,f,e,n,a)},m)}return c}var
-v8=L(g(2,L(g(2,g(2,j))))),v9=bc(g(2,j),v8),v_=bd(L(g(2,g(2,L(g(2,j))))));function
-gD(d,c,a,b){if(a){var
-e=i(b),f=h(b),g=gA(a[1]);return gB(d[3],c,g,f,e)}return a}function
-v$(a,f,b,c){var
-g=c[1];return function(l,k,j,c){var
-m=a[9],d=Q(h(c),m,0),n=a[1],e=f1(A(d),n);if(e){var
-o=i(c);return gD(f,b,kl(b,a,l,g,k,j,kj(b,a,d)),o)}return e}}function
-wa(d,c,b,a){var
-e=i(a);return gD(d,c,bw(b,h(a)),e)}function
-wb(k,d,j,b,a){var
+m=b[4],n=b[3];return G(function(a){return k7(h,g,f,e,n,a)},m)}return c}var
+wZ=u(i(2,u(i(2,i(2,j))))),w0=bl(i(2,j),wZ),w1=a9(u(i(2,i(2,u(i(2,j))))));function
+g6(d,c,a,b){if(a){var
+e=h(b),g=f(b),i=fl(a[1]);return g5(d[3],c,i,g,e)}return a}function
+w2(a,g,b,c){var
+i=c[1];return function(l,k,j,c){var
+m=a[9],d=H(f(c),m,0),n=a[1],e=eW(A(d),n);if(e){var
+o=h(c);return g6(g,b,kU(b,a,l,i,k,j,kS(b,a,d)),o)}return e}}function
+w3(d,c,b,a){var
+e=h(a);return g6(d,c,bG(b,f(a)),e)}function
+w4(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=kq(b),c=vV(a[1],e,f,b);if(c){var
-m=c[1];return N(function(c){var
-a=bw(b,h(c));if(a){var
-g=i(c);return gD(k,d,vW(d,j,m,e,f,a[1]),g)}return a},l)}var
-g=c}else
+g=kZ(b),c=wP(a[1],e,g,b);if(c){var
+m=c[1];return G(function(c){var
+a=bG(b,f(c));if(a){var
+i=h(c);return g6(k,d,wQ(d,j,m,e,g,a[1]),i)}return a},l)}var
+i=c}else
 var
-g=a;return g}}function
-wc(d,c,a,k,e,r){var
+i=a;return i}}function
+w5(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=bQ(s,c[4]);if(f){var
-g=[0,f[1],f[2]],n=d[4];if(typeof
-n==="number"&&n){var
-o=cV(d);if(o){var
-p=m(wb(c,a,k,e,r),b,g);if(p)var
+f=b1(s,c[4]);if(f){var
+g=[0,f[1],f[2]],m=d[4];if(typeof
+m==="number"&&m){var
+o=da(d);if(o){var
+p=n(w4(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=kr(a,k,l,b);if(i){var
-t=i[1];return N(function(b){return wa(c,a,t,b)},g)}var
+i=k0(a,k,l,b);if(i){var
+t=i[1];return G(function(b){return w3(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=af(b,b),j=kk(a,d,l,q);if(j){var
-u=j[1];return N(a8(v$(d,c,a,e),b,q,u),g)}return j}return 1}}function
-wd(k,j,i,h,g,f,e,d){var
+q=ag(b,b),j=kT(a,d,l,q);if(j){var
+u=j[1];return G(ba(w2(d,c,a,e),b,q,u),g)}return j}return 1}}function
+w6(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=m(wc(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(w5(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-we(b,a){return 0===a[0]?ae(a[1],b):0}function
-wf(b,f,e){var
+w7(b,a){return 0===a[0]?Z(a[1],b):0}function
+w8(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=M(A(e[2])),d=o(v9,a(M(b[1]),g)),h=d?[0,vT(f,v_)]:d;return h}return 0}function
-wg(c,b,h,f,a){var
+g=E(A(e[2])),d=o(w0,a(E(b[1]),g)),h=d?[0,wN(f,w1)]:d;return h}return 0}function
+w9(c,b,h,f,a){var
 i=a[1],j=b[2],g=A(a[2])===j?1:0;if(g)var
-k=a[2],d=N(function(a){return kv(c,i,a)},k);else
+k=a[2],d=G(function(a){return k5(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=A(a[2]),e=N(function(a){return we(m,a)},l);else
+l=b[4],m=A(a[2]),e=G(function(a){return w7(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return wd(c,b,h,f,a,wf(c,f,a),0,n)}return e}function
-wh(c,b,m,l,f,d,k,a){var
-g=kx(c,b,m,l,f,d,k),h=g?ae(a,c[3]):g,i=h?b5(a===b[1]?1:0):h;return i?j9(c,f,d,a,b[1],e,j):i}function
-ky(c,a,b){return v1(c,a[1],a[3],b)}function
-kz(c,a){var
+n=a[2];return w6(c,b,h,f,a,w8(c,f,a),0,n)}return e}function
+w_(c,b,m,l,f,e,k,a){var
+g=k8(c,b,m,l,f,e,k),h=g?Z(a,c[3]):g,i=h?bW(a===b[1]?1:0):h;return i?kG(c,f,e,a,b[1],d,j):i}function
+k9(c,a,b){return wU(c,a[1],a[3],b)}function
+k_(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=f6(b,a[3]);return j4(c,d,b,a[3],f,e)}}function
-kA(c,a,d,b){var
-h=a[1],m=a[2],i=ae(0,A(b[2]));if(i){if(N(gC,d[4]))return wg(c,d,h,a[3],b);var
-e=ky(c,a,b);if(e){var
-j=e[1],g=f(kz(c,a),j);if(g)return kx(c,d,h,j,m,g[1],b);var
-k=g}else
+f=e4(b,a[3]);return gX(c,d,b,a[3],f,e)}}function
+k$(c,a,d,b){var
+h=a[1],m=a[2],i=Z(0,A(b[2]));if(i){if(G(fm,d[4]))return w9(c,d,h,a[3],b);var
+e=k9(c,a,b);if(e){var
+j=e[1],f=g(k_(c,a),j);if(f)return k8(c,d,h,j,m,f[1],b);var
+k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-wi(b,a,k,c){var
-l=a[1],m=a[2],g=ae(0,A(c[2]));if(g){var
-d=ky(b,a,c);if(d){var
-h=d[1],e=f(kz(b,a),h);if(e){var
-n=bk(0,b[3]),o=e[1];return bO(function(a){return wh(b,k,l,h,m,o,c,a)},n)}var
+w$(b,a,k,c){var
+l=a[1],m=a[2],f=Z(0,A(c[2]));if(f){var
+d=k9(b,a,c);if(d){var
+h=d[1],e=g(k_(b,a),h);if(e){var
+n=ac(0,b[3]),o=e[1];return b0(function(a){return w_(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=g;return j}function
-wj(d,c,a){if(0===a[0]){var
+j=f;return j}function
+xa(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-eV(b,a){var
-c=a[6],d=a[5],e=cR(b+1|0,a[4]),f=bi(cn(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-wk(c,b){var
+fn(b,a){var
+c=a[6],d=a[5],e=c8(b+1|0,a[4]),f=bk(cE(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xb(c,b){var
 d=T(c);return function(f){var
-l=a(d,d),e=H(a(b,Y(n(function(a){return jz(c,a)},f))),l),g=c[10];if(g){var
+k=a(d,d),e=K(a(b,_(l(function(a){return j9(c,a)},f))),k),g=c[10];if(g){var
 h=c[11];if(h)var
-m=a(d,d),o=h[1],p=g[1],i=t(a(b,Y(n(function(a){return jA(p,o,a)},f))),m);else
+n=a(d,d),o=h[1],p=g[1],i=t(a(b,_(l(function(a){return j_(p,o,a)},f))),n);else
 var
-i=k(e,a(b,b));var
+i=m(e,a(b,b));var
 j=i}else
 var
-j=k(e,a(b,b));return[0,e,j]}}function
-kB(d,b,h,f,c){if(D(h[1],e)&&jB(d,c)){var
-g=gj(gi(d,c)),i=a(g,g);return s(a0(H(a(a(b,b),i),f)))}var
-j=eO(d,c);return bj(t(a(a(b,b),j),f))}function
-wl(d,b,c,a){var
-e=af(a,a),f=ac(b,kB(d,b,c,e,a)),g=s(kB(d,b,c,e,n(s,a)));return[0,r(s(b),g),f]}function
-kC(d,c){var
+j=m(e,a(b,b));return[0,e,j]}}function
+la(e,b,h,f,c){if(D(h[1],d)&&j$(e,c)){var
+g=gK(gJ(e,c)),i=a(g,g);return s(a2(K(a(a(b,b),i),f)))}var
+j=fe(e,c);return bm(t(a(a(b,b),j),f))}function
+xc(d,b,c,a){var
+e=ag(a,a),f=aa(b,la(d,b,c,e,a)),g=s(la(d,b,c,e,l(s,a)));return[0,r(s(b),g),f]}function
+lb(d,c){var
 e=T(d);return function(b,f){var
-g=a(b[2],e),h=eO(d,f),i=a(b[1],b[1]);return t(bj(a(a(a(c,c),i),h)),g)}}function
-wm(e,d){var
+g=a(b[2],e),h=fe(d,f),i=a(b[1],b[1]);return t(bm(a(a(a(c,c),i),h)),g)}}function
+xd(e,d){var
 f=T(e);return function(h,g){var
-i=a(a(f,gl(h)),f),j=jJ(e,h),b=j[1];if(b){var
+i=a(a(f,gN(h)),f),j=kh(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=t(a(d,Y(n(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),m=[0,[0,H(a(d,Y(n(function(b){var
-c=a(k,b);return ac(a(l,b),c)},g))),i),p]];else
+k=c[1],m=b[1],p=t(a(d,_(l(function(b){var
+c=a(k,b);return r(a(m,b),c)},g))),i),n=[0,[0,K(a(d,_(l(function(b){var
+c=a(k,b);return aa(a(m,b),c)},g))),i),p]];else
 var
-m=c;var
-o=m}else
+n=c;var
+o=n}else
 var
 o=b;return o}}function
-wn(d,c,b,a){var
-f=m(wm(d,c),b,a);if(f){var
-g=f[1];if(b){var
-j=b[1],k=o(e,j[1]);if(k)var
-q=m(kC(d,c),j,a),t=ac(i(g),q),u=n(s,a),v=s(m(kC(d,c),j,u)),l=[0,[0,r(h(g),v),t]];else
+xe(e,c,b,a){var
+g=n(xd(e,c),b,a);if(g){var
+i=g[1];if(b){var
+j=b[1],k=o(d,j[1]);if(k)var
+q=n(lb(e,c),j,a),t=aa(h(i),q),u=l(s,a),v=s(n(lb(e,c),j,u)),m=[0,[0,r(f(i),v),t]];else
 var
-l=k;return l}var
-p=[0,g]}else
+m=k;return m}var
+p=[0,i]}else
 var
-p=f;return p}function
-kD(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
-g=l(M(c[2]),j),h=c[10];if(h){var
+p=g;return p}function
+lc(c,b,l){if(c[2]===1)return[0,[0,b,b]];var
+g=k(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cW(b,m,l(h[1],i[1]),n);if(!f)return f;var
-d=f[1][2]}else
+n=c[8],f=ck(b,l,k(h[1],i[1]),n);if(!f)return f;var
+e=f[1][2]}else
 var
-d=e}else
+e=d}else
 var
-d=e;var
-o=k(b,a(g,d)),p=t(a(b,b),o),q=k(d,a(g,b));return[0,[0,H(a(b,d),q),p]]}function
-wo(a,c,e,d){var
+e=d;var
+o=m(b,a(g,e)),p=t(a(b,b),o),q=m(e,a(g,b));return[0,[0,K(a(b,e),q),p]]}function
+xf(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(wk(a,c),d)]:kD(a,c,e):2===b[0]?wn(a,c,b[1],d):[0,wl(a,c,b[1],d)]}function
-wp(a,c,b){var
+b==="number"?0===b?[0,g(xb(a,c),d)]:lc(a,c,e):2===b[0]?xe(a,c,b[1],d):[0,xc(a,c,b[1],d)]}function
+xg(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bl(kD(a,c,b),e)}if(eH(a)){var
-f=a[9];return n(function(d){return wo(a,c,b,d)},f)}return bl(0,a[2])}function
-wq(a){var
-b=dP(a),c=b?eN(a):b;return b5(c)}function
-kE(b,a){return o(b,i(h(a)))?h(a):o(h(i(a)),b)?i(a):[0,b,b]}function
-gE(e,d,c,b){switch(bx(e,c)){case
-0:return i(b);case
-1:return h(b);default:var
-f=i(c)[1],l=a(a(g(2,j),d),f),m=i(i(b)),n=k(h(h(b)),m);return o(a(i(c)[2],n),l)?h(b):i(b)}}function
-kF(e,d,c,b){switch(bx(e,c)){case
+e=a[2];return bt(lc(a,c,b),e)}if(e9(a)){var
+f=a[9];return l(function(d){return xf(a,c,b,d)},f)}return bt(0,a[2])}function
+xh(a){var
+b=d5(a),c=b?fd(a):b;return bW(c)}function
+ld(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
+g7(e,d,c,b){switch(bH(e,c)){case
 0:return h(b);case
-1:return i(b);default:var
-f=i(c)[2];return kE(t(a(d,i(c)[1]),f),b)}}function
-wr(f,e,a){if(a){var
-b=a[2],c=a[1];if(bx(f,e))var
-g=i(h(c)),d=aT(function(a){var
-b=i(h(a));return function(a){return r(b,a)}},g,b);else
+1:return f(b);default:var
+g=h(c)[1],k=a(a(i(2,j),d),g),l=h(h(b)),n=m(f(f(b)),l);return o(a(h(c)[2],n),k)?f(b):h(b)}}function
+le(e,d,c,b){switch(bH(e,c)){case
+0:return f(b);case
+1:return h(b);default:var
+g=h(c)[2];return ld(t(a(d,h(c)[1]),g),b)}}function
+xi(g,e,a){if(a){var
+b=a[2],c=a[1];if(bH(g,e))var
+i=h(f(c)),d=aH(function(a){var
+b=h(f(a));return function(a){return r(b,a)}},i,b);else
 var
-j=h(i(c)),d=aT(function(a){var
-b=h(i(a));return function(a){return ac(b,a)}},j,b);return n(function(a){return kE(d,a)},a)}return a}function
-kG(d,c,b,e,a){if(a){var
+j=f(h(c)),d=aH(function(a){var
+b=f(h(a));return function(a){return aa(b,a)}},j,b);return l(function(a){return ld(d,a)},a)}return a}function
+lf(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=kG(d,c,b,a,f);return[0,gE(d,c,b,g),e]},i=function(e){var
-a=n(function(a){return gE(d,c,b,a)},f);return[0,kF(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-ws(p,o,f,d,c){function
-b(a){return h(h(a))}function
-e(a){return i(i(a))}if(bx(p,o)){var
-q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return y(k(a(l(f,j),u),t),s)}var
-v=b(c),g=y(b(d),v);if(g)var
-m=g;else{var
-w=b(c),n=D(b(d),w);if(n){var
-x=e(c);return y(e(d),x)}var
-m=n}return m}function
-wt(l,k,j,g,f,e){var
-c=g,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=ws(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return h(b)}}function
-wu(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return kG(c,d,b,wt(c,b,M(A(a)),1,f,e),a)}return a}function
-wv(a,e,c,b){var
+e=lf(d,c,b,a,f);return[0,g7(d,c,b,g),e]},i=function(e){var
+a=l(function(a){return g7(d,c,b,a)},f);return[0,le(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+xj(p,o,g,d,c){function
+b(a){return f(f(a))}function
+e(a){return h(h(a))}if(bH(p,o)){var
+q=b(d),r=e(d),s=m(a(k(g,j),r),q),t=b(c),u=e(c);return w(m(a(k(g,j),u),t),s)}var
+v=b(c),i=w(b(d),v);if(i)var
+l=i;else{var
+x=b(c),n=D(b(d),x);if(n){var
+y=e(c);return w(e(d),y)}var
+l=n}return l}function
+xk(l,k,j,i,g,e){var
+c=i,b=g,a=e;for(;;){if(a){var
+d=a[1],m=a[2],n=xj(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
+xl(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lf(c,d,b,xk(c,b,E(A(a)),1,f,e),a)}return a}function
+xm(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return wr(a,c,b);return n(function(b){return gE(a,e,c,b)},b)}function
-ww(a,d,c,b){var
+d==="number"&&d)return xi(a,c,b);return l(function(b){return g7(a,e,c,b)},b)}function
+xn(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return wu(a,d,c,b);return n(function(b){return kF(a,d,c,b)},b)}function
-wx(a,b){function
+e==="number"&&e)return xl(a,d,c,b);return l(function(b){return le(a,d,c,b)},b)}function
+xo(a,b){function
 d(b){var
-d=h(b),c=D(h(a),d);if(c){var
-e=i(b);return D(i(a),e)}return c}var
-j=d(h(b)),e=j||d(i(b));if(e)var
-f=e;else{var
-k=i(a),g=D(h(a),k);if(g)var
-l=h(a),c=o(i(h(b)),l);else
+d=f(b),c=D(f(a),d);if(c){var
+e=h(b);return D(h(a),e)}return c}var
+j=d(f(b)),e=j||d(h(b));if(e)var
+g=e;else{var
+k=h(a),i=D(f(a),k);if(i)var
+l=f(a),c=o(h(f(b)),l);else
 var
-c=g;if(c){var
-m=h(i(b));return o(h(a),m)}var
-f=c}return f}function
-wy(f,e){var
+c=i;if(c){var
+m=f(h(b));return o(f(a),m)}var
+g=c}return g}function
+xp(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=wx(b[1],a[1]);if(c){var
+c=xo(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-kH(l,k,j,g,f,e,d,a,c){var
-b=wy(a,c);return b?j2(l,k,j,g,f,d,e,n(function(a){var
-b=[0,i(a)];return[0,[0,h(a)],b]},a)):b}function
-wz(d,c,j,i,h,b,g,a){var
-e=kH(d,c,j,i,h,b,g,wv(d,c,b,a),a);if(e)var
-f=kH(d,c,j,i,h,b,g,ww(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+lg(m,k,j,i,g,e,d,a,c){var
+b=xp(a,c);return b?kA(m,k,j,i,g,d,e,l(function(a){var
+b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
+xq(d,c,j,i,h,b,g,a){var
+e=lg(d,c,j,i,h,b,g,xm(d,c,b,a),a);if(e)var
+f=lg(d,c,j,i,h,b,g,xn(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-wA(a){var
-d=i(a),b=o(h(a),d);if(b)var
-e=i(a),f=[0,i(a),e],g=h(a),c=[0,[0,[0,h(a),g],f]];else
+xr(a){var
+d=h(a),b=o(f(a),d);if(b)var
+e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
 var
 c=b;return c}function
-kI(c,b,e,d){var
-f=ad(function(d){return t(a(b,d),c)},d);return[0,ad(function(d){return H(a(b,d),c)},e),f]}function
-wB(b,a){var
-c=bQ(a,b[4]);return n(function(a){var
-b=i(i(a)),c=h(i(a));return[1,h(a),c,b]},c)}function
-wC(d,b,a,c){var
-f=wB(b,c),g=bl([0,e,a],d[2]),h=b[3];return gs(function(b,c){return kI(h,a,b,c)},g,f)}function
-kJ(b,a){var
-c=i(a),d=ac(i(b),c),e=h(a);return[0,r(h(b),e),d]}function
-wD(b,d,c,a){var
-e=l(b,l(d,h(a)));return kJ(a,[0,l(b,l(c,i(a))),e])}function
-wE(b,f,e,d,c){var
-a=wC(b,f,e,c);if(cV(b)){var
-g=bQ(c,f[4]);if(N(function(a){var
-c=b[2];return ae(h(a),c)},g)&&N(function(a){var
-b=i(a);return o(h(a),b)},a)){var
-j=Y(n(h,a)),k=Y(n(i,a)),l=V(d,a);return n(function(a){var
-b=h(a),c=wD(e,j,k,i(a));return ad(function(a){return kJ(c,a)},b)},l)}}return n(function(a){return 0},d)}function
-wF(d,c,b){var
-e=V(c,b);return Y(n(function(b){var
-e=a(d,i(b)),c=l(h(b),e);return a(c,c)},e))}function
-kK(e,d,a,b){var
+lh(c,b,e,d){var
+f=ab(function(d){return t(a(b,d),c)},d);return[0,ab(function(d){return K(a(b,d),c)},e),f]}function
+xs(b,a){var
+c=b1(a,b[4]);return l(function(a){var
+b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
+xt(e,b,a,c){var
+f=xs(b,c),g=bt([0,d,a],e[2]),h=b[3];return gU(function(b,c){return lh(h,a,b,c)},g,f)}function
+li(b,a){var
+c=h(a),d=aa(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
+xu(b,d,c,a){var
+e=k(b,k(d,f(a)));return li(a,[0,k(b,k(c,h(a))),e])}function
+xv(b,g,e,d,c){var
+a=xt(b,g,e,c);if(da(b)){var
+i=b1(c,g[4]);if(G(function(a){var
+c=b[2];return Z(f(a),c)},i)&&G(function(a){var
+b=h(a);return o(f(a),b)},a)){var
+j=_(l(f,a)),k=_(l(h,a)),m=W(d,a);return l(function(a){var
+b=f(a),c=xu(e,j,k,h(a));return ab(function(a){return li(c,a)},b)},m)}}return l(function(a){return 0},d)}function
+xw(d,c,b){var
+e=W(c,b);return _(l(function(b){var
+e=a(d,h(b)),c=k(f(b),e);return a(c,c)},e))}function
+lj(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(wF(d,a[1],b),f)}return af(a[1],b)}function
-eW(e,c){var
+f=a[2];return m(xw(d,a[1],b),f)}return ag(a[1],b)}function
+fo(e,c){var
 b=T(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-wG(d,h,c,b,g,f){var
-i=a(a(b,aF(d)),f),j=o(e,b)?c[4]:c[3];return o(a(g,a(eW(d,h),j)),i)}function
-wH(d,h,c,b,g,f){var
-i=o(e,b)?c[3]:c[4],j=a(g,a(eW(d,h),i));return o(a(a(b,aF(d)),f),j)}function
-wI(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=kK(b,a,m,g[1]),j=n[3],k=f?wG(b,a,h,i,f[1],j):1;if(k){if(e)return wH(b,a,h,i,e[1],j);var
+xx(e,h,c,b,g,f){var
+i=a(a(b,aK(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fo(e,h),j)),i)}function
+xy(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fo(e,h),i));return o(a(a(b,aK(e)),f),j)}function
+xz(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lj(b,a,m,g[1]),j=n[3],k=f?xx(b,a,h,i,f[1],j):1;if(k){if(e)return xy(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-eX(b,c){var
+fp(b,c){var
 d=T(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(af(e,e),i),h)}}function
-kL(f,d,c,b,e){var
-h=a(d,d),i=l(b,c),m=a(l(b,c),i),p=a(a(M(f[1]),m),h);return o(Y(n(function(f){var
-h=a(d,k(c,b)),e=l(a(g(2,j),f),h);return a(e,e)},e)),p)}function
-wJ(c){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ag(e,e),i),h)}}function
+lk(f,d,c,b,e){var
+g=a(d,d),h=k(b,c),n=a(k(b,c),h),p=a(a(E(f[1]),n),g);return o(_(l(function(f){var
+g=a(d,m(c,b)),e=k(a(i(2,j),f),g);return a(e,e)},e)),p)}function
+xA(c){var
 d=T(c);return function(b,f,e){var
-h=a(b[2],b[2]),i=l(e,f),k=a(l(e,f),i),m=a(a(M(c[1]),k),h),n=a(d,d),p=a(b[1],b[1]);return o(a(a(g(2,g(2,j)),p),n),m)}}function
-wK(a,c,b){var
+g=a(b[2],b[2]),h=k(e,f),l=a(k(e,f),h),m=a(a(E(c[1]),l),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
+xB(a,c,b){var
 s=a[1],i=A(b[1])===s?1:0;if(i){var
-d=a[4];if(typeof
-d==="number")return 0===d?o(e,b[2]):0;else{if(2===d[0]){var
-k=d[1];if(k){var
+e=a[4];if(typeof
+e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
+k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
-n=l[1],p=a[11];if(p){var
-q=p[1];if(a8(wJ(a),f,n,q)){var
-u=b[1];return m(eX(a,c),f,u)}return kL(a,c,n,q,b[1])}var
-v=b[1];return m(eX(a,c),f,v)}var
-w=b[1];return m(eX(a,c),f,w)}var
+m=l[1],p=a[11];if(p){var
+q=p[1];if(ba(xA(a),f,m,q)){var
+u=b[1];return n(fp(a,c),f,u)}return lk(a,c,m,q,b[1])}var
+v=b[1];return n(fp(a,c),f,v)}var
+w=b[1];return n(fp(a,c),f,w)}var
 g=a[10];if(g){var
-h=a[11];if(h)return kL(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return lk(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return m(eX(a,c),[0,j,j],t)}}return i}function
-gF(d,c,b,a){var
-f=bQ(a,c[4]);return n(function(a){var
-c=i(a),f=Q(h(a),b,[0,e,e,j,j]);return[0,[0,dM(d,h(a)),f],c]},f)}function
-gG(c,f,b,e,a){var
-d=wK(c,b,a);return d?N(function(d){return wI(c,f,b,a,d)},e):d}function
-gH(b,g,f,c,i,h){var
-d=kK(b,f,h,i),j=o(e,d)?c[3]:c[4],k=a(eW(b,f),j),l=aF(b),m=H(a(a(g,d),l),k),n=o(e,d)?c[4]:c[3],p=a(eW(b,f),n),q=aF(b);return[0,t(a(a(g,d),q),p),m]}function
-wL(b,a,e){var
-f=h(a);if(o(h(b),f)){var
-g=i(b);if(o(i(a),g))return[0,a]}var
-j=i(a),c=r(h(b),j),k=h(e),d=o(c,ac(i(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-wM(b,e,a){var
-f=h(a);if(o(h(b),f)){var
-g=i(b);if(o(i(a),g))return[0,a]}var
-j=h(a),c=ac(i(b),j),k=i(e),d=o(r(h(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-wN(f,e,d,c,a){return n(function(a){var
-b=gG(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-wO(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=Q(s,i,0);if(b){var
-c=Q(r,i,0);if(c)if(a){var
-t=a[1],d=gH(l,k,j,n,o,b[1]),u=s===r?d:gH(l,k,j,n,o,c[1]),e=wL(t,d,u);if(e)var
-f=wM(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=b[1];return n(fp(a,c),[0,j,j],t)}}return i}function
+g8(e,c,b,a){var
+g=b1(a,c[4]);return l(function(a){var
+c=h(a),g=H(f(a),b,[0,d,d,j,j]);return[0,[0,d2(e,f(a)),g],c]},g)}function
+g9(c,f,b,e,a){var
+d=xB(c,b,a);return d?G(function(d){return xz(c,f,b,a,d)},e):d}function
+g_(b,g,f,c,i,h){var
+e=lj(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fo(b,f),j),l=aK(b),m=K(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fo(b,f),n),q=aK(b);return[0,t(a(a(g,e),q),p),m]}function
+xC(b,a,e){var
+g=f(a);if(o(f(b),g)){var
+i=h(b);if(o(h(a),i))return[0,a]}var
+j=h(a),c=r(f(b),j),k=f(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+xD(b,e,a){var
+g=f(a);if(o(f(b),g)){var
+i=h(b);if(o(h(a),i))return[0,a]}var
+j=f(a),c=aa(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+xE(f,e,d,c,a){return l(function(a){var
+b=g9(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+xF(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=H(s,i,0);if(b){var
+c=H(r,i,0);if(c)if(a){var
+t=a[1],d=g_(l,k,j,n,o,b[1]),u=s===r?d:g_(l,k,j,n,o,c[1]),e=xC(t,d,u);if(e)var
+f=xD(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4428,63 +4452,63 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-wP(a,c,g,f,e,d,b){var
-i=gF(a,c,e,d),j=a[2];if(A(b[3])===j){var
-k=bQ(d,c[4]);if(N(function(b){var
-c=a[2];return ae(h(b),c)},k)){var
-l=wN(a,c,b[1],i,b[2]),m=V(a[9],e),o=V(V(f,b[3]),m),p=b[1];return n(function(b){return wO(a,g,p,l,b)},o)}}return n(function(a){return 0},f)}function
-wQ(b,e,d,c){var
-g=y(c,d)?i(e):h(e),f=j5(b,g),j=a(f,c);return H(k(a(l(b,f),d),j),b)}function
-wR(a,c,b,g,f){var
-d=a[7];if(typeof
-d==="number"){if(d){var
-j=a[2],h=A(b)===j?1:0;return h?j8(a,c,b,g,f):h}var
-k=a[2],i=A(b)===k?1:0;return i?eU(a,c,b,g,f):i}var
+xG(a,c,h,g,e,d,b){var
+i=g8(a,c,e,d),j=a[2];if(A(b[3])===j){var
+k=b1(d,c[4]);if(G(function(b){var
+c=a[2];return Z(f(b),c)},k)){var
+m=xE(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return l(function(b){return xF(a,h,p,m,b)},o)}}return l(function(a){return 0},g)}function
+xH(b,e,d,c){var
+i=w(c,d)?h(e):f(e),g=kC(b,i),j=a(g,c);return K(m(a(k(b,g),d),j),b)}function
+xI(a,c,b,g,f){var
+e=a[7];if(typeof
+e==="number"){if(e){var
+j=a[2],h=A(b)===j?1:0;return h?kF(a,c,b,g,f):h}var
+k=a[2],i=A(b)===k?1:0;return i?fk(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return j6(a,c,g,f,b)}var
-n=d[2],o=d[1];return gv(b,function(a,b,d){return wQ(c,a,b,d)},o,n,m,l,e)}function
-kM(b,a){return t(a,b[3])}function
-gI(e,d,c,b){if(b){var
-f=b[1];return a(kM(e,d),f)}return c}function
-gJ(c,b,d){var
-a=c[4];return r(e,l(b,Y(n(function(a){return 0===a[0]?a[1]===d?r(e,gI(c,b,e,a[3])):e:e},a))))}function
-wS(c,b,d){var
-a=c[4];return aT(r,e,n(function(a){if(0===a[0]){if(a[2]===d){var
-f=gJ(c,b,a[1]),g=k(r(e,gI(c,b,e,a[3])),f);return ac(gI(c,b,b,a[4]),g)}return e}return e},a))}function
-kN(c,b,a){var
-d=bk(0,c[2]);return n(function(c){return wS(b,a,c)},d)}function
-kO(d){var
+m(b){return kD(a,c,g,f,b)}var
+n=e[2],o=e[1];return gY(b,function(a,b,d){return xH(c,a,b,d)},o,n,m,l,d)}function
+ll(b,a){return t(a,b[3])}function
+g$(e,d,c,b){if(b){var
+f=b[1];return a(ll(e,d),f)}return c}function
+ha(c,b,e){var
+a=c[4];return r(d,k(b,_(l(function(a){return 0===a[0]?a[1]===e?r(d,g$(c,b,d,a[3])):d:d},a))))}function
+xJ(c,b,e){var
+a=c[4];return aH(r,d,l(function(a){if(0===a[0]){if(a[2]===e){var
+f=ha(c,b,a[1]),g=m(r(d,g$(c,b,d,a[3])),f);return aa(g$(c,b,b,a[4]),g)}return d}return d},a))}function
+lm(c,b,a){var
+d=ac(0,c[2]);return l(function(c){return xJ(b,a,c)},d)}function
+ln(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return dh(b,a)},c=b5(bO(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bO(b,a)},c=bW(b0(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-wT(d,m,k,j,i,c){var
-b=c[2],f=c[1],n=Q(b,j,e),g=l(Q(b,i,e),n),o=Q(b,k,e),h=l(gJ(d,m,f),o);if(y(e,g)&&y(e,h)){var
-p=d[4];if(b5(bO(function(a){return wj(f,b,a)},p)))return a(g,h)}return e}function
-wU(b,f,d,q,p,m,k,c){var
-w=kM(f,d),r=D(d,a(f[3],w));if(r)var
-x=b[2],g=A(q)===x?1:0;else
+xK(e,m,l,j,i,c){var
+b=c[2],f=c[1],n=H(b,j,d),g=k(H(b,i,d),n),o=H(b,l,d),h=k(ha(e,m,f),o);if(w(d,g)&&w(d,h)){var
+p=e[4];if(bW(b0(function(a){return xa(f,b,a)},p)))return a(g,h)}return d}function
+xL(b,g,e,q,p,n,m,c){var
+w=ll(g,e),r=D(e,a(g[3],w));if(r)var
+x=b[2],i=A(q)===x?1:0;else
 var
-g=r;var
-s=g?N(function(a){var
-d=f[2],c=ae(h(a),d);if(c){var
-e=b[2];return ae(i(a),e)}return c},c):g,t=s?kO(n(h,c)):s,u=t?kO(n(i,c)):t;if(u){var
-j=eU(b,d,V(n(h,q),k),p,m);if(j){var
-y=at(b,m),z=at(b,p),B=Y(n(function(a){return wT(f,d,k,z,y,a)},c));return o(l(j[1],B),e)}var
+i=r;var
+s=i?G(function(a){var
+d=g[2],c=Z(f(a),d);if(c){var
+e=b[2];return Z(h(a),e)}return c},c):i,t=s?ln(l(f,c)):s,u=t?ln(l(h,c)):t;if(u){var
+j=fk(b,e,W(l(f,q),m),p,n);if(j){var
+y=ay(b,n),z=ay(b,p),B=_(l(function(a){return xK(g,e,m,z,y,a)},c));return o(k(j[1],B),d)}var
 v=j}else
 var
 v=u;return v}function
-wV(a){var
-b=[0,i(a)];return[0,[0,h(a)],b]}function
-wW(a,c,j,g,f,b,e,d){var
-k=V(a[9],b),l=V(bR(a),k);return be(n(function(b){var
-k=h(i(b)),l=wV(gH(a,c,e,i(i(b)),k,d));return eR(a,c,j,g,f,h(b),l)},l))}function
-wX(a,b,w,i,v,u,g,t,f){var
-j=f[2],k=f[1],x=bQ(0,b[4]),l=N(function(b){var
-c=a[2];return ae(h(b),c)},x),m=l?gG(a,b,k,gF(a,b,g,0),j):l;if(m){var
-c=wW(a,w,i,v,u,g,k,j);if(c){var
+xM(a){var
+b=[0,h(a)];return[0,[0,f(a)],b]}function
+xN(a,c,j,i,g,b,e,d){var
+k=W(a[9],b),m=W(b2(a),k);return a1(l(function(b){var
+k=f(h(b)),l=xM(g_(a,c,e,h(h(b)),k,d));return fh(a,c,j,i,g,f(b),l)},m))}function
+xO(a,b,w,i,v,u,h,t,g){var
+j=g[2],k=g[1],x=b1(0,b[4]),l=G(function(b){var
+c=a[2];return Z(f(b),c)},x),m=l?g9(a,b,k,g8(a,b,h,0),j):l;if(m){var
+c=xN(a,w,i,v,u,h,k,j);if(c){var
 n=c[1],y=a[2],p=A(n)===y?1:0;if(p){var
-d=eU(a,i,n,t,b[1]);if(d)return o(e,d[1]);var
-q=d}else
+e=fk(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+q=e}else
 var
 q=p;var
 r=q}else
@@ -4493,315 +4517,630 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-wY(a){return wp(a[1],a[2][1],a[2][3])}function
-wZ(a){return a?wA(a[1]):a}function
-kP(a){return n(wZ,a)}function
-kQ(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(eS(c,a)){var
+xP(a){return xg(a[1],a[2][1],a[2][3])}function
+xQ(a){return a?xr(a[1]):a}function
+lo(a){return l(xQ,a)}function
+lp(b){var
+d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fi(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return wP(d,c,e,g,h[1],a,k)}return kP(wE(d,c,e,g,a))}return j}}function
-w0(a){var
+k=g(i,a);return xG(d,c,e,f,h[1],a,k)}return lo(xv(d,c,e,f,a))}return j}}function
+xR(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=be(g);return b?wz(c,d,e,f,a[3],h,i,b[1]):b}}function
-kR(b){var
+b=a1(g);return b?xq(c,d,e,f,a[3],h,i,b[1]):b}}function
+lq(b){var
 a=b[1];return function(c){var
-d=N(function(b){var
+d=G(function(b){var
 c=a[2];return A(b)===c?1:0},c);if(d){var
-e=i$(a[2],c),f=bR(a),g=j3(a[6]);return be(gt(w0(b),g,f,e))}return d}}function
-w1(a,k,f){var
-g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,n,b){switch(k){case
+e=jJ(a[2],c),f=b2(a),g=kB(a[6]);return a1(gV(xR(b),g,f,e))}return d}}function
+xS(a,k,f){var
+g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=D(c,h);if(j){var
-p=m(f[4],i,b);return wU(g,d,c,n,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return xL(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=m(f[5],i,b);return wX(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-w2(b,l,k){var
+q=n(f[5],i,b);return xO(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+xT(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=ae(a,g[3]),j=i?b5(a===c[1]?1:0):i;if(j)var
-d=wR(g,m,h,c[1],a),q=d?o(d[1],e):d,f=q;else
+i=Z(a,g[3]),j=i?bW(a===c[1]?1:0):i;if(j)var
+e=xI(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?ct(w1(b,l,k),c,p,n,h,a):f}}function
-w3(b,e,d){var
+f=j;return f?cM(xS(b,l,k),c,p,n,h,a):f}}function
+xU(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=gs(function(a,b){return kI(r,m,a,b)},q,p),s=1===e?kN(k,a,l):0,t=N(gC,a[4]),g=t||N(function(a){var
-b=i(a);return o(h(a),b)},f);if(g){var
-u=d[1];return bO(cu(w2(b,e,d),a,n,s,f),u)}var
-j=g}else
+p=a[4],q=c[1],r=a[3],g=gU(function(a,b){return lh(r,m,a,b)},q,p),s=1===e?lm(k,a,l):0,t=G(fm,a[4]),i=t||G(function(a){var
+b=h(a);return o(f(a),b)},g);if(i){var
+u=d[1];return b0(cN(xT(b,e,d),a,n,s,g),u)}var
+j=i}else
 var
 j=c;return j}}function
-w4(d,a){if(a){var
+xV(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-kS(a,q,d){var
-g=a[1];return function(b){var
-e=wY(a),j=kP(e),k=bk(0,b[2]),l=n(function(c){var
-f=d[2];return ct(kQ(a),e,j,b,c,f)},k),r=N(gC,b[4])?0:f(kR(a),l),c=ae(0,b[2]),m=c?wq(g):c;return function(c){var
-o=eV(c,b),g=bw(b[4],c);if(m){if(g&&0===g[1][0])var
-s=V(k,l),t=n(function(b){if(w4(h(b),g)){var
-k=f(d[3],c),l=h(b);return ct(kQ(a),e,j,o,l,k)}return i(b)},s),p=f(kR(a),t);else
+lr(a,q,d){var
+i=a[1];return function(b){var
+e=xP(a),j=lo(e),k=ac(0,b[2]),m=l(function(c){var
+f=d[2];return cM(lp(a),e,j,b,c,f)},k),r=G(fm,b[4])?0:g(lq(a),m),c=Z(0,b[2]),n=c?xh(i):c;return function(c){var
+o=fn(c,b),i=bG(b[4],c);if(n){if(i&&0===i[1][0])var
+s=W(k,m),t=l(function(b){if(xV(f(b),i)){var
+k=g(d[3],c),l=f(b);return cM(lp(a),e,j,o,l,k)}return h(b)},s),p=g(lq(a),t);else
 var
-p=r;return a8(w3(a,q,d),o,c,p)}return m}}}function
-w5(d,c,b,a){var
-e=bk(0,A(a[4]));return N(f(kS(d,c,b),a),e)}var
-b8=[ag,w6,cg(0)],kT=[ag,w7,cg(0)];function
-aK(b,a){throw[0,b8,m(aC(w8),b,a)]}function
-w9(a){return[0,a,eo(64),0]}function
-kU(b){var
-a=b[3];if(a)throw[0,b8,w_];return a}function
-bm(a){kU(a);o7(a[2]);(function(d){for(;;){var
-b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(o6(a[2])===1025)return aK(w$,ep(a[2]));fN(a[2],b);continue}return c}}(0));return ep(a[2])}function
-eY(a,d){var
-b=bm(d),c=B(b,a);return c?aK(a,b):c}function
-dW(b){var
-a=1-b[3];if(a)throw[0,b8,xa];return a}function
-xb(a){var
+p=r;return ba(xU(a,q,d),o,c,p)}return n}}}function
+xW(d,c,b,a){var
+e=ac(0,A(a[4]));return G(g(lr(d,c,b),a),e)}function
+ls(e,d,c,b,a){var
+f=an(a,c6(d,1));return aR(bF(c6(c6(aR(e,an(2,b)),f),1),c),1)}function
+hb(a,e,d,c,b){var
+g=E(h(a[3])),i=an(b,h(a[4])),j=k(E(aR(an(d,h(a[2])),i)),g),l=E(f(a[3])),m=an(c,f(a[4]));return[0,k(E(aR(an(e,f(a[2])),m)),l),j]}function
+lt(i,g,a){var
+c=o(d,f(a));if(c)var
+j=E(i),b=w(f(a),j);else
+var
+b=c;var
+e=b?o(d,h(a)):b;if(e){var
+k=E(g);return w(h(a),k)}return e}var
+lu=0;function
+fq(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fq(a,h)},l=function(a){return fq(a,f)};if(o(b,j))return i(0);var
+c=ci(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
+ea(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ea(b,a,f),g,e]},p=function(b){return[0,f,g,ea(b,a,e)]};if(o(c,j))return m(0);var
+h=ci(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
+q(b){return[0,0,[0,a],0]}function
+r(b){return[0,ea(b,a,0),0,0]}function
+s(b){return[0,0,0,ea(b,a,0)]}if(o(c,j))return q(0);var
+k=ci(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}var
+b3=[0,d,d],eb=[0,0,0,0,lu];function
+hc(b,a){if(a){var
+c=a[2],d=hc(u(b),c);return ea(b,a[1],d)}return lu}function
+cm(a,e,d,c){var
+f=a[4],g=a[1],b=fq(ju(aR(an(aR(an(d,a[3]),c),g),e)),f);return b?b[1]:b3}function
+fr(d,b,a,c){var
+e=ac(0,b);return[0,d,b,a,hc(j,bY(function(b){var
+d=ac(0,a);return bY(g(c,b),d)},e))]}function
+cG(a,d,c,b){return fr(a,d,c,function(d,c){var
+e=ac(0,a);return l(function(a){return ba(b,a,d,c)},e)})}function
+fs(b,a){if(b){if(a){var
+c=fs(b[2],a[2]);return be(e2(b[1],a[1]),c)}return b3}return b3}function
+ft(a){return aH(be,b3,a)}function
+lv(b,a){var
+c=K(h(b),a);return[0,t(f(b),a),c]}function
+lw(c,f,e,d,b){var
+g=fs(d,e),h=a(c,b);return lv(be([0,a(c,b),h],g),f)}function
+lx(a){if(a){var
+b=a[2],c=a[1];return b?uc(c,lx(b)):c}return b3}function
+ly(c,b,a){var
+d=a9(h(a));return cm(c,b,a9(f(a)),d)}function
+xX(a,c,b){return lt(a[2],a[3],b)?ly(a,c,b):b3}function
+lz(a,e,d,c,b){var
+g=ac(0,f(a[1]));return bY(function(f){var
+g=ac(0,h(a[1]));return l(function(g){return xX(e,b,hb(a,d,c,f,g))},g)},g)}function
+xY(f,e,d,c,b,a){var
+g=ac(0,b);return bY(function(b){return lz(f,e,d,c,aR(a,b))},g)}function
+xZ(a,b,d,c,i){var
+e=ac(0,f(a[1]));return bY(function(e){var
+f=ac(0,h(a[1]));return bY(function(f){var
+h=hb(a,d,c,e,f),g=lt(b[2],b[3],h),j=g?[0,ly(b,i,hb(a,d,c,e,f)),0]:g;return j},f)},e)}function
+hd(a,b){var
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return ls(b[2],g,e,d,c)}function
+he(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return ls(b[3],f,e,d,c)}function
+x0(a){var
+b=r(d,h(a));return[0,r(d,f(a)),b]}function
+x1(c,b){if(o(d,h(b)))var
+e=h(b);else
+var
+k=c[2],l=c[1],e=K(a(h(b),l),k);if(o(d,f(b)))var
+g=f(b);else
+var
+i=c[2],j=c[1],g=t(a(f(b),j),i);return[0,g,e]}function
+x2(a,e,c){var
+b=gL(a,e,a,ua(c));return b?gv(a,be([0,a,a],b[1])):[0,d,a]}function
+x3(a,d,c){var
+b=gL(a,d,a,e2(i(2,j),c));if(b){var
+e=gv(a,be([0,a,a],b[1]));return ub([0,a,a],e2(i(2,j),e))}return[0,s(a),a]}function
+x4(j,c,b,i,f,h,a){var
+e=A(f),g=bF(a[1],b);function
+k(m,k){var
+n=ac(0,b),o=l(function(b){return xY(c,a,m,k,g,an(b,g))},n),p=ac(0,e);return l(function(a){var
+c=H(a,h,d),g=H(a,f,0);return lw(j,i,H(bF(an(a,b),e),o,0),g,c)},p)}var
+m=he(c,a);return fr(e,hd(c,a),m,k)}function
+x5(f,e,a,c,b){var
+g=ac(0,b[1]),h=l(function(a){return cm(b,a,0,0)},g);function
+i(i,g){var
+b=ac(0,A(a));return l(function(b){var
+g=H(b,c,d);return lw(f,e,h,H(b,a,0),g)},b)}return fr(A(a),1,1,i)}function
+x6(b){var
+a=bs(eb,b);function
+c(d,c,a){return ft(l(function(b){return cm(b,d,c,a)},b))}return cG(a[1],a[2],a[3],c)}function
+x7(a){var
+b=bs(eb,a);function
+c(c,b){return bY(function(a){var
+d=ac(0,a[1]);return l(function(d){return cm(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fr(aH(function(b,a){return aR(b[1],a)},f,a),e,d,c)}function
+fu(b,a){function
+c(e,d,c){return g(b,cm(a,e,d,c))}return cG(a[1],a[2],a[3],c)}function
+x8(b,a){function
+c(e,d,c){return lx(xZ(b,a,d,c,e))}var
+d=he(b,a),e=hd(b,a);return cG(a[1],e,d,c)}function
+x9(a,b){var
+c=h(a[1]),d=E(an(f(a[1]),c));function
+e(f,e,c){return lv(ft(lz(a,b,e,c,f)),d)}var
+g=he(a,b),i=hd(a,b);return cG(b[1],i,g,e)}function
+x_(a){function
+b(b,h,g){var
+c=gt(b,a[3]),d=a[2],e=gt(bF(b,a[3]),d),f=a[2];return cm(a,bF(bF(b,a[3]),f),e,c)}var
+c=a[3];return cG(an(an(a[1],a[2]),c),1,1,b)}function
+x$(b,a){function
+c(e,d,c){var
+g=bF(c,h(b));return cm(a,e,bF(d,f(b)),g)}var
+d=h(b),e=an(a[3],d),g=f(b),i=an(a[2],g);return cG(a[1],i,e,c)}function
+lA(b,a){var
+c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
+ya(b,a){var
+c=a[1]===b[1]?1:0;return c?lA(b,a):c}function
+df(a,b){var
+c=a?[0,b]:a;return c}function
+yb(e,i,a,c){var
+b=bs(eb,c);if(typeof
+a==="number")switch(a){case
+0:var
+m=x6(c);return df(G(function(a){return ya(b,a)},c),m);case
+1:var
+n=x7(c);return df(G(function(a){return lA(b,a)},c),n);case
+2:return[0,fu(x0,b)];case
+3:return[0,fu(function(a){return x2(e,i,a)},b)];case
+4:return[0,fu(function(a){return x3(e,i,a)},b)];default:return[0,x_(b)]}else
+switch(a[0]){case
+0:var
+j=a[2],p=x4(e,a[1],j,a[3],a[4],a[5],b);return df(Z(0,j),p);case
+1:var
+q=x5(e,a[1],a[2],a[3],b),k=b[2]===1?1:0,r=k?b[3]===1?1:0:k;return df(r,q);case
+2:var
+l=a[1],s=fu(function(a){return x1(l,a)},b);return df(o(d,l[1]),s);case
+3:return[0,x8(a[1],b)];case
+4:var
+g=a[1],t=x9(g,b),u=h(g[1]);return df(Z(0,an(f(g[1]),u)),t);default:return[0,x$(a[1],b)]}}function
+yc(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bn(e,a(k(a(d,b[2]),n),l),h)}function
+yd(a,b){var
+e=a[3],f=an(an(a[1],a[2]),e),c=A(b)===f?1:0;return c?G(function(a){var
+b=o(d,a);return b?o(a,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j))))))))))))))):b},b):c}function
+ye(a){var
+c=A(a[5]),b=eW(a[1],c);if(b){var
+e=a[5];return G(function(a){return w(d,a[1])},e)}return b}function
+yf(h,a,b){var
+c=a[2],e=a[3],g=a[1],i=hc(j,l(function(a){return[0,a,a]},b));return cG(g,c,e,function(b,l,k){var
+g=fq(ju(aR(an(aR(an(b,c),l),e),k)),i),m=g?f(g[1]):d,n=H(b,a[5],[0,j,j]);return yc(h,H(b,a[4],[0,d,j]),n,m)})}function
+yg(h,g,f,e){var
+b=f,a=e;for(;;){if(a){var
+d=a[1],i=d[1],j=l(function(b){return function(a){return H(a,b,eb)}}(b),i),c=yb(h,g,d[2],j);if(c){var
+k=a[2],b=bk(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
+yh(c,f,a,b){var
+d=yd(a,b),e=d?ye(a):d;if(e){var
+g=a[6],h=yg(c,f,[0,yf(c,a,b),0],g);return ab(function(a){return t3(a,eb)},h)}return e}function
+lB(b){var
+g=s(h(b)),c=r(d,r(f(b),g)),i=h(b),e=r(s(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
+hf(a){return ft(l(lB,a))}function
+yi(d,b){var
+c=d[8];return function(e,d){var
+g=a(e,b),i=k(a(h(d),c),g),j=a(e,b);return[0,k(a(f(d),c),j),i]}}function
+lC(e,c,b,a){if(a){var
+f=a[2],g=lC(e,c,eY(b),f),h=a[1],i=bs(d,b);return be(lB(n(yi(e,c),i,h)),g)}return b3}function
+yj(b,r,i,q){var
+s=a(b,b),j=e3(a(i,i),s,q);function
+k(a){var
+b=a2(h(a));return[0,bm(f(a)),b]}var
+c=r[4];if(typeof
+c!=="number")switch(c[0]){case
+0:var
+e=c[1],l=o(d,e[1]);if(l)var
+t=bn(b,e[1],e[2]),m=[0,be(k(j),t)];else
+var
+m=l;return m;case
+1:var
+g=c[1],n=o(d,g[1]);if(n)var
+u=g[2],v=g[1],p=[0,k(be(j,bn(a(b,b),v,u)))];else
+var
+p=n;return p}return[0,b3]}function
+yk(b,g,e,d,c){var
+m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g1(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=g1(a(a(a(b,b),b),p),i,j);if(l){var
+q=aa(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+yl(e,d,b){var
+f=d[8];return function(g,i,c){var
+h=d[4];if(typeof
+h==="number"){if(0===h){var
+j=lC(d,b,c[1],g),k=a(b,f);return[0,e3(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=fs(c[1],g);return[0,e3(a(b,f),e,m)]}var
+l=c[3];return[0,yk(e,b,fs(c[1],g),l,i)]}}}function
+ym(e,d,c,a,b){return a1(l(function(b){var
+g=k(h(b),a);return gL(e,d,c,[0,k(f(b),a),g])},b))}function
+yn(c,e,b){var
+j=h(b),l=k(h(e),j),g=m(f(b),l),n=f(b),o=k(f(e),n),i=m(h(b),o),p=w(d,i)?aa(c,K(a(c,h(b)),i)):c,q=w(d,g)?t(a(c,f(b)),g):d;return[0,q,p]}function
+yo(c,g,f,a){var
+i=l(h,a),b=ym(c,g,f,aH(r,h(bs(b3,a)),i),a);if(b)var
+d=b[1],j=ft(d),e=[0,l(function(a){return yn(c,j,a)},d)];else
+var
+e=b;return e}function
+yp(l,g,e){var
+c=l[4];if(typeof
+c==="number")return 1;else{if(2===c[0]){var
+j=c[1];if(j){var
+b=j[1],k=o(d,b[1]);if(k){var
+m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hf(e)),p),n)}return k}return 1}var
+i=bW(D(c[1][1],d));return i?i:w(d,f(hf(e)))}}function
+yq(b,a,c){var
+d=G(function(c){var
+e=f(c),d=g(g4(b,a),e);if(d){var
+i=h(c);return g(g4(b,a),i)}return d},c);return d?yp(b,a,c):d}function
+yr(b,f,a){var
+c=f[1];return function(k,d){var
+g=b[4],j=0;if(typeof
+g==="number"&&g){var
+h=yo(c,f[3],a,d);j=1}if(!j){var
+e=yj(c,b,a,hf(d));if(e)var
+m=e[1],i=a1(l(n(yl(c,b,a),d,m),k));else
+var
+i=e;var
+h=i}return ab(function(a){return l(fl,a)},h)}}function
+ys(c,b,d){var
+e=b[1];return function(f){var
+a=k4(c,e);if(a){var
+h=a[1];return a1(l(g(yr(c,b,d),h),f))}return a}}function
+yt(h,b,a){var
+e=a[1],c=a[2];return function(f){if(G(fm,b[4]))var
+g=0;else{var
+k=e4(c,a[3]),d=gX(h,e,c,a[3],k,f);if(!d)return d;var
+g=d[1]}var
+i=b[4],j=b[3];return G(function(a){return k7(e,f,c,g,j,a)},i)}}function
+yu(b,h,f,e,a){var
+i=Z(0,A(a));if(i)var
+l=h[2],c=A(a)===l?1:0;else
+var
+c=i;var
+j=c?G(function(a){return yq(b,e,a)},a):c;if(j){var
+d=g(ys(b,f,e),a);if(d){var
+m=d[1];return g(yt(b,h,f),m)}var
+k=d}else
+var
+k=j;return k}function
+yv(a){var
+b=ac(0,an(a[2],a[3]));return l(function(b){var
+c=ac(0,a[1]);return l(function(c){var
+d=gt(b,a[3]);return cm(a,c,bF(b,a[3]),d)},c)},b)}function
+yw(d,j,c,b,i,h){var
+a=yh(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return yu(d,j,c,b,yv(e));var
+g=f}else
+var
+g=a;return g}var
+b4=[ah,yx,cw(0)],ec=[ah,yy,cw(0)];function
+aL(b,a){throw[0,b4,n(as(yz),b,a)]}function
+yA(a){return[0,a,eM(64),0]}function
+hg(b){var
+a=b[3];if(a)throw[0,b4,yB];return a}function
+bo(a){hg(a);p3(a[2]);(function(d){for(;;){var
+b=g(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(p2(a[2])===1025)return aL(yC,eN(a[2]));ge(a[2],b);continue}return c}}(0));return eN(a[2])}function
+dg(a,d){var
+b=bo(d),c=y(b,a);return c?aL(a,b):c}function
+cH(b){var
+a=1-b[3];if(a)throw[0,b4,yD];return a}function
+yE(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=mR?1:0:e;return d}function
-kV(a){var
-e=B(a,xc),f=e?45===al(a,0)?1:0:e,b=f?1:f,c=E(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=nI?1:0:e;return d}function
+lD(a){var
+e=y(a,yF),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=I(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==al(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==ap(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===E(a)?1:0;if(c)var
+c=b===I(a)?1:0;if(c)var
 d=c;else{var
-e=xb(al(a,b));if(e){var
+e=yE(ap(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=db?1:0,j=i?l(b):i;else
+i=c<=du?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aK(xd,a);return s1(16,a)}function
-a1(a){return kV(bm(a))}function
-c1(c){var
-a=bm(c),b=B(a,xe);return b?[0,kV(a)]:b}function
-b9(b){var
-a=a1(b);if(Z(a)<=0)aK(xg,h2(xf,a));return a}var
-kW=1048576;function
-eZ(b){var
-a=a1(b);if(Z(a)<0)aK(xi,h2(xh,a));if(iS(a,kW))throw[0,kT,f(aC(xj),kW)];return cN(a)}function
-dX(d,b,c){var
-a=eZ(c);if(b<=a){var
-e=f(aC(xk),a);aK(m(aC(xl),d,b),e)}return a}function
-kX(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bI(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-c2(b,a){return kX(eZ(a),b,a)}function
-by(b,d,c){var
-a=c2(d,c);if(1-du(aP(a),b)){var
-e=aP(a),g=f(aC(xm),e);aK(aI(xp,oE(xo,C(aC(xn),b))),g)}return a}function
-kY(c,b,a){var
-d=[0,b,0];return by(c,function(a){return by(d,a1,a)},a)}function
-gK(e,b){var
-a=bm(b),c=B(a,xq);if(c){if(B(a,xr))return aK(xs,a);var
-d=[0,f(e,b)]}else
+j=d;if(1-j)aL(yG,a);return tX(16,a)}function
+aS(a){return lD(bo(a))}function
+dh(c){var
+a=bo(c),b=y(a,yH);return b?[0,lD(a)]:b}function
+b5(b){var
+a=aS(b);if(U(a)<=0)aL(yJ,iB(yI,a));return a}var
+lE=1048576;function
+di(b){var
+a=aS(b);if(U(a)<0)aL(yL,iB(yK,a));if(gr(a,lE))throw[0,ec,g(as(yM),lE)];return cD(a)}function
+dj(d,b,c){var
+a=di(c);if(b<=a){var
+e=g(as(yN),a);aL(n(as(yO),d,b),e)}return a}function
+hh(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bC(a);var
+b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
+cn(b,a){return hh(di(a),b,a)}function
+a_(b,d,c){var
+a=cn(d,c);if(1-dL(aj(a),b)){var
+e=aj(a),f=g(as(yP),e);aL(aP(yS,pA(yR,F(as(yQ),b))),f)}return a}function
+lF(c,b,a){var
+d=[0,b,0];return a_(c,function(a){return a_(d,aS,a)},a)}function
+hi(e,b){var
+a=bo(b),c=y(a,yT);if(c){if(y(a,yU))return aL(yV,a);var
+d=[0,g(e,b)]}else
 var
 d=c;return d}function
-c3(a){var
-b=a1(a);return[0,b,b9(a)]}function
-cp(c,b){var
-a=1-c;if(a)throw[0,b8,aI(xt,b)];return a}function
-e0(b){var
-a=eZ(b);cp(0<a?1:0,xu);return a}function
-xv(e){var
-a=c2(a1,e);function
-b(b,a){return h1(a,b)}var
-c=cj(function(a){var
+b6(a){var
+b=aS(a);return[0,b,b5(a)]}function
+az(c,b){var
+a=1-c;if(a)throw[0,b4,aP(yW,b)];return a}function
+b7(b){var
+a=di(b);az(0<a?1:0,yX);return a}function
+yY(e){var
+a=cn(aS,e);function
+b(b,a){return iA(a,b)}var
+c=bD(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=dt(function(a){return b(f,a)},a);else
+f=1,d=dK(function(a){return b(f,a)},a);else
 var
-d=c;cp(d,xw);return a}function
-xx(b,f,e){var
+d=c;az(d,yZ);return a}function
+y0(b,f,e){var
 d=q((2*b|0)+1|0,0);function
 a(h,e){var
-f=s0(e,-1-b|0),i=b-1|0,j=f?sZ(e,i):f;cp(j,xy);var
-a=cN(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);cp(l,xz);c(d,g)[1+g]=1;return 0}fF(a,f);fF(a,e);c(d,0)[1]=1;return cp(b0(function(a){return a},d),xA)}function
-xB(b){var
-a=bm(b);if(B(a,xC)){var
-c=B(a,xD);if(c){if(B(a,xE))return B(a,xF)?B(a,xG)?aK(xH,a):1:[1,c3(b)];var
-d=[2,gK(c3,b)]}else
+f=tW(e,-1-b|0),i=b-1|0,j=f?jq(e,i):f;az(j,y1);var
+a=cD(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);az(l,y2);c(d,g)[1+g]=1;return 0}eI(a,f);eI(a,e);c(d,0)[1]=1;return az(cd(function(a){return a},d),y3)}function
+y4(b){var
+a=bo(b);if(y(a,y5)){var
+c=y(a,y6);if(c){if(y(a,y7))return y(a,y8)?y(a,y9)?aL(y_,a):1:[1,b6(b)];var
+d=[2,hi(b6,b)]}else
 var
-d=c;return d}return[0,c3(b)]}function
-xI(b){var
-a=bm(b);if(B(a,xJ)){if(B(a,xK)){var
-c=B(a,xL);if(c){if(B(a,xM))return B(a,xN)?B(a,xO)?B(a,xP)?B(a,xQ)?aK(xR,a):[2,c3(b)]:4:3:1;var
-d=[0,c3(b)]}else
+d=c;return d}return[0,b6(b)]}function
+y$(b){var
+a=bo(b);if(y(a,za)){if(y(a,zb)){var
+c=y(a,zc);if(c){if(y(a,zd))return y(a,ze)?y(a,zf)?y(a,zg)?y(a,zh)?aL(zi,a):[2,b6(b)]:4:3:1;var
+d=[0,b6(b)]}else
 var
-d=c;return d}return 2}return[1,c3(b)]}function
-xS(e,b){var
-a=bm(b);if(B(a,xT)){var
-c=B(a,xU);if(c){if(B(a,xV))return B(a,xW)?B(a,xX)?aK(xY,a):[1,e0(b)]:2;var
+d=c;return d}return 2}return[1,b6(b)]}function
+zj(e,b){var
+a=bo(b);if(y(a,zk)){var
+c=y(a,zl);if(c){if(y(a,zm))return y(a,zn)?y(a,zo)?aL(zp,a):[1,b7(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,by([0,e,0],xv,b)]}function
-xZ(c,b){var
-a=bm(b),d=B(a,x0);if(d){if(B(a,x1)){if(B(a,x2))return aK(x3,a);var
-e=by([0,c,0],a1,b),f=by([0,c,0],a1,b);xx(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,a_([0,e,0],yY,b)]}function
+zq(c,b){var
+a=bo(b),d=y(a,zr);if(d){if(y(a,zs)){if(y(a,zt))return aL(zu,a);var
+e=a_([0,c,0],aS,b),f=a_([0,c,0],aS,b);y0(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-x4(a){eY(x5,a);var
-c=e0(a),b=e0(a),d=e0(a),e=xB(a),h=1!==e?1:0,i=h||(c===b?1:0);cp(i,x6);var
-j=xI(a),k=xS(b,a),f=xZ(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b9(a),p=kY([0,l,0],c,a),q=gK(a1,a),r=gK(a1,a),s=b9(a),t=kY([0,d,0],m,a),u=by([0,n,0],a1,a),v=b9(a),g=by([0,0,[0,b,0]],a1,a);cp(cj(function(a){return 0<Z(a)?1:0},g),x7);var
-w=b9(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,by([0,0,[0,b,0]],a1,a)]}function
-e1(b,a){eY(x8,a);var
-e=dX(x9,b[3],a),d=eZ(a);function
-c(a){return dX(x_,b[2],a)}function
+zv(a){dg(zw,a);var
+c=b7(a),b=b7(a),d=b7(a),e=y4(a),h=1!==e?1:0,i=h||(c===b?1:0);az(i,zx);var
+j=y$(a),k=zj(b,a),f=zq(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b5(a),p=lF([0,l,0],c,a),q=hi(aS,a),r=hi(aS,a),s=b5(a),t=lF([0,d,0],m,a),u=a_([0,n,0],aS,a),v=b5(a),g=a_([0,0,[0,b,0]],aS,a);az(bD(function(a){return 0<U(a)?1:0},g),zy);var
+w=b5(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,a_([0,0,[0,b,0]],aS,a)]}function
+ed(b,a){dg(zz,a);var
+e=dj(zA,b[3],a),d=di(a);function
+c(a){return dj(zB,b[2],a)}function
 f(a){var
-b=bm(a);if(B(b,x$)){if(B(b,ya)){if(B(b,yb))return aK(yc,b);var
-e=dX(yd,d,a),f=c(a),g=c1(a);return[0,e,f,g,c1(a)]}var
-h=c2(c,a),i=c1(a);return[2,h,i,c1(a)]}var
-j=c(a),k=c1(a);return[1,j,k,c1(a)]}var
-g=b9(a),h=c2(f,a),i=b9(a);return[0,e,d,g,h,i,by([0,b[3],0],a1,a)]}function
-ye(b,a){eY(yf,a);return c2(function(a){var
-c=dX(yg,b[3],a),d=b9(a);return[0,c,d,by([0,b[2],0],a1,a)]},a)}function
-kZ(d){var
-a=bm(d);if(B(a,yh)){var
-b=B(a,yi);if(b){if(B(a,yj))return aK(yk,a);var
+b=bo(a);if(y(b,zC)){if(y(b,zD)){if(y(b,zE))return aL(zF,b);var
+e=dj(zG,d,a),f=c(a),g=dh(a);return[0,e,f,g,dh(a)]}var
+h=cn(c,a),i=dh(a);return[2,h,i,dh(a)]}var
+j=c(a),k=dh(a);return[1,j,k,dh(a)]}var
+g=b5(a),h=cn(f,a),i=b5(a);return[0,e,d,g,h,i,a_([0,b[3],0],aS,a)]}function
+zH(b,a){dg(zI,a);return cn(function(a){var
+c=dj(zJ,b[3],a),d=b5(a);return[0,c,d,a_([0,b[2],0],aS,a)]},a)}function
+lG(d){var
+a=bo(d);if(y(a,zK)){var
+b=y(a,zL);if(b){if(y(a,zM))return aL(zN,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-yl(b,a){return dX(ym,aP(b[4]),a)}function
-yn(b){var
-a=f(b[1],0);if(58<=a){if(!(5<a+hv>>>0))return a-87|0}else
-if(48<=a)return a+hj|0;return aK(yo,fI(1,a))}function
-gL(e,d,c){var
+zO(b,a){return dj(zP,aj(b[4]),a)}function
+zQ(b){var
+a=g(b[1],0);if(58<=a){if(!(5<a+h4>>>0))return a-87|0}else
+if(48<=a)return a+hS|0;return aL(zR,f$(1,a))}function
+fv(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|yn(c);continue}}function
-gM(a){return 1===(a&1)?0:1+gM(a>>>1|0)|0}function
-yp(d){var
-g=gL(3,0,d),h=gL(6,0,d),a=gL(7,0,d),f=g&hf;if(hf===f)throw[0,b8,yq];var
-b=0===f?h:h|16777216;if(0===b&&0===a)return[0,e,0];var
-c=0===a?gM(b):gM(a),i=0===a?b>>>c|0:b4(k(P(b,28),a),c),j=0===a?28+c|0:c,l=(ar(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-yr(d,a){eY(ys,a);var
-b=c2(function(a){kU(a);var
-c=kX(d[1],yp,a),b=f(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b8,yt];return c},a),e=0;function
-g(b,a){return cF(b,a[2])}var
-c=ay(function(a,b){return ay(g,a,b)},e,b);function
+b=b-1|0,a=a<<4|zQ(c);continue}}function
+hj(a){return 1===(a&1)?0:1+hj(a>>>1|0)|0}function
+zS(e){var
+g=fv(3,0,e),h=fv(6,0,e),a=fv(7,0,e),f=g&hO;if(hO===f)throw[0,b4,zT];var
+b=0===f?h:h|m1;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hj(b):hj(a),i=0===a?b>>>c|0:ch(m(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,l=2048<=g?s(i):i;return[0,l,k]}function
+zU(d,a){dg(zV,a);var
+b=cn(function(a){hg(a);var
+c=hh(d[1],zS,a),b=g(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b4,zW];return c},a),e=0;function
+f(b,a){return cx(b,a[2])}var
+c=ak(function(a,b){return ak(f,a,b)},e,b);function
 h(a){return P(a[1],a[2]-c|0)}var
-i=C(function(a){return C(h,a)},b);return[0,P(j,-c|0),i]}var
-k0=30;function
-gN(a){var
-c=a5(a);if(c<=30)return[0,cN(a),0];var
-d=0<=Z(a)?a:s(a),b=ar(0,c-60|0),e=0===b?d:b4(d,b),f=b4(e,k0),i=cN(l(e,P(f,k0))),g=a_(cN(f),30)+i,h=0<=Z(a)?g:-g;return[0,h,b]}function
-a2(c,b){var
-a=gN(b);return a_(a[1],a[2]-c|0)}function
-aU(e,d,c){var
-a=gN(d),b=gN(c);return a_(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-aV(c,b){var
-d=a_(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dd)|0;var
-e=hN(b),f=a_(e[1],27),g=Math.floor(f),h=k(P(g|0,26),a_(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):b4(h,-a|0)}function
-aD(a){return Math.abs(a)<I?1:0}function
-k1(b,a){return ih(b.length-1,a.length-1)-1|0}function
-K(c,b){var
-e=k1(c,b),d=0.,i=0;if(e<0)var
+i=F(function(a){return F(h,a)},b);return[0,P(j,-c|0),i]}var
+zX=m1;function
+cI(c){var
+b=ak(function(c,b){return a(c,b)},j,c);if(gr(b,zX))throw[0,ec,zY];return cD(b)}var
+zZ=cS;function
+ee(d,c){var
+a=di(c),b=di(c),e=g(as(z0),d);az(d<=cx(a,b)?1:0,e);if(cS<aq(a,b))throw[0,ec,g(as(z1),zZ)];return[0,a,b]}function
+lH(a){var
+b=ee(1,a),c=ee(1,a),d=ee(0,a);return[0,b,c,d,ee(1,a)]}function
+lI(a,d,b){function
+c(d,b){var
+e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aN(g(b,a[4]),e-1|0)|0)-1|0;az(0<=c?1:0,z2);return fQ(c,g(b,a[2]))+1|0}function
+e(a){return a[2]}var
+f=c(b[3],e);function
+h(a){return a[1]}return[0,d,c(b[2],h),f]}function
+lJ(c,a){var
+d=b5(a),e=[0,c,0],b=cn(function(a){return a_(e,aS,a)},a);az(0!==b?1:0,z3);return[0,d,b,a_([0,aj(b),0],aS,a)]}function
+z4(f,c){var
+g=f[1],b=lH(c),a=b7(c);az(0===fV(g,a)?1:0,z5);var
+i=[0,b[1][1],[0,b[1][2],0]],d=lJ(cI([0,fQ(g,a),i]),c),h=d[2],e=aj(h);az(0===fV(e,a)?1:0,z6);cI([0,e,[0,a,0]]);var
+j=lI(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+z7(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;az(f,z8);var
+b=lJ(a[1],e),d=b[2],g=[0,aj(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+lK(b,e){var
+a=lH(e);az(bO(a[4],z_),z9);function
+c(b){var
+c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
+d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;az(f,z$);return[0,a,lI(a,b[1],b)]}function
+Aa(c){var
+a=b6(c),b=0<=U(a[1])?1:0,d=b?jq(a[1],a[2]):b;az(d,Ab);return a}function
+Ac(a){var
+b=iL(a);function
+c(b,a){return bO(b,a)}az(bD(function(a){return c(b,a)},a),Ad);return b}function
+Ae(a){var
+b=iL(a),c=b[3],d=b[2];az(bD(function(a){var
+b=bO(a[2],d),e=b?bO(a[3],c):b;return e},a),Af);var
+e=0;return[0,ak(function(b,a){return b+a[1]|0},e,a),d,c]}function
+Ag(a,c){var
+b=bo(c),g=os(b,Ah);if(0<=g){if(0<g){if(y(b,Ai)){if(y(b,Aj)){if(y(b,Ak)){if(y(b,Al)){if(!y(b,Am)&&a&&!a[2]){var
+d=a[1],e=ee(1,c),j=cI([0,d[3],[0,e[2],0]]),k=cI([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+if(a&&!a[2])return[0,4,a[1]]}else
+if(a&&!a[2])return[0,3,a[1]]}else
+if(a&&!a[2])return[0,2,a[1]]}else
+if(a&&!a[2]){var
+h=lK(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return z7(a[1],c)}else
+if(y(b,Ao)){if(y(b,Ap)){if(y(b,Aq)){if(y(b,Ar)){if(y(b,As)){if(!y(b,At)&&a&&!a[2]){var
+l=a[1];return[0,[2,Aa(c)],l]}}else
+if(a&&!a[2]){var
+f=a[1];return[0,5,[0,cI([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return z4(a[1],c)}else
+if(a&&a[2])return[0,1,Ae(a)]}else
+if(a&&!a[2]){var
+i=lK(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,Ac(a)];return aL(An,b)}var
+Au=cS;function
+Av(a){dg(Aw,a);var
+b=b7(a),d=b7(a),e=b7(a);cI([0,b,[0,d,[0,e,0]]]);var
+j=a_([0,b,0],b6,a),h=a_([0,b,0],b6,a);az(bD(function(a){return 0<U(a[1])?1:0},h),Ax);var
+f=b7(a);if(cS<f)throw[0,ec,g(as(Ay),Au)];var
+i=q(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
+b=k,e=j;for(;;){if(f<b)return bC(e);var
+g=cn(function(b){return function(a){return dj(Az,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Ag(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cI([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
+AA(b,a){dg(AB,a);hg(a);function
+d(a){return fv(2,0,a)}var
+e=hh(aN(aN(b[1],b[2]),b[3]),d,a),c=g(a[1],0);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b4,AC];return e}var
+lL=30;function
+hk(a){var
+c=aW(a);if(c<=30)return[0,cD(a),0];var
+d=0<=U(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:ch(d,b),f=ch(e,lL),i=cD(k(e,P(f,lL))),g=bg(cD(f),30)+i,h=0<=U(a)?g:-g;return[0,h,b]}function
+a$(c,b){var
+a=hk(b);return bg(a[1],a[2]-c|0)}function
+a3(e,d,c){var
+a=hk(d),b=hk(c);return bg(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a4(c,b){var
+d=bg(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dw)|0;var
+e=ik(b),f=bg(e[1],27),g=Math.floor(f),h=m(P(g|0,26),bg(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):ch(h,-a|0)}function
+aI(a){return Math.abs(a)<M?1:0}function
+lM(b,a){return iS(b.length-1,a.length-1)-1|0}function
+O(c,b){var
+e=lM(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-aW(b,e,c){var
-d=k1(b,c),f=0;if(!(d<0)){var
+a5(b,e,c){var
+d=lM(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cq(c,b){var
-a=[0,0.];dw(function(c){var
-d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-c4(a){return a*a}function
-b_(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return K(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-yu(a){var
-b=iB(0,a.length-1);return O(function(e,d){var
-f=r4(cw,cw,d),h=r$(b,f),g=el(function(b){return dh(c(a,b)[1+b],d)},h);return g?g[1]:(r6(b,f,e),e)},a)}function
-yv(a){return typeof
-a==="number"?0===a?yw:0:2===a[0]?yy:yx}function
-yz(c,a){var
-b=q(c,0.),e=1./ar(1,a.length-1);function
-f(a,c){return v(b,a,d(b,a)+c*e)}dw(function(a){return x(f,a)},a);function
-g(c,a){return a-d(b,c)}return p(function(a){return O(g,a)},a)}function
-yA(c,b,a){var
-d=cq(a,function(a){return c4(w(a-c,b-a))});return[0,cq(a,function(a){return c4(w(0.,w(c-a,a-b)))}),d]}function
-k2(b,a,c){if(b!=X&&a!=I){var
-d=cq(c,function(c){return w(b*c,a*c)});return[0,cq(c,function(c){return aR(b*c,a*c)}),d]}return[0,X,I]}function
-gO(e,d,b){function
-a(c){return e*Math.sqrt(cq(b,function(a){switch(d){case
+cJ(c,b){var
+a=[0,0.];dN(function(c){var
+d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+dk(a){return a*a}function
+co(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+AD(a){var
+b=i$(0,a.length-1);return Q(function(e,d){var
+f=s0(cP,cP,d),h=s7(b,f),g=eJ(function(b){return bO(c(a,b)[1+b],d)},h);return g?g[1]:(s2(b,f,e),e)},a)}function
+AE(a){return typeof
+a==="number"?0===a?AF:0:2===a[0]?AH:AG}function
+AI(c,a){var
+b=q(c,0.),d=1./aq(1,a.length-1);function
+f(a,c){return x(b,a,e(b,a)+c*d)}dN(function(a){return B(f,a)},a);function
+g(c,a){return a-e(b,c)}return p(function(a){return Q(g,a)},a)}function
+AJ(c,b,a){var
+d=cJ(a,function(a){return dk(z(a-c,b-a))});return[0,cJ(a,function(a){return dk(z(0.,z(c-a,a-b)))}),d]}function
+lN(b,a,c){if(b!=Y&&a!=M){var
+d=cJ(c,function(c){return z(b*c,a*c)});return[0,cJ(c,function(c){return aZ(b*c,a*c)}),d]}return[0,Y,M]}function
+hl(e,d,b){function
+a(c){return e*Math.sqrt(cJ(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cx),c]}function
-yB(a,g,d){var
-b=U(aR,I,d),c=U(w,X,d),h=gO(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cQ),c]}function
+AK(a,g,d){var
+b=V(aZ,M,d),c=V(z,Y,d),h=hl(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-yC(e,b,v,n){var
-W=b[9],Y=0;function
-_(b,a){return ar(b,a5(a))}var
-f=ay(function(a,b){return ay(_,a,b)},Y,W),k=b[8],x=1,$=b[9],g=G(C(function(a){return G(C(function(a){return a2(f,a)},a))},$)),y=b[10],h=y?a2(f,y[1]):X,z=b[11],i=z?a2(f,z[1]):I,A=b[10],B=b[11],R=0;if(A&&0<=Z(A[1]))var
+AL(d,b,v,n){var
+X=b[9],Z=0;function
+_(b,a){return aq(b,aW(a))}var
+f=ak(function(a,b){return ak(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return a$(f,a)},a))},$)),x=b[10],h=x?a$(f,x[1]):Y,y=b[11],i=y?a$(f,y[1]):M,A=b[10],B=b[11],R=0;if(A&&0<=U(A[1]))var
 l=0;else
 R=1;if(R){var
-S=0;if(B&&!(0<Z(B[1])))var
+S=0;if(B&&!(0<U(B[1])))var
 l=1;else
 S=1;if(S)var
 l=2}var
-D=p(function(a){return 2===e?Math.sqrt(K(a,a)):1.},g);switch(e){case
+C=p(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=yz(n,g);break;case
+j=AI(n,g);break;case
 1:var
 j=g;break;default:var
-j=O(function(b,a){return p(function(a){return a/d(D,b)},a)},g)}var
-T=0;if(2!==e&&h!=X&&i!=I){var
-E=[0,[ah,(h+i)/2.,n*c4((i-h)/2.),dd],0];T=1}if(!T)var
-E=0;var
+j=Q(function(b,a){return p(function(a){return a/e(C,b)},a)},g)}var
+T=0;if(2!==d&&h!=Y&&i!=M){var
+D=[0,[al,(h+i)/2.,n*dk((i-h)/2.),dw],0];T=1}if(!T)var
+D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
-Q=o[1];if(Q)var
-t=Q[1],ap=t[2],aq=aU(f,a(k,t[1]),ap),as=1./c4(a2(0,t[2])),at=[0,[ah,0.,c4(aq),as],0],m=at;else
+P=o[1];if(P)var
+t=P[1],ar=t[2],as=a3(f,a(k,t[1]),ar),at=1./dk(a$(0,t[2])),au=[0,[al,0.,dk(as),at],0],m=au;else
 u=1}else
 var
-m=[0,[ah,0.,1.,aU(-f|0,x,k)],0];if(u)var
+m=[0,[al,0.,1.,a3(-f|0,w,k)],0];if(u)var
 m=0;var
-r=b[4],U=0;if(typeof
+r=b[4],V=0;if(typeof
 r!=="number"&&2!==r[0]){var
-F=0===Z(r[1][1])?1:0;U=1}if(!U)var
-F=0;function
-aa(a){switch(e){case
-0:return yA(h,i,a);case
+E=0===U(r[1][1])?1:0;V=1}if(!V)var
+E=0;function
+aa(a){switch(d){case
+0:return AJ(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=aR(i,b),c=k2(w(h,-b),f,a),d=gO(b,l,a),g=aR(c[2],d[2]);return[0,w(c[1],d[1]),g]}return k2(h,i,a);default:return F?yB(1.,l,a):gO(1.,l,a)}}var
-ab=2===e?j:g,H=p(aa,ab),J=a(k,k),ac=G(b[9]);function
-ad(a){return 2===e?a2(0,a):aU(-2*f|0,a,J)}if(2===e)var
-ae=0,L=function(a,b){return aU(ae,a,b)};else
+b=Math.sqrt(m[1][2]),f=aZ(i,b),c=lN(z(h,-b),f,a),e=hl(b,l,a),g=aZ(c[2],e[2]);return[0,z(c[1],e[1]),g]}return lN(h,i,a);default:return E?AK(1.,l,a):hl(1.,l,a)}}var
+ab=2===d?j:g,G=p(aa,ab),H=a(k,k),ac=L(b[9]);function
+ad(a){return 2===d?a$(0,a):a3(-2*f|0,a,H)}if(2===d)var
+ae=0,I=function(a,b){return a3(ae,a,b)};else
 var
-L=function(c,b){return aU(2*f|0,a(c,J),b)};var
-af=2===e?0:2*(a5(k)-f|0)|0,s=b[4],V=0;if(typeof
+I=function(c,b){return a3(2*f|0,a(c,H),b)};var
+af=2===d?0:2*(aW(k)-f|0)|0,s=b[4],W=0;if(typeof
 s!=="number"&&2===s[0]){var
-N=s[1];if(N){var
-P=N[1],ao=a(P[2],P[2]),M=ao;V=1}}if(!V)var
-M=x;var
-ag=0===e?0:ch(E,m),ai=yu(g),aj=p(function(a){return a[2]},H),ak=p(function(a){return a[1]},H),al=q(v,[0]),am=p(function(a){return cq(a,function(a){return a})},j),an=p(function(a){return K(a,a)},j);return[0,e,v,n,f,function(a){return G(c(ac,a)[1+a])},j,D,an,am,al,ak,aj,ai,ag,M,af,L,ad]}function
-yD(a){var
-b=a[2],c=a[1],d=0===em(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=cj(function(a){return 0===em(a,c)?1:0},g),e=yv(a[4]);if(e&&f&&h)return[0,yC(e[1],a,b,c)];return 0}function
-yE(a,d){function
+K=s[1];if(K){var
+N=K[1],ap=a(N[2],N[2]),J=ap;W=1}}if(!W)var
+J=w;var
+ag=0===d?0:cy(D,m),ah=AD(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),am=q(v,[0]),an=p(function(a){return cJ(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,an,am,aj,ai,ah,ag,J,af,I,ad]}function
+AM(a){var
+b=a[2],c=a[1],d=0===eK(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bD(function(a){return 0===eK(a,c)?1:0},g),e=AE(a[4]);if(e&&f&&h)return[0,AL(e[1],a,b,c)];return 0}function
+AN(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-k3(a){return 0<Z(a[1])?1:0}function
-k4(e,b){var
+e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
+lO(a){return 0<U(a[1])?1:0}function
+lP(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -4809,215 +5148,215 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=ax(d[1],d[2])<0?1:0;if(c&&b&&k3(d)&&f)return 0;return 2;case
-1:if(c&&0<=Z(a[1][1]))return 0;return 2;default:return k3(a[1])?1:2}}function
-yF(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=ia(a[13],i),h=0;if(typeof
+d=a[1],f=aD(d[1],d[2])<0?1:0;if(c&&b&&lO(d)&&f)return 0;return 2;case
+1:if(c&&0<=U(a[1][1]))return 0;return 2;default:return lO(a[1])?1:2}}function
+AO(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=iM(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=ax(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=aD(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aX(k,a[13]);h=1}if(!h){ip(f,0,b,1);ip(g,0,b,1)}return[0,f,g]}function
-yG(b,a){return q(b,[0,3,3,aE(a,function(a){return a})])}function
-yH(a,m,b,e){var
-n=a[16],g=G(C(function(a){return 0<Z(a)?1:0},n)),o=k4(a,1),p=[0,k4(a,0),o],h=yF(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a6(k,a[13]);h=1}if(!h){iZ(f,0,b,1);iZ(g,0,b,1)}return[0,f,g]}function
+AP(b,a){return q(b,[0,3,3,aJ(a,function(a){return a})])}function
+AQ(a,m,b,e){var
+n=a[16],f=L(F(function(a){return 0<U(a)?1:0},n)),o=lP(a,1),p=[0,lP(a,0),o],h=AO(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=n5(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=oY(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aE(e,function(a){return a});return aE(b,function(a){return k(q,a)})}}else
+q=aJ(e,function(a){return a});return aJ(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=G(d[1]);return aE(b,function(a){if(a<l.length-1)var
-b=G(c(l,a)[1+a]),g=function(f){var
+l=L(d[1]);return aJ(b,function(a){if(a<l.length-1)var
+b=L(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cF(f,b.length-1-1|0),e=h1(c(b,d)[1+d],1);else
+d=cx(f,b.length-1-1|0),e=iA(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aQ(e,function(a){return a}),d=G(f(aJ(g),h));else
+e=a;return e},h=aY(e,function(a){return a}),d=L(g(aQ(f),h));else
 var
-d=[0];return k(d,a)})}return yG(b,e)}function
-e2(a,g,b){var
-h=a[1],e=b_(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return d(e,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=b_(h,f);return d(e,b)-d(e,f)-d(j,b)+d(j,f)}function
-b$(b,a){return(d(b[7],a)-d(b[6],a))/2.}function
-gP(a,b){var
-c=bC*a[17];return c<b$(a,b)?1:0}function
-yI(b,a){return(d(b[7],a)+d(b[6],a))/2.}function
-yJ(a,b){var
-c=yI(a,b);return(a[3]*a[15]-c)/2.}function
-yK(a,b){var
-c=a[3]==0.?0.:b$(a,a[4]);return(b$(a,b)+c)/2.}function
-e3(r,p,g,o){var
-e=g.length-1,f=q(e,0.),h=e-1|0;if(!(h<0)){var
+d=[0];return k(d,a)})}return AP(b,e)}function
+fw(a,g,b){var
+h=a[1],d=co(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=co(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+cp(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+hm(a,b){var
+c=bL*a[17];return c<cp(a,b)?1:0}function
+AR(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+AS(a,b){var
+c=AR(a,b);return(a[3]*a[15]-c)/2.}function
+AT(a,b){var
+c=a[3]==0.?0.:cp(a,a[4]);return(cp(a,b)+c)/2.}function
+fx(r,p,g,o){var
+d=g.length-1,f=q(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
-i=d(o,a),j=a+1|0,k=e-1|0,s=c(p,a)[1+a];if(k<j)var
+i=e(o,a),j=a+1|0,k=d-1|0,s=c(p,a)[1+a];if(k<j)var
 l=i;else{var
 b=j,m=i;for(;;){var
-u=d(f,b),n=m-d(s,c(r,b)[1+b])*u,w=b+1|0;if(k!==b){var
-b=w,m=n;continue}var
-l=n;break}}v(f,a,l/d(g,a));var
+u=e(f,b),n=m-e(s,c(r,b)[1+b])*u,v=b+1|0;if(k!==b){var
+b=v,m=n;continue}var
+l=n;break}}x(f,a,l/e(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-c5(b,f){var
+dl(b,f){var
 h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],w=c(b[1][6],f)[1+f],l=K(k[1],w)-u;else{var
-m=c(b[9],a)[1+a],n=e2(b,m,f),o=a-1|0,y=0;if(o<0)var
+k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=O(k[1],v)-u;else{var
+m=c(b[9],a)[1+a],n=fw(b,m,f),o=a-1|0,y=0;if(o<0)var
 p=n;else{var
-e=y,r=n;for(;;){var
-z=d(g,e),s=r-d(c(b[10],e)[1+e],m)*z,A=e+1|0;if(o!==e){var
-e=A,r=s;continue}var
+d=y,r=n;for(;;){var
+z=e(g,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
+d=A,r=s;continue}var
 p=s;break}}var
-l=p/d(b[11],a)}v(g,a,l);var
-x=a+1|0;if(i!==a){var
-a=x;continue}break}}return g}function
-gQ(c,b,a){var
-e=K(a,a);return w(0.,d(c[8],b)-e)}function
-bS(a,b){var
-d=bv(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];aW(d,1.,c(a[1][6],f)[1+f])}return d}function
-gR(c,a){var
-b=1;for(;;){aX(function(b){return aW(a,K(b,a),b)},c);var
+l=p/e(b[11],a)}x(g,a,l);var
+w=a+1|0;if(i!==a){var
+a=w;continue}break}}return g}function
+hn(c,b,a){var
+d=O(a,a);return z(0.,e(c[8],b)-d)}function
+b8(a,b){var
+d=bE(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];a5(d,1.,c(a[1][6],f)[1+f])}return d}function
+ho(c,a){var
+b=1;for(;;){a6(function(b){return a5(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-k5(a){var
-b=Math.sqrt(K(a,a));return p(function(a){return a/b},a)}function
-yL(a){var
+lQ(a){var
+b=Math.sqrt(O(a,a));return p(function(a){return a/b},a)}function
+AU(a){var
 l=a[1],m=a[2];function
-e(a){return c(m,a)[1+a][1]}var
-z=m.length-1,q=p(function(b){return d(a[8],b[1])},m),n=[0,0];x(function(b,e){var
+d(a){return c(m,a)[1+a][1]}var
+w=m.length-1,q=p(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
-A(h){var
-b=aP(i[1]),c=aP(g[1])-b|0,d=g[1],f=bI(bY(function(a,b){return a<c?1:0},d));aX(function(b){var
-c=i[1],d=bS(a,e(b));i[1]=[0,k5(gR(i[1],d)),c];return 0},f);return i[1]}function
+f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+y(h){var
+b=aj(i[1]),c=aj(f[1])-b|0,e=f[1],g=bC(bS(function(a,b){return a<c?1:0},e));a6(function(b){var
+c=i[1],e=b8(a,d(b));i[1]=[0,lQ(ho(i[1],e)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
-f=e(a[4]),b=d(l[8],f);else
+f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
-g=e(c);return d(l[8],g)+b}function
+g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=d(q,b);if(dc*t(b)<g)var
+g=e(q,b);if(dv*t(b)<g)var
 c=g;else
 var
-n=bS(a,e(b)),l=gR(A(0),n),c=K(l,l);var
-h=yK(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cb<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=b8(a,d(b)),l=ho(y(0),n),c=O(l,l);var
+h=AT(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cr<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bC*a[17],k=[0,[0,b$(a,b)<=m?1:0,c,b]];else
+m=bL*a[17],k=[0,[0,cp(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(ba(E),F);if(i){var
-w=ay(ar,i[1],i[2]),b=w[3],y=w[2];n[1]=f(ba(function(c){return function(b){var
+F=n[1],i=g(bi(E),F);if(i){var
+v=ak(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=g(bi(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=e(b),j=Math.sqrt(y),H=dc*t(b)<y?1:0,I=o[1],J=h[1],L=yJ(a,b),M=om(function(e){return function(c,b,a){return c-d(b,e)*a}}(b),L,J,I);if(H){var
-B=aE(z,function(c){return function(b){return e2(a,c,e(b))}}(b)),N=h[1];aX(function(b,c){return function(a){return aW(c,d(a,b),a)}}(b,B),N);var
-O=0,P=p(function(b){return function(a){return a/b}}(j),B),C=O,k=P}else{var
-Q=bS(a,G),m=k5(gR(A(0),Q));if(0.<a[3])var
-D=e(a[4]),u=K(m,c(l[6],D)[1+D]);else
+G=d(b),j=Math.sqrt(z),H=dv*t(b)<z?1:0,I=o[1],J=h[1],K=AS(a,b),L=pg(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=aJ(w,function(c){return function(b){return fw(a,c,d(b))}}(b)),M=h[1];a6(function(b,c){return function(a){return a5(c,e(a,b),a)}}(b,A),M);var
+N=0,P=p(function(b){return function(a){return a/b}}(j),A),C=N,k=P}else{var
+Q=b8(a,G),m=lQ(ho(y(0),Q));if(0.<a[3])var
+D=d(a[4]),u=O(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aE(z,function(d,f){return function(b){var
-a=e(b);return K(d,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}v(k,b,j);x(function(b,a){return v(q,b,d(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,M/j,o[1]];continue}return i}}(0));function
-j(a){return G(bI(a))}var
-u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=e3(u,B,C,b),k=[0,0.],y=[0,0.];x(function(d,b){y[1]=y[1]+b;var
-e=Math.abs(b)*b$(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=b$(a,a[4]);k[1]=k[1]+Math.abs(1.-y[1])*F}var
-H=k[1],I=K(b,b),J=a[15]-I+H,L=K(b,b),M=w(J,fg*(a[15]+L)+cb),N=a[18],O=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,M,O,N]}function
-k6(l,a,k,j,i,g,f,e,c){var
-m=Math.abs(c)+cb,h=U(function(b,a){return w(b,d(e,a[1]))},m,a),b=[0,0.];x(function(a,c){b[1]=w(b[1],d(f,a)-d(g,a));return 0},a);return yL([0,l,a,k,j,i,g,f,e,[0],[0],[0],[0],[0],[0],c,0.,h,d_*h<b[1]?1:0])}function
-yM(a,b){var
-e=[0,0];x(function(g,f){var
-a=e[1],h=c(b,a)[1+a][3],d=f[3]<h?1:0,i=d?(e[1]=g,0):d;return i},b);var
-i=e[1],g=c(b,i)[1+i][1],m=b_(a,g);function
+R=[0,[0,m,u]],S=aJ(w,function(e,f){return function(b){var
+a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);B(function(b,a){return x(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return L(bC(a))}var
+u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(o[1]),D=fx(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*cp(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=cp(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=z(I,fK*(a[15]+J)+cr),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,P,K,N,M]}function
+lR(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cr,h=V(function(b,a){return z(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=z(b[1],e(f,a)-e(g,a));return 0},a);return AU([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,et*h<b[1]?1:0])}function
+AV(a,b){var
+d=[0,0];B(function(g,f){var
+a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
+i=d[1],f=c(b,i)[1+i][1],m=co(a,f);function
 n(b){var
-f=d(a[8],b)+d(a[8],g),h=f-2.*d(m,b);if(dc*f<h)return h;var
-e=bv(c(a[6],b)[1+b]);aW(e,1.,c(a[6],g)[1+g]);return K(e,e)}var
-h=aE(a[2],n);v(h,g,0.);function
+g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dv*g<h)return h;var
+d=bE(c(a[6],b)[1+b]);a5(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
+h=aJ(a[2],n);x(h,f,0.);function
 j(c){return p(function(a){var
-b=d(h,a[1]);return f(c,a)-b},b)}var
-k=e[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return k6(a,b,1.,e[1],-1,r,q,h,o)}function
-yN(c,b,g,a){function
-e(g,e){var
-h=[ah,e];return bZ(p(function(b){var
-e=a[1]*d(c[9],b[1]);return ff*(f(g,b)-e)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=e(function(a){return a[2]},j);return k6(c,b,0.,b.length-1,g,e(function(a){return a[3]},X),k,i,h)}function
-k7(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,yM(a,b),0];var
-c=a[14];return ds(function(c,d){return yN(a,b,c,d)},c)}function
-gS(a,c,b){if(0.<a[3])return b+d(a[8],c);var
-e=bt(a[1][14],a[5]);return b/ff+e[1]*d(a[1][9],c)}function
-yO(a,c,b){if(0.<a[3])return b-d(a[8],c);var
-e=bt(a[1][14],a[5]);return ff*(b-e[1]*d(a[1][9],c))}function
-yP(a,d,b){var
-c=c5(a,b),e=K(a[13],c),f=a[16],g=2.*Math.sqrt(gQ(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cr(a){return a[6].length-1}function
-yQ(a,k,b,j){var
-f=c5(a,b),l=f.length-1;function
+b=e(h,a[1]);return g(c,a)-b},b)}var
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return lR(a,b,1.,d[1],-1,r,q,h,o)}function
+AW(c,b,f,a){function
+d(f,d){var
+h=[al,d];return cc(p(function(b){var
+d=a[1]*e(c[9],b[1]);return fJ*(g(f,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return lR(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
+lS(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,AV(a,b),0];var
+c=a[14];return dJ(function(c,d){return AW(a,b,c,d)},c)}function
+hp(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bA(a[1][14],a[5]);return b/fJ+d[1]*e(a[1][9],c)}function
+AX(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bA(a[1][14],a[5]);return fJ*(b-d[1]*e(a[1][9],c))}function
+AY(a,d,b){var
+c=dl(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hn(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cK(a){return a[6].length-1}function
+AZ(a,k,b,j){var
+f=dl(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(w(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
-c=d(f,b),e=d(a[13],b),b=b+1|0;i+=e*c;h-=c*c;g-=e*e;continue}return b}}var
-e=K(a[13],a[13]);return c(0,0.,d(a[8],b),a[16]+e)}function
-yR(a,d){if(d===a[9].length-1)return a;function
-b(a){return en(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=K(c,c),h=K(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=e3(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-k8(a,e,d){var
-b=bS(a,e);x(function(d,f){var
-e=c(a[9],d)[1+d];return aW(b,f,bS(a,c(a[2],e)[1+e][1]))},d);return b}function
-yS(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=k8(a,i,f),u=0;if(!(k<0)){var
+q=2.*Math.sqrt(z(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
+d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
+A0(a,d){if(d===a[9].length-1)return a;function
+b(a){return eL(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fx(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+lT(a,e,d){var
+b=b8(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a5(b,f,b8(a,c(a[2],e)[1+e][1]))},d);return b}function
+A1(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=lT(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=K(t,bS(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=O(t,b8(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
-e=x,r=n;for(;;){var
-z=d(c(a[10],e)[1+e],h),s=r-d(g,e)*z,A=e+1|0;if(o!==e){var
-e=A,r=s;continue}var
-p=s;break}}v(g,b,p/d(a[11],b));var
+d=w,r=n;for(;;){var
+z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
+d=A,r=s;continue}var
+p=s;break}}x(g,b,p/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=e3(a[9],a[10],a[11],g),l=O(function(b,a){return a+d(w,b)},f),m=k8(a,i,l);return[0,l,K(m,m)]}function
-e4(k,g,a,j,b){var
-t=k?k[1]:fe,u=g?g[1]:g,l=c5(a,b),m=e3(a[9],a[10],a[11],l),n=gQ(a,b,l),s=0;if(!u&&n<ho*d(a[8],b)){var
-r=yS(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+v=fx(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=lT(a,i,l);return[0,l,O(m,m)]}function
+fy(k,g,a,j,b){var
+t=k?k[1]:fI,u=g?g[1]:g,l=dl(a,b),m=fx(a[9],a[10],a[11],l),n=hn(a,b,l),s=0;if(!u&&n<hX*e(a[8],b)){var
+r=A1(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-y=w(a[15],fi*a[17]),e=w(Math.sqrt(h/a[16]),t*Math.sqrt(d(a[8],b)/y)+cb),f=q(cr(a),0.),i=[0,0.];x(function(b,h){var
-g=e*d(a[14],b)-j*h;v(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);v(f,a[4],e-a[3]*(j+i[1]));function
+v=z(a[15],fM*a[17]),d=z(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+cr),f=q(cK(a),0.),i=[0,0.];B(function(b,h){var
+g=d*e(a[14],b)-j*h;x(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);x(f,a[4],d-a[3]*(j+i[1]));function
 p(b){var
-c=d(f,b);if(c==0.)return 0.;var
-e=0.<c?d(a[7],b):d(a[6],b);return c*e}var
-z=a[9],A=p(a[4]),B=U(function(b,a){return b+p(a)},A,z);return[0,f,e,-B-h/e-e*K(a[13],a[13])]}var
-yT=48,yU=16,gT=400000000;function
-yV(a){function
+c=e(f,b);if(c==0.)return 0.;var
+d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
+w=a[9],y=p(a[4]),A=V(function(b,a){return b+p(a)},y,w);return[0,f,d,-A-h/d-d*O(a[13],a[13])]}var
+A2=48,A3=16,hq=400000000;function
+A4(a){function
 d(a){return a}var
-b=aE(cr(a),d);if(b.length-1<=48)return b;var
+b=aJ(cK(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!fJ(function(a){return a===b?1:0},e)){var
-c=b$(a,b);d=1}}if(!d)var
-c=cx;return[0,c,b]},b);iq(function(b,a){return aN(b,a)},c);var
-e=en(c,0,ar(yT,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-yW(a){var
-b=yV(a),e=a[2].length-1;function
-f(d,b){if(!(e<=d)&&!(e<=b))return e2(a,d,c(a[2],b)[1+b][1]);return 0.}var
-g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return d(a[7],b)},b),i=p(function(b){return d(a[6],b)},b);return[0,a,b,p(function(b){return e<=b?1.:a[3]},b),i,h,g]}function
-k9(b,a){var
-d=c(b[2],a)[1+a];return gP(b[1],d)}function
-yX(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:e2(a[1],b,c)},b)}function
-k_(g,o,D,n,f,j){var
-k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=d(g[1][8],D),s=k-1|0,E=0;if(s<0)var
+e=a[9];if(!ga(function(a){return a===b?1:0},e)){var
+c=cp(a,b);d=1}}if(!d)var
+c=cQ;return[0,c,b]},b);i0(function(b,a){return aV(b,a)},c);var
+e=eL(c,0,aq(A2,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+A5(a){var
+b=A4(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fw(a,e,c(a[2],b)[1+b][1]);return 0.}var
+g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
+lU(b,a){var
+d=c(b[2],a)[1+a];return hm(b[1],d)}function
+A6(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fw(a[1],b,c)},b)}function
+lV(g,o,D,n,f,j){var
+k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
-i=d(f,a);if(i!=0.){var
-I=0.<i?d(g[5],a):d(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-e=L;for(;;){v(h,e,d(h,e)+i*d(K,e));var
-N=e+1|0;if(C!==e){var
-e=N;continue}break}}var
+i=e(f,a);if(i!=0.){var
+I=0.<i?e(g[5],a):e(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
+d=L;for(;;){x(h,d,e(h,d)+i*e(K,d));var
+N=d+1|0;if(C!==d){var
+d=N;continue}break}}var
 m=J}else
 var
 m=l;var
@@ -5025,405 +5364,405 @@ M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
-x=r;else{var
+v=r;else{var
 b=F,A=r;for(;;){var
-B=A+d(f,b)*(o*d(n,b)+d(h,b)),H=b+1|0;if(u!==b){var
+B=A+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
-x=B;break}}var
-y=w(0.,x),z=0.<j?-t-y/j:X,G=cG(z)?X:z;return[0,f,j,h,y,G]}function
-yY(j,i){var
-e=i.length-1,o=e-1|0,F=0;if(!(o<0)){var
+v=B;break}}var
+w=z(0.,v),y=0.<j?-t-w/j:Y,G=cZ(y)?Y:y;return[0,f,j,h,w,G]}function
+A7(j,i){var
+d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];v(E,g,d(E,g)*1.00000000001+cb);var
+E=c(j,g)[1+g];x(E,g,e(E,g)*1.00000000001+cr);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
-p=e-1|0,G=0;if(!(p<0)){var
+p=d-1|0,G=0;if(!(p<0)){var
 b=G;for(;;){var
-z=c(j,b)[1+b],A=b+1|0,B=e-1|0,K=d(z,b);if(!(B<A)){var
+z=c(j,b)[1+b],A=b+1|0,B=d-1|0,K=e(z,b);if(!(B<A)){var
 f=A;for(;;){var
-m=c(j,f)[1+f],n=d(m,b)/K;if(n!=0.){var
-C=b+1|0,D=e-1|0;if(!(D<C)){var
-h=C;for(;;){v(m,h,d(m,h)-n*d(z,h));var
+m=c(j,f)[1+f],n=e(m,b)/K;if(n!=0.){var
+C=b+1|0,D=d-1|0;if(!(D<C)){var
+h=C;for(;;){x(m,h,e(m,h)-n*e(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}v(i,f,d(i,f)-n*d(i,b))}var
+h=N;continue}break}}x(i,f,e(i,f)-n*e(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
 b=L;continue}break}}var
-l=q(e,0.),r=e-1|0;if(!(r<0)){var
+l=q(d,0.),r=d-1|0;if(!(r<0)){var
 a=r;for(;;){var
-s=d(i,a),t=a+1|0,u=e-1|0;if(u<t)var
-w=s;else{var
-k=t,x=s;for(;;){var
-I=d(l,k),y=x-d(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
-k=J,x=y;continue}var
-w=y;break}}v(l,a,w/d(c(j,a)[1+a],a));var
+s=e(i,a),t=a+1|0,u=d-1|0;if(u<t)var
+v=s;else{var
+k=t,w=s;for(;;){var
+I=e(l,k),y=w-e(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
+k=J,w=y;continue}var
+v=y;break}}x(l,a,v/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-k$(b,a){var
-i=b[5],j=b[4],e=b[3],l=b[2],r=b[6];function
-k(b){return d(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=hx*b[1][17],g=O(function(b,h){var
-g=2.*k(b),c=d(e,b)*m-g,f=d(a[1],b);return 0.<f?c-d(i,b):f<0.?c-d(j,b):d(i,b)+n<c?c-d(i,b):c<d(j,b)-n?c-d(j,b):0.},l),s=aQ(l.length-1,function(a){return a}),h=G(f(aJ(function(b){var
-c=d(a[1],b)!=0.?1:0,e=c||(d(g,b)!=0.?1:0);return e}),s));function
+lW(b,a){var
+i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
+k(b){return e(a[3],b)/a[2]}var
+m=a[4]/(a[2]*a[2]),n=h6*b[1][17],f=Q(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aY(l.length-1,function(a){return a}),h=L(g(aQ(function(b){var
+c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
 o(a,b){var
-f=d(e,a)*d(e,b)*m,g=k(b),h=d(e,a)*g,i=k(a),j=d(e,b)*i;return d(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return d(g,b)*a[2]/2.},b)}function
-t(f){var
-b=f;for(;;){var
-h=q(b),c=yY(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=az(b),e=bY(function(h){return function(e,b){var
-c=d(a[1],b)==0.?1:0,f=c?d(h,e)*d(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===em(e,b.length-1))return[0,b,g,c];var
-b=G(e);continue}}var
-u=q(h),v=[0,h,g,dx(function(a,b){return b/(o(a,a)+cb)},h,u)];return[0,t(h),v]}function
-yZ(g,b,a,j){var
-k=a[3],l=a[2],c=bv(b[1]),e=[0,b[2]],f=a[1];x(function(m,a){var
-b=d(c,a),h=b+j*d(k,m),n=b==0.?d(l,a):b,i=0;if(k9(g,a)&&h*n<0.){var
+f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
+q(b){return p(function(b){return e(f,b)*a[2]/2.},b)}function
+t(g){var
+b=g;for(;;){var
+h=q(b),c=A7(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aE(b),d=bS(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eK(d,b.length-1))return[0,b,f,c];var
+b=L(d);continue}}var
+u=q(h),v=[0,h,f,dO(function(a,b){return b/(o(a,a)+cr)},h,u)];return[0,t(h),v]}function
+A8(g,b,a,j){var
+k=a[3],l=a[2],c=bE(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(lU(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;v(c,a,f);e[1]=e[1]+(f-b)*d(g[3],a);return 0},f);return[0,c,e[1]]}function
-y0(j,i,b){var
-c=b[3],a=[0,1.],e=b[1];x(function(e,b){var
-f=d(i[1],b),g=k9(j,b),h=g?f*d(c,e)<0.?1:0:g,k=h?(a[1]=aR(a[1],-f/d(c,e)),0):h;return k},e);return a[1]}function
-y1(a){var
-b=0.;return U(function(b,a){return b+Math.abs(a)},b,a)}function
-y2(a,c,h,g,f){var
-i=yX(a,g),e=a[2].length-1;c[1]=c[1]-a4(a4(e,e),10+(e/3|0)|0)|0;var
-u=hx*a[1][17];function
+f=h;x(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
+A9(j,i,b){var
+c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
+f=e(i[1],b),g=lU(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=aZ(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+A_(a){var
+b=0.;return V(function(b,a){return b+Math.abs(a)},b,a)}function
+A$(a,c,h,g,f){var
+i=A6(a,g),d=a[2].length-1;c[1]=c[1]-aN(aN(d,d),10+(d/3|0)|0)|0;var
+u=h6*a[1][17];function
 k(b,j,f){var
-c=yZ(a,b,j,f),d=c[2],e=c[1],k=m3*y1(e);return w(0.02*b[2],k)<d?k_(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],X]}function
+c=A8(a,b,j,f),d=c[2],e=c[1],k=nU*A_(e);return z(0.02*b[2],k)<d?lV(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=k$(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(a4(a4(h,h),h+3|0)/3|0)|0)-a4(4*e|0,e)|0;var
-o=y0(a,b,g),d=l(b,g,1.,8);if(o==1.)var
-p=d;else{var
-j=k(b,g,o),t=0;if(d&&j[5]<=d[1][5])var
-r=d;else
+m=lW(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*d|0,d)|0;var
+o=A9(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+p=e;else{var
+j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
+r=e;else
 t=1;if(t)var
 s=b[5]<j[5]?1:0,r=s?[0,j]:s;var
 p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(k_(a,h,g,i,p(function(a){return d(f[1],a)},r),o),yU),j=q(f[1].length-1,0.),s=a[2];x(function(c,a){return v(j,a,d(b[1],c))},s);var
-m=k$(a,b)[1],t=m[2],y=m[1],z=b0(function(b){return Math.abs(d(t,b))<=fa*a[1][17]?1:0},y);return[0,[0,j,b[2],b[5]],z]}var
-y3=60;function
-y4(a,j,b,c){var
-e=c5(a,b),f=c5(a,c),g=K(a[13],f),h=gQ(a,b,e);if(bC*d(a[8],b)<h)var
-k=bS(a,c),l=K(bS(a,b),k),m=l-K(e,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(lV(a,h,g,i,p(function(a){return e(f[1],a)},r),o),A3),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return x(j,a,e(b[1],c))},s);var
+m=lW(a,b)[1],t=m[2],v=m[1],w=cd(function(b){return Math.abs(e(t,b))<=fE*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+Ba=60;function
+Bb(a,j,b,c){var
+d=dl(a,b),f=dl(a,c),g=O(a[13],f),h=hn(a,b,d);if(bL*e(a[8],b)<h)var
+k=b8(a,c),l=O(b8(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return gS(a,c,a[3]*a[15]-2.*i)}function
-la(a,t,h,s,b){var
-e=aP(b);function
+i=g;return hp(a,c,a[3]*a[15]-2.*i)}function
+lX(a,t,h,s,b){var
+d=aj(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return gP(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hm(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
-w(a){return a}var
-x=aQ(a[2].length-1,w),o=f(aJ(function(a){return 1-op(a,b)}),x),y=[0,s,C(n,o)],z=G(ch(C(function(a){return n(a[1])},b),y)),A=yE(a[1],z),B=k7(A,G(ds(u,b))),i=el(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=e4(0,0,j,h,e),k=q(cr(a),0.),l=[0,0.],m=[0,0];fF(function(n,f){var
-b=f[1],c=d(g[1],n);v(k,b,c);var
+v(a){return a}var
+w=aY(a[2].length-1,v),o=g(aQ(function(a){return 1-pl(a,b)}),w),y=[0,s,F(n,o)],z=L(cy(F(function(a){return n(a[1])},b),y)),A=AN(a[1],z),B=lS(A,L(dJ(u,b))),i=eJ(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=fy(0,0,j,h,d),k=q(cK(a),0.),l=[0,0.],m=[0,0];eI(function(n,g){var
+b=g[1],c=e(f[1],n);x(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,e=i?gP(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hm(a,b):i;else
 var
-e=h;if(e){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*b$(a,b);l[1]=l[1]+o;var
+d=h;if(d){m[1]=[0,b,m[1]];var
+o=Math.abs(c)*2.*cp(a,b);l[1]=l[1]+o;var
 j=0}else
 var
-j=e;return j},b);if(0<=a[5]){var
-D=d(g[1],e);v(k,cr(a)-1|0,D)}var
-p=t*gS(j,e,h*(g[3]-l[1])),E=ds(function(i,b){var
-d=c(a[2],b)[1+b],f=y4(j,h,e,(e+1|0)+i|0);if(d[3]<f)return[0,[0,f-d[3],[0,b,1]]];var
-g=f<d[2]?1:0,k=g?[0,[0,d[2]-f,[0,b,0]]]:g;return k},o),F=f(ba(function(a){return a}),E),H=fG(function(b,a){return hL(a[1],b[1])},F),I=C(function(a){return a[2]},H),J=bY(function(a,b){return a<2?1:0},I);if(cG(p))return 0;var
-r=[0,[0,b,k,g[2],p,m[1],J]]}else
+j=d;return j},b);if(0<=a[5]){var
+C=e(f[1],d);x(k,cK(a)-1|0,C)}var
+p=t*hp(j,d,h*(f[3]-l[1])),D=dJ(function(i,b){var
+e=c(a[2],b)[1+b],f=Bb(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bi(function(a){return a}),D),G=f9(function(b,a){return ii(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bS(function(a,b){return a<2?1:0},H);if(cZ(p))return 0;var
+r=[0,[0,b,k,f[2],p,m[1],I]]}else
 var
 r=i;return r}function
-y5(a){function
+Bc(a){function
 b(b){var
-c=a[1];return f(aJ(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aP(a[1])?1:0,d=c?C(b,a[5]):c;function
+c=a[1];return g(aQ(function(a){return a[1]!==b?1:0}),c)}var
+c=1<aj(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=C(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return ch(d,dv(e,a[6]))}function
-lb(b,a){function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cy(d,dM(e,a[6]))}function
+lY(b,a){function
 c(a){return a}var
-e=aQ(b[2].length-1,c),g=f(aJ(function(b){return d(a,b)!=0.?1:0}),e);return C(function(c){return[0,c,(0.<d(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-y6(a,e){function
+d=aY(b[2].length-1,c),f=g(aQ(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+Bd(a,d){function
 f(f){var
-b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(d(e,b))*Math.sqrt(d(a[8],g))}var
-g=lb(a,e),b=fG(function(b,a){var
-c=f(b);return hL(f(a),c)},g);function
+b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
+g=lY(a,d),b=f9(function(b,a){var
+c=f(b);return ii(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bY(function(a,b){return a<c?1:0},b)}return[0,b,aQ(cF(8,aP(b)),h)]}function
-y7(a,k,j,e,i,d){var
-g=a[2].length-1;function
-h(c,b){return ay(function(b,f){var
-i=g+a[1][3]|0,l=a4(50*(1+aP(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=la(a,k,j,e,f);if(b&&c){var
+c=a+1|0;return bS(function(a,b){return a<c?1:0},b)}return[0,b,aY(cx(8,aj(b)),h)]}function
+Be(a,k,j,e,i,d){var
+f=a[2].length-1;function
+h(c,b){return ak(function(b,g){var
+i=f+a[1][3]|0,l=aN(50*(1+aj(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=lX(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(y5(a),[0,a]);if(c){var
+c=h(Bc(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aQ(g,function(a){return a}),n=f(aJ(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dv(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=ch(C(function(b){return y6(a,b)},i),q),s=0;return ay(function(a,d){var
-e=h(d,0),b=ci(function(a){return l(a,y3)},e);if(a){if(b){var
+b=a[1],m=aY(f,function(a){return a}),n=g(aQ(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dM(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cy(F(function(b){return Bd(a,b)},i),q),s=0;return ak(function(a,d){var
+e=h(d,0),b=cz(function(a){return l(a,Ba)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-dY=fd;function
-y8(a){var
-b=a.length-1,g=q(b,[0]),e=p(function(a){return q(b,0.)},a);x(function(b,h){var
-f=bv(h),j=1;for(;;){var
+ef=fH;function
+Bf(a){var
+b=a.length-1,g=q(b,[0]),d=p(function(a){return q(b,0.)},a);B(function(b,h){var
+f=bE(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
-a=q;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=K(c(g,a)[1+a],f),s=d(c(e,b)[1+b],a)+n;v(e[1+b],a,s);aW(f,n,g[1+a])}var
+a=q;for(;;){if(0.<e(c(d,a)[1+a],a)){var
+n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;x(d[1+b],a,s);a5(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(K(f,f)),k=d_*Math.sqrt(K(h,h))<i?1:0;if(k){v(c(e,b)[1+b],b,i);var
+i=Math.sqrt(O(f,f)),k=et*Math.sqrt(O(h,h))<i?1:0;if(k){x(c(d,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
-l=k;return l}},a);return[0,g,e]}function
-y9(i,m){var
-e=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aE(f,function(a){return 0.<d(c(e,a)[1+a],a)?K(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
-a=k;for(;;){if(0.<d(c(e,a)[1+a],a)){var
-n=d(c(e,a)[1+a],a);v(g,a,d(h,a)/n);var
+l=k;return l}},a);return[0,g,d]}function
+Bg(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aJ(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
+n=e(c(d,a)[1+a],a);x(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-r=d(c(e,a)[1+a],b);v(h,b,d(h,b)-d(g,a)*r);var
+r=e(c(d,a)[1+a],b);x(h,b,e(h,b)-e(g,a)*r);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-y_(b,h,g,n){function
+Bh(b,h,f,n){function
 i(c){var
-a=f(b[5],c);return h?dx(l,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return P(a,dY)},o),j=p(i,g),r=b[4];function
-s(a){return a2(r,a)}var
-t=y8(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
-m=bv(q);x(function(f){return function(b,d){var
-e=0!==Z(d)?1:0;if(e){var
-g=c(j,b)[1+b];return x(function(b,e){var
-g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fd|0,v=y9(t,p(function(b){return function(a){return a2(b,a)}}(u),m));x(function(a,b){var
-e=aD(b);if(e){var
-g=aV(dY,b);d[1+a]=k(c(d,a)[1+a],g);var
+a=g(b[5],c);return h?dO(k,a,g(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return P(a,ef)},o),j=p(i,f),r=b[4];function
+s(a){return a$(r,a)}var
+t=Bf(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
+l=bE(q);B(function(f){return function(b,d){var
+e=0!==U(d)?1:0;if(e){var
+g=c(j,b)[1+b];return B(function(b,e){var
+g=a(d,e);f[1+b]=k(c(f,b)[1+b],g);return 0},g)}return e}}(l),d);var
+u=b[4]+fH|0,v=Bg(t,p(function(b){return function(a){return a$(b,a)}}(u),l));B(function(a,b){var
+e=aI(b);if(e){var
+g=a4(ef,b);d[1+a]=m(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-c6(a){return a?cx:1.}function
-bn(b,a){return 0.<b[3]?c6(a):-c6(a)}function
-e5(b,a,d,c){var
-e=gS(b,d,bn(b,a)*c);return c6(a)*e}function
-y$(b,a,d,c){var
-e=yO(b,d,c6(a)*c);return bn(b,a)*e}function
-e6(b,a){return b[4]<a[4]?a:b}function
-gU(b,c,a){return c?-d(b[12],a):d(b[11],a)}function
-gV(b,c,a){return c?-d(b[3],a):d(b[2],a)}function
-gW(f,e,a,d,c){var
-g=bn(a[1],d),b=e4(f,e,a[1],g,c),h=e5(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-gX(c,b,a){return 0<a[2].length-1?a:gW(0,0,a[1],c,b)}function
-za(d,c,b){var
-a=d[1];return a[18]?gW(zc,zb,d,c,b):[0,d,[0],0.,e5(a,c,b,yP(a,bn(a,c),b))]}function
-lc(j,f,e,a){var
+dm(a){return a?cQ:1.}function
+bu(b,a){return 0.<b[3]?dm(a):-dm(a)}function
+fz(b,a,d,c){var
+e=hp(b,d,bu(b,a)*c);return dm(a)*e}function
+Bi(b,a,d,c){var
+e=AX(b,d,dm(a)*c);return bu(b,a)*e}function
+fA(b,a){return b[4]<a[4]?a:b}function
+hr(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+hs(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+ht(f,e,a,d,c){var
+g=bu(a[1],d),b=fy(f,e,a[1],g,c),h=fz(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+hu(c,b,a){return 0<a[2].length-1?a:ht(0,0,a[1],c,b)}function
+Bj(d,c,b){var
+a=d[1];return a[18]?ht(Bl,Bk,d,c,b):[0,d,[0],0.,fz(a,c,b,AY(a,bu(a,c),b))]}function
+lZ(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-d8*d[17])return a;var
-i=q(cr(d),0.);v(i,b,-bn(d,f));return[0,a[1],i,0.,h]}return a}function
-ld(c,b){var
-a=C(b,c[4]);return a?ay(e6,a[1],a[2]):aj(zd)}function
-dZ(c,b,a){return ld(c,function(d){return lc(c,b,a,za(d,b,a))})}function
-ze(k,c,b,f,e){var
-g=e[1],a=g[1],h=bn(a,c),d=e4(zg,zf,yR(a,yQ(a,h,b,y$(a,c,b,f))),h,b),j=e5(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-zh(d,g,a){var
-b=a[1][1],h=lb(b,a[2]),i=bn(b,d),e=la(b,c6(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-er*d[17])return a;var
+i=q(cK(d),0.);x(i,b,-bu(d,f));return[0,a[1],i,0.,h]}return a}function
+l0(c,b){var
+a=F(b,c[4]);return a?ak(fA,a[1],a[2]):ai(Bm)}function
+eg(c,b,a){return l0(c,function(d){return lZ(c,b,a,Bj(d,b,a))})}function
+Bn(k,c,b,f,e){var
+g=e[1],a=g[1],h=bu(a,c),d=fy(Bp,Bo,A0(a,AZ(a,h,b,Bi(a,c,b,f))),h,b),j=fz(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+Bq(d,g,a){var
+b=a[1][1],h=lY(b,a[2]),i=bu(b,d),e=lX(b,dm(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-d8*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-zj(k,c,a,b){var
-e=b[1],h=bn(e,c),l=gW(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-er*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+Bs(k,c,a,b){var
+e=b[1],h=bu(e,c),l=ht(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=e4([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=bX(g),u=cc===m?g[1]:bB===m?dA(g):g,n=y2(u,t,h,a,s),i=n[1],v=e5(e,c,a,i[3]),o=e6(d,[0,b,i[1],i[2],v]);if(n[2])return zh(c,a,o);var
+s=fy([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cb(g),u=cs===m?g[1]:bK===m?dR(g):g,n=A$(u,t,h,a,s),i=n[1],v=fz(e,c,a,i[3]),o=fA(d,[0,b,i[1],i[2],v]);if(n[2])return Bq(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=y7(e,c6(c),h,a,x,w);if(p){var
-j=p[1];return e6(d,[0,b,j[2],j[3],j[4]])}return d}}(l,zi)}function
-le(a){var
-b=a[4];return dt(function(a){return a[1][18]},b)}function
-c7(a){var
-b=a[4],c=0.;return ay(function(b,a){return w(b,a[1][17])},c,b)}function
-e7(a,d,c,b){if(0<a[7][1]&&le(a))return e6(b,ld(a,function(b){return lc(a,d,c,zj(a,d,c,b))}));return b}function
-c8(a){return bt(a[1][14],a[5])}function
-lf(a,f){var
-b=a[1],c=d(b[7],f),g=a[2],e=p(function(a){return c/d(b[7],a[1])},g);return 0<=a[5]?bZ(e,[ah,c*c8(a)[3]]):e}function
-gY(e,d,h,a){var
-b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];x(function(e,f){var
-h=0.<d[3]?1:0,i=(0<Z(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+w=k[7],x=[0,d[2],[0,l[2],0]],p=Be(e,dm(c),h,a,x,w);if(p){var
+j=p[1];return fA(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Br)}function
+l1(a){var
+b=a[4];return dK(function(a){return a[1][18]},b)}function
+dn(a){var
+b=a[4],c=0.;return ak(function(b,a){return z(b,a[1][17])},c,b)}function
+fB(a,d,c,b){if(0<a[7][1]&&l1(a))return fA(b,l0(a,function(b){return lZ(a,d,c,Bs(a,d,c,b))}));return b}function
+dp(a){return bA(a[1][14],a[5])}function
+l2(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cc(d,[al,c*dp(a)[3]]):d}function
+hv(e,d,h,a){var
+b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
+h=0.<d[3]?1:0,i=(0<U(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=az(b);return[0,[0,P(1,h),k]]}function
-lg(i,h,a,g,f,b){var
+k=aE(b);return[0,[0,P(1,h),k]]}function
+l3(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,U(k,P(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,l=k(f,V(m,P(j,g),b));c(b,a)[1+a]=l;var
 e=0}else
 var
 e=d;return e}function
-zk(b,d,a){if(0<=b[5]){var
+Bt(b,d,a){if(0<=b[5]){var
 h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=U(k,0,a),j=l(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-e8(a){return Math.log(a)/0.693147180559945286}function
-zl(b,a,g,d){var
-c=a[2].length-1+1|0,h=e8(c*b[17]/(a[3]*d))/2.,i=b[18]?e8(c*b[17]/d):0.,j=e8(hw*c/a[3]),k=e8(U(aR,I,g)),e=w(w(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ar(1,1+(e|0)|0)]:f;return l}function
-zm(l,k,j,i,a){var
-b=a[1][1],e=lf(b,j);function
-g(a){return b0(aD,a)}if(g(a[2])&&g(e)){var
-f=0.<a[3]?zl(b,a,e,i):zn;if(f){var
-c=f[1],m=a[2],h=O(function(b,a){return aV(c,a*d(e,b))},m),n=aV(c,a[3]),o=b[4];lg(b,bn(b,k),o,c,n,h);return gY(l,b,c,h)}return f}return 0}function
-lh(a,b){var
-c=w(a[15],fi*a[17]);return Math.sqrt(d(a[8],b)/c)}function
-zo(i,z,h,n){var
+i=V(m,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+fC(a){return Math.log(a)/0.693147180559945286}function
+Bu(b,a,g,d){var
+c=a[2].length-1+1|0,h=fC(c*b[17]/(a[3]*d))/2.,i=b[18]?fC(c*b[17]/d):0.,j=fC(h5*c/a[3]),k=fC(V(aZ,M,g)),e=z(z(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
+Bv(l,k,j,i,a){var
+b=a[1][1],d=l2(b,j);function
+g(a){return cd(aI,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?Bu(b,a,d,i):Bw;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return a4(c,a*e(d,b))},m),n=a4(c,a[3]),o=b[4];l3(b,bu(b,k),o,c,n,h);return hv(l,b,c,h)}return f}return 0}function
+l4(a,b){var
+c=z(a[15],fM*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+Bx(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-A=aQ(b,function(a){return a}),j=f(aJ(function(a){return d(n[2],a)!=0.?1:0}),A),e=du(a[4],j)?a[4]:ay(cF,b,j),k=G(f(aJ(function(b){var
-c=b!==e?1:0,d=c||(0<=a[5]?1:0);return d}),j));i[7][1]=i[7][1]-a4(200*(k.length-1)|0,a[1][3])|0;var
-r=lh(a,h)*a_(1.,-84);if(0<=a[5])var
-B=c8(a)[3],l=r*d(a[1][7],h)*B;else
+z=aY(b,function(a){return a}),j=g(aQ(function(a){return e(n[2],a)!=0.?1:0}),z),d=dL(a[4],j)?a[4]:ak(cx,b,j),k=L(g(aQ(function(b){var
+c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[7][1]=i[7][1]-aN(200*(k.length-1)|0,a[1][3])|0;var
+r=l4(a,h)*bg(1.,-84);if(0<=a[5])var
+A=dp(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aD(l),m=t?aV(dY,l):t;if(0<Z(m)){var
-y=0;if(0<=a[5]||e!==b)y=1;if(y){var
-u=a[5]<0?1:0,C=u?[0,o(e)]:u,D=p(o,k),v=y_(a[1],C,D,h),w=bn(a,z),g=q(cr(a),0);x(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;lg(a,w,e,dY,m,g);return gY(i,a,dY,g)}}return 0}function
-gZ(b,e,a,h,o){var
-d=gX(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=d8*lh(i,a),k=d[3]<p?1:0,g=k?h<fg*i[17]?1:0:k;else
+t=aI(l),m=t?a4(ef,l):t;if(0<U(m)){var
+x=0;if(0<=a[5]||d!==b)x=1;if(x){var
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bh(a[1],C,D,h),w=bu(a,y),f=q(cK(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;l3(a,w,d,ef,m,f);return hv(i,a,ef,f)}}return 0}function
+hw(b,e,a,h,o){var
+d=hu(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=er*l4(i,a),k=d[3]<p?1:0,g=k?h<fK*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?zo(b,e,a,d):l,f=q||zm(b,e,a,h,d);if(f){var
+l=g?0<b[7][1]?1:0:g,q=l?Bx(b,e,a,d):l,f=q||Bv(b,e,a,h,d);if(f){var
 m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-c9(b,a){return bt(b[4],a)}function
-li(b){var
-a=lf(b,0),c=0<=b[5]?d(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-lj(a){var
-b=q(cr(a),0.),d=a[14];x(function(d,e){return v(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=U(function(b,a){return b+a},f,e);v(b,a[4],1.-a[3]*g);return b}function
-lk(a){var
-b=[0,0.],f=li(a),c=lj(a);x(function(c,g){var
-e=c<a[2].length-1?1:0,h=e?(b[1]=b[1]+Math.abs(g*d(f,c)),0):e;return h},c);return b[1]}function
-zp(h,e){var
-f=p(lk,e);iq(function(b,a){return hL(b,a)},f);var
-b=47-hN(w(d(f,((f.length-1)*9|0)/10|0),fi))[2]|0;if(10<=b&&!(60<b)){var
-g=P(1,b);if(0<=c(e,0)[1][5]){var
-l=c8(c(e,0)[1]),k=0;if(1===h[1]&&l[3]==dd){var
+dq(b,a){return bA(b[4],a)}function
+l5(b){var
+a=l2(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+l6(a){var
+b=q(cK(a),0.),d=a[14];B(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=V(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
+l7(a){var
+b=[0,0.],f=l5(a),c=l6(a);B(function(c,g){var
+d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
+By(h,d){var
+f=p(l7,d);i0(function(b,a){return ii(b,a)},f);var
+b=47-ik(z(e(f,((f.length-1)*9|0)/10|0),fM))[2]|0;if(10<=b&&!(60<b)){var
+g=P(1,b);if(0<=c(d,0)[1][5]){var
+l=dp(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dw){var
 i=P(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-zq(h,s,M,L){var
-g=L[1],a=c9(s,M)[1];if(a_(1.,48-g|0)<=lk(a))return 0;var
-N=a[2].length-1,t=li(a),P=lj(a),i=O(function(b,a){return aV(g,a*d(t,b))},P);zk(a,g,i);var
-j=O(function(b,a){var
-c=d(t,b);return a2(g,a)/c},i),e=q(h[2],0.),A=j.length-1-1|0,u=0.,y=0.,z=0,Q=0;if(A<0)var
-D=z,C=y,B=u;else{var
-b=Q,n=z,m=y,l=u;for(;;){var
-f=d(j,b);if(f!=0.)var
-U=0.<f?d(a[7],b):d(a[6],b),o=m+f*U;else
+Bz(h,s,M,L){var
+g=L[1],a=dq(s,M)[1];if(bg(1.,48-g|0)<=l7(a))return 0;var
+N=a[2].length-1,t=l5(a),O=l6(a),i=Q(function(b,a){return a4(g,a*e(t,b))},O);Bt(a,g,i);var
+j=Q(function(b,a){var
+c=e(t,b);return a$(g,a)/c},i),d=q(h[2],0.),y=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(y<0)var
+D=w,C=v,A=u;else{var
+b=P,n=w,m=v,l=u;for(;;){var
+f=e(j,b);if(f!=0.)var
+U=0.<f?e(a[7],b):e(a[6],b),o=m+f*U;else
 var
 o=m;var
 I=b<N?1:0;if(I)var
 J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
 var
-K=I;if(K){aW(e,-f,b_(h,c(a[2],b)[1+b][1]));var
+K=I;if(K){a5(d,-f,co(h,c(a[2],b)[1+b][1]));var
 V=l+f,r=[0,b,n],p=V}else
 var
 r=n,p=l;var
-W=b+1|0;if(A!==b){var
+W=b+1|0;if(y!==b){var
 b=W,n=r,m=o,l=p;continue}var
-D=r,C=o,B=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];aW(e,B,b_(h,F));var
-R=d(e,F);x(function(b,a){return v(e,b,a-R)},e)}var
-S=0.,G=ay(function(f,b){var
-g=d(e,c(a[2],b)[1+b][1]);return f+d(j,b)*g},S,D),k=gY(s,a,g,i);if(k)var
-T=Math.sqrt(w(0.,G+C)),H=[0,[0,k[1][2],e,G,T]];else
+D=r,C=o,A=p;break}}if(0.<a[3]){var
+E=a[4],F=c(a[2],E)[1+E][1];a5(d,A,co(h,F));var
+R=e(d,F);B(function(b,a){return x(d,b,a-R)},d)}var
+S=0.,G=ak(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},S,D),k=hv(s,a,g,i);if(k)var
+T=Math.sqrt(z(0.,G+C)),H=[0,[0,k[1][2],d,G,T]];else
 var
 H=k;return H}function
-zr(c,a,h,b){var
-e=a_(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(w(0.,d(a[8],b)-2.*d(c[2],b)+c[3]));if(h){var
-j=i+f+e;return-(j*j)}var
-g=i-f-e;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(d(a[8],b))+e),m=c8(a),k=d(c[2],b)+m[1]*d(a[1][9],b),n=h?-k:k;return n-l}function
-zs(a,c,e,b){if(0.<c[3]){var
-f=d(c[8],b)-2.*d(a[2],b)+a[3]+a[4]*a[4];return e?-f:f}var
-h=c8(c),g=d(a[2],b)+h[1]*d(c[1][9],b);return e?-g:g}function
-zt(e){var
-h=e[9].length-1,f=q(h,[0]),i=h-1|0,l=e[2].length-1,m=0;if(!(i<0)){var
+BA(c,a,h,b){var
+d=bg(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+i=Math.sqrt(z(0.,e(a[8],b)-2.*e(c[2],b)+c[3]));if(h){var
+j=i+f+d;return-(j*j)}var
+g=i-f-d;return 0.<g?g*g:0.}var
+l=f*(Math.sqrt(e(a[8],b))+d),m=dp(a),k=e(c[2],b)+m[1]*e(a[1][9],b),n=h?-k:k;return n-l}function
+BB(a,c,d,b){if(0.<c[3]){var
+f=e(c[8],b)-2.*e(a[2],b)+a[3]+a[4]*a[4];return d?-f:f}var
+h=dp(c),g=e(a[2],b)+h[1]*e(c[1][9],b);return d?-g:g}function
+BC(d){var
+h=d[9].length-1,f=q(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
-g=q(l,0.),j=c(e[9],a)[1+a];v(g,j,1.);var
+g=q(l,0.),j=c(d[9],a)[1+a];x(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];aW(g,d(c(e[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];a5(g,e(c(d[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
-o=p(function(b){return function(a){return a/d(e[11],b)}}(a),g);c(f,a)[1+a]=o;var
+o=p(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-zu(b,a){if(0.<b[3]){var
-c=0.,d=-U(function(b,a){return b+a},c,a);v(a,b[4],d)}return a}function
-zv(a){var
-b=0.;return U(function(b,a){return b+Math.abs(a)},b,a)}function
-zw(b,e,r,o){var
-h=c9(e,o),a=h[1];if(a[18])return 0;var
-i=a[2],f=p(function(a){return d(b[7],a[1])},i),g=0===f.length-1?1.:d(f,0),t=zt(a),u=p(function(b){return zu(a,b)},t),v=U(function(c,b){return w(c,d(a[8],b[1]))},0.,i);function
-y(b,a){return a*g/d(f,b)}var
-j=p(function(a){return O(y,a)},u),z=1e-300,l=U(function(b,a){return w(b,zv(a))},z,j);if(l*Math.sqrt(v)<ms){var
-m=47-hN(l)[2]|0,A=function(h){var
-b=p(function(a){return aV(m,a)},h);if(0.<a[3]){var
-d=a[4];c(b,d)[1+d]=0;var
-i=s(U(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=q(e[1].length-1,0),j=e[5];x(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return az(g)},n=aV(2*(m+b[4]|0)|0,g*g);if(0<Z(n)){var
-B=q(b[2],0);return[0,[0,n,C(A,az(j)),B,h,r,0]]}return 0}return 0}function
-zx(c,k,b,r){var
-e=c[5],a=c[4][1],g=c5(a,b),h=e[4];if(0.<a[3])var
-i=function(b){return d(g,b)-d(a[13],b)},j=d(a[8],b)-2.*d(e[2],b)+e[3],l=i,f=j;else
+BD(b,a){if(0.<b[3]){var
+c=0.,d=-V(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
+BE(a){var
+b=0.;return V(function(b,a){return b+Math.abs(a)},b,a)}function
+BF(b,d,r,o){var
+h=dq(d,o),a=h[1];if(a[18])return 0;var
+i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),t=BC(a),u=p(function(b){return BD(a,b)},t),v=V(function(c,b){return z(c,e(a[8],b[1]))},0.,i);function
+w(b,a){return a*g/e(f,b)}var
+j=p(function(a){return Q(w,a)},u),x=1e-300,k=V(function(b,a){return z(b,BE(a))},x,j);if(k*Math.sqrt(v)<nh){var
+l=47-ik(k)[2]|0,y=function(h){var
+b=p(function(a){return a4(l,a)},h);if(0.<a[3]){var
+e=a[4];c(b,e)[1+e]=0;var
+i=s(V(m,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=q(d[1].length-1,0),j=d[5];B(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aE(g)},n=a4(2*(l+b[4]|0)|0,g*g);if(0<U(n)){var
+A=q(b[2],0);return[0,[0,n,F(y,aE(j)),A,h,r,0]]}return 0}return 0}function
+BG(c,k,b,r){var
+d=c[5],a=c[4][1],g=dl(a,b),h=d[4];if(0.<a[3])var
+i=function(b){return e(g,b)-e(a[13],b)},j=e(a[8],b)-2.*e(d[2],b)+d[3],l=i,f=j;else
 var
-m=function(a){return d(g,a)},n=d(a[8],b),l=m,f=n;return function(t,s){var
+m=function(a){return e(g,a)},n=e(a[8],b),l=m,f=n;return function(t,s){var
 c=t,i=s;for(;;){if(c!==g.length-1){var
 j=0;if(0<c){var
-m=h*Math.sqrt(w(0.,i));if(0.<a[3])var
+m=h*Math.sqrt(z(0.,i));if(0.<a[3])var
 n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
 var
-x=d(a[1][9],b),y=c8(a)[1]*x,q=d(e[2],b)+y,z=k?-q:q,o=z-m;if(!(r<=o))j=1}else
+w=e(a[1][9],b),x=dp(a)[1]*w,q=e(d[2],b)+x,y=k?-q:q,o=y-m;if(!(r<=o))j=1}else
 j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,fi*f<i?1:0]}}(0,f)}function
-g0(l,e,k,a,j,i,d){if(e){var
+p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,fM*f<i?1:0]}}(0,f)}function
+hx(l,e,k,a,j,i,d){if(e){var
 b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-g=zx(b,k,a,i),h=g[1];if(g[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return f(d,0)}}return f(d,0)}function
-zy(a){return hA*a}function
-zz(a){return 1.5+0.2*a}function
-zA(a){return 4.+0.04*a4(a+1|0,a+1|0)}function
-zB(a){var
-d=aP(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];aX(function(b){var
+f=BG(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
+BH(a){return h9*a}function
+BI(a){return 1.5+0.2*a}function
+BJ(a){return 4.+0.04*aN(a+1|0,a+1|0)}function
+BK(a){var
+d=aj(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a6(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
-b=p,j=o,g=n;for(;;){var
-s=zz(b),t=zA(k)-s,u=b*zy(l),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
-b=w,j=h,g=v;continue}break}}var
-r=a[6];aX(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=ar(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=g;return 0},r);a[6]=0;return 0}function
-ll(c,b,a){var
+b=p,j=o,f=n;for(;;){var
+s=BI(b),t=BJ(k)-s,u=b*BH(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+b=w,j=h,f=v;continue}break}}var
+r=a[6];a6(function(d){var
+e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
+f=aq(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},r);a[6]=0;return 0}function
+l8(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-lm(f,w,e,l,v){function
+l9(f,w,e,l,v){function
 m(a){var
-b=ll(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cw,a=hA,y=dd,x=0.;for(;;){if(0<n){var
+b=l8(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cP,a=h9,y=dw,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5431,156 +5770,156 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/hw:(g+j)/2.;var
-G=Math.abs(k-a)<=fg*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ah,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/h5:(g+j)/2.;var
+G=Math.abs(k-a)<=fK*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[al,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-ln(f,h,a,e){if(h==X){var
-c=e/(2.*a);return[ah,-(e*c)/2.,c*c,-c,ff*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ah,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cx/i]}function
-lo(a){return[ah,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-zC(e,f,c,b){var
-a=f[2],d=f[1];if(X<d&&a<I){var
-g=a-d;return c*(d+a)-b<0.?lo(lm(e,-a,g,c,-b)):lm(e,d,g,c,b)}return a<I?lo(ln(e,-a,c,-b)):ln(e,d,c,b)}function
-zD(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==I)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==X)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=ll(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cx/(b*(1./(e*e)+1./(f*f)))]}function
-d0(c,e,b){var
-a=[0,f(b,c[2])],g=c[1];x(function(g,c){var
-h=f(b,c);a[1]=a[1]-d(e,g)*h;return 0},g);return a[1]}function
-g1(b,a){var
-c=bv(b[2][2]),e=b[1];x(function(b,f){var
-e=d(a,b)!=0.?1:0;return e?aW(c,d(a,b),f[2]):e},e);return c}function
-lp(a){var
-b=a[3][1]==X?1:0,c=b||(a[3][2]==I?1:0);return c}function
-zE(a,c){var
-e=d0(a,c,function(a){return a[1]}),j=g1(a,c),g=a[3],h=g[2],i=g[1];function
-f(b,a){return a*(e*a-b)}var
-b=[0,d0(a,c,function(a){return a[3]})];dw(function(c){if(0.<e)var
-d=f(c,w(i,aR(h,c/(2.*e))));else
-if(lp(a))var
-d=X;else
+l_(f,h,a,e){if(h==Y){var
+c=e/(2.*a);return[al,-(e*c)/2.,c*c,-c,fJ*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[al,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cQ/i]}function
+l$(a){return[al,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+BL(e,f,c,b){var
+a=f[2],d=f[1];if(Y<d&&a<M){var
+g=a-d;return c*(d+a)-b<0.?l$(l9(e,-a,g,c,-b)):l9(e,d,g,c,b)}return a<M?l$(l_(e,-a,c,-b)):l_(e,d,c,b)}function
+BM(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==M)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=l8(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cQ/(b*(1./(e*e)+1./(f*f)))]}function
+eh(c,d,b){var
+a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
+h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
+hy(b,a){var
+c=bE(b[2][2]),d=b[1];B(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?a5(c,e(a,b),f[2]):d},d);return c}function
+ma(a){var
+b=a[3][1]==Y?1:0,c=b||(a[3][2]==M?1:0);return c}function
+BN(a,c){var
+d=eh(a,c,function(a){return a[1]}),j=hy(a,c),g=a[3],h=g[2],i=g[1];function
+f(b,a){return a*(d*a-b)}var
+b=[0,eh(a,c,function(a){return a[3]})];dN(function(c){if(0.<d)var
+e=f(c,z(i,aZ(h,c/(2.*d))));else
+if(ma(a))var
+e=Y;else
 var
-g=f(c,h),d=aR(f(c,i),g);b[1]=b[1]+d;return 0},j);var
-k=a[1];x(function(i,h){var
-e=h[4],a=d(c,i),f=a!=0.?1:0;if(f){var
-j=0.<a?e[1]:e[2];b[1]=b[1]+a*j;var
+g=f(c,h),e=aZ(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+k=a[1];B(function(i,h){var
+d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
+j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-lq(b,m,e){var
-j=e.length-1,n=d0(b,e,function(a){return a[1]}),f=g1(b,e);if(lp(b)&&n<=0.)return 0;var
-g=[0,d0(b,e,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=io(j,j,0.);x(function(o,s){var
-e=zC(m,b[3],n,s);g[1]=g[1]+e[1];var
+mb(b,m,d){var
+j=d.length-1,n=eh(b,d,function(a){return a[1]}),f=hy(b,d);if(ma(b)&&n<=0.)return 0;var
+g=[0,eh(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=iY(j,j,0.);B(function(o,s){var
+d=BL(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=d(q[2],o);v(h,a,d(h,a)-e[2]*k-e[3]*l);var
-u=e[4]*k+e[5]*l,w=e[5]*k+e[6]*l,x=0;if(!(a<0)){var
-f=x;for(;;){var
-r=c(b[1],f)[1+f],z=w*d(r[2],o),A=u*r[1],B=d(c(i,a)[1+a],f)-A-z;v(i[1+a],f,B);var
+q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);x(h,a,e(h,a)-d[2]*k-d[3]*l);var
+u=d[4]*k+d[5]*l,v=d[5]*k+d[6]*l,w=0;if(!(a<0)){var
+f=w;for(;;){var
+r=c(b[1],f)[1+f],z=v*e(r[2],o),A=u*r[1],B=e(c(i,a)[1+a],f)-A-z;x(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
-l=b[1];x(function(a,f){var
-b=zD(m,f[4],d(e,a));g[1]=g[1]+b[1];v(h,a,d(h,a)+b[2]);var
-j=b[3],k=d(c(i,a)[1+a],a)-j;return v(i[1+a],a,k)},l);var
-a=aD(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-lr(o,n){var
-l=n.length-1,h=p(bv,o),q=l-1|0,C=0;if(!(q<0)){var
+l=b[1];B(function(a,f){var
+b=BM(m,f[4],e(d,a));g[1]=g[1]+b[1];x(h,a,e(h,a)+b[2]);var
+j=b[3],k=e(c(i,a)[1+a],a)-j;return x(i[1+a],a,k)},l);var
+a=aI(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+mc(o,n){var
+l=n.length-1,h=p(bE,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
-y=d(c(h,a)[1+a],f),z=f-1|0,R=0;if(z<0)var
-m=y;else{var
-k=R,A=y;for(;;){var
-U=d(c(h,f)[1+f],k),B=A-d(c(h,a)[1+a],k)*U,V=k+1|0;if(z!==k){var
+w=e(c(h,a)[1+a],f),y=f-1|0,R=0;if(y<0)var
+m=w;else{var
+k=R,A=w;for(;;){var
+U=e(c(h,f)[1+f],k),B=A-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(w(m,m3*d(c(o,a)[1+a],a)+1e-290)):m/d(c(h,f)[1+f],f);v(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(z(m,nU*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);x(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=bv(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bE(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
-x=b-1|0,J=0;if(!(x<0)){var
+v=b-1|0,J=0;if(!(v<0)){var
 j=J;for(;;){var
-M=d(g,j),N=d(c(h,b)[1+b],j)*M;v(g,b,d(g,b)-N);var
-O=j+1|0;if(x!==j){var
+M=e(g,j),N=e(c(h,b)[1+b],j)*M;x(g,b,e(g,b)-N);var
+O=j+1|0;if(v!==j){var
 j=O;continue}break}}var
-K=d(c(h,b)[1+b],b);v(g,b,d(g,b)/K);var
+K=e(c(h,b)[1+b],b);x(g,b,e(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
-e=s;for(;;){var
-t=e+1|0,u=l-1|0;if(!(u<t)){var
+d=s;for(;;){var
+t=d+1|0,u=l-1|0;if(!(u<t)){var
 i=t;for(;;){var
-G=d(g,i),H=d(c(h,i)[1+i],e)*G;v(g,e,d(g,e)-H);var
+G=e(g,i),H=e(c(h,i)[1+i],d)*G;x(g,d,e(g,d)-H);var
 I=i+1|0;if(u!==i){var
 i=I;continue}break}}var
-E=d(c(h,e)[1+e],e);v(g,e,d(g,e)/E);var
-F=e-1|0;if(0!==e){var
-e=F;continue}break}}return g}var
-zF=12;function
-zG(e,b,n,m){var
+E=e(c(h,d)[1+d],d);x(g,d,e(g,d)/E);var
+F=d-1|0;if(0!==d){var
+d=F;continue}break}}return g}var
+BO=12;function
+BP(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:lq(e,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=lr(g[3],i),k=K(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bC)return 0;var
-f=O(function(c){return function(b,a){return a+c*d(n,b)}}(a),m),k=O(function(b,a){var
-d=c(e[1],b)[1+b][4],h=d[2]<I?1:0,f=h||(0.<a?1:0);if(f)var
-i=X<d[1]?1:0,g=i||(a<0.?1:0);else
+h=0===f?0:mb(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=mc(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bL)return 0;var
+f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
+e=c(d[1],b)[1+b][4],h=e[2]<M?1:0,f=h||(0.<a?1:0);if(f)var
+i=Y<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=b0(function(a){return a},k),l=i+md*a*o-fg*Math.abs(i),h=g?lq(e,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fc*b<k){var
+g=f;return g},f),g=cd(function(a){return a},k),l=i+m3*a*o-fK*Math.abs(i),h=g?mb(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fG*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-zH=3;function
-zI(b,a){var
-g=a.length-1,e=0.,f=U(function(b,a){return w(b,Math.abs(a))},e,a),i=p(function(a){return bC*f<Math.abs(a)?1:0},a);function
+BQ=3;function
+BR(b,a){var
+g=a.length-1,d=0.,f=V(function(b,a){return z(b,Math.abs(a))},d,a),i=p(function(a){return bL*f<Math.abs(a)?1:0},a);function
 h(k,j){var
-a=k,e=j;for(;;){if(0===e)return a;var
-l=e-1|0,f=q(g,0.),m=d0(b,a,function(a){return a[1]}),h=io(g,g,0.),n=function(a,f,e){var
-g=d(c(b[1],a)[1+a][2],f);return 2.*e*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=aR(i[2],j),e=w(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+a=k,d=j;for(;;){if(0===d)return a;var
+l=d-1|0,f=q(g,0.),m=eh(b,a,function(a){return a[1]}),h=iY(g,g,0.),n=function(a,f,d){var
+g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
+i=b[3],j=q/(2.*m),r=aZ(i[2],j),d=z(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
-t=e*d(c(b[1],a)[1+a][2],h),u=e*e*c(b[1],a)[1+a][1]-t;v(n,a,d(n,a)-u);var
-x=0,l=e==j?a:-1;if(!(l<0)){var
-f=x;for(;;){var
-z=p(f,h,e),A=p(a,h,e)*z/(2.*m),B=d(c(o,a)[1+a],f)+A;v(o[1+a],f,B);var
+t=d*e(c(b[1],a)[1+a][2],h),u=d*d*c(b[1],a)[1+a][1]-t;x(n,a,e(n,a)-u);var
+v=0,l=d==j?a:-1;if(!(l<0)){var
+f=v;for(;;){var
+y=p(f,h,d),A=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+A;x(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
-y=a+1|0;if(k!==a){var
-a=y;continue}break}}return 0}}(m,f,h,n);x(o,g1(b,a));var
-p=b[1];x(function(q,e,f){return function(a,h){var
-j=h[4],n=0.<d(q,a)?j[1]:j[2];v(e,a,d(e,a)-h[3]+n);var
-k=1-c(i,a)[1+a];if(k){v(e,a,0.);var
+w=a+1|0;if(k!==a){var
+a=w;continue}break}}return 0}}(m,f,h,n);B(o,hy(b,a));var
+p=b[1];B(function(q,d,f){return function(a,h){var
+j=h[4],n=0.<e(q,a)?j[1]:j[2];x(d,a,e(d,a)-h[3]+n);var
+k=1-c(i,a)[1+a];if(k){x(d,a,0.);var
 l=g-1|0,o=0;if(!(l<0)){var
-b=o;for(;;){v(c(f,a)[1+a],b,0.);v(c(f,b)[1+b],a,0.);var
+b=o;for(;;){x(c(f,a)[1+a],b,0.);x(c(f,b)[1+b],a,0.);var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}var
-m=v(c(f,a)[1+a],a,1.)}else
+m=x(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),p);var
-r=lr(h,f),a=O(function(c){return function(b,a){return a+d(c,b)}}(r),a),e=l;continue}}return h(O(function(a,b){return c(i,a)[1+a]?b:0.},a),zH)}function
-zK(b,a){var
-c=C(function(b){return p(function(a){return a_(Cy(a_(a,b)),-b|0)},a)},zJ);return[0,zI(b,a),c]}function
-zL(a,c){function
-d(a){return aD(a)?Math.abs(a):0.}function
+r=mc(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),BQ)}function
+BT(b,a){var
+c=F(function(b){return p(function(a){return bg(EO(bg(a,b)),-b|0)},a)},BS);return[0,BR(b,a),c]}function
+BU(a,c){function
+d(a){return aI(a)?Math.abs(a):0.}function
 g(c,a){var
-b=a[4],e=d(b[2]),f=w(d(b[1]),e);return w(c,w(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,X],i=U(g,w(1e-30,Math.abs(a[2][3])),h);function
+b=a[4],e=d(b[2]),f=z(d(b[1]),e);return z(c,z(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,Y],i=V(g,z(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=zE(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=BN(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=zG(a,b*i,c,zF);f(d);var
-e=hx<b?1:0;if(e){b/=10.;var
+d=BP(a,b*i,c,BO);f(d);var
+e=h6<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];x(function(d,c){var
-a=Math.abs(c)<dc?1:0;if(a){var
-e=b[1];return f(O(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-zM=64;function
-zN(a,j){var
+j=b[1];B(function(d,c){var
+a=Math.abs(c)<dv?1:0;if(a){var
+e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+BV=64;function
+BW(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5594,692 +5933,692 @@ var
 d=b}else
 var
 d=f;return d}function
-zO(a){var
-d=G(a[16]);return function(b){if(1===a[5]){var
+BX(a){var
+d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-ls(a,b){var
+md(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return a2(h,a)},g),i=[ah,0.,I],j=K(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
-k=[ah,0.,I],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-zP(b,a){function
-c(c,a){return a?a2(b[4],a[1]):c}var
-d=c(X,a[10]),e=c(I,a[11]);if(2===b[1]){var
-f=e<=0.?0.:I,g=0.<=d?0.:X;return[ah,g,f]}return[ah,d,e]}function
-zQ(f,c){var
+f=g(a[5],b),h=a[4],d=p(function(a){return a$(h,a)},f),i=[al,0.,M],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+k=[al,0.,M],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
+BY(b,a){function
+c(c,a){return a?a$(b[4],a[1]):c}var
+d=c(Y,a[10]),e=c(M,a[11]);if(2===b[1]){var
+f=e<=0.?0.:M,g=0.<=d?0.:Y;return[al,g,f]}return[al,d,e]}function
+BZ(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return zR;var
+b!=="number"){if(2!==b[0])return B0;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,c4(aU(f[4],h,g))]}}return 0}var
-lt=64;function
-zS(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dk(a3(f[4],h,g))]}}return 0}var
+me=64;function
+B1(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(a5(a[8])-1|0)|0;return 1}function
-zT(e,g,b){var
+b!=="number"&&2!==b[0])return 129-(aW(a[8])-1|0)|0;return 1}function
+B2(d,f,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
-c=a[2];if(c<e[2]){var
-d=function(b,a){return a?m(e[17],a[1],v):b},b=ls(e,c),f=d(I,a[4]),g=[ah,d(X,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+c=a[2];if(c<d[2]){var
+e=function(b,a){return a?n(d[17],a[1],v):b},b=md(d,c),f=e(M,a[4]),g=[al,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],p=f(aJ(x),y),n=f(ba(w),p);if(zN(g,b)&&0===os(n,p)&&!(0<em(n,zM))){var
-h=[bB,function(a){return fD(eH(g),0)}],r=function(a,d){var
-e=b[5],f=bt(b[6],a),i=b[1],c=bX(h),j=cc===c?h[1]:bB===c?dA(h):h;return kb(g,b,j,i,a,d,f,e)},D=zO(g),o=G(C(G,g[13])),t=b[1],E=c(o,t)[1+t],u=zP(e,g),i=zQ(e,g),z=function(a){return ls(e,a)},F=aE(e[2],z),j=i?[0,[0,cx,q(e[3],0.),i[1],[ah,0.,I]]]:[0],k=bZ(G(n),j),A=aQ(o.length-1,function(a){return a});return f(ba(function(h){if(h===b[1])return 0;var
-p=O(function(b,d){var
-e=f(D,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},E);function
-t(a){return 0<=Z(a)?a:s(a)}var
-v=U(function(b,a){return 0<ax(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(e[3],0.),0.,u]],m=U(function(f,g){var
-a=f[2],d=f[1],b=aU(0,g,v),e=c(F,d)[1+d];if(b!=0.)aW(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,k,m,u],H=O(function(c,b){var
-a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(K(m[2],m[2])/d)+dc}return 0.}return a[2]==I?fc:a[1]==X?-0.1:0.},k);function
+y=b[4],p=g(aQ(x),y),m=g(bi(w),p);if(BW(f,b)&&0===po(m,p)&&!(0<eK(m,BV))){var
+h=[bK,function(a){return f7(e9(f),0)}],r=function(a,d){var
+e=b[5],g=bA(b[6],a),i=b[1],c=cb(h),j=cs===c?h[1]:bK===c?dR(h):h;return kK(f,b,j,i,a,d,g,e)},C=BX(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=BY(d,f),i=BZ(d,f),z=function(a){return md(d,a)},E=aJ(d[2],z),j=i?[0,[0,cQ,q(d[3],0.),i[1],[al,0.,M]]]:[0],l=cc(L(m),j),A=aY(o.length-1,function(a){return a});return g(bi(function(h){if(h===b[1])return 0;var
+p=Q(function(b,d){var
+e=g(C,b);return a(k(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
+t(a){return 0<=U(a)?a:s(a)}var
+v=V(function(b,a){return 0<aD(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(d[3],0.),0.,u]],m=V(function(f,g){var
+a=f[2],d=f[1],b=a3(0,g,v),e=c(E,d)[1+d];if(b!=0.)a5(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,l,m,u],H=Q(function(c,b){var
+a=b[4];if((l.length-1-(j.length-1)|0)<=c){if(i){var
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dv}return 0.}return a[2]==M?fG:a[1]==Y?-0.1:0.},l);function
 x(d,b){var
-c=aD(b);return c?a(aV(d,b),v):c}var
-y=k.length-1-(j.length-1)|0;function
+c=aI(b);return c?a(a4(d,b),v):c}var
+y=l.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-e=d(a,y),b=x(64+zS(g)|0,e);var
-c=aQ(y,function(b){return x(lt,d(a,b))});return[0,P(1,lt),c,b]}var
-A=zL(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+B1(f)|0,d);var
+c=aY(y,function(b){return x(me,e(a,b))});return[0,P(1,me),c,b]}var
+A=BU(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-J=C(z,zK(w,A)),B=fD(el(function(a){return r(h,a)},J),n);return[0,[0,h,B]]}),A)}return 0}function
-zU(h,c,a){var
+I=F(z,BT(w,A)),B=f7(eJ(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+B3(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:I}else
+2:return 0.<a?-Math.log(a)/c:M}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=aU(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):I;case
+d=b[1],e=Math.exp(a),i=a3(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):M;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-aU(0,f[1],f[2]);return bh}return bh}function
-lv(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a3(0,f[1],f[2]);return br}return br}function
+mg(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(ax(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(aD(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=dL(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];aX(function(a){switch(a[0]){case
+b=d1(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];a6(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];aX(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?x(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-g2=14;function
-lw(c,e,a){function
-g(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=Z(a)?a:s(a),b=b4(i,h),d=0<Z(b)?b:1;function
+f=q(b,0),l=a[1];a6(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+hz=14;function
+mh(c,e,a){function
+f(b,a){return 0<e?m(b,a):k(b,a)}var
+h=50,i=0<=U(a)?a:s(a),b=ch(i,h),d=0<U(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
+e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
 d=e,b=P(b,2),a=a-1|0;continue}}function
-m(j,i,h){var
+l(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=g(d,b);if(0!==a&&f(c,e)){var
+e=f(d,b);if(0!==a&&g(c,e)){var
 d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,g){var
-d=i,e=h,a=g;for(;;){var
-b=b4(k(d,e),1);if(0!==a&&0!==ax(b,d)&&0!==ax(b,e)){if(f(c,b)){var
+n(i,h,f){var
+d=i,e=h,a=f;for(;;){var
+b=ch(m(d,e),1);if(0!==a&&0!==aD(b,d)&&0!==aD(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,g2)]:j(a,d,g2);return ci(function(a){return n(a[1],a[2],g2)},o)}function
-zV(h,g,i,L,K,e){var
-j=h[2],p=lv(i,L,j,e),s=p[3],u=p[2],v=p[1],y=G(bR(g)),r=i[1],M=m(h[17],1,1);function
-z(a){var
+o=g(c,a)?[0,l(a,d,hz)]:j(a,d,hz);return cz(function(a){return n(a[1],a[2],hz)},o)}function
+B4(h,g,i,J,I,d){var
+j=h[2],p=mg(i,J,j,d),s=p[3],u=p[2],v=p[1],w=L(b2(g)),r=i[1],M=n(h[17],1,1);function
+x(a){var
 b=c(v,a)[1+a];if(b){var
-e=aU(0,b[1],i[2]),d=c(y,a)[1+a][1];return zU(g,aU(0,d[1],d[2]),e)}return bh}var
-n=aE(j,function(a){return Math.sqrt(z(a)*M)}),o=O(function(b,a){var
-c=aD(a)?a:e?Math.sqrt(d(h[12],b)):0.;return[0,c,b]},n);function
-A(b,a,g){var
-h=b!==a?1:0,i=h?aD(d(n,a)):h;if(i)var
-f=e?d(n,a)+g:d(n,a)-g,j=c(o,b)[1+b][1],k=e?f<j*mV?1:0:j*1.000000000001<f?1:0,m=k?(c(o,b)[1+b]=[0,f,a],0):k,l=m;else
+e=a3(0,b[1],i[2]),d=c(w,a)[1+a][1];return B3(g,a3(0,d[1],d[2]),e)}return br}var
+l=aJ(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+c=aI(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},l);function
+y(b,a,g){var
+h=b!==a?1:0,i=h?aI(e(l,a)):h;if(i)var
+f=d?e(l,a)+g:e(l,a)-g,j=c(o,b)[1+b][1],k=d?f<j*nM?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,m=n;else
 var
-l=i;return l}var
-B=j-1|0,N=0;if(!(B<0)){var
+m=i;return m}var
+A=j-1|0,N=0;if(!(A<0)){var
 b=N;for(;;){var
 R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-I=j-1|0,T=b_(h,b),U=0;if(!(I<0)){var
+G=j-1|0,T=co(h,b),U=0;if(!(G<0)){var
 f=U;for(;;){var
-J=Math.sqrt(w(0.,d(h[8],b)+d(h[8],f)-2.*d(T,f)));if(c(u,b)[1+b])A(f,b,J);if(c(s,b)[1+b])A(b,f,J);var
-W=f+1|0;if(I!==f){var
+H=Math.sqrt(z(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(u,b)[1+b])y(f,b,H);if(c(s,b)[1+b])y(b,f,H);var
+W=f+1|0;if(G!==f){var
 f=W;continue}break}}}var
-V=b+1|0;if(B!==b){var
+V=b+1|0;if(A!==b){var
 b=V;continue}break}}var
-C=q(j,0);x(function(e,d){var
+C=q(j,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=O(function(a,k){var
+D=Q(function(a,k){var
 b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aD(d(n,a))){var
-l=function(j){var
-k=c(y,a)[1+a],b=dT(g,r,i[2],i[3],K,k,j);if(b){var
-d=b[1];if(e)return ax(d[2],f)<0?1:0;var
-h=0<ax(d[1],f)?1:0}else
+f=b[1];if(k&&aI(e(l,a))){var
+m=function(j){var
+k=c(w,a)[1+a],b=d9(g,r,i[2],i[3],I,k,j);if(b){var
+e=b[1];if(d)return aD(e[2],f)<0?1:0;var
+h=0<aD(e[1],f)?1:0}else
 var
-h=b;return h},m=a2(0,r),h=z(a)*m,j=aD(h);if(j){var
-o=aV(0,h),p=e?-1:1;return lw(l,p,o)}return j}}return 0},C),E=G(g[9]),F=c0(g,1),Q=az(O(function(d,o){var
-b=o[2],f=b===d?0:c(D,b)[1+b];if(f)var
-h=c0(g,f[1]),p=c(E,b)[1+b],i=a(r,gw(c(E,d)[1+d],p)),j=k(h,i),m=a0(P(a(h,i),2)),q=e?H(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
+h=b;return h},n=a$(0,r),h=x(a)*n,j=aI(h);if(j){var
+o=a4(0,h),p=d?-1:1;return mh(m,p,o)}return j}}return 0},C),E=L(g[9]),F=de(g,1),O=aE(Q(function(e,o){var
+b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
+h=de(g,f[1]),p=c(E,b)[1+b],i=a(r,gZ(c(E,e)[1+e],p)),j=m(h,i),l=a2(P(a(h,i),2)),q=d?K(m(j,l),F):t(k(j,l),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,az(D),Q]}function
-zW(d,c,a){var
+n=f;return n},o));return[0,aE(D),O]}function
+B5(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bh;case
-4:return 0.<=a?a:bh}return bh}function
-ly(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(w(0.,1.-b*b)),d=Math.sqrt(w(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bh,bh]:a<b?[0,aR(1.,b*a+c*d),b-a*c/d]:[0,bh,bh]}function
-zX(m,h,j,K,J,e){var
-i=m[2],r=lv(j,K,i,e),u=r[3],v=r[2],w=r[1],y=G(bR(h)),f=j[1],n=aE(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:br;case
+4:return 0.<=a?a:br}return br}function
+mj(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(z(0.,1.-b*b)),d=Math.sqrt(z(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,br,br]:a<b?[0,aZ(1.,b*a+c*d),b-a*c/d]:[0,br,br]}function
+B6(l,h,j,I,H,d){var
+i=l[2],r=mg(j,I,i,d),u=r[3],v=r[2],w=r[1],x=L(b2(h)),f=j[1],n=aJ(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=aU(0,b[1],j[2]),d=c(y,a)[1+a][1];return zW(h,aU(0,d[1],d[2]),e)}return bh});function
-z(a){return Math.abs(d(n,a))<1.?1:0}var
-o=aE(i,function(a){var
-b=z(a)?d(n,a):e?d(m[11],a):d(m[12],a);return[0,b,a]});function
-A(a,b,l){var
-g=a!==b?1:0,h=g?z(b):g;if(h)var
-f=ly(e,l,d(n,b))[1],i=c(o,a)[1+a][1],j=e?i+d8<f?1:0:f<i-d8?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+e=a3(0,b[1],j[2]),d=c(x,a)[1+a][1];return B5(h,a3(0,d[1],d[2]),e)}return br});function
+y(a){return Math.abs(e(n,a))<1.?1:0}var
+o=aJ(i,function(a){var
+b=y(a)?e(n,a):d?e(l[11],a):e(l[12],a);return[0,b,a]});function
+z(a,b,l){var
+g=a!==b?1:0,h=g?y(b):g;if(h)var
+f=mj(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+er<f?1:0:f<i-er?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-B=i-1|0,L=0;if(!(B<0)){var
-b=L;for(;;){var
-Q=c(v,b)[1+b],R=Q||c(u,b)[1+b];if(R){var
-F=b_(m,b),I=i-1|0,S=0;if(!(I<0)){var
-g=S;for(;;){if(c(v,b)[1+b])A(g,b,d(F,g));if(c(u,b)[1+b])A(b,g,d(F,g));var
-U=g+1|0;if(I!==g){var
+A=i-1|0,J=0;if(!(A<0)){var
+b=J;for(;;){var
+O=c(v,b)[1+b],R=O||c(u,b)[1+b];if(R){var
+F=co(l,b),G=i-1|0,S=0;if(!(G<0)){var
+g=S;for(;;){if(c(v,b)[1+b])z(g,b,e(F,g));if(c(u,b)[1+b])z(b,g,e(F,g));var
+U=g+1|0;if(G!==g){var
 g=U;continue}break}}}var
-T=b+1|0;if(B!==b){var
+T=b+1|0;if(A!==b){var
 b=T;continue}break}}var
-C=q(i,0);x(function(e,d){var
+C=q(i,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=O(function(a,l){var
+D=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(y,a)[1+a],b=dV(h,f,j[2],j[3],J,l,k);if(b){var
-d=b[1];if(e)return ax(d[2],g)<0?1:0;var
-i=0<ax(d[1],g)?1:0}else
+l=c(x,a)[1+a],b=d$(h,f,j[2],j[3],H,l,k);if(b){var
+e=b[1];if(d)return aD(e[2],g)<0?1:0;var
+i=0<aD(e[1],g)?1:0}else
 var
-i=b;return i},o=a2(0,f),i=d(n,a)*o,k=aD(i);if(k){var
-p=aV(0,i),q=e?1:-1;return lw(m,q,p)}return k}return 0},C),s=G(h[9]),M=p(function(a){return[bB,function(b){return eG(h,a)}]},s);function
+i=b;return i},o=a$(0,f),i=e(n,a)*o,k=aI(i);if(k){var
+p=a4(0,i),q=d?1:-1;return mh(m,q,p)}return k}return 0},C),s=L(h[9]),M=p(function(a){return[bK,function(b){return e8(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=bX(a);return cc===d?a[1]:bB===d?dA(a):a}var
-N=az(O(function(g,w){var
+a=c(M,b)[1+b],d=cb(a);return cs===d?a[1]:bK===d?dR(a):a}var
+N=aE(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=d(n,b),y=ly(e,d(b_(m,b),g),x),z=a2(0,f),o=y[2]*z,v=0;if(aD(o)&&0.<=o){var
-i=aV(0,o),A=c(s,b)[1+b],B=af(c(s,g)[1+g],A),C=E(b),F=gx(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a0(a(p,k(l(p,P(a(i,F),1)),G))),r=a(i,j[1]),I=e?t(l(r,q),f):H(k(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+x=e(n,b),y=mj(d,e(co(l,b),g),x),z=a$(0,f),o=y[2]*z,v=0;if(aI(o)&&0.<=o){var
+i=a4(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=g0(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a2(a(p,m(k(p,P(a(i,F),1)),G))),r=a(i,j[1]),H=d?t(k(r,q),f):K(m(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},o));return[0,az(D),N]}function
-zY(a){var
-b=a[4];return dt(function(a){return 0===a[0]?0:1},b)}function
-lz(d,a,c){var
-b=zY(c);if(b)switch(d[1]){case
-0:return kc(a);case
-1:return 0;default:return ke(a)}return b}var
-cs=[0,lu,lu,lx,lx];function
-zZ(b,d,a,c){if(lz(b,d,c)){var
-e=f6(a[2],a[3]),f=function(f){var
-g=l9(f,b,d,a,c,e,1);return[0,l9(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(zX);return[0,cs[1],cs[2],g[1],g[2]]}var
-h=f(zV);return[0,h[1],h[2],cs[3],cs[4]]}return cs}function
-lA(d){var
-j=d.length-1,g=0===j?0:c(d,0)[1].length-1,b=q(j,0),m=q(g,0),h=q(g,-1),o=j-1|0,u=0;if(!(o<0)){var
+u=j;return u},o));return[0,aE(D),N]}function
+B7(a){var
+b=a[4];return dK(function(a){return 0===a[0]?0:1},b)}function
+mk(d,a,c){var
+b=B7(c);if(b)switch(d[1]){case
+0:return kL(a);case
+1:return 0;default:return kN(a)}return b}var
+cL=[0,mf,mf,mi,mi];function
+B8(b,d,a,c){if(mk(b,d,c)){var
+e=e4(a[2],a[3]),f=function(f){var
+g=mW(f,b,d,a,c,e,1);return[0,mW(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(B6);return[0,cL[1],cL[2],g[1],g[2]]}var
+h=f(B4);return[0,h[1],h[2],cL[3],cL[4]]}return cL}function
+ml(h){var
+j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),l=q(e,0),f=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-x=U(r,e,c(d,a)[1+a]);c(b,a)[1+a]=x;var
-p=function(e,a){var
-f=c(c(d,e)[1+e],a)[1+a],g=c(m,a)[1+a];return l(k(c(b,e)[1+e],g),f)},n=aE(g,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(g,-1),y=q(g,0),t=function(B,f,C,l){return function(u){var
+x=V(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
+p=function(d,a){var
+e=c(c(h,d)[1+d],a)[1+a],f=c(l,a)[1+a];return k(m(c(b,d)[1+d],f),e)},n=aJ(e,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
 i=u;for(;;){var
-n=g-1|0,m=-1,v=0;if(n<0)var
-b=m;else{var
-d=v,e=m;for(;;){var
-r=1-c(l,d)[1+d];if(r){var
-s=e<0?1:0;if(s)var
+n=e-1|0,l=-1,v=0;if(n<0)var
+b=l;else{var
+d=v,g=l;for(;;){var
+r=1-c(k,d)[1+d];if(r){var
+s=g<0?1:0;if(s)var
 j=s;else
 var
-A=c(f,e)[1+e],j=fZ(c(f,d)[1+d],A)}else
+A=c(h,g)[1+g],j=gq(c(h,d)[1+d],A)}else
 var
 j=r;var
-t=j?d:e,z=d+1|0;if(n!==d){var
-d=z,e=t;continue}var
+t=j?d:g,z=d+1|0;if(n!==d){var
+d=z,g=t;continue}var
 b=t;break}}var
-o=c(h,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
-p=g-1|0,w=0;if(!(p<0)){var
-a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(f,b)[1+b],x);if(fZ(q,c(f,a)[1+a])){c(f,a)[1+a]=q;c(C,a)[1+a]=b}}var
+o=c(f,b)[1+b];c(k,b)[1+b]=1;if(0<=o){var
+p=e-1|0,w=0;if(!(p<0)){var
+a=w;for(;;){if(1-c(k,a)[1+a]){var
+x=B(o,a),q=m(c(h,b)[1+b],x);if(gq(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
-e=c(b,a)[1+a];return l(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=l(b[1+a],A);var
-B=t[2];aX(function(f){return function(a){var
-g=f(a),d=c(h,a)[1+a],i=l(c(b,d)[1+d],g),e=h[1+a];c(b,e)[1+e]=i;var
-j=f(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(g,b){return function(e){var
+e=c(b,a)[1+a];return k(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=k(b[1+a],A);var
+B=t[2];a6(function(g){return function(a){var
+h=g(a),d=c(f,a)[1+a],i=k(c(b,d)[1+d],h),e=f[1+a];c(b,e)[1+e]=i;var
+j=g(a);l[1+a]=m(c(l,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
-d=c(b,a)[1+a],f=c(h,d)[1+d];c(h,a)[1+a]=f;var
-a=b[1+a];continue}c(h,a)[1+a]=g;return 0}}}(a,s)(i));var
+d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
+a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=az(h),w=ds(function(b,a){return[0,a,b]},v);return f(aJ(function(a){return 0<=a[1]?1:0}),w)}function
-z0(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return aE(c(a,0)[1].length-1,b)}function
-z1(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return lA(a);var
-b=lA(z0(a));return C(function(a){return[0,a[2],a[1]]},b)}return 0}function
-z2(g,b,d,r){function
-j(a){return G(bt(g[13],a))}var
-s=j(b[1]),k=dx(l,j(r),s),h=G(kN(g,b,d));function
+v=aE(f),w=dJ(function(b,a){return[0,a,b]},v);return g(aQ(function(a){return 0<=a[1]?1:0}),w)}function
+B9(a){function
+b(b){return p(function(a){return c(a,b)[1+b]},a)}return aJ(c(a,0)[1].length-1,b)}function
+B_(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ml(a);var
+b=ml(B9(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+B$(f,b,e,r){function
+j(a){return L(bA(f[13],a))}var
+s=j(b[1]),l=dO(k,j(r),s),h=L(lm(f,b,e));function
 t(a){var
-b=0<Z(c(k,a)[1+a])?1:0;return b?fZ(c(h,a)[1+a],d):b}function
+b=0<U(c(l,a)[1+a])?1:0;return b?gq(c(h,a)[1+a],e):b}function
 u(a){return a}var
-v=aQ(g[2],u),i=G(f(aJ(t),v));function
+v=aY(f[2],u),i=L(g(aQ(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=f(ba(w),x),y=C(function(a){return a[1]},m),n=or(function(b,a){return ns(b,a)},y);function
+x=b[4],m=g(bi(w),x),y=F(function(a){return a[1]},m),n=pn(function(b,a){return ok(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(du(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dL(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(d,f,b){if(iS(d,c(h,b)[1+b])&&!du([0,f,b],m)){var
-g=l(d,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return e}function
+A(e,f,b){if(gr(e,c(h,b)[1+b])&&!dL([0,f,b],m)){var
+g=k(e,c(h,b)[1+b]);return a(c(l,b)[1+b],g)}return d}function
 B(a){var
-c=gJ(b,d,a);return p(function(b){return A(c,a,b)},i)}var
-q=G(ch(n,z)),D=z1(p(B,q));return C(function(a){var
-b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},D)}function
-d1(d,f){var
-b=[0,e];x(function(d,e){var
-g=a(e,c(f,d)[1+d]);b[1]=k(b[1],g);return 0},d);return b[1]}function
-z3(b){var
-f=b.length-1,e=O(function(b,a){return bZ(a,aE(f,function(c){var
-a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return en(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===Z(h))return[1,b];var
+c=ha(b,e,a);return p(function(b){return A(c,a,b)},i)}var
+q=L(cy(n,z)),C=B_(p(B,q));return F(function(a){var
+b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
+ei(f,e){var
+b=[0,d];B(function(d,f){var
+g=a(f,c(e,d)[1+d]);b[1]=m(b[1],g);return 0},f);return b[1]}function
+Ca(b){var
+f=b.length-1,e=Q(function(b,a){return cc(a,aJ(f,function(c){var
+a=b===c?1:0,d=a?1:a;return d}))},b);return function(l,j){var
+b=l,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return eL(a,f,f)},e)]];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===U(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dp(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=O(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dG(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 q=d+1|0;if(i!==d){var
 d=q;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-z4(d){var
+Cb(d){var
 a=d;for(;;){var
-b=z3(p(function(b){return function(a){return p(function(b){return d1(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Ca(p(function(b){return function(a){return p(function(b){return ei(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=az(a),a=G(bY(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-z5(b,k,q,e,p,d){var
-m=P(q,1),c=k[8];function
+e=b[1],f=aE(a),a=L(bS(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+Cc(b,l,q,e,p,d){var
+m=P(q,1),c=l[8];function
 n(c){var
-a=f(b[5],c);return d1(a,a)}function
-g(a){return dp(P(a,e),m)}function
+a=g(b[5],c);return ei(a,a)}function
+f(a){return dG(P(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aF(k),i=dp(g(a(e,a(c,f(p,h)))),j);else
+j=aK(l),i=dG(f(a(e,a(c,g(p,h)))),j);else
 var
-i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
+i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dp(g(a(l(d[2],h[2]),o)),2),q=l(P(m,e-1|0),p),r=f(b[5],j);return[0,dx(l,f(b[5],i),r),q]}if(b[1])var
-t=0,u=C(r,d),i=t,h=u;else
+i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dG(f(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=g(b[5],j);return[0,dO(k,g(b[5],i),r),q]}if(b[1])var
+t=0,u=F(r,d),i=t,h=u;else
 if(d)var
-o=d[1],v=[0,o],w=d[2],x=C(function(a){return s(o,a)},w),i=v,h=x;else
+o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=z4(G(h));return[0,j[1],j[2],j[3],i,e,m]}function
-g3(a){return P(a[2],a[5])}function
-z6(h,s,b,g,r){var
+j=Cb(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+hA(a){return P(a[2],a[5])}function
+Cd(h,s,b,f,r){var
 t=b[1],u=p(function(a){var
-b=d1(g,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return d1(a,u)},v),y=b[2],d=p(function(b){return a(y,b)},g),z=b[1];x(function(e,b){var
-f=b[1];return x(function(b,f){var
-g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},z);var
-e=g3(b),i=b[4];if(i)var
-j=i[1],m=s[8],A=f(h[5],j[1]),n=dx(function(c,b){return l(c,a(e,b))},d,A),B=d1(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dp(a(j[2],E),C),B);else
+b=ei(f,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return ei(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];B(function(e,b){var
+f=b[1];return B(function(b,f){var
+g=a(c(w,e)[1+e],f);d[1+b]=m(c(d,b)[1+b],g);return 0},f)},y);var
+e=hA(b),i=b[4];if(i)var
+j=i[1],l=s[8],z=g(h[5],j[1]),n=dO(function(c,b){return k(c,a(e,b))},d,z),A=ei(n,n),C=b[6],D=a(e,e),E=a(a(l,l),D),o=k(dG(a(j[2],E),C),A);else
 var
 o=a(r,a(b[2],b[2]));var
-q=0===h[1]?1:0,F=q?o:q;return[0,az(d),F]}var
-z7=12;function
-lB(e,b){var
-c=e.length-1,f=d(b,c)*d(b,c),g=c-1|0,l=0;if(g<0)var
+q=0===h[1]?1:0,F=q?o:q;return[0,aE(d),F]}var
+Ce=12;function
+mm(d,b){var
+c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
-j=d(b,a)-d(e,a),k=i+j*j,m=a+1|0;if(g!==a){var
+j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-z8(c,b){var
-a=[0,0.];x(function(e,c){a[1]=a[1]+c*d(b,e);return 0},c);return a[1]}function
-z9(b,e){var
-a=c(b[6],e)[1+e];if(b[1]){var
-f=function(b){return bZ(a,[ah,0.])};return[0,function(b){return z8(a,b)},f]}function
-g(c){return O(function(c,e){var
-f=c<b[3]?d(a,c):0.;return 2.*(e-f)},c)}return[0,function(b){return lB(a,b)},g]}function
-lC(a){var
-b=a[14],c=0;return ay(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-z_(b,a){var
+Cf(c,b){var
+a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
+Cg(b,d){var
+a=c(b[6],d)[1+d];if(b[1]){var
+f=function(b){return cc(a,[al,0.])};return[0,function(b){return Cf(a,b)},f]}function
+g(c){return Q(function(c,d){var
+f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mm(a,b)},g]}function
+mn(a){var
+b=a[14],c=0;return ak(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+Ch(b,a){var
 c=q(b[3],a[1]),d=a[2];function
-e(c){return O(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return lB(c,a)},e,X,d]}function
-z$(b,g,c,n){function
-h(d,a){return a?m(b[17],a[1],c[3]):d}var
-d=c[4],e=f(ba(function(a){if(0===a[0]&&a[1]===n){var
-c=a[2],i=z9(b,c),j=i[2],k=i[1],d=h(X,a[3]),e=h(I,a[4]),f=e-d<fa*g?1:0,l=(d+e)/2.,m=d_*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=lC(b),i=a?[0,z_(b,a[1]),0]:a;return ch(e,i)}function
-Aa(b,a){return aR(hA*(a[6]-a[5]),bC*b)}function
-lD(e,a,d){var
-b=f(a[3],d),c=Aa(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-Ab(e,h){var
-j=h.length-1,k=q(j,-1),n=j-1|0,z=0;if(!(n<0)){var
-a=z;for(;;){var
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mm(c,a)},e,Y,d]}function
+Ci(b,h,c,o){function
+i(d,a){return a?n(b[17],a[1],c[3]):d}var
+d=c[4],e=g(bi(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],g=Cg(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(M,a[4]),f=e-d<fE*h?1:0,l=(d+e)/2.,m=et*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mn(b),f=a?[0,Ch(b,a[1]),0]:a;return cy(e,f)}function
+Cj(b,a){return aZ(h9*(a[6]-a[5]),bL*b)}function
+mo(e,a,d){var
+b=g(a[3],d),c=Cj(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+Ck(d,h){var
+j=h.length-1,k=q(j,-1),n=j-1|0,y=0;if(!(n<0)){var
+a=y;for(;;){var
 p=j-1|0,o=-1,A=0;if(p<0)var
 f=o;else{var
 g=A,i=o;for(;;){var
-u=1-fJ(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
-x=i<0?1:0;if(x)var
-m=x;else
+u=1-ga(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
+v=i<0?1:0;if(v)var
+m=v;else
 var
-J=Math.abs(d(c(e,i)[1+i],a)),m=J<Math.abs(d(c(e,g)[1+g],a))?1:0}else
+J=Math.abs(e(c(d,i)[1+i],a)),m=J<Math.abs(e(c(d,g)[1+g],a))?1:0}else
 var
 m=u;var
-y=m?g:i,I=g+1|0;if(p!==g){var
-g=I,i=y;continue}var
-f=y;break}}var
-l=d(c(e,f)[1+f],a),B=c(e,a)[1+a],C=0.,r=d_*U(function(b,a){return w(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+w=m?g:i,I=g+1|0;if(p!==g){var
+g=I,i=w;continue}var
+f=w;break}}var
+l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=et*V(function(b,a){return z(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
-t=d(c(e,b)[1+b],a)/l,G=c(e,f)[1+f];aW(e[1+b],t,G);v(h,b,d(h,b)-t*d(h,f))}var
+t=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a5(d[1+b],t,G);x(h,b,e(h,b)-t*e(h,f))}var
 H=b+1|0;if(s!==b){var
 b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
-a=F;continue}break}}return O(function(b,a){if(0<=a){var
-f=d(c(e,a)[1+a],b);return d(h,a)/f}return 0.},k)}function
-lE(m,h,b,a){function
+a=F;continue}break}}return Q(function(b,a){if(0<=a){var
+f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
+mp(m,h,b,a){function
 d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
-e=C(function(b){return function(a){return lD(h,a,b)!=0.?1:0}}(a),b);if(b0(aD,a)){if(du(1,e)){if(0===d)return 0;var
-j=m?id(function(b,a){var
-c=b||a;return c},i,e):e,r=ig(b,j),k=f(ba(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),g=G(C(function(b){return function(a){return f(a[4],b)}}(a),k)),s=G(C(function(b){return function(a){return lD(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return K(a,b)},b)}}(g),g),l=bv(a),u=Ab(t,s);x(function(d,e){return function(a,b){return aW(e,-b,c(d,a)[1+a])}}(g,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(z7,C(function(a){return 0},b),a)}function
-lF(c,b,a){var
-d=lE(1,c,b,a);return d?[0,d[1]]:lE(0,c,b,a)}function
-Ac(f,k,j,i){var
-a=k[1][1],l=gX(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
-h(c,a){return x(function(a,e){return v(b,a,d(b,a)+c*e)},a)}function
-n(b){return bS(a,b)}if(0.<g){var
-s=n(i);h(bn(a,j)/g,s);var
-t=a[2];x(function(a,c){var
-b=d(m,a)!=0.?1:0;if(b){var
-e=n(c[1]);return h(d(m,a)/g,e)}return b},t)}if(0<=a[5]){var
-u=bt(f[14],a[5])[1],o=f[3]-1|0,w=0;if(!(o<0)){var
-e=w;for(;;){v(b,e,d(b,e)+u);var
-y=e+1|0;if(o!==e){var
-e=y;continue}break}}}else{var
+e=F(function(b){return function(a){return mo(h,a,b)!=0.?1:0}}(a),b);if(cd(aI,a)){if(dL(1,e)){if(0===d)return 0;var
+j=m?iP(function(b,a){var
+c=b||a;return c},i,e):e,r=iR(b,j),k=g(bi(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mo(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bE(a),u=Ck(t,s);B(function(d,e){return function(a,b){return a5(e,-b,c(d,a)[1+a])}}(f,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Ce,F(function(a){return 0},b),a)}function
+mq(c,b,a){var
+d=mp(1,c,b,a);return d?[0,d[1]]:mp(0,c,b,a)}function
+Cl(f,k,j,i){var
+a=k[1][1],l=hu(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
+h(c,a){return B(function(a,d){return x(b,a,e(b,a)+c*d)},a)}function
+n(b){return b8(a,b)}if(0.<g){var
+s=n(i);h(bu(a,j)/g,s);var
+t=a[2];B(function(a,c){var
+b=e(m,a)!=0.?1:0;if(b){var
+d=n(c[1]);return h(e(m,a)/g,d)}return b},t)}if(0<=a[5]){var
+u=bA(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
+d=v;for(;;){x(b,d,e(b,d)+u);var
+w=d+1|0;if(o!==d){var
+d=w;continue}break}}}else{var
 p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-lG=a_(1.,60);function
-Ad(c,e,b){if(0===c[1]){var
-a=ay(function(c,a){var
-d=a[6]==I?a[5]:(a[5]+a[6])/2.;return aR(c,d-f(a[3],b))},I,e),d=0.<a?1:0,g=d?aD(a):d;if(g)v(b,c[3],Math.sqrt(a));return b}return b}function
-Ae(f,k,a,i,e,b){var
-g=a[1][1],h=gX(i,e,a)[2],j=1.,l=U(function(b,a){return w(b,Math.abs(a))},j,h);return C(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];x(function(j,g){var
-k=c(f[13],i)[1+i],a=g[1],e=c(f[13],a)[1+a]===k?1:0,l=e?(b[1]=b[1]+d(h,j),0):e;return l},m);var
-e=b[1]}else
+mr=bg(1.,60);function
+Cm(c,e,b){if(0===c[1]){var
+a=ak(function(c,a){var
+d=a[6]==M?a[5]:(a[5]+a[6])/2.;return aZ(c,d-g(a[3],b))},M,e),d=0.<a?1:0,f=d?aI(a):d;if(f)x(b,c[3],Math.sqrt(a));return b}return b}function
+Cn(f,k,a,i,d,b){var
+g=a[1][1],h=hu(i,d,a)[2],j=1.,l=V(function(b,a){return z(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
+k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
+d=b[1]}else
 var
-e=0.;var
-j=aR(a[6]-a[5],4e-09*k);if(!(Math.abs(e)<ho*l)&&!a[2])return(0.<e?1:0)===(0.<g[3]?1:0)?a[6]==I?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==X?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-lH(b,e){function
-d(a){return K(a,a)}var
-a=q(b[3]+1|0,0.),c=[0,0.];aX(function(b){var
-e=b[2],f=b[1];aW(a,-f,e);var
-g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){v(a,b[3],0.);var
-f=d(a),g=Math.sqrt(w(0.,c[1]-f));v(a,b[3],g)}return a}var
-Af=ho;function
-lI(k,a,b,e){if(2<=a[1])var
-l=(a5(k[8])-1|0)+b|0,g=function(a){return aV(l,a)};else
+d=0.;var
+j=aZ(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<hX*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==M?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+ms(b,e){function
+d(a){return O(a,a)}var
+a=q(b[3]+1|0,0.),c=[0,0.];a6(function(b){var
+e=b[2],f=b[1];a5(a,-f,e);var
+g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){x(a,b[3],0.);var
+f=d(a),g=Math.sqrt(z(0.,c[1]-f));x(a,b[3],g)}return a}var
+Co=hX;function
+mt(k,a,b,d){if(2<=a[1])var
+l=(aW(k[8])-1|0)+b|0,f=function(a){return a4(l,a)};else
 var
-q=a[4]+b|0,g=function(a){return aV(q,a)};var
-h=en(e,0,a[3]);if(a[1])var
+q=a[4]+b|0,f=function(a){return a4(q,a)};var
+h=eL(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=f(a[5],0),o=c(a[6],0)[1],i=O(function(b,e){var
-f=d(o,b),g=c(n,b)[1+b];return e+(a2(a[4],g)-f)},h);var
-j=d(e,a[3]),m=aV(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
-lK(b,a,g,c,i){var
-d=c7(g),e=z$(a,d,c,i),p=g[1],q=0.,r=U(function(b,a){return w(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?cj(function(a){return a[6]==I?1:0},e):m,j=f(aJ(function(a){return a[2]}),e),o=0===j?ar(0,80-a[4]|0):a5(c[3])+cy|0;function
-s(c){return eG(b,az(f(a[5],c)))[3]}var
-t=c[4],u=f(ba(function(a){if(0===a[0]){var
+n=g(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(a$(a[4],g)-f)},h);var
+j=e(d,a[3]),m=a4(2*(a[4]+b|0)|0,j*j);return[0,p(f,i),m]}function
+mv(b,a,f,c,i){var
+d=dn(f),e=Ci(a,d,c,i),p=f[1],q=0.,r=V(function(b,a){return z(b,a[3]-a[2])},q,p),l=0===a[1]?1:0,n=l?bD(function(a){return a[6]==M?1:0},e):l,j=g(aQ(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aW(c[3])+cR|0;function
+s(c){return e8(b,aE(g(a[5],c)))[3]}var
+t=c[4],u=g(bi(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&dt(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=z5(a,b,c[3],o,s,u),h=[bB,function(d){var
-a=b[9];return gF(b,c,C(function(a){return eG(b,a)},a),i)}];function
-x(d){var
-c=lI(b,a,o,d);return z6(a,b,l,c[1],c[2])}function
-y(b,c){var
-h=dZ(g,b,c),i=m2*d<r?e7(g,b,c,h):h,f=Ad(a,e,Ac(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)v(f,a[3],Math.sqrt(lG*d));var
-k=lF(d,Ae(a,d,i,b,c,e),f),m=k?[0,k[1]]:lF(d,e,f);return[0,f,m]}function
-z(d){var
-a=bX(h),e=cc===a?h[1]:bB===a?dA(h):h;return gG(b,c,g3(l),e,d)}return[0,g3(l),n,y,x,0!==j?1:0,z]}function
-lL(c,a,b){if(0===b)return function(a){return lJ};var
-g=1./aP(b),d=lH(c,C(function(a){return[0,g,a]},b));function
+d=a[2];if(a[1]===i&&dK(function(a){return a[1]===d?1:0},j))return[0,[0,d,m(b[1],c[1])]]}}}return 0}),t),k=Cc(a,b,c[3],o,s,u),h=[bK,function(d){var
+a=b[9];return g8(b,c,F(function(a){return e8(b,a)},a),i)}];function
+v(d){var
+c=mt(b,a,o,d);return Cd(a,b,k,c[1],c[2])}function
+w(b,c){var
+h=eg(f,b,c),i=nT*d<r?fB(f,b,c,h):h,g=Cm(a,e,Cl(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)x(g,a[3],Math.sqrt(mr*d));var
+k=mq(d,Cn(a,d,i,b,c,e),g),m=k?[0,k[1]]:mq(d,e,g);return[0,g,m]}function
+y(d){var
+a=cb(h),e=cs===a?h[1]:bK===a?dR(h):h;return g9(b,c,hA(k),e,d)}return[0,hA(k),n,w,v,0!==j?1:0,y]}function
+mw(c,a,b){if(0===b)return function(a){return mu};var
+f=1./aj(b),d=ms(c,F(function(a){return[0,f,a]},b));function
 e(b,e){var
-g=lH(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
-i(h,g){var
-b=g;for(;;){if(b){var
-c=e(b[1],h);if(f(a[6],c))return c;var
-b=b[2];continue}return f(a[4],d)}}return function(b){var
+f=ms(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
+i(h,f){var
+b=f;for(;;){if(b){var
+c=e(b[1],h);if(g(a[6],c))return c;var
+b=b[2];continue}return g(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(Af,g):f(a[4],g)}var
-h=b0(aD,d),j=h?Ag:h;return i(d,j)}}function
-lM(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(ba(function(a){return a[2]}),d)}function
-Ah(k,b,j,i,h,e){var
-a=lK(k,b,j,i,h);function
+f=c[1];return a[5]?e(Co,f):g(a[4],f)}var
+h=cd(aI,d),j=h?Cp:h;return i(d,j)}}function
+mx(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bi(function(a){return a[2]}),d)}function
+Cq(k,b,j,i,h,e){var
+a=mv(k,b,j,i,h);function
 l(a){return a}var
-n=aQ(b[2],l),o=f(aJ(e),n),g=C(function(b){var
-c=m(a[3],0,b);return[0,c,m(a[3],1,b)]},o),d=lL(b,a,dv(function(b){return lM(a,b)},g)),p=f(d,[0,[ah,I],0]),c=[0,-1],q=dv(function(a){var
-b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Ai}var
-s=aQ(b[2],r);return[0,a[1],[0,p,q],s]}function
-Aj(a,g){var
-e=q(a[3],0.);x(function(d,b){var
-f=b!=0.?1:0;return f?aW(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=U(function(b,a){return b+a},k,g),l=0.,j=U(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
+m=aY(b[2],l),o=g(aQ(e),m),f=F(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mw(b,a,dM(function(b){return mx(a,b)},f)),p=g(d,[0,[al,M],0]),c=[0,-1],q=dM(function(a){var
+b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
+r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Cr}var
+s=aY(b[2],r);return[0,a[1],[0,p,q],s]}function
+Cs(a,f){var
+e=q(a[3],0.);B(function(d,b){var
+f=b!=0.?1:0;return f?a5(e,-b,c(a[6],d)[1+d]):f},f);var
+k=0.,h=V(function(b,a){return b+a},k,f),l=0.,j=V(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
 m=0,i=m,d=e;else
-if(bC*j<Math.abs(h))var
+if(bL*j<Math.abs(h))var
 G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
 var
-J=0,L=p(function(a){return ms*a/(j+cb)},e),i=J,d=L;function
-b(b,a){return bZ(b,[0,a])}function
-n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],I),y=b(a[11],X),z=q(a[2]+1|0,[0]),A=cq(d,function(a){return a}),B=b(a[9],A),C=K(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,z,y,w,v,u,t,s,r,o],i]}function
-Ak(a,g){var
+I=0,J=p(function(a){return nh*a/(j+cr)},e),i=I,d=J;function
+b(b,a){return cc(b,[0,a])}function
+n(b){return b<a[2]?g(a[5],b):q(a[3],0)}var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],M),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cJ(d,function(a){return a}),A=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
+Ct(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=lC(a);if(e){var
-f=e[1],h=Math.sqrt(K(b,b))+cb,i=mV*Math.sqrt(f[2]),j=[ah,0.];return bZ(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(lG);return bZ(b,[ah,k])}function
-Al(c,o,n,l,k){var
-d=Aj(o,k),e=d[2],a=d[1],g=f(n,a);if(g){var
-b=lK(c,a,g[1],l,0),p=m(b[3],e,a[2]-1|0),q=function(a){var
-c=m(b[3],0,a);return[0,c,m(b[3],1,a)]},r=aQ(a[2]-1|0,q),s=f(lL(a,b,dv(function(a){return lM(b,a)},r)),p);return[0,b[1],s]}var
-h=ar(0,80-a[4]|0),i=lI(c,a,h,Ak(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,az(i[1]),t];return[0,P(1,h),u]}var
-g5=a_(1.,-72);function
-Am(a){return[0,a,yD(a)]}function
-An(i,d,h,b,a){function
+e=mn(a);if(e){var
+f=e[1],h=Math.sqrt(O(b,b))+cr,i=nM*Math.sqrt(f[2]),j=[al,0.];return cc(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mr);return cc(b,[al,k])}function
+Cu(c,o,m,l,k){var
+d=Cs(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
+b=mv(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aY(a[2]-1|0,q),s=g(mw(a,b,dM(function(a){return mx(b,a)},r)),p);return[0,b[1],s]}var
+h=aq(0,80-a[4]|0),i=mt(c,a,h,Ct(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aE(i[1]),t];return[0,P(1,h),u]}var
+hC=bg(1.,-72);function
+Cv(a){return[0,a,AM(a)]}function
+Cw(i,d,h,b,a){function
 e(e,d){var
-f=dZ(d,b,a),j=gV(d,b,a),k=w(gU(i,b,a),j),g=c7(d);function
+f=eg(d,b,a),j=hs(d,b,a),k=z(hr(i,b,a),j),g=dn(d);function
 l(h){var
-c=e7(d,b,a,f),e=k+fe*g<c[4]?1:0;return e?gZ(d,b,a,g5*g,c):e}return g0(d,c(h[2],e)[1+e],b,a,f,I,l)}return x(function(a){function
-b(b){return e(a,b)}return function(a){return h$(b,a)}},d)}function
-Ao(d,f,b,a){function
-e(a){return aV(0,a*d[4])}var
+c=fB(d,b,a,f),e=k+fI*g<c[4]?1:0;return e?hw(d,b,a,hC*g,c):e}return hx(d,c(h[2],e)[1+e],b,a,f,M,l)}return B(function(a){function
+b(b){return e(a,b)}return function(a){return iK(b,a)}},d)}function
+Cx(d,f,b,a){function
+e(a){return a4(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-Ap(A,h,k,e,b){var
-l=gU(A,e,b),m=0<h.length-1?1:0,n=m?b0(n4,h):m;if(n){var
-f=p(n1,h),i=f.length-1,o=p(function(a){return w(l,gV(a,e,b))},f),B=k[1],r=O(function(d,a){if(a){var
-g=k[3],h=c9(c(f,d)[1+d],g)[1];return zr(a[1],h,e,b)}return X},B),g=q(i,0),j=function(a){var
-b=c(g,a)[1+a],e=b?b[1][4]:d(r,a);return w(d(o,a),e)},s=q(i,0),a=function(y){for(;;){var
+Cy(y,h,k,d,b){var
+l=hr(y,d,b),m=0<h.length-1?1:0,n=m?cd(oX,h):m;if(n){var
+f=p(oU,h),i=f.length-1,o=p(function(a){return z(l,hs(a,d,b))},f),A=k[1],r=Q(function(e,a){if(a){var
+g=k[3],h=dq(c(f,e)[1+e],g)[1];return BA(a[1],h,d,b)}return Y},A),g=q(i,0),j=function(a){var
+b=c(g,a)[1+a],d=b?b[1][4]:e(r,a);return z(e(o,a),d)},s=q(i,0),a=function(y){for(;;){var
 m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
 a=l;else{var
-d=t,h=r,o=l;for(;;){var
-p=j(d);if(p<h)var
-q=p,k=d;else
+e=t,h=r,o=l;for(;;){var
+p=j(e);if(p<h)var
+q=p,k=e;else
 var
 q=h,k=o;var
-x=d+1|0;if(m!==d){var
-d=x,h=q,o=k;continue}var
+x=e+1|0;if(m!==e){var
+e=x,h=q,o=k;continue}var
 a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&le(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,e7(c(f,a)[1+a],e,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,dZ(c(f,a)[1+a],e,b)];c(g,a)[1+a]=w;continue}}(0),t=l+fe*c7(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];x(function(f,h){var
-l=d(o,f)<a?1:0;if(l){var
-i=c7(h);if(a+bC*i<=d(r,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:dZ(h,e,b),n=function(g){var
-c=a+2e-09*i<j[4]?ze(h,e,b,a+fc*(j[4]-a),j):j,d=c[4]-a,f=1e-10*i<d?d/4.:g5*i;return gZ(h,e,b,f,c)};return g0(h,c(k[2],f)[1+f],e,b,j,a+bC*i,n)}return l},f);var
-v=u[1];if(v)return Ao(k,e,b,a+d_*c7(c(f,0)[1]));var
-y=v}else
+n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&l1(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,fB(c(f,a)[1+a],d,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
+w=[0,eg(c(f,a)[1+a],d,b)];c(g,a)[1+a]=w;continue}}(0),t=l+fI*dn(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];B(function(f,h){var
+l=e(o,f)<a?1:0;if(l){var
+i=dn(h);if(a+bL*i<=e(r,f)){u[1]=1;return 0}var
+m=c(g,f)[1+f],j=m?m[1]:eg(h,d,b),n=function(g){var
+c=a+2e-09*i<j[4]?Bn(h,d,b,a+fG*(j[4]-a),j):j,e=c[4]-a,f=1e-10*i<e?e/4.:hC*i;return hw(h,d,b,f,c)};return hx(h,c(k[2],f)[1+f],d,b,j,a+bL*i,n)}return l},f);var
+v=u[1];if(v)return Cx(k,d,b,a+et*dn(c(f,0)[1]));var
+w=v}else
 var
-y=t;var
-z=y}else
+w=t;var
+x=w}else
 var
-z=n;return z}var
-Aq=3;function
-Ar(y,v,i,e,b){var
-z=az(O(function(a,b){return ci(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),g=G(f(ba(function(a){return a}),z)),j=p(function(a){return a[1]},g),A=gU(y,e,b),m=U(function(c,a){return w(c,gV(a,e,b))},A,j),h=p(function(a){return 0},g),n=p(function(a){var
-d=a[2],f=a[1];if(d&&!(0<=c(f[6],b)[1+b])){var
-g=c9(f,i[3])[1],h=bC*g[17];return zs(d[1],g,e,b)+h}return I},g),o=p(function(a){return 0},g),a=function(p){var
-f=p;for(;;){var
-i=[0,-1],q=[0,X];x(function(g,i){return function(a,l){var
-b=c(h,a)[1+a],e=b?b[1][4]:d(n,a),j=g[1]<0?1:0,f=j||(i[1]<e?1:0),k=f?(g[1]=a,i[1]=e,0):f;return k}}(i,q),g);var
+x=n;return x}var
+Cz=3;function
+CA(w,v,i,d,b){var
+x=aE(Q(function(a,b){return cz(function(b){var
+d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=L(g(bi(function(a){return a}),x)),j=p(function(a){return a[1]},f),y=hr(w,d,b),m=V(function(c,a){return z(c,hs(a,d,b))},y,j),h=p(function(a){return 0},f),n=p(function(a){var
+e=a[2],f=a[1];if(e&&!(0<=c(f[6],b)[1+b])){var
+g=dq(f,i[3])[1],h=bL*g[17];return BB(e[1],g,d,b)+h}return M},f),o=p(function(a){return 0},f),a=function(p){var
+g=p;for(;;){var
+i=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
+b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(i,q),f);var
 a=i[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
-l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,e7(c(j,a)[1+a],e,b,l)];c(h,a)[1+a]=r;var
-f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(d(n,a)<=m)return 0;var
-s=[0,dZ(c(j,a)[1+a],e,b)];c(h,a)[1+a]=s;continue}return 0}}(Aq);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=c7(l),t=m+fe*s<k[4]?1:0;if(t){var
-B=function(a){return gZ(l,e,b,g5*s,k)};return g0(l,r[3],e,b,k,I,B)}var
+l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
+r=[0,fB(c(j,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
+g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
+s=[0,eg(c(j,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(Cz);if(a){var
+q=a[1],k=q[2],r=q[1],l=r[1],s=dn(l),t=m+fI*s<k[4]?1:0;if(t){var
+A=function(a){return hw(l,d,b,hC*s,k)};return hx(l,r[3],d,b,k,M,A)}var
 u=t}else
 var
 u=a;return u}function
-lN(e,d,c,b,a,f){switch(f){case
+my(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return Ar(e,d,c,b,a);case
-2:return Ap(e,d,c,b,a);default:return An(e,d,c,b,a)}}function
-lO(f,e,c,b,a){return a?m(f[17],a[1],e):d(c,b)}function
-As(b,a){function
-c(a){return aD(a)?a:0.}function
+1:return CA(e,d,c,b,a);case
+2:return Cy(e,d,c,b,a);default:return Cw(e,d,c,b,a)}}function
+mz(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+CB(b,a){function
+c(a){return aI(a)?a:0.}function
 d(b,a){var
-d=c(a[3]);return w(b,w(c(a[2]),d))}var
-e=U(d,U(w,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==I)return[0,a[1],a[2],hw*e];return a},a)}function
-g6(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];aX(function(b){if(0===b[0]){var
+d=c(a[3]);return z(b,z(c(a[2]),d))}var
+e=V(d,V(z,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==M)return[0,a[1],a[2],h5*e];return a},a)}function
+hD(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];a6(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=lO(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,lO(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=mz(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mz(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return As(a,G(bI(b)))},d)}function
-At(l,a){var
-d=iB(0,16),g=[0,0];x(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=r_(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aR(a[3],b[3]),p=w(a[2],b[2]);return iD(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return iD(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return oT(G(oj(function(a){return r8(d,a)},b)))}function
-g7(a,l,b){if(b0(function(a){var
-b=aD(a[2]);return b?aD(a[3]):b},b)){var
-h=At(a,b),i=h[1],e=q(a[2],X),f=q(a[2],I);dw(function(a){var
-b=w(d(e,a[1]),a[2]);v(e,a[1],b);var
-c=aR(d(f,a[1]),a[3]);return v(f,a[1],c)},b);var
-j=q(a[2],-1);x(function(f,e){var
+j=i;return j}return 0},e);return p(function(b){return CB(a,L(bC(b)))},d)}function
+CC(l,a){var
+d=i$(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=s6(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aZ(a[3],b[3]),p=z(a[2],b[2]);return jb(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jb(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return pP(L(pd(function(a){return s4(d,a)},b)))}function
+hE(a,l,b){if(cd(function(a){var
+b=aI(a[2]);return b?aI(a[3]):b},b)){var
+h=CC(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],M);dN(function(a){var
+b=z(e(d,a[1]),a[2]);x(d,a[1],b);var
+c=aZ(e(f,a[1]),a[3]);return x(f,a[1],c)},b);var
+j=q(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[bB,function(b){return yW(a)}]]},g=k7(a,i);if(g)var
-r=q(a[2],g4),s=h[2],k=[0,[0,b,e,f,C(o,g),s,n,l,r]];else
+m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[bK,function(b){return A5(a)}]]},g=lS(a,i);if(g)var
+r=q(a[2],hB),s=h[2],k=[0,[0,b,d,f,F(o,g),s,n,l,r]];else
 var
 k=g;return k}return 0}function
-Au(d,c){var
-g=az(c),a=f(ba(function(a){return a}),g);if(a){var
+CD(d,c){var
+f=aE(c),a=g(bi(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return ay(function(c,a){return c+c9(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ay(h,0,aQ(aP(a[1][4]),i)),j=zp(d,G(C(function(a){return c9(a,b)[1]},a)));return ci(function(a){function
-e(c){return zq(d,c,b,a)}function
-f(a){return ci(e,a)}var
-g=p(function(a){return n3(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-Av(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==g4){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===g4){var
+c=0.;return ak(function(c,a){return c+dq(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aY(aj(a[1][4]),i)),j=By(d,L(F(function(a){return dq(a,b)[1]},a)));return cz(function(a){function
+e(c){return Bz(d,c,b,a)}function
+f(a){return cz(e,a)}var
+g=p(function(a){return oW(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+CE(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hB){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hB){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-Aw(u,t,k,s,j){var
+CF(u,t,k,s,j){var
 l=t[2];if(l){var
-a=l[1],v=[0,gT],w=g6(a,j),b=p(function(b){return g7(a,v,b)},w),y=m(u,a[2],b.length-1),n=k?Au(a,b):k;if(n)var
-g=n[1],z=g[3],A=g[2],B=g[1],e=z,h=A,o=B;else
+a=l[1],v=[0,hq],w=hD(a,j),b=p(function(b){return hE(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?CD(a,b):k;if(m)var
+f=m[1],y=f[3],z=f[2],A=f[1],d=y,h=z,o=A;else
 var
-E=p(function(a){return 0},b),F=0,G=1,e=E,h=F,o=G;var
-i=O(function(d,b){var
-f=c(e,d)[1+d];if(b&&f)return zw(a,b[1],f[1],h);return 0},b),C=f(a[18],s[1]),r=q(a[2],0);x(function(g,f){function
+E=p(function(a){return 0},b),F=0,G=1,d=E,h=F,o=G;var
+i=Q(function(e,b){var
+f=c(d,e)[1+e];if(b&&f)return BF(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),r=q(a[2],0);B(function(g,f){function
 j(a){var
 b=f[3];function
 d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
-k=j(b),o=j(i),l=[0,j(e),o,h,C,r],n=0;if(0===f[2]&&d(a[12],g)==I){var
+k=j(b),o=j(i),l=[0,j(d),o,h,C,r],n=0;if(0===f[2]&&e(a[12],g)==M){var
 m=1;n=1}if(!n)var
-m=f[2];lN(a,k,l,0,g,f[1]);return lN(a,k,l,1,g,m)},y);dw(function(a){return h$(zB,a)},i);var
-D=az(O(function(b,g){if(g){var
-d=c(e,b)[1+b],j=d?d[1][1]:d,k=Av(g[1][8]),f=[0,j,d2[2],d2[3],d2[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(fJ(function(a){return 0<a?1:0},l)){var
-m=U(ar,0,a[3]),n=f[5],o=az(a[3]),p=a[2],q=bY(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return d2},b));return[0,o,az(r),D]}function
-H(a){return d2}return[0,1,0,aQ(j[2],H)]}function
-Ax(b,d,c,a){var
-e=a[1],f=b[1];return Aw(function(a,b){return yH(f,e,a,b)},b,d,c,a)}function
-Ay(b,c){var
-a=b[2];return a?zT(a[1],b[1],c):a}function
-Az(a,d,c){var
-b=a[2];return b?zZ(b[1],a[1],d,c):cs}function
-lP(b,c){var
-a=b[2];return a?lz(a[1],b[1],c):a}function
-AA(a,e){var
-b=lP(a,e);if(b){var
+m=f[2];my(a,k,l,0,g,f[1]);return my(a,k,l,1,g,m)},x);dN(function(a){return iK(BK,a)},i);var
+D=aE(Q(function(b,g){if(g){var
+e=c(d,b)[1+b],j=e?e[1][1]:e,k=CE(g[1][8]),f=[0,j,ej[2],ej[3],ej[4],k],h=c(i,b)[1+b];if(h){var
+a=h[1],l=a[3];if(ga(function(a){return 0<a?1:0},l)){var
+m=V(aq,0,a[3]),n=f[5],o=aE(a[3]),p=a[2],q=bS(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return ej},b));return[0,o,aE(r),D]}function
+H(a){return ej}return[0,1,0,aY(j[2],H)]}function
+CG(b,d,c,a){var
+e=a[1],f=b[1];return CF(function(a,b){return AQ(f,e,a,b)},b,d,c,a)}function
+CH(b,c){var
+a=b[2];return a?B2(a[1],b[1],c):a}function
+CI(a,d,c){var
+b=a[2];return b?B8(b[1],a[1],d,c):cL}function
+mA(b,c){var
+a=b[2];return a?mk(a[1],b[1],c):a}function
+CJ(a,e){var
+b=mA(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-AC(g,b,f){var
-c=f[3],a=g[2],d=a?ar(0,cF(a[1][16],hF)):a,e=b[2]+d|0,h=P(1,e),i=a5(c);return[0,P(c,ar(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-AD(e,d,h,a){var
+CL(g,b,f){var
+c=f[3],a=g[2],d=a?aq(0,cx(a[1][16],cS)):a,e=b[2]+d|0,h=P(1,e),i=aW(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+CM(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],g=g7(b,[0,gT],c(g6(b,d),a)[1+a]);return g?Ah(e[1],b,g[1],d,a,h):lQ}return lQ}function
-AE(a,f,e){if(!(a[2]<=cw)&&0===a[7]){var
-b=function(b){return G(bt(a[13],b))},g=b(f),d=q(a[2],0);aX(function(a){var
-e=b(a);return x(function(a,e){var
-b=0!==ax(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+b=f[1],g=hE(b,[0,hq],c(hD(b,d),a)[1+a]);return g?Cq(e[1],b,g[1],d,a,h):mB}return mB}function
+CN(a,f,e){if(!(a[2]<=cP)&&0===a[7]){var
+b=function(b){return L(bA(a[13],b))},g=b(f),d=q(a[2],0);a6(function(a){var
+e=b(a);return B(function(a,e){var
+b=0!==aD(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-AF(e,a,g){var
+CO(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=G(bt(b[13],a[1])),j=G(bt(b[13],g)),h=function(a){var
-g=ia(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=L(bA(b[13],a[1])),j=L(bA(b[13],g)),h=function(a){var
+g=iM(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-aU(0,g[1],b[15]);else
+e=-a3(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cx;if(f)var
+e=cQ;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return aU(0,l(c(i,a)[1+a],m),k)*e},k=function(b){return g7(b,[0,gT],c(g6(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return Al(b,d,k,a,aE(d[2],h))}return[0,1,lJ]}function
-AG(a){return[0,a,Am(a),0]}function
-d4(a){return P(j,(((ar(0,a5(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-e9(c,b,a){return[0,c,b,ar(0,a)]}function
-g9(b,e,d){var
-a=AC(b[2],e,d),c=d4(a[2]),f=1===b[1][4]?c:d4(a[1]);return e9(f,c,a[3])}function
-AH(a){function
-b(b,a){return(b+32|0)+(a5(a)/8|0)|0}var
-c=0;return ay(function(a,c){return ay(b,a,c)},c,a)}function
-lR(b,a,h){var
-c=oo(a,b[3]),g=0;if(c){var
-d=c[1];if(AH(d[7])<=134217728){var
+l=b[12],m=c(j,a)[1+a];return a3(0,k(c(i,a)[1+a],m),l)*e},l=function(b){return hE(b,[0,hq],c(hD(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return Cu(b,d,l,a,aJ(d[2],h))}return[0,1,mu]}function
+CP(a){return[0,a,Cv(a),0]}function
+el(a){return P(j,(((aq(0,aW(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fD(c,b,a){return[0,c,b,aq(0,a)]}function
+hG(b,e,d){var
+a=CL(b[2],e,d),c=el(a[2]),f=1===b[1][4]?c:el(a[1]);return fD(f,c,a[3])}function
+CQ(a){function
+b(b,a){return(b+32|0)+(aW(a)/8|0)|0}var
+c=0;return ak(function(a,c){return ak(b,a,c)},c,a)}function
+mC(b,a,h){var
+c=pk(a,b[3]),g=0;if(c){var
+d=c[1];if(CQ(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=vr(b[1],a);var
-f=vt(e,h),i=ie(a,b[3]);b[3]=[0,[0,a,f],bY(function(a,b){return a<1?1:0},i)];return f}function
-lS(a){if(typeof
-a[7]!=="number"&&!i3(a))return AI;return 0}function
-e_(c,b){var
-a=lS(c);return a?[0,a[1]]:f(b,0)?0:1}function
-lT(c,b){var
-a=lS(c);return a?[0,a[1]]:fD(f(b,0),1)}function
-AJ(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=C(function(b){return CL(a(b,f),e)},g);return[0,b[1],h]}function
-AK(a){var
-c=a[5],b=cj(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return cj(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-AL=aJ(function(a){return 0<Z(a[2][1])?1:0});function
-lU(a){return C(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-lV(a){var
-b=lU(a[2]);return[0,a[1],b]}function
-lW(a){var
-b=lU(a[2]);return[0,a[1],b]}function
-lX(c){var
+e=wm(b[1],a);var
+f=wo(e,h),i=iQ(a,b[3]);b[3]=[0,[0,a,f],bS(function(a,b){return a<1?1:0},i)];return f}function
+mD(a){if(typeof
+a[7]!=="number"&&!jB(a))return CR;return 0}function
+em(c,b){var
+a=mD(c);return a?[0,a[1]]:g(b,0)?0:1}function
+mE(c,b){var
+a=mD(c);return a?[0,a[1]]:f7(g(b,0),1)}function
+CS(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return E1(a(b,f),e)},g);return[0,b[1],h]}function
+CT(a){var
+c=a[5],b=bD(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bD(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+CU=aQ(function(a){return 0<U(a[2][1])?1:0});function
+mF(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+mG(a){var
+b=mF(a[2]);return[0,a[1],b]}function
+mH(a){var
+b=mF(a[2]);return[0,a[1],b]}function
+mI(c){var
 a=c;for(;;){if(a){var
-b=f(a[1],0);if(b)return b;var
+b=g(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
-lY(b,a,k){function
+mJ(b,a,k){function
 e(e,m,l,j){var
-n=e?e[1]:e,c=g9(b,m,a),g=f(l,c),d=f(j,c),o=lW(d[4]),p=lW(d[3]),q=lV(d[2]),r=lV(d[1]),s=b[1],t=C(function(a){return AJ(c,s,a)},k),u=C(AK,g[3]),h=[0,g[1],g[2],u,t,n,r,q,p,o],i=vD(lR(b,c,a),a,h),v=i?[0,[0,c,h]]:i;return v}function
+n=e?e[1]:e,c=hG(b,m,a),f=g(l,c),d=g(j,c),o=mH(d[4]),p=mH(d[3]),q=mG(d[2]),r=mG(d[1]),s=b[1],t=F(function(a){return CS(c,s,a)},k),u=F(CT,f[3]),h=[0,f[1],f[2],u,t,n,r,q,p,o],i=wy(mC(b,c,a),a,h),v=i?[0,[0,c,h]]:i;return v}function
 l(a){return[0,j,0,0]}function
-c(d,c){return Ax(b[2],d,c,a)}function
-g(a){return cs}function
-h(c){return Az(b[2],c,a)}var
+c(d,c){return CG(b[2],d,c,a)}function
+f(a){return cL}function
+h(c){return CI(b[2],c,a)}var
 d=[0,function(q){var
-i=f(AL,Ay(b[2],a)),j=[0,i];function
+i=g(CU,CH(b[2],a)),j=[0,i];function
 d(a,b,c){return e(j,a,b,c)}var
 k=0,m=[0,function(g){var
-d=AA(b[2],a);if(d){var
-f=0;return e(0,AB,function(a){return c(f,a)},h)}return d},k],n=[0,function(b){var
-a=0;return d(g8,function(b){return c(a,b)},h)},m],o=[0,function(g){var
-e=lP(b[2],a);if(e){var
-f=1;return d(d3,function(a){return c(f,a)},h)}return e},n],p=[0,function(b){if(0===i)return 0;var
-a=1;return d(d3,function(b){return c(a,b)},g)},o];return lX([0,function(a){return 0===i?0:d(d3,l,g)},p])},0];return lX([0,function(b){var
-a=1;return e(0,d3,function(b){return c(a,b)},g)},d])}function
-AM(a,c,b){function
-d(d){return 0!==lY(a,c,b)?1:0}return e_(a[1],d)}function
-AN(a,c,b){function
+d=CJ(b[2],a);if(d){var
+f=0;return e(0,CK,function(a){return c(f,a)},h)}return d},k],n=[0,function(b){var
+a=0;return d(hF,function(b){return c(a,b)},h)},m],o=[0,function(g){var
+e=mA(b[2],a);if(e){var
+f=1;return d(ek,function(a){return c(f,a)},h)}return e},n],p=[0,function(b){if(0===i)return 0;var
+a=1;return d(ek,function(b){return c(a,b)},f)},o];return mI([0,function(a){return 0===i?0:d(ek,l,f)},p])},0];return mI([0,function(b){var
+a=1;return e(0,ek,function(b){return c(a,b)},f)},d])}function
+CV(a,c,b){function
+d(d){return 0!==mJ(a,c,b)?1:0}return em(a[1],d)}function
+CW(a,c,b){function
 d(e){var
-d=lY(a,c,b);return ci(function(a){return[1,a]},d)}return lT(a[1],d)}function
-AO(a){var
-k=a5(a[3]);function
+d=mJ(a,c,b);return cz(function(a){return[1,a]},d)}return mE(a[1],d)}function
+CX(a){var
+l=aW(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6290,133 +6629,162 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<Z(h)?ar(b,k-a5(h)|0):b}return b}return ay(b,0,a[4])+8|0}function
-g_(c,i,a,h){var
-b=g9(c,g8,a),d=b[3],e=b[2],f=b[1];function
-g(b){var
-c=AO(a);return P(j,ar(0,cF(a5(b)-1|0,c)))}var
-k=g(e),l=e9(g(f),k,d),m=[0,l,C(function(a){var
-b=P(e,a);return e9(P(f,a),b,d+(a/3|0)|0)},AP)];return el(function(b){return cu(i,c[1],b,a,h)},m)}function
-AQ(a,c,b){function
-d(d){return 0!==g_(a,kA,c,b)?1:0}return e_(a[1],d)}function
-AR(a,c,b){function
+h=k(g,f);return 0<U(h)?aq(b,l-aW(h)|0):b}return b}return ak(b,0,a[4])+8|0}function
+mK(g,b){var
+a=hG(g,hF,b),c=a[3],d=a[2],e=a[1];function
+f(a){var
+c=CX(b);return P(j,aq(0,cx(aW(a)-1|0,c)))}var
+h=f(d),i=fD(f(e),h,c);return[0,i,F(function(a){var
+b=P(d,a);return fD(P(e,a),b,c+(a/3|0)|0)},CY)]}function
+hH(b,d,a,c){var
+e=mK(b,a);return eJ(function(e){return cN(d,b[1],e,a,c)},e)}function
+CZ(a,c,b){function
+d(d){return 0!==hH(a,k$,c,b)?1:0}return em(a[1],d)}function
+C0(a,c,b){function
 d(e){var
-d=g_(a,kA,c,b);return ci(function(a){return[2,a]},d)}return lT(a[1],d)}function
-AS(a,c,b){function
-d(d){return 0!==g_(a,wi,c,b)?1:0}return e_(a[1],d)}function
-AT(b,g,c){var
-d=g9(b,g,c),h=d4(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+d=hH(a,k$,c,b);return cz(function(a){return[2,a]},d)}return mE(a[1],d)}function
+C1(a,c,b){function
+d(d){return 0!==hH(a,w$,c,b)?1:0}return em(a[1],d)}function
+C2(f){var
+b=f[2],e=0;if(typeof
+b==="number"){if(0===b)return aW(aj(f[1])-1|0)}else
+switch(b[0]){case
+0:var
+h=b[4],i=b[3],c=h,g=i;e=1;break;case
+1:var
+l=b[2],n=b[1],c=l,g=n;e=1;break}if(e){var
+j=function(b,a){return m(b,dT(a))},k=ak(function(a,b){return ak(j,a,b)},d,c);return aW(tU(k,a(g,aj(c))))}return 0}function
+C3(a){var
+b=q(aj(a[6])+1|0,0);function
+e(e,a){var
+f=a[1],g=0,h=ak(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+C2(a)|0;c(b,d)[1+d]=i;return 0}eI(e,a[6]);var
+d=aj(a[6]);return 48+c(b,d)[1+d]|0}function
+C4(a,c,b,d){function
+e(h){var
+e=C3(c),f=mK(a,b),g=bS(function(a,b){return a<aj(mL)?1:0},f);return pi(function(g,f){var
+h=P(j,e+f|0);return yw(a[1],b,g,h,c,d)},g,mL)}return em(a[1],e)}function
+C5(b,g,c){var
+d=hG(b,g,c),h=el(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=d4(i),k=r(d4(c[3]),j),f=r(d[1],k);return e9(f,e,d[3])}function
-AU(a){var
-b=a[6],c=ds(function(b,a){return[0,a,b]},b),d=f(aJ(function(b){return b[2]!==a[1]?1:0}),c),e=fG(function(b,a){return aN(b,a)},d);return C(function(a){return a[2]},e)}function
-AV(a){function
+j=el(i),k=r(el(c[3]),j),f=r(d[1],k);return fD(f,e,d[3])}function
+C6(a){var
+b=a[6],c=dJ(function(b,a){return[0,a,b]},b),d=g(aQ(function(b){return b[2]!==a[1]?1:0}),c),e=f9(function(b,a){return aV(b,a)},d);return F(function(a){return a[2]},e)}function
+C7(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<Z(a[1])&&cj(b,a[3]))return a;return[0,j,0,0]}function
-AW(e,d,c,b,a){var
-g=d[2],h=eV(b,c),i=z2(e[1],h,g,a);return f(aJ(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<U(a[1])&&bD(b,a[3]))return a;return[0,j,0,0]}function
+C8(e,d,c,b,a){var
+f=d[2],h=fn(b,c),i=B$(e[1],h,f,a);return g(aQ(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-AX(f,e,d,c){var
-g=eV(d,e),a=AF(f[2],g,c),b=a[1],h=a[2],i=0<Z(b)?b:j;return[0,i,h]}function
-AY(b,e,c,a){var
-f=AE(b[1],a[1],c);function
-d(c,a){return AV(AD(b[2],c,f,a))}function
-g(c,d){return AX(b,a,c,d)}function
-h(c,d){return AW(b,e,a,c,d)}function
+C9(f,e,d,c){var
+g=fn(d,e),a=CO(f[2],g,c),b=a[1],h=a[2],i=0<U(b)?b:j;return[0,i,h]}function
+C_(b,e,c,a){var
+f=CN(b[1],a[1],c);function
+d(c,a){return C7(CM(b[2],c,f,a))}function
+g(c,d){return C9(b,a,c,d)}function
+h(c,d){return C8(b,e,a,c,d)}function
 i(b){var
-c=eV(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-lZ(b,f,a,e){function
+c=fn(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
+mM(b,f,a,e){function
 c(h){var
-c=AU(a);function
+c=C6(a);function
 d(c){var
-d=AT(b,c[1],a),g=AY(b,d,c[2],a);return cu(e,lR(b,d,a),f,g,a)}var
-g=[0,[0,g8,c],0];return dt(d,[0,[0,d3,bY(function(a,b){return a<5?1:0},c)],g])}return e_(b[1],c)}function
-AZ(c,b,a){return lZ(c,b,a,w5)}function
-A0(d,c,b,a){return lZ(d,c,b,function(e,d,c,b){return m(kS(e,d,c),b,a)})}function
-au(b,a){return b1(b,h2(A1,a))}function
-ca(b,a){return b1(b,f(aC(A2),a))}function
-d5(b,a){return b1(b,a)}function
-g$(a){return fN(a,32)}function
-av(d,c,a,b){m(d,a,b[1]);g$(a);return m(c,a,b[2])}function
-aL(c,a,b){ca(a,aP(b));return aX(function(b){g$(a);return m(c,a,b)},b)}function
-c_(c,a,b){return b?(d5(a,A3),m(c,a,b[1])):d5(a,A4)}function
-A5(a,b){return typeof
-b==="number"?d5(a,A6):0===b[0]?(d5(a,A7),au(a,b[1])):(d5(a,A8),au(a,b[1]))}function
-A9(a,b){return aL(au,a,b)}function
-l0(a,b){return av(au,A9,a,b)}function
-A_(b,a){var
+d=C5(b,c[1],a),g=C_(b,d,c[2],a);return cN(e,mC(b,d,a),f,g,a)}var
+g=[0,[0,hF,c],0];return dK(d,[0,[0,ek,bS(function(a,b){return a<5?1:0},c)],g])}return em(b[1],c)}function
+C$(c,b,a){return mM(c,b,a,xW)}function
+Da(d,c,b,a){return mM(d,c,b,function(e,d,c,b){return n(lr(e,d,c),b,a)})}function
+aA(b,a){return ce(b,iB(Db,a))}function
+cq(b,a){return ce(b,g(as(Dc),a))}function
+en(b,a){return ce(b,a)}function
+hI(a){return ge(a,32)}function
+aB(d,c,a,b){n(d,a,b[1]);hI(a);return n(c,a,b[2])}function
+aT(c,a,b){cq(a,aj(b));return a6(function(b){hI(a);return n(c,a,b)},b)}function
+dr(c,a,b){return b?(en(a,Dd),n(c,a,b[1])):en(a,De)}function
+Df(a,b){return typeof
+b==="number"?en(a,Dg):0===b[0]?(en(a,Dh),aA(a,b[1])):(en(a,Di),aA(a,b[1]))}function
+Dj(a,b){return aT(aA,a,b)}function
+mN(a,b){return aB(aA,Dj,a,b)}function
+Dk(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return c_(l0,a,b)}return av(function(a,b){return c_(l0,a,b)},d,b,c)}function
-A$(b,a){var
+d(a,b){return dr(mN,a,b)}return aB(function(a,b){return dr(mN,a,b)},d,b,c)}function
+Dl(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return av(ca,A_,a,b)}function
-e(a,b){return aL(d,a,b)}function
-f(a,b){return aL(ca,a,b)}function
-g(a,b){return av(f,e,a,b)}function
-h(a,b){return aL(au,a,b)}function
-i(a,b){return aL(h,a,b)}function
-j(a,b){return av(i,g,a,b)}function
-k(a,b){return av(au,j,a,b)}return av(function(a,b){return aL(au,a,b)},k,b,c)}function
-Ba(c,b){var
+d(a,b){return aB(cq,Dk,a,b)}function
+e(a,b){return aT(d,a,b)}function
+f(a,b){return aT(cq,a,b)}function
+g(a,b){return aB(f,e,a,b)}function
+h(a,b){return aT(aA,a,b)}function
+i(a,b){return aT(h,a,b)}function
+j(a,b){return aB(i,g,a,b)}function
+k(a,b){return aB(aA,j,a,b)}return aB(function(a,b){return aT(aA,a,b)},k,b,c)}function
+Dm(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aL(au,a,b)}function
-f(a,b){return av(e,au,a,b)}return av(ca,function(a,b){return av(au,f,a,b)},c,d)}function
-l1(b,a){var
+e(a,b){return aT(aA,a,b)}function
+f(a,b){return aB(e,aA,a,b)}return aB(cq,function(a,b){return aB(aA,f,a,b)},c,d)}function
+mO(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return av(ca,au,a,b)}function
-e(a,b){return c_(d,a,b)}function
-f(a,b){return aL(e,a,b)}function
-g(a,b){return c_(au,a,b)}return av(function(a,b){return aL(g,a,b)},f,b,c)}function
-l2(b,a){var
+d(a,b){return aB(cq,aA,a,b)}function
+e(a,b){return dr(d,a,b)}function
+f(a,b){return aT(e,a,b)}function
+g(a,b){return dr(aA,a,b)}return aB(function(a,b){return aT(g,a,b)},f,b,c)}function
+mP(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return av(au,au,a,b)}function
-e(a,b){return av(ca,d,a,b)}function
-f(a,b){return c_(e,a,b)}function
-g(a,b){return aL(f,a,b)}function
-h(a,b){return c_(au,a,b)}return av(function(a,b){return aL(h,a,b)},g,b,c)}function
-l3(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return av(au,function(a,b){return av(au,ca,a,b)},b,c)}function
-Bb(c,a){au(c,a[1]);function
-b(b,a){g$(c);return m(b,c,a)}var
-d=a[2];b(function(a,b){return aL(A5,a,b)},d);var
-e=a[3];b(function(a,b){return aL(A$,a,b)},e);var
+d(a,b){return aB(aA,aA,a,b)}function
+e(a,b){return aB(cq,d,a,b)}function
+f(a,b){return dr(e,a,b)}function
+g(a,b){return aT(f,a,b)}function
+h(a,b){return dr(aA,a,b)}return aB(function(a,b){return aT(h,a,b)},g,b,c)}function
+mQ(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return aB(aA,function(a,b){return aB(aA,cq,a,b)},b,c)}function
+Dn(c,a){aA(c,a[1]);function
+b(b,a){hI(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aT(Df,a,b)},d);var
+e=a[3];b(function(a,b){return aT(Dl,a,b)},e);var
 f=a[4];function
-g(a,b){return aL(au,a,b)}function
-h(a,b){return av(ca,g,a,b)}b(function(a,b){return aL(h,a,b)},f);var
-i=a[5];b(function(a,b){return aL(Ba,a,b)},i);b(l1,a[6]);b(l1,a[7]);b(l2,a[8]);return b(l2,a[9])}function
-l4(c,b){var
-a=eo(hF);m(c,a,b);return ep(a)}function
-Bc(a){var
-b=x4(a);dW(a);return[0,b,AG(b)]}function
-e$(a){if(typeof
-a==="number")return 0===a?Bd:Be;else
+g(a,b){return aT(aA,a,b)}function
+h(a,b){return aB(cq,g,a,b)}b(function(a,b){return aT(h,a,b)},f);var
+i=a[5];b(function(a,b){return aT(Dm,a,b)},i);b(mO,a[6]);b(mO,a[7]);b(mP,a[8]);return b(mP,a[9])}function
+mR(c,b){var
+a=eM(cS);n(c,a,b);return eN(a)}function
+Do(a){var
+b=zv(a);cH(a);return[0,b,CP(b),0]}function
+Dp(b,a){var
+c=Av(a);cH(a);return[0,b[1],b[2],[0,c]]}function
+eo(a){if(typeof
+a==="number")return 0===a?Dq:Dr;else
 switch(a[0]){case
-0:return aI(Bf,a[1]);case
+0:return aP(Ds,a[1]);case
 1:var
-b=a[1];return aI(Bg,l4(function(a,b){return av(l3,Bb,a,b)},b));default:return aI(Bh,l4(l3,a[1]))}}function
-l5(b,c,a){var
-d=e1(b[1],a),e=ye(b[1],a);dW(a);return e$(a8(c,b[2],d,e))}function
-Bi(b,a){var
-c=e1(b[1],a),d=kZ(a);dW(a);return e$(AZ(b[2],d,c))}function
-Bj(b,a){var
-c=e1(b[1],a),d=kZ(a),e=yl(c,a);dW(a);return e$(A0(b[2],d,c,e))}function
-ha(b,c,a){var
-d=e1(b[1],a),e=yr(b[1],a);dW(a);return e$(a8(c,b[2],d,e))}function
-Bk(a,b,c){if(B(b,Bl)){if(B(b,Bm)){if(B(b,Bn)){if(B(b,Bo)){if(B(b,Bp)){if(B(b,Bq)){if(B(b,Br)){if(!B(b,Bs)&&a)return[0,a,ha(a[1],AS,c)]}else
-if(a)return[0,a,Bj(a[1],c)]}else
-if(a)return[0,a,Bi(a[1],c)]}else
-if(a)return[0,a,ha(a[1],AR,c)]}else
-if(a)return[0,a,ha(a[1],AQ,c)]}else
-if(!a)return[0,[0,Bc(c)],Bu]}else
-if(a)return[0,a,l5(a[1],AM,c)]}else
-if(a)return[0,a,l5(a[1],AN,c)];return aK(Bt,b)}function
-hb(a){return oG(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-l6=[0,0],l7=[0,0];function
-Bv(b){var
-a=[0,0],c=w9(function(c){if(a[1]===E(b))throw fA;a[1]++;return al(b,a[1]-1|0)}),e=bm(c),d=Bk(l6[1],e,c);if(a[1]<E(b))throw[0,b8,Bw];l6[1]=d[1];return hb(d[2])}function
-hc(b){var
-a=aI(Bx,hb(b));l7[1]=[0,a];return a}function
-By(b){var
-a=l7[1];if(a)return a[1];try{var
-c=Bv(b);return c}catch(a){a=br(a);return a[1]===kT?aI(Bz,hb(a[2])):a===ei?BA:a===fz?BB:a[1]===b8?hc(a[2]):a===fA?hc(BC):hc(et(a))}}C1(f(aC(BD),oc),By);fC(0);return}(globalThis));
+b=a[1];return aP(Dt,mR(function(a,b){return aB(mQ,Dn,a,b)},b));default:return aP(Du,mR(mQ,a[1]))}}function
+mS(b,c,a){var
+d=ed(b[1],a),e=zH(b[1],a);cH(a);return eo(ba(c,b[2],d,e))}function
+Dv(b,a){var
+c=ed(b[1],a),d=lG(a);cH(a);return eo(C$(b[2],d,c))}function
+Dw(b,a){var
+c=ed(b[1],a),d=lG(a),e=zO(c,a);cH(a);return eo(Da(b[2],d,c,e))}function
+hJ(b,c,a){var
+d=ed(b[1],a),e=zU(b[1],a);cH(a);return eo(ba(c,b[2],d,e))}function
+Dx(c,b,a){var
+d=ed(c[1],a),e=AA(b,a);cH(a);return eo(C4(c[2],b,d,e))}function
+Dy(a,b,c){var
+d=os(b,Dz);if(0<=d){if(0<d){if(y(b,DA)){if(y(b,DB)){if(y(b,DC)){if(!y(b,DD)&&a)return[0,a,hJ(a[1],C1,c)]}else
+if(a){var
+e=a[1],f=e[3];if(f)return[0,a,Dx(e,f[1],c)]}}else
+if(a){var
+g=a[1];if(!g[3])return[0,[0,Dp(g,c)],DF]}}else
+if(a)return[0,a,Dw(a[1],c)]}else
+if(a)return[0,a,Dv(a[1],c)]}else
+if(y(b,DG)){if(y(b,DH)){if(y(b,DI)){if(y(b,DJ)){if(!y(b,DK)&&a)return[0,a,hJ(a[1],C0,c)]}else
+if(a)return[0,a,hJ(a[1],CZ,c)]}else
+if(!a)return[0,[0,Do(c)],DL]}else
+if(a)return[0,a,mS(a[1],CV,c)]}else
+if(a)return[0,a,mS(a[1],CW,c)];return aL(DE,b)}function
+hK(a){return pC(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+mT=[0,0],mU=[0,0];function
+DM(b){var
+a=[0,0],c=yA(function(c){if(a[1]===I(b))throw f4;a[1]++;return ap(b,a[1]-1|0)}),e=bo(c),d=Dy(mT[1],e,c);if(a[1]<I(b))throw[0,b4,DN];mT[1]=d[1];return hK(d[2])}function
+hL(b){var
+a=aP(DO,hK(b));mU[1]=[0,a];return a}function
+DP(b){var
+a=mU[1];if(a)return a[1];try{var
+c=DM(b);return c}catch(a){a=by(a);return a[1]===ec?aP(DQ,hK(a[2])):a===eF?DR:a===f3?DS:a[1]===b4?hL(a[2]):a===f4?hL(DT):hL(eR(a))}}Fe(g(as(DU),o7),DP);f6(0);return}(globalThis));

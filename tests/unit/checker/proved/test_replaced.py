@@ -52,6 +52,8 @@ BINARY: dict[str, Callable[[int, int], int]] = {
 OF_NATURALS: dict[str, Callable[[int, int], int]] = {
     "Nat.add": lambda a, b: a + b,
     "Nat.sub": lambda a, b: max(0, a - b),
+    "Nat.div": floor,
+    "Nat.modulo": lambda a, b: a % b if b else a,
     "Nat.leb": lambda a, b: a <= b,
     "Nat.ltb": lambda a, b: a < b,
 }
@@ -73,6 +75,7 @@ def cases() -> dict[str, str]:
             expected[f"Nat.mul {a} {b}"] = str(a * b)
     for a in NATURALS:
         expected |= {f"Z.of_nat {a}": str(a), f"Z.to_nat {a}": str(a), f"Nat.pred {a}": str(max(0, a - 1))}
+        expected[f"Pos.of_succ_nat {a}"] = str(a + 1)
     for a in numbers:
         expected[f"Z.to_nat {a}"] = "failure" if a >= 2**62 else str(max(0, a))
         expected |= {f"Z.pow {a} {b}": str(a**b) if b >= 0 else "0" for b in range(-2, 12)}
