@@ -56,15 +56,16 @@ def flat(value: Any) -> list[Any]:
 
 
 SMALL = (
-    "N network 1 2 3 1 1 4 1 1 2 8"  # mean 1/4, std 1/2, picture (1, 2, 3)
+    "N network 1 2 3 1 1 4 1 1 2 9"  # mean 1/4, std 1/2, picture (1, 2, 3)
     " 1 0 conv2d 1 2 1 1 0 1 1 1 1 4 2 2 1 -2 2 3 4 2 5 -6"  # 1: (2, 2, 4)
     " 2 1 1 add"  # 2
     " 2 1 2 concat"  # 3: (4, 2, 4)
     " 1 3 max_pool2d 2 2 2 2 1 0 1 1"  # 4: (4, 2, 2)
     " 1 4 upsample_nearest 1 2"  # 5: (4, 2, 4)
-    " 1 5 leaky_relu 1 8"  # 6
-    " 1 6 flatten"  # 7: (32)
-    " 1 7 linear 1 1 20" + " 1" * 32 + " 1 -3"
+    " 2 5 3 add"  # 6
+    " 1 6 leaky_relu 1 8"  # 7
+    " 1 7 flatten"  # 8: (32)
+    " 1 8 linear 1 1 20" + " 1" * 32 + " 1 -3"
 )
 PICTURE = "V picture 0001027f80ff"
 
@@ -129,7 +130,7 @@ TWO = "N network 3 4 4 3 0 1 0 1 0 1 3 1 1 1 1 1 1 2 1 0 flatten "
         ("leaky_relu 1 2", ["leaky_relu 3 2", "leaky_relu -1 2", "leaky_relu 1 0"]),
         ("upsample_nearest 1 1", ["upsample_nearest 0 1", "upsample_nearest 1 0", "upsample_nearest 1001 1",
             "upsample_nearest 1000 1000"]),
-        ("flatten", ["linear 1 1 10" + " 0" * 16 + " 1 0", "add", "concat", "softmax"]),
+        ("flatten", ["linear 1 1 1 0 1 0", "linear 1 1 10" + " 0" * 16 + " 1 0", "add", "concat", "softmax"]),
     ],
     ids=["conv2d", "pooling", "slope", "scale", "kinds"],
 )  # fmt: skip
@@ -138,6 +139,22 @@ def test_layers_that_do_not_fit_are_refused(right: str, wrong: list[str], show) 
     assert not isinstance(accepted, str) and again(accepted) == ONE + right
     assert [each for each, shown in zip(wrong, show([ONE + each for each in wrong]), strict=True)
             if not isinstance(shown, str)] == []  # fmt: skip
+
+
+def test_groups_divide_channels_and_rows(show) -> None:
+    """Of four channels."""
+    start = "N network 4 1 1 4 0 1 0 1 0 1 0 1 4 1 1 1 1 1 1 1 1 1 1 0 conv2d 1 1 1 1 0 0 1 1 "
+    right = ["2 1 2 2 1 1 2 1 1 2 0 0", "4 1 4 1 1 1 1 1 1 1 1 4 0 0 0 0"]
+    wrong = ["3 1 3 1 1 1 1 1 1 3 0 0 0", "2 1 3 2 1 1 2 1 1 2 1 1 3 0 0 0", "2 1 2 4 1 1 1 1 4 1 1 1 1 2 0 0"]
+    answers = show([start + each for each in (*right, *wrong)])
+    assert [isinstance(shown, str) for shown in answers] == [False, False, True, True, True]
+
+
+def test_what_is_joined_has_the_same_rows_and_columns(show) -> None:
+    """Of (1, 4, 4) and of that by kernels of two columns, and of two rows."""
+    start = "N network 1 4 4 1 0 1 1 1 1 2 1 0 max_pool2d "
+    lines = [f"{start}{kernel} 1 1 0 0 1 1 2 0 1 concat" for kernel in ("1 1", "1 2", "2 1")]
+    assert [isinstance(shown, str) for shown in show(lines)] == [False, True, True]
 
 
 def test_inputs_have_to_be_earlier_and_of_one_shape(show) -> None:
