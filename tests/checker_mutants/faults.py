@@ -277,6 +277,14 @@ proved/text.py _integers: signs are lost
     tuple(values) => tuple(map(abs, values))
 proved/text.py addition_text: prices are nothing
     {'assignment': b'prices', 'joint': b'joint'} => {'joint': b'joint'}
+proved/network_text.py _weights: signs are lost
+    numerator * (unit // denominator) => abs(numerator) * (unit // denominator)
+proved/network_text.py _weights: there is no bias
+    bias is None => True
+proved/claims.py ProvedClaims.pictured: a picture is what is entailed
+    'pictured' => 'entails'
+proved/audit.py ProvedAudit.run: a picture is proved unseen
+    without self._require_pictured(picture)
 proved/claims.py ProvedClaims.instance: an instance is what is refuted
     'instance' => 'refuted'
 proved/claims.py ProvedClaims.minimal: minimal is what is entailed

@@ -25,11 +25,14 @@ _READERS = (
     "certificate",
     "latents",
 )
+_OF_PICTURES = ("pictures", "png_reader", "network/network_file", "network/layers")
 _ASKING = ("audit", "claims", "dialogue", "executable", "program")
 PARTS: dict[str, tuple[Path, ...]] = {
     "the definitions, `Semantics.v`": (ROCQ / "theories" / "Semantics.v",),
     "of minimality besides, `MinimalSemantics.v`": (ROCQ / "theories" / "MinimalSemantics.v",),
     "Python: files to exact numbers": tuple(CHECKER / f"{name}.py" for name in _READERS),
+    "Python, of pictures besides: files to exact numbers": tuple(CHECKER / f"{name}.py" for name in _OF_PICTURES),
+    "Python, of pictures besides: exact numbers to a line of text": (CHECKER / "proved" / "network_text.py",),
     "Python: exact numbers to terms of Rocq": (CHECKER / "proved" / "text.py", CHECKER / "proved" / "terms.py"),
     "Python: exact numbers to a line of text": (CHECKER / "proved" / "text.py",),
     "of pictures besides, `NetworkSemantics.v`": (ROCQ / "theories" / "NetworkSemantics.v",),

@@ -77,7 +77,7 @@ class Auditor:
         self.executable: Program | None = None
         self._proved: Callable[..., Steps] | None = None
         if PROVED in names:
-            self.executable, self._proved = _load_proved(self._head, self._size)
+            self.executable, self._proved = _load_proved(self._head, self._size, self._network)
         self._limit = limit
 
     @cached_property
@@ -191,12 +191,13 @@ def _default_kernel(size: int) -> str:
     return default_kernel(size)
 
 
-def _load_proved(head: Head, size: int) -> tuple[Program, Callable[..., Steps]]:
+def _load_proved(head: Head, size: int, network: Network | None) -> tuple[Program, Callable[..., Steps]]:
     """The proved checker, and what makes its audits. Its modules take a sixth of all the checker's time to load."""
     from .proved import ProvedAudit, ProvedClaims, find_program
 
     program = find_program()
-    return program, partial(ProvedAudit, claims=ProvedClaims(head, size, program))
+    size += 0 if network is None else network.size
+    return program, partial(ProvedAudit, claims=ProvedClaims(head, size, program, network))
 
 
 def check(

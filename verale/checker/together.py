@@ -25,7 +25,7 @@ def completed(proved: Verdict, rules: Verdict) -> Verdict:
     by = dict(rules.by) | dict(proved.by)
     claims = {claim: "proved" if claim in by else state for claim, state in rules.claims.items()}
     margins = proved.margins or rules.margins  # those that whoever is named for entailment proves
-    if rules.reason in ("limit", "picture") or _extent(rules) >= _extent(proved):  # `proved` covers no pictures
+    if rules.reason in ("limit", "picture") or _extent(rules) >= _extent(proved):  # `proved` covers no float32
         return replace(rules, claims=claims, by=by, margins=margins)
     message = f"{proved.message} (arb: {rules.reason}: {rules.message})"
     return replace(proved, message=message, claims=claims, by=by, margins=margins)

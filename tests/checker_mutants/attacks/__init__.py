@@ -34,6 +34,7 @@ from checker_mutants.attacks.pictures import (
     pictures_differ,
 )
 from checker_mutants.attacks.proved import dialogues, proved_verdicts, scripts, texts_differ
+from checker_mutants.attacks.proved_pictures import pictured_verdicts, texts_of_networks_differ
 from checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
 from checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
 from checker_mutants.attacks.within import ranges_lie_within
@@ -82,6 +83,8 @@ OF_PROVED: tuple[tuple[str, Attack], ...] = (
     ("answers", proved_verdicts),
     ("dialogues", dialogues),
     ("scripts", scripts),
+    ("texts of networks", texts_of_networks_differ),
+    ("answers about pictures", pictured_verdicts),
 )
 """On what asks the proved checker alone."""
 

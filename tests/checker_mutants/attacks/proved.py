@@ -27,7 +27,7 @@ from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import read_latents
 
-__all__ = ["dialogues", "proved_verdicts", "scripts", "texts_differ"]
+__all__ = ["dialogues", "proved_verdicts", "scripted", "scripts", "texts_differ"]
 
 Script = dict[str, str]
 """The answer to a question, `proved` to all that are not named. `entails as stated` is of GOOD's own margins."""
@@ -181,7 +181,7 @@ class _Dialogue:
         self._answer, self._script, self._asked = module("proved.dialogue").Answer, script, asked
 
     def ask(self, question: str, text: bytes, milliseconds: int) -> Any:
-        if question == "head":
+        if question in ("head", "network"):
             return self._answer("ready", "", 1)
         self._asked.append(question)
         if (b" image " in text) != (question in ("instance", "refuted")):
@@ -193,7 +193,7 @@ class _Dialogue:
 
 
 @contextmanager
-def _scripted(module: Import, script: Script) -> Iterator[list[str]]:
+def scripted(module: Import, script: Script) -> Iterator[list[str]]:
     """The copy's questions are answered by a script; what it asked."""
     asked: list[str] = []
     proved, claims, executable = module("proved"), module("proved.claims"), module("proved.executable")
@@ -221,7 +221,7 @@ def proved_verdicts(module: Import, kernel: str) -> str:
     """What is answered becomes the verdict, and nothing else is asked."""
     auditor = module("auditor").Auditor
     for number, (data, script, status, reason, questions) in enumerate(VERDICTS):
-        with _scripted(module, script) as asked:
+        with scripted(module, script) as asked:
             verdict = auditor(HEAD, LATENTS, "proved").check(data, minimality=True)
         if (verdict.status.value, verdict.reason, " ".join(asked)) != (status, reason, questions):
             return f"answers {number}: {verdict.status.value} {verdict.reason}, asked {asked}"
@@ -235,16 +235,16 @@ def proved_verdicts(module: Import, kernel: str) -> str:
         }
         if proved != {claim for claim, expects in expected.items() if expects}:
             return f"answers {number}: {proved} proved"
-    with _scripted(module, {}) as asked:
+    with scripted(module, {}) as asked:
         if auditor(HEAD, None, "proved").check(GOOD).claims["instance"] != "not checked" or asked != ["entails"]:
             return "an instance without latents"
     for number, (data, script, status, reason) in enumerate(WITNESSES):
-        with _scripted(module, script):
+        with scripted(module, script):
             verdict = auditor(HEAD, None, "proved").refute(data, files.latents([IMAGE]))
         if (verdict.status.value, verdict.reason) != (status, reason):
             return f"witness {number}: {verdict.status.value} {verdict.reason}"
     for number, (data, script, status, reason, said) in enumerate(OF_ALL):
-        with _scripted(module, script):
+        with scripted(module, script):
             verdict = auditor(HEAD, LATENTS, "all").check(data)
         if (verdict.status.value, verdict.reason) != (status, reason):
             return f"all {number}: {verdict.status.value} {verdict.reason}"
@@ -253,7 +253,7 @@ def proved_verdicts(module: Import, kernel: str) -> str:
         if reason == "kernels" and "proved" in verdict.claims.values():
             return f"all {number}: claims of kernels that disagree"
     for number, (data, script, status, reason, by) in enumerate(OF_EITHER):
-        with _scripted(module, script):
+        with scripted(module, script):
             verdict = auditor(HEAD, LATENTS, "proved-or-arb").check(data, minimality=True)
         if (verdict.status.value, verdict.reason, verdict.by) != (status, reason, by):
             return f"either {number}: {verdict.status.value} {verdict.reason} by {verdict.by}"

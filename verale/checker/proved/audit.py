@@ -11,7 +11,7 @@ from ..errors import RefutedError, UnprovedError
 from ..head import Head
 from ..latents import Image, Latents
 from ..network import Network
-from ..pictures import Pictures
+from ..pictures import Picture, Pictures
 from ..steps import Steps
 from .claims import ProvedClaims
 
@@ -57,7 +57,8 @@ class ProvedAudit(Steps):
                 self._require_minimal()
                 self.proved.add("minimality")
             if picture is not None:  # 5.
-                raise _uncovered_picture()
+                self._require_pictured(picture)
+                self.proved.add("picture")
             if deployment is not None:  # 9.
                 raise _uncovered("deployment")
             return
@@ -88,6 +89,16 @@ class ProvedAudit(Steps):
         else:
             what = f"statement {number} ({self._certificate.statements[number]}) is false, or cannot be decided"
         raise UnprovedError("instance", f"{what}; it is not proved of these latents")
+
+    def _require_pictured(self, picture: Picture) -> None:
+        if self._certificate.arithmetic != "real":
+            raise _uncovered_picture()
+        if not self._claims.pictured(self._certificate, picture):
+            raise UnprovedError(
+                "picture",
+                "the latents that the network gives for the picture are not proved to lie in the domain and to satisfy"
+                " every statement; state wider intervals",
+            )
 
     def _require_minimal(self) -> None:
         if self._claims.minimal(self._certificate):
@@ -137,5 +148,6 @@ def _uncovered(claim: str) -> UnprovedError:
 def _uncovered_picture() -> UnprovedError:
     return UnprovedError(
         "uncovered",
-        "not covered by the proof: picture; audit it with another kernel, such as arb, or without the network",
+        "not covered by the proof: picture in float32; audit it with another kernel, such as arb, or without the"
+        " network",
     )

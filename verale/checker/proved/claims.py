@@ -9,7 +9,10 @@ from ..certificate import Certificate
 from ..errors import UnprovedError
 from ..head import Head
 from ..latents import Image
+from ..network import Network
+from ..pictures import Picture
 from .dialogue import Answer, Dialogue
+from .network_text import network_text, picture_text
 from .program import Program, begin
 from .script import ScriptDialogue
 from .text import addition_text, certificate_text, head_text, image_text, prices_text, unknown_part
@@ -31,15 +34,17 @@ class ProvedClaims:
 
     Args:
         head: the head.
-        size: of its file, in bytes.
+        size: of its file, and of the network's, in bytes.
         program: what to ask.
+        network: the one before the head; None if nothing is asked about pictures.
     """
 
-    def __init__(self, head: Head, size: int, program: Program) -> None:
-        self._head = head
+    def __init__(self, head: Head, size: int, program: Program, network: Network | None = None) -> None:
+        self._head, self._network = head, network
         self._megabytes = _MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)
         self._program = program
         self._dialogue: Dialogue | ScriptDialogue | None = None
+        self._network_told = False
         self._left = 0
 
     def allow(self, steps: int) -> None:
@@ -73,6 +78,15 @@ class ProvedClaims:
     def refuted(self, certificate: Certificate, image: Image) -> bool:
         """Whether an image is proved to satisfy every statement and to be classified otherwise."""
         return self._ask("refuted", certificate, image_text(image))
+
+    def pictured(self, certificate: Certificate, picture: Picture) -> bool:
+        """Whether the latents that the network gives for a picture, in real arithmetic, are proved to lie in the domain
+        and to satisfy every statement."""
+        dialogue = self._begun()
+        if not self._network_told and self._network is not None:
+            self._counted(dialogue.ask("network", network_text(self._network), max(1, self._left)))
+            self._network_told = True
+        return self._ask("pictured", certificate, picture_text(picture))
 
     def first_untrue(self, certificate: Certificate, image: Image) -> int | None:
         """The number of the first statement that is not proved true of an image, of which not all are; None if it is
@@ -112,7 +126,7 @@ class ProvedClaims:
             except UnprovedError:
                 dialogue.close()
                 raise
-            self._dialogue = dialogue
+            self._dialogue, self._network_told = dialogue, False
         return self._dialogue
 
     def _counted(self, answer: Answer) -> Answer:

@@ -39,6 +39,8 @@ _STARTING = 30.0
 seconds, and this many more, it is ended."""
 
 
+_TOLD = ("head", "network")
+"""What is told, and no question: the answer is `ready`."""
 _HINTED = ("entailment_hints", "instance_settings")
 """The questions that are answered with hints instead of `proved`."""
 
@@ -62,13 +64,13 @@ def fits(word: str, question: str) -> bool:
     """Whether a word may answer a question: what says that something is proved answers only what asks for that."""
     match word:
         case "ready":
-            return question == "head"
+            return question in _TOLD
         case "proved":
-            return question != "head" and question not in _HINTED
+            return question not in _TOLD and question not in _HINTED
         case "hints":
             return question in _HINTED
         case "not proved":
-            return question != "head"
+            return question not in _TOLD
         case _:
             return True
 

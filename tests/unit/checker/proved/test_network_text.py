@@ -1,0 +1,58 @@
+"""The texts of networks and pictures are those of the independent writer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from checker_mutants.attacks.proved_pictures import pictured_verdicts, texts_of_networks_differ
+from checker_mutants.mutant import injected
+from support.independent_network_text import text_of_network
+from support.networks import layer, network_file, small_network
+
+from verale.checker import check
+from verale.checker.network import read_network
+from verale.checker.proved.network_text import network_text
+from verale.soundness.corpus.pictures import stored_pictures
+
+
+def every_kind() -> bytes:
+    """A network of layers of every kind."""
+    layers = [
+        layer("a", "conv2d", "picture", stride=[1, 2], padding=[1, 0], dilation=[2, 1]),
+        layer("b", "leaky_relu", "a"),
+        layer("c", "tanh", "b"),
+        layer("d", "add", "b", "c"),
+        layer("e", "concat", "c", "d"),
+        layer("f", "upsample_nearest", "e", scale=[2, 3]),
+        layer("g", "max_pool2d", "f", kernel=[2, 3], stride=[1, 2], padding=[1, 0]),
+        layer("h", "avg_pool2d", "g", kernel=[1, 2], stride=[1, 1], padding=[0, 1]),
+        layer("i", "relu", "h"),
+        layer("j", "sigmoid", "i"),
+        layer("k", "flatten", "j"),
+    ]
+    tensors: dict[str, Any] = {"a.weight": [[[[0.1, -2.0], [3.0, 0.5]]]] * 2, "a.bias": [0.0, -0.3]}
+    return network_file(layers, tensors)
+
+
+@pytest.mark.parametrize("data", [small_network(), every_kind()], ids=["small", "every kind"])
+def test_texts_are_those_of_the_independent_writer(data: bytes) -> None:
+    assert network_text(read_network(data)) == text_of_network(data)
+
+
+def test_texts_and_verdicts_withstand_the_attacks() -> None:
+    with injected({}) as module:
+        assert texts_of_networks_differ(module, "proved") == ""
+        assert pictured_verdicts(module, "proved") == ""
+
+
+def test_float32_is_refused_by_name(proved_checker: str, monkeypatch) -> None:
+    """Where certificates may claim it at all."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    monkeypatch.setattr("verale.checker.certificate.ARITHMETICS", ("real", "float32"))
+    case = next(case for case in stored_pictures() if case.name == "euclidean-top_k")
+    claimed = case.certificate.replace(b'"real"', b'"float32"')
+    assert claimed != case.certificate
+    verdict = check(claimed, case.head, kernel="proved", network=case.network, pictures=case.pictures)
+    assert verdict.reason == "uncovered" and "picture in float32" in verdict.message
+    assert verdict.claims["picture"] == "not checked"
