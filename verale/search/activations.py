@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -14,12 +13,10 @@ from verale.bounds import LinearMargins, TopK
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, Statement
 from verale.rounding import Enclosure
 from verale.search.fewest import Cover, FewestActivations
-from verale.search.problem import NOISE, Problem
+from verale.search.loosened import CEILING, FLOOR, Item, Loosened
+from verale.search.problem import Problem
 
-__all__ = ["ActivationExplanation", "Activations", "StatedActivations", "Trial"]
-
-_AT_ONCE = 256
-"""How many boxes are bounded at once."""
+__all__ = ["ActivationExplanation", "Activations", "StatedActivations"]
 
 _MOST_COLUMNS = 2**13
 """Of a linear programme."""
@@ -75,27 +72,6 @@ class StatedActivations:
         return Enclosure(
             torch.maximum(self.single.lower, self.clauses.lower), torch.minimum(self.single.upper, self.clauses.upper)
         )
-
-    def without_single(self, prototype: int, lower: bool = True, upper: bool = True) -> StatedActivations:
-        """Without the lower or the upper end that is stated of one activation, or without both."""
-        return replace(self, single=_without(self.single, prototype, lower, upper))
-
-    def without_clause(self, lower: bool) -> StatedActivations:
-        """Without the floor, or without the ceiling."""
-        return replace(self, clauses=_without(self.clauses, slice(None), lower, not lower))
-
-
-def _without(ends: Enclosure, where: int | slice, lower: bool, upper: bool) -> Enclosure:
-    low, high = ends.lower.clone(), ends.upper.clone()
-    if lower:
-        low[where] = -torch.inf
-    if upper:
-        high[where] = torch.inf
-    return Enclosure(low, high)
-
-
-Trial = Callable[[StatedActivations], StatedActivations]
-"""What drops something of what is stated."""
 
 
 class Activations:
@@ -198,52 +174,51 @@ class Activations:
             What is left, and whether every statement is needed: without it, the bounds miss the class by more than
             rounding can explain.
 
-        Soundness: bounds are monotone in E, so one pass leaves nothing that can be dropped; every deletion is proved.
+        Soundness: bounds are monotone in E, so one pass leaves nothing that can be dropped. What is left is proved;
+        where that fails, each deletion is.
         """
         costs, each = self.problem.costs, self.problem.costs.of_prototypes(self.problem.head.size)
-        trials: list[tuple[float, Trial]] = [
-            (costs.ceiling, partial(StatedActivations.without_clause, lower=False)),
-            (costs.floor, partial(StatedActivations.without_clause, lower=True)),
-            *((each[j], partial(StatedActivations.without_single, prototype=j)) for j in reversed(order)),
-        ]
-        return self.without_needless(stated, [trial for _, trial in sorted(trials, key=lambda trial: -trial[0])])
+        items: list[tuple[float, Item]] = [(costs.ceiling, CEILING), (costs.floor, FLOOR)]
+        items += [(each[j], j) for j in reversed(order)]
+        return self.without_needless(stated, [item for _, item in sorted(items, key=lambda item: -item[0])])
 
-    def without_needless(self, stated: StatedActivations, trials: Sequence[Trial]) -> tuple[StatedActivations, bool]:
-        """Drop what each of some trials drops, one after the other, if the class still follows without it.
+    def without_needless(self, stated: StatedActivations, items: Sequence[Item]) -> tuple[StatedActivations, bool]:
+        """Drop each of some items, one after the other, if the class still follows without it.
 
         Returns:
             What is left, and whether everything that was tried and is left is needed: see `shrunk`.
         """
-        minimal, noise = True, NOISE * float(self.problem.margins.error[0].amax())
-        for without in trials:
-            trial = without(stated)
-            if trial.size == stated.size:
-                continue
-            least = self.least(trial)
-            if least > 0:
-                stated = trial
-            else:
-                minimal &= least < -noise
-        return stated, minimal
+        for exact in (False, True):
+            ends = self._loosened(stated, exact)
+            for item in items:
+                ends.drop(item)
+            left = StatedActivations(ends.single, ends.clauses)
+            if self.least(left) > 0:
+                break
+        return left, ends.minimal
 
     def one_sided(self, stated: StatedActivations) -> StatedActivations:
         """Drop sides that are hardly needed: those whose loss, one after the other, leaves enough of the least margin.
 
-        Soundness: every change is proved, and E only gets weaker: a statement that was needed still is.
+        Soundness: E only gets weaker: a statement that was needed still is. What is left is proved.
         """
-        kept = _KEPT * self.least(stated)
-        sides = [(j, is_lower) for j in stated.prototypes for is_lower in (False, True)]
-        trials = [self._after(stated, sides[i : i + _AT_ONCE]) for i in range(0, len(sides), _AT_ONCE)]
-        alone = [least for chunk in trials for least in chunk]
-        sided: set[int] = set()
-        for (j, is_lower), least in sorted(zip(sides, alone, strict=True), key=lambda side: -side[1]):
-            if least < kept:
+        kept, prototypes = _KEPT * self.least(stated), stated.prototypes
+        for exact in (False, True):
+            ends, sided = self._loosened(stated, exact), set[int]()
+            sides = [(j, {"lower": is_lower, "upper": not is_lower}) for j in prototypes for is_lower in (False, True)]
+            alone = [(ends.least(j, **side), j, side) for j, side in sides]
+            for least, j, side in sorted(alone, key=lambda each: -each[0]):
+                if least < kept:
+                    break
+                if j not in sided and ends.drop(j, kept, **side):
+                    sided.add(j)
+            left = StatedActivations(ends.single, ends.clauses)
+            if self.least(left) > 0:
                 break
-            trial = stated.without_single(j, lower=is_lower, upper=not is_lower)
-            if j not in sided and self.least(trial) >= kept:
-                stated = trial
-                sided.add(j)
-        return stated
+        return left
+
+    def _loosened(self, stated: StatedActivations, exact: bool) -> Loosened:
+        return Loosened(self.problem.margins, self.range, stated.single, stated.clauses, exact)
 
     def explanation(self, stated: StatedActivations, minimal: bool) -> ActivationExplanation:
         """The statements, with needless sides dropped, and the margins that they prove."""
@@ -256,19 +231,6 @@ class Activations:
         if bool((lower > -torch.inf).any()):
             statements.append(FloorStatement(_infinite(lower), float(lower.amax())))
         return ActivationExplanation(statements, self.margins(stated), minimal)
-
-    def _after(self, stated: StatedActivations, sides: list[tuple[int, bool]]) -> list[float]:
-        """The least margin without each of some sides alone."""
-        ends, clauses = stated.ends, stated.clauses
-        lower, upper = (end.expand(len(sides), -1).clone() for end in (ends.lower, ends.upper))
-        for row, (j, is_lower) in enumerate(sides):
-            if is_lower:
-                lower[row, j] = clauses.lower[j]
-            else:
-                upper[row, j] = clauses.upper[j]
-        margins = self.problem.margins.lower(self._paradigm.box(Enclosure(lower, upper))[None])
-        least: list[float] = margins[0].amin(1).tolist()
-        return least
 
 
 def _infinite(ends: Tensor) -> tuple[int, ...]:

@@ -4,8 +4,8 @@ For a ceiling u (activations are at most u, but for those that exceed it), a flo
 and a set T of stated activations, rival c is closed when
     sum_{j in T} G_cj >= need_c,
 where need_c is what the class lacks against c under the clauses alone, and G_cj >= 0 is what stating j gains. For a
-given (u, v), that is a covering problem with one row a rival. Its relaxation (0 <= x_j <= 1) is solved by HiGHS, and
-its solution is rounded.
+given (u, v), that is a covering problem with one row a rival. Its relaxation (0 <= x_j <= 1) is solved, each beginning
+where the one before ended, and its solution is rounded.
 
 Which (u, v)? Prices y of the rivals that solve one relaxation bound every other from below, by weak duality:
     size(u, v) >= sum_c y_c need_c(u, v) - sum_j max(0, sum_c y_c G_cj(u, v) - 1).
@@ -20,9 +20,8 @@ These are estimates for the search; the proof is elsewhere.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 from verale.bounds import LinearMargins
 from verale.rounding import Enclosure
 from verale.search.costs import NEARLY_FREE, UNIT_COSTS, Costs
+from verale.search.programme import Basis, Relaxed, relaxed
 
 __all__ = ["Cover", "FewestActivations"]
 
@@ -47,7 +47,7 @@ _START = 0.75
 """The share of activations that the first ceiling bounds."""
 
 _ZERO = 1e-7
-"""HiGHS meets bounds and rows up to this."""
+"""What counts as zero in a solution."""
 
 _FEW = 64
 """Where at most so many columns are undecided, covers are searched for by branch and bound."""
@@ -112,6 +112,7 @@ class FewestActivations:
         self._each: Floats = np.array(costs.of_prototypes(len(observed.lower)))
         self._low, self._high = observed.lower.cpu().numpy(), observed.upper.cpu().numpy()
         self._least, self._most = range.lower.cpu().numpy(), range.upper.cpu().numpy()
+        self._basis: Basis | None = None
 
     def plain(self) -> Cover | None:
         """The cheapest cover that is found without clauses."""
@@ -130,9 +131,10 @@ class FewestActivations:
         if len(self._left) < len(self._low):
             pairs += product(_spread(ceilings).tolist(), _spread(floors).tolist())
         first = next(filter(None, (self._solve(*pair, math.inf) for pair in pairs)), None)
-        if first is None:
+        if first is None or first[0] is None:
             return None
-        best, prices, solved = first[0], [first[1]], {start, (first[0].ceiling, first[0].floor)}
+        best, prices = first[0], [first[1]]
+        solved = {start, (best.ceiling, best.floor)}
         for programmes in _PROGRAMMES:
             grid = _spread(ceilings), _spread(floors)
             least: Floats = np.max([self._bounds(each, *grid) for each in prices], axis=0)
@@ -143,13 +145,13 @@ class FewestActivations:
                 found = self._solve(*pair, self._cost(best))
                 solved.add(pair)
                 if found is not None:
-                    best = min(best, found[0], key=self._length)
+                    best = min(best, found[0] or best, key=self._length)
                     prices.append(found[1])
                     least = np.maximum(least, self._bounds(found[1], *grid))
             ceilings, floors = _around(ceilings, grid[0], best.ceiling), _around(floors, grid[1], best.floor)
         if best.floor > -math.inf and (best.ceiling, -math.inf) not in solved:
             found = self._solve(best.ceiling, -math.inf, self._cost(best) + self._costs.step)
-            best = min(best, best if found is None else found[0], key=self._length)
+            best = min(best, (found and found[0]) or best, key=self._length)
         return best
 
     def _cost(self, cover: Cover) -> float:
@@ -173,51 +175,169 @@ class FewestActivations:
         favour, against = prices @ self._favour, prices @ self._against
         gain_low = favour * (self._low - lower).clip(min=0)
         gain_high = against * (upper - self._high).clip(min=0)
-        gain_low, gain_high = gain_low[:, self._left], gain_high[:, self._left]
-        beyond = np.stack([(gain + gain_low - self._each[self._left]).clip(min=0).sum(1) for gain in gain_high])
+        worth = self._left[(gain_low.max(0) + gain_high.max(0) > self._each)[self._left]]
+        gain_low, gain_high = gain_low[:, worth] - self._each[worth], gain_high[:, worth]
+        beyond = np.stack([(gain + gain_low).clip(min=0).sum(1) for gain in gain_high])
         lacking = (upper @ against)[:, None] - lower @ favour - prices @ self._fixed
         clauses = (ceilings < np.inf)[:, None] * self._costs.ceiling, (floors > -np.inf) * self._costs.floor
         bounds: Floats = lacking - beyond + clauses[0] + clauses[1]
         return bounds
 
-    def _solve(self, ceiling: float, floor: float, limit: float) -> tuple[Cover, Floats] | None:
+    def _solve(self, ceiling: float, floor: float, limit: float) -> tuple[Cover | None, Floats] | None:
         """A cover with this ceiling and floor and the rivals' prices (K,); None where all statements do not cover.
 
-        Where the relaxation leaves room for a cover below `limit`, the whole numbers are searched for one.
+        There is no cover where the relaxation leaves no room for one below `limit`. Where it does, the whole numbers
+        are searched for one.
         """
         (lower,), (upper,) = self._box(np.array([ceiling]), np.array([floor]))
         need = self._against @ upper - self._favour @ lower - self._fixed
-        gains = self._favour * (self._low - lower).clip(min=0) + self._against * (upper - self._high).clip(min=0)
-        prices, clauses = np.zeros(len(need)), Cover([], ceiling, floor)
-        open_ = need > 0
-        if not open_.any():
-            return clauses, prices
-        gains = gains[open_][:, self._left] / need[open_, None]
-        each = self._each[self._left]
-        relaxed = _relaxation(gains, each, np.zeros(gains.shape[1]), np.ones(gains.shape[1]))
-        if relaxed is None:
+        clauses = Cover([], ceiling, floor)
+        if not (need > 0).any():
+            return clauses, np.zeros(len(need))
+        gains = _Gains(
+            *(self._favour, (self._low - lower).clip(min=0), self._against, (upper - self._high).clip(min=0)),
+            *(self._left, need, self._each[self._left], self._costs.step),
+        )
+        room = limit - self._cost(clauses) - self._costs.step
+        solution = gains.relaxed(self._basis, room + _ZERO)
+        if solution is None:
             return None
-        prices[open_] = relaxed.prices / need[open_]
-        stated, step = _rounded(gains, each, relaxed.share), self._costs.step
-        most = min(limit - self._cost(clauses), float(each[stated].sum())) - step
-        if most >= relaxed.cost - _ZERO:
-            stated = _whole(gains, each, relaxed, most, step) or stated
-        return Cover(self._left[stated].tolist(), ceiling, floor), prices
+        self._basis = solution.basis
+        if solution.bound > room + _ZERO:
+            return None, solution.prices
+        stated = gains.rounded(solution.share)
+        most = min(room, float(gains.each[stated].sum()) - self._costs.step)
+        if most >= solution.bound - _ZERO:
+            stated = gains.whole(solution, most) or stated
+        return Cover(self._left[stated].tolist(), ceiling, floor), solution.prices
 
 
-@dataclass(frozen=True)
-class _Relaxed:
-    """The least cost of x with gains x >= 1 and 0 <= x <= 1.
+@dataclass(frozen=True, eq=False)
+class _Gains:
+    """A covering problem: what K statements gain, of P activations, for R rivals.
 
     Attributes:
-        share: (P,) x.
-        cost: of x.
-        prices: of the rows.
+        favour, against: (R, P) what a unit is worth at lower and at upper ends.
+        low, high: (P,) by how much a statement tightens them.
+        columns: (K,) the activations that may be stated.
+        need: (R,) what rivals lack.
+        each: (K,) what statements cost.
+        step: by what costs of different covers differ.
     """
 
-    share: Floats
-    cost: float
-    prices: Floats
+    favour: Floats
+    low: Floats
+    against: Floats
+    high: Floats
+    columns: NDArray[np.int64]
+    need: Floats
+    each: Floats
+    step: float
+
+    def rows(self, rivals: NDArray[np.int64]) -> Floats:
+        """(M, K) what each statement gains against some rivals."""
+        gains = self.favour[rivals] * self.low + self.against[rivals] * self.high
+        return gains if len(self.columns) == gains.shape[1] else gains[:, self.columns]
+
+    def given(self, share: Floats) -> Floats:
+        """(R,) what shares (K,) of the statements gain."""
+        all_ = np.zeros(len(self.low))
+        all_[self.columns] = share
+        given: Floats = self.favour @ (self.low * all_) + self.against @ (self.high * all_)
+        return given
+
+    def of(self, chosen: NDArray[np.int64]) -> Floats:
+        """(R, M) what some statements gain."""
+        where = self.columns[chosen]
+        gains: Floats = self.favour[:, where] * self.low[where] + self.against[:, where] * self.high[where]
+        return gains
+
+    def rounded(self, share: Floats) -> list[int]:
+        """A cover, the columns with the greatest shares first, of those that cost the same.
+
+        Full columns are taken. Of the others, the one that covers most of what is left for its cost is taken, until
+        nothing is left. Then columns that are not needed are dropped, the costliest and those with the smallest shares
+        first.
+        """
+        full, parts = np.flatnonzero(share > 1 - _ZERO), np.flatnonzero((share > _ZERO) & (share <= 1 - _ZERO))
+        chosen = full.tolist()
+        left = self.need - self.given((share > 1 - _ZERO).astype(np.float64))
+        for offered in (parts, np.flatnonzero(share <= _ZERO)):  # the latter where rounding left a row open
+            if (left > 0).any():
+                chosen += self._greedy(offered, left)
+        return self._pruned(sorted(chosen, key=lambda column: (self.each[column], -share[column])))
+
+    def _greedy(self, offered: NDArray[np.int64], left: Floats) -> list[int]:
+        """Those of some columns that cover most of what is left; `left` (R,) is lowered by what they gain."""
+        gains = self.of(offered)
+        chosen: list[int] = []
+        worth = self.each[offered].clip(min=NEARLY_FREE) * 1.0
+        while (left > 0).any() and len(chosen) < len(offered):
+            lacking = left > 0
+            shares = np.minimum(gains[lacking], left[lacking, None]) / self.need[lacking, None]
+            best = int((shares.sum(0) / worth).argmax())
+            chosen.append(int(offered[best]))
+            left -= gains[:, best]
+            worth[best] = np.inf
+        return chosen
+
+    def _pruned(self, chosen: list[int]) -> list[int]:
+        """The columns without those that are not needed, the last ones dropped first."""
+        gains = self.of(np.array(chosen, dtype=np.int64))
+        over, kept = gains.sum(1) - self.need, chosen.copy()
+        for index in np.flatnonzero((gains <= over[:, None]).all(0))[::-1]:
+            if (gains[:, index] <= over).all():
+                over = over - gains[:, index]
+                kept.remove(chosen[index])
+        return kept
+
+    def whole(self, solution: Relaxed, most: float) -> list[int] | None:
+        """A cover that costs at most `most`, if a short search finds one: branch and bound, depth first, taking first.
+
+        A column whose reduced cost exceeds what `most` leaves above the relaxation is decided: not in such a cover if
+        its share is 0, in each such cover if it is 1.
+        """
+        room = most - solution.bound + _ZERO
+        taken = (-solution.reduced > room) & (solution.share > 1 - _ZERO)
+        (open_,) = np.nonzero(~taken & ~((solution.reduced > room) & (solution.share < _ZERO)))
+        if len(open_) > _FEW:
+            return None
+        best, visited, stack = None, 0, [(np.flatnonzero(taken).tolist(), open_)]
+        while stack and visited < _NODES:
+            fixed, free = stack.pop()
+            visited += 1
+            node = self._after(fixed, free)
+            spent = math.fsum(self.each[fixed])
+            solved = node.relaxed(None, most - spent + _ZERO)
+            if solved is None or spent + solved.bound > most + _ZERO:
+                continue
+            found = [*fixed, *free[node.rounded(solved.share)].tolist()]
+            if (cost := math.fsum(self.each[found])) <= most:
+                best, most = found, cost - self.step
+            parts = np.where(np.abs(solved.share - 0.5) < 0.5 - _ZERO, solved.share, -1.0)
+            if parts.max(initial=-1.0) > 0:
+                branch = int(parts.argmax())
+                without = np.delete(free, branch)
+                stack += [(fixed, without), ([*fixed, int(free[branch])], without)]
+        return best
+
+    def relaxed(self, start: Basis | None, most: float) -> Relaxed | None:
+        """See `verale.search.programme.relaxed`."""
+        return relaxed(self.rows, self.given, self.need, self.each, start, most)
+
+    def _after(self, fixed: list[int], free: NDArray[np.int64]) -> _Gains:
+        """The problem that is left after some statements, with others."""
+        taken = np.zeros(len(self.each))
+        taken[fixed] = 1.0
+        where = self.columns[free]
+        return replace(
+            self,
+            **{name: getattr(self, name)[:, where] for name in ("favour", "against")},
+            **{name: getattr(self, name)[where] for name in ("low", "high")},
+            columns=np.arange(len(free)),
+            need=self.need - self.given(taken),
+            each=self.each[free],
+        )
 
 
 def _least(bounds: Floats, grid: tuple[Floats, Floats], solved: set[Pair]) -> tuple[Pair, float]:
@@ -242,80 +362,3 @@ def _around(values: Floats, grid: Floats, at: float) -> Floats:
     low, high = grid[max(0, index - 1)], grid[min(len(grid) - 1, index + 1)]
     between: Floats = values[(low <= values) & (values <= high)]
     return between
-
-
-def _relaxation(gains: Floats, each: Floats, lower: Floats, upper: Floats) -> _Relaxed | None:
-    """The solution with lower <= x <= upper; None where even all columns do not cover, or HiGHS gives up."""
-    from scipy.optimize import linprog
-
-    if not (gains @ upper > 1).all():
-        return None
-    bounds = np.stack([lower, upper], 1)
-    done: Any = linprog(each, A_ub=-gains, b_ub=-np.ones(len(gains)), bounds=bounds, method="highs")
-    if done.status != 0:
-        return None
-    return _Relaxed(done.x, float((each * done.x).sum()), np.maximum(-done.ineqlin.marginals, 0.0))
-
-
-def _rounded(gains: Floats, each: Floats, share: Floats) -> list[int]:
-    """A cover, the columns with the greatest shares first, of those that cost the same.
-
-    Full columns are taken. Of the others, the one that covers most of what is left for its cost is taken, until nothing
-    is left. Then columns that are not needed are dropped, the costliest and those with the smallest shares first.
-    """
-    chosen = np.flatnonzero(share > 1 - _ZERO).tolist()
-    left, offered = 1 - gains[:, chosen].sum(1), gains.copy()
-    offered[:, chosen] = 0.0
-    offered[:, share <= _ZERO] *= _ZERO  # only where rounding left a row open
-    while (left > 0).any():
-        best = int((np.minimum(offered, left.clip(min=0)[:, None]).sum(0) / each.clip(min=NEARLY_FREE)).argmax())
-        chosen.append(best)
-        left = left - gains[:, best]
-        offered[:, best] = 0.0
-    return _pruned(gains, sorted(chosen, key=lambda column: (each[column], -share[column])))
-
-
-def _pruned(gains: Floats, chosen: list[int]) -> list[int]:
-    """The columns without those that are not needed, the last ones dropped first."""
-    total, kept = gains[:, chosen].sum(1), chosen.copy()
-    for column in reversed(chosen):
-        if (total - gains[:, column] >= 1).all():
-            total = total - gains[:, column]
-            kept.remove(column)
-    return kept
-
-
-def _whole(gains: Floats, each: Floats, relaxed: _Relaxed, most: float, step: float) -> list[int] | None:
-    """A cover that costs at most `most`, if a short search finds one: branch and bound, depth first, taking first.
-
-    Costs of different covers count as different if they differ by `step`.
-
-    A column whose reduced cost exceeds what `most` leaves above the relaxation is decided: not in such a cover if its
-    share is 0, in each such cover if it is 1.
-    """
-    surplus, room = each - relaxed.prices @ gains, most - relaxed.cost + _ZERO
-    taken = (-surplus > room) & (relaxed.share > 1 - _ZERO)
-    (open_,) = np.nonzero(~taken & ~((surplus > room) & (relaxed.share < _ZERO)))
-    if len(open_) > _FEW:
-        return None
-    always = np.flatnonzero(taken).tolist()
-    need = 1 - gains[:, taken].sum(1)
-    undecided = need > 0
-    gains, need, best, visited = gains[undecided][:, open_], need[undecided], None, 0
-    most -= float(each[always].sum())
-    each = each[open_]
-    stack = [(np.zeros(len(open_)), np.ones(len(open_)))]
-    while stack and visited < _NODES and len(need):
-        lower, upper = stack.pop()
-        visited += 1
-        node = _relaxation(gains / need[:, None], each, lower, upper)
-        if node is None or node.cost > most + _ZERO:
-            continue
-        found = _rounded(gains / need[:, None], each, node.share)
-        if (cost := float(each[found].sum())) <= most:
-            best, most = [*always, *open_[found].tolist()], cost - step
-        branch = int(np.where(np.abs(node.share - 0.5) < 0.5 - _ZERO, node.share, -1.0).argmax())
-        without, with_ = upper.copy(), lower.copy()
-        without[branch], with_[branch] = 0.0, 1.0
-        stack += [(lower, without), (with_, upper)]
-    return best

@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 import torch
@@ -23,8 +22,9 @@ from verale.certificate import (
 from verale.errors import UsageError
 from verale.head import Head, digest
 from verale.paradigms import PARADIGMS, paradigms_of
-from verale.search.activations import Activations, StatedActivations, Trial
+from verale.search.activations import Activations
 from verale.search.digits import EXACT_DIGITS
+from verale.search.loosened import CEILING, FLOOR, Item
 from verale.search.needed import surely_needed
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
@@ -182,29 +182,20 @@ class _OfActivations:
             elif isinstance(each, FloorStatement):
                 lower = torch.full_like(lower, each.lower).masked_fill(observed.lower < each.lower, -torch.inf)
         self._all = self._activations.state(list(range(problem.head.size)), upper, lower)
-        trials: list[Trial] = [partial(StatedActivations.without_single, prototype=j) for j in self._all.prototypes]
-        self.items: list[_Item] = [*self._all.prototypes, "ceiling", "floor"]
-        self._without = dict(zip(self.items, [*trials, *_WITHOUT_CLAUSE], strict=True))
-        self.last: set[_Item] = {each.prototype for each in usual if isinstance(each, ActivationStatement)}
-        self.last |= {"ceiling", "floor"}
+        self.items: list[Item] = [*self._all.prototypes, CEILING, FLOOR]
+        self.last: set[Item] = {each.prototype for each in usual if isinstance(each, ActivationStatement)}
+        self.last |= {CEILING, FLOOR}
 
-    def left(self, order: list[_Item]) -> _Left[_Item]:
+    def left(self, order: list[Item]) -> _Left[Item]:
         """What is left after dropping in this order."""
-        stated, minimal = self._activations.without_needless(self._all, [self._without[item] for item in order])
+        stated, minimal = self._activations.without_needless(self._all, order)
         clauses = {
-            "ceiling": bool((stated.clauses.upper < torch.inf).any()),
-            "floor": bool((stated.clauses.lower > -torch.inf).any()),
+            CEILING: bool((stated.clauses.upper < torch.inf).any()),
+            FLOOR: bool((stated.clauses.lower > -torch.inf).any()),
         }
-        kept: list[_Item] = [*stated.prototypes, *(name for name, is_stated in clauses.items() if is_stated)]
+        kept: list[Item] = [*stated.prototypes, *(name for name, is_stated in clauses.items() if is_stated)]
         explanation = self._activations.explanation(stated, minimal)
         return _Left(frozenset(kept), explanation.statements, explanation.margins, explanation.minimal)
-
-
-_Item = int | str
-"""A prototype, or `ceiling` or `floor`."""
-
-_WITHOUT_CLAUSE: list[Trial] = [partial(StatedActivations.without_clause, lower=lower) for lower in (False, True)]
-"""What drops the ceiling, and the floor."""
 
 
 class _OfPatches:

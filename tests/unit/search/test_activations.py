@@ -29,7 +29,7 @@ def test_a_cover_states_what_is_true_and_counts_its_clauses(geometry):
     assert (stated.size, stated.prototypes) == (cover.size, prototypes) == (len(prototypes) + 2, prototypes)
     actual = activations.problem.activations
     assert (stated.ends.lower <= actual.lower).all() and (stated.ends.upper >= actual.upper).all()
-    without = stated.without_clause(lower=True).without_clause(lower=False)
+    without = activations.state(prototypes)
     assert without.size == len(prototypes) and without.clauses.lower.isinf().all()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -86,39 +87,64 @@ def test_without_clauses_none_is_stated():
         assert activations.least(activations.cover(cover)) > 0
 
 
+def gains_of(gains, each=None, need=1.0) -> fewest._Gains:
+    """The problem of some gains (R, K), which are those of upper ends."""
+    rivals, columns = gains.shape
+    return fewest._Gains(
+        favour=np.zeros(gains.shape),
+        low=np.zeros(columns),
+        against=gains,
+        high=np.ones(columns),
+        columns=np.arange(columns),
+        need=np.full(rivals, need),
+        each=np.ones(columns) if each is None else each,
+        step=1.0 if each is None else 1e-6,
+    )
+
+
 def test_rows_that_all_columns_leave_open_have_no_cover():
-    zeros, ones = np.zeros(3), np.ones(3)
-    assert fewest._relaxation(np.array([[0.3, 0.3, 0.3]]), ones, zeros, ones) is None
-    relaxed = fewest._relaxation(np.array([[0.3, 0.3, 0.9]]), ones, zeros, ones)
+    assert gains_of(np.array([[0.3, 0.3, 0.3]])).relaxed(None, math.inf) is None
+    problem = gains_of(np.array([[0.3, 0.3, 0.9]]))
+    relaxed = problem.relaxed(None, math.inf)
     assert relaxed.share.sum() == pytest.approx(1 + 0.1 / 0.3)
-    assert sorted(fewest._rounded(np.array([[0.3, 0.3, 0.9]]), ones, relaxed.share)) in ([0, 2], [1, 2])
+    assert sorted(problem.rounded(relaxed.share)) in ([0, 2], [1, 2])
 
 
 def test_a_row_that_rounding_leaves_open_is_closed_by_other_columns():
-    gains = np.array([[1 - 1e-9, 0.0, 0.5], [0.0, 1.0, 0.0]])
-    assert sorted(fewest._rounded(gains, np.ones(3), np.array([1.0, 1.0, 0.0]))) == [0, 1, 2]
+    problem = gains_of(np.array([[1 - 1e-9, 0.0, 0.5], [0.0, 1.0, 0.0]]))
+    assert sorted(problem.rounded(np.array([1.0, 1.0, 0.0]))) == [0, 1, 2]
+
+
+def test_a_cover_of_few_of_the_activations_is_one_of_all():
+    gains = np.eye(5) + np.roll(np.eye(5), 1, axis=1)
+    few = replace(gains_of(gains), columns=np.array([0, 2, 3]), each=np.ones(3))
+    assert few.rows(np.arange(5)).tolist() == few.of(np.arange(3)).tolist() == gains[:, [0, 2, 3]].tolist()
+    assert few.given(np.array([1.0, 0.5, 0.0])).tolist() == (gains[:, 0] + gains[:, 2] / 2).tolist()
 
 
 def test_whole_numbers_beat_the_rounded_relaxation():
     """Five rows in a circle, each covered by two neighbouring columns: three columns are needed, and are enough."""
-    gains, ones = np.eye(5) + np.roll(np.eye(5), 1, axis=1), np.ones(5)
-    relaxed = fewest._relaxation(gains, ones, np.zeros(5), ones)
-    assert relaxed.cost == pytest.approx(2.5)
-    assert len(fewest._whole(gains, ones, relaxed, 3, 1)) == 3
-    assert fewest._whole(gains, ones, relaxed, 2, 1) is None
-    many = fewest._Relaxed(np.tile(relaxed.share / 20, 20), relaxed.cost, relaxed.prices)
-    assert fewest._whole(np.tile(gains, 20), np.ones(100), many, 3, 1) is None
+    gains = np.eye(5) + np.roll(np.eye(5), 1, axis=1)
+    problem = gains_of(gains)
+    relaxed = problem.relaxed(None, math.inf)
+    assert relaxed.bound == pytest.approx(2.5)
+    assert len(problem.whole(relaxed, 3)) == 3
+    assert problem.whole(relaxed, 2) is None
+    many = gains_of(np.tile(gains, 20))
+    share, reduced = np.tile(relaxed.share / 20, 20), np.zeros(100)
+    assert many.whole(replace(relaxed, share=share, reduced=reduced), 3) is None
 
 
 def test_whole_numbers_cost_least():
     """Three columns of the circle are needed; of the five covers by three, the one without the two costly ones."""
     gains, each = np.eye(5) + np.roll(np.eye(5), 1, axis=1), np.array([1.0, 5.0, 1.0, 1.0, 1.5])
-    relaxed = fewest._relaxation(gains, each, np.zeros(5), np.ones(5))
+    problem = gains_of(gains, each)
+    relaxed = problem.relaxed(None, math.inf)
     cheapest = min(
         sum(each[list(chosen)])
         for count in range(6)
         for chosen in combinations(range(5), count)
         if (gains[:, list(chosen)].sum(1) >= 1).all()
     )
-    chosen = fewest._whole(gains, each, relaxed, 20.0, 1e-6)
-    assert each[chosen].sum() == cheapest >= relaxed.cost
+    chosen = problem.whole(relaxed, 20.0)
+    assert each[chosen].sum() == cheapest >= relaxed.bound
