@@ -56,20 +56,25 @@ class Lipschitz:
         if not isinstance(head.pooling, MaxPooling) or isinstance(head.similarity, Quadratic):
             raise UsageError("paradigm 'mixed' needs max pooling and a monotone similarity")
 
-    def ranges(self, observed: Enclosure) -> Enclosure:
-        """(P, P): row k is the range of every activation, given that of a_k alone; (P,) observed."""
-        ranges = pooled_activation(
-            self._head, self._nearest(self._near_of(observed.upper)), self._farthest(self._far_of(observed.lower))
-        )
-        own = torch.eye(len(observed.lower), dtype=torch.bool)
-        return Enclosure.unchecked(
-            torch.where(own, torch.maximum(ranges.lower, observed.lower), ranges.lower),
-            torch.where(own, torch.minimum(ranges.upper, observed.upper), ranges.upper),
-        )
+    def ranges(self, observed: Enclosure, stated: Tensor | None = None) -> Enclosure:
+        """(S, P): each row is the range of every activation, given that of a_k alone.
+
+        Args:
+            observed: (P,) that of each.
+            stated: (P,) bool, the S activations a_k; all by default.
+        """
+        size = len(observed.lower)
+        own = torch.arange(size) if stated is None else stated.nonzero()[:, 0]
+        near, far = self._near_of(observed.upper)[own], self._far_of(observed.lower)[own]
+        ranges = pooled_activation(self._head, self._nearest(near, own), self._farthest(far, own))
+        each = torch.arange(len(own))
+        ranges.lower[each, own] = torch.maximum(ranges.lower[each, own], observed.lower[own])
+        ranges.upper[each, own] = torch.minimum(ranges.upper[each, own], observed.upper[own])
+        return ranges
 
     def most(self, high: Tensor) -> Tensor:
         """(P,) upper ends of all activations, given upper ends of all (P,)."""
-        near = self._nearest(self._near_of(high)).amax(0)
+        near = self._nearest(self._near_of(high), slice(None)).amax(0)
         return torch.minimum(pooled_activation(self._head, near, near).upper, high)
 
     def _near_of(self, high: Tensor) -> Tensor:
@@ -106,22 +111,24 @@ class Lipschitz:
             good, bad = torch.where(holds, middle, good), torch.where(holds, bad, middle)
         return good
 
-    def _nearest(self, near: Tensor) -> Tensor:
-        """(P, P) lower bounds of all y, row k from a lower bound of y_k."""
+    def _nearest(self, near: Tensor, own: Tensor | slice) -> Tensor:
+        """(S, P) lower bounds of all y, each row from a lower bound (S,) of the y_k that `own` names."""
+        links = self._links[own]
         if self._distances:
-            least = down(down(near.sqrt())[:, None] - self._links).clamp(min=0)
+            least = down(down(near.sqrt())[:, None] - links).clamp(min=0)
             return torch.maximum(down(least.square()), self._near)
         y = near[:, None]
-        least = down(down(self._links * y) - up(self._sines * _sine(y)))
-        return torch.maximum(torch.where(y > -self._links, least, self._least), self._near)
+        least = down(down(links * y) - up(self._sines[own] * _sine(y)))
+        return torch.maximum(torch.where(y > -links, least, self._least), self._near)
 
-    def _farthest(self, far: Tensor) -> Tensor:
-        """(P, P) upper bounds of all y, row k from an upper bound of y_k."""
+    def _farthest(self, far: Tensor, own: Tensor | slice) -> Tensor:
+        """(S, P) upper bounds of all y, each row from an upper bound (S,) of the y_k that `own` names."""
+        links = self._links[own]
         if self._distances:
-            return torch.minimum(up(up(up(far.sqrt())[:, None] + self._links).square()), self._far)
+            return torch.minimum(up(up(up(far.sqrt())[:, None] + links).square()), self._far)
         y = far.clamp(max=1)[:, None]
-        most = up(up(self._links * y) + up(self._sines * _sine(y)))
-        return torch.minimum(torch.where(y < self._links, most, 1.0), self._far)
+        most = up(up(links * y) + up(self._sines[own] * _sine(y)))
+        return torch.minimum(torch.where(y < links, most, 1.0), self._far)
 
 
 def _distances(points: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
 from verale.search.tolerance import EXACT, SOME, Tolerance
 
-__all__ = ["NOISE", "Pair", "Problem", "UnexplainedError", "shortened"]
+__all__ = ["NOISE", "GivenUpError", "Pair", "Problem", "UnexplainedError", "shortened"]
 
 NOISE = 4
 """A margin must miss zero by so many of its rounding errors before minimality is claimed."""
@@ -31,6 +31,10 @@ Pair = tuple[int, int]
 
 class UnexplainedError(VeraleError):
     """The search has no explanation under the paradigm; the message says why."""
+
+
+class GivenUpError(UnexplainedError):
+    """The search was given up, because another explanation is smaller than what it would find."""
 
 
 @dataclass(frozen=True, eq=False)

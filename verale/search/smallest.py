@@ -82,7 +82,8 @@ def keep_smallest(problem: Problem, searches: Sequence[Search]) -> list[Kept]:
     solved: list[list[Solution]] = [[] for _ in range(len(problem))]
     for search in searches:
         best = [min(map(cost, given), default=math.inf) for given in solved]
-        most = [problem.costs.statements_below(each) if problem.costs else _shorter(problem, each) for each in best]
+        shorter = problem.costs.statements_below if problem.costs else partial(_shorter, problem, search.name)
+        most = list(map(shorter, best))
         for given, solution in zip(solved, search.solve(problem, most), strict=True):
             given.append(solution)
     names = [search.name for search in searches]
@@ -112,7 +113,8 @@ def _to_read(problem: Problem, solution: Solution) -> float:
     return math.inf if isinstance(solution, str) else to_read(solution[0], problem.head.size, problem.patches)
 
 
-def _shorter(problem: Problem, read: float) -> float:
-    """The most statements about patches, of two ends each, of which there is less to read than this."""
-    each = 3 + (problem.patches > 1)
+def _shorter(problem: Problem, paradigm: str, read: float) -> float:
+    """The most statements of which there is less to read than this: they have two ends each, a prototype and, where
+    they are about patches of several, a patch."""
+    each = 3 + (problem.patches > 1 and PARADIGMS[paradigm].spatial)
     return math.ceil(read / each) - 1 if math.isfinite(read) else math.inf

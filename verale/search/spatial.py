@@ -13,7 +13,7 @@ from verale.paradigms import ORDERS
 from verale.search import compiled, devices
 from verale.search.grow import Growth, grow
 from verale.search.needed import surely_needed
-from verale.search.problem import Problem
+from verale.search.problem import Pair, Problem
 from verale.search.prove import HOPELESS, Explained, SpatialExplanation, by_patch, propose_and_prove
 from verale.search.shrink import proved_margins, rows_from_scratch, shrink
 from verale.search.sweep import sweep
@@ -22,6 +22,7 @@ __all__ = [
     "GROWTHS",
     "UNSETTLED",
     "explain_spatial",
+    "first_statements",
     "is_launched",
     "is_searched_alone",
 ]
@@ -57,6 +58,16 @@ def explain_spatial(
         others = _explain_on_tensors(problem.take(images), paradigm, order, limits)
         explained |= zip(images, others, strict=True)
     return [explained[image] for image in range(len(problem))]
+
+
+def first_statements(problem: Problem, paradigm: Any) -> list[Pair]:
+    """Statements about the only image in the order in which they are added to it; none is dropped."""
+    if not problem.costs and is_searched_alone(problem.head, paradigm, ORDERS[0]):
+        from verale.search.compiled.image import image_arrays
+        from verale.search.compiled.statements import GUARDS, added_statements
+
+        return added_statements(problem, image_arrays(problem, paradigm), GUARDS[0])
+    return grow(problem, paradigm)[0][0].pairs
 
 
 def is_searched_alone(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:

@@ -108,3 +108,15 @@ def test_what_the_rule_needs() -> None:
     ):
         with pytest.raises(UsageError, match="mixed"):
             Lipschitz(head)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_some_rows_are_those_of_all(name):
+    head = head_of(name)
+    observed = Problem.of(head, as_patches(small_latents(head, images=1))).activations[0]
+    stated = torch.zeros(head.size, dtype=torch.bool)
+    stated[[1, 4]] = True
+    rule = Lipschitz(head)
+    every, some = rule.ranges(observed), rule.ranges(observed, stated)
+    assert torch.equal(some.lower, every.lower[stated]) and torch.equal(some.upper, every.upper[stated])
+    assert rule.ranges(observed, torch.zeros_like(stated)).shape == (0, head.size)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 import safetensors.torch
-from support.problems import tied_problem
+from support.problems import small_problem, tied_problem
 from support.small import small_head, small_latents, varied_head
 
 from verale.adapters.cabrnet import load_head
@@ -22,7 +22,7 @@ from verale.search.explain import explain
 from verale.search.options import SearchOptions
 from verale.search.paradigms import mixed
 from verale.search.paradigms.mixed import explain_mixed
-from verale.search.problem import UnexplainedError
+from verale.search.problem import GivenUpError, UnexplainedError
 
 HEADS = ("euclidean", "scaled", "cosine", "negated", "rooted", "cosine rectified")
 SHORT = ((0, 0.0), (128, 0.01))
@@ -108,6 +108,16 @@ def test_a_tie_gives_a_reason():
     with pytest.raises(UnexplainedError, match="though every activation is stated"):
         problem = tied_problem().take([0])
         explain_mixed(problem, Projection(problem.head), Lipschitz(problem.head))
+
+
+def test_it_gives_up_where_a_smaller_explanation_is_known(monkeypatch):
+    monkeypatch.setattr(mixed, "_FEW", 0)
+    problem = small_problem("euclidean").take([0])
+    known = Projection(problem.head), Lipschitz(problem.head)
+    size = len(explain_mixed(problem, *known).statements)
+    assert len(explain_mixed(problem, *known, size).statements) == size
+    with pytest.raises(GivenUpError, match="given up at"):
+        explain_mixed(problem, *known, 0)
 
 
 def test_the_work_is_bounded_by_counts(monkeypatch):

@@ -10,7 +10,7 @@ from support.small import small_head
 from verale.errors import UsageError
 from verale.search import Avoid, SearchOptions
 from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS
-from verale.search.problem import UnexplainedError
+from verale.search.problem import GivenUpError, UnexplainedError
 from verale.search.searches import SEARCHES
 
 NAMES = [("euclidean", "top_k"), ("softmax", "sparse"), ("euclidean", "mixed")]
@@ -32,10 +32,23 @@ def test_patches_cannot_be_avoided(geometry, name):
 
 
 def test_a_search_without_an_explanation_says_why(monkeypatch):
-    def fails(self, problem):
+    def fails(self, problem, most):
         raise UnexplainedError("no statement helps")
 
     problem = small_problem("euclidean", 1).take([0])
     search = SEARCHES["top_k"](problem.head, problem.patches, SearchOptions("top_k"))
     monkeypatch.setattr(type(search), "explain", fails)
     assert search.solve(problem, [float("inf")]) == ["no statement helps"]
+
+
+def test_what_is_given_up_is_not_tried_again_in_exact_numbers(monkeypatch):
+    tried = []
+
+    def gives_up(self, problem, most):
+        tried.append(most)
+        raise GivenUpError("too many")
+
+    problem = small_problem("euclidean", 1).take([0])
+    search = SEARCHES["mixed"](problem.head, problem.patches, SearchOptions("mixed"))
+    monkeypatch.setattr(type(search), "explain", gives_up)
+    assert search.solve(problem, [7]) == ["too many"] and tried == [7]

@@ -40,16 +40,20 @@ class Scripted:
 
 
 def test_the_least_to_read_is_kept_the_earlier_on_a_tie_and_each_is_told_what_it_has_to_beat():
-    """Each of these statements has three words to read, a statement about a patch four."""
+    """Each of these statements has three words to read, as `mixed` may state; a statement about a patch has four."""
     problem = small_problem("euclidean", 2).take([0, 1])
-    first, second, third = Scripted("a", [3, None]), Scripted("b", [3, 7]), Scripted("c", [2, None])
+    first, second, third = (
+        Scripted(*each) for each in (("top_k", [3, None]), ("mixed", [3, 7]), ("projection", [2, None]))
+    )
     kept = keep_smallest(problem, [first, second, third])
     assert (first.most, second.most, third.most) == ([math.inf] * 2, [2, math.inf], [2, 5])
-    assert [each.paradigm for each in kept] == ["c", "b"]
-    assert kept[0].others == (NotKept("a", 3), NotKept("b", 3))
-    assert kept[1].others == (NotKept("a", None, "no luck"), NotKept("c", None, "no luck"))
+    assert [each.paradigm for each in kept] == ["projection", "mixed"]
+    assert kept[0].others == (NotKept("top_k", 3), NotKept("mixed", 3))
+    assert kept[1].others == (NotKept("top_k", None, "no luck"), NotKept("projection", None, "no luck"))
     tie = keep_smallest(problem, [first, second])
-    assert [each.paradigm for each in tie] == ["a", "b"]
+    assert [each.paradigm for each in tie] == ["top_k", "mixed"]
+    keep_smallest(problem, [second, third, first])
+    assert (third.most, first.most) == ([2, 5], [1, 6])
 
 
 def test_a_reason_is_never_cheaper():

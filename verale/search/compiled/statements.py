@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from verale.search.compiled.shrink import shrink_statements
 from verale.search.grow import given_up
 from verale.search.problem import Pair, Problem
 
-__all__ = ["GUARDS", "ChosenStatements", "choose_statements"]
+__all__ = ["GUARDS", "ChosenStatements", "added_statements", "choose_statements"]
 
 GUARDS = (1e-6, 1e-5, 1e-4)
 """The search is not rounded: a margin counts as positive above a guard. If the proof fails, the next one is used."""
@@ -47,8 +49,7 @@ def choose_statements(
     Returns:
         None if the class stays open though every statement that could help is made.
     """
-    room = min(problem.head.size, problem.head.depth) + 1
-    end, statements = grow_statements(image, room, guard, float(most))
+    end, statements = _grown(problem, image, guard, most)
     if end == GIVEN_UP:
         return ChosenStatements([], given_up(len(statements)))
     if end != GROWN:
@@ -57,3 +58,13 @@ def choose_statements(
     early = np.array([pair in set(first) for pair in pairs], dtype=np.bool_)
     kept, _ = shrink_statements(image, statements, early, not problem.tolerance, guard)
     return ChosenStatements([pair for pair, keep in zip(pairs, kept.tolist(), strict=True) if keep])
+
+
+def added_statements(problem: Problem, image: ImageArrays, guard: float) -> list[Pair]:
+    """The statements in the order in which they are added, until the class follows, or none helps; see
+    `choose_statements`."""
+    return [(patch, prototype) for patch, prototype in _grown(problem, image, guard, math.inf)[1].tolist()]
+
+
+def _grown(problem: Problem, image: ImageArrays, guard: float, most: float) -> tuple[int, Any]:
+    return grow_statements(image, min(problem.head.size, problem.head.depth) + 1, guard, float(most))

@@ -11,7 +11,7 @@ from itertools import combinations, islice, product
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, Projection, activation_range, extend_all, pooling_of
+from verale.bounds import LinearMargins, Projection, activation_range
 from verale.bounds.lipschitz import Lipschitz
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Prices, Statement
 from verale.errors import UsageError
@@ -22,12 +22,14 @@ from verale.search.additions import Additions
 from verale.search.avoid import NONE_FOUND
 from verale.search.costs import Costs
 from verale.search.covering import Covering
-from verale.search.grow import grow
+from verale.search.grow import given_up
 from verale.search.options import SearchOptions
+from verale.search.overlapping import Overlapping
 from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OfActivations
-from verale.search.problem import Pair, Problem, UnexplainedError
-from verale.search.shrink import rows_from_scratch
+from verale.search.patches import Patches
+from verale.search.problem import GivenUpError, Pair, Problem, UnexplainedError
+from verale.search.spatial import first_statements
 from verale.search.tolerance import EXACT
 
 __all__ = ["MixedSearch", "explain_mixed"]
@@ -57,6 +59,10 @@ _REMOVED, _SWAPS = 3, 64
 """An exchange removes at most so many statements; of so many sets of them."""
 _SHORT, _LONG, _SHARE = 16, 64, 4
 """Explanations begin with none, _SHORT, or _LONG and a share of the statements about patches that projection finds."""
+_HOPELESS = 1.15
+"""Of 24 images, what was found first had at most so many times as many statements as what was found in the end."""
+_SHARES = 0.0, 0.3
+"""How much of what a statement says of other activations is counted first; both are tried, of many prototypes."""
 _SURE = 0.75
 """Of a relaxed covering, what is taken before the rest is solved again."""
 _ROUNDS = 3
@@ -112,7 +118,9 @@ class _Clauses:
         )
 
 
-def explain_mixed(problem: Problem, projection: Projection, lipschitz: Lipschitz) -> ActivationExplanation:
+def explain_mixed(
+    problem: Problem, projection: Projection, lipschitz: Lipschitz, most: float = math.inf
+) -> ActivationExplanation:
     """The cheapest explanation found of the only image of a problem; the smallest, where there are no costs.
 
     Statements about activations are chosen so that they cover what every rival lacks (`Covering`), for several
@@ -123,65 +131,30 @@ def explain_mixed(problem: Problem, projection: Projection, lipschitz: Lipschitz
         problem: one image.
         projection: how statements about patches bound observables.
         lipschitz: how an activation bounds the others.
+        most: the search is given up where it would not have at most so many statements.
 
     Raises:
+        GivenUpError: it was given up.
         UnexplainedError: all activations together do not prove the class.
 
     Soundness: an explanation is kept only if every margin is proved positive, rounded outward, from it alone.
     """
     image = _Image(problem, projection, lipschitz)
-    pairs = grow(problem, image.projection)[0][0].pairs
-    for count in sorted({0, min(len(pairs), _SHORT), min(len(pairs), _LONG + len(pairs) // _SHARE)}):
+    image.begin_with([], _HOPELESS * most)
+    pairs = first_statements(problem, projection)
+    for count in sorted({min(len(pairs), _SHORT), min(len(pairs), _LONG + len(pairs) // _SHARE)}):
+        before = image.best
         image.begin_with(pairs[:count])
+        if image.best is before and not image.has_few:  # then more pairs seldom help
+            break
     if image.best is None:
         reason = NONE_FOUND if problem.avoid else "the class stays open though every activation is stated"
         raise UnexplainedError(reason)
     return image.best
 
 
-class _Patches:
-    """Statements about patches of one image; they can be dropped.
-
-    Attributes:
-        pairs: the statements.
-        box: (P,) ranges of the activations, given these alone.
-    """
-
-    def __init__(self, problem: Problem, projection: Projection, pairs: list[Pair]) -> None:
-        self._problem, self._projection, self.pairs = problem, projection, list(pairs)
-        ranges = rows_from_scratch(problem, projection, [self.pairs]).range
-        pooling = pooling_of(problem.head)
-        self._pooled, self.box = pooling.dropping(ranges), pooling.box(ranges)
-
-    def copy(self) -> _Patches:
-        """The same statements, none dropped."""
-        return _Patches(self._problem, self._projection, self.pairs)
-
-    @property
-    def statements(self) -> list[PatchStatement]:
-        """The statements themselves."""
-        patches, prototypes = (self._problem.index([pair[side] for pair in self.pairs]) for side in (0, 1))
-        observed = self._problem.observed[patches, prototypes]
-        ends = zip(self.pairs, observed.lower.tolist(), observed.upper.tolist(), strict=True)
-        return [PatchStatement(*pair, lower, upper) for pair, lower, upper in ends]
-
-    def without(self, pair: Pair) -> tuple[Enclosure, Enclosure]:
-        """The ranges (1, P) of the pair's patch without it, and the box (P,) that they leave."""
-        patch = pair[0]
-        left = [[j for where, j in self.pairs if where == patch and (where, j) != pair]]
-        nothing, observed = self._projection.start(1), self._problem.observed
-        ranges = extend_all(self._projection, nothing, [patch], left, observed).range
-        return ranges, self._pooled.alone(self._problem.index([patch]), ranges)[0]
-
-    def drop(self, pair: Pair, ranges: Enclosure, box: Enclosure) -> None:
-        """Forget a pair, given what `without` gave."""
-        self._pooled.replace(self._problem.index([pair[0]]), ranges)
-        self.pairs.remove(pair)
-        self.box = box
-
-
 class _Image:
-    """One image, and the cheapest explanation of it so far, `best`."""
+    """One image, and the cheapest explanation of it so far, `best`; `has_few` prototypes or many."""
 
     def __init__(self, problem: Problem, projection: Projection, lipschitz: Lipschitz) -> None:
         if not isinstance(problem.margins, LinearMargins):
@@ -191,12 +164,11 @@ class _Image:
         self.projection, self._lipschitz = projection, lipschitz
         self._observed = problem.stated_activations()[0]
         self._left = problem.prototypes_left.cpu()
-        self._table = self._allowed(self._lipschitz.ranges(self._observed))
         self._range = activation_range(problem.head, problem.patches)
         self._highest = torch.tensor(sorted(set(self._observed.upper.tolist())), dtype=torch.float64)
         self._lowest = torch.tensor(sorted(set(self._observed.lower.tolist())), dtype=torch.float64)
         self._none = torch.zeros_like(self._observed.lower, dtype=torch.bool)
-        self._few = problem.head.size <= _FEW and problem.head.size * problem.head.classes <= _FEW_GAINS
+        self.has_few = problem.head.size <= _FEW and problem.head.size * problem.head.classes <= _FEW_GAINS
         self._ceilings: dict[int, _Clause] = {}
         self._floors: dict[int, _Clause] = {}
         self._level: Level = None
@@ -204,20 +176,26 @@ class _Image:
         self._each = torch.tensor(problem.costs.of_prototypes(problem.head.size), dtype=torch.float64)
         self.best: ActivationExplanation | None = None
 
-    def begin_with(self, pairs: list[Pair]) -> None:
-        """Look for explanations that begin with these pairs, unless these alone cost more than the best one."""
+    def begin_with(self, pairs: list[Pair], most: float = math.inf) -> None:
+        """Look for explanations that begin with these pairs, unless these alone cost more than the best one.
+
+        Of many prototypes, the search is given up where the first one has more than `most` statements.
+        """
         if self.best is not None and self._of_pairs(pairs) >= self._cost:
             return
-        base = _Patches(self._problem, self.projection, pairs)
-        if self._few:
+        base = Patches(self._problem, self.projection, pairs)
+        if self.has_few:
             self._begin_with_few(base)
             return
         if self._level is None:
             values = self._values(base.box)
             self._level = min(values, key=values.__getitem__)
-        self._keep(self._solved(base, (self._level, None)))
+        for share in _SHARES:
+            self._keep(self._solved(base.copy(), (self._level, None), share))
+            if self.best is not None and self._size > most:
+                raise GivenUpError(given_up(len(self.best.statements)))
 
-    def _begin_with_few(self, base: _Patches) -> None:
+    def _begin_with_few(self, base: Patches) -> None:
         """Of few prototypes: at most two statements about activations, then coverings for several pairs of clauses."""
         promising = self._additions.promising(base.box).cpu() & self._left
         for kept in (self._none, *self._single()[promising]):
@@ -250,9 +228,10 @@ class _Image:
         """(P, P) bool, the sets of one activation."""
         return torch.eye(len(self._none), dtype=torch.bool)
 
-    def _allowed(self, table: Enclosure) -> Enclosure:
-        """(P, P) the table, where what must not be stated tells nothing."""
-        avoided = ~self._problem.prototypes_left[:, None]
+    @cached_property
+    def _table(self) -> Enclosure:
+        """(P, P) row k has the ranges that follow from the statement about a_k; one that is avoided tells nothing."""
+        table, avoided = self._lipschitz.ranges(self._observed), ~self._left[:, None]
         return Enclosure(table.lower.masked_fill(avoided, -torch.inf), table.upper.masked_fill(avoided, torch.inf))
 
     def _values(self, base: Enclosure) -> dict[int, float]:
@@ -329,7 +308,8 @@ class _Image:
                     clauses = replace(clauses, ceiling=self._ceiling_at(upper, self._among(exempt)))
                 case FloorStatement(exempt, lower):
                     clauses = replace(clauses, floor=self._floor_at(lower, self._among(exempt)))
-        return self._margins(self._box(_Patches(self._problem, self.projection, pairs).box, stated, clauses))
+        own = self._lipschitz.ranges(self._observed, stated)
+        return self._margins(_told(clauses.cut(Patches(self._problem, self.projection, pairs).box), own))
 
     def _among(self, prototypes: Sequence[int]) -> Tensor:
         among = self._none.clone()
@@ -338,13 +318,7 @@ class _Image:
 
     def _box(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> Enclosure:
         """(P,) ranges of the activations: those of the statements about patches, cut by all others."""
-        box = clauses.cut(base)
-        if not bool(stated.any()):
-            return box
-        return Enclosure.unchecked(
-            torch.maximum(box.lower, self._table.lower[stated].amax(0)),
-            torch.minimum(box.upper, self._table.upper[stated].amin(0)),
-        )
+        return _told(clauses.cut(base), self._table[stated])
 
     def _margins(self, box: Enclosure) -> Tensor:
         return self._problem.margins.lower(box[None, None])[0, 0]
@@ -358,20 +332,27 @@ class _Image:
     def _relaxed(self, base: Enclosure, levels: tuple[Level, Level]) -> float:
         """About what the statements cost that a pair of ceiling and floor needs, the pair counted."""
         clauses = self._clauses(levels)
+        if not self.has_few:
+            box = self._box(base, self._none, clauses)
+            return self._overlapping.needed(box, _SHARES[0]) + clauses.cost(self._costs)
         relaxed = self._covering(base, self._none, clauses).relaxed()
         return math.inf if relaxed is None else relaxed[0] + clauses.cost(self._costs)
 
-    def _chosen(self, base: Enclosure, clauses: _Clauses) -> list[int]:
+    def _chosen(self, base: Enclosure, clauses: _Clauses, share: float) -> list[int]:
         """Statements about activations that entail the class, the surest first."""
         chosen: list[int] = []
         stated, left = self._none.clone(), torch.zeros(len(self._none), dtype=torch.float64)
+        if not self.has_few:
+            chosen, others = self._overlapping.chosen(self._box(base, self._none, clauses), share)
+            stated[chosen] = True
+            return chosen + self._until_proved(base, stated, clauses, others)
         for _ in range(_ROUNDS):
             covering = self._covering(base, stated, clauses)
             relaxed = covering.relaxed()
             if relaxed is None:
                 break
             # HiGHS prints a line on some programmes with costs, so these are not solved in integers.
-            whole = self._few and not self._costs
+            whole = self.has_few and not self._costs
             left = (covering.solved(relaxed[1]) if whole else relaxed[1]) * self._left
             sure = [k for k in left.argsort(descending=True).tolist() if left[k] > _SURE and not stated[k]]
             stated[sure] = True
@@ -379,7 +360,11 @@ class _Image:
             if not sure or self._proved(base, stated, clauses):
                 break
         rest = [k for k in left.argsort(descending=True, stable=True).tolist() if self._left[k] and not stated[k]]
-        low, high = 0, len(rest)
+        return chosen + self._until_proved(base, stated, clauses, rest)
+
+    def _until_proved(self, base: Enclosure, stated: Tensor, clauses: _Clauses, rest: list[int]) -> list[int]:
+        """The first of some more statements, as many as prove the class."""
+        low, high = 0, 0 if self._proved(base, stated, clauses) else len(rest)
         while low < high:
             middle = (low + high) // 2
             trial = stated.clone()
@@ -388,18 +373,20 @@ class _Image:
                 high = middle
             else:
                 low = middle + 1
-        return chosen + rest[:high]
+        return rest[:high]
 
-    def _solved(self, patches: _Patches, levels: tuple[Level, Level]) -> ActivationExplanation | None:
+    def _solved(
+        self, patches: Patches, levels: tuple[Level, Level], share: float = 1.0
+    ) -> ActivationExplanation | None:
         """An explanation with a given ceiling and floor, or less."""
         clauses = self._clauses(levels)
-        chosen = self._chosen(patches.box, clauses)
+        chosen = self._chosen(patches.box, clauses, share)
         stated = self._none.clone()
         stated[chosen] = True
         return self._dropped(patches, stated, clauses, chosen) if self._proved(patches.box, stated, clauses) else None
 
     def _dropped(
-        self, patches: _Patches, stated: Tensor, clauses: _Clauses, order: Sequence[int] = ()
+        self, patches: Patches, stated: Tensor, clauses: _Clauses, order: Sequence[int] = ()
     ) -> ActivationExplanation | None:
         """What is left of an explanation from which nothing can be dropped: the clauses are tried first, then the
         costliest statements.
@@ -410,20 +397,20 @@ class _Image:
         for fewer in (replace(clauses, ceiling=None), replace(clauses, floor=None), _Clauses()):
             if fewer.size < clauses.size and self._proved(patches.box, stated, fewer):
                 clauses = fewer
-        for pair in sorted(patches.pairs, key=self._costs.of_pair)[::-1]:
-            ranges, box = patches.without(pair)
-            if self._proved(box, stated, clauses):
-                patches.drop(pair, ranges, box)
-        for _ in range(_EXCHANGES if self._few else 0):
+        told = self._box(self._range, stated, clauses)
+        patches.drop(
+            sorted(patches.pairs, key=self._costs.of_pair)[::-1],
+            lambda boxes: (self._problem.margins.lower(boxes.intersect(told)[None])[0] > 0).all(1),
+        )
+        for _ in range(_EXCHANGES if self.has_few else 0):
             if (exchanged := self._exchanged(patches.box, stated, clauses)) is None:
                 break
             (stated, clauses), order = exchanged, ()
         each: list[float] = self._each.tolist()
-        for k in sorted(order or stated.nonzero()[:, 0].tolist(), key=each.__getitem__)[::-1]:
-            stated[k] = False
-            if not self._proved(patches.box, stated, clauses):
-                stated[k] = True
-        again = _Patches(self._problem, self.projection, patches.pairs)
+        members = sorted(order or stated.nonzero()[:, 0].tolist(), key=each.__getitem__)
+        stated = self._none.clone()
+        stated[self._overlapping.pruned(clauses.cut(patches.box), members)] = True
+        again = Patches(self._problem, self.projection, patches.pairs)
         margins = self._margins(self._box(again.box, stated, clauses))
         if not bool((margins > 0).all()):
             return None
@@ -473,6 +460,10 @@ class _Image:
         return (stated, clauses) if self._proved(base, stated, clauses) else None
 
     @cached_property
+    def _overlapping(self) -> Overlapping:
+        return Overlapping(self._linear, self._table, self._each, self._left)
+
+    @cached_property
     def _additions(self) -> Additions:
         """Of an activation, a ceiling and a floor."""
         ceilings, floors = self._levels()
@@ -503,6 +494,13 @@ class _Image:
             self.best = explanation
 
 
+def _told(box: Enclosure, rows: Enclosure) -> Enclosure:
+    """A box (P,), cut by what each of some statements (S, P) says."""
+    if not len(rows.lower):
+        return box
+    return box.intersect(Enclosure.unchecked(rows.lower.amax(0), rows.upper.amin(0)))
+
+
 class MixedSearch(OfActivations):
     """See `explain_mixed`."""
 
@@ -523,9 +521,9 @@ class MixedSearch(OfActivations):
         if head.classes > _CLASSES:
             raise UsageError(f"paradigm 'mixed' takes at most {_CLASSES} classes, not {head.classes}; use 'top_k'")
 
-    def explain(self, problem: Problem) -> ActivationExplanation:
+    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OfActivations`."""
-        return explain_mixed(problem, *self._known)
+        return explain_mixed(problem, *self._known, most)
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""

@@ -16,7 +16,7 @@ from verale.search.digits import FEW_DIGITS, FEWEST_DIGITS
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.priced import PricedActivations
-from verale.search.problem import Problem, UnexplainedError, shortened
+from verale.search.problem import GivenUpError, Problem, UnexplainedError, shortened
 from verale.search.smallest import Solution
 from verale.search.stated import Stated
 from verale.search.tolerance import Tolerance
@@ -40,27 +40,33 @@ class OfActivations(ParadigmSearch):
         return True
 
     @abstractmethod
-    def explain(self, problem: Problem) -> ActivationExplanation:
-        """An explanation of the only image, its margins proved. Raises UnexplainedError."""
+    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
+        """An explanation of the only image, its margins proved.
+
+        Raises:
+            GivenUpError: it would have more than `most` statements.
+            UnexplainedError: there is none.
+        """
 
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
         """See `ParadigmSearch`."""
-        return [self._of_one(problem.take([image])) for image in range(len(problem))]
+        return [self._of_one(problem.take([image]), limit) for image, limit in enumerate(most)]
 
-    def _of_one(self, image: Problem) -> Solution:
+    def _of_one(self, image: Problem, most: float) -> Solution:
         """Statements about activations are chosen in short numbers at once: it takes no longer, and costs few."""
+        reason, tried = "", [image]
         if self.options.digits == FEWEST_DIGITS and not image.tolerance:
-            short = self._solution(image.widened(Tolerance(digits=FEW_DIGITS)))
-            if not isinstance(short, str):
-                return short
-        return self._solution(image)
-
-    def _solution(self, image: Problem) -> Solution:
-        try:
-            found = self.explain(image)
-        except UnexplainedError as error:
-            return str(error)
-        return found.statements, shortened(found.margins), found.minimal, ()
+            tried.insert(0, image.widened(Tolerance(digits=FEW_DIGITS)))
+        for each in tried:
+            try:
+                found = self.explain(each, most)
+            except GivenUpError as error:
+                return str(error)
+            except UnexplainedError as error:
+                reason = str(error)
+                continue
+            return found.statements, shortened(found.margins), found.minimal, ()
+        return reason
 
 
 class OfActivationsAlone(OfActivations):

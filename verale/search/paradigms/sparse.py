@@ -66,7 +66,7 @@ class SparseSearch(OfActivationsAlone):
 
     name = "sparse"
 
-    def explain(self, problem: Problem) -> ActivationExplanation:
+    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OfActivations`."""
         return explain_sparse(problem)
 

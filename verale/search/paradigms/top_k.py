@@ -81,6 +81,6 @@ class TopKSearch(OfActivationsAlone):
 
     name = "top_k"
 
-    def explain(self, problem: Problem) -> ActivationExplanation:
+    def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OfActivations`."""
         return explain_top_k(problem)
