@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 import torch
 
+from verale.bounds import products
 from verale.bounds.products import gram
 from verale.rounding import gamma
 
@@ -42,6 +43,14 @@ def test_the_order_of_coordinates_does_not_matter(depth):
             not torch.equal(rows[:, order] @ rows[:, order].T, rows @ rows.T)
             for order in (torch.arange(depth).flip(0), torch.randperm(depth))
         )
+
+
+@pytest.mark.parametrize("bytes_", [1, 8 * 30 * 7])
+def test_some_rows_at_once_have_the_same_bits(monkeypatch, bytes_):
+    rows = vectors(30, 40, 4.0, 3)
+    found = gram(rows)
+    monkeypatch.setattr(products, "_AT_ONCE", bytes_)
+    assert torch.equal(gram(rows), found)
 
 
 def test_it_is_symmetric():
