@@ -264,7 +264,9 @@ HEADS: Mapping[str, Callable[[Path, int], Subject]] = {
 SMALLER: Mapping[str, Callable[[Path, int], Subject]] = {
     "cub-protopnet-40": _cub_metric("cub-protopnet-40", seed=203, cosine=False, shift=0.0, spread=1.0, classes=4),
     "cub-protopnet-500": _cub_metric("cub-protopnet-500", seed=204, cosine=False, shift=0.0, spread=1.0, classes=50),
+    "cub-protopnet-5000": _cub_metric("cub-protopnet-5000", 207, cosine=False, shift=0.0, spread=1.0, classes=500),
+    "cub-protopnet-10000": _cub_metric("cub-protopnet-10000", 208, cosine=False, shift=0.0, spread=1.0, classes=1000),
     "cub-cosine-40": _cub_metric("cub-cosine-40", seed=205, cosine=True, shift=-2.5, spread=4.0, classes=4),
     "cub-cosine-500": _cub_metric("cub-cosine-500", seed=206, cosine=True, shift=-2.5, spread=4.0, classes=50),
 }
-"""Heads of the same kind with fewer prototypes, which tell how times grow; only by name."""
+"""Heads of the same kind with fewer or more prototypes, which tell how times grow; only by name."""

@@ -72,10 +72,12 @@ class Lipschitz:
         ranges.upper[each, own] = torch.minimum(ranges.upper[each, own], observed.upper[own])
         return ranges
 
-    def most(self, high: Tensor) -> Tensor:
-        """(P,) upper ends of all activations, given upper ends of all (P,)."""
-        near = self._nearest(self._near_of(high), slice(None)).amax(0)
-        return torch.minimum(pooled_activation(self._head, near, near).upper, high)
+    def most(self, high: Tensor, of: Tensor | None = None) -> Tensor:
+        """(P,) upper ends of all activations, given upper ends of all (P,); only those `of` (P,) bool are tightened."""
+        of = torch.ones_like(high, dtype=torch.bool) if of is None else of
+        near = torch.full_like(high, self._least)
+        near[of] = self._nearest(self._near_of(high), slice(None), of).amax(0)
+        return torch.where(of, torch.minimum(pooled_activation(self._head, near, near).upper, high), high)
 
     def _near_of(self, high: Tensor) -> Tensor:
         """(P,) lower bounds of y, given upper ends of the activations."""
@@ -111,15 +113,15 @@ class Lipschitz:
             good, bad = torch.where(holds, middle, good), torch.where(holds, bad, middle)
         return good
 
-    def _nearest(self, near: Tensor, own: Tensor | slice) -> Tensor:
-        """(S, P) lower bounds of all y, each row from a lower bound (S,) of the y_k that `own` names."""
-        links = self._links[own]
+    def _nearest(self, near: Tensor, own: Tensor | slice, of: Tensor | slice = slice(None)) -> Tensor:
+        """(S, P) lower bounds of y, for the columns `of`; each row from that (S,) of the y_k that `own` names."""
+        links = self._links[own][:, of]
         if self._distances:
             least = down(down(near.sqrt())[:, None] - links).clamp(min=0)
-            return torch.maximum(down(least.square()), self._near)
+            return torch.maximum(down(least.square()), self._near[of])
         y = near[:, None]
-        least = down(down(links * y) - up(self._sines[own] * _sine(y)))
-        return torch.maximum(torch.where(y > -links, least, self._least), self._near)
+        least = down(down(links * y) - up(self._sines[own][:, of] * _sine(y)))
+        return torch.maximum(torch.where(y > -links, least, self._least), self._near[of])
 
     def _farthest(self, far: Tensor, own: Tensor | slice) -> Tensor:
         """(S, P) upper bounds of all y, each row from an upper bound (S,) of the y_k that `own` names."""

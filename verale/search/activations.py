@@ -18,9 +18,6 @@ from verale.search.problem import Problem
 
 __all__ = ["ActivationExplanation", "Activations", "StatedActivations"]
 
-_MOST_COLUMNS = 2**13
-"""Of a linear programme."""
-
 _KEPT = 0.5
 """The share of the least margin that stays when statements lose a side."""
 
@@ -94,10 +91,9 @@ class Activations:
 
     @property
     def covering(self) -> FewestActivations | None:
-        """The problem of finding the fewest statements; None where the readout is not linear, or HiGHS would take
-        minutes."""
+        """The problem of finding the fewest statements; None where the readout is not linear."""
         margins = self.problem.margins
-        if not isinstance(margins, LinearMargins) or self.problem.head.size > _MOST_COLUMNS:
+        if not isinstance(margins, LinearMargins):
             return None
         left = self.problem.avoid.prototypes_left(self.problem.head.size)
         return FewestActivations(margins, self.observed, self.range, left, self.problem.costs)

@@ -28,6 +28,8 @@ _ZERO = 1e-9
 """What counts as zero; rows are scaled so that all columns together give 1."""
 _TOGETHER = 8, 12
 """So many violated rows are entered at once, or one in so many of all."""
+_FIRST = 32
+"""So many ratios are sorted first: a step seldom passes more."""
 _REFACTORED = 64
 """After so many steps the inverse of the basis is computed anew."""
 _STEPS = 20
@@ -199,9 +201,7 @@ class _Tableau:
         names = np.concatenate([may, self._count + other])
         slopes = np.abs(np.concatenate([own[may], surplus[other]]))
         ratios = np.abs(np.concatenate([self.reduced[may], self.prices[other]])) / slopes
-        order = np.argsort(ratios, kind="stable")
-        passed = np.cumsum((slopes * np.concatenate([np.ones(len(may)), self._room[other]]))[order])
-        place = int(np.searchsorted(passed, way))
+        order, place = _reached(ratios, slopes * np.concatenate([np.ones(len(may)), self._room[other]]), way)
         if place >= len(order):
             return False
         self._flip(names[order[:place]])
@@ -261,3 +261,13 @@ class _Tableau:
         self._is_up, self._is_full = (self.reduced < 0) & ~self._is_basic, self.prices < 0
         self._left = self._need - self._matrix[:, self._is_up].sum(1) + self._room * self._is_full
         return True
+
+
+def _reached(ratios: Floats, falls: Floats, way: float) -> tuple[Indices, int]:
+    """The order of the ratios, as far as it is needed, and the first place to which all falls together make the way."""
+    first = np.arange(len(ratios))
+    if len(first) > 2 * _FIRST:
+        few = np.flatnonzero(ratios <= np.partition(ratios, _FIRST)[_FIRST])
+        first = few if falls[few].sum() > way else first
+    order = first[np.argsort(ratios[first], kind="stable")]
+    return order, int(np.searchsorted(np.cumsum(falls[order]), way))

@@ -283,7 +283,7 @@ class _Image:
 
     def _ceiling_at(self, upper: float, exempt: Tensor) -> _Clause:
         ends = torch.where(exempt, self._range.upper, self._range.upper.clamp(max=upper))
-        return _Clause(upper, exempt, torch.where(exempt, self._lipschitz.most(ends), ends))
+        return _Clause(upper, exempt, self._lipschitz.most(ends, exempt))
 
     def _floor(self, level: int) -> _Clause:
         if level not in self._floors:
