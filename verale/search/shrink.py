@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from verale.bounds import SpatialParadigm, extend_all, pooling_of, put, take
+from verale.bounds import Simplex, SpatialParadigm, extend_all, pooling_of, put, take
 from verale.rounding import Enclosure
 from verale.search.problem import Pair, Problem
 
@@ -165,8 +165,7 @@ class _Shrinker:
     def _without_one(self, pairs: list[Pair]) -> Any:
         """Rows for each pair's patch without the pair, built in the order of the proof from scratch."""
         left = [[j for j in self._stated[patch] if j != prototype] for patch, prototype in pairs]
-        nothing = self._paradigm.start(len(pairs))
-        return extend_all(self._paradigm, nothing, [patch for patch, _ in pairs], left, self._problem.observed)
+        return _rows_of(self._problem, self._paradigm, [patch for patch, _ in pairs], left)
 
     def _patches(self, pairs: list[Pair]) -> Tensor:
         return self._problem.index([patch for patch, _ in pairs])
@@ -192,12 +191,10 @@ def without_each(
     Returns:
         The pairs left out, and the rows without each.
     """
-    if paradigm.ordered:
+    if paradigm.ordered or isinstance(paradigm, Simplex):
         pairs = [(where, j) for where, stated in groups.items() for j in stated]
         left = [[k for k in groups[where] if k != j] for where, j in pairs]
-        return pairs, extend_all(
-            paradigm, paradigm.start(len(pairs)), [where for where, _ in pairs], left, problem.observed
-        )
+        return pairs, _rows_of(problem, paradigm, [where for where, _ in pairs], left)
     nodes = [(where, 0, len(stated)) for where, stated in groups.items()]
     rows = paradigm.start(len(nodes))
     while any(end - begin > 1 for _, begin, end in nodes):
@@ -219,8 +216,23 @@ def rows_from_scratch(problem: Problem, paradigm: SpatialParadigm[Any], explanat
     """Rows (N * L) that know the explanations alone, not how the search came to them."""
     stated = problem.by_patch(explanations)
     where = list(stated)
-    built = extend_all(paradigm, paradigm.start(len(where)), where, list(stated.values()), problem.observed)
+    built = _rows_of(problem, paradigm, where, list(stated.values()))
     return put(paradigm.start(len(problem) * problem.patches), problem.index(where), built)
+
+
+def _rows_of(problem: Problem, paradigm: SpatialParadigm[R], where: list[int], prototypes: list[list[int]]) -> R:
+    """Rows that know statements alone: those of masses all at once, others one after the other.
+
+    Args:
+        where: the patch of each row.
+        prototypes: what is stated of it.
+    """
+    if not isinstance(paradigm, Simplex):
+        return extend_all(paradigm, paradigm.start(len(where)), where, prototypes, problem.observed)
+    counts, stated = problem.index(list(map(len, prototypes))), problem.index([j for each in prototypes for j in each])
+    row = torch.arange(len(where)).repeat_interleave(counts)
+    rows: Any = paradigm.from_statements(len(where), row, stated, problem.observed[problem.index(where)[row], stated])
+    return rows
 
 
 def chunks(items: list[int], weight: Any) -> list[list[int]]:

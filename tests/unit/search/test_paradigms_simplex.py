@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from support.problems import small_problem
 from support.small import small_head, small_latents
 
 from verale.paradigms import ORDERS
@@ -28,3 +31,16 @@ def test_the_smaller_of_both_orders_is_kept():
 def test_an_order_that_is_chosen_is_the_only_one(order):
     search = SEARCHES["simplex"](small_head("softmax"), 5, SearchOptions("simplex", order))
     assert search.orders == (ORDERS if order is None else (order,))
+
+
+def test_the_second_order_is_told_how_many_statements_the_first_one_has(monkeypatch):
+    problem = small_problem("softmax")
+    search = SEARCHES["simplex"](problem.head, problem.patches, SearchOptions("simplex"))
+    told = []
+    explain_ = type(search).explain
+    monkeypatch.setattr(type(search), "explain", lambda self, *given: told.append(given[1:]) or explain_(self, *given))
+    search.propose(problem, [2.0] + [math.inf] * (len(problem) - 1))
+    monkeypatch.undo()
+    sizes = [len(each.pairs) for each in search.explain(problem, ORDERS[0], [math.inf] * len(problem))]
+    assert [order for order, _ in told] == list(ORDERS)
+    assert told[1][1] == [2.0, *sizes[1:]]

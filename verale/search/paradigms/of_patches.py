@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
@@ -61,10 +62,16 @@ class OfPatches(ParadigmSearch):
         return sum(int(getattr(row, field.name).nbytes) for field in fields(row))
 
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
-        """See `ParadigmSearch`: of all orders the cheapest."""
-        solutions, *others = (self._in_order(problem, order, most) for order in self.orders)
-        for more in others:
-            solutions = list(map(partial(cheaper, problem.costs), solutions, more))
+        """See `ParadigmSearch`: of all orders the cheapest. A later one is given up where it would have more
+        statements."""
+        first, *later = self.orders
+        solutions = self._in_order(problem, first, most)
+        for order in later:
+            limits = most
+            if not problem.costs:
+                sizes = (math.inf if isinstance(known, str) else len(known[0]) for known in solutions)
+                limits = list(map(min, most, sizes))
+            solutions = list(map(partial(cheaper, problem.costs), solutions, self._in_order(problem, order, limits)))
         return solutions
 
     def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
