@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import resource
 import sys
 import time
 from collections import Counter
@@ -67,6 +68,8 @@ class Measured:
         proved, unproved: certificates that the checker proved, and why it did not prove the others; None if there are
             no certificates, because only the size was computed.
         explain_seconds, audit_seconds: processor seconds, all images together.
+        peak: the most memory, in GiB, that this process had until all images were explained, its libraries and what it
+            did before counted.
     """
 
     paradigm: str
@@ -82,6 +85,7 @@ class Measured:
     unproved: list[str] = field(default_factory=list)
     explain_seconds: float = 0.0
     audit_seconds: float = 0.0
+    peak: float = 0.0
 
     @property
     def found(self) -> list[int]:
@@ -91,19 +95,23 @@ class Measured:
 
 def measure(head: Head, latents: Tensor, paradigm: str, digits: int | str = FEWEST_DIGITS) -> Measured:
     """Explain images (N, L, D), and audit each certificate with its latents; its minimality too where that is quick."""
-    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
     measured = Measured(paradigm, digits)
     batches = Batches(head, latents, SearchOptions(paradigm, digits=digits))
-    for first in batches.starts:
-        start = time.process_time()
-        results = batches.explain(first)
-        measured.explain_seconds += time.process_time() - start
-        for result in results:
-            if isinstance(result.explanation, Certificate):
-                _audit(measured, auditor, result.explanation)
-                _read(measured, result.explanation, head.size)
-            measured.sizes.append(result.explanation.size if isinstance(result.explanation, Certificate) else None)
+    start = time.process_time()
+    explanations = [result.explanation for first in batches.starts for result in batches.explain(first)]
+    measured.explain_seconds, measured.peak = time.process_time() - start, _peak()
+    auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents.contiguous()}))
+    for explanation in explanations:
+        if isinstance(explanation, Certificate):
+            _audit(measured, auditor, explanation)
+            _read(measured, explanation, head.size)
+        measured.sizes.append(explanation.size if isinstance(explanation, Certificate) else None)
     return measured
+
+
+def _peak() -> float:
+    """GiB; on macOS the system counts bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
 
 
 def _audit(measured: Measured, auditor: Auditor, certificate: Certificate) -> None:
@@ -192,8 +200,8 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
         *(f"- {key}: {value}" for key, value in facts.items()),
         "",
         "| head | paradigm | digits | images | explained | proved | minimal | mean size | least | most |"
-        " one end stated | to read | prototypes bounded | digits told | explain s | audit s |",
-        "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        " one end stated | to read | prototypes bounded | digits told | explain s | audit s | peak GiB |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         *(_row(name, each) for name, row in measured.items() for each in row),
         "",
         f"`{SMALLEST}` keeps of each image what has the least to read; in brackets how often each paradigm gave it."
@@ -201,7 +209,8 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
         " needed dropped; sizes alone. Digits: the option of that name. Minimal: explanations that claim it. One end"
         " stated: statements about one observable with a bound on one side only, in % of all. To read: numbers and"
         " names, in the mean. Prototypes bounded: in % of all. Digits told: of the number with most: mean, most."
-        " Seconds: processor seconds an image, one thread. An audit proves entailment, the instance, and minimality"
+        " Seconds: processor seconds an image, one thread. Peak: the most memory that the process had until then, its"
+        " libraries and what it did before counted. An audit proves entailment, the instance, and minimality"
         " where it is claimed of statements about activations, by what `verale audit` takes by default.",
         "",
         "## Image by image",
@@ -233,6 +242,7 @@ def _row(name: str, each: Measured) -> str:
         f"{fmean(each.told):.1f}, {max(each.told)}" if each.told else "-",
         f"{each.explain_seconds / len(each.sizes):.3f}",
         f"{each.audit_seconds / max(1, len(found)):.3f}" if audited else "-",
+        f"{each.peak:.2f}" if audited else "-",
     )
     return f"| {' | '.join(cells)} |"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
@@ -73,19 +73,28 @@ class Lipschitz:
         return ranges
 
     def most(self, high: Tensor, of: Tensor | None = None) -> Tensor:
-        """(P,) upper ends of all activations, given upper ends of all (P,); only those `of` (P,) bool are tightened."""
+        """(..., P) upper ends of all activations, given upper ends of all (..., P); only those `of` (..., P) bool are
+        tightened."""
         of = torch.ones_like(high, dtype=torch.bool) if of is None else of
         near = torch.full_like(high, self._least)
-        near[of] = self._nearest(self._near_of(high), slice(None), of).amax(0)
+        for found, known, where in _by_row(near, self._near_of(high), of):
+            found[where] = self._nearest(known, slice(None), where).amax(0)
         return torch.where(of, torch.minimum(pooled_activation(self._head, near, near).upper, high), high)
 
+    def least(self, low: Tensor, of: Tensor) -> Tensor:
+        """The same for lower ends."""
+        far = self._far.expand_as(low).clone()
+        for found, known, where in _by_row(far, self._far_of(low), of):
+            found[where] = self._farthest(known, slice(None), where).amin(0)
+        return torch.where(of, torch.maximum(pooled_activation(self._head, far, far).lower, low), low)
+
     def _near_of(self, high: Tensor) -> Tensor:
-        """(P,) lower bounds of y, given upper ends of the activations."""
+        """(..., P) lower bounds of y, given upper ends of the activations (..., P)."""
         top = self._top(lambda y: ~self._exceeds(y, high))
         return self._bisected(torch.full_like(top, self._least), top, lambda y: self._exceeds(y, high))
 
     def _far_of(self, low: Tensor) -> Tensor:
-        """(P,) upper bounds of y, given lower ends of the activations; infinity where none is found."""
+        """(..., P) upper bounds of y, given lower ends of the activations (..., P); infinity where none is found."""
         top = self._top(lambda y: self._falls_below(y, low))
         least = self._bisected(top, torch.full_like(top, self._least), lambda y: self._falls_below(y, low))
         return torch.where(self._falls_below(top, low), least, torch.inf)
@@ -123,14 +132,19 @@ class Lipschitz:
         least = down(down(links * y) - up(self._sines[own][:, of] * _sine(y)))
         return torch.maximum(torch.where(y > -links, least, self._least), self._near[of])
 
-    def _farthest(self, far: Tensor, own: Tensor | slice) -> Tensor:
-        """(S, P) upper bounds of all y, each row from an upper bound (S,) of the y_k that `own` names."""
-        links = self._links[own]
+    def _farthest(self, far: Tensor, own: Tensor | slice, of: Tensor | slice = slice(None)) -> Tensor:
+        """The same for upper bounds."""
+        links = self._links[own][:, of]
         if self._distances:
-            return torch.minimum(up(up(up(far.sqrt())[:, None] + links).square()), self._far)
+            return torch.minimum(up(up(up(far.sqrt())[:, None] + links).square()), self._far[of])
         y = far.clamp(max=1)[:, None]
-        most = up(up(links * y) + up(self._sines[own] * _sine(y)))
-        return torch.minimum(torch.where(y < links, most, 1.0), self._far)
+        most = up(up(links * y) + up(self._sines[own][:, of] * _sine(y)))
+        return torch.minimum(torch.where(y < links, most, 1.0), self._far[of])
+
+
+def _by_row(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """Rows (P,) of tensors (..., P): views."""
+    return zip(*(each.view(-1, each.shape[-1]) for each in tensors), strict=True)
 
 
 def _distances(points: Tensor) -> Tensor:

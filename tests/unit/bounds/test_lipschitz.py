@@ -120,3 +120,18 @@ def test_some_rows_are_those_of_all(name):
     every, some = rule.ranges(observed), rule.ranges(observed, stated)
     assert torch.equal(some.lower, every.lower[stated]) and torch.equal(some.upper, every.upper[stated])
     assert rule.ranges(observed, torch.zeros_like(stated)).shape == (0, head.size)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_ends_of_several_images_are_those_of_each(name):
+    """And lower ends that follow are those of the ranges that follow."""
+    head = head_of(name)
+    problem = Problem.of(head, as_patches(small_latents(head, images=1)))
+    rule, domain, own = Lipschitz(head), activation_range(head, problem.patches), problem.activations[0]
+    of = torch.stack([torch.arange(head.size) < 3, torch.arange(head.size) % 2 == 0])
+    high = torch.where(of, domain.upper, own.upper.amin())
+    low = torch.where(of, domain.lower, own.lower.amax())
+    for row in range(2):
+        assert torch.equal(rule.most(high, of)[row], rule.most(high[row]).where(of[row], high[row]))
+        follows = rule.ranges(Enclosure(low[row], domain.upper)).lower.amax(0).maximum(low[row])
+        torch.testing.assert_close(rule.least(low, of)[row], follows.where(of[row], low[row]), rtol=0, atol=1e-12)

@@ -276,25 +276,30 @@ class _Image:
         )
 
     def _ceiling(self, level: int) -> _Clause:
-        if level not in self._ceilings:
-            upper = float(self._highest[level])
-            self._ceilings[level] = self._ceiling_at(upper, self._observed.upper > upper)
+        self._know([level], [])
         return self._ceilings[level]
 
-    def _ceiling_at(self, upper: float, exempt: Tensor) -> _Clause:
-        ends = torch.where(exempt, self._range.upper, self._range.upper.clamp(max=upper))
-        return _Clause(upper, exempt, self._lipschitz.most(ends, exempt))
-
     def _floor(self, level: int) -> _Clause:
-        if level not in self._floors:
-            lower = float(self._lowest[level])
-            self._floors[level] = self._floor_at(lower, self._observed.lower < lower)
+        self._know([], [level])
         return self._floors[level]
 
-    def _floor_at(self, lower: float, exempt: Tensor) -> _Clause:
-        ends = torch.where(exempt, self._range.lower, self._range.lower.clamp(min=lower))
-        follows = self._lipschitz.ranges(Enclosure.unchecked(ends, self._range.upper)).lower.amax(0)
-        return _Clause(lower, exempt, torch.where(exempt, follows, ends))
+    def _know(self, ceilings: Sequence[int], floors: Sequence[int]) -> None:
+        """Find all clauses at some levels at once, which takes little longer than one."""
+        if missing := [level for level in ceilings if level not in self._ceilings]:
+            ends = self._highest[missing]
+            self._ceilings |= zip(missing, self._ceilings_at(ends, self._observed.upper > ends[:, None]), strict=True)
+        if missing := [level for level in floors if level not in self._floors]:
+            ends = self._lowest[missing]
+            self._floors |= zip(missing, self._floors_at(ends, self._observed.lower < ends[:, None]), strict=True)
+
+    def _ceilings_at(self, ends: Tensor, exempt: Tensor) -> list[_Clause]:
+        """Of G ends and the prototypes (G, P) that each exempts."""
+        high = torch.where(exempt, self._range.upper, self._range.upper.minimum(ends[:, None]))
+        return list(map(_Clause, ends.tolist(), exempt, self._lipschitz.most(high, exempt)))
+
+    def _floors_at(self, ends: Tensor, exempt: Tensor) -> list[_Clause]:
+        low = torch.where(exempt, self._range.lower, self._range.lower.maximum(ends[:, None]))
+        return list(map(_Clause, ends.tolist(), exempt, self._lipschitz.least(low, exempt)))
 
     def margins_of(self, statements: Sequence[Statement]) -> Tensor:
         """See `margins_of_both`."""
@@ -305,15 +310,18 @@ class _Image:
                 case ActivationStatement(prototype):
                     stated[prototype] = True
                 case OrderStatement(exempt, upper):
-                    clauses = replace(clauses, ceiling=self._ceiling_at(upper, self._among(exempt)))
+                    (ceiling,) = self._ceilings_at(_one(upper), self._among(exempt))
+                    clauses = replace(clauses, ceiling=ceiling)
                 case FloorStatement(exempt, lower):
-                    clauses = replace(clauses, floor=self._floor_at(lower, self._among(exempt)))
+                    (floor,) = self._floors_at(_one(lower), self._among(exempt))
+                    clauses = replace(clauses, floor=floor)
         own = self._lipschitz.ranges(self._observed, stated)
         return self._margins(_told(clauses.cut(Patches(self._problem, self.projection, pairs).box), own))
 
     def _among(self, prototypes: Sequence[int]) -> Tensor:
-        among = self._none.clone()
-        among[list(prototypes)] = True
+        """(1, P) bool."""
+        among = self._none[None].clone()
+        among[0, list(prototypes)] = True
         return among
 
     def _box(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> Enclosure:
@@ -467,6 +475,7 @@ class _Image:
     def _additions(self) -> Additions:
         """Of an activation, a ceiling and a floor."""
         ceilings, floors = self._levels()
+        self._know(*([level for level in levels if level is not None] for levels in (ceilings, floors)))
         cost_of = self._each.new_tensor
         costs_of_clauses = self._costs.ceiling * cost_of([level is not None for level in ceilings])[
             :, None
@@ -492,6 +501,10 @@ class _Image:
     def _keep(self, explanation: ActivationExplanation | None) -> None:
         if explanation is not None and self._costs.total(explanation.statements) < self._cost:
             self.best = explanation
+
+
+def _one(end: float) -> Tensor:
+    return torch.tensor([end], dtype=torch.float64)
 
 
 def _told(box: Enclosure, rows: Enclosure) -> Enclosure:
