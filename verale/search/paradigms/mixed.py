@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, islice, product
 
@@ -20,7 +20,7 @@ from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
 from verale.search.additions import Additions
 from verale.search.avoid import NONE_FOUND
-from verale.search.costs import Costs
+from verale.search.clauses import Clauses, ClausesOf, Level
 from verale.search.covering import Covering
 from verale.search.grow import given_up
 from verale.search.options import SearchOptions
@@ -70,54 +70,6 @@ _DOUBT = 1e-6
 """How far rounding may move the value of a relaxed covering."""
 
 
-Level = int | None
-"""The index of a ceiling or of a floor; None for none."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Clause:
-    """A ceiling or a floor.
-
-    Attributes:
-        end: no activation of a prototype that is not exempt exceeds it, or falls below it.
-        exempt: (P,) bool.
-        ends: (P,) upper or lower ends of all activations that follow.
-    """
-
-    end: float
-    exempt: Tensor
-    ends: Tensor
-
-    @property
-    def exempts(self) -> tuple[int, ...]:
-        """The prototypes that are exempt."""
-        return tuple(self.exempt.nonzero()[:, 0].tolist())
-
-
-@dataclass(frozen=True, eq=False)
-class _Clauses:
-    """At most one ceiling and at most one floor."""
-
-    ceiling: _Clause | None = None
-    floor: _Clause | None = None
-
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return (self.ceiling is not None) + (self.floor is not None)
-
-    def cost(self, costs: Costs) -> float:
-        """What they cost."""
-        return (self.ceiling is not None) * costs.ceiling + (self.floor is not None) * costs.floor
-
-    def cut(self, box: Enclosure) -> Enclosure:
-        """(P,) ranges of the activations, cut by what the clauses say."""
-        return Enclosure.unchecked(
-            box.lower if self.floor is None else torch.maximum(box.lower, self.floor.ends),
-            box.upper if self.ceiling is None else torch.minimum(box.upper, self.ceiling.ends),
-        )
-
-
 def explain_mixed(
     problem: Problem, projection: Projection, lipschitz: Lipschitz, most: float = math.inf
 ) -> ActivationExplanation:
@@ -165,12 +117,9 @@ class _Image:
         self._observed = problem.stated_activations()[0]
         self._left = problem.prototypes_left.cpu()
         self._range = activation_range(problem.head, problem.patches)
-        self._highest = torch.tensor(sorted(set(self._observed.upper.tolist())), dtype=torch.float64)
-        self._lowest = torch.tensor(sorted(set(self._observed.lower.tolist())), dtype=torch.float64)
+        self._clauses_of = ClausesOf(self._observed, self._range, lipschitz)
         self._none = torch.zeros_like(self._observed.lower, dtype=torch.bool)
         self.has_few = problem.head.size <= _FEW and problem.head.size * problem.head.classes <= _FEW_GAINS
-        self._ceilings: dict[int, _Clause] = {}
-        self._floors: dict[int, _Clause] = {}
         self._level: Level = None
         self._costs = problem.costs
         self._each = torch.tensor(problem.costs.of_prototypes(problem.head.size), dtype=torch.float64)
@@ -236,7 +185,7 @@ class _Image:
 
     def _values(self, base: Enclosure) -> dict[int, float]:
         """About what the statements cost that some ceilings need."""
-        last = len(self._highest) - 1
+        last = len(self._clauses_of.highest) - 1
         values = {level: self._relaxed(base, (level, None)) for level in sorted({int(s * last) for s in _LEVELS})}
         for _ in range(_CLOSER):
             known = sorted(values)
@@ -248,7 +197,7 @@ class _Image:
 
     def _pair_values(self, base: Enclosure) -> dict[tuple[Level, Level], float]:
         """About what the statements cost that some pairs of ceiling and floor need."""
-        ceilings, floors = self._levels()
+        ceilings, floors = self._clauses_of.levels
         most = max(_FEWEST_PAIRS, _PAIRS // (len(self._none) * self._problem.head.classes))
         step = _STEP
         while len(ceilings[::step]) * len(floors[::step]) > most:
@@ -263,57 +212,19 @@ class _Image:
                     values[pair] = self._relaxed(base, (ceilings[pair[0]], floors[pair[1]]))
         return {(ceilings[one], floors[other]): value for (one, other), value in values.items()}
 
-    def _levels(self) -> tuple[list[Level], list[Level]]:
-        """The ceilings and floors to try: none first, then the others, those that exempt few or many of them first."""
-        high, low = len(self._highest), len(self._lowest)
-        ceilings, floors = range(high - 1, (high - 1) // 2 - 1, -1), range(low - 1, -1, -1)
-        return [None, *ceilings], [None, *floors[: low // 2], *floors[low // 2 :: _STEP]]
-
-    def _clauses(self, levels: tuple[Level, Level]) -> _Clauses:
-        ceiling, floor = levels
-        return _Clauses(
-            None if ceiling is None else self._ceiling(ceiling), None if floor is None else self._floor(floor)
-        )
-
-    def _ceiling(self, level: int) -> _Clause:
-        self._know([level], [])
-        return self._ceilings[level]
-
-    def _floor(self, level: int) -> _Clause:
-        self._know([], [level])
-        return self._floors[level]
-
-    def _know(self, ceilings: Sequence[int], floors: Sequence[int]) -> None:
-        """Find all clauses at some levels at once, which takes little longer than one."""
-        if missing := [level for level in ceilings if level not in self._ceilings]:
-            ends = self._highest[missing]
-            self._ceilings |= zip(missing, self._ceilings_at(ends, self._observed.upper > ends[:, None]), strict=True)
-        if missing := [level for level in floors if level not in self._floors]:
-            ends = self._lowest[missing]
-            self._floors |= zip(missing, self._floors_at(ends, self._observed.lower < ends[:, None]), strict=True)
-
-    def _ceilings_at(self, ends: Tensor, exempt: Tensor) -> list[_Clause]:
-        """Of G ends and the prototypes (G, P) that each exempts."""
-        high = torch.where(exempt, self._range.upper, self._range.upper.minimum(ends[:, None]))
-        return list(map(_Clause, ends.tolist(), exempt, self._lipschitz.most(high, exempt)))
-
-    def _floors_at(self, ends: Tensor, exempt: Tensor) -> list[_Clause]:
-        low = torch.where(exempt, self._range.lower, self._range.lower.maximum(ends[:, None]))
-        return list(map(_Clause, ends.tolist(), exempt, self._lipschitz.least(low, exempt)))
-
     def margins_of(self, statements: Sequence[Statement]) -> Tensor:
         """See `margins_of_both`."""
         pairs = [(each.patch, each.prototype) for each in statements if isinstance(each, PatchStatement)]
-        stated, clauses = self._none.clone(), _Clauses()
+        stated, clauses = self._none.clone(), Clauses()
         for each in statements:
             match each:
                 case ActivationStatement(prototype):
                     stated[prototype] = True
                 case OrderStatement(exempt, upper):
-                    (ceiling,) = self._ceilings_at(_one(upper), self._among(exempt))
+                    (ceiling,) = self._clauses_of.ceilings_at(self._each.new_tensor([upper]), self._among(exempt))
                     clauses = replace(clauses, ceiling=ceiling)
                 case FloorStatement(exempt, lower):
-                    (floor,) = self._floors_at(_one(lower), self._among(exempt))
+                    (floor,) = self._clauses_of.floors_at(self._each.new_tensor([lower]), self._among(exempt))
                     clauses = replace(clauses, floor=floor)
         own = self._lipschitz.ranges(self._observed, stated)
         return self._margins(_told(clauses.cut(Patches(self._problem, self.projection, pairs).box), own))
@@ -324,29 +235,29 @@ class _Image:
         among[0, list(prototypes)] = True
         return among
 
-    def _box(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> Enclosure:
+    def _box(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> Enclosure:
         """(P,) ranges of the activations: those of the statements about patches, cut by all others."""
         return _told(clauses.cut(base), self._table[stated])
 
     def _margins(self, box: Enclosure) -> Tensor:
         return self._problem.margins.lower(box[None, None])[0, 0]
 
-    def _proved(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> bool:
+    def _proved(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> bool:
         return bool((self._margins(self._box(base, stated, clauses)) > 0).all())
 
-    def _covering(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> Covering:
+    def _covering(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> Covering:
         return Covering.of(self._linear, self._box(base, stated, clauses), self._table, self._each)
 
     def _relaxed(self, base: Enclosure, levels: tuple[Level, Level]) -> float:
         """About what the statements cost that a pair of ceiling and floor needs, the pair counted."""
-        clauses = self._clauses(levels)
+        clauses = self._clauses_of.at(levels)
         if not self.has_few:
             box = self._box(base, self._none, clauses)
             return self._overlapping.needed(box, _SHARES[0]) + clauses.cost(self._costs)
         relaxed = self._covering(base, self._none, clauses).relaxed()
         return math.inf if relaxed is None else relaxed[0] + clauses.cost(self._costs)
 
-    def _chosen(self, base: Enclosure, clauses: _Clauses, share: float) -> list[int]:
+    def _chosen(self, base: Enclosure, clauses: Clauses, share: float) -> list[int]:
         """Statements about activations that entail the class, the surest first."""
         chosen: list[int] = []
         stated, left = self._none.clone(), torch.zeros(len(self._none), dtype=torch.float64)
@@ -370,7 +281,7 @@ class _Image:
         rest = [k for k in left.argsort(descending=True, stable=True).tolist() if self._left[k] and not stated[k]]
         return chosen + self._until_proved(base, stated, clauses, rest)
 
-    def _until_proved(self, base: Enclosure, stated: Tensor, clauses: _Clauses, rest: list[int]) -> list[int]:
+    def _until_proved(self, base: Enclosure, stated: Tensor, clauses: Clauses, rest: list[int]) -> list[int]:
         """The first of some more statements, as many as prove the class."""
         low, high = 0, 0 if self._proved(base, stated, clauses) else len(rest)
         while low < high:
@@ -387,14 +298,14 @@ class _Image:
         self, patches: Patches, levels: tuple[Level, Level], share: float = 1.0
     ) -> ActivationExplanation | None:
         """An explanation with a given ceiling and floor, or less."""
-        clauses = self._clauses(levels)
+        clauses = self._clauses_of.at(levels)
         chosen = self._chosen(patches.box, clauses, share)
         stated = self._none.clone()
         stated[chosen] = True
         return self._dropped(patches, stated, clauses, chosen) if self._proved(patches.box, stated, clauses) else None
 
     def _dropped(
-        self, patches: Patches, stated: Tensor, clauses: _Clauses, order: Sequence[int] = ()
+        self, patches: Patches, stated: Tensor, clauses: Clauses, order: Sequence[int] = ()
     ) -> ActivationExplanation | None:
         """What is left of an explanation from which nothing can be dropped: the clauses are tried first, then the
         costliest statements.
@@ -402,7 +313,7 @@ class _Image:
         Args:
             order: the statements about activations, the most useful first.
         """
-        for fewer in (replace(clauses, ceiling=None), replace(clauses, floor=None), _Clauses()):
+        for fewer in (replace(clauses, ceiling=None), replace(clauses, floor=None), Clauses()):
             if fewer.size < clauses.size and self._proved(patches.box, stated, fewer):
                 clauses = fewer
         told = self._box(self._range, stated, clauses)
@@ -425,7 +336,7 @@ class _Image:
         statements = [*patches.statements, *self._statements(stated, clauses)]
         return ActivationExplanation(statements, margins, minimal=False)
 
-    def _exchanged(self, base: Enclosure, stated: Tensor, clauses: _Clauses) -> tuple[Tensor, _Clauses] | None:
+    def _exchanged(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> tuple[Tensor, Clauses] | None:
         """The same with fewer or cheaper statements: some are removed, one is added, and the clauses are chosen anew.
 
         None if that fails.
@@ -438,7 +349,7 @@ class _Image:
                 most = clauses.cost(self._costs) + float(self._each[list(removed)].sum()) - self._costs.step
                 kept = stated.clone()
                 kept[list(removed)] = False
-                own = self._box(base, kept, _Clauses())
+                own = self._box(base, kept, Clauses())
                 places[removed] = found = self._additions.places(own, places.get(removed[:-1]))
                 if (
                     most >= 0
@@ -448,21 +359,21 @@ class _Image:
                     return added
         return None
 
-    def _added(self, base: Enclosure, kept: Tensor, most: float) -> tuple[Tensor, _Clauses] | None:
+    def _added(self, base: Enclosure, kept: Tensor, most: float) -> tuple[Tensor, Clauses] | None:
         """Statements with at most one more about an activation, and a ceiling and a floor, which together cost at most
         `most`; None if none.
 
         The cheapest are chosen, and of these what leaves the greatest least margin.
         """
-        ceilings, floors = self._levels()
-        least = self._additions.least(self._box(base, kept, _Clauses()))
+        ceilings, floors = self._clauses_of.levels
+        least = self._additions.least(self._box(base, kept, Clauses()))
         costs = self._additions.costs.masked_fill(least <= 0, math.inf)
         cheapest = float(costs.amin())
         if cheapest > most or math.isinf(cheapest):
             return None
         best = least.masked_fill(costs > cheapest, -math.inf).argmax()
         added, ceiling, floor = (int(index) for index in torch.unravel_index(best, least.shape))
-        stated, clauses = kept.clone(), self._clauses((ceilings[ceiling], floors[floor]))
+        stated, clauses = kept.clone(), self._clauses_of.at((ceilings[ceiling], floors[floor]))
         if added < len(stated):
             stated[added] = True
         return (stated, clauses) if self._proved(base, stated, clauses) else None
@@ -474,8 +385,8 @@ class _Image:
     @cached_property
     def _additions(self) -> Additions:
         """Of an activation, a ceiling and a floor."""
-        ceilings, floors = self._levels()
-        self._know(*([level for level in levels if level is not None] for levels in (ceilings, floors)))
+        ceilings, floors = self._clauses_of.levels
+        self._clauses_of.know(*([level for level in levels if level is not None] for levels in (ceilings, floors)))
         cost_of = self._each.new_tensor
         costs_of_clauses = self._costs.ceiling * cost_of([level is not None for level in ceilings])[
             :, None
@@ -483,12 +394,12 @@ class _Image:
         return Additions(
             self._linear,
             self._table,
-            torch.stack([self._clauses((level, None)).cut(self._range).upper for level in ceilings]),
-            torch.stack([self._clauses((None, level)).cut(self._range).lower for level in floors]),
+            torch.stack([self._clauses_of.at((level, None)).cut(self._range).upper for level in ceilings]),
+            torch.stack([self._clauses_of.at((None, level)).cut(self._range).lower for level in floors]),
             torch.cat([self._each, self._each.new_zeros(1)])[:, None, None] + costs_of_clauses,
         )
 
-    def _statements(self, stated: Tensor, clauses: _Clauses) -> list[Statement]:
+    def _statements(self, stated: Tensor, clauses: Clauses) -> list[Statement]:
         """The statements about activations, and the clauses."""
         lower, upper = self._observed.lower.tolist(), self._observed.upper.tolist()
         own: list[Statement] = [ActivationStatement(k, lower[k], upper[k]) for k in stated.nonzero()[:, 0].tolist()]
@@ -501,10 +412,6 @@ class _Image:
     def _keep(self, explanation: ActivationExplanation | None) -> None:
         if explanation is not None and self._costs.total(explanation.statements) < self._cost:
             self.best = explanation
-
-
-def _one(end: float) -> Tensor:
-    return torch.tensor([end], dtype=torch.float64)
 
 
 def _told(box: Enclosure, rows: Enclosure) -> Enclosure:
