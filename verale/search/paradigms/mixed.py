@@ -61,7 +61,7 @@ _SHORT, _LONG, _SHARE = 16, 64, 4
 """Explanations begin with none, _SHORT, or _LONG and a share of the statements about patches that projection finds."""
 _HOPELESS = 1.15
 """Of 24 images, what was found first had at most so many times as many statements as what was found in the end."""
-_SHARES = 0.0, 0.3
+_SHARES = 0.0, 0.5
 """How much of what a statement says of other activations is counted first; both are tried, of many prototypes."""
 _SURE = 0.75
 """Of a relaxed covering, what is taken before the rest is solved again."""
