@@ -148,16 +148,18 @@ def test_the_schema_admits_what_is_claimed() -> None:
 
 
 def test_the_kernel_proved_proves_the_same_pictures(proved_checker: str, monkeypatch) -> None:
-    """It refutes nothing by a picture, and asks about entailment first."""
+    """In real arithmetic. It refutes nothing by a picture, and asks about entailment first."""
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
-    outcomes = [(case, *case.outcome("proved")) for case in CASES]
-    for case, status, reason in outcomes:
+    other = {}
+    for case in CASES:
+        status, reason = case.outcome("proved")
+        if reason == "uncovered":
+            assert b'"float32"' in case.certificate and status == "NOT_PROVED", case.name
+            continue
         assert (status == "PROVED") == (case.status == "PROVED"), case.name
-        assert (status, reason) == (case.status, case.reason) or reason == "entailment", case.name
-    assert [case.name for case, status, reason in outcomes if (status, reason) != (case.status, case.reason)] == [
-        "beyond-point",
-        "false-class",
-    ]
+        if (status, reason) != (case.status, case.reason):
+            other[case.name] = reason
+    assert other == dict.fromkeys(("beyond-point", "false-zero", "false-class"), "entailment")
 
 
 def test_either_kernel_names_who_proved_the_picture(proved_checker: str, monkeypatch) -> None:

@@ -120,23 +120,27 @@ def _attack(long: bool, seed: int) -> Outcome:
 def _corpora(long: bool, seed: int) -> Outcome:
     from verale.checker.kernel import KERNELS
     from verale.soundness.corpus.cases import deployed, sized, stored
-    from verale.soundness.corpus.least import stored_least
+    from verale.soundness.corpus.least import LeastCase, stored_least
+    from verale.soundness.corpus.pictures import PictureCase, stored_pictures
 
-    asked, least = deployed(), stored_least()
+    asked, least, pictures = deployed(), stored_least(), stored_pictures()
     cases = [(case, kernel) for case in [*stored(), *asked, *sized()] for kernel in KERNELS]
     lines = [
         f"{case.name} ({kernel}): expected {case.status} {case.reason}, found {' '.join(verdict)}"
         for case, kernel in cases
         if not case.allows(verdict := case.verdict(kernel))
     ]
+    others: list[tuple[str, LeastCase | PictureCase]] = [("least", each) for each in least]
+    others += [("picture", each) for each in pictures]
     lines += [
-        f"least/{each.name} ({kernel}): expected {each.status} {each.reason}, found {' '.join(outcome)}"
-        for each in least
+        f"{folder}/{each.name} ({kernel}): expected {each.status} {each.reason}, found {' '.join(outcome)}"
+        for folder, each in others
         for kernel in KERNELS
         if (outcome := each.outcome(kernel=kernel)) != (each.status, each.reason)
     ]
     detail = f"verdicts by {len(KERNELS)} kernels; {len(asked)} cases of deployed heads, {len(least)} of least sizes"
-    return len(cases) + len(least) * len(KERNELS), detail, tuple(lines)
+    detail += f", {len(pictures)} of pictures"
+    return len(cases) + len(others) * len(KERNELS), detail, tuple(lines)
 
 
 def _mutants(long: bool, seed: int) -> Outcome:

@@ -106,7 +106,7 @@ def test_wrong_inputs_are_named(files, tmp_path) -> None:
     record["predicate"]["claims"].remove("instance")
     (tmp_path / "anonymous").write_text(json.dumps(record))
     save_latents(tmp_path / "one", small_latents(files.head, images=1))
-    with pytest.raises(InputError, match="names no image"):
+    with pytest.raises(InputError, match="names no latents"):
         gap(tmp_path / "anonymous", files.head_path, tmp_path / "one")
     head = varied_head("maximum")
     latents = small_latents(head, images=1)

@@ -36,20 +36,19 @@ OF_TORCH: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
 
 
 @dataclass(frozen=True)
-class Made(Similarity):
-    """A similarity that a test makes."""
+class Made:
+    """What the search asks of a similarity; no subclass of one, of which others list all."""
 
     formula: Callable[[Tensor, Tensor, Tensor], Tensor]
 
     kind = "made"
-    geometries = (Euclidean,)
     tensors = ("scale",)
 
-    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor, peak: Tensor) -> Tensor:  # type: ignore[override]
+    def of(self, observed: Tensor, geometry: Geometry, scale: Tensor, peak: Tensor) -> Tensor:
         return self.formula(observed, scale, peak)
 
 
-def head_of(made: Similarity, geometry: Geometry | None = None) -> Head:
+def head_of(made: Similarity | Made, geometry: Geometry | None = None) -> Head:
     head = small_head("euclidean")
     object.__setattr__(head, "similarity", made)
     if geometry is not None:
