@@ -1,7 +1,7 @@
 """What `verale audit` says about certificates that somebody tampered with.
 
 Run `make demo` first, then `.venv/bin/python examples/tampering.py verale-demo`. It writes each attack on the first
-certificate of the demo to a temporary folder, and audits it with the command line and the latents.
+certificate of the demo to a temporary folder, and audits it with the command line, the network and its picture.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def main() -> None:
         for name, data, head in attacks(demo, Path(folder)):
             path = Path(folder) / "certificate.ale.json"
             path.write_bytes(data)
-            command = ["audit", str(path), "--head", str(head), "--latents", str(demo / "latents.safetensors")]
+            command = ["audit", str(path), "--head", str(head), "--network", str(demo / "network.safetensors")]
+            command += ["--pictures", str(demo / "certificates" / "pictures")]
             done = subprocess.run([sys.executable, "-P", "-m", "verale", *command], capture_output=True, text=True)
             print(f"{name}: exit code {done.returncode}\n    {(done.stdout + done.stderr).strip()}")
 

@@ -238,7 +238,7 @@ def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
     assert run("summary", "demo", cwd=tmp_path).stdout.splitlines()[1].split()[:4] == ["demo", "smallest", "all", "50"]
     refused = run("demo", "--out", tmp_path / "demo", "--paradigm", "top_k", cwd=tmp_path)
     assert refused.returncode == 9 and "paradigm smallest there, top_k here" in refused.stderr
-    certificates = {path: path.read_bytes() for path in (tmp_path / "demo" / "certificates").iterdir()}
+    certificates = {path: path.read_bytes() for path in (tmp_path / "demo" / "certificates").glob("*.json")}
     assert "50 images, 50 certificates, 50 proved" in run("demo", "--out", tmp_path / "demo", cwd=tmp_path).stdout
     assert {path: path.read_bytes() for path in certificates} == certificates
     script = Path(__file__).parents[2] / "examples" / "tampering.py"

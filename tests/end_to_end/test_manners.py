@@ -22,6 +22,7 @@ import pytest
 from support.commands import in_process
 from support.small import small_head, small_latents
 
+from verale.demo.network import IMAGES
 from verale.head import save_latents
 from verale.runs.table import read_table
 
@@ -235,12 +236,11 @@ def test_an_interrupt_while_the_demo_audits_is_one_line(folder) -> None:
         "FileAuditor.audit = slow\n"
         "if 'demo' in sys.orig_argv:  # not in the process that audits, which imports no torch\n"
         "    from verale.demo import network\n"
-        "    load = network.load_images\n"
-        "    def few():\n"
-        "        digits = load()\n"
-        "        return type(digits)(digits.images[:2], digits.labels[:2], digits.paths[:2])\n"
-        "    network.load_images = few\n"
+        "    from pathlib import Path\n"
+        "    network.IMAGES, load = Path('few'), network.load_images\n"
+        "    network.load_images = lambda: load(network.IMAGES)\n"
     )
+    shutil.copytree(IMAGES / "0", folder / "few" / "0")
     process = started(folder, "demo", "--paradigm", "projection", start_new_session=True)
     wait_for(folder / "begun", process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
