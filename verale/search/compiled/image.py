@@ -117,11 +117,12 @@ def _pooling_number(head: Head) -> int:
 
 
 def image_arrays(problem: Problem, paradigm: Projection) -> ImageArrays:
-    """The arrays of a problem with one image."""
+    """The arrays of a problem with one image. Raises TypeError for a similarity that `admits` refuses."""
     head, margins = problem.head, problem.margins
     (row,) = range(len(problem))
     formula = formula_of(head)
-    assert formula is not None  # see `admits`
+    if formula is None:
+        raise TypeError(f"the similarity {head.similarity.kind} has no formula that machine code follows")
     rivals = (margins.rivals[row] != margins.predicted[row]).nonzero()[:, 0]
     dissimilar = problem.dissimilarities()[row]
     left = problem.patches_left[:, None] & problem.prototypes_left
