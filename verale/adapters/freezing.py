@@ -53,7 +53,8 @@ def export_network(
         layer: the layer whose output the head receives, a name of `model.named_modules()`; None for the model's own
             output.
         shape: (C, H, W) of its pictures, C being 1 or 3.
-        mean, std: C numbers each: the module reads (v / 255 - mean) / std of bytes v. By default 0 and 1.
+        mean: C numbers, by default 0: the module reads (v / 255 - mean) / std of bytes v.
+        std: C numbers > 0, by default 1.
 
     Returns:
         The network; `save(path)` writes its file (certificates/network-v1.md).

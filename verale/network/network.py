@@ -46,7 +46,8 @@ class FrozenNetwork:
 
     Args:
         shape: (C, H, W) of its pictures.
-        mean, std: C numbers each, std > 0.
+        mean: C numbers.
+        std: C numbers > 0.
         layers: in an order in which each reads what comes before it; the output of the last are the latents.
 
     Raises:
