@@ -7209,11 +7209,13 @@ let nothing_enclosed =
 
 (** val stored :
     Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t ->
     (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t **)
 
-let rec stored i = function
-| [] -> PositiveMap.empty
-| e :: l' -> PositiveMap.add i e (stored (Coq_Pos.succ i) l')
+let rec stored i l m =
+  match l with
+  | [] -> m
+  | e :: l' -> stored (Coq_Pos.succ i) l' (PositiveMap.add i e m)
 
 (** val found :
     enclosed -> int -> int -> int -> Big_int_Z.big_int * Big_int_Z.big_int **)
@@ -7232,7 +7234,8 @@ let found e c y x =
 let built c h w at_place =
   { planes = c; tall = h; wide = w; cells =
     (stored Big_int_Z.unit_big_int
-      (flat_map (fun y -> flat_map (at_place y) (seq 0 w)) (seq 0 h))) }
+      (flat_map (fun y -> flat_map (at_place y) (seq 0 w)) (seq 0 h))
+      PositiveMap.empty) }
 
 (** val built_each :
     int -> int -> int -> (int -> int -> int ->
@@ -7562,7 +7565,9 @@ let normalised_enclosed b n0 p =
   let c = n0.input_channels in
   let h = n0.input_height in
   let w = n0.input_width in
-  let bytes = stored Big_int_Z.unit_big_int (map (fun v -> (v, v)) p) in
+  let bytes =
+    stored Big_int_Z.unit_big_int (map (fun v -> (v, v)) p) PositiveMap.empty
+  in
   built_each c h w (fun c0 y x ->
     normalised_ends b
       (nth c0 n0.means { numerator = Big_int_Z.zero_big_int; denominator =

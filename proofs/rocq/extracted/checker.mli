@@ -2144,6 +2144,7 @@ val nothing_enclosed : enclosed
 
 val stored :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t ->
   (Big_int_Z.big_int * Big_int_Z.big_int) PositiveMap.t
 
 val found :

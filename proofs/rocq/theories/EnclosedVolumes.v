@@ -14,8 +14,9 @@ Definition zero : Z * Z := (0, 0)%Z.
 
 Definition nothing_enclosed : enclosed := Enclosed 0 0 0 (PositiveMap.empty _).
 
-Fixpoint stored (i : positive) (l : list (Z * Z)) : PositiveMap.t (Z * Z) :=
-  match l with nil => PositiveMap.empty _ | e :: l' => PositiveMap.add i e (stored (Pos.succ i) l') end.
+(** It adds to a map, so that no stack is as deep as a list is long: that of JavaScript is small. *)
+Fixpoint stored (i : positive) (l : list (Z * Z)) (m : PositiveMap.t (Z * Z)) : PositiveMap.t (Z * Z) :=
+  match l with nil => m | e :: l' => stored (Pos.succ i) l' (PositiveMap.add i e m) end.
 
 Definition found (e : enclosed) (c y x : nat) : Z * Z :=
   match PositiveMap.find (Pos.of_succ_nat ((y * wide e + x) * planes e + c)) (cells e) with
@@ -25,7 +26,7 @@ Definition found (e : enclosed) (c y x : nat) : Z * Z :=
 
 (** [at_place y x] are the numbers of a place, one for each channel. *)
 Definition built (C H W : nat) (at_place : nat -> nat -> list (Z * Z)) : enclosed :=
-  Enclosed C H W (stored 1 (flat_map (fun y => flat_map (at_place y) (seq 0 W)) (seq 0 H))).
+  Enclosed C H W (stored 1 (flat_map (fun y => flat_map (at_place y) (seq 0 W)) (seq 0 H)) (PositiveMap.empty _)).
 
 (** The same, number by number *)
 Definition built_each (C H W : nat) (f : nat -> nat -> nat -> Z * Z) : enclosed :=
@@ -43,18 +44,23 @@ Definition encloses_volume (B : Z) (e : enclosed) (v : volume) : Prop :=
 Lemma nothing_enclosed_ok : forall B, encloses_volume B nothing_enclosed nothing.
 Proof. intros B. repeat split; cbn in *; lia. Qed.
 
-Lemma find_stored : forall l i k, (k < length l)%nat ->
-  PositiveMap.find (Pos.of_succ_nat (i + k)) (stored (Pos.of_succ_nat i) l) = Some (nth k l zero).
+Lemma find_before : forall l i j m, (j < i)%positive -> PositiveMap.find j (stored i l m) = PositiveMap.find j m.
 Proof.
-  induction l as [|e l IH]; intros i k H; [inversion H|]. cbn [stored]. destruct k as [|k].
-  - rewrite Nat.add_0_r. apply PositiveMap.gss.
-  - rewrite PositiveMap.gso by (rewrite SuccNat2Pos.inj_iff; lia). cbn [nth length] in *.
-    rewrite <- Nat.add_succ_comm. apply (IH (S i)). lia.
+  induction l as [|e l IH]; intros i j m H; [reflexivity|]. cbn [stored]. rewrite IH by lia.
+  apply PositiveMap.gso. lia.
 Qed.
 
-Lemma find_stored_first : forall l k, (k < length l)%nat ->
-  PositiveMap.find (Pos.of_succ_nat k) (stored 1 l) = Some (nth k l zero).
-Proof. intros l k. exact (find_stored l 0 k). Qed.
+Lemma find_stored : forall l i k m, (k < length l)%nat ->
+  PositiveMap.find (Pos.of_succ_nat (i + k)) (stored (Pos.of_succ_nat i) l m) = Some (nth k l zero).
+Proof.
+  induction l as [|e l IH]; intros i k m H; [inversion H|]. cbn [stored]. destruct k as [|k].
+  - rewrite Nat.add_0_r, find_before by lia. apply PositiveMap.gss.
+  - cbn [nth length] in *. rewrite <- Nat.add_succ_comm. apply (IH (S i)). lia.
+Qed.
+
+Lemma find_stored_first : forall l k m, (k < length l)%nat ->
+  PositiveMap.find (Pos.of_succ_nat k) (stored 1 l m) = Some (nth k l zero).
+Proof. intros l k m. exact (find_stored l 0 k m). Qed.
 
 (** Lists of one length, one after another *)
 Lemma length_blocks : forall (A B : Type) (f : A -> list B) m l, (forall a, In a l -> length (f a) = m) ->

@@ -23,7 +23,7 @@ Definition positive_deviations (n : network) : bool :=
 
 Definition normalised_enclosed (n : network) (p : picture) : enclosed :=
   let C := input_channels n in let H := input_height n in let W := input_width n in
-  let bytes := stored 1 (map (fun v => (v, v)) p) in
+  let bytes := stored 1 (map (fun v => (v, v)) p) (PositiveMap.empty _) in
   built_each C H W (fun c y x =>
     normalised_ends (nth c (means n) (Fraction 0 1)) (nth c (deviations n) (Fraction 1 1))
       match PositiveMap.find (Pos.of_succ_nat ((c * H + y) * W + x)) bytes with Some e => fst e | None => 0 end).

@@ -4581,7 +4581,7 @@ var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
 k=E(g);return w(h(a),k)}return e}var
-lu=0;function
+hc=0;function
 fq(b,a){if(a){var
 f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fq(a,h)},l=function(a){return fq(a,f)};if(o(b,j))return i(0);var
 c=ci(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
@@ -4592,14 +4592,15 @@ q(b){return[0,0,[0,a],0]}function
 r(b){return[0,ea(b,a,0),0,0]}function
 s(b){return[0,0,0,ea(b,a,0)]}if(o(c,j))return q(0);var
 k=ci(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}var
-b3=[0,d,d],eb=[0,0,0,0,lu];function
-hc(b,a){if(a){var
-c=a[2],d=hc(u(b),c);return ea(b,a[1],d)}return lu}function
+b3=[0,d,d],eb=[0,0,0,0,hc];function
+lu(f,e,d){var
+c=f,a=e,b=d;for(;;){if(a){var
+g=ea(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
 cm(a,e,d,c){var
 f=a[4],g=a[1],b=fq(ju(aR(an(aR(an(d,a[3]),c),g),e)),f);return b?b[1]:b3}function
 fr(d,b,a,c){var
-e=ac(0,b);return[0,d,b,a,hc(j,bY(function(b){var
-d=ac(0,a);return bY(g(c,b),d)},e))]}function
+e=ac(0,b);return[0,d,b,a,lu(j,bY(function(b){var
+d=ac(0,a);return bY(g(c,b),d)},e),hc)]}function
 cG(a,d,c,b){return fr(a,d,c,function(d,c){var
 e=ac(0,a);return l(function(a){return ba(b,a,d,c)},e)})}function
 fs(b,a){if(b){if(a){var
@@ -4712,7 +4713,7 @@ ye(a){var
 c=A(a[5]),b=eW(a[1],c);if(b){var
 e=a[5];return G(function(a){return w(d,a[1])},e)}return b}function
 yf(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=hc(j,l(function(a){return[0,a,a]},b));return cG(g,c,e,function(b,l,k){var
+c=a[2],e=a[3],g=a[1],i=lu(j,l(function(a){return[0,a,a]},b),hc);return cG(g,c,e,function(b,l,k){var
 g=fq(ju(aR(an(aR(an(b,c),l),e),k)),i),m=g?f(g[1]):d,n=H(b,a[5],[0,j,j]);return yc(h,H(b,a[4],[0,d,j]),n,m)})}function
 yg(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
