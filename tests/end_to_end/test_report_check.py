@@ -5,27 +5,34 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page
 from support.reporting import folder_of, report_head
+from support.seen import explain_pictures, write_pictures
 from support.tabs import Tabs
+from support.torch_networks import frozen_network
 
-from verale.checker.certificate import read_certificate
+from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import CheckerError
+from verale.checker.pictures import Picture
 from verale.checker.proved import SCRIPT
 from verale.checker.proved.text import certificate_text
 from verale.errors import InputError
 from verale.report import page_check
 from verale.report.collect import collect
 from verale.report.page import page
+from verale.report.page_check import Checking
 
 ROOT = Path(__file__).parents[2]
 PROVED = "Proved again, in "
@@ -271,6 +278,75 @@ def test_statements_about_activations(tabs, tmp_path):
     path = tmp_path / "report.html"
     path.write_bytes(page(collect(folder), "A report", check=True))
     assert all(said.startswith(PROVED) for said in answers(tabs.open(path, "#certificate-0")))
+
+
+@pytest.fixture(scope="module")
+def pictured(tmp_path_factory) -> Path:
+    """The page of certificates that begin at pictures."""
+    folder = write_pictures(tmp_path_factory.mktemp("pictured"))
+    assert explain_pictures(folder).returncode == 0
+    path = folder / "report.html"
+    path.write_bytes(page(collect(folder / "out"), "A report", check=True))
+    return path
+
+
+def test_proofs_begin_at_the_bytes_of_the_picture_that_is_drawn(tabs, pictured):
+    entailed, seen, _ = answers(tabs.open(pictured, "#certificate-0"))
+    assert entailed.startswith(PROVED)
+    assert seen.startswith(PROVED) and "from the bytes of the picture drawn here, the network gives" in seen
+    tab = tabs.open(pictured, "#certificate-1")
+    answers(tab)
+    drawn = tab.evaluate(
+        """() => {
+          const canvas = document.querySelector("#answer canvas");
+          const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          return [canvas.width, canvas.height, ...pixels.data];
+        }"""
+    )
+    with Image.open(pictured.parent / "p" / "class 0" / "3.png") as image:
+        assert drawn == [*image.size, *image.convert("RGBA").tobytes()]
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_another_picture_is_not_proved(tabs, pictured, tmp_path, renamed):
+    """Neither where the certificate names the first one, nor where somebody has written the other's digest into it."""
+
+    def change(detail: dict[str, Any]) -> None:
+        question = detail["questions"]["pictured"]
+        begun, _, bytes_ = question.rstrip("\n").rpartition(" ")
+        values = bytes([255 - int(bytes_[:2], 16)]) + bytes.fromhex(bytes_[2:])
+        values = values if not renamed else bytes(255 - value for value in values)
+        detail["questions"]["pictured"] = f"{begun} {values.hex()}\n"
+        if renamed:
+            document = json.loads(detail["text"])
+            (subject,) = [each for each in document["subject"] if each["name"] == "picture"]
+            subject["digest"]["sha256"] = Picture((3, 12, 10), values).digest
+            detail["text"] = json.dumps(document)
+
+    _, seen, *_ = answers(tabs.open(changed(pictured, tmp_path, change), "#certificate-0"))
+    expected = "Not proved, in " if renamed else "No verdict about the picture: the checker would be asked about"
+    assert seen.startswith(expected)
+
+
+def test_why_a_picture_is_not_asked_about_is_said(pictured, tmp_path):
+    arrived = shutil.copytree(pictured.parent / "out", tmp_path / "arrived")
+    certificate = read_certificate((arrived / "000000.ale.json").read_bytes())
+
+    def missing(of: Certificate = certificate) -> str:
+        said = Checking.of(collect(arrived), []).questions(of)
+        assert said["pictured"] is None
+        return said["missing"]
+
+    assert "in float32 is checked by verale audit alone" in missing(replace(certificate, arithmetic="float32"))
+    (arrived / "pictures" / "class 0" / "0.png").unlink()
+    assert "without the picture" in missing()
+    frozen_network("dense").save(arrived / "network.safetensors")
+    assert "without the network that the certificate names" in missing()
+    (arrived / "network.safetensors").unlink()
+    assert "without the network and its pictures" in missing()
+    (arrived / "network.safetensors").write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="holds a network and pictures that cannot be used"):
+        missing()
 
 
 def test_without_latents_only_the_class_is_proved(tabs, folder, tmp_path):

@@ -153,7 +153,7 @@ def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: 
     records = {record["sha256"]: record for record in audited.values()}
     collection = collect(certificates, head, latents, allow=(IMAGES, PROJECTION))
     judged = collection.with_records(lambda item: records.get(item.sha256), "when this page was written")
-    write_atomically(path, page(judged, "Explanations of handwritten digits"))
+    write_atomically(path, page(judged, "Explanations of handwritten digits", check=True))
     return str(path)
 
 

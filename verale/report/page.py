@@ -87,7 +87,7 @@ def page(
         notes.append("Receptive fields are left out: those that source.json notes are of another latent grid.")
     left = limits.size - sum(map(len, training.values())) - len(json.dumps(columns)) - _REST
     if checking is not None:
-        left -= len(checking.script) + len(checking.told)
+        left -= checking.size
     shared = Details.of(collection, checking, _observable(collection), fields)
     details, images, columns["full"], adding = _details(collection, shared, limits, left, notes, advance)
     for row, prototypes in adding.items():
@@ -114,7 +114,7 @@ def page(
         "grid": None if grid is None else asdict(grid),
         "fields": None if fields is None or fields.whole else fields.record(),
         "whole": fields is not None and fields.whole,
-        "check": None if checking is None else {"sha256": checking.sha256},
+        "check": None if checking is None else checking.facts,
     }
     style, script = joined(_STYLES), joined(_SCRIPTS)
     scripts = [_csp_digest(script), *([] if checking is None else [checking.csp_digest])]

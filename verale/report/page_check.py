@@ -1,7 +1,8 @@
 """What the page contains to prove certificates again in the reader's browser: the proved checker, and what it is asked.
 
 The questions are integers in text (`verale.checker.proved.text`), written by the checker's own readers of files. So the
-page proves something about these integers; that they are those of the files has to be believed, or written again.
+page proves something about these integers; that they are those of the files has to be believed, or written again. Of a
+picture these integers are its bytes, whose digest the page compares with that in the certificate.
 """
 
 from __future__ import annotations
@@ -15,21 +16,72 @@ from typing import Any
 
 from verale.checker import CheckerError
 from verale.checker.certificate import Certificate
+from verale.checker.file_auditor import picture_files
 from verale.checker.head import Head
 from verale.checker.head_file import read_head
 from verale.checker.latents import Latents
+from verale.checker.network.network_file import read_network
+from verale.checker.pictures import Pictures
 from verale.checker.proved import SCRIPT
+from verale.checker.proved.network_text import network_text, picture_text
 from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read
 from verale.report.collect import Collection
+from verale.runs.inputs import find_seen
 
 __all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "csp_digest", "deflated"]
 
 LARGEST_HEAD = 64 * 2**20
 LARGEST_QUESTION = 8 * 2**20
-"""The most characters of a head and of a question that a page contains, before it deflates them. A browser needs some
-thirty times as many bytes for them."""
+"""The most characters of a head, of a network, and of a question that a page contains, before it deflates them. A
+browser needs some thirty times as many bytes for them."""
+
+
+@dataclass(frozen=True)
+class SeenInPage:
+    """Pictures that the page can prove from their bytes.
+
+    Attributes:
+        shape: (C, H, W) of a picture.
+        told: the network, which the checker is told before pictures, deflated.
+    """
+
+    shape: tuple[int, int, int]
+    told: str
+    _sha256: str
+    _pictures: Pictures
+
+    @classmethod
+    def beside(cls, folder: Path, notes: list[str]) -> SeenInPage | None:
+        """Those beside a folder's certificates; None without, and a note where they cannot be used."""
+        seen = find_seen(folder)
+        if seen is None:
+            return None
+        try:
+            network = read_network(read(seen[0], "a network file (.safetensors)"))
+            pictures = Pictures(picture_files(seen[1])[0], network.shape)
+        except (CheckerError, OSError) as error:
+            raise InputError(folder, f"holds a network and pictures that cannot be used: {error}") from error
+        text = b"network " + network_text(network)
+        if len(text) > LARGEST_HEAD:
+            notes.append(
+                f"The page cannot prove again from pictures (--check): the network takes {len(text) / 2**20:.3g} MiB of"
+                f" text, and {LARGEST_HEAD / 2**20:.3g} MiB fit."
+            )
+            return None
+        return cls(network.shape, deflated(text), network.sha256, pictures)
+
+    def question(self, certificate: Certificate, text: bytes) -> tuple[bytes, str]:
+        """What is asked about a certificate's picture; empty, and why, where nothing is."""
+        if certificate.network != self._sha256:
+            return b"", "the report was written without the network that the certificate names"
+        if certificate.arithmetic != "real":
+            return b"", "what is proved of a network in float32 is checked by verale audit alone"
+        picture = self._pictures.find(certificate.picture or "")
+        if picture is None:
+            return b"", "the report was written without the picture"
+        return b"pictured %b %b" % (text, picture_text(picture)), ""
 
 
 @dataclass(frozen=True)
@@ -41,12 +93,14 @@ class Checking:
         sha256: of the program.
         csp_digest: the same, as a Content-Security-Policy spells it.
         told: the head, which it is told first, deflated.
+        seen: the network and the pictures, where certificates begin there.
     """
 
     script: str
     sha256: str
     csp_digest: str
     told: str
+    seen: SeenInPage | None
     _head: Head
     _digest: str
     _latents: Latents | None
@@ -75,10 +129,22 @@ class Checking:
         script = SCRIPT.read_bytes()
         latents = None if collection.latents_path is None else _read_latents(collection.latents_path, head)
         digests = hashlib.sha256(script).hexdigest(), csp_digest(script)
-        return cls(deflated(script), *digests, deflated(text), head, digest, latents)
+        seen = SeenInPage.beside(collection.folder, notes)
+        return cls(deflated(script), *digests, deflated(text), seen, head, digest, latents)
+
+    @property
+    def size(self) -> int:
+        """How many characters it takes of a page, without the questions."""
+        return len(self.script) + len(self.told) + (0 if self.seen is None else len(self.seen.told))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the page's own script has to know."""
+        return {"sha256": self.sha256, "shape": None if self.seen is None else self.seen.shape}
 
     def questions(self, certificate: Certificate) -> dict[str, Any]:
-        """What is asked about a certificate: `entails`, and `instance` or None; or `why` nothing is."""
+        """What is asked about a certificate: `entails`, and `pictured` or `instance`, or what is `missing` for both; or
+        `why` nothing is."""
         if certificate.head != self._digest:
             return {"why": "the certificate is about another head than that of this page"}
         try:
@@ -89,19 +155,24 @@ class Checking:
         entails = b"entails %b %b" % (text, prices_text(certificate, self._head.count))
         if len(entails) > LARGEST_QUESTION:
             return {"why": "the certificate is too large for this page"}
-        return {"entails": entails.decode(), **self._about_image(certificate, text)}
+        about = "instance" if certificate.picture is None else "pictured"
+        question, missing = self._about_image(certificate, text)
+        if len(question) > LARGEST_QUESTION:
+            question, missing = b"", "the image is too large for this page"
+        return {"entails": entails.decode(), about: question.decode() or None, "missing": missing}
 
-    def _about_image(self, certificate: Certificate, text: bytes) -> dict[str, str | None]:
+    def _about_image(self, certificate: Certificate, text: bytes) -> tuple[bytes, str]:
+        """What is asked about the certificate's image; empty, and why, where nothing is."""
+        if certificate.picture is not None:
+            if self.seen is None:
+                return b"", "the report was written without the network and its pictures"
+            return self.seen.question(certificate, text)
         if certificate.latents is None:
-            named = "a picture, which verale audit checks" if certificate.picture else "no latents"
-            return {"instance": None, "missing": f"the certificate names {named}"}
+            return b"", "the certificate names no latents"
         image = None if self._latents is None else self._latents.find(certificate.latents)
         if image is None:
-            return {"instance": None, "missing": "the report was written without the image's latents"}
-        instance = b"instance %b %b" % (text, image_text(image))
-        if len(instance) > LARGEST_QUESTION:
-            return {"instance": None, "missing": "the image's latents are too large for this page"}
-        return {"instance": instance.decode(), "missing": None}
+            return b"", "the report was written without the image's latents"
+        return b"instance %b %b" % (text, image_text(image)), ""
 
 
 def deflated(data: bytes) -> str:

@@ -26,7 +26,11 @@ _TIMES = (
 )
 """When a page was written, and how long its audit took: numbers, which may differ."""
 
-_NAMES = {"checker": "the checker's script", "head-text": "the head that its checker is told"}
+_NAMES = {
+    "checker": "the checker's script",
+    "head-text": "the head that its checker is told",
+    "network-text": "the network that its checker is told",
+}
 
 
 def holds_checker(path: Path) -> bool:

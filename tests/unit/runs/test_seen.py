@@ -3,51 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from pathlib import Path
 
 import pytest
-import torch
 from PIL import Image
 from support.commands import in_process
-from support.small import small_head
-from support.torch_networks import SHAPE, frozen_network, random_pictures
+from support.seen import COUNT, write_pictures
+from support.seen import explain_pictures as explain
+from support.torch_networks import SHAPE
 
 from verale.certificate import Certificate
 from verale.errors import InputError, UsageError
-from verale.head import Box, Head, as_patches
-from verale.network import picture_digest, pictures_file
+from verale.head import Head
+from verale.network import picture_digest
 from verale.runs.explain import open_run
 from verale.runs.seen import SeenPictures
 from verale.runs.source import load_source
 from verale.search import SearchOptions
 
-COUNT = 4
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A head, its network, and PNG files in three folders, one a class."""
-    network, pictures = frozen_network("residual"), random_pictures(COUNT)
-    points = as_patches(network.latents(pictures))[:, 0]
-    weight = torch.randn(3, COUNT, generator=torch.Generator().manual_seed(3))
-    given = small_head("euclidean")
-    Head(weight, given.geometry, given.similarity, prototypes=points.float(), domain=Box()).save(tmp_path / "h")
-    network.save(tmp_path / "n")
-    for number, picture in enumerate(pictures):
-        stream = io.BytesIO()
-        Image.fromarray(picture.permute(1, 2, 0).numpy()).save(stream, "PNG")
-        path = tmp_path / "p" / f"class {number % 3}" / f"{number}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(stream.getvalue())
-    (tmp_path / "p.safetensors").write_bytes(pictures_file(pictures))
-    return tmp_path
-
-
-def explain(folder: Path, *options: object, pictures: str = "p", out: str = "out"):
-    given = ("--head", folder / "h", "--network", folder / "n", "--pictures", folder / pictures)
-    return in_process("explain", *given, "--paradigm", "top_k", "--out", folder / out, *options)
+    return write_pictures(tmp_path)
 
 
 def test_png_files_are_explained_and_kept(folder: Path) -> None:

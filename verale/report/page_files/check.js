@@ -2,7 +2,8 @@
 
 const ASKED = "onmessage = (event) => postMessage(verale.ask(event.data));";
 let checker = null; // the worker that runs the checker, once it knows the head
-let toldHere = false; // whether the checker in the page itself knows it
+const networkTold = { worker: false, here: false }; // whether they know the network too
+let toldHere = false; // whether the checker in the page itself knows the head
 
 async function inflated(id) {
   return inflateText(document.getElementById(id).textContent.trim());
@@ -33,6 +34,21 @@ async function started() {
   return checker;
 }
 
+// Whether a question begins with a word, or words.
+const begins = (question, word) => question.startsWith(word + " ");
+
+// What the worker says, and in how many milliseconds. Before pictures it is told the network.
+async function asked(question) {
+  const worker = await started();
+  if (begins(question, "pictured") && !networkTold.worker) {
+    const said = await ask(worker, await inflated("network-text"));
+    if (said !== "ready") throw new Error(said);
+    networkTold.worker = true;
+  }
+  const from = performance.now();
+  return [await ask(worker, question), performance.now() - from];
+}
+
 function ask(worker, line) {
   return new Promise((answer, fail) => {
     worker.onmessage = (event) => answer(event.data);
@@ -47,6 +63,11 @@ async function askHere(line) {
   const said = toldHere ? "ready" : verale.ask(await inflated("head-text"));
   if (said !== "ready") return said;
   toldHere = true;
+  if (begins(line, "pictured") && !networkTold.here) {
+    const network = verale.ask(await inflated("network-text"));
+    if (network !== "ready") return network;
+    networkTold.here = true;
+  }
   await new Promise((painted) => setTimeout(painted, 100));
   return verale.ask(line);
 }
@@ -54,6 +75,7 @@ async function askHere(line) {
 function stop() {
   if (checker) checker.terminate();
   checker = null;
+  networkTold.worker = false;
 }
 
 function inSeconds(milliseconds) {
@@ -87,9 +109,9 @@ function certificateText(certificate, question) {
 
 // Whether the checker is asked about the certificate that is shown.
 function asksAbout(questions, certificate) {
-  const begins = (question, next) => question.startsWith(question.split(" ", 1) + " " + certificateText(certificate, question) + " " + next);
+  const about = (question, next) => !question || begins(question, question.split(" ", 1) + " " + certificateText(certificate, question) + " " + next);
   try {
-    return begins(questions.entails, "prices ") && (!questions.instance || begins(questions.instance, "image "));
+    return about(questions.entails, "prices") && about(questions.instance, "image") && about(questions.pictured, "picture");
   } catch {
     return false;
   }
@@ -112,7 +134,40 @@ function instanceInWords(said, time) {
   return [el("b", {}, "No verdict about the image’s latents: "), el("bdi", {}, said)];
 }
 
-function again(questions, certificate) {
+// The bytes of the picture that the checker is asked about, in the order (c, y, x).
+function pictureBytes(question) {
+  const hex = question.trim().split(" ").pop();
+  return Uint8Array.from({ length: hex.length / 2 }, (_, i) => parseInt(hex.slice(2 * i, 2 * i + 2), 16));
+}
+
+// Whether these bytes are the picture that the certificate's file names (certificates/network-v1.md, "Pictures").
+async function isNamed(bytes, detail) {
+  const line = new TextEncoder().encode("verale.picture.v1 " + data.check.shape.join(" ") + "\n");
+  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array([...line, ...bytes]));
+  const own = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return JSON.parse(detail.text).subject.some((one) => one.name === "picture" && one.digest.sha256 === own);
+}
+
+// The picture as the checker reads it, byte by byte.
+function drawn(bytes) {
+  const [channels, height, width] = data.check.shape, pixels = new ImageData(width, height);
+  for (let at = 0; at < height * width; at += 1) {
+    for (let c = 0; c < 3; c += 1) pixels.data[4 * at + c] = bytes[(channels === 3 ? c * height * width : 0) + at];
+    pixels.data[4 * at + 3] = 255;
+  }
+  const canvas = el("canvas", { class: "asked", width, height, role: "img", "aria-label": "The picture that was proved, drawn from the bytes that the checker was given" });
+  canvas.getContext("2d").putImageData(pixels, 0, 0);
+  return canvas;
+}
+
+function pictureInWords(said, time) {
+  if (said === "proved") return [el("b", {}, "Proved again, in " + time + ": "), "from the bytes of the picture drawn here, the network gives latents that satisfy every statement, and so the class; in real arithmetic, whatever machine shows it."];
+  if (said === "not proved") return [el("b", {}, "Not proved, in " + time + ": "), "that the network gives latents for the picture that satisfy every statement."];
+  return [el("b", {}, "No verdict about the picture: "), el("bdi", {}, said)];
+}
+
+function again(detail, certificate) {
+  const questions = detail.questions;
   const answer = el("div", { role: "status", id: "answer" });
   const section = el("section", { "aria-labelledby": "again" }, el("h3", { id: "again" }, "Prove it again"));
   const why = questions.why || (asksAbout(questions, certificate) ? "" : "the checker would be asked about other statements or margins than this page shows, so somebody changed the page");
@@ -126,14 +181,14 @@ function again(questions, certificate) {
   const say = (...parts) => answer.append(el("p", {}, ...parts));
   const idle = () => { run = 0; button.textContent = "Prove again, here"; };
   const timed = async (question) => {
-    const worker = await started();
-    let from = performance.now(), said = await ask(worker, question);
+    let [said, took] = await asked(question);
     if (said.startsWith("limit: ")) {
       answer.replaceChildren(el("p", {}, "Proving in the page itself, which stands still meanwhile …"));
-      from = performance.now();
+      const from = performance.now();
       said = await askHere(question);
+      took = performance.now() - from;
     }
-    return [said, inSeconds(performance.now() - from)];
+    return [said, inSeconds(took)];
   };
   async function prove() {
     if (run) {
@@ -152,7 +207,11 @@ function again(questions, certificate) {
       const [said, time] = await timed(questions.entails);
       lines.push(entailmentInWords(said, certificate, time));
       if (questions.instance) lines.push(instanceInWords(...(await timed(questions.instance))));
-      else lines.push(["Whether any latents satisfy the statements is not asked: ", questions.missing + "."]);
+      else if (questions.pictured) {
+        const bytes = pictureBytes(questions.pictured);
+        if (await isNamed(bytes, detail)) lines.push(pictureInWords(...(await timed(questions.pictured))), [drawn(bytes)]);
+        else lines.push([el("b", {}, "No verdict about the picture: "), "the checker would be asked about another picture than the certificate names, so somebody changed the page."]);
+      } else lines.push(["Whether any latents satisfy the statements is not asked: ", questions.missing + "."]);
     } catch (error) {
       stop();
       lines.push([el("b", {}, "No verdict: "), "the checker cannot be run here (" + error.message + ")."]);
@@ -177,8 +236,8 @@ function meaning() {
     el("p", {}, "“Proved again” says: of the head in this page, and of the statements and margins that it shows, the claim is a theorem. It is about real numbers, not about floats."),
     el("p", {}, "It does not say:"),
     el("ul", {},
-      el("li", {}, "that head, statements and latents are those of the files. They stand in this page as integers, which a reader of files wrote when the report was written."),
-      el("li", {}, "that the latents are what the network computes of the image."),
+      el("li", {}, "that head, " + (data.check.shape ? "network" : "latents") + " and statements are those of the files. They stand in this page as integers, which a reader of files wrote when the report was written."),
+      data.check.shape ? "" : el("li", {}, "that the latents are what the network computes of the image."),
       el("li", {}, "that every statement is needed (minimality)."),
       el("li", {}, "that this page is honest. Its sentences, names and pictures are its author’s, and who edits it can change what it proves and what it says; ", el("code", {}, "verale audit --kernel proved"), " proves the files themselves, and ", el("code", {}, "verale report DIR --compare PAGE"), " compares a page with them.")),
     el("p", {}, "The checker’s script has the SHA-256 ", digest, ". It should be that of ", el("code", {}, "verale/checker/proved/verale-proved.js"), " in verale " + data.version + ". Your browser, and the translation from Rocq to JavaScript, are trusted."));

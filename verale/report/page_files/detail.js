@@ -16,7 +16,7 @@ async function drawDetail(row) {
       figure(row, detail, certificate, groups, parts[1]),
       el("div", {}, cards(row, detail, stated, parts[1]), runnerUp(row, detail, certificate, stated))));
     article.append(el("div", { class: "columns" }, summary(row, detail, certificate), margins(detail, certificate)));
-    if (detail.questions) article.append(again(detail.questions, certificate));
+    if (detail.questions) article.append(again(detail, certificate));
     article.append(statements(detail, stated, groups, parts[1]));
   } else article.append(summary(row, detail, certificate));
   article.append(digests(row, detail));
@@ -298,7 +298,7 @@ function digests(row, detail) {
   const certificate = detail && JSON.parse(detail.text);
   const named = [["Certificate", rows.name[row]], ["SHA-256", rows.sha256[row]]];
   if (certificate) {
-    named.push(...certificate.subject.map((one) => [one.name === "head" ? "Head" : "Latents", one.digest.sha256]));
+    named.push(...certificate.subject.map((one) => [one.name[0].toUpperCase() + one.name.slice(1), one.digest.sha256]));
     named.push(["Paradigm", certificate.predicate.paradigm], ["Other paradigms that were tried", rows.others[row]], ["Written by", certificate.predicate.generator.name + " " + certificate.predicate.generator.version]);
   }
   if (rows.run[row] !== null) {

@@ -1,0 +1,45 @@
+"""A head, its network and pictures, as files of a folder; what `verale explain` makes of them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import torch
+from PIL import Image
+from support.commands import in_process
+from support.small import small_head
+from support.torch_networks import frozen_network, random_pictures
+
+from verale.head import Box, Head, as_patches
+from verale.network import pictures_file
+
+__all__ = ["COUNT", "explain_pictures", "write_pictures"]
+
+COUNT = 4
+"""How many pictures there are."""
+
+
+def write_pictures(folder: Path) -> Path:
+    """Write a head `h`, its network `n`, and the pictures `p`, PNG files in a folder a class, and `p.safetensors`."""
+    network, pictures = frozen_network("residual"), random_pictures(COUNT)
+    points = as_patches(network.latents(pictures))[:, 0]
+    weight = torch.randn(3, COUNT, generator=torch.Generator().manual_seed(3))
+    given = small_head("euclidean")
+    Head(weight, given.geometry, given.similarity, prototypes=points.float(), domain=Box()).save(folder / "h")
+    network.save(folder / "n")
+    for number, picture in enumerate(pictures):
+        stream = io.BytesIO()
+        Image.fromarray(picture.permute(1, 2, 0).numpy()).save(stream, "PNG")
+        path = folder / "p" / f"class {number % 3}" / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(stream.getvalue())
+    (folder / "p.safetensors").write_bytes(pictures_file(pictures))
+    return folder
+
+
+def explain_pictures(folder: Path, *options: object, pictures: str = "p", out: str = "out") -> Any:
+    """`verale explain` of them into a folder beside them."""
+    given = ("--head", folder / "h", "--network", folder / "n", "--pictures", folder / pictures)
+    return in_process("explain", *given, "--paradigm", "top_k", "--out", folder / out, *options)
