@@ -75,7 +75,7 @@ let plain_links = links
 let plain_joint = joint
 let plain_rows = rows
 let plain_settings = settings
-let rows prepared ~balls units certificate = let found = plain_rows prepared ~balls units certificate in {rows}
+let rows prepared ~effort units certificate = let found = plain_rows prepared ~effort units certificate in {rows}
 let joint prepared certificate = let found = plain_joint prepared certificate in {joint}
 let links prepared units certificate = let found = plain_links prepared units certificate in {links}
 let settings prepared precision certificate = let found = plain_settings prepared precision certificate in {settings}

@@ -14,6 +14,7 @@ type t = {
   along : float array; (* the product of the centre with every prototype, from the origin *)
   square : float; (* of the centre *)
   radius : float;
+  slack : float; (* how much less than the radius's square |y - centre|^2 may be by the intervals' widths alone *)
 }
 
 (* The weight of |y|^2, of which a weight of 1 of the fact of the ball has so many. *)
@@ -73,10 +74,13 @@ let make (points : Points.t) patch at { bits; _ } =
     Whole.balance_base span bits whole;
     let real = Array.mapi (fun i w -> Floats.of_integer bits w /. factors.(i)) whole in
     let along = Array.make points.count 0. in
-    let total = ref 0. and sides = ref 0. and used = ref [] in
+    let total = ref 0. and sides = ref 0. and slack = ref 0. and used = ref [] in
     for i = 0 to Array.length real - 1 do
       let w = real.(i) in
-      if w <> 0. then sides := !sides +. (w *. if w > 0. then span.highs.(i) else span.lows.(i));
+      if w <> 0. then begin
+        sides := !sides +. (w *. if w > 0. then span.highs.(i) else span.lows.(i));
+        slack := !slack +. (Float.abs w *. (span.highs.(i) -. span.lows.(i)))
+      end;
       if i < statements && i <> span.base && w <> 0. then begin
         Floats.subtract along (-.w) (Points.products points span.statements.(i).about);
         total := !total +. w;
@@ -94,7 +98,7 @@ let make (points : Points.t) patch at { bits; _ } =
     in
     match Whole.placed patch span bits whole with
     | Some (_, weights) ->
-        Some { weights; along; square; radius = sqrt (Float.max 0. (square +. !sides)) }
+        Some { weights; along; square; radius = sqrt (Float.max 0. (square +. !sides)); slack = !slack }
     | None -> None
   end
 

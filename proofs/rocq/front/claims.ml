@@ -92,9 +92,10 @@ let rec first = function
   | attempt :: others -> ( match attempt () with None -> first others | found -> found)
 
 (* The settings and hints with which the checker proves that a certificate entails its class; None if it does not. With
-   few bits and the balls of patches first; then whole margins, where there are weights for them, which take longer to
-   find; then with what activations say of one another. What these do not prove is tried again with all there is, and
-   what cosines say of one another with more bits: what a product of directions is rounded by costs its root. *)
+   few bits and the balls of patches first, quickly and then with the best weights; then whole margins, where there are
+   weights for them, which take longer to find; then with what activations say of one another. What these do not prove
+   is tried again with all there is, and what cosines say of one another with more bits: what a product of directions is
+   rounded by costs its root. *)
 let found_hints here certificate prices =
   let proved_with ?(joint = []) precision rows links =
     let settings = settings_for here precision certificate in
@@ -112,7 +113,7 @@ let found_hints here certificate prices =
     if proved then Some (settings, hints) else None
   in
   let no_rows _ = { Hinter.curve = Z.one; claims = []; patches = [] } in
-  let rows balls settings = Hinter.rows here.hinter ~balls settings certificate in
+  let rows effort settings = Hinter.rows here.hinter ~effort settings certificate in
   let no_links _ = Links.nothing in
   let links settings = Hinter.links here.hinter settings certificate in
   let whole_margins () =
@@ -120,14 +121,17 @@ let found_hints here certificate prices =
     let with_joint = proved_with ~joint in
     first
       [ (fun () -> if joint = [] then None else with_joint Hinter.usual no_rows no_links);
-        (fun () -> if joint = [] then None else with_joint Hinter.usual (rows true) no_links);
+        (fun () -> if joint = [] then None else with_joint Hinter.usual (rows Usual) no_links);
         (fun () ->
-          if Hinter.may_link here.hinter certificate then with_joint Hinter.usual (rows true) links else None);
-        (fun () -> with_joint Hinter.most (rows false) links);
+          if Hinter.may_link here.hinter certificate then with_joint Hinter.usual (rows Usual) links else None);
+        (fun () -> with_joint Hinter.most (rows Thorough) links);
         (fun () ->
-          if Hinter.may_turn here.hinter certificate then proved_with Hinter.utmost (rows false) links else None) ]
+          if Hinter.may_turn here.hinter certificate then proved_with Hinter.utmost (rows Thorough) links else None) ]
   in
-  first [ (fun () -> proved_with Hinter.usual (rows true) no_links); whole_margins ]
+  let by_rows effort () = proved_with Hinter.usual (rows effort) no_links in
+  let may_improve = Hinter.may_improve here.hinter certificate in
+  first
+    [ by_rows Hinter.Quick; (fun () -> if may_improve then by_rows Hinter.Usual () else None); whole_margins ]
 
 let entails here certificate prices =
   when_covered here.head (fun () -> found_hints here certificate prices <> None)

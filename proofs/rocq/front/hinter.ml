@@ -13,8 +13,13 @@ let prepare head = { head; points = Points.prepare head }
 
 let no_hint = { Checker.for_low = None; for_high = None }
 
+(* How much is done for a proof. [Quick]: weights as the middles of intervals give them, with fewer bits. That is enough
+   for most certificates, and takes a half or a third of the time where intervals are wide. [Usual]: the best weights.
+   [Thorough]: also without balls, every end that is needed has weights of its own. *)
+type effort = Quick | Usual | Thorough
+
 (* Shares of the largest distance: what an end that matters may lose to rounding, and what is too little to tell. *)
-let finest = ldexp 1. (-72)
+let finest_of = function Quick -> ldexp 1. (-50) | Usual | Thorough -> ldexp 1. (-72)
 let noise = 1e-10
 let barely = 1e-16
 
@@ -25,6 +30,7 @@ type claims = {
   directions : Directions.t option array;
   at : int;
   unit : float;
+  finest : float;
   made : Checker.claim array;
 }
 
@@ -35,9 +41,9 @@ let each points patches claims side k =
     let found = estimate patch side k in
     let free = Float.max (of_domain points side k) (of_statements patch side k) in
     let scale = scale_of patch in
-    Directions.want patch claims.directions.(l) side k found infinity (fun () ->
+    Directions.want patch claims.directions.(l) side k (lazy found.view) infinity (fun () ->
         let found = improved patch side k found in
-        if found.value > free +. (barely *. scale) then Whole.hint patch side k (finest *. scale) found)
+        if found.value > free +. (barely *. scale) then Whole.hint patch side k (claims.finest *. scale) found)
   in
   Array.iteri (fun l -> Option.iter (one l)) patches
 
@@ -96,15 +102,17 @@ let everywhere points patches claims side k =
             let scale = scale_of patch in
             if balls.(l) >= needed +. (spare *. scale) then claimed := true
             else begin
-              let f = match found.(l) with Some f -> f | None -> estimate patch side k in
-              Directions.want patch claims.directions.(l) side k f (needed +. (spare *. scale)) (fun () ->
+              let f = lazy (match found.(l) with Some f -> f | None -> estimate patch side k) in
+              let view = lazy (Lazy.force f).view in
+              Directions.want patch claims.directions.(l) side k view (needed +. (spare *. scale)) (fun () ->
+                  let f = Lazy.force f in
                   let f =
                     if f.value > needed +. (2. *. spare *. scale) then
                       with_few patch side k (needed +. (0.1 *. (f.value -. needed))) f
                     else f
                   in
                   let spare = f.value -. needed in
-                  Whole.hint patch side k (if spare > noise *. scale then spare /. 4. else finest *. scale) f)
+                  Whole.hint patch side k (if spare > noise *. scale then spare /. 4. else claims.finest *. scale) f)
             end
           end)
         patches;
@@ -166,8 +174,8 @@ let somewhere points patches claims side k =
   | Some ((patch, _, directions), f) ->
       let scale = scale_of patch in
       if f.value > free +. (barely *. scale) then
-        Directions.want patch directions side k f infinity (fun () ->
-            Whole.hint patch side k (finest *. scale) f)
+        Directions.want patch directions side k (lazy f.view) infinity (fun () ->
+            Whole.hint patch side k (claims.finest *. scale) f)
   | None -> ()
 
 let follow points patches claims side k = function
@@ -226,7 +234,7 @@ let met (points : Points.t) stated =
     stated;
   Array.split (Array.of_list (List.rev_map (Hashtbl.find known) !order))
 
-let patch_of (points : Points.t) budget stated =
+let patch_of ?(improves = true) (points : Points.t) budget stated =
   let sound (s : Span.statement) = Floats.is_finite s.low && Floats.is_finite s.high in
   if not (Array.for_all sound stated) then None
   else begin
@@ -245,7 +253,7 @@ let patch_of (points : Points.t) budget stated =
     | [] -> None
     | spans ->
         let hints = Array.make points.count no_hint in
-        Some { stated; lows; highs; views = List.map view spans; places; twins; budget; hints }
+        Some { stated; lows; highs; views = List.map view spans; places; twins; improves; budget; hints }
   end
 
 (* The ball of every patch, all from views of the same kind, whose ball is the least, and of the same curve. *)
@@ -285,17 +293,16 @@ let nothing = { Checker.centre = []; square_length = Z.of_int 1; directions = []
 
 type rows = { curve : Z.t; claims : Checker.claim list; patches : Checker.patch_hints list }
 
-(* The hints of every patch, in order; none for a patch without statements. Without [balls] nothing is claimed, and
-   every end that is needed has weights of its own. *)
-let rows_for wants prepared ~balls (settings : Checker.settings) (certificate : Checker.certificate) =
+(* The hints of every patch, in order; none for a patch without statements. *)
+let rows_for wants prepared ~effort (settings : Checker.settings) (certificate : Checker.certificate) =
   match prepared.points with
   | None -> { curve = Z.of_int 1; claims = []; patches = List.init certificate.patches (fun _ -> nothing) }
   | Some points ->
       let budget = ref Ascent.allowed in
-      let patches = Array.map (patch_of points budget) (statements_of points certificate) in
+      let patches = Array.map (patch_of ~improves:(effort <> Quick) points budget) (statements_of points certificate) in
       let wants : Wanted.t array = wants points.count (Array.length patches) in
       let curve, at, centres =
-        match if balls then centres_of points patches else None with
+        match if effort = Thorough then None else centres_of points patches with
         | Some found -> found
         | None -> (Z.of_int 1, 0, Array.map (fun _ -> None) patches)
       in
@@ -307,13 +314,13 @@ let rows_for wants prepared ~balls (settings : Checker.settings) (certificate : 
             | _ -> None)
           patches
       in
-      let unit = points.unit_of_ends settings.range_unit in
+      let unit = points.unit_of_ends settings.range_unit and finest = finest_of effort in
       let made = Array.make points.count Checker.Unclaimed in
       Array.iteri
         (fun k (want : Wanted.t) ->
           let part array = Array.map (Array.get array) want.patches in
           let here = part patches in
-          let claims = { centres = part centres; directions = part directions; at; unit; made } in
+          let claims = { centres = part centres; directions = part directions; at; unit; finest; made } in
           let high =
             if want.high = Wanted.Nothing && points.highest.(k) = infinity then Wanted.Somewhere else want.high
           in
@@ -337,8 +344,13 @@ let rows_for wants prepared ~balls (settings : Checker.settings) (certificate : 
       in
       { curve; claims = Array.to_list made; patches = Array.to_list (Array.mapi hints patches) }
 
-let rows prepared ~balls settings (certificate : Checker.certificate) =
-  rows_for (Wanted.wants prepared.head certificate.predicted) prepared ~balls settings certificate
+let rows prepared ~effort settings (certificate : Checker.certificate) =
+  rows_for (Wanted.wants prepared.head certificate.predicted) prepared ~effort settings certificate
+
+(* Whether more effort than [Quick] can give better ends of observables: only statements about patches have weights. *)
+let may_improve prepared (certificate : Checker.certificate) =
+  let about_patch = function Checker.AboutPatch _ -> true | AboutActivation _ | AboutOthers _ -> false in
+  Option.is_some prepared.points && List.exists about_patch certificate.statements
 
 (* Of a head with one patch: weights for the margins as a whole. *)
 let joint prepared certificate =

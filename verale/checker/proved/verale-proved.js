@@ -4,96 +4,96 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(J){"use strict";var
-nU=1e-13,nx="Invalid_argument",fM=0.001,fN='"',nw="@[",nT=0.01,hU=1255,nS="Fatal error: exception %s\n",nd=255,et=1e-11,nR=0x800,nc="jsError",bI=0x8000,nv="%ni",es=256,nb="ready",nu="ml_z_overflow",cS=4096,na="End_of_file",nQ="a class",hT="Failure",ca=0xff,m$="\n",er=1e-12,h8="ENOENT",bb="0",nP="([^/]+)",n5="prices",h7=0xf,m_="List.nth",cR=128,hS=-48,m9=0xdc00,nt="Sys_blocked_io",n4="fd ",nN="hints: ",nO="ENOTEMPTY",ah=248,nM=0.999999999999,av="camlinternalFormat.ml",nL="Division_by_zero",n3=">",n2=1027,m8="Sys_error",h6=1e-14,bK=246,ns="%u",m7="EEXIST",fL="%d",m6="Printexc.handle_uncaught_exception",n1="a statement",cr=1e-280,nK="buffer.ml",h0=127,du=1024,nr="@{",ia=-2147483648,ib="e",fH=120,m5=103,nq=" : flags Open_rdonly and Open_wronly are not compatible",bL=1e-09,np="linear",nI=102,nJ="head",hR=512,cO="-",m4=0x7ff0,fK=1e-15,h$=": Not a directory",no=" : file already exists",b_=0xffffff,hQ="0x",m3=0.0001,n0="Out_of_memory",al=254,h_="index out of bounds",cP=100,fP="_bigarr02",m2="%Li",nH=" : flags Open_text and Open_binary are not compatible",cQ=-1.,hZ=2147483647,dw=0.5,nn=", characters ",bM=0xffff,hY="none",nm=12520,h5=64.,nl="(Program not linked with -g, cannot print stack backtrace)\n",m1=16777216,fG=0.1,nG="Unix.Unix_error",nZ="infinity",hP="mkdir",eq=1000,v="",nF="Stack_overflow",nk="^",fF=": No such file or directory",fJ=-2.,nE="/static/",dt=0x3f,h4=-97,nD="Not_found",fI=1e-16,fE=1e-08,nj="Match_failure",m0=", ",b$="%x",fO=252,ct=".",ds="+",h3="rmdir",nY=0xf0,nC=32752,nX="network",ni="%li",nB=1026,hO=2047,hX=1e-07,nh=10000.,h9=0.25,nW=-32,mZ="Pervasives.do_at_exit",b9=" ",h2="Fatal error: exception ",bp=0x80,bv=1023,mY="Undefined_recursive_module",dv=1e-06,hW="nan",nA="expected ",ng=0xe0,nf=0xdfff,nz="_",bJ="/",h1="compare: functional value",nV="Assert_failure",mX="%i",hV="ENOTDIR",ne=1073741823,cs=250,ny="expected fewer digits";function
-D2(c,d){var
+nU=1e-13,nx="Invalid_argument",fM=0.001,fN='"',nw="@[",nT=0.01,hT=1255,nS="Fatal error: exception %s\n",nd=255,et=1e-11,nR=0x800,nc="jsError",bL=0x8000,nv="%ni",es=256,nb="ready",nu="ml_z_overflow",cT=4096,na="End_of_file",nQ="a class",hS="Failure",cd=0xff,m$="\n",er=1e-12,h7="ENOENT",bc="0",nP="([^/]+)",n5="prices",h6=0xf,m_="List.nth",cS=128,hR=-48,m9=0xdc00,nt="Sys_blocked_io",n4="fd ",nN="hints: ",nO="ENOTEMPTY",ah=248,nM=0.999999999999,av="camlinternalFormat.ml",nL="Division_by_zero",n3=">",n2=1027,m8="Sys_error",h5=1e-14,aN=246,ns="%u",m7="EEXIST",fL="%d",m6="Printexc.handle_uncaught_exception",n1="a statement",ct=1e-280,nK="buffer.ml",hZ=127,dw=1024,nr="@{",h$=-2147483648,ia="e",fH=120,m5=103,nq=" : flags Open_rdonly and Open_wronly are not compatible",bN=1e-09,np="linear",nI=102,nJ="head",hQ=512,cP="-",m4=0x7ff0,fK=1e-15,h_=": Not a directory",no=" : file already exists",cb=0xffffff,hP="0x",m3=0.0001,n0="Out_of_memory",al=254,h9="index out of bounds",cQ=100,fP="_bigarr02",m2="%Li",nH=" : flags Open_text and Open_binary are not compatible",cR=-1.,hY=2147483647,dy=0.5,nn=", characters ",bO=0xffff,hX="none",nm=12520,h4=64.,nl="(Program not linked with -g, cannot print stack backtrace)\n",m1=16777216,fG=0.1,nG="Unix.Unix_error",nZ="infinity",hO="mkdir",eq=1000,v="",nF="Stack_overflow",nk="^",fF=": No such file or directory",fJ=-2.,nE="/static/",dv=0x3f,h3=-97,nD="Not_found",fI=1e-16,fE=1e-08,nj="Match_failure",m0=", ",cc="%x",fO=252,cu=".",du="+",h2="rmdir",nY=0xf0,nC=32752,nX="network",ni="%li",nB=1026,hN=2047,hW=1e-07,nh=10000.,h8=0.25,nW=-32,mZ="Pervasives.do_at_exit",ca=" ",h1="Fatal error: exception ",bq=0x80,by=1023,mY="Undefined_recursive_module",dx=1e-06,hV="nan",nA="expected ",ng=0xe0,nf=0xdfff,nz="_",bM="/",h0="compare: functional value",nV="Assert_failure",mX="%i",hU="ENOTDIR",ne=1073741823,bx=250,ny="expected fewer digits";function
+D3(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-D3(b,d,c,e){for(var
+D4(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-EN(b,a){throw[0,b,a]}function
-dC(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
+EO(b,a){throw[0,b,a]}function
+dE(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
 d=v,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
 fY(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=cS&&a==c.length)return d.apply(null,c);var
-e=v;for(;0<a;b+=du,a-=du)e+=d.apply(null,c.slice(b,b+Math.min(a,du)));return e}function
-cV(a){if(a.t==2)a.c+=dC(a.l-a.c.length,"\0");else
+d=String.fromCharCode;if(b==0&&a<=cT&&a==c.length)return d.apply(null,c);var
+e=v;for(;0<a;b+=dw,a-=dw)e+=d.apply(null,c.slice(b,b+Math.min(a,dw)));return e}function
+cW(a){if(a.t==2)a.c+=dE(a.l-a.c.length,"\0");else
 a.c=fY(a.c,0,a.c.length);a.t=0}function
 ox(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>h0)return false;return true}else
+b=0;b<a.length;b++)if(a.charCodeAt(b)>hZ)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iy(e){for(var
-j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bp){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bp;d++);if(d-b>hR){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cR){g=h+(f<<6);if(f<ng){a=g-0x3080;if(a<bp)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cR){g=h+(g<<6);if(f<nY){a=g-0xe2080;if(a<nR||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cR&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bM)c+=String.fromCharCode(0xd7c0+(a>>10),m9+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>du){c.substr(0,1);j+=c;c=v}}return j+c}function
-bN(c,a,b){this.t=c;this.c=a;this.l=b}bN.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cV(this);case
+ix(e){for(var
+j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bq){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bq;d++);if(d-b>hQ){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cS){g=h+(f<<6);if(f<ng){a=g-0x3080;if(a<bq)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cS){g=h+(g<<6);if(f<nY){a=g-0xe2080;if(a<nR||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cS&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bO)c+=String.fromCharCode(0xd7c0+(a>>10),m9+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dw){c.substr(0,1);j+=c;c=v}}return j+c}function
+bP(c,a,b){this.t=c;this.c=a;this.l=b}bP.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cW(this);case
 0:if(ox(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bN.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iy(a)};bN.prototype.slice=function(){var
+8:return this.c}};bP.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return ix(a)};bP.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bN(this.t,a,this.l)};function
+bP(this.t,a,this.l)};function
 od(a){return new
-bN(0,a,a.length)}function
+bP(0,a,a.length)}function
 b(a){return od(a)}function
-iv(c,a){EN(c,b(a))}var
+iu(c,a){EO(c,b(a))}var
 ae=[0];function
-X(a){iv(ae.Invalid_argument,a)}function
-cT(){X(h_)}function
-e(b,a){if(a<0||a>=b.length-1)cT();return b[a+1]}function
-x(b,a,c){if(a<0||a>=b.length-1)cT();b[a+1]=c;return 0}function
-ic(e,f,d){var
+X(a){iu(ae.Invalid_argument,a)}function
+cU(){X(h9)}function
+e(b,a){if(a<0||a>=b.length-1)cU();return b[a+1]}function
+x(b,a,c){if(a<0||a>=b.length-1)cU();b[a+1]=c;return 0}function
+ib(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-ig(b){if(J.Uint8Array)var
+ie(b){if(J.Uint8Array)var
 c=new(J.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cv(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ig(b);var
+cw(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ie(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cU(a){return a}function
-bw(a,b,c,d,e){cv(cU(a),b,c,d,e);return 0}function
-ob(){X(h_)}function
-am(a,c,b){b&=ca;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ig(a)}a.c[c]=b;return 0}function
-dy(b,a,c){if(a>>>0>=b.l)ob();return am(b,a,c)}function
+cV(a){return a}function
+bz(a,b,c,d,e){cw(cV(a),b,c,d,e);return 0}function
+ob(){X(h9)}function
+am(a,c,b){b&=cd;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ie(a)}a.c[c]=b;return 0}function
+dA(b,a,c){if(a>>>0>=b.l)ob();return am(b,a,c)}function
 eu(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bx(c,a){if(c.fun)return bx(c.fun,a);if(typeof
+bA(c,a){if(c.fun)return bA(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bx(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bA(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bx(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cT();return a}function
-D_(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bf(a){a.t&6&&cV(a);return a.c}var
-EZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-ow(a){if(EZ)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bA(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cU();return a}function
+D$(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bh(a){a.t&6&&cW(a);return a.c}var
+E0=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+ow(a){if(E0)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-io(c){var
+im(c){var
 a=new(J.Float32Array)(1);a[0]=c;var
 b=new(J.Int32Array)(a.buffer);return b[0]|0}var
 oj=Math.pow(2,-24);function
-iu(a){throw a}function
-eB(){iu(ae.Division_by_zero)}function
-C(b,c,a){this.lo=b&b_;this.mi=c&b_;this.hi=a&bM}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
+it(a){throw a}function
+eB(){it(ae.Division_by_zero)}function
+C(b,c,a){this.lo=b&cb;this.mi=c&cb;this.hi=a&bO}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
 C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -116,27 +116,27 @@ C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bM);return new
-C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&b_;this.lo=this.lo<<1&b_};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&b_;this.mi=(this.mi>>>1|this.hi<<23)&b_;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
+C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bO);return new
+C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cb;this.lo=this.lo<<1&cb};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cb;this.mi=(this.mi>>>1|this.hi<<23)&cb;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
 b=this;if(a.isZero())eB();var
-d=b.hi^a.hi;if(b.hi&bI)b=b.neg();if(a.hi&bI)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bI)c=c.neg();return c};C.prototype.mod=function(b){var
+d=b.hi^a.hi;if(b.hi&bL)b=b.neg();if(a.hi&bL)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bL)c=c.neg();return c};C.prototype.mod=function(b){var
 a=this;if(b.isZero())eB();var
-d=a.hi;if(a.hi&bI)a=a.neg();if(b.hi&bI)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bI)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&ca,this.mi>>16,this.mi>>8&ca,this.mi&ca,this.lo>>16,this.lo>>8&ca,this.lo&ca]};C.prototype.lo32=function(){return this.lo|(this.mi&ca)<<24};C.prototype.hi32=function(){return this.mi>>>8&bM|this.hi<<16};function
-cX(b,c,a){return new
+d=a.hi;if(a.hi&bL)a=a.neg();if(b.hi&bL)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bL)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cd,this.mi>>16,this.mi>>8&cd,this.mi&cd,this.lo>>16,this.lo>>8&cd,this.lo&cd]};C.prototype.lo32=function(){return this.lo|(this.mi&cd)<<24};C.prototype.hi32=function(){return this.mi>>>8&bO|this.hi<<16};function
+cY(b,c,a){return new
 C(b,c,a)}function
-fS(a){if(!isFinite(a)){if(isNaN(a))return cX(1,0,m4);return a>0?cX(0,0,m4):cX(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bI:a>=0?0:bI;if(f)a=-a;var
-b=ow(a)+bv;if(b<=0){b=0;a/=Math.pow(2,-nB)}else{a/=Math.pow(2,b-n2);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+fS(a){if(!isFinite(a)){if(isNaN(a))return cY(1,0,m4);return a>0?cY(0,0,m4):cY(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bL:a>=0?0:bL;if(f)a=-a;var
+b=ow(a)+by;if(b<=0){b=0;a/=Math.pow(2,-nB)}else{a/=Math.pow(2,b-n2);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&h7|f|b<<4;return cX(g,e,c)}function
+g=a|0;c=c&h6|f|b<<4;return cY(g,e,c)}function
 ey(a){return a.toArray()}function
 oa(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fP)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bM)c.write(16,b.dims[a]);else{c.write(16,bM);c.write(32,0);c.write(32,b.dims[a])}else
+a=0;a<b.dims.length;a++)if(b.dims[a]<bO)c.write(16,b.dims[a]);else{c.write(16,bO);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -161,10 +161,10 @@ e=ey(fS(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=io(b.get(a));c.write(32,e)}break;case
+e=im(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,io(d[1]));c.write(32,io(d[2]))}break;case
+d=b.get(a);c.write(32,im(d[1]));c.write(32,im(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
 f=b.get(a),e=ey(fS(f[1]));for(var
@@ -175,7 +175,7 @@ n_(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-D4(c,e){var
+D5(c,e){var
 b=J,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -192,48 +192,48 @@ b=J,a;switch(c){case
 12:a=b.Uint8Array;break}if(!a)X("Bigarray.create: unsupported kind");var
 d=new
 a(e*n_(c));return d}function
-ip(c){var
+io(c){var
 a=new(J.Int32Array)(1);a[0]=c;var
 b=new(J.Float32Array)(a.buffer);return b[0]}function
 ex(a){return new
 C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dA(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hO)return(f|g|b&h7)==0?b&bI?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&h7);if(c>0){a+=16;a*=Math.pow(2,c-n2)}else
-a*=Math.pow(2,-nB);if(b&bI)a=-a;return a}function
-id(b){var
+dC(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hN)return(f|g|b&h6)==0?b&bL?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&h6);if(c>0){a+=16;a*=Math.pow(2,c-n2)}else
+a*=Math.pow(2,-nB);if(b&bL)a=-a;return a}function
+ic(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)X("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Eo(b,a){return new
-C(b&b_,b>>>24&ca|(a&bM)<<8,a>>>16&bM)}function
-iq(a){return a.hi32()}function
-ir(a){return a.lo32()}var
-D5=fP;function
-cu(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cu.prototype.caml_custom=D5;cu.prototype.offset=function(b){var
+Ep(b,a){return new
+C(b&cb,b>>>24&cd|(a&bO)<<8,a>>>16&bO)}function
+ip(a){return a.hi32()}function
+iq(a){return a.lo32()}var
+D6=fP;function
+cv(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cv.prototype.caml_custom=D6;cv.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))X("bigarray.js: invalid offset");if(this.dims.length!=b.length)X("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cT();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cU();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cT();c=c*this.dims[a]+(b[a]-1)}return c};cu.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cU();c=c*this.dims[a]+(b[a]-1)}return c};cv.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Eo(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Ep(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[al,e,c];default:return this.data[a]}};cu.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=ir(b);this.data[a*2+1]=iq(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[al,e,c];default:return this.data[a]}};cv.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=iq(b);this.data[a*2+1]=ip(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cu.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cv.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=ir(b),e=iq(b);if(c==e)this.data.fill(c);else
+c=iq(b),e=ip(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cu.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cv.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -253,26 +253,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dx.prototype=new
-cu();dx.prototype.offset=function(a){if(typeof
+dz(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dz.prototype=new
+cv();dz.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cT();return a};dx.prototype.get=function(a){return this.data[a]};dx.prototype.set=function(a,b){this.data[a]=b;return 0};dx.prototype.fill=function(a){this.data.fill(a);return 0};function
+X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cU();return a};dz.prototype.get=function(a){return this.data[a]};dz.prototype.set=function(a,b){this.data[a]=b;return 0};dz.prototype.fill=function(a){this.data.fill(a);return 0};function
 n8(c,d,a,b){var
-e=n_(c);if(id(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dx(c,d,a,b);return new
-cu(c,d,a,b)}function
-cW(a){if(!ae.Failure)ae.Failure=[ah,b(hT),-3];iv(ae.Failure,a)}function
+e=n_(c);if(ic(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dz(c,d,a,b);return new
+cv(c,d,a,b)}function
+cX(a){if(!ae.Failure)ae.Failure=[ah,b(hS),-3];iu(ae.Failure,a)}function
 n9(b,v,r){var
-i=b.read32s();if(i<0||i>16)cW("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ca,o=p>>8&1,h=[];if(r==fP)for(var
+i=b.read32s();if(i<0||i>16)cX("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cd,o=p>>8&1,h=[];if(r==fP)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bM){var
-t=b.read32u(),u=b.read32u();if(t!=0)cW("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bO){var
+t=b.read32u(),u=b.read32u();if(t!=0)cX("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=id(h),f=D4(j,d),g=n8(j,o,h,f);switch(j){case
+d=ic(h),f=D5(j,d),g=n8(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,7 +286,7 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cW("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cX("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
@@ -299,72 +299,72 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dA(ex(e));g.set(a,k)}break;case
+k=dC(ex(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=ip(b.read32s());g.set(a,k)}break;case
+k=io(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=ip(b.read32s()),l=ip(b.read32s());g.set(a,[al,m,l])}break;case
+m=io(b.read32s()),l=io(b.read32s());g.set(a,[al,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dA(ex(e));for(var
+m=dC(ex(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dA(ex(e));g.set(a,[al,m,l])}break}v[0]=(4+i)*4;return n8(j,o,h,f)}function
+l=dC(ex(e));g.set(a,[al,m,l])}break}v[0]=(4+i)*4;return n8(j,o,h,f)}function
 n7(a,b,c){return a.compare(b,c)}function
-aN(a,b){return Math.imul(a,b)}function
-aM(b,a){a=aN(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aN(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Ej(a,b){a=aM(a,ir(b));a=aM(a,iq(b));return a}function
-il(a,b){return Ej(a,fS(b))}function
+aJ(a,b){return Math.imul(a,b)}function
+aO(b,a){a=aJ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aJ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Ek(a,b){a=aO(a,iq(b));a=aO(a,ip(b));return a}function
+ik(a,b){return Ek(a,fS(b))}function
 n$(c){var
-b=id(c.dims),d=0;switch(c.kind){case
+b=ic(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
 12:if(b>es)b=es;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aM(d,e)}e=0;switch(b&3){case
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aO(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aM(d,e)}break;case
+1:e|=c.data[a+0];d=aO(d,e)}break;case
 4:case
-5:if(b>cR)b=cR;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aM(d,e)}if((b&1)!=0)d=aM(d,c.data[a]);break;case
+5:if(b>cS)b=cS;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aO(d,e)}if((b&1)!=0)d=aO(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aM(d,c.data[a]);break;case
+a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aM(d,c.data[a]);break;case
+a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aM(d,c.data[a]);break;case
+a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=il(d,c.data[a]);break;case
+a=0;a<b;a++)d=ik(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=il(d,c.data[a]);break}return d}function
-Em(a,b){b[0]=4;return a.read32s()}function
-EI(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=ik(d,c.data[a]);break}return d}function
+En(a,b){b[0]=4;return a.read32s()}function
+EJ(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cW("input_value: native integer value too large");default:cW("input_value: ill-formed native integer")}}function
-Ex(c,d){var
+2:cX("input_value: native integer value too large");default:cX("input_value: ill-formed native integer")}}function
+Ey(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ex(b)}function
-Et(e,d,b){var
+Eu(e,d,b){var
 c=ey(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-En(a,b,c){return a.compare(b)}function
-Eq(a){return a.lo32()^a.hi32()}var
-ew={"_j":{deserialize:Ex,serialize:Et,fixed_length:8,compare:En,hash:Eq},"_i":{deserialize:Em,fixed_length:4},"_n":{deserialize:EI,fixed_length:4},"_bigarray":{deserialize:function(a,b){return n9(a,b,"_bigarray")},serialize:oa,compare:n7,hash:n$},"_bigarr02":{deserialize:function(a,b){return n9(a,b,fP)},serialize:oa,compare:n7,hash:n$}};function
-ie(a){return ew[a.caml_custom]&&ew[a.caml_custom].compare}function
+Eo(a,b,c){return a.compare(b)}function
+Er(a){return a.lo32()^a.hi32()}var
+ew={"_j":{deserialize:Ey,serialize:Eu,fixed_length:8,compare:Eo,hash:Er},"_i":{deserialize:En,fixed_length:4},"_n":{deserialize:EJ,fixed_length:4},"_bigarray":{deserialize:function(a,b){return n9(a,b,"_bigarray")},serialize:oa,compare:n7,hash:n$},"_bigarr02":{deserialize:function(a,b){return n9(a,b,fP)},serialize:oa,compare:n7,hash:n$}};function
+id(a){return ew[a.caml_custom]&&ew[a.caml_custom].compare}function
 oe(f,c,d,e){var
-b=ie(c);if(b){var
+b=id(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 ez(a){return a
 instanceof
-bN}function
+bP}function
 fT(a){return ez(a)}function
 of(a){if(typeof
 a==="number")return eq;else
@@ -382,23 +382,23 @@ a=="string")return nm;else
 if(a
 instanceof
 Number)return eq;else
-if(a&&a.caml_custom)return hU;else
+if(a&&a.caml_custom)return hT;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
 ok(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-oc(a,b){a.t&6&&cV(a);b.t&6&&cV(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+oc(a,b){a.t&6&&cW(a);b.t&6&&cW(b);return a.c<b.c?-1:a.c>b.c?1:0}function
 os(a,b){return oc(a,b)}function
-dz(a,b,d){var
+dB(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=of(a);if(f==cs){a=a[1];continue}var
-g=of(b);if(g==cs){b=b[1];continue}if(f!==g){if(f==eq){if(g==hU)return oe(a,b,-1,d);return-1}if(g==eq){if(f==hU)return oe(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:X(h1);break;case
+f=of(a);if(f==bx){a=a[1];continue}var
+g=of(b);if(g==bx){b=b[1];continue}if(f!==g){if(f==eq){if(g==hT)return oe(a,b,-1,d);return-1}if(g==eq){if(f==hT)return oe(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:X(h0);break;case
 248:var
 c=ok(a[2],b[2]);if(c!=0)return c|0;break;case
-249:X(h1);break;case
+249:X(h0);break;case
 250:X("equal: got Forward_tag, should not happen");break;case
 251:X("equal: abstract value");break;case
 252:if(a!==b){var
@@ -406,9 +406,9 @@ c=oc(a,b);if(c!=0)return c|0}break;case
 253:X("equal: got Double_tag, should not happen");break;case
 254:X("equal: got Double_array_tag, should not happen");break;case
 255:X("equal: got Custom_tag, should not happen");break;case
-1247:X(h1);break;case
+1247:X(h0);break;case
 1255:var
-i=ie(a);if(i!=ie(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
+i=id(a);if(i!=id(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -416,241 +416,241 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bf(a),b=bf(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bh(a),b=bh(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aV(a,b){return dz(a,b,true)}function
-D$(){return[0]}function
+aW(a,b){return dB(a,b,true)}function
+Ea(){return[0]}function
 at(a){if(a<0)X("Bytes.create");return new
-bN(a?2:9,v,a)}function
+bP(a?2:9,v,a)}function
 fQ(b,a){if(a==0)eB();return b/a|0}function
-bO(a,b){return+(dz(a,b,false)==0)}function
-Eb(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dC(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ig(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-ii(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-it(d){d=bf(d);var
+bQ(a,b){return+(dB(a,b,false)==0)}function
+Ec(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dE(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ie(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+ih(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+is(d){d=bh(d);var
 e=d.length;if(e>31)X("format_int: format too long");var
-a={justify:ds,signstyle:cO,filler:b9,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:du,signstyle:cP,filler:ca,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cO;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bb;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-ih(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cO))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=v;if(a.justify==ds&&a.filler==b9)for(var
-d=e;d<a.width;d++)c+=b9;if(a.signedconv)if(a.sign<0)c+=cO;else
-if(a.signstyle!=cO)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bb;if(a.alternate&&a.base==16)c+=hQ;if(a.justify==ds&&a.filler==bb)for(var
-d=e;d<a.width;d++)c+=bb;c+=f;if(a.justify==cO)for(var
-d=e;d<a.width;d++)c+=b9;return b(c)}function
-ij(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cP;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bc;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+ig(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cP))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=v;if(a.justify==du&&a.filler==ca)for(var
+d=e;d<a.width;d++)c+=ca;if(a.signedconv)if(a.sign<0)c+=cP;else
+if(a.signstyle!=cP)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bc;if(a.alternate&&a.base==16)c+=hP;if(a.justify==du&&a.filler==bc)for(var
+d=e;d<a.width;d++)c+=bc;c+=f;if(a.justify==cP)for(var
+d=e;d<a.width;d++)c+=ca;return b(c)}function
+ii(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(ds)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(bb);if(b>0)a=a+ct+new
-Array(b+1).join(bb);return a}else
+c=parseInt(a.toString().split(du)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bc);if(b>0)a=a+cu+new
+Array(b+1).join(bc);return a}else
 return a.toFixed(b)}}var
-a,e=it(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hW;e.filler=b9}else
-if(!isFinite(c)){a="inf";e.filler=b9}else
+a,e=is(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hV;e.filler=ca}else
+if(!isFinite(c)){a="inf";e.filler=ca}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ib)a=a.slice(0,b-1)+bb+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(ib),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bb)b--;if(a.charAt(b)==ct)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ib)a=a.slice(0,b-1)+bb+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+bc+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ia),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+bc+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bb)b--;if(a.charAt(b)==ct)b--;a=a.slice(0,b+1)}}break}return ih(e,a)}function
-fR(e,c){if(bf(e)==fL)return b(v+c);var
-a=it(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)}}break}return ig(e,a)}function
+fR(e,c){if(bh(e)==fL)return b(v+c);var
+a=is(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=b9;var
-f=a.prec-d.length;if(f>0)d=dC(f,bb)+d}return ih(a,d)}var
-EK=0;function
-cw(){return EK++}function
-ik(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=ca;var
+f=a.prec-d.length;if(f>0)d=dE(f,bc)+d}return ig(a,d)}var
+EL=0;function
+cx(){return EL++}function
+ij(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bv,ow(a)+1);a*=Math.pow(2,-b);while(a<dw){a*=2;b--}while(a>=1){a*=dw;b++}if(c)a=-a;return[0,a,b]}function
+b=Math.max(-by,ow(a)+1);a*=Math.pow(2,-b);while(a<dy){a*=2;b--}while(a>=1){a*=dy;b++}if(c)a=-a;return[0,a,b]}function
 ol(a){return a.toUtf16()}function
 eD(){return false}function
-E0(){function
-a(a){if(a.charAt(0)===bJ)return[v,a.substring(1)];return}function
+E1(){function
+a(a){if(a.charAt(0)===bM)return[v,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||v,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
 d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eD()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
-iC=E0();function
-ou(a){return a.slice(-1)!==bJ?a+bJ:a}if(eD()&&J.process&&J.process.cwd)var
-ev=J.process.cwd().replace(/\\/g,bJ);else
+iB=E1();function
+ou(a){return a.slice(-1)!==bM?a+bM:a}if(eD()&&J.process&&J.process.cwd)var
+ev=J.process.cwd().replace(/\\/g,bM);else
 var
 ev="/static";ev=ou(ev);function
-EB(a){a=ol(a);if(!iC(a))a=ev+a;var
-e=iC(a),d=e[1].split(bJ),b=[];for(var
+EC(a){a=ol(a);if(!iB(a))a=ev+a;var
+e=iB(a),d=e[1].split(bM),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-EW(e){for(var
-f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bp){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bp;d++);if(d-c>hR){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<nR){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bp|a&dt)}else
-if(a<0xd800||a>=nf)b+=String.fromCharCode(ng|a>>12,bp|a>>6&dt,bp|a&dt);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<m9||h>nf)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nY|a>>18,bp|a>>12&dt,bp|a>>6&dt,bp|a&dt)}if(b.length>du){b.substr(0,1);f+=b;b=v}}return f+b}function
-D9(a){var
-b=9;if(!ox(a))b=8,a=EW(a);return new
-bN(b,a,a.length)}function
-bQ(a){return D9(a)}var
-Fd=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",m7,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",h8,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hV,nO,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dF(d,f,e,a){var
-b=Fd.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bQ(f||v),bQ(e||v)];return c}var
+EX(e){for(var
+f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bq){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bq;d++);if(d-c>hQ){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<nR){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bq|a&dv)}else
+if(a<0xd800||a>=nf)b+=String.fromCharCode(ng|a>>12,bq|a>>6&dv,bq|a&dv);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<m9||h>nf)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nY|a>>18,bq|a>>12&dv,bq|a>>6&dv,bq|a&dv)}if(b.length>dw){b.substr(0,1);f+=b;b=v}}return f+b}function
+D_(a){var
+b=9;if(!ox(a))b=8,a=EX(a);return new
+bP(b,a,a.length)}function
+bS(a){return D_(a)}var
+Fe=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",m7,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",h7,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hU,nO,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dH(d,f,e,a){var
+b=Fe.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bS(f||v),bS(e||v)];return c}var
 op={};function
-cY(a){return op[a]}function
-dB(b,a){throw[0,b].concat(a)}function
-D8(a){return new
-bN(4,a,a.length)}function
-ao(a){iv(ae.Sys_error,a)}function
-EL(a){ao(a+fF)}function
-D7(b,a){if(a>>>0>=b.l)ob();return eu(b,a)}function
-bh(a){return a.l}function
-D1(){}function
+cZ(a){return op[a]}function
+dD(b,a){throw[0,b].concat(a)}function
+D9(a){return new
+bP(4,a,a.length)}function
+ao(a){iu(ae.Sys_error,a)}function
+EM(a){ao(a+fF)}function
+D8(b,a){if(a>>>0>=b.l)ob();return eu(b,a)}function
+bi(a){return a.l}function
+D2(){}function
 aC(a){this.data=a}aC.prototype=new
-D1();aC.prototype.truncate=function(a){var
-b=this.data;this.data=at(a|0);cv(b,0,this.data,0,a)};aC.prototype.length=function(){return bh(this.data)};aC.prototype.write=function(b,d,g,a){var
+D2();aC.prototype.truncate=function(a){var
+b=this.data;this.data=at(a|0);cw(b,0,this.data,0,a)};aC.prototype.length=function(){return bi(this.data)};aC.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=at(b+a),f=this.data;this.data=e;cv(f,0,this.data,0,c)}bw(d,g,this.data,b,a);return 0};aC.prototype.read=function(c,a,d,b){var
-e=this.length();cv(this.data,c,a,d,b);return 0};aC.prototype.read_one=function(a){return D7(this.data,a)};aC.prototype.close=function(){};aC.prototype.constructor=aC;function
-aU(b,a){this.content={};this.root=b;this.lookupFun=a}aU.prototype.nm=function(a){return this.root+a};aU.prototype.create_dir_if_needed=function(d){var
-c=d.split(bJ),b=v;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bJ;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aU.prototype.slash=function(a){return/\/$/.test(a)?a:a+bJ};aU.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=at(b+a),f=this.data;this.data=e;cw(f,0,this.data,0,c)}bz(d,g,this.data,b,a);return 0};aC.prototype.read=function(c,a,d,b){var
+e=this.length();cw(this.data,c,a,d,b);return 0};aC.prototype.read_one=function(a){return D8(this.data,a)};aC.prototype.close=function(){};aC.prototype.constructor=aC;function
+aV(b,a){this.content={};this.root=b;this.lookupFun=a}aV.prototype.nm=function(a){return this.root+a};aV.prototype.create_dir_if_needed=function(d){var
+c=d.split(bM),b=v;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bM;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aV.prototype.slash=function(a){return/\/$/.test(a)?a:a+bM};aV.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aC(cU(c[1]))}}};aU.prototype.exists=function(a){if(a==v)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aU.prototype.mkdir=function(c,e,d){var
-b=d&&cY(nG);if(this.exists(c))if(b)dB(b,dF(m7,hP,this.nm(c)));else
+aC(cV(c[1]))}}};aV.prototype.exists=function(a){if(a==v)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aV.prototype.mkdir=function(c,e,d){var
+b=d&&cZ(nG);if(this.exists(c))if(b)dD(b,dH(m7,hO,this.nm(c)));else
 ao(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dB(b,dF(h8,hP,this.nm(a)));else
-ao(a+fF);if(!this.is_dir(a))if(b)dB(b,dF(hV,hP,this.nm(a)));else
-ao(a+h$);this.create_dir_if_needed(this.slash(c))};aU.prototype.rmdir=function(a,f){var
-b=f&&cY(nG),c=a==v?v:this.slash(a),e=new
-RegExp(nk+c+nP);if(!this.exists(a))if(b)dB(b,dF(h8,h3,this.nm(a)));else
-ao(a+fF);if(!this.is_dir(a))if(b)dB(b,dF(hV,h3,this.nm(a)));else
-ao(a+h$);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dD(b,dH(h7,hO,this.nm(a)));else
+ao(a+fF);if(!this.is_dir(a))if(b)dD(b,dH(hU,hO,this.nm(a)));else
+ao(a+h_);this.create_dir_if_needed(this.slash(c))};aV.prototype.rmdir=function(a,f){var
+b=f&&cZ(nG),c=a==v?v:this.slash(a),e=new
+RegExp(nk+c+nP);if(!this.exists(a))if(b)dD(b,dH(h7,h2,this.nm(a)));else
+ao(a+fF);if(!this.is_dir(a))if(b)dD(b,dH(hU,h2,this.nm(a)));else
+ao(a+h_);for(var
 d
 in
-this.content)if(d.match(e))if(b)dB(b,dF(nO,h3,this.nm(a)));else
+this.content)if(d.match(e))if(b)dD(b,dH(nO,h2,this.nm(a)));else
 ao(this.nm(a)+": Directory not empty");delete
-this.content[c]};aU.prototype.readdir=function(a){var
-f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fF);if(!this.is_dir(a))ao(a+h$);var
+this.content[c]};aV.prototype.readdir=function(a){var
+f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fF);if(!this.is_dir(a))ao(a+h_);var
 g=new
 RegExp(nk+f+nP),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aU.prototype.is_dir=function(a){if(a==v)return true;var
-b=this.slash(a);return this.content[b]?1:0};aU.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aV.prototype.is_dir=function(a){if(a==v)return true;var
+b=this.slash(a);return this.content[b]?1:0};aV.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aU.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nq);if(b.text&&b.binary)ao(this.nm(a)+nH);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+no);var
+this.content[a];return b};aV.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nq);if(b.text&&b.binary)ao(this.nm(a)+nH);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+no);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aC(at(0));return this.content[a]}else
-EL(this.nm(a))};aU.prototype.register=function(c,a){var
+EM(this.nm(a))};aV.prototype.register=function(c,a){var
 b;if(this.content[c])ao(this.nm(c)+no);if(ez(a))b=new
 aC(a);if(fT(a))b=new
-aC(cU(a));else
+aC(cV(a));else
 if(a
 instanceof
 Array)b=new
-aC(D8(a));else
+aC(D9(a));else
 if(typeof
 a==="string")b=new
 aC(od(a));else
 if(a.toString){var
-d=cU(bQ(a.toString()));b=new
+d=cV(bS(a.toString()));b=new
 aC(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ao(this.nm(c)+" : registering file with invalid content type")};aU.prototype.constructor=aU;function
+ao(this.nm(c)+" : registering file with invalid content type")};aV.prototype.constructor=aV;function
 n6(){}function
 oh(b){var
-a=iC(b);if(!a)return;return a[0]+bJ}var
-fW=oh(ev)||cW("unable to compute caml_root"),dE=[];if(eD())dE.push({path:fW,device:new
+a=iB(b);if(!a)return;return a[0]+bM}var
+fW=oh(ev)||cX("unable to compute caml_root"),dG=[];if(eD())dG.push({path:fW,device:new
 n6(fW)});else
-dE.push({path:fW,device:new
-aU(fW)});dE.push({path:nE,device:new
-aU(nE)});function
+dG.push({path:fW,device:new
+aV(fW)});dG.push({path:nE,device:new
+aV(nE)});function
 oC(b){var
-g=EB(b),b=g.join(bJ),f=ou(b),c;for(var
-e=0;e<dE.length;e++){var
-a=dE[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eD()){var
+g=EC(b),b=g.join(bM),f=ou(b),c;for(var
+e=0;e<dG.length;e++){var
+a=dG[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eD()){var
 d=oh(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-n6(d)};dE.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
-Ea(c,b){var
-a=oC(c);if(!a.device.register)cW("cannot register file");a.device.register(a.rest,b);return 0}function
+n6(d)};dG.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
+Eb(c,b){var
+a=oC(c);if(!a.device.register)cX("cannot register file");a.device.register(a.rest,b);return 0}function
 ov(c,a){var
-c=b(c),a=b(a);return Ea(c,a)}function
-Ed(){var
+c=b(c),a=b(a);return Eb(c,a)}function
+Ee(){var
 b=J.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)ov(b[a].name,b[a].content);J.jsoo_create_file=ov;J.caml_fs_tmp=[];return 0}function
-Ee(){return[0]}function
-Ef(a,b){return+(dz(a,b,false)>=0)}function
-im(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aM(d,c)}c=0;switch(e&3){case
+Ef(){return[0]}function
+Eg(a,b){return+(dB(a,b,false)>=0)}function
+il(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aM(d,c)}d^=e;return d}function
-Ek(a,b){return im(a,bf(b))}function
-Eh(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aM(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aO(d,c)}d^=e;return d}function
+El(a,b){return il(a,bh(b))}function
+Ei(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aM(d,c)}d^=e;return d}function
-om(a){switch(a.t&6){default:cV(a);case
+1:c|=b[a];d=aO(d,c)}d^=e;return d}function
+om(a){switch(a.t&6){default:cW(a);case
 0:return a.c;case
 4:return a.c}}function
-Eg(b,c){var
+Eh(b,c){var
 a=om(c);return typeof
-a==="string"?im(b,a):Eh(b,a)}function
-Ei(a){a^=a>>>16;a=aN(a,0x85ebca6b|0);a^=a>>>13;a=aN(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+a==="string"?il(b,a):Ei(b,a)}function
+Ej(a){a^=a>>>16;a=aJ(a,0x85ebca6b|0);a^=a>>>13;a=aJ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 oi(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>es)d=es;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ew[a.caml_custom]&&ew[a.caml_custom].hash){var
-k=ew[a.caml_custom].hash(a);b=aM(b,k);c--}}else
+k=ew[a.caml_custom].hash(a);b=aO(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aM(b,a[2]);c--;break;case
+248:b=aO(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aM(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(ez(a)){b=Eg(b,a);c--}else
-if(fT(a)){b=Ek(b,a);c--}else
+o=a.length-1<<10|a[0];b=aO(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(ez(a)){b=Eh(b,a);c--}else
+if(fT(a)){b=El(b,a);c--}else
 if(typeof
-a==="string"){b=im(b,a);c--}else
-if(a===(a|0)){b=aM(b,a+a+1);c--}else
-if(a===+a){b=il(b,a);c--}}b=Ei(b);return b&0x3FFFFFFF}function
-El(a,c,k){if(!isFinite(a)){if(isNaN(a))return bQ(hW);return bQ(a>0?nZ:"-infinity")}var
+a==="string"){b=il(b,a);c--}else
+if(a===(a|0)){b=aO(b,a+a+1);c--}else
+if(a===+a){b=ik(b,a);c--}}b=Ej(b);return b&0x3FFFFFFF}function
+Em(a,c,k){if(!isFinite(a)){if(isNaN(a))return bS(hV);return bS(a>0?nZ:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?v:ds,e=v;if(i)e=cO;else
+j=d<0?v:du,e=v;if(i)e=cP;else
 switch(k){case
-43:e=ds;break;case
-32:e=b9;break;default:break}if(c>=0&&c<13){var
+43:e=du;break;case
+32:e=ca;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(ct);if(h<0)b+=ct+dC(c,bb);else{var
-f=h+1+c;if(b.length<f)b+=dC(f-b.length,bb);else
-b=b.substr(0,f)}}return bQ(e+hQ+b+"p"+j+d.toString(10))}function
-Es(a){return+a.isZero()}function
-Ev(a){return new
-C(a&b_,a>>24&b_,a>>31&bM)}function
-Ew(a){return a.toInt()}function
-Er(a){return+a.isNeg()}function
-Eu(a){return a.neg()}function
-Ep(g,c){var
-a=it(g);if(a.signedconv&&Er(c)){a.sign=-1;c=Eu(c)}var
-b=v,h=Ev(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Ew(e.modulus))+b}while(!Es(c));if(a.prec>=0){a.filler=b9;var
-d=a.prec-b.length;if(d>0)b=dC(d,bb)+b}return ih(a,b)}function
-bg(b,a){a|=0;if(a>bv){a-=bv;b*=Math.pow(2,bv);if(a>bv){a-=bv;b*=Math.pow(2,bv)}}if(a<-bv){a+=bv;b*=Math.pow(2,-bv)}b*=Math.pow(2,a);return b}function
-Ez(a,b){return+(dz(a,b,false)<=0)}function
-EA(a,b){return+(dz(a,b,false)<0)}function
-q(a,d){if(a<0)cT();var
+h=b.indexOf(cu);if(h<0)b+=cu+dE(c,bc);else{var
+f=h+1+c;if(b.length<f)b+=dE(f-b.length,bc);else
+b=b.substr(0,f)}}return bS(e+hP+b+"p"+j+d.toString(10))}function
+Et(a){return+a.isZero()}function
+Ew(a){return new
+C(a&cb,a>>24&cb,a>>31&bO)}function
+Ex(a){return a.toInt()}function
+Es(a){return+a.isNeg()}function
+Ev(a){return a.neg()}function
+Eq(g,c){var
+a=is(g);if(a.signedconv&&Es(c)){a.sign=-1;c=Ev(c)}var
+b=v,h=Ew(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Ex(e.modulus))+b}while(!Et(c));if(a.prec>=0){a.filler=ca;var
+d=a.prec-b.length;if(d>0)b=dE(d,bc)+b}return ig(a,b)}function
+bd(b,a){a|=0;if(a>by){a-=by;b*=Math.pow(2,by);if(a>by){a-=by;b*=Math.pow(2,by)}}if(a<-by){a+=by;b*=Math.pow(2,-by)}b*=Math.pow(2,a);return b}function
+EA(a,b){return+(dB(a,b,false)<=0)}function
+EB(a,b){return+(dB(a,b,false)<0)}function
+q(a,d){if(a<0)cU();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-ES(a){return b(fY(a,0,a.length))}var
-EC=function(){function
+ET(a){return b(fY(a,0,a.length))}var
+ED=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -658,7 +658,7 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bp<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bq<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
@@ -672,28 +672,28 @@ a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return ES(k(e,f))}}();function
-ED(c,b,a){return EC(cU(c),b,a)}function
-EE(){return 0}var
-bP=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return ET(k(e,f))}}();function
+EE(c,b,a){return ED(cV(c),b,a)}function
+EF(){return 0}var
+bR=new
 Array();function
 fU(c){var
-a=bP[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
+a=bR[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
 b=ae.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=v;return 0}function
-I(a){return bh(a)}function
+I(a){return bi(a)}function
 or(e,f){var
-a=bP[e],d=b(f),c=I(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-EX(a){var
-a=iy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
-c=b.console;c&&c.error&&c.error(a)}}function
+a=bR[e],d=b(f),c=I(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
 EY(a){var
-a=iy(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=ix(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+c=b.console;c&&c.error&&c.error(a)}}function
+EZ(a){var
+a=ix(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 fZ(c,e,d,a){if(ae.fds===undefined)ae.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ae.fds[c]=b;if(!ae.fd_last_idx||c>ae.fd_last_idx)ae.fd_last_idx=c;return c}function
-Ff(c,b,g){var
+Fg(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -703,34 +703,34 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bf(c)+nq);if(a.text&&a.binary)ao(bf(c)+nH);var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bh(c)+nq);if(a.text&&a.binary)ao(bh(c)+nH);var
 d=oC(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return fZ(f+1,or,e,a)}fZ(0,or,new
-aC(at(0)));fZ(1,EY,new
-aC(at(0)));fZ(2,EX,new
+aC(at(0)));fZ(1,EZ,new
+aC(at(0)));fZ(2,EY,new
 aC(at(0)));function
-EF(a){var
+EG(a){var
 c=ae.fds[a];if(c.flags.wronly)ao(n4+a+" is writeonly");var
 d=null;if(a==0&&eD()){var
-e=require("fs");d=function(){return bQ(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bP[b.fd]=b;return b.fd}function
+e=require("fs");d=function(){return bS(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bR[b.fd]=b;return b.fd}function
 on(c){var
 b=ae.fds[c];if(b.flags.rdonly)ao(n4+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bP[a.fd]=a;return a.fd}function
-EG(){var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bR[a.fd]=a;return a.fd}function
+EH(){var
 b=0;for(var
-a=0;a<bP.length;a++)if(bP[a]&&bP[a].opened&&bP[a].out)b=[0,bP[a].fd,b];return b}function
-dD(a){return a}function
-EH(g,d,h,f){var
-b=bP[g];if(!b.opened)ao("Cannot output to a closed channel");var
-a;if(h==0&&bh(d)==f)a=d;else{a=at(f);cv(d,h,a,0,f)}var
-i=dD(a),c=bf(i),e=c.lastIndexOf(m$);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fU(g);b.buffer+=c.substr(e+1)}return 0}function
-is(b,a,d,c){return EH(b,cU(a),d,c)}function
+a=0;a<bR.length;a++)if(bR[a]&&bR[a].opened&&bR[a].out)b=[0,bR[a].fd,b];return b}function
+dF(a){return a}function
+EI(g,d,h,f){var
+b=bR[g];if(!b.opened)ao("Cannot output to a closed channel");var
+a;if(h==0&&bi(d)==f)a=d;else{a=at(f);cw(d,h,a,0,f)}var
+i=dF(a),c=bh(i),e=c.lastIndexOf(m$);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fU(g);b.buffer+=c.substr(e+1)}return 0}function
+ir(b,a,d,c){return EI(b,cV(a),d,c)}function
 oo(c,a){var
-d=b(String.fromCharCode(a));is(c,d,0,1);return 0}function
+d=b(String.fromCharCode(a));ir(c,d,0,1);return 0}function
 fV(b,a){if(a==0)eB();return b%a}function
-eA(a,b){return+(dz(a,b,false)!=0)}function
-EJ(a,b){a[0]=cs;a[1]=b;return 0}function
-cb(a){if(a
+eA(a,b){return+(dB(a,b,false)!=0)}function
+EK(a,b){a[0]=bx;a[1]=b;return 0}function
+br(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
 if(ez(a))return fO;else
@@ -741,35 +741,35 @@ Function||typeof
 a=="function")return 247;else
 if(a&&a.caml_custom)return nd;else
 return eq}function
-bq(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
-iw(a,b){op[bf(a)]=b;return 0}function
-EO(a){return Math.round(a)}function
+bs(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
+iv(a,b){op[bh(a)]=b;return 0}function
+EP(a){return Math.round(a)}function
 fX(a){if(a==0)a=1/a;return a<0?1:0}function
-EQ(){X(h_)}function
+ER(){X(h9)}function
 eC(b,a){return eu(b,a)}function
-ap(b,a){if(a>>>0>=I(b))EQ();return eC(b,a)}function
-D6(a,b){if(a===b)return 1;a.t&6&&cV(a);b.t&6&&cV(b);return a.c==b.c?1:0}function
-ER(a,b){return D6(a,b)}function
-y(a,b){return 1-ER(a,b)}function
-ET(){return 0x7FFFFFFF/4|0}function
-EM(){iu(ae.Not_found)}function
+ap(b,a){if(a>>>0>=I(b))ER();return eC(b,a)}function
+D7(a,b){if(a===b)return 1;a.t&6&&cW(a);b.t&6&&cW(b);return a.c==b.c?1:0}function
+ES(a,b){return D7(a,b)}function
+y(a,b){return 1-ES(a,b)}function
+EU(){return 0x7FFFFFFF/4|0}function
+EN(){it(ae.Not_found)}function
 ot(c){var
-a=J,b=ol(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bQ(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return bQ(J.jsoo_static_env[b]);EM()}function
-EU(){if(J.crypto)if(typeof
+a=J,b=ol(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bS(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return bS(J.jsoo_static_env[b]);EN()}function
+EV(){if(J.crypto)if(typeof
 J.crypto.getRandomValues==="function"){var
 a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
 if(J.crypto.randomBytes==="function"){var
 b=J.crypto.randomBytes(4),a=new(J.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-ix(a){var
+iw(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aw(b,a){return{joo_tramp:b,joo_args:a}}function
-EV(c,a){if(typeof
+EW(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
 oq(a){return a}function
-by(a){if(a
+bB(a){if(a
 instanceof
 Array)return a;if(J.RangeError&&a
 instanceof
@@ -777,49 +777,49 @@ J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oq(ae.Sta
 instanceof
 J.InternalError&&a.message&&a.message.match(/too much recursion/i))return oq(ae.Stack_overflow);if(a
 instanceof
-J.Error&&cY(nc))return[0,cY(nc),a];return[0,ae.Failure,bQ(String(a))]}function
-aX(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+J.Error&&cZ(nc))return[0,cZ(nc),a];return[0,ae.Failure,bS(String(a))]}function
+aY(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
 oy(b){var
-a=BigInt(b);return aX(a<0?-a:a)}function
-oz(a,b){return aX(BigInt(a)+BigInt(b))}function
+a=BigInt(b);return aY(a<0?-a:a)}function
+oz(a,b){return aY(BigInt(a)+BigInt(b))}function
 f0(a){if(a===0)eB();return BigInt(a)}function
-E1(e,g){var
-b=BigInt(e),a=f0(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aX(f?c+BigInt(1):c)}function
+E2(e,g){var
+b=BigInt(e),a=f0(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aY(f?c+BigInt(1):c)}function
 aD(a,b){return a<b?-1:a>b?1:0}function
-iz(a,b){return aX(BigInt(a)/f0(b))}function
-E_(a,b){return aX(BigInt(a)%f0(b))}function
-E2(a,b){return[0,iz(a,b),E_(a,b)]}function
-iA(a,b){return a===b?1:0}function
-E3(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aX(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dG(e,f){var
-b=BigInt(e),a=f0(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aX(g?c-BigInt(1):c)}function
-iB(d,c){var
-a=bf(d);if(a!==fL&&a!==b$)X("Z.format: the format must be %d or %x");return b(c.toString(a===b$?16:10))}function
-E4(){return 0}function
-E5(a,b){return aX(BigInt(a)*BigInt(b))}function
-E6(b,c){var
-a=b*c;return a<-2147483648||a>hZ?1:0}function
-E7(a){return aX(-BigInt(a))}function
-aW(a){if(a===0)return 0;var
+iy(a,b){return aY(BigInt(a)/f0(b))}function
+E$(a,b){return aY(BigInt(a)%f0(b))}function
+E3(a,b){return[0,iy(a,b),E$(a,b)]}function
+iz(a,b){return a===b?1:0}function
+E4(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aY(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dI(e,f){var
+b=BigInt(e),a=f0(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aY(g?c-BigInt(1):c)}function
+iA(d,c){var
+a=bh(d);if(a!==fL&&a!==cc)X("Z.format: the format must be %d or %x");return b(c.toString(a===cc?16:10))}function
+E5(){return 0}function
+E6(a,b){return aY(BigInt(a)*BigInt(b))}function
+E7(b,c){var
+a=b*c;return a<-2147483648||a>hY?1:0}function
+E8(a){return aY(-BigInt(a))}function
+aX(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-E8(c,i,b,e){var
-f=bf(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
+E9(c,i,b,e){var
+f=bh(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,v),d=c===10||c===0;if(!d&&c!==16)X("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))X("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:hQ+a);return aX(a===g?h:-h)}function
-E9(a){return aX(BigInt(a)-BigInt(1))}function
-oA(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aX(BigInt(b)<<BigInt(a))}function
-E$(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aX(BigInt(b)>>BigInt(a))}function
-U(a){return a<0?-1:a>0?1:0}function
-Fa(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aW(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aX(a)}function
-oB(a,b){return aX(BigInt(a)-BigInt(b))}function
-Fb(a){return aX(BigInt(a)+BigInt(1))}function
-Fc(a){if(typeof
-a!=="number")iu(cY(nu));return a}function
-Fe(a,c){J.verale={greeting:bf(a),ask:function(a){return bf(bx(c,[b(a)]))}};return 0}function
-Ey(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Ec(b){var
-a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Ey(b[1]))var
+h=BigInt(d?a:hP+a);return aY(a===g?h:-h)}function
+E_(a){return aY(BigInt(a)-BigInt(1))}function
+oA(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aY(BigInt(b)<<BigInt(a))}function
+Fa(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aY(BigInt(b)>>BigInt(a))}function
+V(a){return a<0?-1:a>0?1:0}function
+Fb(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aX(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aY(a)}function
+oB(a,b){return aY(BigInt(a)-BigInt(b))}function
+Fc(a){return aY(BigInt(a)+BigInt(1))}function
+Fd(a){if(typeof
+a!=="number")it(cZ(nu));return a}function
+Ff(a,c){J.verale={greeting:bh(a),ask:function(a){return bh(bA(c,[b(a)]))}};return 0}function
+Ez(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Ed(b){var
+a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Ez(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -828,7 +828,7 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bN)a+=fN+c.toString()+fN;else
+bP)a+=fN+c.toString()+fN;else
 if(typeof
 c=="string")a+=fN+c.toString()+fN;else
 a+=nz}a+=")"}else
@@ -836,21 +836,21 @@ if(b[0]==ah)a+=b[1];return a}function
 og(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ah)){var
-c=cY(m6);if(c)c(a,false);else{var
-d=Ec(a),b=cY(mZ);if(b)b(0);J.console.error(h2+d+m$)}}else
+c=cZ(m6);if(c)c(a,false);else{var
+d=Ed(a),b=cZ(mZ);if(b)b(0);J.console.error(h1+d+m$)}}else
 throw a}function
-EP(){var
+EQ(){var
 a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){og(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)og(a.error)})}EP();function
-g(a,b){return a.length==1?a(b):bx(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bx(a,[b,c])}function
-ba(a,b,c,d){return a.length==3?a(b,c,d):bx(a,[b,c,d])}function
-cN(a,b,c,d,e){return a.length==4?a(b,c,d,e):bx(a,[b,c,d,e])}function
-cM(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bx(a,[b,c,d,e,f])}function
-mW(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bx(a,[b,c,d,e,f,g])}function
-D0(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bx(a,[b,c,d,e,f,g,h])}Ed();var
-eF=[ah,b(n0),-1],iH=[ah,b(m8),-2],iF=[ah,b(hT),-3],iE=[ah,b(nx),-4],f4=[ah,b(na),-5],bR=[ah,b(nD),-7],iG=[ah,b(nj),-8],f3=[ah,b(nF),-9],ad=[ah,b(nV),-11],iI=[ah,b(mY),-12],DZ=[4,0,0,0,[12,45,[4,0,0,0,0]]],gk=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nn),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dZ=[0,0,0],mf=[0,0,0],mi=[0,0,0],mu=[0,0,-1],hB=[0,0,0],ej=[0,0,1,0,0,0],ek=[0,58,62],hF=[0,96,cR],mB=[0,1,0,0],mL=[0,0,[0,64,0]];bq(11,iI,mY);bq(10,ad,nV);bq(9,[ah,b(nt),-10],nt);bq(8,f3,nF);bq(7,iG,nj);bq(6,bR,nD);bq(5,[ah,b(nL),-6],nL);bq(4,f4,na);bq(3,iE,nx);bq(2,iF,hT);bq(1,iH,m8);bq(0,eF,n0);var
-oR=b("output_substring"),oN=b("%.12g"),oL=b(ct),oI=b("true"),oJ=b("false"),oE=cX(0,0,nC),oF=cX(0,0,65520),oG=cX(1,0,nC),oV=b("option is None"),o0=b("\\\\"),o1=b("\\'"),o2=b("\\b"),o3=b("\\t"),o4=b("\\n"),o5=b("\\r"),o7=b("4.13.1"),pf=b("List.map2"),ph=b("List.fold_left2"),pj=b("List.exists2"),pm=b("List.combine"),pc=b("List.init"),pa=b(m_),o_=b("nth"),o$=b(m_),o9=b("hd"),pt=b("String.blit / Bytes.blit_string"),ps=b("Bytes.blit"),pr=b("String.sub / Bytes.sub"),pG=b("String.contains_from / Bytes.contains_from"),pB=b(v),px=b("String.concat"),pR=[0,b("array.ml"),322,4],pN=b("Array.map2: arrays must have the same length"),pM=b("Array.fill"),pL=b("Array.sub"),pK=b("Array.init"),pQ=b("Stdlib.Array.Bottom"),pT=b("Stdlib.Queue.Empty"),pZ=b("CamlinternalLazy.Undefined"),p8=b("Buffer.add_substring/add_subbytes"),p6=b("Buffer.add: cannot grow buffer"),p5=[0,b(nK),93,2],p4=[0,b(nK),94,2],qh=b("%c"),qi=b("%s"),qj=b(mX),qk=b(ni),ql=b(nv),qm=b(m2),qn=b("%f"),qo=b("%B"),qp=b("%{"),qq=b("%}"),qr=b("%("),qs=b("%)"),qt=b("%a"),qu=b("%t"),qv=b("%?"),qw=b("%r"),qx=b("%_r"),qy=[0,b(av),850,23],qJ=[0,b(av),814,21],qB=[0,b(av),815,21],qK=[0,b(av),818,21],qC=[0,b(av),819,21],qL=[0,b(av),822,19],qD=[0,b(av),823,19],qM=[0,b(av),826,22],qE=[0,b(av),827,22],qN=[0,b(av),831,30],qF=[0,b(av),832,30],qH=[0,b(av),836,26],qz=[0,b(av),837,26],qI=[0,b(av),846,28],qA=[0,b(av),847,28],qG=[0,b(av),851,23],r1=b(ns),rZ=[0,b(av),1558,4],r0=b("Printf: bad conversion %["),r2=[0,b(av),1626,39],r3=[0,b(av),1649,31],r4=[0,b(av),1650,31],r5=b("Printf: bad conversion %_"),r6=b(nr),r7=b(nw),r8=b(nr),r9=b(nw),rU=b(hW),rS=b("neg_infinity"),rT=b(nZ),rR=b(ct),rM=[0,m5],rA=b("%+nd"),rB=b("% nd"),rD=b("%+ni"),rE=b("% ni"),rF=b("%nx"),rG=b("%#nx"),rH=b("%nX"),rI=b("%#nX"),rJ=b("%no"),rK=b("%#no"),rz=b("%nd"),rC=b(nv),rL=b("%nu"),rm=b("%+ld"),rn=b("% ld"),rp=b("%+li"),rq=b("% li"),rr=b("%lx"),rs=b("%#lx"),rt=b("%lX"),ru=b("%#lX"),rv=b("%lo"),rw=b("%#lo"),rl=b("%ld"),ro=b(ni),rx=b("%lu"),q_=b("%+Ld"),q$=b("% Ld"),rb=b("%+Li"),rc=b("% Li"),rd=b("%Lx"),re=b("%#Lx"),rf=b("%LX"),rg=b("%#LX"),rh=b("%Lo"),ri=b("%#Lo"),q9=b("%Ld"),ra=b(m2),rj=b("%Lu"),qW=b("%+d"),qX=b("% d"),qZ=b("%+i"),q0=b("% i"),q1=b(b$),q2=b("%#x"),q3=b("%X"),q4=b("%#X"),q5=b("%o"),q6=b("%#o"),qV=b(fL),qY=b(mX),q7=b(ns),p$=b("@]"),qa=b("@}"),qb=b("@?"),qc=b("@\n"),qd=b("@."),qe=b("@@"),qf=b("@%"),qg=b("@"),qO=b("CamlinternalFormat.Type_mismatch"),se=b(v),sf=[0,[11,b(m0),[2,0,[2,0,0]]],b(", %s%s")],sM=[0,[11,b(h2),[2,0,[12,10,0]]],b(nS)],sN=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sL=b("Fatal error: out of memory in uncaught exception handler"),sI=[0,[11,b(h2),[2,0,[12,10,0]]],b(nS)],sD=[0,[2,0,[12,10,0]],b("%s\n")],sE=[0,[11,b(nl),0],b(nl)],su=b("Raised at"),sv=b("Re-raised at"),sw=b("Raised by primitive operation at"),sx=b("Called from"),sy=b(" (inlined)"),sA=b(v),sz=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nn),DZ]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sB=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sn=b("Out of memory"),so=b("Stack overflow"),sp=b("Pattern matching failed"),sq=b("Assertion failed"),sr=b("Undefined recursive module"),sh=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],si=b(v),sj=b(v),sk=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sd=[0,[4,0,0,0,0],b(fL)],sb=[0,[3,0,0],b("%S")],sc=b(nz),sF=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],sR=b("x"),s1=b("Hashtbl: unsupported hash table format"),DX=b("OCAMLRUNPARAM"),DV=b("CAMLRUNPARAM"),sW=b(v),tK=[3,0,3],tL=b(ct),tE=b(n3),tF=b("<\/"),tG=b(v),tA=b(n3),tB=b("<"),tC=b(v),ty=b("\n"),tn=[0,b(v)],tg=b(v),th=b(v),ti=b(v),tj=b(v),tc=[0,b(v),0,b(v)],tb=b(v),s9=b("Stdlib.Format.String_tag"),tS=b("Z.Overflow"),tT=b(nu),tZ=b("int_of_big_int"),uh=[0,0],uu=[0,0],wR=[0,0],wC=[0,0,0],zW=b(ny),zV=b("image"),zT=b("expected a finite number"),zR=b("a digit in base 16"),zP=b(n1),zK=b("joint"),zL=b("nothing"),zM=b(n5),zN=b("nothing, prices or joint"),zJ=b(nQ),zI=b(n5),zC=b("activation"),zD=b("others"),zE=b("patch"),zG=b("a patch"),zF=b(n1),zB=b("a prototype"),zz=b("certificate"),zA=b(nQ),zw=b(nJ),zx=b("as many prototypes as coordinates"),zy=b("positive scales"),zr=b(np),zs=b("maximum"),zt=b("soft_tree"),zu=b("a readout"),zk=b("masked_max"),zl=b("max"),zm=b("max_minus_mean"),zn=b("max_minus_mean_distance"),zo=b("top_mean"),zp=b("a pooling"),za=b("exp_distance"),zb=b("exponential"),zc=b("identity"),zd=b("log_ratio"),ze=b("negated"),zf=b("quadratic"),zg=b("rectified"),zh=b("threshold"),zi=b("a similarity"),y5=b("cosine"),y6=b("euclidean"),y7=b("inner_product"),y8=b("rooted_cosine"),y9=b("softmax"),y_=b("a geometry"),y1=b("a child that is a node or a leaf of the tree"),y2=b("a child that is a greater node"),y3=b("every node and every leaf in the tree"),yZ=b("a row of 0 and 1 with a 1"),yX=b("a number from 1"),yW=b(nA),yT=b(hY),yU=b("some"),yV=b("none or some"),yP=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],yQ=[0,[4,6,0,0,0],b(b$)],yR=b(" or "),yS=b("a list of "),yN=[0,[4,6,0,0,0],b(b$)],yO=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yK=b(b$),yL=b("a natural number"),yM=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yI=b(b$),yJ=b("a positive integer"),yH=b(hY),yF=b(v),yG=b("an integer in base 16"),yD=b("expected the end of the line, found another item"),yC=b("at most 1025 bytes"),yB=b("expected another item, found the end of the line"),yz=[0,[11,b(nA),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yx=b("Reader.Wrong"),yy=b("Reader.Too_large"),AB=b("picture"),AC=b(ny),Az=b("a layer before this one"),Aw=b(nX),Ax=b("a positive std"),Ay=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Ah=b(np),Ao=b("add"),Ap=b("avg_pool2d"),Aq=b("concat"),Ar=b("conv2d"),As=b("flatten"),At=b("leaky_relu"),Ai=b("max_pool2d"),Aj=b("relu"),Ak=b("sigmoid"),Al=b("tanh"),Am=b("upsample_nearest"),An=b("a layer of as many inputs as its kind has"),Af=b("inputs with the same rows and columns"),Ad=b("inputs of one shape"),Ab=b("a slope from 0 to 1"),z9=b("a pooling without dilation"),z_=[0,1,1],z$=b("a padding of at most half the kernel"),z8=b("a layer without rows and columns before a linear one"),z5=b("groups that divide the channels"),z6=b("groups that divide the rows of weights"),z3=b("a row of weights"),z2=b("windows that are no larger than what they slide over"),z0=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],z1=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],zY=b("a layer is larger than 2^24"),AF=[0,0],AH=[0,1],AG=[0,2],Bo=[0,1],Bp=[0,fE],Bm=b("a patch without views"),Bk=[0,1],Bl=[0,fE],Br=[0,0.03,[0,1.,0]],Bw=[0,0],BS=[0,40,[0,24,[0,12,0]]],B0=[0,1.],Cr=[0,0,0],Cp=[0,dv,[0,m3,[0,nT,[0,fG,[0,0.3,0]]]]],CK=[0,160,192],CR=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],CY=[0,0,[0,es,[0,1152,0]]],Dg=b("unclaimed"),Dh=b("at_least "),Di=b("at_most "),Dd=b("some "),De=b(hY),Dc=[0,[4,6,0,0,0],b(b$)],Db=b(b$),Dz=b("minimal"),DG=b("entailment_hints"),DH=b("entails"),DI=b(nJ),DJ=b("instance"),DK=b("instance_settings"),DL=b(nb),DA=b("needed"),DB=b(nX),DC=b("pictured"),DD=b("refuted"),DF=b(nb),DE=b("a question: the head first, and only once; so the network before pictures"),Dq=b("proved"),Dr=b("not proved"),Ds=b("not covered: "),Dt=b(nN),Du=b(nN),DQ=b("limit: "),DR=b("limit: there is no more memory"),DS=b("limit: a list is too long"),DT=b("the input ends within a line"),DO=b("error: "),DN=b("expected one line, found more"),DU=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)og(a.error)})}EQ();function
+f(a,b){return a.length==1?a(b):bA(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bA(a,[b,c])}function
+bb(a,b,c,d){return a.length==3?a(b,c,d):bA(a,[b,c,d])}function
+cO(a,b,c,d,e){return a.length==4?a(b,c,d,e):bA(a,[b,c,d,e])}function
+cN(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bA(a,[b,c,d,e,f])}function
+mW(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bA(a,[b,c,d,e,f,g])}function
+D1(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bA(a,[b,c,d,e,f,g,h])}Ee();var
+eF=[ah,b(n0),-1],iG=[ah,b(m8),-2],iE=[ah,b(hS),-3],iD=[ah,b(nx),-4],f4=[ah,b(na),-5],bT=[ah,b(nD),-7],iF=[ah,b(nj),-8],f3=[ah,b(nF),-9],ad=[ah,b(nV),-11],iH=[ah,b(mY),-12],D0=[4,0,0,0,[12,45,[4,0,0,0,0]]],gk=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nn),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dZ=[0,0,0],mf=[0,0,0],mi=[0,0,0],mu=[0,0,-1],hB=[0,0,0],ej=[0,0,1,0,0,0],ek=[0,58,62],hE=[0,96,cS],mB=[0,1,0,0],mL=[0,0,[0,64,0]];bs(11,iH,mY);bs(10,ad,nV);bs(9,[ah,b(nt),-10],nt);bs(8,f3,nF);bs(7,iF,nj);bs(6,bT,nD);bs(5,[ah,b(nL),-6],nL);bs(4,f4,na);bs(3,iD,nx);bs(2,iE,hS);bs(1,iG,m8);bs(0,eF,n0);var
+oR=b("output_substring"),oN=b("%.12g"),oL=b(cu),oI=b("true"),oJ=b("false"),oE=cY(0,0,nC),oF=cY(0,0,65520),oG=cY(1,0,nC),oV=b("option is None"),oZ=b("\\\\"),o0=b("\\'"),o1=b("\\b"),o2=b("\\t"),o3=b("\\n"),o4=b("\\r"),o6=b("4.13.1"),pe=b("List.map2"),pg=b("List.fold_left2"),pi=b("List.exists2"),pl=b("List.combine"),pb=b("List.init"),o$=b(m_),o9=b("nth"),o_=b(m_),o8=b("hd"),ps=b("String.blit / Bytes.blit_string"),pr=b("Bytes.blit"),pq=b("String.sub / Bytes.sub"),pF=b("String.contains_from / Bytes.contains_from"),pA=b(v),pw=b("String.concat"),pQ=[0,b("array.ml"),322,4],pM=b("Array.map2: arrays must have the same length"),pL=b("Array.fill"),pK=b("Array.sub"),pJ=b("Array.init"),pP=b("Stdlib.Array.Bottom"),pS=b("Stdlib.Queue.Empty"),pY=b("CamlinternalLazy.Undefined"),p7=b("Buffer.add_substring/add_subbytes"),p5=b("Buffer.add: cannot grow buffer"),p4=[0,b(nK),93,2],p3=[0,b(nK),94,2],qg=b("%c"),qh=b("%s"),qi=b(mX),qj=b(ni),qk=b(nv),ql=b(m2),qm=b("%f"),qn=b("%B"),qo=b("%{"),qp=b("%}"),qq=b("%("),qr=b("%)"),qs=b("%a"),qt=b("%t"),qu=b("%?"),qv=b("%r"),qw=b("%_r"),qx=[0,b(av),850,23],qI=[0,b(av),814,21],qA=[0,b(av),815,21],qJ=[0,b(av),818,21],qB=[0,b(av),819,21],qK=[0,b(av),822,19],qC=[0,b(av),823,19],qL=[0,b(av),826,22],qD=[0,b(av),827,22],qM=[0,b(av),831,30],qE=[0,b(av),832,30],qG=[0,b(av),836,26],qy=[0,b(av),837,26],qH=[0,b(av),846,28],qz=[0,b(av),847,28],qF=[0,b(av),851,23],r0=b(ns),rY=[0,b(av),1558,4],rZ=b("Printf: bad conversion %["),r1=[0,b(av),1626,39],r2=[0,b(av),1649,31],r3=[0,b(av),1650,31],r4=b("Printf: bad conversion %_"),r5=b(nr),r6=b(nw),r7=b(nr),r8=b(nw),rT=b(hV),rR=b("neg_infinity"),rS=b(nZ),rQ=b(cu),rL=[0,m5],rz=b("%+nd"),rA=b("% nd"),rC=b("%+ni"),rD=b("% ni"),rE=b("%nx"),rF=b("%#nx"),rG=b("%nX"),rH=b("%#nX"),rI=b("%no"),rJ=b("%#no"),ry=b("%nd"),rB=b(nv),rK=b("%nu"),rl=b("%+ld"),rm=b("% ld"),ro=b("%+li"),rp=b("% li"),rq=b("%lx"),rr=b("%#lx"),rs=b("%lX"),rt=b("%#lX"),ru=b("%lo"),rv=b("%#lo"),rk=b("%ld"),rn=b(ni),rw=b("%lu"),q9=b("%+Ld"),q_=b("% Ld"),ra=b("%+Li"),rb=b("% Li"),rc=b("%Lx"),rd=b("%#Lx"),re=b("%LX"),rf=b("%#LX"),rg=b("%Lo"),rh=b("%#Lo"),q8=b("%Ld"),q$=b(m2),ri=b("%Lu"),qV=b("%+d"),qW=b("% d"),qY=b("%+i"),qZ=b("% i"),q0=b(cc),q1=b("%#x"),q2=b("%X"),q3=b("%#X"),q4=b("%o"),q5=b("%#o"),qU=b(fL),qX=b(mX),q6=b(ns),p_=b("@]"),p$=b("@}"),qa=b("@?"),qb=b("@\n"),qc=b("@."),qd=b("@@"),qe=b("@%"),qf=b("@"),qN=b("CamlinternalFormat.Type_mismatch"),sd=b(v),se=[0,[11,b(m0),[2,0,[2,0,0]]],b(", %s%s")],sL=[0,[11,b(h1),[2,0,[12,10,0]]],b(nS)],sM=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sK=b("Fatal error: out of memory in uncaught exception handler"),sH=[0,[11,b(h1),[2,0,[12,10,0]]],b(nS)],sC=[0,[2,0,[12,10,0]],b("%s\n")],sD=[0,[11,b(nl),0],b(nl)],st=b("Raised at"),su=b("Re-raised at"),sv=b("Raised by primitive operation at"),sw=b("Called from"),sx=b(" (inlined)"),sz=b(v),sy=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nn),D0]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sA=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sm=b("Out of memory"),sn=b("Stack overflow"),so=b("Pattern matching failed"),sp=b("Assertion failed"),sq=b("Undefined recursive module"),sg=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sh=b(v),si=b(v),sj=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sc=[0,[4,0,0,0,0],b(fL)],sa=[0,[3,0,0],b("%S")],sb=b(nz),sE=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],sQ=b("x"),s0=b("Hashtbl: unsupported hash table format"),DY=b("OCAMLRUNPARAM"),DW=b("CAMLRUNPARAM"),sV=b(v),tJ=[3,0,3],tK=b(cu),tD=b(n3),tE=b("<\/"),tF=b(v),tz=b(n3),tA=b("<"),tB=b(v),tx=b("\n"),tm=[0,b(v)],tf=b(v),tg=b(v),th=b(v),ti=b(v),tb=[0,b(v),0,b(v)],ta=b(v),s8=b("Stdlib.Format.String_tag"),tR=b("Z.Overflow"),tS=b(nu),tY=b("int_of_big_int"),ug=[0,0],ut=[0,0],wQ=[0,0],wB=[0,0,0],zV=b(ny),zU=b("image"),zS=b("expected a finite number"),zQ=b("a digit in base 16"),zO=b(n1),zJ=b("joint"),zK=b("nothing"),zL=b(n5),zM=b("nothing, prices or joint"),zI=b(nQ),zH=b(n5),zB=b("activation"),zC=b("others"),zD=b("patch"),zF=b("a patch"),zE=b(n1),zA=b("a prototype"),zy=b("certificate"),zz=b(nQ),zv=b(nJ),zw=b("as many prototypes as coordinates"),zx=b("positive scales"),zq=b(np),zr=b("maximum"),zs=b("soft_tree"),zt=b("a readout"),zj=b("masked_max"),zk=b("max"),zl=b("max_minus_mean"),zm=b("max_minus_mean_distance"),zn=b("top_mean"),zo=b("a pooling"),y$=b("exp_distance"),za=b("exponential"),zb=b("identity"),zc=b("log_ratio"),zd=b("negated"),ze=b("quadratic"),zf=b("rectified"),zg=b("threshold"),zh=b("a similarity"),y4=b("cosine"),y5=b("euclidean"),y6=b("inner_product"),y7=b("rooted_cosine"),y8=b("softmax"),y9=b("a geometry"),y0=b("a child that is a node or a leaf of the tree"),y1=b("a child that is a greater node"),y2=b("every node and every leaf in the tree"),yY=b("a row of 0 and 1 with a 1"),yW=b("a number from 1"),yV=b(nA),yS=b(hX),yT=b("some"),yU=b("none or some"),yO=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],yP=[0,[4,6,0,0,0],b(cc)],yQ=b(" or "),yR=b("a list of "),yM=[0,[4,6,0,0,0],b(cc)],yN=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yJ=b(cc),yK=b("a natural number"),yL=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yH=b(cc),yI=b("a positive integer"),yG=b(hX),yE=b(v),yF=b("an integer in base 16"),yC=b("expected the end of the line, found another item"),yB=b("at most 1025 bytes"),yA=b("expected another item, found the end of the line"),yy=[0,[11,b(nA),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yw=b("Reader.Wrong"),yx=b("Reader.Too_large"),AA=b("picture"),AB=b(ny),Ay=b("a layer before this one"),Av=b(nX),Aw=b("a positive std"),Ax=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Ag=b(np),An=b("add"),Ao=b("avg_pool2d"),Ap=b("concat"),Aq=b("conv2d"),Ar=b("flatten"),As=b("leaky_relu"),Ah=b("max_pool2d"),Ai=b("relu"),Aj=b("sigmoid"),Ak=b("tanh"),Al=b("upsample_nearest"),Am=b("a layer of as many inputs as its kind has"),Ae=b("inputs with the same rows and columns"),Ac=b("inputs of one shape"),Aa=b("a slope from 0 to 1"),z8=b("a pooling without dilation"),z9=[0,1,1],z_=b("a padding of at most half the kernel"),z7=b("a layer without rows and columns before a linear one"),z4=b("groups that divide the channels"),z5=b("groups that divide the rows of weights"),z2=b("a row of weights"),z1=b("windows that are no larger than what they slide over"),zZ=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],z0=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],zX=b("a layer is larger than 2^24"),AE=[0,0],AG=[0,1],AF=[0,2],Bn=[0,1],Bo=[0,fE],Bl=b("a patch without views"),Bj=[0,1],Bk=[0,fE],Bq=[0,0.03,[0,1.,0]],Bv=[0,0],BR=[0,40,[0,24,[0,12,0]]],BZ=[0,1.],Cq=[0,0,0],Co=[0,dx,[0,m3,[0,nT,[0,fG,[0,0.3,0]]]]],CL=[0,160,192],CS=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],CZ=[0,0,[0,es,[0,1152,0]]],Dh=b("unclaimed"),Di=b("at_least "),Dj=b("at_most "),De=b("some "),Df=b(hX),Dd=[0,[4,6,0,0,0],b(cc)],Dc=b(cc),DA=b("minimal"),DH=b("entailment_hints"),DI=b("entails"),DJ=b(nJ),DK=b("instance"),DL=b("instance_settings"),DM=b(nb),DB=b("needed"),DC=b(nX),DD=b("pictured"),DE=b("refuted"),DG=b(nb),DF=b("a question: the head first, and only once; so the network before pictures"),Dr=b("proved"),Ds=b("not proved"),Dt=b("not covered: "),Du=b(nN),Dv=b(nN),DR=b("limit: "),DS=b("limit: there is no more memory"),DT=b("limit: a list is too long"),DU=b("the input ends within a line"),DP=b("error: "),DO=b("expected one line, found more"),DV=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 af(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -870,25 +870,25 @@ b=a[1];return[9,b,b,af(a[3])];case
 11:return[11,af(a[1])];case
 12:return[12,af(a[1])];case
 13:return[13,af(a[1])];default:return[14,af(a[1])]}}function
-aO(a,b){if(typeof
+aP(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aO(a[1],b)];case
-1:return[1,aO(a[1],b)];case
-2:return[2,aO(a[1],b)];case
-3:return[3,aO(a[1],b)];case
-4:return[4,aO(a[1],b)];case
-5:return[5,aO(a[1],b)];case
-6:return[6,aO(a[1],b)];case
-7:return[7,aO(a[1],b)];case
+0:return[0,aP(a[1],b)];case
+1:return[1,aP(a[1],b)];case
+2:return[2,aP(a[1],b)];case
+3:return[3,aP(a[1],b)];case
+4:return[4,aP(a[1],b)];case
+5:return[5,aP(a[1],b)];case
+6:return[6,aP(a[1],b)];case
+7:return[7,aP(a[1],b)];case
 8:var
-c=a[1];return[8,c,aO(a[2],b)];case
+c=a[1];return[8,c,aP(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aO(a[3],b)];case
-10:return[10,aO(a[1],b)];case
-11:return[11,aO(a[1],b)];case
-12:return[12,aO(a[1],b)];case
-13:return[13,aO(a[1],b)];default:return[14,aO(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,aP(a[3],b)];case
+10:return[10,aP(a[1],b)];case
+11:return[11,aP(a[1],b)];case
+12:return[12,aP(a[1],b)];case
+13:return[13,aP(a[1],b)];default:return[14,aP(a[1],b)]}}function
 $(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -936,175 +936,175 @@ F=a[1];return[23,F,$(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,$(a[3],b)]}}function
 f1(a){return[0,a]}function
 f2(a){return a[1]}function
-iD(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eE(a){throw[0,iF,a]}function
-ai(a){throw[0,iE,a]}function
-cx(b,a){return Ez(b,a)?b:a}function
-aq(b,a){return Ef(b,a)?b:a}function
+iC(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eE(a){throw[0,iE,a]}function
+ai(a){throw[0,iD,a]}function
+cy(b,a){return EA(b,a)?b:a}function
+aq(b,a){return Eg(b,a)?b:a}function
 eG(a){return 0<=a?a:-a|0}var
-M=dA(oE),Y=dA(oF),br=dA(oG),oD=hZ;function
-aP(d,c){var
-a=I(d),e=I(c),b=at(a+e|0);bw(d,0,b,0,a);bw(c,0,b,a,e);return dD(b)}function
+M=dC(oE),Y=dC(oF),bt=dC(oG),oD=hY;function
+aQ(d,c){var
+a=I(d),e=I(c),b=at(a+e|0);bz(d,0,b,0,a);bz(c,0,b,a,e);return dF(b)}function
 oH(a){return a?oI:oJ}function
 oK(a){var
 e=I(a);return function(f){var
-b=f;for(;;){if(e<=b)return aP(a,oL);var
+b=f;for(;;){if(e<=b)return aQ(a,oL);var
 c=ap(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-oM(a){return oK(ij(oN,a))}function
-cy(a,b){if(a){var
-c=a[1];return[0,c,cy(a[2],b)]}return b}EF(0);var
-oO=on(1),bz=on(2);function
+oM(a){return oK(ii(oN,a))}function
+cz(a,b){if(a){var
+c=a[1];return[0,c,cz(a[2],b)]}return b}EG(0);var
+oO=on(1),bC=on(2);function
 oP(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fU(d)}catch(a){a=by(a);if(a[1]!==iH)throw a;var
+c=a[2],d=a[1];try{fU(d)}catch(a){a=bB(a);if(a[1]!==iG)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(EG(0))}function
-dH(b,a){return is(b,a,0,I(a))}function
-oQ(d,c,b,a){if(0<=b&&0<=a&&!((I(c)-a|0)<b))return is(d,c,b,a);return ai(oR)}function
-iJ(a){dH(bz,a);oo(bz,10);return fU(bz)}var
+a=c;continue}return 0}}return a(EH(0))}function
+dJ(b,a){return ir(b,a,0,I(a))}function
+oQ(d,c,b,a){if(0<=b&&0<=a&&!((I(c)-a|0)<b))return ir(d,c,b,a);return ai(oR)}function
+iI(a){dJ(bC,a);oo(bC,10);return fU(bC)}var
 f5=f1(oP);function
 oS(c){for(;;){var
-d=f1(1),a=f2(f5),b=1-iD(f5,a,function(a,b){return function(d){if(iD(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-f6(a){return g(f2(f5),0)}iw(b(mZ),f6);function
+d=f1(1),a=f2(f5),b=1-iC(f5,a,function(a,b){return function(d){if(iC(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+f6(a){return f(f2(f5),0)}iv(b(mZ),f6);function
 oT(b,a){return oo(b,a)}function
 eH(a){return fU(a)}function
 f7(a,b){return a?a[1]:b}function
 oU(a){return a?a[1]:ai(oV)}function
 oW(a){return a?a[1]:0}function
-cz(b,a){return a?[0,g(b,a[1])]:0}function
-iK(b,a){return a?g(b,a[1]):0}function
-oX(a){return a?1:0}function
-oY(a){return a}function
-oZ(a){var
-c=0;if(40<=a){if(92===a)return o0;if(!(h0<=a))c=1}else
-if(32<=a){if(39<=a)return o1;c=1}else
+cA(b,a){return a?[0,f(b,a[1])]:0}function
+iJ(b,a){return a?f(b,a[1]):0}function
+iK(a){return a?1:0}function
+oX(a){return a}function
+oY(a){var
+c=0;if(40<=a){if(92===a)return oZ;if(!(hZ<=a))c=1}else
+if(32<=a){if(39<=a)return o0;c=1}else
 if(!(14<=a))switch(a){case
-8:return o2;case
-9:return o3;case
-10:return o4;case
-13:return o5}if(c){var
-d=at(1);am(d,0,a);return dD(d)}var
-b=at(4);am(b,0,92);am(b,1,48+(a/cP|0)|0);am(b,2,48+((a/10|0)%10|0)|0);am(b,3,48+(a%10|0)|0);return dD(b)}function
-o6(a){return 25<a+h4>>>0?a:a+nW|0}var
-f8=ET(0),dI=(4*f8|0)-1|0;function
-o8(d,c){var
+8:return o1;case
+9:return o2;case
+10:return o3;case
+13:return o4}if(c){var
+d=at(1);am(d,0,a);return dF(d)}var
+b=at(4);am(b,0,92);am(b,1,48+(a/cQ|0)|0);am(b,2,48+((a/10|0)%10|0)|0);am(b,3,48+(a%10|0)|0);return dF(b)}function
+o5(a){return 25<a+h3>>>0?a:a+nW|0}var
+f8=EU(0),dK=(4*f8|0)-1|0;function
+o7(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aj(a){return o8(0,a)}function
-iL(a){return a?a[1]:eE(o9)}function
-bA(b,a){return 0<=a?function(d,c){var
+aj(a){return o7(0,a)}function
+iL(a){return a?a[1]:eE(o8)}function
+bD(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eE(o_)}}(b,a):ai(o$)}function
+a=e,b=b-1|0;continue}return eE(o9)}}(b,a):ai(o_)}function
 iM(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ai(pa)}function
-bB(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ai(o$)}function
+bE(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bC(a){return bB(a,0)}function
-pb(f,e,d,c){var
-b=f,a=e;for(;;){if(d<=a)return b;var
-b=[0,g(c,a),b],a=a+1|0;continue}}function
+bF(a){return bE(a,0)}function
+pa(g,e,d,c){var
+b=g,a=e;for(;;){if(d<=a)return b;var
+b=[0,f(c,a),b],a=a+1|0;continue}}function
 iN(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,iN(a+1|0,c,b)]}function
-aY(a,b){return 0<=a?50<a?bC(pb(0,0,a,b)):iN(0,a,b):ai(pc)}function
+d=f(b,a);return[0,d,iN(a+1|0,c,b)]}function
+aZ(a,b){return 0<=a?50<a?bF(pa(0,0,a,b)):iN(0,a,b):ai(pb)}function
 F(b,a){if(a){var
-c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
+c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
 iO(c,b,a){if(a){var
 d=a[2],e=n(b,c,a[1]);return[0,e,iO(c+1|0,b,d)]}return 0}function
-dJ(b,a){return iO(0,b,a)}function
-pd(c,a){return function(e,d){var
+dL(b,a){return iO(0,b,a)}function
+pc(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-a6(c,b){var
+g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
+a7(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];g(c,a[1]);var
+d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-pe(e,d,c){var
+pd(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-eI(b,a){return pe(0,b,a)}function
+eI(b,a){return pd(0,b,a)}function
 ak(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
 iP(c,b,a){if(b){if(a){var
 d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,iP(c,e,d)]}}else
-if(!a)return 0;return ai(pf)}function
-pg(g,f,e,d){var
+if(!a)return 0;return ai(pe)}function
+pf(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=ba(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ai(ph)}}function
-bD(d,c){var
+h=a[2],i=b[2],c=bb(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ai(pg)}}function
+bG(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b){var
+e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-dK(d,c){var
+c0(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b)return b;var
+e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pi(f,e,d){var
+ph(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ai(pj)}}function
-dL(d,c){var
+if(!a)return 0;return ai(pi)}}function
+dM(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aV(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aW(a[1],d)?1:0;if(b)return b;var
+a=e;continue}return 0}}function
+pj(d,c){var
+a=c;for(;;){if(a){var
+b=a[1],e=a[2],f=b[2];if(0===aW(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
 pk(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aV(b[1],d))return[0,f];var
-a=e;continue}return 0}}function
-pl(d,c){var
-a=c;for(;;){if(a){var
-e=a[2],b=0===aV(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aW(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
 iQ(b,a){if(a){var
-c=a[2],d=a[1];return 0===aV(d[1],b)?c:[0,d,iQ(b,c)]}return 0}function
+c=a[2],d=a[1];return 0===aW(d[1],b)?c:[0,d,iQ(b,c)]}return 0}function
 eJ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(g(d,b))return[0,b];var
+b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aQ(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(g(e,d)){var
+aR(e){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bC(b)}}var
+a=c;continue}return bF(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bS(e,a){return function(h,g,f){var
+bU(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bC(b)}}(0,0,a)}function
-bi(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=g(e,a[1]);if(d){var
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bF(b)}}(0,0,a)}function
+bj(e){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bC(b)}}var
+a=c;continue}return bF(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dM(b,a){return function(e,d,c){var
+dN(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bB(g(e,a[1]),b),a=f;continue}return bC(b)}}(b,0,a)}function
+g=a[2],b=bE(f(e,a[1]),b),a=g;continue}return bF(b)}}(b,0,a)}function
 iR(b,a){if(b){if(a){var
 c=a[1],d=b[1];return[0,[0,d,c],iR(b[2],a[2])]}}else
-if(!a)return 0;return ai(pm)}function
+if(!a)return 0;return ai(pl)}function
 f9(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bB(d,b)}return bB(c,b)}}function
+d=k,b=[0,f,b];continue}return bE(d,b)}return bE(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bB(d,b)}return bB(c,b)}}function
+c=j,b=[0,e,b];continue}return bE(d,b)}return bE(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1122,19 +1122,19 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=aj(b);return 2<=c?g(c,b)[1]:b}function
-pn(b,a){function
+pm(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<=i){var
 c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return bB(d,a)}return bB(c,a)}}function
+d=h,a=[0,e,a];continue}return bE(d,a)}return bE(c,a)}}function
 B(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<i){var
 d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return bB(d,a)}return bB(c,a)}}function
+c=f,a=[0,g,a];continue}return bE(d,a)}return bE(c,a)}}function
 p(f,e){if(2===f){if(e){var
 i=e[2];if(i){var
 j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
@@ -1184,7 +1184,7 @@ o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
 c=aj(a);return 2<=c?h(c,a)[1]:a}function
-po(d,c){var
+pn(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
 eK(d,c){var
@@ -1194,17 +1194,17 @@ b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
 iS(b,a){return b<=a?b:a}function
 iT(b,a){return a<=b?b:a}function
 iU(a){return b(v+a)}function
-cA(a,c){var
-b=at(a);Eb(b,0,a,c);return b}function
-pp(a){var
-b=bh(a),c=at(b);cv(a,0,c,0,b);return c}function
-pq(c,b,a){if(0<=b&&0<=a&&!((bh(c)-a|0)<b)){var
-d=at(a);cv(c,b,d,0,a);return d}return ai(pr)}function
-iV(c,b,a){return dD(pq(c,b,a))}function
-iW(e,c,d,b,a){if(0<=a&&0<=c&&!((bh(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return cv(e,c,d,b,a);return ai(ps)}function
-bT(e,c,d,b,a){if(0<=a&&0<=c&&!((I(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return bw(e,c,d,b,a);return ai(pt)}function
-pu(e){var
-a=[0,0],m=bh(e)-1|0,o=0;if(!(m<0)){var
+cB(a,c){var
+b=at(a);Ec(b,0,a,c);return b}function
+po(a){var
+b=bi(a),c=at(b);cw(a,0,c,0,b);return c}function
+pp(c,b,a){if(0<=b&&0<=a&&!((bi(c)-a|0)<b)){var
+d=at(a);cw(c,b,d,0,a);return d}return ai(pq)}function
+iV(c,b,a){return dF(pp(c,b,a))}function
+iW(e,c,d,b,a){if(0<=a&&0<=c&&!((bi(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return cw(e,c,d,b,a);return ai(pr)}function
+bV(e,c,d,b,a){if(0<=a&&0<=c&&!((I(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return bz(e,c,d,b,a);return ai(ps)}function
+pt(e){var
+a=[0,0],m=bi(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
 f=eu(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
@@ -1217,12 +1217,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bh(e))return pp(e);var
+i=r;continue}break}}if(a[1]===bi(e))return po(e);var
 b=at(a[1]);a[1]=0;var
-n=bh(e)-1|0,p=0;if(!(n<0)){var
+n=bi(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
 c=eu(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(h0<=c)d=1;else
+if(hZ<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1232,78 +1232,78 @@ switch(c){case
 9:am(b,a[1],92);a[1]++;am(b,a[1],116);break;case
 10:am(b,a[1],92);a[1]++;am(b,a[1],110);break;case
 13:am(b,a[1],92);a[1]++;am(b,a[1],114);break;default:d=1}switch(d){case
-1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/cP|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
+1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/cQ|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
 2:am(b,a[1],92);a[1]++;am(b,a[1],c);break;case
 3:am(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-iX(f,b){var
-c=bh(b);if(0===c)return b;var
+iX(g,b){var
+c=bi(b);if(0===c)return b;var
 d=at(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){am(d,a,g(f,eu(b,a)));var
+a=h;for(;;){am(d,a,f(g,eu(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-pv(a){return iX(o6,a)}function
-f_(a){return cU(a)}function
-bj(a){return dD(a)}function
-f$(b,a){return bj(cA(b,a))}function
-pw(a,b){return b<=a?a:ai(px)}function
-py(f,e,d){var
+pu(a){return iX(o5,a)}function
+f_(a){return cV(a)}function
+bk(a){return dF(a)}function
+f$(b,a){return bk(cB(b,a))}function
+pv(a,b){return b<=a?a:ai(pw)}function
+px(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=pw((I(c)+e|0)+b|0,b),a=g;continue}return I(c)+b|0}return b}}function
-pz(b,h,g,e,f){var
+g=a[2],b=pv((I(c)+e|0)+b|0,b),a=g;continue}return I(c)+b|0}return b}}function
+py(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bw(a,0,b,d,I(a));bw(g,0,b,d+I(a)|0,e);var
-d=(d+I(a)|0)+e|0,c=i;continue}bw(a,0,b,d,I(a));return b}return b}}function
-pA(b,a){if(a){var
-c=I(b);return bj(pz(at(py(0,c,a)),0,b,c,a))}return pB}function
-pC(b,a){return bj(iX(b,f_(a)))}function
-pD(a){return function(b,f,e){var
+i=c[2];bz(a,0,b,d,I(a));bz(g,0,b,d+I(a)|0,e);var
+d=(d+I(a)|0)+e|0,c=i;continue}bz(a,0,b,d,I(a));return b}return b}}function
+pz(b,a){if(a){var
+c=I(b);return bk(py(at(px(0,c,a)),0,b,c,a))}return pA}function
+pB(b,a){return bk(iX(b,f_(a)))}function
+pC(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
 c=eC(b,a)+nW|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bj(pu(f_(b)));var
+if(2===c)d=1;if(d)return bk(pt(f_(b)));var
 a=a+1|0;continue}}(a,I(a),0)}function
-pE(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bR;if(eC(e,a)===b)return a;var
+pD(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bT;if(eC(e,a)===b)return a;var
 a=a+1|0;continue}}function
-pF(b,a,d){var
-c=I(b);if(0<=a&&!(c<a))try{pE(b,c,a,d);var
-e=1;return e}catch(a){a=by(a);if(a===bR)return 0;throw a}return ai(pG)}function
-pH(b,a){return pF(b,0,a)}function
-pI(a){return bj(pv(f_(a)))}function
-pJ(a){return 1-(typeof
+pE(b,a,d){var
+c=I(b);if(0<=a&&!(c<a))try{pD(b,c,a,d);var
+e=1;return e}catch(a){a=bB(a);if(a===bT)return 0;throw a}return ai(pF)}function
+pG(b,a){return pE(b,0,a)}function
+pH(a){return bk(pu(f_(a)))}function
+pI(a){return 1-(typeof
 a==="number"?1:0)}function
-aJ(b,c){if(0===b)return[0];if(0<=b){var
-d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
-a=f;for(;;){d[1+a]=g(c,a);var
+aK(b,c){if(0===b)return[0];if(0<=b){var
+d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
+a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ai(pK)}function
+a=h;continue}break}}return d}return ai(pJ)}function
 iY(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bE(a){var
-b=a.length-1;return 0===b?[0]:ic(a,0,b)}function
-cc(b,a){var
-c=b.length-1;return 0===c?bE(a):0===a.length-1?ic(b,0,c):D2(b,a)}function
-eL(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ic(c,b,a);return ai(pL)}function
-iZ(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return D3(c,b,a,d);return ai(pM)}function
-dN(d,b){var
+bH(a){var
+b=a.length-1;return 0===b?[0]:ib(a,0,b)}function
+ce(b,a){var
+c=b.length-1;return 0===c?bH(a):0===a.length-1?ib(b,0,c):D3(b,a)}function
+eL(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ib(c,b,a);return ai(pK)}function
+iZ(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return D4(c,b,a,d);return ai(pL)}function
+dO(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){g(d,b[1+a]);var
-f=a+1|0;if(c!==a){var
-a=f;continue}break}}return 0}function
+a=e;for(;;){f(d,b[1+a]);var
+g=a+1|0;if(c!==a){var
+a=g;continue}break}}return 0}function
 p(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
-a=h;for(;;){e[1+a]=g(d,b[1+a]);var
-i=a+1|0;if(f!==a){var
+e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){e[1+a]=f(d,b[1+a]);var
+i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-dO(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ai(pN);if(0===b)return[0];var
+dP(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ai(pM);if(0===b)return[0];var
 f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1322,29 +1322,29 @@ a=h;continue}break}}return e}function
 aE(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-pO(d,c){var
+pN(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 L(a){if(a){var
-b=a[2],d=a[1],c=q(pO(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=q(pN(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-V(f,e,c){var
+S(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
 ga(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cd(c,b){var
+cf(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gb=[ah,pQ,cw(0)];function
-pP(b){if(bO(b,[0]))return[0,[0],[0]];var
+gb=[ah,pP,cx(0)];function
+pO(b){if(bQ(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
@@ -1362,20 +1362,20 @@ d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=by(b);if(b[1]===gb){var
+g=l(f,b,d);return g}catch(b){b=bB(b);if(b[1]===gb){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=by(a);if(a[1]===gb)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bB(a);if(a[1]===gb)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,pR]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,pQ]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1389,72 +1389,72 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-cZ(a){return a!=a?1:0}function
-aZ(b,a){if(!(b<a)){var
-c=0;if(fX(a)||!fX(b))c=1;if(c)return cZ(b)?b:a}return cZ(a)?a:b}function
+c1(a){return a!=a?1:0}function
+a0(b,a){if(!(b<a)){var
+c=0;if(fX(a)||!fX(b))c=1;if(c)return c1(b)?b:a}return c1(a)?a:b}function
 z(b,a){if(!(b<a)){var
-c=0;if(fX(a)||!fX(b))c=1;if(c)return cZ(a)?a:b}return cZ(b)?b:a}function
-dP(a){return[0,0,0]}function
-dQ(a){a[1]=0;a[2]=0;return 0}function
-c0(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-c1(a){var
+c=0;if(fX(a)||!fX(b))c=1;if(c)return c1(a)?a:b}return c1(b)?b:a}function
+dQ(a){return[0,0,0]}function
+dR(a){a[1]=0;a[2]=0;return 0}function
+c2(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+c3(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-c2(b){var
+c4(b){var
 a=b[1];return a?[0,a[1]]:0}function
-pS(b,a){return a6(b,a[1])}var
-pU=[ah,pT,cw(0)];function
-pV(a){return[0,0,0,0]}function
+pR(b,a){return a7(b,a[1])}var
+pT=[ah,pS,cx(0)];function
+pU(a){return[0,0,0,0]}function
 gc(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
 i1(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-pW(b){var
+pV(b){var
 a=b[2];return a?[0,a[1]]:0}function
+pW(a){var
+b=a[2];if(b){var
+c=b[1];if(b[2]){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gc(a);return c}throw pT}function
 pX(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gc(a);return c}throw pU}function
-pY(a){var
-b=a[2];if(b){var
-c=b[1];if(b[2]){var
 d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gc(a);return[0,c]}return 0}var
-p0=[ah,pZ,cw(0)];function
-p1(a){throw p0}function
-dR(a){var
-c=a[1];a[1]=p1;try{var
-b=g(c,0);EJ(a,b);return b}catch(b){b=by(b);a[1]=function(a){throw b};throw b}}function
+pZ=[ah,pY,cx(0)];function
+p0(a){throw pZ}function
+cg(a){var
+c=a[1];a[1]=p0;try{var
+b=f(c,0);EK(a,b);return b}catch(b){b=bB(b);a[1]=function(a){throw b};throw b}}function
 eM(a){var
-b=1<=a?a:1,c=dI<b?dI:b,d=at(c);return[0,d,0,c,d]}function
+b=1<=a?a:1,c=dK<b?dK:b,d=at(c);return[0,d,0,c,d]}function
 eN(a){return iV(a[1],0,a[2])}function
-p2(a){return a[2]}function
-p3(a){a[2]=0;return 0}function
+p1(a){return a[2]}function
+p2(a){a[2]=0;return 0}function
 gd(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dI<b[1])if((d+c|0)<=dI)b[1]=dI;else
-eE(p6);var
-e=at(b[1]);iW(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,p4]}throw[0,ad,p5]}}function
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dK<b[1])if((d+c|0)<=dK)b[1]=dK;else
+eE(p5);var
+e=at(b[1]);iW(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,p3]}throw[0,ad,p4]}}function
 ge(a,c){var
 b=a[2];if(a[3]<=b)gd(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
-p7(a,d,c,b){var
+p6(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((I(d)-b|0)<c?1:0);if(f)ai(p8);var
-g=a[2]+b|0;if(a[3]<g)gd(a,b);bw(d,c,a[1],a[2],b);a[2]=g;return 0}function
-ce(a,c){var
-b=I(c),d=a[2]+b|0;if(a[3]<d)gd(a,b);bw(c,0,a[1],a[2],b);a[2]=d;return 0}function
+h=b<0?1:0,f=h||((I(d)-b|0)<c?1:0);if(f)ai(p7);var
+g=a[2]+b|0;if(a[3]<g)gd(a,b);bz(d,c,a[1],a[2],b);a[2]=g;return 0}function
+ch(a,c){var
+b=I(c),d=a[2]+b|0;if(a[3]<d)gd(a,b);bz(c,0,a[1],a[2],b);a[2]=d;return 0}function
 gf(a){return 5===a[2]?12:-6}function
 i2(a){return[0,0,at(a)]}function
 i3(a,g){var
-b=bh(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+b=bi(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
 e=at(iT(b*2|0,c));iW(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c3(a,b){i3(a,1);dy(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+c5(a,b){i3(a,1);dA(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aF(a,c){var
-b=I(c);i3(a,b);bT(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+b=I(c);i3(a,b);bV(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 i4(a){return iV(a[2],0,a[1])}function
-p9(a,b){var
+p8(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return nI;case
 1:return 101;case
@@ -1464,67 +1464,67 @@ c=a?a[1]:70;switch(b[2]){case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-p_(a,b){switch(b[1]){case
+p9(a,b){switch(b[1]){case
 0:break;case
-1:c3(a,43);break;default:c3(a,32)}return 8<=b[2]?c3(a,35):0}function
+1:c5(a,43);break;default:c5(a,32)}return 8<=b[2]?c5(a,35):0}function
 i5(a){if(typeof
 a==="number")switch(a){case
-0:return p$;case
-1:return qa;case
-2:return qb;case
-3:return qc;case
-4:return qd;case
-5:return qe;default:return qf}else
+0:return p_;case
+1:return p$;case
+2:return qa;case
+3:return qb;case
+4:return qc;case
+5:return qd;default:return qe}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aP(qg,f$(1,a[1]))}}function
+1:return a[1];default:return aQ(qf,f$(1,a[1]))}}function
 gg(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aF(b,qh);var
+d=a[1];aF(b,qg);var
 a=d;continue;case
 1:var
-e=a[1];aF(b,qi);var
+e=a[1];aF(b,qh);var
 a=e;continue;case
 2:var
-f=a[1];aF(b,qj);var
+f=a[1];aF(b,qi);var
 a=f;continue;case
 3:var
-g=a[1];aF(b,qk);var
+g=a[1];aF(b,qj);var
 a=g;continue;case
 4:var
-h=a[1];aF(b,ql);var
+h=a[1];aF(b,qk);var
 a=h;continue;case
 5:var
-i=a[1];aF(b,qm);var
+i=a[1];aF(b,ql);var
 a=i;continue;case
 6:var
-j=a[1];aF(b,qn);var
+j=a[1];aF(b,qm);var
 a=j;continue;case
 7:var
-k=a[1];aF(b,qo);var
+k=a[1];aF(b,qn);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aF(b,qp);gg(b,m);aF(b,qq);var
+l=a[2],m=a[1];aF(b,qo);gg(b,m);aF(b,qp);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aF(b,qr);gg(b,o);aF(b,qs);var
+n=a[3],o=a[1];aF(b,qq);gg(b,o);aF(b,qr);var
 a=n;continue;case
 10:var
-p=a[1];aF(b,qt);var
+p=a[1];aF(b,qs);var
 a=p;continue;case
 11:var
-q=a[1];aF(b,qu);var
+q=a[1];aF(b,qt);var
 a=q;continue;case
 12:var
-r=a[1];aF(b,qv);var
+r=a[1];aF(b,qu);var
 a=r;continue;case
 13:var
-s=a[1];aF(b,qw);var
+s=a[1];aF(b,qv);var
 a=s;continue;default:var
-t=a[1];aF(b,qx);var
+t=a[1];aF(b,qw);var
 a=t;continue}}function
 ar(a){if(typeof
 a==="number")return 0;else
@@ -1550,34 +1550,34 @@ a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aG(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=aG(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=aG(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=aG(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=aG(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=aG(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=aG(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=aG(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-f=aG(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+g=aG(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=aG(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
+h=aG(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=aG(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
+i=aG(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
 7:var
-j=aG(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
+j=aG(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
 8:var
-k=aG(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
+k=aG(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aG(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aG(au(ar(an),am)),at=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(av,0);return 0},aA=function(a){g(aw,0);g(aq,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aG(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aG(au(ar(an),am)),at=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){f(at,0);f(ao,0);return 0},az=function(a){f(ap,0);f(av,0);return 0},aA=function(a){f(aw,0);f(aq,0);return 0};return[0,function(a){f(as,0);f(ax,0);return 0},aA,az,ay];case
 10:var
-n=aG(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
+n=aG(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aG(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
+o=aG(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aH];case
 12:var
-p=aG(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=aG(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aG(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=aG(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+q=aG(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=aG(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
 au(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
@@ -1589,7 +1589,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ad,qy]}else
+9:a=6;break;default:throw[0,ad,qx]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1614,8 +1614,8 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-f=0,v=c[1];if(typeof
-b==="number")f=1;else
+g=0,v=c[1];if(typeof
+b==="number")g=1;else
 switch(b[0]){case
 2:return[2,au(v,b[1])];case
 8:a=5;break;case
@@ -1624,7 +1624,7 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:f=1}if(f)a=7;break;case
+14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
@@ -1695,35 +1695,35 @@ D=b[1],E=au(B,b[2]);return[8,au(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ad,qH];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ad,qG];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aG(au(ar(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,au(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aG(au(ar(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,au(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ad,qI];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ad,qH];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,au(M,b[1])];throw[0,ad,qJ];case
+b!=="number"&&10===b[0])return[10,au(M,b[1])];throw[0,ad,qI];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,au(N,b[1])];default:o=1}if(o)throw[0,ad,qK];break;case
+11:return[11,au(N,b[1])];default:o=1}if(o)throw[0,ad,qJ];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,au(O,b[1])];default:p=1}if(p)throw[0,ad,qL];break;case
+12:return[12,au(O,b[1])];default:p=1}if(p)throw[0,ad,qK];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1731,7 +1731,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,au(P,b[1])];default:q=1}if(q)throw[0,ad,qM];break;default:var
+13:return[13,au(P,b[1])];default:q=1}if(q)throw[0,ad,qL];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1739,15 +1739,15 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,au(Q,b[1])];default:r=1}if(r)throw[0,ad,qN]}switch(a){case
-0:throw[0,ad,qB];case
-1:throw[0,ad,qC];case
-2:throw[0,ad,qD];case
-3:throw[0,ad,qE];case
-4:throw[0,ad,qF];case
-5:throw[0,ad,qz];case
-6:throw[0,ad,qA];default:throw[0,ad,qG]}}var
-ax=[ah,qO,cw(0)];function
+14:return[14,au(Q,b[1])];default:r=1}if(r)throw[0,ad,qM]}switch(a){case
+0:throw[0,ad,qA];case
+1:throw[0,ad,qB];case
+2:throw[0,ad,qC];case
+3:throw[0,ad,qD];case
+4:throw[0,ad,qE];case
+5:throw[0,ad,qy];case
+6:throw[0,ad,qz];default:throw[0,ad,qF]}}var
+ax=[ah,qN,cx(0)];function
 eO(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ax}}function
@@ -1756,301 +1756,301 @@ a=eO(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ax}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a0(b,c,a){if(typeof
-b==="number")return[0,0,S(c,a)];else
+a1(b,c,a){if(typeof
+b==="number")return[0,0,T(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=a0(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+g=a1(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a0(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a1(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a0(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a1(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a0(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a1(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a0(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a1(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a0(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a1(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a0(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a1(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a0(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a1(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
 o=a[1],w=a[2],x=b[2];if(eA([0,b[1]],[0,o]))throw ax;var
-p=a0(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+p=a1(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
 d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,af(e)];if(eA([0,af(B)],C))throw ax;var
 D=[0,af(d)];if(eA([0,af(A)],D))throw ax;var
-q=aG(au(ar(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=a0(af(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
+q=aG(au(ar(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=a1(af(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a0(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a1(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a0(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a1(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a0(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a1(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a0(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ax}function
-S(a,b){if(typeof
+v=a1(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ax}function
+T(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=S(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=T(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=S(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=T(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
 P=a[2],r=eO(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=S(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw ax;case
+s=T(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw ax;case
 3:var
-R=a[2],t=eO(a[1],b),d=t[2],T=t[1];if(typeof
+R=a[2],t=eO(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=S(R,d[1]);return[0,[3,T,u[1]],u[2]]}throw ax;case
+u=T(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw ax;case
 4:var
 U=a[4],V=a[1],e=dS(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=S(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw ax;case
+X=e[2],v=T(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw ax;case
 5:var
 Y=a[4],Z=a[1],g=dS(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=S(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw ax;case
+$=g[2],w=T(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw ax;case
 6:var
 aa=a[4],ab=a[1],i=dS(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ad=i[2],x=S(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw ax;case
+ad=i[2],x=T(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw ax;case
 7:var
 ae=a[4],ag=a[1],k=dS(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=S(ae,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw ax;case
+ai=k[2],y=T(ae,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw ax;case
 8:var
 aj=a[4],ak=a[1],m=dS(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=S(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw ax;case
+am=m[2],z=T(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw ax;case
 9:var
 an=a[2],A=eO(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=S(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw ax;case
+B=T(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw ax;case
 10:var
-C=S(a[1],b);return[0,[10,C[1]],C[2]];case
+C=T(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=S(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+ap=a[1],D=T(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 12:var
-aq=a[1],E=S(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+aq=a[1],E=T(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
 F=b[1],ar=b[2],as=a[3],at=a[1];if(eA([0,a[2]],[0,F]))throw ax;var
-G=S(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
+G=T(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
 H=b[1],au=b[3],av=a[3],aw=a[2],ay=a[1],az=[0,af(H)];if(eA([0,af(aw)],az))throw ax;var
-I=S(av,af(au));return[0,[14,ay,H,I[1]],I[2]]}break;case
+I=T(av,af(au));return[0,[14,ay,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=S(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+J=T(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=S(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+K=T(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
-aA=a[1],L=S(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return qQ(a[1],a[2],b);case
+aA=a[1],L=T(a[2],b);return[0,[17,aA,L[1]],L[2]];case
+18:return qP(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=S(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+M=T(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],N=S(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
+aB=a[2],aC=a[1],N=T(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],O=S(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return qR(a[1],a[2],b)}throw ax}function
-qQ(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=S(d[1],b),k=e[1],f=S(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=S(g[1],b),m=h[1],i=S(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-qR(a,c,b){if(typeof
+aD=a[1],O=T(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
+23:return qQ(a[1],a[2],b)}throw ax}function
+qP(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=T(d[1],b),k=e[1],f=T(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=T(g[1],b),m=h[1],i=T(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+qQ(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return a7(a,c,b);case
-1:return a7(a,c,b);case
+0:return a8(a,c,b);case
+1:return a8(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=S(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ax;default:return a7(a,c,b)}else
+d=T(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ax;default:return a8(a,c,b)}else
 switch(a[0]){case
-0:return a7(a,c,b);case
-1:return a7(a,c,b);case
-2:return a7(a,c,b);case
-3:return a7(a,c,b);case
-4:return a7(a,c,b);case
-5:return a7(a,c,b);case
-6:return a7(a,c,b);case
-7:return a7(a,c,b);case
-8:return a7([8,a[1],a[2]],c,b);case
+0:return a8(a,c,b);case
+1:return a8(a,c,b);case
+2:return a8(a,c,b);case
+3:return a8(a,c,b);case
+4:return a8(a,c,b);case
+5:return a8(a,c,b);case
+6:return a8(a,c,b);case
+7:return a8(a,c,b);case
+8:return a8([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=a0(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return a7(a,c,b);default:return a7(a,c,b)}}function
-a7(d,c,b){var
-a=S(c,b);return[0,[23,d,a[1]],a[2]]}function
-qP(c,b){var
-a=S(c,b);if(typeof
+g=a[1],e=a1(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return a8(a,c,b);default:return a8(a,c,b)}}function
+a8(d,c,b){var
+a=T(c,b);return[0,[23,d,a[1]],a[2]]}function
+qO(c,b){var
+a=T(c,b);if(typeof
 a[2]==="number")return a[1];throw ax}function
-qS(b,a){return qP(b,af(ar(a)))}function
-a8(k,g,a){var
+qR(b,a){return qO(b,af(ar(a)))}function
+a9(k,g,a){var
 b=I(a),h=0<=g?k:0,d=eG(g);if(d<=b)return a;var
-l=2===h?48:32,c=cA(d,l);switch(h){case
-0:bT(a,0,c,0,b);break;case
-1:bT(a,0,c,d-b|0,b);break;default:var
+l=2===h?48:32,c=cB(d,l);switch(h){case
+0:bV(a,0,c,0,b);break;case
+1:bV(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==ap(a,0)&&45!==ap(a,0)&&32!==ap(a,0)){e=1;i=1}if(!i){dy(c,0,ap(a,0));bT(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==ap(a,0)&&45!==ap(a,0)&&32!==ap(a,0)){e=1;i=1}if(!i){dA(c,0,ap(a,0));bV(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===ap(a,0)){var
-j=0;if(fH!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dy(c,1,ap(a,1));bT(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bT(a,0,c,d-b|0,b)}}return bj(c)}function
-c4(k,b){var
-c=eG(k),a=I(b),d=ap(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+h4>>>0))e=1}else
+j=0;if(fH!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dA(c,1,ap(a,1));bV(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bV(a,0,c,d-b|0,b)}}return bk(c)}function
+c6(k,b){var
+c=eG(k),a=I(b),d=ap(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+h3>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
 j=0;if(fH===ap(b,1)||88===ap(b,1))j=1;if(j){var
-h=cA(c+2|0,48);dy(h,1,ap(b,1));bT(b,2,h,(c-a|0)+4|0,a-2|0);return bj(h)}}e=1;f=1;break;case
+h=cB(c+2|0,48);dA(h,1,ap(b,1));bV(b,2,h,(c-a|0)+4|0,a-2|0);return bk(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cA(c+1|0,48);dy(g,0,d);bT(b,1,g,(c-a|0)+2|0,a-1|0);return bj(g)}}if(e&&a<c){var
-i=cA(c,48);bT(b,0,i,c-a|0,a);return bj(i)}return b}function
-qT(d){var
-a=pD(d),b=I(a),c=cA(b+2|0,34);bw(a,0,c,1,b);return bj(c)}function
-qU(a){switch(a){case
-1:return qW;case
-2:return qX;case
-4:return qZ;case
-5:return q0;case
-6:return q1;case
-7:return q2;case
-8:return q3;case
-9:return q4;case
-10:return q5;case
-11:return q6;case
+g=cB(c+1|0,48);dA(g,0,d);bV(b,1,g,(c-a|0)+2|0,a-1|0);return bk(g)}}if(e&&a<c){var
+i=cB(c,48);bV(b,0,i,c-a|0,a);return bk(i)}return b}function
+qS(d){var
+a=pC(d),b=I(a),c=cB(b+2|0,34);bz(a,0,c,1,b);return bk(c)}function
+qT(a){switch(a){case
+1:return qV;case
+2:return qW;case
+4:return qY;case
+5:return qZ;case
+6:return q0;case
+7:return q1;case
+8:return q2;case
+9:return q3;case
+10:return q4;case
+11:return q5;case
 0:case
-13:return qV;case
+13:return qU;case
 3:case
-14:return qY;default:return q7}}function
-q8(a){switch(a){case
-1:return q_;case
-2:return q$;case
-4:return rb;case
-5:return rc;case
-6:return rd;case
-7:return re;case
-8:return rf;case
-9:return rg;case
-10:return rh;case
-11:return ri;case
+14:return qX;default:return q6}}function
+q7(a){switch(a){case
+1:return q9;case
+2:return q_;case
+4:return ra;case
+5:return rb;case
+6:return rc;case
+7:return rd;case
+8:return re;case
+9:return rf;case
+10:return rg;case
+11:return rh;case
 0:case
-13:return q9;case
+13:return q8;case
 3:case
-14:return ra;default:return rj}}function
-rk(a){switch(a){case
-1:return rm;case
-2:return rn;case
-4:return rp;case
-5:return rq;case
-6:return rr;case
-7:return rs;case
-8:return rt;case
-9:return ru;case
-10:return rv;case
-11:return rw;case
+14:return q$;default:return ri}}function
+rj(a){switch(a){case
+1:return rl;case
+2:return rm;case
+4:return ro;case
+5:return rp;case
+6:return rq;case
+7:return rr;case
+8:return rs;case
+9:return rt;case
+10:return ru;case
+11:return rv;case
 0:case
-13:return rl;case
+13:return rk;case
 3:case
-14:return ro;default:return rx}}function
-ry(a){switch(a){case
-1:return rA;case
-2:return rB;case
-4:return rD;case
-5:return rE;case
-6:return rF;case
-7:return rG;case
-8:return rH;case
-9:return rI;case
-10:return rJ;case
-11:return rK;case
+14:return rn;default:return rw}}function
+rx(a){switch(a){case
+1:return rz;case
+2:return rA;case
+4:return rC;case
+5:return rD;case
+6:return rE;case
+7:return rF;case
+8:return rG;case
+9:return rH;case
+10:return rI;case
+11:return rJ;case
 0:case
-13:return rz;case
+13:return ry;case
 3:case
-14:return rC;default:return rL}}function
+14:return rB;default:return rK}}function
 i6(b,c){var
-d=eG(c),e=p9(rM,b),a=i2(16);c3(a,37);p_(a,b);c3(a,46);aF(a,iU(d));c3(a,e);return i4(a)}function
+d=eG(c),e=p8(rL,b),a=i2(16);c5(a,37);p9(a,b);c5(a,46);aF(a,iU(d));c5(a,e);return i4(a)}function
 eP(m,a){if(13<=m){var
 g=[0,0],h=I(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eC(a,c)+hS>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eC(a,c)+hR>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=at(I(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dy(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=I(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=at(I(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dA(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=I(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eC(a,b);if(9<f+hS>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eC(a,b);if(9<f+hR>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bj(j)}return a}function
-rN(a,b){return eP(a,fR(qU(a),b))}function
-rO(a,b){return eP(a,fR(rk(a),b))}function
-rP(a,b){return eP(a,fR(ry(a),b))}function
-rQ(a,b){return eP(a,Ep(q8(a),b))}function
-bU(b,c,a){function
+b=p;continue}break}}return bk(j)}return a}function
+rM(a,b){return eP(a,fR(qT(a),b))}function
+rN(a,b){return eP(a,fR(rj(a),b))}function
+rO(a,b){return eP(a,fR(rx(a),b))}function
+rP(a,b){return eP(a,Eq(q7(a),b))}function
+bW(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return El(a,c,d)}function
+d=32}return Em(a,c,d)}function
 f(a){var
 e=I(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=ap(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aP(a,rR)}function
+b=b+1|0;continue}}(0)?a:aQ(a,rQ)}function
 e(c){var
-b=D_(a);return 3===b?a<0.?rS:rT:4<=b?rU:c}switch(b[2]){case
-5:return e(f(ij(i6(b,c),a)));case
+b=D$(a);return 3===b?a<0.?rR:rS:4<=b?rT:c}switch(b[2]){case
+5:return e(f(ii(i6(b,c),a)));case
 6:return d(0);case
-7:return pI(d(0));case
-8:return e(d(0));default:return ij(i6(b,c),a)}}function
-rV(d){var
-a=oZ(d),b=I(a),c=cA(b+2|0,39);bw(a,0,c,1,b);return bj(c)}function
-rW(b){var
+7:return pH(d(0));case
+8:return e(d(0));default:return ii(i6(b,c),a)}}function
+rU(d){var
+a=oY(d),b=I(a),c=cB(b+2|0,39);bz(a,0,c,1,b);return bk(c)}function
+rV(b){var
 a=i2(16);gg(a,b);return i4(a)}function
 ep(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
-a==="number")return g(c,b);else
+a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return N(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return N(c,[4,b,rV(a)],q)};case
+q=a[1];return function(a){return N(c,[4,b,rU(a)],q)};case
 2:var
 r=a[2],s=a[1];return gh(c,b,r,s,function(a){return a});case
-3:return gh(c,b,a[2],a[1],qT);case
-4:return eQ(c,b,a[4],a[2],a[3],rN,a[1]);case
-5:return eQ(c,b,a[4],a[2],a[3],rO,a[1]);case
-6:return eQ(c,b,a[4],a[2],a[3],rP,a[1]);case
-7:return eQ(c,b,a[4],a[2],a[3],rQ,a[1]);case
-8:return rX(c,b,a[4],a[2],a[3],a[1]);case
+3:return gh(c,b,a[2],a[1],qS);case
+4:return eQ(c,b,a[4],a[2],a[3],rM,a[1]);case
+5:return eQ(c,b,a[4],a[2],a[3],rN,a[1]);case
+6:return eQ(c,b,a[4],a[2],a[3],rO,a[1]);case
+7:return eQ(c,b,a[4],a[2],a[3],rP,a[1]);case
+8:return rW(c,b,a[4],a[2],a[3],a[1]);case
 9:return gh(c,b,a[2],a[1],oH);case
 10:var
 b=[7,b],a=a[1];continue;case
@@ -2059,9 +2059,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=rW(a[2]);return function(a){return N(c,[4,b,u],t)};case
+t=a[3],u=rV(a[2]);return function(a){return N(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return N(c,b,$(qS(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return N(c,b,$(qR(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return N(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2072,21 +2072,21 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return N(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return N(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ad,rZ];case
+19:throw[0,ad,rY];case
 20:var
-F=a[3],G=[8,b,r0];return function(a){return N(c,G,F)};case
+F=a[3],G=[8,b,rZ];return function(a){return N(c,G,F)};case
 21:var
-H=a[2];return function(a){return N(c,[4,b,fR(r1,a)],H)};case
+H=a[2];return function(a){return N(c,[4,b,fR(r0,a)],H)};case
 22:var
 I=a[1];return function(a){return N(c,[5,b,a],I)};case
 23:var
-f=a[2],h=a[1];return d<50?mV(d+1|0,c,b,h,f):aw(mV,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?hM(d+1|0,c,b,i,j,k):aw(hM,[0,c,b,i,j,k])}}function
+g=a[2],h=a[1];return d<50?mV(d+1|0,c,b,h,g):aw(mV,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?hL(d+1|0,c,b,i,j,k):aw(hL,[0,c,b,i,j,k])}}function
 mV(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
 1:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-2:throw[0,ad,r2];default:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a])}else
+2:throw[0,ad,r1];default:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
 1:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
@@ -2098,218 +2098,218 @@ switch(e[0]){case
 7:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
 8:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?hN(d+1|0,c,b,f,a):aw(hN,[0,c,b,f,a]);case
+f=e[2];return d<50?hM(d+1|0,c,b,f,a):aw(hM,[0,c,b,f,a]);case
 10:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);default:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a])}}function
-hN(e,d,c,a,b){if(typeof
+hM(e,d,c,a,b){if(typeof
 a==="number")return e<50?R(e+1|0,d,c,b):aw(R,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bc(d,c,f,b)};case
+f=a[1];return function(a){return be(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bc(d,c,g,b)};case
+g=a[1];return function(a){return be(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bc(d,c,h,b)};case
+h=a[1];return function(a){return be(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bc(d,c,i,b)};case
+i=a[1];return function(a){return be(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bc(d,c,j,b)};case
+j=a[1];return function(a){return be(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bc(d,c,k,b)};case
+k=a[1];return function(a){return be(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bc(d,c,l,b)};case
+l=a[1];return function(a){return be(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bc(d,c,m,b)};case
+m=a[1];return function(a){return be(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bc(d,c,n,b)};case
+n=a[2];return function(a){return be(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=au(ar(a[1]),p);return function(a){return bc(d,c,aO(q,o),b)};case
+o=a[3],p=a[2],q=au(ar(a[1]),p);return function(a){return be(d,c,aP(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bc(d,c,r,b)};case
+r=a[1];return function(e,a){return be(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bc(d,c,s,b)};case
+s=a[1];return function(a){return be(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bc(d,c,t,b)};case
-13:throw[0,ad,r3];default:throw[0,ad,r4]}}function
+t=a[1];return function(a){return be(d,c,t,b)};case
+13:throw[0,ad,r2];default:throw[0,ad,r3]}}function
 R(d,b,e,a){var
-c=[8,e,r5];return d<50?ep(d+1|0,b,c,a):aw(ep,[0,b,c,a])}function
-hM(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return rY(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?ep(h+1|0,b,f,a):aw(ep,[0,b,f,a])}function
-N(a,b,c){return ix(ep(0,a,b,c))}function
-bc(a,b,c,d){return ix(hN(0,a,b,c,d))}function
-rY(a,b,c,d,e){return ix(hM(0,a,b,c,d,e))}function
+c=[8,e,r4];return d<50?ep(d+1|0,b,c,a):aw(ep,[0,b,c,a])}function
+hL(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return rX(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?ep(h+1|0,b,g,a):aw(ep,[0,b,g,a])}function
+N(a,b,c){return iw(ep(0,a,b,c))}function
+be(a,b,c,d){return iw(hM(0,a,b,c,d))}function
+rX(a,b,c,d,e){return iw(hL(0,a,b,c,d,e))}function
 gh(e,d,c,a,b){if(typeof
-a==="number")return function(a){return N(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return N(e,[4,d,a8(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return N(e,[4,d,a8(i,f,g(b,a))],c)}}}function
+a==="number")return function(a){return N(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return N(e,[4,d,a9(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return N(e,[4,d,a9(i,g,f(b,a))],c)}}}function
 eQ(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return N(f,[4,e,c4(g,n(b,a,c))],d)}:function(c){return N(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return N(f,[4,e,c4(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return N(f,[4,e,c6(g,n(b,a,c))],d)}:function(c){return N(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return N(f,[4,e,c6(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return N(f,[4,e,a8(i,h,c4(g,n(b,a,c)))],d)}:function(c){return N(f,[4,e,a8(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return N(f,[4,e,a8(i,h,c4(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return N(f,[4,e,a9(i,h,c6(g,n(b,a,c)))],d)}:function(c){return N(f,[4,e,a9(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return N(f,[4,e,a9(i,h,c6(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return N(f,[4,e,a8(j,h,c4(g,n(b,a,c)))],d)}:function(g,c){return N(f,[4,e,a8(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return N(f,[4,e,a8(j,g,c4(m,n(b,a,c)))],d)}}}function
-rX(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return N(f,[4,e,a9(j,h,c6(g,n(b,a,c)))],d)}:function(g,c){return N(f,[4,e,a9(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return N(f,[4,e,a9(j,g,c6(m,n(b,a,c)))],d)}}}function
+rW(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return N(e,[4,d,bU(a,f,b)],c)}:function(b){return N(e,[4,d,bU(a,gf(a),b)],c)};var
-j=b[1];return function(b){return N(e,[4,d,bU(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return N(e,[4,d,bW(a,f,b)],c)}:function(b){return N(e,[4,d,bW(a,gf(a),b)],c)};var
+j=b[1];return function(b){return N(e,[4,d,bW(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return N(e,[4,d,a8(h,g,bU(a,f,b))],c)}:function(b){return N(e,[4,d,a8(h,g,bU(a,gf(a),b))],c)};var
-k=b[1];return function(b){return N(e,[4,d,a8(h,g,bU(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return N(e,[4,d,a9(h,g,bW(a,f,b))],c)}:function(b){return N(e,[4,d,a9(h,g,bW(a,gf(a),b))],c)};var
+k=b[1];return function(b){return N(e,[4,d,a9(h,g,bW(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return N(e,[4,d,a8(i,g,bU(a,f,b))],c)}:function(f,b){return N(e,[4,d,a8(i,f,bU(a,gf(a),b))],c)};var
-l=b[1];return function(f,b){return N(e,[4,d,a8(i,f,bU(a,l,b))],c)}}}function
-bV(b,e){var
+b==="number")return b?function(g,f,b){return N(e,[4,d,a9(i,g,bW(a,f,b))],c)}:function(f,b){return N(e,[4,d,a9(i,f,bW(a,gf(a),b))],c)};var
+l=b[1];return function(f,b){return N(e,[4,d,a9(i,f,bW(a,l,b))],c)}}}function
+bX(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=i5(a[2]);bV(b,f);return dH(b,h);case
+g=a[1],h=i5(a[2]);bX(b,g);return dJ(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bV(b,d);dH(b,r6);var
+i=c[1];bX(b,d);dJ(b,r5);var
 a=i;continue}var
-j=c[1];bV(b,d);dH(b,r7);var
+j=c[1];bX(b,d);dJ(b,r6);var
 a=j;continue;case
 6:var
-m=a[2];bV(b,a[1]);return g(m,b);case
-7:bV(b,a[1]);return eH(b);case
+m=a[2];bX(b,a[1]);return f(m,b);case
+7:bX(b,a[1]);return eH(b);case
 8:var
-n=a[2];bV(b,a[1]);return ai(n);case
+n=a[2];bX(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];bV(b,a[1]);return dH(b,k);default:var
-l=a[2];bV(b,a[1]);return oT(b,l)}}function
-cf(b,e){var
+k=a[2];bX(b,a[1]);return dJ(b,k);default:var
+l=a[2];bX(b,a[1]);return oT(b,l)}}function
+ci(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=i5(a[2]);cf(b,f);return ce(b,h);case
+g=a[1],h=i5(a[2]);ci(b,g);return ch(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cf(b,d);ce(b,r8);var
+i=c[1];ci(b,d);ch(b,r7);var
 a=i;continue}var
-j=c[1];cf(b,d);ce(b,r9);var
+j=c[1];ci(b,d);ch(b,r8);var
 a=j;continue;case
 6:var
-m=a[2];cf(b,a[1]);return ce(b,g(m,0));case
+m=a[2];ci(b,a[1]);return ch(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cf(b,a[1]);return ai(n);case
+n=a[2];ci(b,a[1]);return ai(n);case
 2:case
 4:var
-k=a[2];cf(b,a[1]);return ce(b,k);default:var
-l=a[2];cf(b,a[1]);return ge(b,l)}}function
-r_(c,a,b){var
-d=b[1],e=0;return N(function(b){bV(a,b);return g(c,a)},e,d)}function
-gi(b,a){return r_(function(a){return 0},b,a)}function
-gj(a){return gi(bz,a)}function
-r$(b,a){var
+k=a[2];ci(b,a[1]);return ch(b,k);default:var
+l=a[2];ci(b,a[1]);return ge(b,l)}}function
+r9(c,a,b){var
+d=b[1],e=0;return N(function(b){bX(a,b);return f(c,a)},e,d)}function
+gi(b,a){return r9(function(a){return 0},b,a)}function
+gj(a){return gi(bC,a)}function
+r_(b,a){var
 c=a[1];return N(function(c){var
-a=eM(64);cf(a,c);return g(b,eN(a))},0,c)}function
-as(a){return r$(function(a){return a},a)}var
-sa=f1(0);function
+a=eM(64);ci(a,c);return f(b,eN(a))},0,c)}function
+as(a){return r_(function(a){return a},a)}var
+r$=f1(0);function
 gl(c,b){var
-a=c[1+b];return pJ(a)?cb(a)===fO?g(as(sb),a):cb(a)===253?oM(a):sc:g(as(sd),a)}function
-i7(b,a){if(b.length-1<=a)return se;var
-c=i7(b,a+1|0),d=gl(b,a);return n(as(sf),d,c)}function
-sg(a){var
+a=c[1+b];return pI(a)?br(a)===fO?f(as(sa),a):br(a)===253?oM(a):sb:f(as(sc),a)}function
+i7(b,a){if(b.length-1<=a)return sd;var
+c=i7(b,a+1|0),d=gl(b,a);return n(as(se),d,c)}function
+sf(a){var
 b=a.length-1;if(2<b>>>0){var
-c=i7(a,2),d=gl(a,1);return n(as(sh),d,c)}switch(b){case
-0:return si;case
-1:return sj;default:var
-e=gl(a,1);return g(as(sk),e)}}function
-sl(d){function
+c=i7(a,2),d=gl(a,1);return n(as(sg),d,c)}switch(b){case
+0:return sh;case
+1:return si;default:var
+e=gl(a,1);return f(as(sj),e)}}function
+sk(d){function
 a(e){var
 a=e;for(;;){if(a){var
-f=a[2],h=a[1];try{var
-c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(f2(sa))}function
-sm(a){if(a===eF)return sn;if(a===f3)return so;if(a[1]===iG){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cM(as(gk),i,h,e,e+5|0,sp)}if(a[1]===ad){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cM(as(gk),k,j,f,f+6|0,sq)}if(a[1]===iI){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cM(as(gk),m,l,g,g+6|0,sr)}if(0===cb(a)){var
-n=a[1][1];return aP(n,sg(a))}return a[1]}function
+g=a[2],h=a[1];try{var
+c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=g;continue}return 0}}return a(f2(r$))}function
+sl(a){if(a===eF)return sm;if(a===f3)return sn;if(a[1]===iF){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cN(as(gk),i,h,e,e+5|0,so)}if(a[1]===ad){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cN(as(gk),k,j,f,f+6|0,sp)}if(a[1]===iH){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cN(as(gk),m,l,g,g+6|0,sq)}if(0===br(a)){var
+n=a[1][1];return aQ(n,sf(a))}return a[1]}function
 eR(a){var
-b=sl(a);return b?b[1]:sm(a)}function
-ss(a){var
-b=[0,D$(a)];return b}function
-st(b,a){function
-c(a){return a?0===b?su:sv:0===b?sw:sx}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?sy:sA,i=a[2],j=a[7],k=c(a[1]);return[0,D0(as(sz),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(as(sB),l)]}function
-sC(d,b){if(b){var
-e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
+b=sk(a);return b?b[1]:sl(a)}function
+sr(a){var
+b=[0,Ea(a)];return b}function
+ss(b,a){function
+c(a){return a?0===b?st:su:0===b?sv:sw}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?sx:sz,i=a[2],j=a[7],k=c(a[1]);return[0,D1(as(sy),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(as(sA),l)]}function
+sB(d,b){if(b){var
+e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=st(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(gi(d,sD),j)}var
-k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return gi(d,sE)}function
-gm(b,a){return sC(b,ss(a))}var
-sG=sF.slice();function
-sH(e,d){var
-f=eR(e);g(gj(sI),f);gm(bz,d);var
-a=EE(0);if(a<0){var
-b=eG(a);iJ(c(sG,b)[1+b])}return eH(bz)}var
-sJ=[0];function
+h=ss(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(gi(d,sC),j)}var
+k=a+1|0;if(g!==a){var
+a=k;continue}break}}return 0}return gi(d,sD)}function
+gm(b,a){return sB(b,sr(a))}var
+sF=sE.slice();function
+sG(e,d){var
+g=eR(e);f(gj(sH),g);gm(bC,d);var
+a=EF(0);if(a<0){var
+b=eG(a);iI(c(sF,b)[1+b])}return eH(bC)}var
+sI=[0];function
 i8(b){var
-a=Ee(0);return a}function
-sK(b,a){try{var
-c=a?sJ:i8(0);try{f6(0)}catch(a){}try{var
-i=sH(b,c),d=i}catch(a){a=by(a);var
-e=i8(0),f=eR(b);g(gj(sM),f);gm(bz,c);var
-h=eR(a);g(gj(sN),h);gm(bz,e);var
-d=eH(bz)}return d}catch(a){a=by(a);if(a===eF)return iJ(sL);throw a}}iw(b(m6),function(b,a){try{var
-c=sK(b,a);return c}catch(a){return 0}});function
-sO(a){return ED(a,0,I(a))}function
-sP(a){return[0,q(55,0),0]}function
-sQ(d,g){function
-l(b,a){return sO(aP(b,iU(a)))}function
+a=Ef(0);return a}function
+sJ(b,a){try{var
+c=a?sI:i8(0);try{f6(0)}catch(a){}try{var
+i=sG(b,c),d=i}catch(a){a=bB(a);var
+e=i8(0),g=eR(b);f(gj(sL),g);gm(bC,c);var
+h=eR(a);f(gj(sM),h);gm(bC,e);var
+d=eH(bC)}return d}catch(a){a=bB(a);if(a===eF)return iI(sK);throw a}}iv(b(m6),function(b,a){try{var
+c=sJ(b,a);return c}catch(a){return 0}});function
+sN(a){return EE(a,0,I(a))}function
+sO(a){return[0,q(55,0),0]}function
+sP(d,g){function
+l(b,a){return sN(aQ(b,iU(a)))}function
 m(a){var
 b=ap(a,3)<<24,c=ap(a,2)<<16,d=ap(a,1)<<8;return((ap(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,sR],j=54+iT(55,i)|0,n=0;if(!(j<0)){var
+f=[0,sQ],j=54+iT(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
 e=b%55|0,k=fV(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
 p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ne;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-sS(b){var
-a=sP(0);sQ(a,b);return a}function
-sT(a){return sS(EU(0))}function
-sU(a){a[2]=(a[2]+1|0)%55|0;var
+sR(b){var
+a=sO(0);sP(a,b);return a}function
+sS(a){return sR(EV(0))}function
+sT(a){a[2]=(a[2]+1|0)%55|0;var
 b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ne,g=a[2];c(a[1],g)[1+g]=f;return f}function
-sV(a){var
+sU(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-DY=ot(DX),i_=DY}catch(a){a=by(a);if(a!==bR)throw a;try{var
-DW=ot(DV),i9=DW}catch(a){a=by(a);if(a!==bR)throw a;var
-i9=sW}var
+DZ=ot(DY),i_=DZ}catch(a){a=bB(a);if(a!==bT)throw a;try{var
+DX=ot(DW),i9=DX}catch(a){a=bB(a);if(a!==bT)throw a;var
+i9=sV}var
 i_=i9}var
-sX=pH(i_,82),eS=[bK,function(a){return sT(0)}];function
-sY(c,b){var
+sW=pG(i_,82),eS=[aN,function(a){return sS(0)}];function
+sX(c,b){var
 a=c;for(;;){if(b<=a)return a;if(f8<(a*2|0))return a;var
 a=a*2|0;continue}}function
 i$(a,e){var
-f=a?a[1]:sX,b=sY(16,e);if(f)var
-c=cb(eS),g=cs===c?eS[1]:bK===c?dR(eS):eS,d=sU(g);else
+f=a?a[1]:sW,b=sX(16,e);if(f)var
+c=br(eS),g=bx===c?eS[1]:aN===c?cg(eS):eS,d=sT(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-sZ(n,d,f,h){var
-i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
+sY(n,d,g,h){var
+i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
-c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
+i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
+c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(f,b)[1+b]);var
+b=p;for(;;){o(c(g,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2320,99 +2320,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-ja(f,a){var
+ja(g,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<f8?1:0;if(d){var
-e=q(c,0),h=1-sV(a);a[2]=e;return sZ(g(f,a),h,b,e)}return d}function
-s0(c,b,a){return oi(c,b,0,a)}function
-cB(a,b){return 4<=a.length-1?oi(10,cP,a[3],b)&(a[2].length-1-1|0):ai(s1)}function
-s2(a,d,f){var
-b=cB(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?ja(cB,a):e}function
-s3(c,b){var
+e=q(c,0),h=1-sU(a);a[2]=e;return sY(f(g,a),h,b,e)}return d}function
+sZ(c,b,a){return oi(c,b,0,a)}function
+cC(a,b){return 4<=a.length-1?oi(10,cQ,a[3],b)&(a[2].length-1-1|0):ai(s0)}function
+s1(a,d,f){var
+b=cC(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?ja(cC,a):e}function
+s2(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aV(c,a[1]))return d;var
-a=e;continue}throw bR}}function
-s4(f,a){var
-g=cB(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aV(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aV(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aV(a,e[1])?j:s3(a,k)}throw bR}throw bR}throw bR}function
-s5(c,b){var
+d=a[2],e=a[3];if(0===aW(c,a[1]))return d;var
+a=e;continue}throw bT}}function
+s3(f,a){var
+g=cC(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aW(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aW(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aW(a,e[1])?j:s2(a,k)}throw bT}throw bT}throw bT}function
+s4(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aV(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aW(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-s6(f,a){var
-g=cB(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aV(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aV(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aV(a,e[1])?[0,j]:s5(a,k)}return 0}return 0}return 0}function
-s7(a,b){function
+s5(f,a){var
+g=cC(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aW(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aW(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aW(a,e[1])?[0,j]:s4(a,k)}return 0}return 0}return 0}function
+s6(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aV(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aW(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cB(a,b);return d(c(a[2],e)[1+e])}function
-s8(b,d,c){var
+e=cC(a,b);return d(c(a[2],e)[1+e])}function
+s7(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aV(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aW(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
 jb(a,d,e){var
-b=cB(a,d),f=c(a[2],b)[1+b],g=s8(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return ja(cB,a);var
+b=cC(a,d),f=c(a[2],b)[1+b],g=s7(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return ja(cC,a);var
 i=h}else
 var
 i=g;return i}function
-cg(a){return a}var
+cj(a){return a}var
 jc=0,jd=-1;function
 je(a){return 0<=a?1:0}var
-jf=[ah,s9,cw(0)];function
+jf=[ah,s8,cx(0)];function
 eT(a,b){a[13]=a[13]+b[3]|0;return i1(b,a[28])}function
-s_(a){a[12]=1;a[13]=1;return gc(a[28])}var
+s9(a){a[12]=1;a[13]=1;return gc(a[28])}var
 jg=1000000010;function
-gn(b,a){return ba(b[17],a,0,I(a))}function
-eU(a){return g(a[19],0)}function
-s$(b,a){return g(b[20],a)}function
-ta(b,a){return g(b[21],a)}function
+gn(b,a){return bb(b[17],a,0,I(a))}function
+eU(a){return f(a[19],0)}function
+s_(b,a){return f(b[20],a)}function
+s$(b,a){return f(b[21],a)}function
 jh(a,c,b){a[9]=a[9]-c|0;gn(a,b);a[11]=0;return 0}function
 eV(c,a){var
-b=y(a,tb);return b?jh(c,I(a),a):b}function
-cC(a,b,c){var
-d=b[3],e=b[2];eV(a,b[1]);eU(a);a[11]=1;a[10]=iS(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;ta(a,a[10]);return eV(a,d)}function
-ji(b,a){return cC(b,tc,a)}function
-c5(a,b){var
-c=b[2],d=b[3];eV(a,b[1]);a[9]=a[9]-c|0;s$(a,c);return eV(a,d)}function
-td(a){var
-b=c2(a[2]);if(b){var
+b=y(a,ta);return b?jh(c,I(a),a):b}function
+cD(a,b,c){var
+d=b[3],e=b[2];eV(a,b[1]);eU(a);a[11]=1;a[10]=iS(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;s$(a,a[10]);return eV(a,d)}function
+ji(b,a){return cD(b,tb,a)}function
+c7(a,b){var
+c=b[2],d=b[3];eV(a,b[1]);a[9]=a[9]-c|0;s_(a,c);return eV(a,d)}function
+tc(a){var
+b=c4(a[2]);if(b){var
 c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:ji(a,d):e}return eU(a)}function
-te(a){var
-b=pY(a[28]);if(b){var
+td(a){var
+b=pX(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cg(d);a[9]=a[9]+e|0;return 0}return 0}function
-tf(a,f,b){if(typeof
+e=cj(d);a[9]=a[9]+e|0;return 0}return 0}function
+te(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=c2(a[3]);if(j){var
+j=c4(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return EA(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:c1(a[2]);return 0;case
-2:c1(a[3]);return 0;case
+c=a[1],d=a[2];return EB(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:c3(a[2]);return 0;case
+2:c3(a[3]);return 0;case
 3:var
-m=c2(a[2]);return m?ji(a,m[1][2]):eU(a);case
+m=c4(a[2]);return m?ji(a,m[1][2]):eU(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?te(a):n;default:var
-o=c1(a[5]);return o?gn(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?td(a):n;default:var
+o=c3(a[5]);return o?gn(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jh(a,f,b[1]);case
+0:return jh(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=c2(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=c4(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return c5(a,e);case
-1:return cC(a,c,d);case
-2:return cC(a,c,d);case
-3:return a[9]<(f+I(p)|0)?cC(a,c,d):c5(a,e);case
-4:return a[11]?c5(a,e):a[9]<(f+I(p)|0)?cC(a,c,d):((a[6]-d|0)+y|0)<a[10]?cC(a,c,d):c5(a,e);default:return c5(a,e)}}return 0;case
+0:return c7(a,e);case
+1:return cD(a,c,d);case
+2:return cD(a,c,d);case
+3:return a[9]<(g+I(p)|0)?cD(a,c,d):c7(a,e);case
+4:return a[11]?c7(a,e):a[9]<(g+I(p)|0)?cD(a,c,d):((a[6]-d|0)+y|0)<a[10]?cD(a,c,d):c7(a,e);default:return c7(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=c2(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=c4(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2420,79 +2420,79 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?c5(a,[0,th,v+A|0,tg]):cC(a,[0,tj,i+z|0,ti],a[6])}return 0;case
+v=i-h|0;return 0<=v?c7(a,[0,tg,v+A|0,tf]):cD(a,[0,ti,i+z|0,th],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))td(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c0([0,F,E],a[2]);case
-4:return c0(b[1],a[3]);default:var
-x=b[1];gn(a,g(a[24],x));return c0(x,a[5])}}function
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tc(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return c2([0,F,E],a[2]);case
+4:return c2(b[1],a[3]);default:var
+x=b[1];gn(a,f(a[24],x));return c2(x,a[5])}}function
 jj(a){for(;;){var
-d=pW(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=je(c),e=i||(a[9]<=h?1:0);if(e){pX(a[28]);var
-j=je(c)?cg(c):jg;tf(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tk(a,b){eT(a,b);return jj(a)}function
-tl(c,a,b){return tk(c,[0,a,[0,b],cg(a)])}function
-tm(b,a){return tl(b,cg(I(a)),a)}function
-go(a){dQ(a);return c0([0,-1,[0,jd,tn,0]],a)}function
+d=pV(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=je(c),e=i||(a[9]<=h?1:0);if(e){pW(a[28]);var
+j=je(c)?cj(c):jg;te(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tj(a,b){eT(a,b);return jj(a)}function
+tk(c,a,b){return tj(c,[0,a,[0,b],cj(a)])}function
+tl(b,a){return tk(b,cj(I(a)),a)}function
+go(a){dR(a);return c2([0,-1,[0,jd,tm,0]],a)}function
 gp(a,c){var
-d=c2(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cg(b[1]);if(i<a[12])return go(a[1]);var
+d=c4(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cj(b[1]);if(i<a[12])return go(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cg(a[13]+f|0),c1(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cj(a[13]+f|0),c3(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cg(a[13]+f|0),c1(a[1]),0):c;return j}return 0}return 0}function
-to(a,c,b){eT(a,b);if(c)gp(a,1);return c0([0,a[13],b],a[1])}function
-tp(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return to(a,0,[0,cg(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?tm(a,a[16]):b}function
-tq(a){return tp(a,0,3)}function
-tr(a,d){var
+j=c?(b[1]=cj(a[13]+f|0),c3(a[1]),0):c;return j}return 0}return 0}function
+tn(a,c,b){eT(a,b);if(c)gp(a,1);return c2([0,a[13],b],a[1])}function
+to(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tn(a,0,[0,cj(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?tl(a,a[16]):b}function
+tp(a){return to(a,0,3)}function
+tq(a,d){var
 b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eT(a,[0,jc,1,0]);gp(a,1);gp(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-ts(a,e){if(a[23])eT(a,[0,jc,5,0]);var
+tr(a,e){if(a[23])eT(a,[0,jc,5,0]);var
 b=a[22];if(b){var
-c=c1(a[4]);if(c)return g(a[27],c[1]);var
+c=c3(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-tt(a,b){return ts(a,0)}function
-tu(a){s_(a);go(a[1]);dQ(a[2]);dQ(a[3]);dQ(a[4]);dQ(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tq(a)}function
-tv(a){var
-b=a[4];return pS(function(b){return tt(a,0)},b)}function
-tw(a,b){tv(a);for(;;){if(1<a[14]){tr(a,0);continue}a[13]=jg;jj(a);if(b)eU(a);return tu(a)}}function
-jk(a,b){tw(a,0);return g(a[18],0)}function
-tx(a,b){return ba(a[17],ty,0,1)}var
+ts(a,b){return tr(a,0)}function
+tt(a){s9(a);go(a[1]);dR(a[2]);dR(a[3]);dR(a[4]);dR(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tp(a)}function
+tu(a){var
+b=a[4];return pR(function(b){return ts(a,0)},b)}function
+tv(a,b){tu(a);for(;;){if(1<a[14]){tq(a,0);continue}a[13]=jg;jj(a);if(b)eU(a);return tt(a)}}function
+jk(a,b){tv(a,0);return f(a[18],0)}function
+tw(a,b){return bb(a[17],tx,0,1)}var
 jl=f$(80,32);function
 jm(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){ba(b[17],jl,0,80);var
-a=a-80|0;continue}return ba(b[17],jl,0,a)}return c}}function
-tz(a){return a[1]===jf?aP(tB,aP(a[2],tA)):tC}function
-tD(a){return a[1]===jf?aP(tF,aP(a[2],tE)):tG}function
+c=0<a?1:0;if(c){if(80<a){bb(b[17],jl,0,80);var
+a=a-80|0;continue}return bb(b[17],jl,0,a)}return c}}function
+ty(a){return a[1]===jf?aQ(tA,aQ(a[2],tz)):tB}function
+tC(a){return a[1]===jf?aQ(tE,aQ(a[2],tD)):tF}function
+tG(a){return 0}function
 tH(a){return 0}function
-tI(a){return 0}function
-tJ(h,g,f,e,d){var
-b=pV(0),c=[0,jd,tK,0];i1(c,b);var
-a=dP(0);go(a);c0([0,1,c],a);var
-i=dP(0),j=dP(0),k=dP(0);return[0,a,dP(0),k,j,i,78,10,68,78,0,1,1,1,1,oD,tL,h,g,f,e,d,0,0,tz,tD,tH,tI,b]}function
+tI(h,g,f,e,d){var
+b=pU(0),c=[0,jd,tJ,0];i1(c,b);var
+a=dQ(0);go(a);c2([0,1,c],a);var
+i=dQ(0),j=dQ(0),k=dQ(0);return[0,a,dQ(0),k,j,i,78,10,68,78,0,1,1,1,1,oD,tK,h,g,f,e,d,0,0,ty,tC,tG,tH,b]}function
 jn(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=tJ(c,b,function(a){return 0},e,d);a[19]=function(b){return tx(a,b)};a[20]=function(b){return jm(a,b)};a[21]=function(b){return jm(a,b)};return a}function
+a=tI(c,b,function(a){return 0},e,d);a[19]=function(b){return tw(a,b)};a[20]=function(b){return jm(a,b)};a[21]=function(b){return jm(a,b)};return a}function
 jo(a){function
 b(b){return eH(a)}return jn(function(b,c,d){return oQ(a,b,c,d)},b)}function
-tM(a){function
-b(a){return 0}return jn(function(b,c,d){return p7(a,b,c,d)},b)}var
-tN=hR,tO=function(a){return eM(tN)}(0),tP=jo(oO),tQ=jo(bz);tM(tO);oS(function(a){jk(tP,0);return jk(tQ,0)});function
-tR(b,a){var
-c=cb(a)===ah?a:a[1];return iw(b,c)}var
-jp=[ah,tS,cw(0)];E4(0);tR(tT,jp);function
+tL(a){function
+b(a){return 0}return jn(function(b,c,d){return p6(a,b,c,d)},b)}var
+tM=hQ,tN=function(a){return eM(tM)}(0),tO=jo(oO),tP=jo(bC);tL(tN);oS(function(a){jk(tO,0);return jk(tP,0)});function
+tQ(b,a){var
+c=br(a)===ah?a:a[1];return iv(b,c)}var
+jp=[ah,tR,cx(0)];E5(0);tQ(tS,jp);function
 s(a){if(typeof
-a==="number"&&a!==ia)return-a|0;return E7(a)}function
+a==="number"&&a!==h$)return-a|0;return E8(a)}function
 m(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
@@ -2503,59 +2503,59 @@ b==="number"){var
 c=a-b|0;return 0<=((a^b)&(c^a))?c:oB(a,b)}return oB(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!E6(b,a))return aN(b,a);return E5(b,a)}function
-tU(b,a){return typeof
+a==="number"&&!E7(b,a))return aJ(b,a);return E6(b,a)}function
+tT(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?fQ(b,a):iz(b,a):iz(b,a)}function
+b==="number"?fQ(b,a):iy(b,a):iy(b,a)}function
 u(a){if(typeof
-a==="number"&&a!==hZ)return a+1|0;return Fb(a)}function
-tV(a){if(typeof
-a==="number"&&a!==ia)return a-1|0;return E9(a)}function
+a==="number"&&a!==hY)return a+1|0;return Fc(a)}function
+tU(a){if(typeof
+a==="number"&&a!==h$)return a-1|0;return E_(a)}function
 dT(a){return typeof
-a==="number"?0<=a?a:a!==ia?-a|0:oy(a):oy(a)}function
+a==="number"?0<=a?a:a!==h$?-a|0:oy(a):oy(a)}function
 P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
 c=b<<a;return c>>a===b?c:oA(b,a)}return oA(b,a)}function
-ch(b,a){if(typeof
+ck(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return E$(b,a)}function
-cD(a){return typeof
-a==="number"?a:Fc(a)}var
+c=a<32?a:31;return b>>c}return Fa(b,a)}function
+cE(a){return typeof
+a==="number"?a:Fd(a)}var
 d=0,j=1;function
 aa(b,a){return 0<aD(b,a)?a:b}function
 r(b,a){return 0<=aD(b,a)?b:a}function
 jq(b,a){return aD(b,a)<=0?1:0}function
-tW(b,a){return 0<=aD(b,a)?1:0}function
+tV(b,a){return 0<=aD(b,a)?1:0}function
 gq(b,a){return aD(b,a)<0?1:0}function
 gr(b,a){return 0<aD(b,a)?1:0}function
-tX(b,a){return E8(b,a,0,I(a))}function
-ci(e,a){var
-d=E2(e,a),b=d[2],c=d[1];if(0<=U(b))return[0,c,b];if(0<=U(a)){var
-f=m(b,a);return[0,tV(c),f]}var
+tW(b,a){return E9(b,a,0,I(a))}function
+cl(e,a){var
+d=E3(e,a),b=d[2],c=d[1];if(0<=V(b))return[0,c,b];if(0<=V(a)){var
+f=m(b,a);return[0,tU(c),f]}var
 g=k(b,a);return[0,u(c),g]}function
 i(c,b){return a(c,b)}function
-tY(a){return Fa(a)}function
-dU(a){return U(a)}function
-D(b,a){return iA(b,a)}function
+tX(a){return Fb(a)}function
+dU(a){return V(a)}function
+D(b,a){return iz(b,a)}function
 o(b,a){return aD(b,a)<=0?1:0}function
 w(b,a){return aD(b,a)<0?1:0}function
 E(a){return a}function
 dV(a){try{var
-b=cD(a);return b}catch(a){a=by(a);if(a===jp)return eE(tZ);throw a}}function
-t0(c,b,a){return E3(c,b,a)}function
-bW(a){return a?0:1}function
+b=cE(a);return b}catch(a){a=bB(a);if(a===jp)return eE(tY);throw a}}function
+tZ(c,b,a){return E4(c,b,a)}function
+bY(a){return a?0:1}function
 ab(b,a){var
-c=a?[0,g(b,a[1])]:a;return c}function
-f(a){return a[1]}function
+c=a?[0,f(b,a[1])]:a;return c}function
+g(a){return a[1]}function
 h(a){return a[2]}function
 A(a){var
 b=a?A(a[2])+1|0:a;return b}function
-bk(a,b){if(a){var
-c=bk(a[2],b);return[0,a[1],c]}return b}function
-t1(a){return aq(0,a-1|0)}function
-aR(b,a){return b+a|0}function
-an(b,a){return aN(b,a)}function
-c6(b,a){return aq(0,b-a|0)}function
+bl(a,b){if(a){var
+c=bl(a[2],b);return[0,a[1],c]}return b}function
+t0(a){return aq(0,a-1|0)}function
+aS(b,a){return b+a|0}function
+an(b,a){return aJ(b,a)}function
+c8(b,a){return aq(0,b-a|0)}function
 jr(b,a){function
 c(b){return jr(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
@@ -2572,86 +2572,86 @@ d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 jt(b,a){function
 c(a){return js(b,jt(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bF(b,a){return 0===a?0:fQ(b,a)}function
+bI(b,a){return 0===a?0:fQ(b,a)}function
 gt(b,a){return 0===a?b:fV(b,a)}var
 eX=function
-c(a,b){return c.fun(a,b)};EV(eX,function(b,a){function
+c(a,b){return c.fun(a,b)};EW(eX,function(b,a){function
 f(h){function
 e(a){return u(i(2,j))}function
 f(a){return i(2,u(a))}function
 g(a){return u(i(2,u(a)))}if(o(a,j))return e(0);var
-b=ci(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
+b=cl(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,u(b))}function
 g(a){return u(i(2,m(b,a)))}function
 h(a){return i(2,n(eX,b,a))}if(o(a,j))return f(0);var
-c=ci(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
+c=cl(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return u(i(2,u(b)))}function
 g(a){return i(2,n(eX,b,a))}function
 h(a){return u(i(2,n(eX,b,a)))}if(o(a,j))return f(0);var
-c=ci(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=ci(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
+c=cl(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=cl(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
 dW(a,b,c){function
-h(c){return g(a,b)}function
+h(c){return f(a,b)}function
 i(c){return dW(a,dW(a,b,c),c)}function
-k(c){return g(a,dW(a,dW(a,b,c),c))}if(o(c,j))return h(0);var
-e=ci(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
+k(c){return f(a,dW(a,dW(a,b,c),c))}if(o(c,j))return h(0);var
+e=cl(c,E(2)),g=e[1];return D(e[2],d)?i(g):k(g)}function
 ju(a){return E(a+1|0)}function
-t2(b){function
+t1(b){function
 c(c){return a(b,c)}return function(a){return dW(c,j,a)}}function
-bl(c,a){function
+bm(c,a){function
 e(a){return d}function
-f(a){return g(t2(c),a)}function
+g(a){return f(t1(c),a)}function
 h(a){return j}var
-b=dU(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
-a9(a){return 0<=dU(a)?dV(a):0}function
-t(b,a){return 0===dU(a)?d:dG(b,a)}function
-bX(a){return 0<dU(a)?E(aW(a)-1|0):d}function
-bm(a){return 0<=dU(a)?tY(a):d}function
-bd(b,c){var
-a=dV(c);return 0<=a?P(b,a):ch(b,-a|0)}function
-cj(b,c){var
-a=dV(c);return 0<=a?ch(b,a):P(b,-a|0)}function
-bs(b,a){return a?a[1]:b}function
+b=dU(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+a_(a){return 0<=dU(a)?dV(a):0}function
+t(b,a){return 0===dU(a)?d:dI(b,a)}function
+bZ(a){return 0<dU(a)?E(aX(a)-1|0):d}function
+bn(a){return 0<=dU(a)?tX(a):d}function
+bf(b,c){var
+a=dV(c);return 0<=a?P(b,a):ck(b,-a|0)}function
+cm(b,c){var
+a=dV(c);return 0<=a?ck(b,a):P(b,-a|0)}function
+bu(b,a){return a?a[1]:b}function
 eY(a){var
 b=a?a[2]:a;return b}function
 H(c,a,b){function
 d(c){return a?H(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bG(a,b){function
-c(b){return a?bG(a[2],b):a}function
+bJ(a,b){function
+c(b){return a?bJ(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-t3(d,c){var
+t2(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
 l(b,a){if(a)var
-d=l(b,a[2]),c=[0,g(b,a[1]),d];else
+d=l(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
-bY(b,a){if(a){var
-c=bY(b,a[2]);return bk(g(b,a[1]),c)}return a}function
-bZ(e,d,c){var
+b0(b,a){if(a){var
+c=b0(b,a[2]);return bl(f(b,a[1]),c)}return a}function
+b1(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
 aH(c,b,a){if(a){var
 d=aH(c,b,a[2]);return n(c,a[1],d)}return b}function
-b0(e,d){var
+b2(e,d){var
 a=d;for(;;){if(a){var
-b=g(e,a[1]);if(!b){var
+b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
 G(d,c){var
 a=c;for(;;){if(a){var
-b=g(d,a[1]);if(b){var
+b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-c7(b,e){var
+c9(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,c7(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,c9(b,c)];var
 a=c;continue}return a}}function
 W(b,a){if(b)if(a)var
 d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2659,55 +2659,55 @@ var
 c=a;else
 var
 c=b;return c}function
-cE(b,a){function
+cF(b,a){function
 c(c){if(a)var
-d=cE(c,a[2]),b=[0,a[1],d];else
+d=cF(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-c8(b,a){function
-c(b){return a?c8(b,a[2]):a}function
+c_(b,a){function
+c(b){return a?c_(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 ac(b,a){function
 c(a){return[0,b,ac(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bt(b,a){function
-c(a){return[0,b,bt(b,a)]}function
+bv(b,a){function
+c(a){return[0,b,bv(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-t4(a,b){return D(H(gs(b,c6(A(a),1)),a,d),j)}function
+t3(a,b){return D(H(gs(b,c8(A(a),1)),a,d),j)}function
 ag(c,b){if(c){if(b){var
 e=ag(c[2],b[2]);return m(a(c[1],b[1]),e)}return d}return d}function
 _(a){if(a){var
 b=_(a[2]);return m(a[1],b)}return d}function
 jv(c,b){if(b){var
 e=a(c,jv(c,b[2]));return m(b[1],e)}return d}function
-t5(c,b,a){var
-d=dV(a);return t0(c,dV(b),d)}function
-t6(a){var
-e=bd(j,k(a,j));function
+t4(c,b,a){var
+d=dV(a);return tZ(c,dV(b),d)}function
+t5(a){var
+e=bf(j,k(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=cj(g,j),f=cj(c,a),h=b(e,a,f,d);return b(e,a,k(c,bd(f,a)),h)}function
+a=cm(g,j),f=cm(c,a),h=b(e,a,f,d);return b(e,a,k(c,bf(f,a)),h)}function
 h(a){return[0,k(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
 jw(c,b,a){if(b){if(a){var
-d=jw(c,b[2],a[2]),e=bd(a[1],c);return[0,m(b[1],e),d]}return b}return l(function(a){return bd(a,c)},a)}function
+d=jw(c,b[2],a[2]),e=bf(a[1],c);return[0,m(b[1],e),d]}return b}return l(function(a){return bf(a,c)},a)}function
 jx(b,a){if(a){var
 c=jx(b,a[2]);return jw(b,a[1],c)}return a}function
-t7(g,f,e){var
+t6(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=m(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dX=jt(2,6),t8=6;function
+dX=jt(2,6),t7=6;function
 jy(b,a){function
 c(c){if(a)var
-d=jy(c,c8(dX,a)),b=[0,cE(dX,a),d];else
+d=jy(c,c_(dX,a)),b=[0,cF(dX,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-t9(a){var
-c=bd(j,a),d=bd(j,k(a,j));return function(e,b){var
+t8(a){var
+c=bf(j,a),d=bf(j,k(a,j));return function(e,b){var
 f=jy(e,b);return l(function(b){var
-e=jx(a,b);return[0,jv(c,bt(d,A(b))),e]},f)}}function
-t_(b,a){return l(function(b){return t7(d,a,h(b))},b)}function
+e=jx(a,b);return[0,jv(c,bv(d,A(b))),e]},f)}}function
+t9(b,a){return l(function(b){return t6(d,a,h(b))},b)}function
 jz(e,c,b){if(c)if(b)var
 f=jz(e,c[2],b[2]),g=b[1],d=[0,m(a(e,c[1]),g),f];else
 var
@@ -2720,11 +2720,11 @@ e=a[2],f=b[2],g=b[1];if(D(g,d)){var
 b=f,a=e;continue}var
 j=eZ(f,e,c);return jz(g,a[1],j)}return c}return c}}function
 jA(d,c,b,a){if(b){if(a){var
-f=jA(d,c,b[2],a[2]),g=m(b[1][1],a[1]);return cN(t6(d),t8,c,g,f)}var
+f=jA(d,c,b[2],a[2]),g=m(b[1][1],a[1]);return cO(t5(d),t7,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-t$(b,e,d,c){return cE(e,jA(b,a(b,E(dX)),d,c))}function
+t_(b,e,d,c){return cF(e,jA(b,a(b,E(dX)),d,c))}function
 e0(b,a){if(b)if(a)var
 d=e0(b[2],a[2]),c=[0,m(b[1][1],a[1]),d];else
 var
@@ -2732,31 +2732,31 @@ c=a;else
 var
 c=b;return c}function
 dY(b){var
-f=bd(j,k(b,j));return function(c,g){var
-h=E(dX),e=a9(t(E(c),h)),i=a(b,E(c6(c,an(e,dX))));return l(function(a){return k(t5(H(e,a,d),i,b),f)},g)}}function
+f=bf(j,k(b,j));return function(c,g){var
+h=E(dX),e=a_(t(E(c),h)),i=a(b,E(c8(c,an(e,dX))));return l(function(a){return k(t4(H(e,a,d),i,b),f)},g)}}function
 e1(a){if(a){var
 b=e1(a[2]);return m(dT(a[1]),b)}return d}function
 K(b,a){return s(t(s(b),a))}function
-bn(d,c,b){var
+bo(d,c,b){var
 e=K(a(d,c),b);return[0,t(a(d,c),b),e]}function
-be(b,a){var
-c=h(a),d=m(h(b),c),e=f(a);return[0,m(f(b),e),d]}function
-ua(a){var
-b=s(f(a));return[0,s(h(a)),b]}function
-ub(b,a){var
-c=f(a),d=k(h(b),c),e=h(a);return[0,k(f(b),e),d]}function
+bg(b,a){var
+c=h(a),d=m(h(b),c),e=g(a);return[0,m(g(b),e),d]}function
+t$(a){var
+b=s(g(a));return[0,s(h(a)),b]}function
+ua(b,a){var
+c=g(a),d=k(h(b),c),e=h(a);return[0,k(g(b),e),d]}function
 e2(b,c){if(o(d,b)){var
-e=a(b,h(c));return[0,a(b,f(c)),e]}var
-g=a(b,f(c));return[0,a(b,h(c)),g]}function
+e=a(b,h(c));return[0,a(b,g(c)),e]}var
+f=a(b,g(c));return[0,a(b,h(c)),f]}function
 gu(d,c,b){var
-e=h(b),g=K(a(h(c),e),d),i=f(b);return[0,t(a(f(c),i),d),g]}function
-uc(b,a){var
-c=h(a),d=r(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
+e=h(b),f=K(a(h(c),e),d),i=g(b);return[0,t(a(g(c),i),d),f]}function
+ub(b,a){var
+c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
 gv(b,c){var
-d=f(c),e=K(a(b,b),d),g=h(c);return[0,t(a(b,b),g),e]}function
+d=g(c),e=K(a(b,b),d),f=h(c);return[0,t(a(b,b),f),e]}function
 e3(d,c,b){var
-e=K(a(h(b),c),d);return[0,t(a(f(b),c),d),e]}function
-ud(b){var
+e=K(a(h(b),c),d);return[0,t(a(g(b),c),d),e]}function
+uc(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
@@ -2765,7 +2765,7 @@ c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=ud(a);if(e){var
+e=uc(a);if(e){var
 f=a[16];return G(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
 jC(d,c,b){function
@@ -2773,39 +2773,39 @@ e(b){var
 e=jC(d,m(c,j),b);return[0,t(d,m(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
 jD(e,c,b){if(b){var
-f=cj(a(c,jD(e,c,b[2])),e);return m(b[1],f)}return d}function
+f=cm(a(c,jD(e,c,b[2])),e);return m(b[1],f)}return d}function
 jE(c,b){function
 d(a){var
 b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jE(c,a),b);return m(u(i(2,u(i(2,j)))),d)}function
 e(d){var
-b=bl(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+b=bm(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
 jF(b,h,g,f,e){var
-c=t(bd(f,b),e),k=jD(b,cj(a(c,c),b),h),d=cj(a(a(i(2,j),c),k),b);return[0,d,m(d,g)]}function
+c=t(bf(f,b),e),k=jD(b,cm(a(c,c),b),h),d=cm(a(a(i(2,j),c),k),b);return[0,d,m(d,g)]}function
 jG(g,f,e,d,c,b){function
 h(c){var
-h=be(b,jF(g,f,e,j,m(a(i(2,j),d),j)));return jG(g,f,e,m(d,j),c,h)}function
+h=bg(b,jF(g,f,e,j,m(a(i(2,j),d),j)));return jG(g,f,e,m(d,j),c,h)}function
 k(a){return 0}var
 l=0===c?k(0):h(c-1|0);return[0,b,l]}function
 e4(h,g){var
-k=i(2,i(2,i(2,i(2,j)))),a=m(bX(h),k),b=bF(aR(g,3),4)+1|0,c=jC(bl(i(2,j),a),d,b),l=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jE(a,b),l),e=m(i(2,u(i(2,j))),n),o=a9(i(2,i(2,i(2,i(2,i(2,j)))))),f=jG(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,H(a9(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-ue(d,c,b){var
-e=s(cj(s(a(h(b),c)),d));return[0,cj(a(f(b),c),d),e]}function
+k=i(2,i(2,i(2,i(2,j)))),a=m(bZ(h),k),b=bI(aS(g,3),4)+1|0,c=jC(bm(i(2,j),a),d,b),l=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jE(a,b),l),e=m(i(2,u(i(2,j))),n),o=a_(i(2,i(2,i(2,i(2,i(2,j)))))),f=jG(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,H(a_(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+ud(d,c,b){var
+e=s(cm(s(a(h(b),c)),d));return[0,cm(a(g(b),c),d),e]}function
 jH(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=t(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=a9(k(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bG(b[4],r);else
+r=a_(k(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bJ(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=m(d,h),u=k(d,h),v=jF(b[1],b[2],b[3],u,s),w=be(c[1],v),x=be(e2(p,b[5]),w),l=[0,ue(b[1],q,x)];else
+h=a(e,f),s=m(d,h),u=k(d,h),v=jF(b[1],b[2],b[3],u,s),w=bg(c[1],v),x=bg(e2(p,b[5]),w),l=[0,ud(b[1],q,x)];else
 var
 l=c;return l}function
-uf(c,b,a){return o(d,a)?[0,c,bd(b,a)]:[0,bd(c,s(a)),b]}function
-ug(m,l,e,c){var
+ue(c,b,a){return o(d,a)?[0,c,bf(b,a)]:[0,bf(c,s(a)),b]}function
+uf(m,l,e,c){var
 n=w(d,e),p=n?w(d,c):n;if(p){var
-q=bX(c),g=k(bX(e),q),b=uf(e,c,g),r=f(b);if(o(h(b),r)){var
-s=h(b);return jH(m,l,g,f(b),s)}var
-t=h(b),u=f(b),v=a(i(2,j),u);return jH(m,l,k(g,j),v,t)}return p}function
+q=bZ(c),f=k(bZ(e),q),b=ue(e,c,f),r=g(b);if(o(h(b),r)){var
+s=h(b);return jH(m,l,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return jH(m,l,k(f,j),v,t)}return p}function
 gw(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return t4(b,a)?[0,e,gw(b,a,d)]:gw(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+d=a[2],e=a[1],f=function(a){return t3(b,a)?[0,e,gw(b,a,d)]:gw(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
 jI(b,a){if(b)if(a)var
 d=jI(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
@@ -2813,47 +2813,47 @@ c=a;else
 var
 c=b;return c}function
 jJ(b,a){var
-c=bt(0,b);return bZ(function(b,a){return jI(a,b)},a,c)}function
-a1(a){if(a){var
+c=bv(0,b);return b1(function(b,a){return jI(a,b)},a,c)}function
+a2(a){if(a){var
 b=a[1];if(b)var
-c=a1(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a2(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return uh}function
+d=b;return d}return ug}function
 jK(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e5(a,d,c,f,b){if(b){var
+e5(a,d,c,g,b){if(b){var
 h=b[2],e=b[1],i=jK(a,c,e);if(i){var
-m=e5(a,d,c,f,h);return[0,i[1],m]}var
-j=jK(a,f,e);if(j){var
-n=e5(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,e5(a,d,[0,[0,e,k]],c,h)]}else
+m=e5(a,d,c,g,h);return[0,i[1],m]}var
+j=jK(a,g,e);if(j){var
+n=e5(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,e5(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-ui(c,b,a){return e5(c,b,0,0,a)}function
+uh(c,b,a){return e5(c,b,0,0,a)}function
 jL(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-uj(b,a){var
-d=f(a),c=jL(f(b),d);if(c){var
+ui(b,a){var
+d=g(a),c=jL(g(b),d);if(c){var
 e=h(a);return jL(h(b),e)}return c}function
 e6(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-c9(b,a){if(b){var
+c$(b,a){if(b){var
 c=b[1];return a?[0,aa(c,a[1])]:[0,c]}return a}function
 d0(b,a){var
-c=h(a),d=c9(h(b),c),e=f(a);return[0,e6(f(b),e),d]}function
+c=h(a),d=c$(h(b),c),e=g(a);return[0,e6(g(b),e),d]}function
 jM(c,b,a){if(a){var
 d=a[2],e=a[1],f=function(a){return[0,e,jM(a,b,d)]},g=function(a){return[0,d0(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
 d1(c,b,e,d){var
 f=ab(function(d){return K(a(b,d),c)},d);return[0,ab(function(d){return t(a(b,d),c)},e),f]}function
 jN(e,d,a,c){if(a){var
-b=a[1],g=jN(e,d,a[2],c),i=h(h(b)),j=d1(e,d,f(h(b)),i);return jM(f(b),j,g)}return c}function
-a2(c){var
-b=bm(c);return D(a(b,b),c)?b:m(b,j)}function
-uk(a){return o(a,d)?d:bd(j,m(cj(bX(a),j),j))}function
-ul(b,e,c){var
+b=a[1],f=jN(e,d,a[2],c),i=h(h(b)),j=d1(e,d,g(h(b)),i);return jM(g(b),j,f)}return c}function
+a3(c){var
+b=bn(c);return D(a(b,b),c)?b:m(b,j)}function
+uj(a){return o(a,d)?d:bf(j,m(cm(bZ(a),j),j))}function
+uk(b,e,c){var
 f=o(d,e),g=f?w(d,c):f;if(g)var
-i=a2(K(a(a(b,b),e),c)),h=[0,[0,bm(t(a(a(b,b),e),c)),i]];else
+i=a3(K(a(a(b,b),e),c)),h=[0,[0,bn(t(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
 e7(p,o,n,l){var
@@ -2868,14 +2868,14 @@ e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(D(g,d)){var
 c=f,b=h;continue}var
 n=gx(f,h),o=ag(f,e[2]),p=a(i(2,j),o);return m(a(g,m(a(g,e[1]),p)),n)}return d}return d}return d}}function
-um(h,b,e,c){if(w(d,b)){var
+ul(h,b,e,c){if(w(d,b)){var
 i=a(h,c);return[0,[0,k(a(b,e),i),b]]}var
 f=D(b,d),g=f?D(c,d):f,l=g?[0,[0,e,j]]:g;return l}function
-un(l,k,j,i,h,g,f,b,d){var
+um(l,k,j,i,h,g,f,b,d){var
 m=a(b,h),c=e7(d,k,a(b,i),m);if(c){var
-e=c[1],n=gx([0,b,d],[0,[0,g,f],j]);return um(l,e[1],e[2],n)}return c}var
-uo=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),up=bl(i(2,j),uo);function
-T(a){return a[8]}function
+e=c[1],n=gx([0,b,d],[0,[0,g,f],j]);return ul(l,e[1],e[2],n)}return c}var
+un=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uo=bm(i(2,j),un);function
+U(a){return a[8]}function
 d2(b,a){return H(a,b[9],0)}function
 gy(b){var
 a=b[4];if(typeof
@@ -2886,10 +2886,10 @@ b==="number"&&!b)return a(e,c);return d}function
 d3(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=T(b);return a(T(b),d)}}else
+d=U(b);return a(U(b),d)}}else
 if(2!==c[0]){var
-g=T(b);return a(s(i(2,j)),g)}var
-e=T(b),f=a(T(b),e);return a(s(i(2,j)),f)}function
+g=U(b);return a(s(i(2,j)),g)}var
+e=U(b),f=a(U(b),e);return a(s(i(2,j)),f)}function
 jO(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
@@ -2897,7 +2897,7 @@ if(2!==a[0])return o(d,a[1][1]);return 1}function
 gA(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-uq(a){var
+up(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2905,13 +2905,13 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aK(b){var
+aL(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return up;return j}function
+a!=="number"&&2!==a[0])return uo;return j}function
 e8(c,b){var
 d=ag(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aK(c),f=a(a(aK(c),g),d),h=a2(f),i=bm(f);return[0,d,_(b),i,h]}return[0,d,_(b),j,j]}function
+g=aL(c),f=a(a(aL(c),g),d),h=a3(f),i=bn(f);return[0,d,_(b),i,h]}return[0,d,_(b),j,j]}function
 e9(a){var
 h=a[9],b=l(function(b){return e8(a,b)},h),f=jO(a);if(f)var
 i=a[2],c=A(b)===i?1:0;else
@@ -2923,17 +2923,17 @@ var
 e=c;var
 g=e?G(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
 gB=i(2,i(2,i(2,i(2,u(i(2,j))))));function
-ur(a){return m(bX(aH(function(b,a){return r(b[1],a)},d,a)),j)}function
-jP(a){return m(m(ur(a),gB),j)}function
-us(a,b){var
-c=a[9],d=A(a[9]);return n(t9(jP(b)),d,c)}function
-ut(a){var
+uq(a){return m(bZ(aH(function(b,a){return r(b[1],a)},d,a)),j)}function
+jP(a){return m(m(uq(a),gB),j)}function
+ur(a,b){var
+c=a[9],d=A(a[9]);return n(t8(jP(b)),d,c)}function
+us(a){var
 b=a[9];return l(function(a){return 0},b)}function
-jQ(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=jQ(f,e,d+1|0,b[2],a[2]);if(h)var
+jQ(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=jQ(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?t_(f,b[1]):j;var
+j=f(e,d),i=j?t9(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
@@ -2944,80 +2944,80 @@ e=b[1],f=e_(c,b[2]),d=[0,l(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
 gC(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gC(c,g,f[2],e[2],d[2],b),i=e[1],j=l(function(b){return a(i,b)},b),k=f[1];return[0,bk(n(dY(g),k,d),j),h]}return e_(c,b)}return e_(c,b)}return e_(c,b)}function
+h=gC(c,g,f[2],e[2],d[2],b),i=e[1],j=l(function(b){return a(i,b)},b),k=f[1];return[0,bl(n(dY(g),k,d),j),h]}return e_(c,b)}return e_(c,b)}return e_(c,b)}function
 gD(d,b){if(b){var
 a=H(b[1],d,0);if(a)var
 c=gD(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return uu}function
+e=a;return e}return ut}function
 jR(c,b){var
 d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
 e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-jS(g,e,c,b){function
-d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
-i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
-c_(e,c,b){var
-f=aK(e),g=o(d,b)?c[3]:c[4];return t(a(b,g),f)}function
-gE(c,b,a){return s(c_(c,b,s(a)))}function
+jS(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:ab(function(b){return a(e,b)},c)}var
+i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
+da(e,c,b){var
+f=aL(e),g=o(d,b)?c[3]:c[4];return t(a(b,g),f)}function
+gE(c,b,a){return s(da(c,b,s(a)))}function
 gF(f,c,b,e){var
-g=o(d,b)?c[4]:c[3],h=a(e,g);return t(a(b,aK(f)),h)}function
+g=o(d,b)?c[4]:c[3],h=a(e,g);return t(a(b,aL(f)),h)}function
 jT(b,k,e,c){var
-g=gz(b,k,e[1]);if(w(d,d3(b)))var
+f=gz(b,k,e[1]);if(w(d,d3(b)))var
 l=c[2],n=c[1],j=l,i=n;else
 var
-q=f(c),r=h(c),j=q,i=r;var
-o=ab(function(c){return m(g,c_(b,e,a(s(d3(b)),c)))},j),p=ab(function(c){return m(g,gE(b,e,a(s(d3(b)),c)))},i);return[0,gy(b),p,o]}function
+q=g(c),r=h(c),j=q,i=r;var
+o=ab(function(c){return m(f,da(b,e,a(s(d3(b)),c)))},j),p=ab(function(c){return m(f,gE(b,e,a(s(d3(b)),c)))},i);return[0,gy(b),p,o]}function
 jU(b,g){var
 e=gA(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=T(b),r=[0,s(a(a(g,a(T(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
+c=e[1],p=a(c[1],c[1]),q=U(b),r=[0,s(a(a(g,a(U(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=uq(b);if(f)var
+f=up(b);if(f)var
 k=f[1],l=k[2],n=k[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),l)],v=[0,i(2,j),0,u],o=[0,[0,m(n,l),v],0];else
 var
-o=f;return bk(o,h)}function
-b1(d,e){var
+o=f;return bl(o,h)}function
+b3(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b1(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b3(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
 gG(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return T(b);var
-d=T(b);return a(T(b),d)}function
-uv(c,h,b,e,g){if(typeof
+c!=="number"&&2!==c[0])return U(b);var
+d=U(b);return a(U(b),d)}function
+uu(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=T(c),q=a(T(c),p),u=a2(r(d,K(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
-n=t(c_(c,e,s(a(a(b,gG(c)),i))),h);return[0,i,a2(e[1]),n]}var
+p=U(c),q=a(U(c),p),u=a3(r(d,K(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
+n=t(da(c,e,s(a(a(b,gG(c)),i))),h);return[0,i,a3(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=T(c),y=a(T(c),x),z=bm(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=U(c),y=a(U(c),x),z=bn(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(c_(c,e,a(a(b,gG(c)),f)),h);return[1,f,a2(e[1]),w]}}function
-uw(f,b,e,c){var
-g=a(f,e);return a2(r(d,K(k(a(b,c),g),b)))}function
-ux(l,h,c,g,e,b,d){var
+w=t(da(c,e,a(a(b,gG(c)),f)),h);return[1,f,a3(e[1]),w]}}function
+uv(f,b,e,c){var
+g=a(f,e);return a3(r(d,K(k(a(b,c),g),b)))}function
+uw(l,h,c,g,e,b,d){var
 f=l[4];if(typeof
 f==="number"&&!f){var
 n=m(k(e,a(a(i(2,j),h),d)),g),p=m(b,c);return o(a(m(b,c),p),n)}return o(k(a(c,e),d),b)}function
-uy(n,l,c,h,e,b,d){var
+ux(n,l,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=k(b,c),q=a(k(b,c),p);return o(m(k(e,a(a(i(2,j),l),d)),h),q)}return g}return o(m(a(c,e),d),b)}function
-uz(i,g,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(ux(i,g,e,d,a[2],a[3],c)){var
-j=h(b),k=f(b);return[0,e6([0,a[1]],k),j]}return b}if(uy(i,g,e,d,a[2],a[3],c)){var
-l=h(b),m=c9([0,a[1]],l);return[0,f(b),m]}return b}}function
+uy(i,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(uw(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,e6([0,a[1]],k),j]}return b}if(ux(i,f,e,d,a[2],a[3],c)){var
+l=h(b),m=c$([0,a[1]],l);return[0,g(b),m]}return b}}function
 jV(d,c,b,a){if(c){if(b){if(a){var
-e=jV(d,c[2],b[2],a[2]);return[0,ba(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+e=jV(d,c[2],b[2],a[2]);return[0,bb(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
 jW(f,e,d,b,a){if(b)if(a)var
-g=jW(f,e,d,b[2],a[2]),c=[0,uv(f,e,d,b[1],a[1]),g];else
+g=jW(f,e,d,b[2],a[2]),c=[0,uu(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
@@ -3032,18 +3032,18 @@ d=b;var
 e=d}else
 var
 e=a;return e}function
-uA(a){return aH(r,d,jY(a))}function
-uB(b,c){var
+uz(a){return aH(r,d,jY(a))}function
+uA(b,c){var
 d=a(b,b),e=k(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return k(a(d,c),f)}}function
-uC(g,f,e,d,c,b){var
-h=a(d,uk(a(E(c),b)));return K(m(a2(a(f,e)),h),g)}function
+uB(g,f,e,d,c,b){var
+h=a(d,uj(a(E(c),b)));return K(m(a3(a(f,e)),h),g)}function
 jZ(g,f){var
 a=e7(f,g,d,d);if(a)var
 b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-uD(b,h,g,f,e){var
+uC(b,h,g,f,e){var
 c=jZ(g,f);if(c){var
 d=jZ(g,l(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=k(s(a(h,d[1])),p),t=a(h,c[1]),m=[0,K(r(k(a(a(i(2,j),b),e),t),q),o)];else
@@ -3053,7 +3053,7 @@ n=m}else
 var
 n=c;return n}function
 j0(h,g,f,b,a){if(b){if(a){var
-c=uD(h,g,f,b[1],a[1]);if(c)var
+c=uC(h,g,f,b[1],a[1]);if(c)var
 e=j0(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
@@ -3066,7 +3066,7 @@ var
 c=a;else
 var
 c=b;return c}function
-uE(e,b,d){var
+uD(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
@@ -3077,24 +3077,24 @@ var
 d=b;else
 var
 d=c;return d}function
-uF(e,d,a,c){var
+uE(e,d,a,c){var
 b=e[4];if(typeof
 b==="number"&&!b)return j2(d,a,c);return a}function
-uG(b,c,d,l,h){var
+uF(b,c,d,l,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=T(b),o=a(T(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+n=U(b),o=a(U(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,K(a(c,m(m(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,k(m(l,d),n)),g)],f]}}var
 f=a(d,gG(b));return function(g,e,i,d){var
 h=[0,s(gF(b,g,a(c,k(s(e),d)),f))];return[0,[0,gF(b,g,a(c,k(e,d)),f)],h]}}function
-c$(b){var
+db(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
 j3(b,c){var
-d=d3(b);return a(c,a(c$(b),d))}function
+d=d3(b);return a(c,a(db(b),d))}function
 e$(b,h,s,r,q,p,e,o,c){if(c){var
 i=c[1],f=i[1],j=w(d,f);if(j){var
-t=i[2],u=a(a(p,c$(b)),f),v=e[1],x=gz(b,h,e[1]),g=un(h,r,q,gy(b),x,v,o,u,t);if(g)var
+t=i[2],u=a(a(p,db(b)),f),v=e[1],x=gz(b,h,e[1]),g=um(h,r,q,gy(b),x,v,o,u,t);if(g)var
 k=g[1],y=a(a(k[2],f),s),l=[0,gF(b,e,k[1],y)];else
 var
 l=g;var
@@ -3104,108 +3104,108 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-uH(m,k,i,e,d,q,p,n,b,o,c){var
+uG(m,k,i,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=l(function(b){return a(w,b)},q),t=bk(g(p,o),x),y=h(c),z=n[2],A=c9(ab(s,e$(m,k,i,e,d,s(j),b,t,z)),y),B=f(c);return[0,e6(e$(m,k,i,e,d,j,b,t,[0,r[1]]),B),A]}var
+w=b[2],x=l(function(b){return a(w,b)},q),t=bl(f(p,o),x),y=h(c),z=n[2],A=c$(ab(s,e$(m,k,i,e,d,s(j),b,t,z)),y),B=g(c);return[0,e6(e$(m,k,i,e,d,j,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=l(function(b){return a(C,b)},q),v=bk(g(p,o),D),E=h(c),F=[0,u[1]],G=c9(ab(s,e$(m,k,i,e,d,s(j),b,v,F)),E),H=f(c);return[0,e6(e$(m,k,i,e,d,j,b,v,0),H),G]}return c}function
+C=b[2],D=l(function(b){return a(C,b)},q),v=bl(f(p,o),D),E=h(c),F=[0,u[1]],G=c$(ab(s,e$(m,k,i,e,d,s(j),b,v,F)),E),H=g(c);return[0,e6(e$(m,k,i,e,d,j,b,v,0),H),G]}return c}function
 gH(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=c8(b,o);if(d){var
-e=c8(b,a);if(e){var
-n=aR(p,b),q=gH(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uH(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bk(cE(b,a),r)}return a}return a}return a}function
-uI(a){var
-b=a[4];return bY(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+m=c[1],b=m[1],d=c_(b,o);if(d){var
+e=c_(b,a);if(e){var
+n=aS(p,b),q=gH(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uG(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bl(cF(b,a),r)}return a}return a}return a}function
+uH(a){var
+b=a[4];return b0(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 fa(b,a){return H(a,b,[0,d,d,j,j])}function
-uJ(f,e,a,c,b){var
-g=eZ(c,b,l(function(a){return d},a));return t$(e,A(f[9]),a,g)}function
+uI(f,e,a,c,b){var
+g=eZ(c,b,l(function(a){return d},a));return t_(e,A(f[9]),a,g)}function
 j4(e,c,b){if(c)if(b)var
 f=j4(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,m(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uK(z,y,x,v,f,e,u,t,s,r,a){var
-g=cE(A(e),a),b=e7(a,t,d,d);if(b){var
+uJ(z,y,x,v,f,e,u,t,s,r,a){var
+g=cF(A(e),a),b=e7(a,t,d,d);if(b){var
 h=b[1],k=D(h[1],f),l=k?w(d,f):k;if(l)var
-B=bl(i(2,j),gB),c=o(e1(g),B);else
+B=bm(i(2,j),gB),c=o(e1(g),B);else
 var
 c=l;if(c)var
-m=ag(c8(A(e),a),r),n=uJ(z,x,v,g,u),C=h[2],E=gx(a,s),F=D(m,d)?n:j4(m,y,n),p=[0,[0,F,E,C]];else
+m=ag(c_(A(e),a),r),n=uI(z,x,v,g,u),C=h[2],E=gx(a,s),F=D(m,d)?n:j4(m,y,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-uL(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=uw(b,d,a[3],a[2]);return jV(function(a,c,d){return uz(f,b,i,h,a,c,d)},e,g,c)}function
-uM(e,c,b){var
+uK(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=uv(b,d,a[3],a[2]);return jV(function(a,c,d){return uy(f,b,i,h,a,c,d)},e,g,c)}function
+uL(e,c,b){var
 f=a(e,b[3]);return r(d,K(k(a(c,b[2]),f),c))}function
-uN(c,b,i,h,g){var
+uM(c,b,i,h,g){var
 e=e7(l(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(D(f[1],j)){var
 k=a(b,i[2]);return t(m(a(c,f[2]),k),b)}return d}return d}function
 j5(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=j5(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cM(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-uO(h,C,B,q,p,a,g,m,z,y,x,v,b,f,e){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=j5(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cN(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+uN(h,C,B,q,p,a,g,m,z,y,x,v,b,f,e){var
 c=f[3],k=f[2];if(w(d,k)&&G(function(a){var
-b=bl(i(2,j),gB);return o(e1(a),b)},c)){var
-D=l(function(a){return d},p),r=l(function(a){return e0(p,eZ(a,z,D))},c),E=l(function(a){return l(function(b){return bs(d,n(dY(q),b,[0,a,0]))},m)},r),F=l(function(a){return H(a,b[1],d)},m),s=l(function(a){return ag(a,F)},c),t=j0(g,a,y,c,s);if(t){var
-I=t[1],J=uA(j1(c,E)),u=uM(a,g,b),K=uN(a,g,b,x,v),L=uE(h,a,b[2]),M=uB(k,J),N=uG(h,C,a,K,u),O=function(j,i,d,c,g){var
-l=cE(j,r),b=uF(h,a,n(dY(q),i,l),s),e=ag(b,b),f=n(L,d,c),m=A(b);return d0(cN(N,d,c,f,uC(k,u,n(M,f,e),I,m,e)),g)};return j5(O,f[4],0,B,b[1],e)}return e}return e}function
-uP(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=uK(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=uL(c,b,r,h,m,d);return a[4]?uO(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-uQ(a,o,g,c,d,m,v,U,T,k,S,e){var
-w=o[3],i=b1(S,o[4]),b=l(f,i),x=G(function(b){return Z(b,a[2])},b);if(x){var
-p=jN(o[3],g,i,k);if(e[1]){var
+b=bm(i(2,j),gB);return o(e1(a),b)},c)){var
+D=l(function(a){return d},p),r=l(function(a){return e0(p,eZ(a,z,D))},c),E=l(function(a){return l(function(b){return bu(d,n(dY(q),b,[0,a,0]))},m)},r),F=l(function(a){return H(a,b[1],d)},m),s=l(function(a){return ag(a,F)},c),t=j0(g,a,y,c,s);if(t){var
+I=t[1],J=uz(j1(c,E)),u=uL(a,g,b),K=uM(a,g,b,x,v),L=uD(h,a,b[2]),M=uA(k,J),N=uF(h,C,a,K,u),O=function(j,i,d,c,g){var
+l=cF(j,r),b=uE(h,a,n(dY(q),i,l),s),e=ag(b,b),f=n(L,d,c),m=A(b);return d0(cO(N,d,c,f,uB(k,u,n(M,f,e),I,m,e)),g)};return j5(O,f[4],0,B,b[1],e)}return e}return e}function
+uO(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=uJ(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=uK(c,b,r,h,m,d);return a[4]?uN(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+uP(a,o,f,c,d,m,v,U,T,k,S,e){var
+w=o[3],i=b3(S,o[4]),b=l(g,i),x=G(function(b){return Z(b,a[2])},b);if(x){var
+p=jN(o[3],f,i,k);if(e[1]){var
 q=gD(v,b);if(q)var
-y=q[1],z=jR(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=l(function(b){var
-d=H(f(b),k,dZ),e=jS(V,B,h(b),d);return jT(a,j,fa(c,f(b)),e)},i),D=jU(a,j),E=bk(C,l(h,D)),r=l(f,D),F=l(function(a){return e0(m,a)},y),I=gC(a,d,b,l(function(a){return fa(c,a)[2]},b),F,r),W=uP(a,g,c,d,m,U,T,j,b,y,C,E,I,r,e,p),X=0,Y=e[5],_=function(a){return n(dY(d),a,F)},J=[0,gH(a,j,j3(a,B),E,I,r,_,Y,X,c,W)];else
+y=q[1],z=jR(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=l(function(b){var
+d=H(g(b),k,dZ),e=jS(V,B,h(b),d);return jT(a,j,fa(c,g(b)),e)},i),D=jU(a,j),E=bl(C,l(h,D)),r=l(g,D),F=l(function(a){return e0(m,a)},y),I=gC(a,d,b,l(function(a){return fa(c,a)[2]},b),F,r),W=uO(a,f,c,d,m,U,T,j,b,y,C,E,I,r,e,p),X=0,Y=e[5],_=function(a){return n(dY(d),a,F)},J=[0,gH(a,j,j3(a,B),E,I,r,_,Y,X,c,W)];else
 var
 J=q;return J}var
 s=e[5];if(s){var
 t=gD(v,b);if(t)var
-K=jR(w,g),L=K[1],u=L[1],M=K[2],$=L[2],aa=l(function(b){var
-d=H(f(b),k,dZ),e=jS($,M,h(b),d);return jT(a,u,fa(c,f(b)),e)},i),N=jU(a,u),ab=bk(aa,l(h,N)),O=l(f,N),ac=t[1],P=l(function(a){return e0(m,a)},ac),ad=gC(a,d,b,l(function(a){return fa(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(dY(d),a,P)},Q=[0,gH(a,u,j3(a,M),ab,ad,O,ag,af,ae,c,p)];else
+K=jR(w,f),L=K[1],u=L[1],M=K[2],$=L[2],aa=l(function(b){var
+d=H(g(b),k,dZ),e=jS($,M,h(b),d);return jT(a,u,fa(c,g(b)),e)},i),N=jU(a,u),ab=bl(aa,l(h,N)),O=l(g,N),ac=t[1],P=l(function(a){return e0(m,a)},ac),ad=gC(a,d,b,l(function(a){return fa(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(dY(d),a,P)},Q=[0,gH(a,u,j3(a,M),ab,ad,O,ag,af,ae,c,p)];else
 var
 Q=t;return Q}var
 R=[0,p]}else
 var
 R=x;return R}function
 d4(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,d4(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+d=a[2],e=a[1],g=function(a){return[0,e,d4(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
 j6(d,c,b,a){if(a)var
-e=a[1],h=j6(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b0(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+e=a[1],h=j6(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b2(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
-f=a;return f}var
+g=a;return g}var
 fb=[0,d,0];function
 j7(e,b,a){var
-g=c9([0,e],h(a)),i=c9(h(b),g),c=f(b);if(c)var
-j=c[1],d=r(f(a),j);else
+f=c$([0,e],h(a)),i=c$(h(b),f),c=g(b);if(c)var
+j=c[1],d=r(g(a),j);else
 var
-d=f(a);return[0,d,i]}function
-uR(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+d=g(a);return[0,d,i]}function
+uQ(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
 f=a[2],g=d1(e,c,a[3],a[4]);return d4(function(a){return j7(c,g,a)},f,b)}return b}return b}function
-uS(d,a,c,b){var
-e=bt(fb,c),f=a[4],g=a[3];return bZ(function(a,c){return uR(d,g,b,a,c)},f,e)}function
-uT(b,a){return r(d,k(b,_(l(f,a))))}function
+uR(d,a,c,b){var
+e=bv(fb,c),f=a[4],g=a[3];return b1(function(a,c){return uQ(d,g,b,a,c)},f,e)}function
+uS(b,a){return r(d,k(b,_(l(g,a))))}function
 j8(b){var
 a=h(b);return a?a[1]:d}function
 fc(a){return h(a)?0:1}function
-uU(a){return A(c7(fc,a))}function
+uT(a){return A(c9(fc,a))}function
 gI(b,a){var
 c=h(a);if(c){var
-d=m(f(a),b);return aa(c[1],d)}return m(f(a),b)}function
-uV(h,g,e,d,a){var
+d=m(g(a),b);return aa(c[1],d)}return m(g(a),b)}function
+uU(h,f,e,d,a){var
 b=fc(a),i=b?1:b;if(d===i)var
-j=k(h,k(e,j8(a))),c=r(f(a),j);else
+j=k(h,k(e,j8(a))),c=r(g(a),j);else
 var
-c=f(a);return[0,[0,c],[0,gI(g,a)]]}function
-da(a){var
+c=g(a);return[0,[0,c],[0,gI(f,a)]]}function
+dc(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-uW(b,a){var
-c=uU(a),d=_(l(j8,a)),e=uT(b,a);return l(function(a){return uV(b,e,d,c,a)},a)}function
+uV(b,a){var
+c=uT(a),d=_(l(j8,a)),e=uS(b,a);return l(function(a){return uU(b,e,d,c,a)},a)}function
 j9(c,b){var
 e=c[10],h=e?r(d,k(e[1],b)):d,f=c[11],i=f?r(d,k(b,f[1])):d,g=r(h,i);return a(g,g)}function
 j_(e,d,b){var
@@ -3214,74 +3214,74 @@ d5(b){var
 a=b[10];return a?o(d,a[1]):a}function
 fd(b){var
 a=b[11];return a?o(a[1],d):a}function
-uX(b,a){var
+uW(b,a){var
 c=d5(b),e=c?w(a,d):c;if(e)var
 f=e;else{var
 g=fd(b);if(g)return w(d,a);var
 f=g}return f}function
-fe(c,b){return _(l(function(b){return uX(c,b)?d:a(b,b)},b))}function
+fe(c,b){return _(l(function(b){return uW(c,b)?d:a(b,b)},b))}function
 gJ(b,a){return d5(b)?a:l(s,a)}function
-gK(a){return aH(r,bs(d,a),a)}function
+gK(a){return aH(r,bu(d,a),a)}function
 j$(a,c){var
 e=d5(a),b=e||fd(a);return b?w(gK(gJ(a,c)),d):b}function
-uY(e,d,c,b){var
-g=a(e,d),i=h(b),j=K(a(h(c),i),g),k=a(e,d),l=f(b);return[0,t(a(f(c),l),k),j]}function
+uX(e,d,c,b){var
+f=a(e,d),i=h(b),j=K(a(h(c),i),f),k=a(e,d),l=g(b);return[0,t(a(g(c),l),k),j]}function
 ka(b,e,d,c){function
-f(a){return be([0,b,b],uY(b,e,c,ka(b,m(e,j),a,c)))}function
+f(a){return bg([0,b,b],uX(b,e,c,ka(b,m(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
 kb(c,b,a){function
 d(b){return kb(c,b,gu(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-uZ(b,n,e,c,m){var
-p=bd(m,E(e)),f=bn(b,dT(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+uY(b,n,e,c,m){var
+p=bf(m,E(e)),f=bo(b,dT(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
 k=ka(b,j,n,f),r=o(d,c)?k:gv(b,k),l=[0,kb(b,e,r)];else
 var
 l=g;return l}function
-u0(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,t(a(u(i(2,j)),e),p)),q=bX(c),f=r(d,m(k(bX(dT(e)),q),j)),g=m(m(bX(o),b),f),s=m(bm(g),j),v=bm(b),h=aa(m(E(n),v),s),l=m(m(f,t(g,h)),j),w=i(2,i(2,j)),x=a9(m(m(b,l),w)),y=a9(l);return[0,[0,a9(h),y],x]}function
+uZ(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,t(a(u(i(2,j)),e),p)),q=bZ(c),f=r(d,m(k(bZ(dT(e)),q),j)),g=m(m(bZ(o),b),f),s=m(bn(g),j),v=bn(b),h=aa(m(E(n),v),s),l=m(m(f,t(g,h)),j),w=i(2,i(2,j)),x=a_(m(m(b,l),w)),y=a_(l);return[0,[0,a_(h),y],x]}function
 kc(a,h,d,c){var
-e=u0(a,h,d,c),f=e[1],g=bd(a,E(e[2])),b=uZ(g,f[1],f[2],d,c),i=b?[0,e3(g,a,b[1])]:b;return i}var
-u1=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kd=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-ck(g,f,c,b){if(o(b,d))return 0;if(w(a(u1,b),c))return 0;if(w(c,a(s(kd),b))){var
+e=uZ(a,h,d,c),f=e[1],g=bf(a,E(e[2])),b=uY(g,f[1],f[2],d,c),i=b?[0,e3(g,a,b[1])]:b;return i}var
+u0=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kd=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cn(g,f,c,b){if(o(b,d))return 0;if(w(a(u0,b),c))return 0;if(w(c,a(s(kd),b))){var
 e=kc(g,f,s(kd),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kc(g,f,c,b)}function
-gL(g,e,d,c){var
-a=ck(g,e,f(c),d);if(a){var
-b=ck(g,e,h(c),d);if(b)var
-k=h(b[1]),i=[0,[0,f(a[1]),k]];else
+gL(f,e,d,c){var
+a=cn(f,e,g(c),d);if(a){var
+b=cn(f,e,h(c),d);if(b)var
+k=h(b[1]),i=[0,[0,g(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-gM(a,h,g){var
+gM(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=ck(h,g,k(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
-u2(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+i=a[8],e=cn(h,f,k(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
+u1(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
 e=k(E(c[2]),j),f=m(b,a(e,gM(c,b,d))),g=[0,K(a(b,b),f)],h=a(e,b),i=m(gM(c,b,d),h);return[0,[0,t(a(b,gM(c,b,d)),i)],g]}function
 ke(d,c){var
-e=T(d);return function(b,f){var
-g=a(b[2],e),h=fe(d,f),i=a(b[1],b[1]);return K(a2(a(a(a(c,c),i),h)),g)}}function
+e=U(d);return function(b,f){var
+g=a(b[2],e),h=fe(d,f),i=a(b[1],b[1]);return K(a3(a(a(a(c,c),i),h)),g)}}function
 kf(e,b,h,f,c){if(D(h[1],d)&&j$(e,c)){var
-g=gK(gJ(e,c)),i=a(g,g);return s(bm(t(a(a(b,b),i),f)))}var
-j=fe(e,c);return a2(K(a(a(b,b),j),f))}function
+g=gK(gJ(e,c)),i=a(g,g);return s(bn(t(a(a(b,b),i),f)))}var
+j=fe(e,c);return a3(K(a(a(b,b),j),f))}function
 gN(a){return a?a[1][2]:j}function
 kg(b){var
-c=T(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
+c=U(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
 kh(b,c){var
 e=gN(c);function
-f(b){return a(e,b)}function
-d(a){return ab(f,a)}var
-h=g(kg(b),c),i=[0,ab(s,g(kg(b),c)),h],j=d(b[11]);return d0([0,d(b[10]),j],i)}function
+g(b){return a(e,b)}function
+d(a){return ab(g,a)}var
+h=f(kg(b),c),i=[0,ab(s,f(kg(b),c)),h],j=d(b[11]);return d0([0,d(b[10]),j],i)}function
 ki(c,b){var
-d=T(c);return function(f,e){var
+d=U(c);return function(f,e){var
 g=a(a(d,gN(f)),d),h=kh(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],m=i[1],n=[0,K(a(b,_(l(function(b){var
 c=a(k,b);return r(a(m,b),c)},e))),g)];return[0,[0,t(a(b,_(l(function(b){var
 c=a(k,b);return aa(a(m,b),c)},e))),g)],n]}return dZ}return dZ}}function
-u3(b,f){var
-c=T(b);return function(g){var
+u2(b,f){var
+c=U(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
 j=a(c,c),k=e[1],m=d[1],h=[0,K(a(f,_(l(function(a){return j_(m,k,a)},g))),j)];else
@@ -3293,73 +3293,73 @@ i=d;var
 n=a(c,c);return[0,[0,t(a(f,_(l(function(a){return j9(b,a)},g))),n)],i]}}function
 kj(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(u3(b,c),a):u2(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(u2(b,c),a):u1(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
 e=i[1],m=n(ki(b,c),[0,e],a),o=[0,n(ke(b,c),e,a)],p=l(s,a);return d0([0,[0,s(n(ke(b,c),e,p))],o],m)}return n(ki(b,c),0,a)}var
-f=d[1],h=ag(a,a),k=[0,kf(b,c,f,h,a)];return[0,[0,s(kf(b,c,f,h,l(s,a)))],k]}}function
-u4(a,c,b){var
+g=d[1],h=ag(a,a),k=[0,kf(b,c,g,h,a)];return[0,[0,s(kf(b,c,g,h,l(s,a)))],k]}}function
+u3(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bt(kj(a,c,b,0),i)];else
+i=a[2],f=[0,bv(kj(a,c,b,0),i)];else
 var
 f=e;return f}var
 g=e9(a);if(g)var
 j=a[9],h=[0,l(function(d){return kj(a,c,b,d)},j)];else
 var
 h=g;return h}var
-u5=[0,0,j,0,0,0];function
+u4=[0,0,j,0,0,0];function
 kk(d,c,b,a){function
 e(b){var
-e=kk(d,c+1|0,b,eY(a));return[0,n(d,c,bs(u5,a)),e]}function
+e=kk(d,c+1|0,b,eY(a));return[0,n(d,c,bu(u4,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-u6(e,d,c,a,j,i,h,b,g,f){var
-k=jW(e,c,b,a,g),l=jP(a),m=d[2],n=0;return a1(kk(function(f,g){return uQ(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+u5(e,d,c,a,j,i,h,b,g,f){var
+k=jW(e,c,b,a,g),l=jP(a),m=d[2],n=0;return a2(kk(function(f,g){return uP(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
 d6(a){return w(d,a[1])}function
-u7(a){return w(a[1],a[2])}function
+u6(a){return w(a[1],a[2])}function
 ff(c,b,d,a){function
 e(d){if(a){var
 e=ff(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,ff(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-b2(a){var
+b4(a){var
 b=ff(a[17],[0,d,j],a[2],a[18]);return W(ff(a[15],[0,j,j],a[2],a[16]),b)}function
-db(b){var
+dd(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bH(b,c){var
+bK(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return d6(f(c))?0:2;case
-2:return d6(f(c))?db(b)?0:1:2;case
+1:return d6(g(c))?0:2;case
+2:return d6(g(c))?dd(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(db(b)&&d6(f(c))&&d6(e)&&u7(e))return 0;return 2;case
-1:if(db(b)&&o(d,a[1][1]))return 0;return 2;default:return d6(a[1])?1:2}}function
-u8(c){var
+e=a[1];if(dd(b)&&d6(g(c))&&d6(e)&&u6(e))return 0;return 2;case
+1:if(dd(b)&&o(d,a[1][1]))return 0;return 2;default:return d6(a[1])?1:2}}function
+u7(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
 fg(c,i,b,h){var
-a=ck(c,i,b,h);if(a)var
+a=cn(c,i,b,h);if(a)var
 e=a[1],f=e[2],j=o(b,d)?aa(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-cl(u,c,b,j,B,t,e){var
-h=f(t)[1],i=f(t)[2],g=u[5];if(typeof
-g==="number")switch(g){case
-0:return[0,bn(b,e,c)];case
+co(u,c,b,j,B,t,e){var
+h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
+f==="number")switch(f){case
+0:return[0,bo(b,e,c)];case
 1:var
-C=a(i,c);return[0,bn(b,s(a(h,e)),C)];case
-2:if(db(u)){var
+C=a(i,c);return[0,bo(b,s(a(h,e)),C)];case
+2:if(dd(u)){var
 D=a(i,c);return fg(b,j,s(a(h,e)),D)}var
 E=a(i,c);return fg(b,j,s(a(h,k(c,e))),E);case
-3:return 0;default:return[0,bn(b,r(d,e),c)]}else
-switch(g[0]){case
+3:return 0;default:return[0,bo(b,r(d,e),c)]}else
+switch(f[0]){case
 0:var
-v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=m(a(a(h,e),w),G),I=a(c,i);return ug(b,B,a(m(a(h,e),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=m(a(a(h,e),w),G),I=a(c,i);return uf(b,B,a(m(a(h,e),I),w),H);case
 1:var
-l=g[1],J=a(c,l[2]),K=a(c,l[1]),n=ul(b,m(a(e,l[2]),K),J);if(n){var
+l=f[1],J=a(c,l[2]),K=a(c,l[1]),n=uk(b,m(a(e,l[2]),K),J);if(n){var
 x=n[1],p=fg(b,j,s(x[2]),b);if(p)var
 q=fg(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
@@ -3367,121 +3367,121 @@ y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bn(b,e,c)]:[0,[0,d,d]]}}function
+A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bo(b,e,c)]:[0,[0,d,d]]}}function
 gO(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kl(b,j,i,h,g,e,a){if(a)return ab(f,cl(b,j,i,h,g,e,a[1]));var
-c=u8(b),k=c?[0,d]:c;return k}function
-km(g,f,e,d,c,b,a){return a?ab(h,cl(g,f,e,d,c,b,a[1])):a}function
-u9(f,e,c,b){var
+kl(b,j,i,h,f,e,a){if(a)return ab(g,co(b,j,i,h,f,e,a[1]));var
+c=u7(b),k=c?[0,d]:c;return k}function
+km(g,f,e,d,c,b,a){return a?ab(h,co(g,f,e,d,c,b,a[1])):a}function
+u8(f,e,c,b){var
 g=a(b,b),h=r(a(c,c),g),i=w(d,c)?a(c,c):w(b,d)?a(b,b):d,j=a(e,e),k=K(s(a(f,i)),j),l=a(e,e);return[0,t(s(a(f,h)),l),k]}function
-u_(b,m,g,f){var
+u9(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,u9(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,u8(m,a(b,e),q,o)];else
 var
 j=d;var
 l=j}else
 var
 l=c;return l}function
-u$(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
-va(b,a){return db(b)?u$(a):a}function
-gP(b,e,d,i,g,a,c){switch(bH(b,a)){case
+u_(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
+u$(b,a){return dd(b)?u_(a):a}function
+gP(b,e,d,i,f,a,c){switch(bK(b,a)){case
 0:var
-k=km(b,e,d,i,g,a,f(c));return gO(kl(b,e,d,i,g,a,h(c)),k);case
+k=km(b,e,d,i,f,a,g(c));return gO(kl(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=km(b,e,d,i,g,a,h(c));return gO(kl(b,e,d,i,g,a,f(c)),l);default:var
+l=km(b,e,d,i,f,a,h(c));return gO(kl(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return u_(e,d,a,c);return 0}}function
+j==="number"&&3===j)return u9(e,d,a,c);return 0}}function
 fh(a,f,e,d,c,b,p){var
-i=va(a,p),h=i[2],j=i[1];if(j){var
+i=u$(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cl(a,f,e,d,c,b,g)}return gP(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gP(a,f,e,d,c,b,[0,[0,g],0])}return gP(a,f,e,d,c,b,[0,0,h])}function
+n=1;if(n)return co(a,f,e,d,c,b,g)}return gP(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gP(a,f,e,d,c,b,[0,[0,g],0])}return gP(a,f,e,d,c,b,[0,0,h])}function
 kn(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bO(d,f(b)))return h(b);var
+b=a[1];if(bQ(d,g(b)))return h(b);var
 a=a[2];continue}return fb}}function
 ko(c,a,b){if(b){var
-e=b[2],d=b[1];return bO(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,ko(c,a,e)]}return[0,[0,a,g(c,fb)],0]}function
-vb(c,g,f,e,b,a){if(0===a[0]){var
+e=b[2],d=b[1];return bQ(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,ko(c,a,e)]}return[0,[0,a,f(c,fb)],0]}function
+va(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&Z(d,f)){var
 h=d1(g,c,a[3],a[4]);return ko(function(a){return j7(c,h,a)},d,b)}return b}return b}function
-vc(d,a,c,b){var
-e=0,f=a[4],g=a[3];return bZ(function(a,e){return vb(d,g,c,b,a,e)},f,e)}function
-vd(a){return f(h(a))}function
-ve(b,a){return r(d,k(b,_(l(vd,a))))}function
+vb(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b1(function(a,e){return va(d,g,c,b,a,e)},f,e)}function
+vc(a){return g(h(a))}function
+vd(b,a){return r(d,k(b,_(l(vc,a))))}function
 fi(a,b){var
-c=a[4];return b0(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vf(a,e,d,c){var
-b=vc(a,e,d,c);return[0,ve(a,b),b]}function
-vg(c,b,a){return fc(b)?a:r(a,gI(c,b))}function
-vh(b,a){var
-c=h(a);return bZ(function(c,b){var
-d=f(b),e=h(b),g=f(a);return d4(function(a){return vg(g,e,a)},d,c)},c,b)}function
-vi(f,a,b){var
-c=ac(0,a[2]),g=c7(function(b){return fi(a,b)},c),e=l(function(c){return vf(f,a,b,c)},g),h=bZ(vh,e,bt(d,b));return[0,e,E(A(c7(function(b){return bW(fi(a,b))},c))),h]}function
+c=a[4];return b2(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+ve(a,e,d,c){var
+b=vb(a,e,d,c);return[0,vd(a,b),b]}function
+vf(c,b,a){return fc(b)?a:r(a,gI(c,b))}function
+vg(b,a){var
+c=h(a);return b1(function(c,b){var
+d=g(b),e=h(b),f=g(a);return d4(function(a){return vf(f,e,a)},d,c)},c,b)}function
+vh(f,a,b){var
+c=ac(0,a[2]),g=c9(function(b){return fi(a,b)},c),e=l(function(c){return ve(f,a,b,c)},g),h=b1(vg,e,bv(d,b));return[0,e,E(A(c9(function(b){return bY(fi(a,b))},c))),h]}function
 gQ(b,a){if(b)if(a)var
 d=gQ(b[2],a[2]),c=[0,d0(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vj(c,b,a,g){var
-d=da(b);if(d)var
-e=function(a){return gQ(g,uW(c,a))},h=e(bt(fb,b[2])),i=function(d){return fi(a,d)?e(uS(c,a,b[2],d)):h},f=[0,l(i,ac(0,a[2]))];else
+vi(c,b,a,g){var
+d=dc(b);if(d)var
+e=function(a){return gQ(g,uV(c,a))},h=e(bv(fb,b[2])),i=function(d){return fi(a,d)?e(uR(c,a,b[2],d)):h},f=[0,l(i,ac(0,a[2]))];else
 var
 f=d;return f}function
-d7(b,a){return bZ(r,a,b)}function
-vk(a){if(a)var
-b=a[2],c=a[1],e=l(h,b),g=d7(h(c),e),i=l(f,b),d=[0,[0,d7(f(c),i),g]];else
+d7(b,a){return b1(r,a,b)}function
+vj(a){if(a)var
+b=a[2],c=a[1],e=l(h,b),f=d7(h(c),e),i=l(g,b),d=[0,[0,d7(g(c),i),f]];else
 var
 d=a;return d}function
 kp(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
 gR(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
+vk(b,a){var
+c=h(a),d=gR(aa,h(b),c),e=g(a);return[0,kp(aa,g(b),e),d]}function
 vl(b,a){var
-c=h(a),d=gR(aa,h(b),c),e=f(a);return[0,kp(aa,f(b),e),d]}function
-vm(b,a){var
-c=h(a),d=kp(r,h(b),c),e=f(a);return[0,gR(r,f(b),e),d]}function
+c=h(a),d=kp(r,h(b),c),e=g(a);return[0,gR(r,g(b),e),d]}function
 gS(b,a){if(a){var
 c=a[2],d=a[1];return c?n(b,d,gS(b,c)):d}return dZ}function
+vm(e,a,c){var
+b=kn(e,h(c)),d=gI(g(c),b);if(!w(h(a),d)){var
+j=g(b);if(!w(g(a),j))return a}var
+f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
 vn(e,a,c){var
-b=kn(e,h(c)),d=gI(f(c),b);if(!w(h(a),d)){var
-j=f(b);if(!w(f(a),j))return a}var
-g=r(h(a),d),i=f(b);return[0,r(f(a),i),g]}function
-vo(e,a,c){var
-g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=bZ(function(a,b){return vn(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
-vp(b,a){var
-c=b[2];return Z(aR(A(h(a)),1),c)}function
-vq(a){var
+f=D(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b1(function(a,b){return vm(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+vo(b,a){var
+c=b[2];return Z(aS(A(h(a)),1),c)}function
+vp(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b2(a);return G(function(b){return 1===bH(a,b)?1:0},c)}return 0}function
-vr(a,j,i,c,g){var
-d=vq(a),e=d?Z(1,a[2]):d;if(e)var
-k=c[1],b=G(function(b){return vp(a,b)},k);else
+c=b4(a);return G(function(b){return 1===bK(a,b)?1:0},c)}return 0}function
+vq(a,j,i,c,f){var
+d=vp(a),e=d?Z(1,a[2]):d;if(e)var
+k=c[1],b=G(function(b){return vo(a,b)},k);else
 var
 b=e;if(b){var
-m=ac(0,a[2]),o=gQ(g,l(function(a){return vo(j,c,a)},m)),p=W(b2(a),o);return a1(l(function(a){var
-b=h(a);return n(i,f(a),b)},p))}return b}function
+m=ac(0,a[2]),o=gQ(f,l(function(a){return vn(j,c,a)},m)),p=W(b4(a),o);return a2(l(function(a){var
+b=h(a);return n(i,g(a),b)},p))}return b}function
 fj(a){return a[12]}function
 ay(b,a){return H(a,b[13],0)}function
-dc(b,a){return H(a,b[14],d)}function
-vs(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
+de(b,a){return H(a,b[14],d)}function
+vr(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
 gT(c,b,a){if(c){if(b){if(a){var
-e=gT(c[2],b[2],a[2]),f=a[1];return m(vs(k(c[1],b[1]),f),e)}return d}return d}return d}function
-cF(b,a){var
+e=gT(c[2],b[2],a[2]),f=a[1];return m(vr(k(c[1],b[1]),f),e)}return d}return d}return d}function
+cG(b,a){var
 c=b[2];return A(a)===c?1:0}function
 fk(b,i,h,d,c){var
-e=cF(b,ay(b,d)),f=e?cF(b,ay(b,c)):e;if(f)var
-j=dc(b,c),l=a(i,k(dc(b,d),j)),n=ay(b,c),g=[0,m(gT(ay(b,d),n,h),l)];else
+e=cG(b,ay(b,d)),f=e?cG(b,ay(b,c)):e;if(f)var
+j=de(b,c),l=a(i,k(de(b,d),j)),n=ay(b,c),g=[0,m(gT(ay(b,d),n,h),l)];else
 var
 g=f;return g}function
 kq(f,e,b,d,c){if(b){var
@@ -3490,49 +3490,49 @@ kr(g,f){var
 b=g,a=f;for(;;){if(a){var
 c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kr(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-vt(d,g,c,b){var
-i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fc(kn(f(b),g)))return e;return c}function
-vu(c,b,a){return bZ(function(a,d){return vt(c,b,a,d)},a,d)}function
-vv(a){var
+vs(d,f,c,b){var
+i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fc(kn(g(b),f)))return e;return c}function
+vt(c,b,a){return b1(function(a,d){return vs(c,b,a,d)},a,d)}function
+vu(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,k(c[2],c[1]),e,d]}function
-vw(d,c,b,a){var
-e=W(d[3],c);return l(vv,W(W(b,a),e))}function
-vx(a){return w(d,a[1])?a[3]:d}function
+vv(d,c,b,a){var
+e=W(d[3],c);return l(vu,W(W(b,a),e))}function
+vw(a){return w(d,a[1])?a[3]:d}function
 ks(b,a){var
-c=h(a);return vu(f(a),c,b)}function
-vy(e,b,d){var
+c=h(a);return vt(g(a),c,b)}function
+vx(e,b,d){var
 c=kr(0,d),f=ks(c,[0,e,0]),g=a(b[2],f),h=b[1];return m(_(l(function(a){return ks(c,a)},h)),g)}function
-vz(b,a){var
-c=b[3];return W(l(f,a),c)}function
-vA(f,b,e,i,h,d,c){var
-j=ay(b,c),g=vw(e,h,ay(b,d),j),n=vy(f,e,g),o=_(l(vx,g)),p=dc(b,c),q=a(f,k(dc(b,d),p)),r=vz(e,i),s=ay(b,c);return k(k(m(gT(ay(b,d),s,r),q),o),n)}function
-vB(a){var
+vy(b,a){var
+c=b[3];return W(l(g,a),c)}function
+vz(f,b,e,i,h,d,c){var
+j=ay(b,c),g=vv(e,h,ay(b,d),j),n=vx(f,e,g),o=_(l(vw,g)),p=de(b,c),q=a(f,k(de(b,d),p)),r=vy(e,i),s=ay(b,c);return k(k(m(gT(ay(b,d),s,r),q),o),n)}function
+vA(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return da(a);return 0}return 0}return 0}function
-vC(m,a,l,k,b,e,c){var
-f=vB(a),g=f?cF(a,ay(a,e)):f,h=g?cF(a,ay(a,c)):g,i=h?cF(a,b):h,j=i?G(function(a){return o(d,a)},b):i,n=j?[0,vA(m,a,l,k,b,e,c)]:j;return n}function
-vD(c,b,a,j,i,h,g,f,e){var
-d=Z(0,b[2]);return d?kq(c,a,vC(a,c,j,i,h,b[1],g),f,e):d}function
+d==="number"&&!d)return dc(a);return 0}return 0}return 0}function
+vB(m,a,l,k,b,e,c){var
+f=vA(a),g=f?cG(a,ay(a,e)):f,h=g?cG(a,ay(a,c)):g,i=h?cG(a,b):h,j=i?G(function(a){return o(d,a)},b):i,n=j?[0,vz(m,a,l,k,b,e,c)]:j;return n}function
+vC(c,b,a,j,i,h,g,f,e){var
+d=Z(0,b[2]);return d?kq(c,a,vB(a,c,j,i,h,b[1],g),f,e):d}function
 kt(b,a){var
 c=h(b);if(c)var
 i=c[1],d=aa(h(a),i);else
 var
 d=h(a);var
-e=f(b);if(e)var
-j=e[1],g=r(f(a),j);else
+e=g(b);if(e)var
+j=e[1],f=r(g(a),j);else
 var
-g=f(a);return[0,g,d]}function
-vE(c,b,a){switch(a[0]){case
+f=g(a);return[0,f,d]}function
+vD(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
 d=a[1],e=n(c,a[2],a[3]);return d4(function(a){return kt(e,a)},d,b);default:var
 g=a[1],f=0,h=n(c,a[2],a[3]);return j6(function(a){return kt(h,a)},g,f,b)}}function
-gU(c,b,a){return bZ(function(a,b){return vE(c,a,b)},a,b)}function
-vF(g){function
+gU(c,b,a){return b1(function(a,b){return vD(c,a,b)},a,b)}function
+vE(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3551,175 +3551,175 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bk(c[1],f)}var
+f=e(b);return bl(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-vG(b,a){return aH(function(c,a){return m(r(d,k(c,b)),a)},d,a)}function
+vF(b,a){return aH(function(c,a){return m(r(d,k(c,b)),a)},d,a)}function
 d8(a,b,f){if(f){var
 c=f[2],e=f[1];if(w(a,e)){var
 g=d8(a,b,c),h=g[2]+1|0;return[0,m(e,g[1]),h]}var
 i=function(f){if(D(e,a)){var
 d=d8(a,f,c),g=d[2]+1|0;return[0,m(e,d[1]),g]}return d8(a,b,c)},j=function(b){return d8(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-vH=vF([0,function(b,a){return o(a,b)}]);function
+vG=vE([0,function(b,a){return o(a,b)}]);function
 ku(b,a){var
-c=g(vH[5],a);return H(t1(b),c,d)}function
-vI(b,a){return A(c7(function(a){return w(b,a)},a))}function
-vJ(p,c){var
-b=gs(p,A(c)),d=l(f,c),e=l(h,c),g=ku(b,d),i=ku(b,e),j=d8(g,c6(b,vI(g,d)),d),k=Z(0,b),n=k?j[2]===b?1:0:k;if(n)var
-q=E(b),r=vG(i,e),s=K(m(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
+c=f(vG[5],a);return H(t0(b),c,d)}function
+vH(b,a){return A(c9(function(a){return w(b,a)},a))}function
+vI(p,c){var
+b=gs(p,A(c)),d=l(g,c),e=l(h,c),f=ku(b,d),i=ku(b,e),j=d8(f,c8(b,vH(f,d)),d),k=Z(0,b),n=k?j[2]===b?1:0:k;if(n)var
+q=E(b),r=vF(i,e),s=K(m(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
 var
 o=n;return o}function
 kv(a){return aH(m,d,a)}function
-vK(b,a){return kv(l(function(a){return r(d,k(b,h(a)))},a))}function
+vJ(b,a){return kv(l(function(a){return r(d,k(b,h(a)))},a))}function
 kw(c,b){var
-d=f(b),e=h(b);return m(a(k(c,j),e),d)}function
-vL(b,a){var
-c=E(A([0,b,a])),d=l(f,a),e=d7(f(b),d),g=l(function(a){return kw(c,a)},a),h=d7(kw(c,b),g),i=K(k(h,kv(l(f,[0,b,a]))),c);return[0,t(vK(e,[0,b,a]),c),i]}function
+d=g(b),e=h(b);return m(a(k(c,j),e),d)}function
+vK(b,a){var
+c=E(A([0,b,a])),d=l(g,a),e=d7(g(b),d),f=l(function(a){return kw(c,a)},a),h=d7(kw(c,b),f),i=K(k(h,kv(l(g,[0,b,a]))),c);return[0,t(vJ(e,[0,b,a]),c),i]}function
+vL(a){var
+b=a?[0,vK(a[1],a[2])]:a;return b}function
 vM(a){var
-b=a?[0,vL(a[1],a[2])]:a;return b}function
-vN(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
-vO(a){return aH(function(c,a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
+vN(a){return aH(function(c,a){var
 b=h(c);return b?m(b[1],a):a},d,a)}function
-vP(a){var
+vO(a){var
 b=0;return aH(function(b,a){return h(b)?a:a+1|0},b,a)}function
-vQ(b,a,d){var
+vP(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,k(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-vR(c,b,a){var
-d=vQ(c,b,a),e=f(a),g=ab(function(a){return m(e,a)},d);return[0,f(a),g]}function
-vS(a){var
-b=vP(a),c=vO(a);return l(function(a){return vR(c,b,a)},a)}function
+vQ(c,b,a){var
+d=vP(c,b,a),e=g(a),f=ab(function(a){return m(e,a)},d);return[0,g(a),f]}function
+vR(a){var
+b=vO(a),c=vN(a);return l(function(a){return vQ(c,b,a)},a)}function
 kx(c,b){var
-i=f(b),d=o(f(c),i);if(d){var
+i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
-g=1}else
+f=1}else
 var
-g=d;return g}function
-vT(e,d){var
+f=d;return f}function
+vS(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b0(function(b){return function(a){return kx(a,b)}}(c),a)?a:[0,c,c7(function(b){return function(a){return bW(kx(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-ky(i,h,g,f,e,d,c,b){return cl(i,a(h,E(c)),g,f,e,d,b)}function
-vU(j,i,g,e,d,c,o,b){var
-a=cl(j,i,g,e,d,c,f(b));if(a){var
+c=b[1],f=b[2],g=b2(function(b){return function(a){return kx(a,b)}}(c),a)?a:[0,c,c9(function(b){return function(a){return bY(kx(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+ky(i,h,g,f,e,d,c,b){return co(i,a(h,E(c)),g,f,e,d,b)}function
+vT(j,i,f,e,d,c,o,b){var
+a=co(j,i,f,e,d,c,g(b));if(a){var
 l=a[1][2],m=h(b);if(m){var
-p=ky(j,i,g,e,d,c,o,m[1]);return ab(function(a){return k(l,f(a))},p)}var
+p=ky(j,i,f,e,d,c,o,m[1]);return ab(function(a){return k(l,g(a))},p)}var
 n=[0,l]}else
 var
 n=a;return n}function
-vV(j,i,h,g,f,e,c){var
-k=vT(0,vS(c)),m=A(c),b=a1(l(function(a){return vU(j,i,h,g,f,e,m,a)},k));if(b)var
+vU(j,i,h,g,f,e,c){var
+k=vS(0,vR(c)),m=A(c),b=a2(l(function(a){return vT(j,i,h,g,f,e,m,a)},k));if(b)var
 a=b[1],n=a?[0,d7(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-vW(a){var
+vV(a){var
 b=0;return aH(function(b,a){return gR(aa,h(b),a)},b,a)}function
-vX(b,a){return aH(function(c,a){return m(r(f(c),b),a)},d,a)}function
-vY(j,i,h,g,f,e,a){var
-l=vW(a);if(l){var
-m=l[1],b=cl(j,i,h,g,f,e,m);if(b)var
-o=vX(m,a),c=ky(j,i,h,g,f,e,A(a),o),p=c?[0,r(d,k(b[1][1],c[1][2]))]:c,n=p;else
+vW(b,a){return aH(function(c,a){return m(r(g(c),b),a)},d,a)}function
+vX(j,i,h,g,f,e,a){var
+l=vV(a);if(l){var
+m=l[1],b=co(j,i,h,g,f,e,m);if(b)var
+o=vW(m,a),c=ky(j,i,h,g,f,e,A(a),o),p=c?[0,r(d,k(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-vZ(a,f,e,d,c,b,i){var
+vY(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bH(a,b))return 0;var
-h=l(vN,i),j=vV(a,f,e,d,c,b,h);return gO(vY(a,f,e,d,c,b,h),j)}return 0}function
+g!=="number"&&0===g[0]){if(bK(a,b))return 0;var
+h=l(vM,i),j=vU(a,f,e,d,c,b,h);return gO(vX(a,f,e,d,c,b,h),j)}return 0}function
 gV(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gV(e,eY(d),g,f),i=a[1],j=b[1],c=[0,ba(e,bs(0,d),j,i),h];else
+f=a[2],g=b[2],h=gV(e,eY(d),g,f),i=a[1],j=b[1],c=[0,bb(e,bu(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
 gW(e,d,c,b,a){function
-f(f,g){return fh(e,d,c,b,a,f,g)}return function(b,a){return a1(ui(uj,function(a){return f(b,a)},a))}}function
+f(f,g){return fh(e,d,c,b,a,f,g)}return function(b,a){return a2(uh(ui,function(a){return f(b,a)},a))}}function
 kz(c,h,g,f,e){function
-i(a,b){return fh(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bH(c,b)){case
-0:return i(b,gS(vl,a));case
-1:return i(b,gS(vm,a));default:var
-d=n(gW(c,h,g,f,e),b,a);return d?vk(d[1]):d}return a}}function
+i(a,b){return fh(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bK(c,b)){case
+0:return i(b,gS(vk,a));case
+1:return i(b,gS(vl,a));default:var
+d=n(gW(c,h,g,f,e),b,a);return d?vj(d[1]):d}return a}}function
 kA(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
 0:return n(kz(b,g,f,e,d),c,a);case
 1:var
-i=n(gW(b,g,f,e,d),c,a);return i?vM(i[1]):i;default:return vZ(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+i=n(gW(b,g,f,e,d),c,a);return i?vL(i[1]):i;default:return vY(b,g,f,e,d,c,a)}else{if(0===h[0]){var
 l=gw(k,A(a),a);return n(kz(b,g,f,e,d),c,l)}var
-j=n(gW(b,g,f,e,d),c,a);return j?vJ(h[1],j[1]):j}}function
+j=n(gW(b,g,f,e,d),c,a);return j?vI(h[1],j[1]):j}}function
 kB(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
 gX(a,f,e,d,c,b){var
-g=jJ(a[2],b),h=b2(a),i=kB(a[6]);return a1(gV(function(b,g,h){return kA(a,f,e,d,c,b,g,h)},i,h,g))}function
+g=jJ(a[2],b),h=b4(a),i=kB(a[6]);return a2(gV(function(b,g,h){return kA(a,f,e,d,c,b,g,h)},i,h,g))}function
 kC(b,a){return r(d,aa(b,a))}function
-v0(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kC(b,i),j=a(g,c);return t(m(a(k(b,g),d),j),b)}function
-gY(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,a9(k(s(j),a)))];function
+vZ(b,e,d,c){var
+i=w(c,d)?h(e):g(e),f=kC(b,i),j=a(f,c);return t(m(a(k(b,f),d),j),b)}function
+gY(m,l,i,h,g,b,a){if(w(a,d))return[0,f(g,a_(k(s(j),a)))];function
 c(o){var
-b=a9(a);function
-g(a){return gY(n,m,l,i,h,o,a)}var
-c=bG(n,b);if(c){var
-e=g(H(b,l,d));if(e)var
-f=g(H(b,i,d)),p=f?[0,ba(m,c[1],e[1],f[1])]:f,j=p;else
+b=a_(a);function
+j(a){return gY(m,l,i,h,g,o,a)}var
+c=bJ(m,b);if(c){var
+e=j(H(b,i,d));if(e)var
+f=j(H(b,h,d)),p=f?[0,bb(l,c[1],e[1],f[1])]:f,k=p;else
 var
-j=e;var
-k=j}else
+k=e;var
+n=k}else
 var
-k=c;return k}function
+n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
 kD(c,g,f,e,b){var
 h=H(b,ay(c,e),d);return a(g,k(H(b,ay(c,f),d),h))}function
-v1(a,b,i,h,g,f,e){var
+v0(a,b,i,h,g,f,e){var
 c=jB(a);if(c){var
-j=a[2],k=function(c){return kD(a,b,f,e,c)};return gY(i,function(a,c,d){return v0(b,a,c,d)},h,g,k,j,d)}return c}function
+j=a[2],k=function(c){return kD(a,b,f,e,c)};return gY(i,function(a,c,d){return vZ(b,a,c,d)},h,g,k,j,d)}return c}function
 kE(e,j,i,c,h,b){if(c)if(b){var
 l=b[2],n=eY(h),k=kE(e,j,i,c[2],n,l),o=fj(e);if(D(c[1],o)){var
-p=a(j,bs(d,h)),q=fj(e);return[0,m(a(g(i,b[1]),q),p),k]}var
-f=k}else
+p=a(j,bu(d,h)),q=fj(e);return[0,m(a(f(i,b[1]),q),p),k]}var
+g=k}else
 var
-f=b;else
+g=b;else
 var
-f=c;return f}function
-v2(a){var
+g=c;return g}function
+v1(a){var
 b=a?[0,aH(r,a[1],a[2])]:a;return b}function
-kF(a,l,j,i,g){function
+kF(a,l,j,i,f){function
 d(c,b){var
-d=a[14];return v2(kE(a,l,c,ay(a,b),d,j))}var
-b=d(f,i);if(b)var
-c=d(h,g),m=c?[0,k(b[1],c[1])]:c,e=m;else
+d=a[14];return v1(kE(a,l,c,ay(a,b),d,j))}var
+b=d(g,i);if(b)var
+c=d(h,f),m=c?[0,k(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-v3(a,f,e,d,c){var
+v2(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?kF(a,f,e,d,c):fk(a,f,e,d,c):v1(a,f,e,b[1],b[2],d,c)}function
-kG(b,a,g,f,e,d,c){return kq(b,a,v3(b,a,g,f,e),d,c)}function
-dd(d,c,b){return a(b,k(a(d,b),c))}function
-v4(c,f,e,b){if(w(d,c)){if(f)var
+b==="number"?b?kF(a,f,e,d,c):fk(a,f,e,d,c):v0(a,f,e,b[1],b[2],d,c)}function
+kG(b,a,g,f,e,d,c){return kq(b,a,v2(b,a,g,f,e),d,c)}function
+df(d,c,b){return a(b,k(a(d,b),c))}function
+v3(c,f,e,b){if(w(d,c)){if(f)var
 u=f[1],g=o(b,a(a(i(2,j),c),u));else
 var
 g=f;if(e)var
 v=e[1],h=o(a(a(i(2,j),c),v),b);else
 var
-h=e;if(g)return ab(function(a){return dd(c,b,a)},f);if(h)return ab(function(a){return dd(c,b,a)},e);var
+h=e;if(g)return ab(function(a){return df(c,b,a)},f);if(h)return ab(function(a){return df(c,b,a)},e);var
 x=a(i(2,i(2,j)),c);return[0,t(s(a(b,b)),x)]}if(f){var
 k=f[1];if(e){var
-y=dd(c,b,e[1]);return[0,aa(dd(c,b,k),y)]}var
-l=D(c,d),m=l?o(b,d):l,z=m?[0,dd(c,b,k)]:m;return z}if(e){var
-n=D(c,d),p=n?o(d,b):n,A=p?[0,dd(c,b,e[1])]:p;return A}var
+y=df(c,b,e[1]);return[0,aa(df(c,b,k),y)]}var
+l=D(c,d),m=l?o(b,d):l,z=m?[0,df(c,b,k)]:m;return z}if(e){var
+n=D(c,d),p=n?o(d,b):n,A=p?[0,df(c,b,e[1])]:p;return A}var
 q=D(c,d),r=q?D(b,d):q,B=r?[0,d]:r;return B}function
 kH(g,f,e,a){if(a){var
-b=v4(g,f,e,a[1]);if(b)var
+b=v3(g,f,e,a[1]);if(b)var
 c=kH(g,f,e,a[2]),i=c?[0,m(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-v5(a,d){var
+v4(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bG(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-v6(a,n){var
+c=bJ(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+v5(a,n){var
 g=n[2]===1?1:0,h=g?jO(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
@@ -3744,10 +3744,10 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-v7(d,b){var
+v6(d,b){var
 c=b[1],e=b[2];return a(d,a(k(c[1],c[2]),e))}function
-v8(a,d,c,b){var
-e=ac(0,a[2]),f=l(function(b){return v5(a,b)},e),g=ay(a,b),h=W(W(ay(a,c),g),f);return l(function(a){return v7(d,a)},h)}function
+v7(a,d,c,b){var
+e=ac(0,a[2]),f=l(function(b){return v4(a,b)},e),g=ay(a,b),h=W(W(ay(a,c),g),f);return l(function(a){return v6(d,a)},h)}function
 kI(f,e,c){if(f){if(e){var
 b=e[1],i=f[1],j=i[2],g=kI(f[2],e[2],c);if(g){var
 l=g[1],n=l[2],o=l[1];if(D(b,d))return[0,[0,o,n]];var
@@ -3758,32 +3758,32 @@ p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-v9(b,c,e){var
+v8(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aK(b)),l=c[3],g=t(a(f,aK(b)),l),m=k(gE(b,c,g),f);return[0,g,r(k(f,c_(b,c,g)),m)];case
+f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gE(b,c,g),f);return[0,g,r(k(f,da(b,c,g)),m)];case
 1:var
-h=a(e,aK(b)),n=c[3],i=t(a(h,aK(b)),n),o=k(gE(b,c,i),h);return[0,i,r(k(h,c_(b,c,i)),o)]}return[0,e,d]}function
+h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gE(b,c,i),h);return[0,i,r(k(h,da(b,c,i)),o)]}return[0,e,d]}function
 kJ(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
 c=fd(a),f=c?[0,d]:c,e=d5(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-v_(b,d,c){var
-e=_(d),f=gy(b);return m(a(a(c$(b),f),e),c)}function
-v$(b,c){var
-e=bt(d,b[1]),f=eZ(c,b[9],e),g=c$(b),h=a(i(2,j),g);return l(function(b){return a(h,b)},f)}function
-wa(b,d,c){var
-e=ag(c,l(function(a){return gz(b,j,a[1])},d));return a(c$(b),e)}function
-wb(c){var
+v9(b,d,c){var
+e=_(d),f=gy(b);return m(a(a(db(b),f),e),c)}function
+v_(b,c){var
+e=bv(d,b[1]),f=eZ(c,b[9],e),g=db(b),h=a(i(2,j),g);return l(function(b){return a(h,b)},f)}function
+v$(b,d,c){var
+e=ag(c,l(function(a){return gz(b,j,a[1])},d));return a(db(b),e)}function
+wa(c){var
 a=gA(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-kK(b,n,u,j,i,g,L,K){var
-e=n[3],p=g[1],v=b1(0,n[4]),w=gA(b)?r(d,g[3]):d,x=v6(b,n),y=x?cF(b,ay(b,j)):x,z=y?cF(b,ay(b,i)):y,A=z?G(function(a){var
-c=b[2];return Z(f(a),c)},v):z;if(A){var
-M=v8(b,p,j,i),q=kI(v,g[2],M);if(q){var
-B=q[1],N=W(u,B[1]),C=l(function(a){return v9(b,a[1],a[2])},N),s=l(f,C),O=v$(b,s),P=h(kJ(b)),Q=f(kJ(b)),t=kH(v_(b,s,w),Q,P,O);if(t){var
-D=wb(b),c=D[2],E=D[1],F=T(b),R=d3(b),H=a(c$(b),R),S=a(E,E),U=a(a(w,a(F,F)),S),V=a(c,c),X=wa(b,u,s),Y=k(a(m(t[1],X),V),U),$=a(_(l(h,C)),e),aa=dc(b,i),ab=k(dc(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=m(B[2],ac),ae=k(a(aK(b),ad),$),af=a(ae,a(H,a(c,c))),ag=a(m(a(Y,e),af),K),ah=fj(b),ai=b[15],aj=aK(b);return o(a(L,a(a(a(a(a(a(H,a(c,c)),e),aj),p),ai),ah)),ag)}var
+kK(b,n,u,j,i,f,L,K){var
+e=n[3],p=f[1],v=b3(0,n[4]),w=gA(b)?r(d,f[3]):d,x=v5(b,n),y=x?cG(b,ay(b,j)):x,z=y?cG(b,ay(b,i)):y,A=z?G(function(a){var
+c=b[2];return Z(g(a),c)},v):z;if(A){var
+M=v7(b,p,j,i),q=kI(v,f[2],M);if(q){var
+B=q[1],N=W(u,B[1]),C=l(function(a){return v8(b,a[1],a[2])},N),s=l(g,C),O=v_(b,s),P=h(kJ(b)),Q=g(kJ(b)),t=kH(v9(b,s,w),Q,P,O);if(t){var
+D=wa(b),c=D[2],E=D[1],F=U(b),R=d3(b),H=a(db(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),V=a(c,c),X=v$(b,u,s),Y=k(a(m(t[1],X),V),T),$=a(_(l(h,C)),e),aa=de(b,i),ab=k(de(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=m(B[2],ac),ae=k(a(aL(b),ad),$),af=a(ae,a(H,a(c,c))),ag=a(m(a(Y,e),af),K),ah=fj(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(H,a(c,c)),e),aj),p),ai),ah)),ag)}var
 I=t}else
 var
 I=q;var
@@ -3792,27 +3792,27 @@ var
 J=A;return J}function
 kL(a){var
 f=a[9],b=G(function(b){var
-c=a[1];return eW(A(b),c)},f),c=b?db(a):b;if(c){var
+c=a[1];return eW(A(b),c)},f),c=b?dd(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-d9(c,i,h,g,f,b,a){if(bH(c,b))return 0;var
-e=o(d,a);return e?cl(c,i,h,g,f,b,a):e}function
-wc(o,n,m,l,k,c){var
+d9(c,i,h,g,f,b,a){if(bK(c,b))return 0;var
+e=o(d,a);return e?co(c,i,h,g,f,b,a):e}function
+wb(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=d9(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
+p=g(b[1]),f=w(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wd(o,n,m,l,k,c){var
+wc(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=d9(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+p=g(e[2]),f=w(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
@@ -3823,22 +3823,22 @@ d=ag(b,b),e=ag(c,b),f=a(i(2,j),e);return m(k(ag(c,c),f),d)}function
 kM(c,b,d){var
 e=o(m(c,b),d);if(e){var
 f=k(k(d,c),b),g=a(k(k(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-de(b,c){var
-d=T(b);return a(c,a(T(b),d))}function
-we(c,e,r,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=H(j,o,0);if(k){var
-s=de(c,k[1]),t=a(e,gZ(n,d2(c,j)));if(kM(de(c,i),t,s)){var
+dg(b,c){var
+d=U(b);return a(c,a(U(b),d))}function
+wd(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=H(j,o,0);if(k){var
+s=dg(c,k[1]),t=a(e,gZ(n,d2(c,j)));if(kM(dg(c,i),t,s)){var
 l=d9(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=aa(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
-wf(c,e,s,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=H(j,o,0);if(k){var
-t=de(c,i),u=a(e,gZ(n,d2(c,j)));if(kM(de(c,k[1]),u,t)){var
+u=h(l[1]),v=aa(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
+we(c,e,s,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=H(j,o,0);if(k){var
+t=dg(c,i),u=a(e,gZ(n,d2(c,j)));if(kM(dg(c,k[1]),u,t)){var
 l=d9(c,e,s,q,p,m,i);if(l){var
-v=h(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
+v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
 d_(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=d_(e,d[2],c[2],b[2],a[2]);return[0,cN(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-wg(a,f,e,d,c,i,h,b){if(kL(a)){var
-g=b2(a),j=i[1],k=W(W(g,b),j),m=l(function(b){return wc(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=l(function(b){return wd(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=d_(function(b,g,h,i){return we(a,f,e,d,c,m,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return d_(function(b,g,h,i){return wf(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+f=d_(e,d[2],c[2],b[2],a[2]);return[0,cO(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+wf(a,f,e,d,c,i,h,b){if(kL(a)){var
+g=b4(a),j=i[1],k=W(W(g,b),j),m=l(function(b){return wb(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=l(function(b){return wc(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=d_(function(b,g,h,i){return wd(a,f,e,d,c,m,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return d_(function(b,g,h,i){return we(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
 kN(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
@@ -3849,120 +3849,120 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-d$(b,g,f,e,d,a,c){return 1===bH(b,a)?cl(b,g,f,e,d,a,c):0}function
-wh(o,n,m,l,k,c){var
+d$(b,g,f,e,d,a,c){return 1===bK(b,a)?co(b,g,f,e,d,a,c):0}function
+wg(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=d$(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
+p=g(b[1]),f=w(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wi(o,n,m,l,k,c){var
+wh(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=d$(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+p=g(e[2]),f=w(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
 g0(g,f,e,c,b){var
-i=aK(g),h=a(aK(g),i);if(o(d,b)){var
+i=aL(g),h=a(aL(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return t(a(a(f,b),h),k)}function
 kO(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 l=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=m(k(a(c,c),p),n);return o(a(a(c,c),q),l)}return g}function
 kP(b,a){return H(a,b,[0,d,d,j,j])}function
-wj(d,c,v,u,t,s,r,q,i,g,b){if(g){var
-j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=H(e,r,0);if(o){if(Z(e,d[2])){var
+wi(d,c,v,u,t,s,r,q,i,f,b){if(f){var
+j=f[1],l=j[2],m=l[2],n=l[1],e=j[1],o=H(e,r,0);if(o){if(Z(e,d[2])){var
 w=ag(q,d2(d,e)),x=kP(s,e),y=g0(d,c,h(i),x,w),z=a(m,o[1]);if(kO(c,k(a(n,c),z),m,y)){var
-p=d$(d,c,v,u,t,f(i),n);if(p){var
-A=h(p[1]),B=aa(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
-wk(d,c,w,v,u,t,s,q,i,g,b){if(g){var
-j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=H(e,s,0);if(o){if(Z(e,d[2])){var
+p=d$(d,c,v,u,t,g(i),n);if(p){var
+A=h(p[1]),B=aa(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
+wj(d,c,w,v,u,t,s,q,i,f,b){if(f){var
+j=f[1],l=j[2],m=l[2],n=l[1],e=j[1],o=H(e,s,0);if(o){if(Z(e,d[2])){var
 x=ag(q,d2(d,e)),y=kP(t,e),z=g0(d,c,h(i),y,x),A=a(n,c);if(kO(c,k(a(m,o[1]),A),m,z)){var
-p=d$(d,c,w,v,u,f(i),n);if(p){var
-B=h(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
-wl(a,f,e,d,c,g,j,i,b){if(kN(a)){var
-h=b2(a),k=W(h,g),m=j[1],n=W(W(h,b),m),o=l(function(b){return wh(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=l(function(b){return wi(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=d_(function(b,h,i,j){return wj(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return d_(function(b,h,i,j){return wk(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-wm(b,a){var
-c=e9(b),d=ut(b),e=u4(b,a[1],a[3]),f=c?us(b,c[1]):c;return[0,b,a,e4(a[2],a[3]),c,f,e,d]}function
-wn(a){var
-b=uI(a);return function(a){function
-c(b,a){return b===a?1:0}return b0(function(b){return c(a,b)},b)}}function
-wo(a,b){var
-c=a[7],d=a[1][9],e=wn(b),f=jQ(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+p=d$(d,c,w,v,u,g(i),n);if(p){var
+B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
+wk(a,f,e,d,c,g,j,i,b){if(kN(a)){var
+h=b4(a),k=W(h,g),m=j[1],n=W(W(h,b),m),o=l(function(b){return wg(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=l(function(b){return wh(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=d_(function(b,h,i,j){return wi(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return d_(function(b,h,i,j){return wj(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+wl(b,a){var
+c=e9(b),d=us(b),e=u3(b,a[1],a[3]),f=c?ur(b,c[1]):c;return[0,b,a,e4(a[2],a[3]),c,f,e,d]}function
+wm(a){var
+b=uH(a);return function(a){function
+c(b,a){return b===a?1:0}return b2(function(b){return c(a,b)},b)}}function
+wn(a,b){var
+c=a[7],d=a[1][9],e=wm(b),f=jQ(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
 kQ(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bO(b[1],d))return[0,b[2]];var
+b=a[1];if(bQ(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-wp(a,g,b){var
+wo(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vj(h,c,g,d[1]):d}var
+d=a[6];return d?vi(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return u6(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return u5(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-wq(a,d){var
-b=a[1],e=a[2][1],c=da(b),f=c?[0,vi(e,d,b[2])]:c;return f}function
-wr(a){var
+wp(a,d){var
+b=a[1],e=a[2][1],c=dc(b),f=c?[0,vh(e,d,b[2])]:c;return f}function
+wq(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return vr(d,e,function(a,b){return fh(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return vq(d,e,function(a,b){return fh(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-ws(a,b){var
+wr(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=wg(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wl(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-wt(a,e,d){var
-f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(wr(a),j);if(c)return[0,c[1]];var
-b=wp(a,e,d);return b?gX(f,h,i,a[2][3],a[3],b[1]):b}}function
-wu(b,a,c){var
+f=a[2][3],g=wf(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wk(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+ws(a,e,d){var
+g=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=f(wq(a),j);if(c)return[0,c[1]];var
+b=wo(a,e,d);return b?gX(g,h,i,a[2][3],a[3],b[1]):b}}function
+wt(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(wt(b,a,c),e);return ab(function(e){var
-f=a[4],h=a[3],i=gU(function(a,b){return d1(h,d,a,b)},e,f);return g(ws(b,c),i)},f)}}function
-wv(a,c,i){var
+g=f(ws(b,a,c),e);return ab(function(e){var
+g=a[4],h=a[3],i=gU(function(a,b){return d1(h,d,a,b)},e,g);return f(wr(b,c),i)},g)}}function
+wu(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
 b=kQ(e,i[4]);if(b){var
-f=D(d,k);if(f)return vD(j,c,d,a[1],m,b[1],e,l,c[5]);var
+f=D(d,k);if(f)return vC(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-ww(d,a,g){var
+wv(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
 c=kQ(e,g[5]);if(c)return kK(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-wx(c,a,g){var
+ww(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
 e=H(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=w(d,e);if(j){var
-p=kG(l,m,h,a[1],b,e,a[5]),k=p||cN(wv(c,a,g),o,h,b,e);if(!k)return n(ww(c,a,g),b,e);var
+p=kG(l,m,h,a[1],b,e,a[5]),k=p||cO(wu(c,a,g),o,h,b,e);if(!k)return n(wv(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-wy(b,a,d){var
+wx(b,a,d){var
 i=b[1],e=Z(0,a[2]);if(e){var
-f=wq(b,a),c=g(wu(b,a,d),f);if(c){var
-j=ac(0,i[3]),k=c[1];return G(n(wx(b,a,d),f,k),j)}var
+g=wp(b,a),c=f(wt(b,a,d),g);if(c){var
+j=ac(0,i[3]),k=c[1];return G(n(ww(b,a,d),g,k),j)}var
 h=c}else
 var
 h=e;return h}function
 kR(b,c){var
-d=a2(a(a(b,b),c));return[0,bm(a(a(b,b),c)),d]}function
+d=a3(a(a(b,b),c));return[0,bn(a(a(b,b),c)),d]}function
 kS(h,g,a){var
 b=ag(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
@@ -3976,103 +3976,103 @@ i=K(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-kT(b,r,g,j){var
+kT(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],k=o(d,i[1]);if(k)var
-s=i[2],t=bn(b,a(g,i[1]),s),l=[0,be(kR(b,j),t)];else
+s=i[2],t=bo(b,a(f,i[1]),s),l=[0,bg(kR(b,j),t)];else
 var
 l=k;return l;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(g,g),v),x=m(a(j,e[2]),w),p=bn(a(b,b),x,u),y=a2(h(p)),q=[0,[0,bm(f(p)),y]];else
+u=e[2],v=e[1],w=a(a(f,f),v),x=m(a(j,e[2]),w),p=bo(a(b,b),x,u),y=a3(h(p)),q=[0,[0,bn(g(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-wz(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g1(a(a(a(b,b),b),j),n,l);if(c)var
-g=c[1],o=aa(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
+wy(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=g1(a(a(a(b,b),b),j),n,l);if(c)var
+f=c[1],o=aa(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
 kU(e,h,o,b,n,l,d){var
 c=h[8],f=ag(o,d[1]),g=h[4];if(typeof
 g==="number"){if(0===g){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bn(e,m(k(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===g[0]?[0,bn(e,f,a(b,c))]:wz(e,f,d[3],l)}function
-kV(g,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bo(e,m(k(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===g[0]?[0,bo(e,f,a(b,c))]:wy(e,f,d[3],l)}function
+kV(f,e,d,c,b){function
 i(i){var
-j=a(E(d+1|0),g),c=kV(g,e,d+1|0,i,t(a(b,e),j)),k=h(c);return[0,m(b,f(c)),k]}function
+j=a(E(d+1|0),f),c=kV(f,e,d+1|0,i,t(a(b,e),j)),k=h(c);return[0,m(b,g(c)),k]}function
 j(a){return[0,b,b]}return 0===c?j(0):i(c-1|0)}function
 kW(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(Z(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-wA(c,g,b){var
-d=t(f(b),c),k=a(m(d,i(2,j)),c),e=o(h(b),k),l=e?[0,d]:e;return[0,g,l]}function
+wz(c,f,b){var
+d=t(g(b),c),k=a(m(d,i(2,j)),c),e=o(h(b),k),l=e?[0,d]:e;return[0,f,l]}function
 g2(g,c,f,e,b,d){if(Z(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gu(a(g,c),d,k),m=g2(g,c,f,j,aR(b,i),l),n=g2(g,c,f,j,b,d);return[1,aR(b,i),n,m]}return wA(c,b,d)}function
+h=e[1],i=h[1],j=e[2],k=h[2],l=gu(a(g,c),d,k),m=g2(g,c,f,j,aS(b,i),l),n=g2(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wz(c,b,d)}function
 kX(g,f,e,c,b,d){function
 h(e){var
-h=gu(a(g,f),b,b);return kX(g,f,e,aR(c,c),h,[0,[0,c,b],d])}function
+h=gu(a(g,f),b,b);return kX(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-wB(c,b,h,g,f,e){var
-i=s(j),d=ck(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return g2(c,b,g,kX(c,b,e,1,d[1],0),0,l)}return wC}function
-wD(c,n,l,C,B,b,A){var
+wA(c,b,h,g,f,e){var
+i=s(j),d=cn(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return g2(c,b,g,kX(c,b,e,1,d[1],0),0,l)}return wB}function
+wC(c,n,l,C,B,b,A){var
 p=a(A,c),e=t(p,b);if(w(e,E(n))){var
-q=k(a(m(e,j),b),p),g=kW(l,a9(m(e,j)));if(g){var
-r=g[1],s=kV(b,t(q,c),1,C,q),u=o(h(s),B);if(u)var
-F=a(b,c),v=[0,m(r,t(a(r,f(s)),F))];else
+q=k(a(m(e,j),b),p),f=kW(l,a_(m(e,j)));if(f){var
+r=f[1],s=kV(b,t(q,c),1,C,q),u=o(h(s),B);if(u)var
+F=a(b,c),v=[0,m(r,t(a(r,g(s)),F))];else
 var
 v=u;var
 x=v}else
 var
-x=g;return x}var
+x=f;return x}var
 i=kW(l,n);if(i)var
 y=D(i[1],d),z=y?[0,d]:y;else
 var
 z=i;return z}function
 kY(l,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?wD(l,j,i,h,g,f,k(b,n)):p;if(c)var
+n=a[1],p=o(n,b),c=p?wC(l,j,i,h,g,f,k(b,n)):p;if(c)var
 e=kY(l,j,i,h,g,f,b,a[2]),r=e?[0,m(c[1],e[1])]:e,q=r;else
 var
 q=c;return q}return[0,d]}function
-wE(h,o,n,g,f,e,l,d){var
+wD(h,o,n,g,f,e,l,d){var
 b=kY(h,o,n,g,f,e,l,d);if(b)var
 c=b[1],p=a(e,h),q=E(g),r=a(i(2,j),q),s=K(a(m(m(f,i(2,i(2,j))),r),c),p),t=E(A(d)),k=[0,[0,c,m(m(c,a(u(i(2,i(2,j))),t)),s)]];else
 var
 k=b;return k}function
-kZ(a){return aH(r,bs(d,a),a)}function
-wF(e,d,c,b,a){return a1(l(function(a){return ck(e,d,k(a,b),c)},a))}function
-wG(b,d,c){var
-e=f(d),g=aa(b,K(a(b,h(c)),e)),i=h(d);return[0,t(a(b,f(c)),i),g]}function
+kZ(a){return aH(r,bu(d,a),a)}function
+wE(e,d,c,b,a){return a2(l(function(a){return cn(e,d,k(a,b),c)},a))}function
+wF(b,d,c){var
+e=g(d),f=aa(b,K(a(b,h(c)),e)),i=h(d);return[0,t(a(b,g(c)),i),f]}function
 k0(e,m,k,c){var
-a=wF(e,m,k,kZ(c),c);if(a)var
-b=a[1],n=_(l(h,b)),g=[0,_(l(f,b)),n],i=w(d,f(g)),o=i?[0,l(function(a){return wG(e,g,a)},b)]:i,j=o;else
+a=wE(e,m,k,kZ(c),c);if(a)var
+b=a[1],n=_(l(h,b)),f=[0,_(l(g,b)),n],i=w(d,g(f)),o=i?[0,l(function(a){return wF(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-wH=i(2,i(2,u(i(2,u(i(2,u(i(2,j)))))))),g3=bl(i(2,j),wH),wI=i(2,i(2,i(2,u(i(2,j))))),wJ=bl(i(2,j),wI),wK=u(i(2,u(i(2,j)))),k1=bl(i(2,j),wK),wL=u(i(2,u(i(2,j)))),wM=bl(i(2,j),wL),k2=a9(a(i(2,u(i(2,i(2,u(i(2,i(2,j))))))),wM)),k3=u(i(2,u(i(2,i(2,u(i(2,i(2,j))))))));function
-wN(b,a){return wB(g3,wJ,k1,k2,b,a)}function
-wO(a){var
-b=r(d,k(k3,bX(a)));return bl(i(2,j),b)}function
-wP(g,c,f,e){var
-b=wO(c),d=a(c,b),h=l(function(c){return a(c,b)},e),k=a(f,b);return wE(k1,k2,g,5,t(d,bl(i(2,j),k3)),d,k,h)}function
-wQ(e,p,b,o,n,m){var
-c=ck(e,p,k(m,n),o);if(c){var
-g=c[1],i=w(d,f(b));if(i)var
-q=f(b),r=aa(e,K(a(g3,h(g)),q)),s=h(b),j=[0,[0,t(a(g3,f(g)),s),r]];else
+wG=i(2,i(2,u(i(2,u(i(2,u(i(2,j)))))))),g3=bm(i(2,j),wG),wH=i(2,i(2,i(2,u(i(2,j))))),wI=bm(i(2,j),wH),wJ=u(i(2,u(i(2,j)))),k1=bm(i(2,j),wJ),wK=u(i(2,u(i(2,j)))),wL=bm(i(2,j),wK),k2=a_(a(i(2,u(i(2,i(2,u(i(2,i(2,j))))))),wL)),k3=u(i(2,u(i(2,i(2,u(i(2,i(2,j))))))));function
+wM(b,a){return wA(g3,wI,k1,k2,b,a)}function
+wN(a){var
+b=r(d,k(k3,bZ(a)));return bm(i(2,j),b)}function
+wO(g,c,f,e){var
+b=wN(c),d=a(c,b),h=l(function(c){return a(c,b)},e),k=a(f,b);return wD(k1,k2,g,5,t(d,bm(i(2,j),k3)),d,k,h)}function
+wP(e,p,b,o,n,m){var
+c=cn(e,p,k(m,n),o);if(c){var
+f=c[1],i=w(d,g(b));if(i)var
+q=g(b),r=aa(e,K(a(g3,h(f)),q)),s=h(b),j=[0,[0,t(a(g3,g(f)),s),r]];else
 var
 j=i;var
 l=j}else
 var
 l=c;return l}function
 fl(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]}function
+b=[0,h(a)];return[0,[0,g(a)],b]}function
 k4(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=da(a),h=d?wR:d;return h}var
+d=dc(a),h=d?wQ:d;return h}var
 i=a[2],e=A(a[9])===i?1:0;if(e)var
 j=a[9],b=G(function(b){var
 c=a[1];return eW(A(b),c)},j);else
@@ -4081,18 +4081,18 @@ b=e;if(b)var
 k=a[9],f=[0,l(function(b){return kS(g,a,b)},k)];else
 var
 f=b;return f}function
-wS(e,d,a,c,g){var
+wR(e,d,a,c,g){var
 f=ag(a,a),b=kT(d,e,c,f);if(b){var
-h=b[1];return a1(l(function(b){return kU(d,e,a,c,f,h,b)},g))}return b}function
-wT(b,d,i,h,a,g){var
+h=b[1];return a2(l(function(b){return kU(d,e,a,c,f,h,b)},g))}return b}function
+wS(b,d,i,h,a,g){var
 c=H(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
 k=k0(d,i,a[1],c);return ab(function(a){return l(fl,a)},k)}var
-m=wS(b,d,c,a[1],h);return ab(function(a){return l(fl,a)},m)}return e}function
-wU(d,c,e,b){var
+m=wR(b,d,c,a[1],h);return ab(function(a){return l(fl,a)},m)}return e}function
+wT(d,c,e,b){var
 a=k4(d,c);if(a){var
-f=ac(0,A(b[2])),g=a[1];return a1(l(function(a){return wT(d,c,e,g,b,a)},f))}return a}function
+f=ac(0,A(b[2])),g=a[1];return a2(l(function(a){return wS(d,c,e,g,b,a)},f))}return a}function
 g4(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
@@ -4104,36 +4104,36 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-wV(j,f,c){var
+wU(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ag(c,c),m),l)}return i}return 1}var
-g=bW(D(e[1][1],d));return g?g:w(d,ag(c,c))}}function
+g=bY(D(e[1][1],d));return g?g:w(d,ag(c,c))}}function
 k5(b,c,a){var
-f=b[1],d=A(a)===f?1:0,e=d?G(g4(b,c),a):d;return e?wV(b,c,a):e}function
-wW(e,d,b,c){if(c){if(b){var
+f=b[1],d=A(a)===f?1:0,e=d?G(g4(b,c),a):d;return e?wU(b,c,a):e}function
+wV(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-wX(e,d,b,c){if(c){if(b){var
+wW(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-g5(c,b,a,g,e){var
-d=wW(c,b,f(a),g);return d?wX(c,b,h(a),e):d}function
+g5(c,b,a,f,e){var
+d=wV(c,b,g(a),f);return d?wW(c,b,h(a),e):d}function
 k6(e,d,a,c,b){var
-g=[0,h(a)];return g5(d,e,[0,[0,f(a)],g],c,b)}function
-wY(j,i,h,g,f,e,d){var
+f=[0,h(a)];return g5(d,e,[0,[0,g(a)],f],c,b)}function
+wX(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b0(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||k6(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b2(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||k6(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
 k7(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bG(i,a[1]);if(c){var
-d=bG(c[1],a[2]);if(d)return g5(b,j,d[1],a[3],a[4]);var
+c=bJ(i,a[1]);if(c){var
+d=bJ(c[1],a[2]);if(d)return g5(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bG(f,a[1]);return e?k6(g,b,e[1],a[2],a[3]):e;default:return wY(g,b,a[1],a[2],a[3],0,f)}}function
+e=bJ(f,a[1]);return e?k6(g,b,e[1],a[2],a[3]):e;default:return wX(g,b,a[1],a[2],a[3],0,f)}}function
 fm(a){return 0===a[0]?1:0}function
 k8(i,b,h,g,f,e,a){var
 j=b[2],d=A(a[2])===j?1:0;if(d)var
@@ -4141,90 +4141,90 @@ k=a[2],l=a[1],c=G(function(a){return k5(i,l,a)},k);else
 var
 c=d;if(c){var
 m=b[4],n=b[3];return G(function(a){return k7(h,g,f,e,n,a)},m)}return c}var
-wZ=u(i(2,u(i(2,i(2,j))))),w0=bl(i(2,j),wZ),w1=a9(u(i(2,i(2,u(i(2,j))))));function
+wY=u(i(2,u(i(2,i(2,j))))),wZ=bm(i(2,j),wY),w0=a_(u(i(2,i(2,u(i(2,j))))));function
 g6(d,c,a,b){if(a){var
-e=h(b),g=f(b),i=fl(a[1]);return g5(d[3],c,i,g,e)}return a}function
-w2(a,g,b,c){var
+e=h(b),f=g(b),i=fl(a[1]);return g5(d[3],c,i,f,e)}return a}function
+w1(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=H(f(c),m,0),n=a[1],e=eW(A(d),n);if(e){var
-o=h(c);return g6(g,b,kU(b,a,l,i,k,j,kS(b,a,d)),o)}return e}}function
-w3(d,c,b,a){var
-e=h(a);return g6(d,c,bG(b,f(a)),e)}function
-w4(k,d,j,b,a){var
+m=a[9],d=H(g(c),m,0),n=a[1],e=eW(A(d),n);if(e){var
+o=h(c);return g6(f,b,kU(b,a,l,i,k,j,kS(b,a,d)),o)}return e}}function
+w2(d,c,b,a){var
+e=h(a);return g6(d,c,bJ(b,g(a)),e)}function
+w3(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-g=kZ(b),c=wP(a[1],e,g,b);if(c){var
+f=kZ(b),c=wO(a[1],e,f,b);if(c){var
 m=c[1];return G(function(c){var
-a=bG(b,f(c));if(a){var
-i=h(c);return g6(k,d,wQ(d,j,m,e,g,a[1]),i)}return a},l)}var
+a=bJ(b,g(c));if(a){var
+i=h(c);return g6(k,d,wP(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-w5(d,c,a,k,e,r){var
+w4(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b1(s,c[4]);if(f){var
+f=b3(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=da(d);if(o){var
-p=n(w4(c,a,k,e,r),b,g);if(p)var
+o=dc(d);if(o){var
+p=n(w3(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
 i=k0(a,k,l,b);if(i){var
-t=i[1];return G(function(b){return w3(c,a,t,b)},g)}var
+t=i[1];return G(function(b){return w2(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
 q=ag(b,b),j=kT(a,d,l,q);if(j){var
-u=j[1];return G(ba(w2(d,c,a,e),b,q,u),g)}return j}return 1}}function
-w6(k,j,i,h,g,f,e,d){var
+u=j[1];return G(bb(w1(d,c,a,e),b,q,u),g)}return j}return 1}}function
+w5(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(w5(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(w4(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-w7(b,a){return 0===a[0]?Z(a[1],b):0}function
-w8(b,f,e){var
+w6(b,a){return 0===a[0]?Z(a[1],b):0}function
+w7(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(A(e[2])),d=o(w0,a(E(b[1]),g)),h=d?[0,wN(f,w1)]:d;return h}return 0}function
-w9(c,b,h,f,a){var
+g=E(A(e[2])),d=o(wZ,a(E(b[1]),g)),h=d?[0,wM(f,w0)]:d;return h}return 0}function
+w8(c,b,h,f,a){var
 i=a[1],j=b[2],g=A(a[2])===j?1:0;if(g)var
 k=a[2],d=G(function(a){return k5(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=A(a[2]),e=G(function(a){return w7(m,a)},l);else
+l=b[4],m=A(a[2]),e=G(function(a){return w6(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return w6(c,b,h,f,a,w8(c,f,a),0,n)}return e}function
-w_(c,b,m,l,f,e,k,a){var
-g=k8(c,b,m,l,f,e,k),h=g?Z(a,c[3]):g,i=h?bW(a===b[1]?1:0):h;return i?kG(c,f,e,a,b[1],d,j):i}function
-k9(c,a,b){return wU(c,a[1],a[3],b)}function
+n=a[2];return w5(c,b,h,f,a,w7(c,f,a),0,n)}return e}function
+w9(c,b,m,l,f,e,k,a){var
+g=k8(c,b,m,l,f,e,k),h=g?Z(a,c[3]):g,i=h?bY(a===b[1]?1:0):h;return i?kG(c,f,e,a,b[1],d,j):i}function
+k9(c,a,b){return wT(c,a[1],a[3],b)}function
 k_(c,a){var
 b=a[2],d=a[1];return function(e){var
 f=e4(b,a[3]);return gX(c,d,b,a[3],f,e)}}function
 k$(c,a,d,b){var
-h=a[1],m=a[2],i=Z(0,A(b[2]));if(i){if(G(fm,d[4]))return w9(c,d,h,a[3],b);var
+h=a[1],m=a[2],i=Z(0,A(b[2]));if(i){if(G(fm,d[4]))return w8(c,d,h,a[3],b);var
 e=k9(c,a,b);if(e){var
-j=e[1],f=g(k_(c,a),j);if(f)return k8(c,d,h,j,m,f[1],b);var
-k=f}else
+j=e[1],g=f(k_(c,a),j);if(g)return k8(c,d,h,j,m,g[1],b);var
+k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-w$(b,a,k,c){var
-l=a[1],m=a[2],f=Z(0,A(c[2]));if(f){var
+w_(b,a,k,c){var
+l=a[1],m=a[2],g=Z(0,A(c[2]));if(g){var
 d=k9(b,a,c);if(d){var
-h=d[1],e=g(k_(b,a),h);if(e){var
-n=ac(0,b[3]),o=e[1];return b0(function(a){return w_(b,k,l,h,m,o,c,a)},n)}var
+h=d[1],e=f(k_(b,a),h);if(e){var
+n=ac(0,b[3]),o=e[1];return b2(function(a){return w9(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=f;return j}function
-xa(d,c,a){if(0===a[0]){var
+j=g;return j}function
+w$(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
 fn(b,a){var
-c=a[6],d=a[5],e=c8(b+1|0,a[4]),f=bk(cE(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xb(c,b){var
-d=T(c);return function(f){var
+c=a[6],d=a[5],e=c_(b+1|0,a[4]),f=bl(cF(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xa(c,b){var
+d=U(c);return function(f){var
 k=a(d,d),e=K(a(b,_(l(function(a){return j9(c,a)},f))),k),g=c[10];if(g){var
 h=c[11];if(h)var
 n=a(d,d),o=h[1],p=g[1],i=t(a(b,_(l(function(a){return j_(p,o,a)},f))),n);else
@@ -4234,15 +4234,15 @@ j=i}else
 var
 j=m(e,a(b,b));return[0,e,j]}}function
 la(e,b,h,f,c){if(D(h[1],d)&&j$(e,c)){var
-g=gK(gJ(e,c)),i=a(g,g);return s(a2(K(a(a(b,b),i),f)))}var
-j=fe(e,c);return bm(t(a(a(b,b),j),f))}function
-xc(d,b,c,a){var
+g=gK(gJ(e,c)),i=a(g,g);return s(a3(K(a(a(b,b),i),f)))}var
+j=fe(e,c);return bn(t(a(a(b,b),j),f))}function
+xb(d,b,c,a){var
 e=ag(a,a),f=aa(b,la(d,b,c,e,a)),g=s(la(d,b,c,e,l(s,a)));return[0,r(s(b),g),f]}function
 lb(d,c){var
-e=T(d);return function(b,f){var
-g=a(b[2],e),h=fe(d,f),i=a(b[1],b[1]);return t(bm(a(a(a(c,c),i),h)),g)}}function
-xd(e,d){var
-f=T(e);return function(h,g){var
+e=U(d);return function(b,f){var
+g=a(b[2],e),h=fe(d,f),i=a(b[1],b[1]);return t(bn(a(a(a(c,c),i),h)),g)}}function
+xc(e,d){var
+f=U(e);return function(h,g){var
 i=a(a(f,gN(h)),f),j=kh(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],m=b[1],p=t(a(d,_(l(function(b){var
@@ -4253,164 +4253,164 @@ n=c;var
 o=n}else
 var
 o=b;return o}}function
-xe(e,c,b,a){var
-g=n(xd(e,c),b,a);if(g){var
-i=g[1];if(b){var
+xd(e,c,b,a){var
+f=n(xc(e,c),b,a);if(f){var
+i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(lb(e,c),j,a),t=aa(h(i),q),u=l(s,a),v=s(n(lb(e,c),j,u)),m=[0,[0,r(f(i),v),t]];else
+q=n(lb(e,c),j,a),t=aa(h(i),q),u=l(s,a),v=s(n(lb(e,c),j,u)),m=[0,[0,r(g(i),v),t]];else
 var
 m=k;return m}var
 p=[0,i]}else
 var
-p=g;return p}function
+p=f;return p}function
 lc(c,b,l){if(c[2]===1)return[0,[0,b,b]];var
 g=k(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=ck(b,l,k(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cn(b,l,k(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
 o=m(b,a(g,e)),p=t(a(b,b),o),q=m(e,a(g,b));return[0,[0,K(a(b,e),q),p]]}function
-xf(a,c,e,d){var
+xe(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,g(xb(a,c),d)]:lc(a,c,e):2===b[0]?xe(a,c,b[1],d):[0,xc(a,c,b[1],d)]}function
-xg(a,c,b){var
+b==="number"?0===b?[0,f(xa(a,c),d)]:lc(a,c,e):2===b[0]?xd(a,c,b[1],d):[0,xb(a,c,b[1],d)]}function
+xf(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bt(lc(a,c,b),e)}if(e9(a)){var
-f=a[9];return l(function(d){return xf(a,c,b,d)},f)}return bt(0,a[2])}function
-xh(a){var
-b=d5(a),c=b?fd(a):b;return bW(c)}function
-ld(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
-g7(e,d,c,b){switch(bH(e,c)){case
+e=a[2];return bv(lc(a,c,b),e)}if(e9(a)){var
+f=a[9];return l(function(d){return xe(a,c,b,d)},f)}return bv(0,a[2])}function
+xg(a){var
+b=d5(a),c=b?fd(a):b;return bY(c)}function
+ld(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
+g7(e,d,c,b){switch(bK(e,c)){case
 0:return h(b);case
-1:return f(b);default:var
-g=h(c)[1],k=a(a(i(2,j),d),g),l=h(h(b)),n=m(f(f(b)),l);return o(a(h(c)[2],n),k)?f(b):h(b)}}function
-le(e,d,c,b){switch(bH(e,c)){case
-0:return f(b);case
+1:return g(b);default:var
+f=h(c)[1],k=a(a(i(2,j),d),f),l=h(h(b)),n=m(g(g(b)),l);return o(a(h(c)[2],n),k)?g(b):h(b)}}function
+le(e,d,c,b){switch(bK(e,c)){case
+0:return g(b);case
 1:return h(b);default:var
-g=h(c)[2];return ld(t(a(d,h(c)[1]),g),b)}}function
-xi(g,e,a){if(a){var
-b=a[2],c=a[1];if(bH(g,e))var
-i=h(f(c)),d=aH(function(a){var
-b=h(f(a));return function(a){return r(b,a)}},i,b);else
+f=h(c)[2];return ld(t(a(d,h(c)[1]),f),b)}}function
+xh(f,e,a){if(a){var
+b=a[2],c=a[1];if(bK(f,e))var
+i=h(g(c)),d=aH(function(a){var
+b=h(g(a));return function(a){return r(b,a)}},i,b);else
 var
-j=f(h(c)),d=aH(function(a){var
-b=f(h(a));return function(a){return aa(b,a)}},j,b);return l(function(a){return ld(d,a)},a)}return a}function
+j=g(h(c)),d=aH(function(a){var
+b=g(h(a));return function(a){return aa(b,a)}},j,b);return l(function(a){return ld(d,a)},a)}return a}function
 lf(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
 e=lf(d,c,b,a,f);return[0,g7(d,c,b,g),e]},i=function(e){var
 a=l(function(a){return g7(d,c,b,a)},f);return[0,le(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-xj(p,o,g,d,c){function
-b(a){return f(f(a))}function
-e(a){return h(h(a))}if(bH(p,o)){var
-q=b(d),r=e(d),s=m(a(k(g,j),r),q),t=b(c),u=e(c);return w(m(a(k(g,j),u),t),s)}var
+xi(p,o,f,d,c){function
+b(a){return g(g(a))}function
+e(a){return h(h(a))}if(bK(p,o)){var
+q=b(d),r=e(d),s=m(a(k(f,j),r),q),t=b(c),u=e(c);return w(m(a(k(f,j),u),t),s)}var
 v=b(c),i=w(b(d),v);if(i)var
 l=i;else{var
 x=b(c),n=D(b(d),x);if(n){var
 y=e(c);return w(e(d),y)}var
 l=n}return l}function
-xk(l,k,j,i,g,e){var
-c=i,b=g,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=xj(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
-xl(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lf(c,d,b,xk(c,b,E(A(a)),1,f,e),a)}return a}function
-xm(a,e,c,b){var
+xj(l,k,j,i,f,e){var
+c=i,b=f,a=e;for(;;){if(a){var
+d=a[1],m=a[2],n=xi(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
+xk(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lf(c,d,b,xj(c,b,E(A(a)),1,f,e),a)}return a}function
+xl(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xi(a,c,b);return l(function(b){return g7(a,e,c,b)},b)}function
-xn(a,d,c,b){var
+d==="number"&&d)return xh(a,c,b);return l(function(b){return g7(a,e,c,b)},b)}function
+xm(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return xl(a,d,c,b);return l(function(b){return le(a,d,c,b)},b)}function
-xo(a,b){function
+e==="number"&&e)return xk(a,d,c,b);return l(function(b){return le(a,d,c,b)},b)}function
+xn(a,b){function
 d(b){var
-d=f(b),c=D(f(a),d);if(c){var
+d=g(b),c=D(g(a),d);if(c){var
 e=h(b);return D(h(a),e)}return c}var
-j=d(f(b)),e=j||d(h(b));if(e)var
-g=e;else{var
-k=h(a),i=D(f(a),k);if(i)var
-l=f(a),c=o(h(f(b)),l);else
+j=d(g(b)),e=j||d(h(b));if(e)var
+f=e;else{var
+k=h(a),i=D(g(a),k);if(i)var
+l=g(a),c=o(h(g(b)),l);else
 var
 c=i;if(c){var
-m=f(h(b));return o(f(a),m)}var
-g=c}return g}function
-xp(f,e){var
+m=g(h(b));return o(g(a),m)}var
+f=c}return f}function
+xo(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=xo(b[1],a[1]);if(c){var
+c=xn(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-lg(m,k,j,i,g,e,d,a,c){var
-b=xp(a,c);return b?kA(m,k,j,i,g,d,e,l(function(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
-xq(d,c,j,i,h,b,g,a){var
-e=lg(d,c,j,i,h,b,g,xm(d,c,b,a),a);if(e)var
-f=lg(d,c,j,i,h,b,g,xn(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+lg(m,k,j,i,f,e,d,a,c){var
+b=xo(a,c);return b?kA(m,k,j,i,f,d,e,l(function(a){var
+b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
+xp(d,c,j,i,h,b,g,a){var
+e=lg(d,c,j,i,h,b,g,xl(d,c,b,a),a);if(e)var
+f=lg(d,c,j,i,h,b,g,xm(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-xr(a){var
-d=h(a),b=o(f(a),d);if(b)var
-e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
+xq(a){var
+d=h(a),b=o(g(a),d);if(b)var
+e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
 lh(c,b,e,d){var
 f=ab(function(d){return t(a(b,d),c)},d);return[0,ab(function(d){return K(a(b,d),c)},e),f]}function
-xs(b,a){var
-c=b1(a,b[4]);return l(function(a){var
-b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
-xt(e,b,a,c){var
-f=xs(b,c),g=bt([0,d,a],e[2]),h=b[3];return gU(function(b,c){return lh(h,a,b,c)},g,f)}function
+xr(b,a){var
+c=b3(a,b[4]);return l(function(a){var
+b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
+xs(e,b,a,c){var
+f=xr(b,c),g=bv([0,d,a],e[2]),h=b[3];return gU(function(b,c){return lh(h,a,b,c)},g,f)}function
 li(b,a){var
-c=h(a),d=aa(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-xu(b,d,c,a){var
-e=k(b,k(d,f(a)));return li(a,[0,k(b,k(c,h(a))),e])}function
-xv(b,g,e,d,c){var
-a=xt(b,g,e,c);if(da(b)){var
-i=b1(c,g[4]);if(G(function(a){var
-c=b[2];return Z(f(a),c)},i)&&G(function(a){var
-b=h(a);return o(f(a),b)},a)){var
-j=_(l(f,a)),k=_(l(h,a)),m=W(d,a);return l(function(a){var
-b=f(a),c=xu(e,j,k,h(a));return ab(function(a){return li(c,a)},b)},m)}}return l(function(a){return 0},d)}function
-xw(d,c,b){var
+c=h(a),d=aa(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
+xt(b,d,c,a){var
+e=k(b,k(d,g(a)));return li(a,[0,k(b,k(c,h(a))),e])}function
+xu(b,f,e,d,c){var
+a=xs(b,f,e,c);if(dc(b)){var
+i=b3(c,f[4]);if(G(function(a){var
+c=b[2];return Z(g(a),c)},i)&&G(function(a){var
+b=h(a);return o(g(a),b)},a)){var
+j=_(l(g,a)),k=_(l(h,a)),m=W(d,a);return l(function(a){var
+b=g(a),c=xt(e,j,k,h(a));return ab(function(a){return li(c,a)},b)},m)}}return l(function(a){return 0},d)}function
+xv(d,c,b){var
 e=W(c,b);return _(l(function(b){var
-e=a(d,h(b)),c=k(f(b),e);return a(c,c)},e))}function
+e=a(d,h(b)),c=k(g(b),e);return a(c,c)},e))}function
 lj(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return m(xw(d,a[1],b),f)}return ag(a[1],b)}function
+f=a[2];return m(xv(d,a[1],b),f)}return ag(a[1],b)}function
 fo(e,c){var
-b=T(e),d=e[4];if(typeof
+b=U(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
+xw(e,h,c,b,g,f){var
+i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fo(e,h),j)),i)}function
 xx(e,h,c,b,g,f){var
-i=a(a(b,aK(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fo(e,h),j)),i)}function
-xy(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fo(e,h),i));return o(a(a(b,aK(e)),f),j)}function
-xz(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lj(b,a,m,g[1]),j=n[3],k=f?xx(b,a,h,i,f[1],j):1;if(k){if(e)return xy(b,a,h,i,e[1],j);var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fo(e,h),i));return o(a(a(b,aL(e)),f),j)}function
+xy(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lj(b,a,m,g[1]),j=n[3],k=f?xw(b,a,h,i,f[1],j):1;if(k){if(e)return xx(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
 fp(b,c){var
-d=T(b);return function(b,e){var
+d=U(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ag(e,e),i),h)}}function
 lk(f,d,c,b,e){var
 g=a(d,d),h=k(b,c),n=a(k(b,c),h),p=a(a(E(f[1]),n),g);return o(_(l(function(f){var
 g=a(d,m(c,b)),e=k(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-xA(c){var
-d=T(c);return function(b,f,e){var
+xz(c){var
+d=U(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=k(e,f),l=a(k(e,f),h),m=a(a(E(c[1]),l),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-xB(a,c,b){var
+xA(a,c,b){var
 s=a[1],i=A(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(ba(xA(a),f,m,q)){var
+q=p[1];if(bb(xz(a),f,m,q)){var
 u=b[1];return n(fp(a,c),f,u)}return lk(a,c,m,q,b[1])}var
 v=b[1];return n(fp(a,c),f,v)}var
 w=b[1];return n(fp(a,c),f,w)}var
@@ -4421,27 +4421,27 @@ var
 r=g;return r}var
 t=b[1];return n(fp(a,c),[0,j,j],t)}}return i}function
 g8(e,c,b,a){var
-g=b1(a,c[4]);return l(function(a){var
-c=h(a),g=H(f(a),b,[0,d,d,j,j]);return[0,[0,d2(e,f(a)),g],c]},g)}function
+f=b3(a,c[4]);return l(function(a){var
+c=h(a),f=H(g(a),b,[0,d,d,j,j]);return[0,[0,d2(e,g(a)),f],c]},f)}function
 g9(c,f,b,e,a){var
-d=xB(c,b,a);return d?G(function(d){return xz(c,f,b,a,d)},e):d}function
+d=xA(c,b,a);return d?G(function(d){return xy(c,f,b,a,d)},e):d}function
 g_(b,g,f,c,i,h){var
-e=lj(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fo(b,f),j),l=aK(b),m=K(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fo(b,f),n),q=aK(b);return[0,t(a(a(g,e),q),p),m]}function
-xC(b,a,e){var
-g=f(a);if(o(f(b),g)){var
+e=lj(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fo(b,f),j),l=aL(b),m=K(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fo(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
+xB(b,a,e){var
+f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(f(b),j),k=f(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-xD(b,e,a){var
-g=f(a);if(o(f(b),g)){var
+j=h(a),c=r(g(b),j),k=g(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+xC(b,e,a){var
+f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=f(a),c=aa(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-xE(f,e,d,c,a){return l(function(a){var
+j=g(a),c=aa(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+xD(f,e,d,c,a){return l(function(a){var
 b=g9(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-xF(l,k,j,i,h){var
+xE(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=H(s,i,0);if(b){var
 c=H(r,i,0);if(c)if(a){var
-t=a[1],d=g_(l,k,j,n,o,b[1]),u=s===r?d:g_(l,k,j,n,o,c[1]),e=xC(t,d,u);if(e)var
-f=xD(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=a[1],d=g_(l,k,j,n,o,b[1]),u=s===r?d:g_(l,k,j,n,o,c[1]),e=xB(t,d,u);if(e)var
+f=xC(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4452,60 +4452,60 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-xG(a,c,h,g,e,d,b){var
+xF(a,c,h,f,e,d,b){var
 i=g8(a,c,e,d),j=a[2];if(A(b[3])===j){var
-k=b1(d,c[4]);if(G(function(b){var
-c=a[2];return Z(f(b),c)},k)){var
-m=xE(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return l(function(b){return xF(a,h,p,m,b)},o)}}return l(function(a){return 0},g)}function
-xH(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kC(b,i),j=a(g,c);return K(m(a(k(b,g),d),j),b)}function
-xI(a,c,b,g,f){var
+k=b3(d,c[4]);if(G(function(b){var
+c=a[2];return Z(g(b),c)},k)){var
+m=xD(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return l(function(b){return xE(a,h,p,m,b)},o)}}return l(function(a){return 0},f)}function
+xG(b,e,d,c){var
+i=w(c,d)?h(e):g(e),f=kC(b,i),j=a(f,c);return K(m(a(k(b,f),d),j),b)}function
+xH(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
 j=a[2],h=A(b)===j?1:0;return h?kF(a,c,b,g,f):h}var
 k=a[2],i=A(b)===k?1:0;return i?fk(a,c,b,g,f):i}var
 l=a[2];function
 m(b){return kD(a,c,g,f,b)}var
-n=e[2],o=e[1];return gY(b,function(a,b,d){return xH(c,a,b,d)},o,n,m,l,d)}function
+n=e[2],o=e[1];return gY(b,function(a,b,d){return xG(c,a,b,d)},o,n,m,l,d)}function
 ll(b,a){return t(a,b[3])}function
 g$(e,d,c,b){if(b){var
 f=b[1];return a(ll(e,d),f)}return c}function
 ha(c,b,e){var
 a=c[4];return r(d,k(b,_(l(function(a){return 0===a[0]?a[1]===e?r(d,g$(c,b,d,a[3])):d:d},a))))}function
-xJ(c,b,e){var
+xI(c,b,e){var
 a=c[4];return aH(r,d,l(function(a){if(0===a[0]){if(a[2]===e){var
 f=ha(c,b,a[1]),g=m(r(d,g$(c,b,d,a[3])),f);return aa(g$(c,b,b,a[4]),g)}return d}return d},a))}function
 lm(c,b,a){var
-d=ac(0,c[2]);return l(function(c){return xJ(b,a,c)},d)}function
+d=ac(0,c[2]);return l(function(c){return xI(b,a,c)},d)}function
 ln(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bO(b,a)},c=bW(b0(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bQ(b,a)},c=bY(b2(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-xK(e,m,l,j,i,c){var
+xJ(e,m,l,j,i,c){var
 b=c[2],f=c[1],n=H(b,j,d),g=k(H(b,i,d),n),o=H(b,l,d),h=k(ha(e,m,f),o);if(w(d,g)&&w(d,h)){var
-p=e[4];if(bW(b0(function(a){return xa(f,b,a)},p)))return a(g,h)}return d}function
-xL(b,g,e,q,p,n,m,c){var
-w=ll(g,e),r=D(e,a(g[3],w));if(r)var
+p=e[4];if(bY(b2(function(a){return w$(f,b,a)},p)))return a(g,h)}return d}function
+xK(b,f,e,q,p,n,m,c){var
+w=ll(f,e),r=D(e,a(f[3],w));if(r)var
 x=b[2],i=A(q)===x?1:0;else
 var
 i=r;var
 s=i?G(function(a){var
-d=g[2],c=Z(f(a),d);if(c){var
-e=b[2];return Z(h(a),e)}return c},c):i,t=s?ln(l(f,c)):s,u=t?ln(l(h,c)):t;if(u){var
-j=fk(b,e,W(l(f,q),m),p,n);if(j){var
-y=ay(b,n),z=ay(b,p),B=_(l(function(a){return xK(g,e,m,z,y,a)},c));return o(k(j[1],B),d)}var
+d=f[2],c=Z(g(a),d);if(c){var
+e=b[2];return Z(h(a),e)}return c},c):i,t=s?ln(l(g,c)):s,u=t?ln(l(h,c)):t;if(u){var
+j=fk(b,e,W(l(g,q),m),p,n);if(j){var
+y=ay(b,n),z=ay(b,p),B=_(l(function(a){return xJ(f,e,m,z,y,a)},c));return o(k(j[1],B),d)}var
 v=j}else
 var
 v=u;return v}function
-xM(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]}function
-xN(a,c,j,i,g,b,e,d){var
-k=W(a[9],b),m=W(b2(a),k);return a1(l(function(b){var
-k=f(h(b)),l=xM(g_(a,c,e,h(h(b)),k,d));return fh(a,c,j,i,g,f(b),l)},m))}function
-xO(a,b,w,i,v,u,h,t,g){var
-j=g[2],k=g[1],x=b1(0,b[4]),l=G(function(b){var
-c=a[2];return Z(f(b),c)},x),m=l?g9(a,b,k,g8(a,b,h,0),j):l;if(m){var
-c=xN(a,w,i,v,u,h,k,j);if(c){var
+xL(a){var
+b=[0,h(a)];return[0,[0,g(a)],b]}function
+xM(a,c,j,i,f,b,e,d){var
+k=W(a[9],b),m=W(b4(a),k);return a2(l(function(b){var
+k=g(h(b)),l=xL(g_(a,c,e,h(h(b)),k,d));return fh(a,c,j,i,f,g(b),l)},m))}function
+xN(a,b,w,i,v,u,h,t,f){var
+j=f[2],k=f[1],x=b3(0,b[4]),l=G(function(b){var
+c=a[2];return Z(g(b),c)},x),m=l?g9(a,b,k,g8(a,b,h,0),j):l;if(m){var
+c=xM(a,w,i,v,u,h,k,j);if(c){var
 n=c[1],y=a[2],p=A(n)===y?1:0;if(p){var
 e=fk(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
@@ -4517,326 +4517,326 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-xP(a){return xg(a[1],a[2][1],a[2][3])}function
-xQ(a){return a?xr(a[1]):a}function
-lo(a){return l(xQ,a)}function
+xO(a){return xf(a[1],a[2][1],a[2][3])}function
+xP(a){return a?xq(a[1]):a}function
+lo(a){return l(xP,a)}function
 lp(b){var
-d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fi(c,a)){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fi(c,a)){var
 h=b[4];if(h){var
-k=g(i,a);return xG(d,c,e,f,h[1],a,k)}return lo(xv(d,c,e,f,a))}return j}}function
-xR(a){var
+k=f(i,a);return xF(d,c,e,g,h[1],a,k)}return lo(xu(d,c,e,g,a))}return j}}function
+xQ(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a1(g);return b?xq(c,d,e,f,a[3],h,i,b[1]):b}}function
+b=a2(g);return b?xp(c,d,e,f,a[3],h,i,b[1]):b}}function
 lq(b){var
 a=b[1];return function(c){var
 d=G(function(b){var
 c=a[2];return A(b)===c?1:0},c);if(d){var
-e=jJ(a[2],c),f=b2(a),g=kB(a[6]);return a1(gV(xR(b),g,f,e))}return d}}function
-xS(a,k,f){var
+e=jJ(a[2],c),f=b4(a),g=kB(a[6]);return a2(gV(xQ(b),g,f,e))}return d}}function
+xR(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=D(c,h);if(j){var
-p=n(f[4],i,b);return xL(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return xK(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return xO(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-xT(b,l,k){var
+q=n(f[5],i,b);return xN(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+xS(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=Z(a,g[3]),j=i?bW(a===c[1]?1:0):i;if(j)var
-e=xI(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+i=Z(a,g[3]),j=i?bY(a===c[1]?1:0):i;if(j)var
+e=xH(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cM(xS(b,l,k),c,p,n,h,a):f}}function
-xU(b,e,d){var
+f=j;return f?cN(xR(b,l,k),c,p,n,h,a):f}}function
+xT(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],g=gU(function(a,b){return lh(r,m,a,b)},q,p),s=1===e?lm(k,a,l):0,t=G(fm,a[4]),i=t||G(function(a){var
-b=h(a);return o(f(a),b)},g);if(i){var
-u=d[1];return b0(cN(xT(b,e,d),a,n,s,g),u)}var
+p=a[4],q=c[1],r=a[3],f=gU(function(a,b){return lh(r,m,a,b)},q,p),s=1===e?lm(k,a,l):0,t=G(fm,a[4]),i=t||G(function(a){var
+b=h(a);return o(g(a),b)},f);if(i){var
+u=d[1];return b2(cO(xS(b,e,d),a,n,s,f),u)}var
 j=i}else
 var
 j=c;return j}}function
-xV(d,a){if(a){var
+xU(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
 lr(a,q,d){var
 i=a[1];return function(b){var
-e=xP(a),j=lo(e),k=ac(0,b[2]),m=l(function(c){var
-f=d[2];return cM(lp(a),e,j,b,c,f)},k),r=G(fm,b[4])?0:g(lq(a),m),c=Z(0,b[2]),n=c?xh(i):c;return function(c){var
-o=fn(c,b),i=bG(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,m),t=l(function(b){if(xV(f(b),i)){var
-k=g(d[3],c),l=f(b);return cM(lp(a),e,j,o,l,k)}return h(b)},s),p=g(lq(a),t);else
+e=xO(a),j=lo(e),k=ac(0,b[2]),m=l(function(c){var
+f=d[2];return cN(lp(a),e,j,b,c,f)},k),r=G(fm,b[4])?0:f(lq(a),m),c=Z(0,b[2]),n=c?xg(i):c;return function(c){var
+o=fn(c,b),i=bJ(b[4],c);if(n){if(i&&0===i[1][0])var
+s=W(k,m),t=l(function(b){if(xU(g(b),i)){var
+k=f(d[3],c),l=g(b);return cN(lp(a),e,j,o,l,k)}return h(b)},s),p=f(lq(a),t);else
 var
-p=r;return ba(xU(a,q,d),o,c,p)}return n}}}function
-xW(d,c,b,a){var
-e=ac(0,A(a[4]));return G(g(lr(d,c,b),a),e)}function
+p=r;return bb(xT(a,q,d),o,c,p)}return n}}}function
+xV(d,c,b,a){var
+e=ac(0,A(a[4]));return G(f(lr(d,c,b),a),e)}function
 ls(e,d,c,b,a){var
-f=an(a,c6(d,1));return aR(bF(c6(c6(aR(e,an(2,b)),f),1),c),1)}function
+f=an(a,c8(d,1));return aS(bI(c8(c8(aS(e,an(2,b)),f),1),c),1)}function
 hb(a,e,d,c,b){var
-g=E(h(a[3])),i=an(b,h(a[4])),j=k(E(aR(an(d,h(a[2])),i)),g),l=E(f(a[3])),m=an(c,f(a[4]));return[0,k(E(aR(an(e,f(a[2])),m)),l),j]}function
-lt(i,g,a){var
-c=o(d,f(a));if(c)var
-j=E(i),b=w(f(a),j);else
+f=E(h(a[3])),i=an(b,h(a[4])),j=k(E(aS(an(d,h(a[2])),i)),f),l=E(g(a[3])),m=an(c,g(a[4]));return[0,k(E(aS(an(e,g(a[2])),m)),l),j]}function
+lt(i,f,a){var
+c=o(d,g(a));if(c)var
+j=E(i),b=w(g(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
-k=E(g);return w(h(a),k)}return e}var
+k=E(f);return w(h(a),k)}return e}var
 hc=0;function
 fq(b,a){if(a){var
 f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fq(a,h)},l=function(a){return fq(a,f)};if(o(b,j))return i(0);var
-c=ci(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
+c=cl(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
 ea(c,a,b){if(b){var
 e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ea(b,a,f),g,e]},p=function(b){return[0,f,g,ea(b,a,e)]};if(o(c,j))return m(0);var
-h=ci(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
+h=cl(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
 r(b){return[0,ea(b,a,0),0,0]}function
 s(b){return[0,0,0,ea(b,a,0)]}if(o(c,j))return q(0);var
-k=ci(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}var
-b3=[0,d,d],eb=[0,0,0,0,hc];function
+k=cl(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}var
+b5=[0,d,d],eb=[0,0,0,0,hc];function
 lu(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
 g=ea(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
-cm(a,e,d,c){var
-f=a[4],g=a[1],b=fq(ju(aR(an(aR(an(d,a[3]),c),g),e)),f);return b?b[1]:b3}function
+cp(a,e,d,c){var
+f=a[4],g=a[1],b=fq(ju(aS(an(aS(an(d,a[3]),c),g),e)),f);return b?b[1]:b5}function
 fr(d,b,a,c){var
-e=ac(0,b);return[0,d,b,a,lu(j,bY(function(b){var
-d=ac(0,a);return bY(g(c,b),d)},e),hc)]}function
-cG(a,d,c,b){return fr(a,d,c,function(d,c){var
-e=ac(0,a);return l(function(a){return ba(b,a,d,c)},e)})}function
+e=ac(0,b);return[0,d,b,a,lu(j,b0(function(b){var
+d=ac(0,a);return b0(f(c,b),d)},e),hc)]}function
+cH(a,d,c,b){return fr(a,d,c,function(d,c){var
+e=ac(0,a);return l(function(a){return bb(b,a,d,c)},e)})}function
 fs(b,a){if(b){if(a){var
-c=fs(b[2],a[2]);return be(e2(b[1],a[1]),c)}return b3}return b3}function
-ft(a){return aH(be,b3,a)}function
+c=fs(b[2],a[2]);return bg(e2(b[1],a[1]),c)}return b5}return b5}function
+ft(a){return aH(bg,b5,a)}function
 lv(b,a){var
-c=K(h(b),a);return[0,t(f(b),a),c]}function
+c=K(h(b),a);return[0,t(g(b),a),c]}function
 lw(c,f,e,d,b){var
-g=fs(d,e),h=a(c,b);return lv(be([0,a(c,b),h],g),f)}function
+g=fs(d,e),h=a(c,b);return lv(bg([0,a(c,b),h],g),f)}function
 lx(a){if(a){var
-b=a[2],c=a[1];return b?uc(c,lx(b)):c}return b3}function
+b=a[2],c=a[1];return b?ub(c,lx(b)):c}return b5}function
 ly(c,b,a){var
-d=a9(h(a));return cm(c,b,a9(f(a)),d)}function
-xX(a,c,b){return lt(a[2],a[3],b)?ly(a,c,b):b3}function
+d=a_(h(a));return cp(c,b,a_(g(a)),d)}function
+xW(a,c,b){return lt(a[2],a[3],b)?ly(a,c,b):b5}function
 lz(a,e,d,c,b){var
-g=ac(0,f(a[1]));return bY(function(f){var
-g=ac(0,h(a[1]));return l(function(g){return xX(e,b,hb(a,d,c,f,g))},g)},g)}function
-xY(f,e,d,c,b,a){var
-g=ac(0,b);return bY(function(b){return lz(f,e,d,c,aR(a,b))},g)}function
-xZ(a,b,d,c,i){var
-e=ac(0,f(a[1]));return bY(function(e){var
-f=ac(0,h(a[1]));return bY(function(f){var
+f=ac(0,g(a[1]));return b0(function(f){var
+g=ac(0,h(a[1]));return l(function(g){return xW(e,b,hb(a,d,c,f,g))},g)},f)}function
+xX(f,e,d,c,b,a){var
+g=ac(0,b);return b0(function(b){return lz(f,e,d,c,aS(a,b))},g)}function
+xY(a,b,d,c,i){var
+e=ac(0,g(a[1]));return b0(function(e){var
+f=ac(0,h(a[1]));return b0(function(f){var
 h=hb(a,d,c,e,f),g=lt(b[2],b[3],h),j=g?[0,ly(b,i,hb(a,d,c,e,f)),0]:g;return j},f)},e)}function
 hd(a,b){var
-c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return ls(b[2],g,e,d,c)}function
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return ls(b[2],f,e,d,c)}function
 he(a,b){var
 c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return ls(b[3],f,e,d,c)}function
-x0(a){var
-b=r(d,h(a));return[0,r(d,f(a)),b]}function
-x1(c,b){if(o(d,h(b)))var
+xZ(a){var
+b=r(d,h(a));return[0,r(d,g(a)),b]}function
+x0(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
-k=c[2],l=c[1],e=K(a(h(b),l),k);if(o(d,f(b)))var
-g=f(b);else
+k=c[2],l=c[1],e=K(a(h(b),l),k);if(o(d,g(b)))var
+f=g(b);else
 var
-i=c[2],j=c[1],g=t(a(f(b),j),i);return[0,g,e]}function
-x2(a,e,c){var
-b=gL(a,e,a,ua(c));return b?gv(a,be([0,a,a],b[1])):[0,d,a]}function
-x3(a,d,c){var
+i=c[2],j=c[1],f=t(a(g(b),j),i);return[0,f,e]}function
+x1(a,e,c){var
+b=gL(a,e,a,t$(c));return b?gv(a,bg([0,a,a],b[1])):[0,d,a]}function
+x2(a,d,c){var
 b=gL(a,d,a,e2(i(2,j),c));if(b){var
-e=gv(a,be([0,a,a],b[1]));return ub([0,a,a],e2(i(2,j),e))}return[0,s(a),a]}function
-x4(j,c,b,i,f,h,a){var
-e=A(f),g=bF(a[1],b);function
+e=gv(a,bg([0,a,a],b[1]));return ua([0,a,a],e2(i(2,j),e))}return[0,s(a),a]}function
+x3(j,c,b,i,f,h,a){var
+e=A(f),g=bI(a[1],b);function
 k(m,k){var
-n=ac(0,b),o=l(function(b){return xY(c,a,m,k,g,an(b,g))},n),p=ac(0,e);return l(function(a){var
-c=H(a,h,d),g=H(a,f,0);return lw(j,i,H(bF(an(a,b),e),o,0),g,c)},p)}var
+n=ac(0,b),o=l(function(b){return xX(c,a,m,k,g,an(b,g))},n),p=ac(0,e);return l(function(a){var
+c=H(a,h,d),g=H(a,f,0);return lw(j,i,H(bI(an(a,b),e),o,0),g,c)},p)}var
 m=he(c,a);return fr(e,hd(c,a),m,k)}function
-x5(f,e,a,c,b){var
-g=ac(0,b[1]),h=l(function(a){return cm(b,a,0,0)},g);function
+x4(f,e,a,c,b){var
+g=ac(0,b[1]),h=l(function(a){return cp(b,a,0,0)},g);function
 i(i,g){var
 b=ac(0,A(a));return l(function(b){var
 g=H(b,c,d);return lw(f,e,h,H(b,a,0),g)},b)}return fr(A(a),1,1,i)}function
-x6(b){var
-a=bs(eb,b);function
-c(d,c,a){return ft(l(function(b){return cm(b,d,c,a)},b))}return cG(a[1],a[2],a[3],c)}function
-x7(a){var
-b=bs(eb,a);function
-c(c,b){return bY(function(a){var
-d=ac(0,a[1]);return l(function(d){return cm(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fr(aH(function(b,a){return aR(b[1],a)},f,a),e,d,c)}function
+x5(b){var
+a=bu(eb,b);function
+c(d,c,a){return ft(l(function(b){return cp(b,d,c,a)},b))}return cH(a[1],a[2],a[3],c)}function
+x6(a){var
+b=bu(eb,a);function
+c(c,b){return b0(function(a){var
+d=ac(0,a[1]);return l(function(d){return cp(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fr(aH(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
 fu(b,a){function
-c(e,d,c){return g(b,cm(a,e,d,c))}return cG(a[1],a[2],a[3],c)}function
-x8(b,a){function
-c(e,d,c){return lx(xZ(b,a,d,c,e))}var
-d=he(b,a),e=hd(b,a);return cG(a[1],e,d,c)}function
-x9(a,b){var
-c=h(a[1]),d=E(an(f(a[1]),c));function
+c(e,d,c){return f(b,cp(a,e,d,c))}return cH(a[1],a[2],a[3],c)}function
+x7(b,a){function
+c(e,d,c){return lx(xY(b,a,d,c,e))}var
+d=he(b,a),e=hd(b,a);return cH(a[1],e,d,c)}function
+x8(a,b){var
+c=h(a[1]),d=E(an(g(a[1]),c));function
 e(f,e,c){return lv(ft(lz(a,b,e,c,f)),d)}var
-g=he(a,b),i=hd(a,b);return cG(b[1],i,g,e)}function
-x_(a){function
+f=he(a,b),i=hd(a,b);return cH(b[1],i,f,e)}function
+x9(a){function
 b(b,h,g){var
-c=gt(b,a[3]),d=a[2],e=gt(bF(b,a[3]),d),f=a[2];return cm(a,bF(bF(b,a[3]),f),e,c)}var
-c=a[3];return cG(an(an(a[1],a[2]),c),1,1,b)}function
-x$(b,a){function
+c=gt(b,a[3]),d=a[2],e=gt(bI(b,a[3]),d),f=a[2];return cp(a,bI(bI(b,a[3]),f),e,c)}var
+c=a[3];return cH(an(an(a[1],a[2]),c),1,1,b)}function
+x_(b,a){function
 c(e,d,c){var
-g=bF(c,h(b));return cm(a,e,bF(d,f(b)),g)}var
-d=h(b),e=an(a[3],d),g=f(b),i=an(a[2],g);return cG(a[1],i,e,c)}function
+f=bI(c,h(b));return cp(a,e,bI(d,g(b)),f)}var
+d=h(b),e=an(a[3],d),f=g(b),i=an(a[2],f);return cH(a[1],i,e,c)}function
 lA(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-ya(b,a){var
+x$(b,a){var
 c=a[1]===b[1]?1:0;return c?lA(b,a):c}function
-df(a,b){var
+dh(a,b){var
 c=a?[0,b]:a;return c}function
-yb(e,i,a,c){var
-b=bs(eb,c);if(typeof
+ya(e,i,a,c){var
+b=bu(eb,c);if(typeof
 a==="number")switch(a){case
 0:var
-m=x6(c);return df(G(function(a){return ya(b,a)},c),m);case
+m=x5(c);return dh(G(function(a){return x$(b,a)},c),m);case
 1:var
-n=x7(c);return df(G(function(a){return lA(b,a)},c),n);case
-2:return[0,fu(x0,b)];case
-3:return[0,fu(function(a){return x2(e,i,a)},b)];case
-4:return[0,fu(function(a){return x3(e,i,a)},b)];default:return[0,x_(b)]}else
+n=x6(c);return dh(G(function(a){return lA(b,a)},c),n);case
+2:return[0,fu(xZ,b)];case
+3:return[0,fu(function(a){return x1(e,i,a)},b)];case
+4:return[0,fu(function(a){return x2(e,i,a)},b)];default:return[0,x9(b)]}else
 switch(a[0]){case
 0:var
-j=a[2],p=x4(e,a[1],j,a[3],a[4],a[5],b);return df(Z(0,j),p);case
+j=a[2],p=x3(e,a[1],j,a[3],a[4],a[5],b);return dh(Z(0,j),p);case
 1:var
-q=x5(e,a[1],a[2],a[3],b),k=b[2]===1?1:0,r=k?b[3]===1?1:0:k;return df(r,q);case
+q=x4(e,a[1],a[2],a[3],b),k=b[2]===1?1:0,r=k?b[3]===1?1:0:k;return dh(r,q);case
 2:var
-l=a[1],s=fu(function(a){return x1(l,a)},b);return df(o(d,l[1]),s);case
-3:return[0,x8(a[1],b)];case
+l=a[1],s=fu(function(a){return x0(l,a)},b);return dh(o(d,l[1]),s);case
+3:return[0,x7(a[1],b)];case
 4:var
-g=a[1],t=x9(g,b),u=h(g[1]);return df(Z(0,an(f(g[1]),u)),t);default:return[0,x$(a[1],b)]}}function
-yc(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bn(e,a(k(a(d,b[2]),n),l),h)}function
-yd(a,b){var
+f=a[1],t=x8(f,b),u=h(f[1]);return dh(Z(0,an(g(f[1]),u)),t);default:return[0,x_(a[1],b)]}}function
+yb(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bo(e,a(k(a(d,b[2]),n),l),h)}function
+yc(a,b){var
 e=a[3],f=an(an(a[1],a[2]),e),c=A(b)===f?1:0;return c?G(function(a){var
 b=o(d,a);return b?o(a,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j))))))))))))))):b},b):c}function
-ye(a){var
+yd(a){var
 c=A(a[5]),b=eW(a[1],c);if(b){var
 e=a[5];return G(function(a){return w(d,a[1])},e)}return b}function
-yf(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=lu(j,l(function(a){return[0,a,a]},b),hc);return cG(g,c,e,function(b,l,k){var
-g=fq(ju(aR(an(aR(an(b,c),l),e),k)),i),m=g?f(g[1]):d,n=H(b,a[5],[0,j,j]);return yc(h,H(b,a[4],[0,d,j]),n,m)})}function
-yg(h,g,f,e){var
+ye(h,a,b){var
+c=a[2],e=a[3],f=a[1],i=lu(j,l(function(a){return[0,a,a]},b),hc);return cH(f,c,e,function(b,l,k){var
+f=fq(ju(aS(an(aS(an(b,c),l),e),k)),i),m=f?g(f[1]):d,n=H(b,a[5],[0,j,j]);return yb(h,H(b,a[4],[0,d,j]),n,m)})}function
+yf(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=l(function(b){return function(a){return H(a,b,eb)}}(b),i),c=yb(h,g,d[2],j);if(c){var
-k=a[2],b=bk(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-yh(c,f,a,b){var
-d=yd(a,b),e=d?ye(a):d;if(e){var
-g=a[6],h=yg(c,f,[0,yf(c,a,b),0],g);return ab(function(a){return t3(a,eb)},h)}return e}function
+d=a[1],i=d[1],j=l(function(b){return function(a){return H(a,b,eb)}}(b),i),c=ya(h,g,d[2],j);if(c){var
+k=a[2],b=bl(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
+yg(c,f,a,b){var
+d=yc(a,b),e=d?yd(a):d;if(e){var
+g=a[6],h=yf(c,f,[0,ye(c,a,b),0],g);return ab(function(a){return t2(a,eb)},h)}return e}function
 lB(b){var
-g=s(h(b)),c=r(d,r(f(b),g)),i=h(b),e=r(s(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
+f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
 hf(a){return ft(l(lB,a))}function
-yi(d,b){var
+yh(d,b){var
 c=d[8];return function(e,d){var
-g=a(e,b),i=k(a(h(d),c),g),j=a(e,b);return[0,k(a(f(d),c),j),i]}}function
+f=a(e,b),i=k(a(h(d),c),f),j=a(e,b);return[0,k(a(g(d),c),j),i]}}function
 lC(e,c,b,a){if(a){var
-f=a[2],g=lC(e,c,eY(b),f),h=a[1],i=bs(d,b);return be(lB(n(yi(e,c),i,h)),g)}return b3}function
-yj(b,r,i,q){var
+f=a[2],g=lC(e,c,eY(b),f),h=a[1],i=bu(d,b);return bg(lB(n(yh(e,c),i,h)),g)}return b5}function
+yi(b,r,i,q){var
 s=a(b,b),j=e3(a(i,i),s,q);function
 k(a){var
-b=a2(h(a));return[0,bm(f(a)),b]}var
+b=a3(h(a));return[0,bn(g(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bn(b,e[1],e[2]),m=[0,be(k(j),t)];else
+t=bo(b,e[1],e[2]),m=[0,bg(k(j),t)];else
 var
 m=l;return m;case
 1:var
-g=c[1],n=o(d,g[1]);if(n)var
-u=g[2],v=g[1],p=[0,k(be(j,bn(a(b,b),v,u)))];else
+f=c[1],n=o(d,f[1]);if(n)var
+u=f[2],v=f[1],p=[0,k(bg(j,bo(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,b3]}function
-yk(b,g,e,d,c){var
-m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g1(a(a(a(b,b),b),o),i,j);if(k){var
+p=n;return p}return[0,b5]}function
+yj(b,f,e,d,c){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=g1(a(a(a(b,b),b),o),i,j);if(k){var
 p=h(e),l=g1(a(a(a(b,b),b),p),i,j);if(l){var
-q=aa(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-yl(e,d,b){var
+q=aa(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+yk(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
 j=lC(d,b,c[1],g),k=a(b,f);return[0,e3(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
 m=fs(c[1],g);return[0,e3(a(b,f),e,m)]}var
-l=c[3];return[0,yk(e,b,fs(c[1],g),l,i)]}}}function
-ym(e,d,c,a,b){return a1(l(function(b){var
-g=k(h(b),a);return gL(e,d,c,[0,k(f(b),a),g])},b))}function
-yn(c,e,b){var
-j=h(b),l=k(h(e),j),g=m(f(b),l),n=f(b),o=k(f(e),n),i=m(h(b),o),p=w(d,i)?aa(c,K(a(c,h(b)),i)):c,q=w(d,g)?t(a(c,f(b)),g):d;return[0,q,p]}function
-yo(c,g,f,a){var
-i=l(h,a),b=ym(c,g,f,aH(r,h(bs(b3,a)),i),a);if(b)var
-d=b[1],j=ft(d),e=[0,l(function(a){return yn(c,j,a)},d)];else
+l=c[3];return[0,yj(e,b,fs(c[1],g),l,i)]}}}function
+yl(e,d,c,a,b){return a2(l(function(b){var
+f=k(h(b),a);return gL(e,d,c,[0,k(g(b),a),f])},b))}function
+ym(c,e,b){var
+j=h(b),l=k(h(e),j),f=m(g(b),l),n=g(b),o=k(g(e),n),i=m(h(b),o),p=w(d,i)?aa(c,K(a(c,h(b)),i)):c,q=w(d,f)?t(a(c,g(b)),f):d;return[0,q,p]}function
+yn(c,g,f,a){var
+i=l(h,a),b=yl(c,g,f,aH(r,h(bu(b5,a)),i),a);if(b)var
+d=b[1],j=ft(d),e=[0,l(function(a){return ym(c,j,a)},d)];else
 var
 e=b;return e}function
-yp(l,g,e){var
+yo(l,f,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hf(e)),p),n)}return k}return 1}var
-i=bW(D(c[1][1],d));return i?i:w(d,f(hf(e)))}}function
-yq(b,a,c){var
+m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hf(e)),p),n)}return k}return 1}var
+i=bY(D(c[1][1],d));return i?i:w(d,g(hf(e)))}}function
+yp(b,a,c){var
 d=G(function(c){var
-e=f(c),d=g(g4(b,a),e);if(d){var
-i=h(c);return g(g4(b,a),i)}return d},c);return d?yp(b,a,c):d}function
-yr(b,f,a){var
+e=g(c),d=f(g4(b,a),e);if(d){var
+i=h(c);return f(g4(b,a),i)}return d},c);return d?yo(b,a,c):d}function
+yq(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=yo(c,f[3],a,d);j=1}if(!j){var
-e=yj(c,b,a,hf(d));if(e)var
-m=e[1],i=a1(l(n(yl(c,b,a),d,m),k));else
+h=yn(c,f[3],a,d);j=1}if(!j){var
+e=yi(c,b,a,hf(d));if(e)var
+m=e[1],i=a2(l(n(yk(c,b,a),d,m),k));else
 var
 i=e;var
 h=i}return ab(function(a){return l(fl,a)},h)}}function
-ys(c,b,d){var
-e=b[1];return function(f){var
+yr(c,b,d){var
+e=b[1];return function(g){var
 a=k4(c,e);if(a){var
-h=a[1];return a1(l(g(yr(c,b,d),h),f))}return a}}function
-yt(h,b,a){var
+h=a[1];return a2(l(f(yq(c,b,d),h),g))}return a}}function
+ys(h,b,a){var
 e=a[1],c=a[2];return function(f){if(G(fm,b[4]))var
 g=0;else{var
 k=e4(c,a[3]),d=gX(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
 i=b[4],j=b[3];return G(function(a){return k7(e,f,c,g,j,a)},i)}}function
-yu(b,h,f,e,a){var
+yt(b,h,g,e,a){var
 i=Z(0,A(a));if(i)var
 l=h[2],c=A(a)===l?1:0;else
 var
 c=i;var
-j=c?G(function(a){return yq(b,e,a)},a):c;if(j){var
-d=g(ys(b,f,e),a);if(d){var
-m=d[1];return g(yt(b,h,f),m)}var
+j=c?G(function(a){return yp(b,e,a)},a):c;if(j){var
+d=f(yr(b,g,e),a);if(d){var
+m=d[1];return f(ys(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-yv(a){var
+yu(a){var
 b=ac(0,an(a[2],a[3]));return l(function(b){var
 c=ac(0,a[1]);return l(function(c){var
-d=gt(b,a[3]);return cm(a,c,bF(b,a[3]),d)},c)},b)}function
-yw(d,j,c,b,i,h){var
-a=yh(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return yu(d,j,c,b,yv(e));var
+d=gt(b,a[3]);return cp(a,c,bI(b,a[3]),d)},c)},b)}function
+yv(d,j,c,b,i,h){var
+a=yg(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return yt(d,j,c,b,yu(e));var
 g=f}else
 var
 g=a;return g}var
-b4=[ah,yx,cw(0)],ec=[ah,yy,cw(0)];function
-aL(b,a){throw[0,b4,n(as(yz),b,a)]}function
-yA(a){return[0,a,eM(64),0]}function
+b6=[ah,yw,cx(0)],ec=[ah,yx,cx(0)];function
+aM(b,a){throw[0,b6,n(as(yy),b,a)]}function
+yz(a){return[0,a,eM(64),0]}function
 hg(b){var
-a=b[3];if(a)throw[0,b4,yB];return a}function
-bo(a){hg(a);p3(a[2]);(function(d){for(;;){var
-b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(p2(a[2])===1025)return aL(yC,eN(a[2]));ge(a[2],b);continue}return c}}(0));return eN(a[2])}function
-dg(a,d){var
-b=bo(d),c=y(b,a);return c?aL(a,b):c}function
-cH(b){var
-a=1-b[3];if(a)throw[0,b4,yD];return a}function
-yE(a){var
+a=b[3];if(a)throw[0,b6,yA];return a}function
+bp(a){hg(a);p2(a[2]);(function(d){for(;;){var
+b=f(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(p1(a[2])===1025)return aM(yB,eN(a[2]));ge(a[2],b);continue}return c}}(0));return eN(a[2])}function
+di(a,d){var
+b=bp(d),c=y(b,a);return c?aM(a,b):c}function
+cI(b){var
+a=1-b[3];if(a)throw[0,b6,yC];return a}function
+yD(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
 e=97<=a?1:0,d=e?a<=nI?1:0:e;return d}function
 lD(a){var
-e=y(a,yF),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=I(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=y(a,yE),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=I(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==ap(a,b)?1:0:k;function
@@ -4844,201 +4844,201 @@ l(f){var
 b=f;for(;;){var
 c=b===I(a)?1:0;if(c)var
 d=c;else{var
-e=yE(ap(a,b));if(e){var
+e=yD(ap(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=du?1:0,j=i?l(b):i;else
+i=c<=dw?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aL(yG,a);return tX(16,a)}function
-aS(a){return lD(bo(a))}function
-dh(c){var
-a=bo(c),b=y(a,yH);return b?[0,lD(a)]:b}function
-b5(b){var
-a=aS(b);if(U(a)<=0)aL(yJ,iB(yI,a));return a}var
+j=d;if(1-j)aM(yF,a);return tW(16,a)}function
+aT(a){return lD(bp(a))}function
+dj(c){var
+a=bp(c),b=y(a,yG);return b?[0,lD(a)]:b}function
+b7(b){var
+a=aT(b);if(V(a)<=0)aM(yI,iA(yH,a));return a}var
 lE=1048576;function
-di(b){var
-a=aS(b);if(U(a)<0)aL(yL,iB(yK,a));if(gr(a,lE))throw[0,ec,g(as(yM),lE)];return cD(a)}function
-dj(d,b,c){var
-a=di(c);if(b<=a){var
-e=g(as(yN),a);aL(n(as(yO),d,b),e)}return a}function
-hh(a,d,c){return function(f,e){var
-b=f,a=e;for(;;){if(0===b)return bC(a);var
-b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cn(b,a){return hh(di(a),b,a)}function
-a_(b,d,c){var
-a=cn(d,c);if(1-dL(aj(a),b)){var
-e=aj(a),f=g(as(yP),e);aL(aP(yS,pA(yR,F(as(yQ),b))),f)}return a}function
+dk(b){var
+a=aT(b);if(V(a)<0)aM(yK,iA(yJ,a));if(gr(a,lE))throw[0,ec,f(as(yL),lE)];return cE(a)}function
+dl(d,b,c){var
+a=dk(c);if(b<=a){var
+e=f(as(yM),a);aM(n(as(yN),d,b),e)}return a}function
+hh(a,d,c){return function(g,e){var
+b=g,a=e;for(;;){if(0===b)return bF(a);var
+b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
+cq(b,a){return hh(dk(a),b,a)}function
+a$(b,d,c){var
+a=cq(d,c);if(1-dM(aj(a),b)){var
+e=aj(a),g=f(as(yO),e);aM(aQ(yR,pz(yQ,F(as(yP),b))),g)}return a}function
 lF(c,b,a){var
-d=[0,b,0];return a_(c,function(a){return a_(d,aS,a)},a)}function
+d=[0,b,0];return a$(c,function(a){return a$(d,aT,a)},a)}function
 hi(e,b){var
-a=bo(b),c=y(a,yT);if(c){if(y(a,yU))return aL(yV,a);var
-d=[0,g(e,b)]}else
+a=bp(b),c=y(a,yS);if(c){if(y(a,yT))return aM(yU,a);var
+d=[0,f(e,b)]}else
 var
 d=c;return d}function
-b6(a){var
-b=aS(a);return[0,b,b5(a)]}function
+b8(a){var
+b=aT(a);return[0,b,b7(a)]}function
 az(c,b){var
-a=1-c;if(a)throw[0,b4,aP(yW,b)];return a}function
-b7(b){var
-a=di(b);az(0<a?1:0,yX);return a}function
-yY(e){var
-a=cn(aS,e);function
-b(b,a){return iA(a,b)}var
-c=bD(function(a){var
+a=1-c;if(a)throw[0,b6,aQ(yV,b)];return a}function
+b9(b){var
+a=dk(b);az(0<a?1:0,yW);return a}function
+yX(e){var
+a=cq(aT,e);function
+b(b,a){return iz(a,b)}var
+c=bG(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=dK(function(a){return b(f,a)},a);else
+f=1,d=c0(function(a){return b(f,a)},a);else
 var
-d=c;az(d,yZ);return a}function
-y0(b,f,e){var
+d=c;az(d,yY);return a}function
+yZ(b,f,e){var
 d=q((2*b|0)+1|0,0);function
 a(h,e){var
-f=tW(e,-1-b|0),i=b-1|0,j=f?jq(e,i):f;az(j,y1);var
-a=cD(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);az(l,y2);c(d,g)[1+g]=1;return 0}eI(a,f);eI(a,e);c(d,0)[1]=1;return az(cd(function(a){return a},d),y3)}function
-y4(b){var
-a=bo(b);if(y(a,y5)){var
-c=y(a,y6);if(c){if(y(a,y7))return y(a,y8)?y(a,y9)?aL(y_,a):1:[1,b6(b)];var
-d=[2,hi(b6,b)]}else
+f=tV(e,-1-b|0),i=b-1|0,j=f?jq(e,i):f;az(j,y0);var
+a=cE(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);az(l,y1);c(d,g)[1+g]=1;return 0}eI(a,f);eI(a,e);c(d,0)[1]=1;return az(cf(function(a){return a},d),y2)}function
+y3(b){var
+a=bp(b);if(y(a,y4)){var
+c=y(a,y5);if(c){if(y(a,y6))return y(a,y7)?y(a,y8)?aM(y9,a):1:[1,b8(b)];var
+d=[2,hi(b8,b)]}else
 var
-d=c;return d}return[0,b6(b)]}function
-y$(b){var
-a=bo(b);if(y(a,za)){if(y(a,zb)){var
-c=y(a,zc);if(c){if(y(a,zd))return y(a,ze)?y(a,zf)?y(a,zg)?y(a,zh)?aL(zi,a):[2,b6(b)]:4:3:1;var
-d=[0,b6(b)]}else
+d=c;return d}return[0,b8(b)]}function
+y_(b){var
+a=bp(b);if(y(a,y$)){if(y(a,za)){var
+c=y(a,zb);if(c){if(y(a,zc))return y(a,zd)?y(a,ze)?y(a,zf)?y(a,zg)?aM(zh,a):[2,b8(b)]:4:3:1;var
+d=[0,b8(b)]}else
 var
-d=c;return d}return 2}return[1,b6(b)]}function
-zj(e,b){var
-a=bo(b);if(y(a,zk)){var
-c=y(a,zl);if(c){if(y(a,zm))return y(a,zn)?y(a,zo)?aL(zp,a):[1,b7(b)]:2;var
+d=c;return d}return 2}return[1,b8(b)]}function
+zi(e,b){var
+a=bp(b);if(y(a,zj)){var
+c=y(a,zk);if(c){if(y(a,zl))return y(a,zm)?y(a,zn)?aM(zo,a):[1,b9(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,a_([0,e,0],yY,b)]}function
-zq(c,b){var
-a=bo(b),d=y(a,zr);if(d){if(y(a,zs)){if(y(a,zt))return aL(zu,a);var
-e=a_([0,c,0],aS,b),f=a_([0,c,0],aS,b);y0(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,a$([0,e,0],yX,b)]}function
+zp(c,b){var
+a=bp(b),d=y(a,zq);if(d){if(y(a,zr)){if(y(a,zs))return aM(zt,a);var
+e=a$([0,c,0],aT,b),f=a$([0,c,0],aT,b);yZ(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-zv(a){dg(zw,a);var
-c=b7(a),b=b7(a),d=b7(a),e=y4(a),h=1!==e?1:0,i=h||(c===b?1:0);az(i,zx);var
-j=y$(a),k=zj(b,a),f=zq(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b5(a),p=lF([0,l,0],c,a),q=hi(aS,a),r=hi(aS,a),s=b5(a),t=lF([0,d,0],m,a),u=a_([0,n,0],aS,a),v=b5(a),g=a_([0,0,[0,b,0]],aS,a);az(bD(function(a){return 0<U(a)?1:0},g),zy);var
-w=b5(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,a_([0,0,[0,b,0]],aS,a)]}function
-ed(b,a){dg(zz,a);var
-e=dj(zA,b[3],a),d=di(a);function
-c(a){return dj(zB,b[2],a)}function
+zu(a){di(zv,a);var
+c=b9(a),b=b9(a),d=b9(a),e=y3(a),h=1!==e?1:0,i=h||(c===b?1:0);az(i,zw);var
+j=y_(a),k=zi(b,a),f=zp(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b7(a),p=lF([0,l,0],c,a),q=hi(aT,a),r=hi(aT,a),s=b7(a),t=lF([0,d,0],m,a),u=a$([0,n,0],aT,a),v=b7(a),g=a$([0,0,[0,b,0]],aT,a);az(bG(function(a){return 0<V(a)?1:0},g),zx);var
+w=b7(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,a$([0,0,[0,b,0]],aT,a)]}function
+ed(b,a){di(zy,a);var
+e=dl(zz,b[3],a),d=dk(a);function
+c(a){return dl(zA,b[2],a)}function
 f(a){var
-b=bo(a);if(y(b,zC)){if(y(b,zD)){if(y(b,zE))return aL(zF,b);var
-e=dj(zG,d,a),f=c(a),g=dh(a);return[0,e,f,g,dh(a)]}var
-h=cn(c,a),i=dh(a);return[2,h,i,dh(a)]}var
-j=c(a),k=dh(a);return[1,j,k,dh(a)]}var
-g=b5(a),h=cn(f,a),i=b5(a);return[0,e,d,g,h,i,a_([0,b[3],0],aS,a)]}function
-zH(b,a){dg(zI,a);return cn(function(a){var
-c=dj(zJ,b[3],a),d=b5(a);return[0,c,d,a_([0,b[2],0],aS,a)]},a)}function
+b=bp(a);if(y(b,zB)){if(y(b,zC)){if(y(b,zD))return aM(zE,b);var
+e=dl(zF,d,a),f=c(a),g=dj(a);return[0,e,f,g,dj(a)]}var
+h=cq(c,a),i=dj(a);return[2,h,i,dj(a)]}var
+j=c(a),k=dj(a);return[1,j,k,dj(a)]}var
+g=b7(a),h=cq(f,a),i=b7(a);return[0,e,d,g,h,i,a$([0,b[3],0],aT,a)]}function
+zG(b,a){di(zH,a);return cq(function(a){var
+c=dl(zI,b[3],a),d=b7(a);return[0,c,d,a$([0,b[2],0],aT,a)]},a)}function
 lG(d){var
-a=bo(d);if(y(a,zK)){var
-b=y(a,zL);if(b){if(y(a,zM))return aL(zN,a);var
+a=bp(d);if(y(a,zJ)){var
+b=y(a,zK);if(b){if(y(a,zL))return aM(zM,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-zO(b,a){return dj(zP,aj(b[4]),a)}function
-zQ(b){var
-a=g(b[1],0);if(58<=a){if(!(5<a+h4>>>0))return a-87|0}else
-if(48<=a)return a+hS|0;return aL(zR,f$(1,a))}function
+zN(b,a){return dl(zO,aj(b[4]),a)}function
+zP(b){var
+a=f(b[1],0);if(58<=a){if(!(5<a+h3>>>0))return a-87|0}else
+if(48<=a)return a+hR|0;return aM(zQ,f$(1,a))}function
 fv(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|zQ(c);continue}}function
+b=b-1|0,a=a<<4|zP(c);continue}}function
 hj(a){return 1===(a&1)?0:1+hj(a>>>1|0)|0}function
-zS(e){var
-g=fv(3,0,e),h=fv(6,0,e),a=fv(7,0,e),f=g&hO;if(hO===f)throw[0,b4,zT];var
+zR(e){var
+g=fv(3,0,e),h=fv(6,0,e),a=fv(7,0,e),f=g&hN;if(hN===f)throw[0,b6,zS];var
 b=0===f?h:h|m1;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hj(b):hj(a),i=0===a?b>>>c|0:ch(m(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,l=2048<=g?s(i):i;return[0,l,k]}function
-zU(d,a){dg(zV,a);var
-b=cn(function(a){hg(a);var
-c=hh(d[1],zS,a),b=g(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b4,zW];return c},a),e=0;function
-f(b,a){return cx(b,a[2])}var
-c=ak(function(a,b){return ak(f,a,b)},e,b);function
+c=0===a?hj(b):hj(a),i=0===a?b>>>c|0:ck(m(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,l=2048<=g?s(i):i;return[0,l,k]}function
+zT(d,a){di(zU,a);var
+b=cq(function(a){hg(a);var
+c=hh(d[1],zR,a),b=f(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b6,zV];return c},a),e=0;function
+g(b,a){return cy(b,a[2])}var
+c=ak(function(a,b){return ak(g,a,b)},e,b);function
 h(a){return P(a[1],a[2]-c|0)}var
 i=F(function(a){return F(h,a)},b);return[0,P(j,-c|0),i]}var
-zX=m1;function
-cI(c){var
-b=ak(function(c,b){return a(c,b)},j,c);if(gr(b,zX))throw[0,ec,zY];return cD(b)}var
-zZ=cS;function
+zW=m1;function
+cJ(c){var
+b=ak(function(c,b){return a(c,b)},j,c);if(gr(b,zW))throw[0,ec,zX];return cE(b)}var
+zY=cT;function
 ee(d,c){var
-a=di(c),b=di(c),e=g(as(z0),d);az(d<=cx(a,b)?1:0,e);if(cS<aq(a,b))throw[0,ec,g(as(z1),zZ)];return[0,a,b]}function
+a=dk(c),b=dk(c),e=f(as(zZ),d);az(d<=cy(a,b)?1:0,e);if(cT<aq(a,b))throw[0,ec,f(as(z0),zY)];return[0,a,b]}function
 lH(a){var
 b=ee(1,a),c=ee(1,a),d=ee(0,a);return[0,b,c,d,ee(1,a)]}function
 lI(a,d,b){function
 c(d,b){var
-e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aN(g(b,a[4]),e-1|0)|0)-1|0;az(0<=c?1:0,z2);return fQ(c,g(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aJ(f(b,a[4]),e-1|0)|0)-1|0;az(0<=c?1:0,z1);return fQ(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
-f=c(b[3],e);function
-h(a){return a[1]}return[0,d,c(b[2],h),f]}function
+g=c(b[3],e);function
+h(a){return a[1]}return[0,d,c(b[2],h),g]}function
 lJ(c,a){var
-d=b5(a),e=[0,c,0],b=cn(function(a){return a_(e,aS,a)},a);az(0!==b?1:0,z3);return[0,d,b,a_([0,aj(b),0],aS,a)]}function
-z4(f,c){var
-g=f[1],b=lH(c),a=b7(c);az(0===fV(g,a)?1:0,z5);var
-i=[0,b[1][1],[0,b[1][2],0]],d=lJ(cI([0,fQ(g,a),i]),c),h=d[2],e=aj(h);az(0===fV(e,a)?1:0,z6);cI([0,e,[0,a,0]]);var
+d=b7(a),e=[0,c,0],b=cq(function(a){return a$(e,aT,a)},a);az(0!==b?1:0,z2);return[0,d,b,a$([0,aj(b),0],aT,a)]}function
+z3(f,c){var
+g=f[1],b=lH(c),a=b9(c);az(0===fV(g,a)?1:0,z4);var
+i=[0,b[1][1],[0,b[1][2],0]],d=lJ(cJ([0,fQ(g,a),i]),c),h=d[2],e=aj(h);az(0===fV(e,a)?1:0,z5);cJ([0,e,[0,a,0]]);var
 j=lI(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-z7(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;az(f,z8);var
+z6(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;az(f,z7);var
 b=lJ(a[1],e),d=b[2],g=[0,aj(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
 lK(b,e){var
-a=lH(e);az(bO(a[4],z_),z9);function
+a=lH(e);az(bQ(a[4],z9),z8);function
 c(b){var
-c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;az(f,z$);return[0,a,lI(a,b[1],b)]}function
-Aa(c){var
-a=b6(c),b=0<=U(a[1])?1:0,d=b?jq(a[1],a[2]):b;az(d,Ab);return a}function
-Ac(a){var
+c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;az(g,z_);return[0,a,lI(a,b[1],b)]}function
+z$(c){var
+a=b8(c),b=0<=V(a[1])?1:0,d=b?jq(a[1],a[2]):b;az(d,Aa);return a}function
+Ab(a){var
 b=iL(a);function
-c(b,a){return bO(b,a)}az(bD(function(a){return c(b,a)},a),Ad);return b}function
-Ae(a){var
-b=iL(a),c=b[3],d=b[2];az(bD(function(a){var
-b=bO(a[2],d),e=b?bO(a[3],c):b;return e},a),Af);var
+c(b,a){return bQ(b,a)}az(bG(function(a){return c(b,a)},a),Ac);return b}function
+Ad(a){var
+b=iL(a),c=b[3],d=b[2];az(bG(function(a){var
+b=bQ(a[2],d),e=b?bQ(a[3],c):b;return e},a),Ae);var
 e=0;return[0,ak(function(b,a){return b+a[1]|0},e,a),d,c]}function
-Ag(a,c){var
-b=bo(c),g=os(b,Ah);if(0<=g){if(0<g){if(y(b,Ai)){if(y(b,Aj)){if(y(b,Ak)){if(y(b,Al)){if(!y(b,Am)&&a&&!a[2]){var
-d=a[1],e=ee(1,c),j=cI([0,d[3],[0,e[2],0]]),k=cI([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+Af(a,c){var
+b=bp(c),g=os(b,Ag);if(0<=g){if(0<g){if(y(b,Ah)){if(y(b,Ai)){if(y(b,Aj)){if(y(b,Ak)){if(!y(b,Al)&&a&&!a[2]){var
+d=a[1],e=ee(1,c),j=cJ([0,d[3],[0,e[2],0]]),k=cJ([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
 h=lK(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return z7(a[1],c)}else
-if(y(b,Ao)){if(y(b,Ap)){if(y(b,Aq)){if(y(b,Ar)){if(y(b,As)){if(!y(b,At)&&a&&!a[2]){var
-l=a[1];return[0,[2,Aa(c)],l]}}else
+if(a&&!a[2])return z6(a[1],c)}else
+if(y(b,An)){if(y(b,Ao)){if(y(b,Ap)){if(y(b,Aq)){if(y(b,Ar)){if(!y(b,As)&&a&&!a[2]){var
+l=a[1];return[0,[2,z$(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cI([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return z4(a[1],c)}else
-if(a&&a[2])return[0,1,Ae(a)]}else
+f=a[1];return[0,5,[0,cJ([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return z3(a[1],c)}else
+if(a&&a[2])return[0,1,Ad(a)]}else
 if(a&&!a[2]){var
 i=lK(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Ac(a)];return aL(An,b)}var
-Au=cS;function
-Av(a){dg(Aw,a);var
-b=b7(a),d=b7(a),e=b7(a);cI([0,b,[0,d,[0,e,0]]]);var
-j=a_([0,b,0],b6,a),h=a_([0,b,0],b6,a);az(bD(function(a){return 0<U(a[1])?1:0},h),Ax);var
-f=b7(a);if(cS<f)throw[0,ec,g(as(Ay),Au)];var
-i=q(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(f<b)return bC(e);var
-g=cn(function(b){return function(a){return dj(Az,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Ag(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cI([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
-b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
-AA(b,a){dg(AB,a);hg(a);function
+if(a&&a[2])return[0,0,Ab(a)];return aM(Am,b)}var
+At=cT;function
+Au(a){di(Av,a);var
+b=b9(a),d=b9(a),e=b9(a);cJ([0,b,[0,d,[0,e,0]]]);var
+j=a$([0,b,0],b8,a),h=a$([0,b,0],b8,a);az(bG(function(a){return 0<V(a[1])?1:0},h),Aw);var
+g=b9(a);if(cT<g)throw[0,ec,f(as(Ax),At)];var
+i=q(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
+b=k,e=j;for(;;){if(g<b)return bF(e);var
+f=cq(function(b){return function(a){return dl(Ay,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Af(F(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cJ([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
+Az(b,a){di(AA,a);hg(a);function
 d(a){return fv(2,0,a)}var
-e=hh(aN(aN(b[1],b[2]),b[3]),d,a),c=g(a[1],0);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b4,AC];return e}var
+e=hh(aJ(aJ(b[1],b[2]),b[3]),d,a),c=f(a[1],0);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b6,AB];return e}var
 lL=30;function
 hk(a){var
-c=aW(a);if(c<=30)return[0,cD(a),0];var
-d=0<=U(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:ch(d,b),f=ch(e,lL),i=cD(k(e,P(f,lL))),g=bg(cD(f),30)+i,h=0<=U(a)?g:-g;return[0,h,b]}function
-a$(c,b){var
-a=hk(b);return bg(a[1],a[2]-c|0)}function
-a3(e,d,c){var
-a=hk(d),b=hk(c);return bg(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a4(c,b){var
-d=bg(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dw)|0;var
-e=ik(b),f=bg(e[1],27),g=Math.floor(f),h=m(P(g|0,26),bg(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):ch(h,-a|0)}function
+c=aX(a);if(c<=30)return[0,cE(a),0];var
+d=0<=V(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:ck(d,b),f=ck(e,lL),i=cE(k(e,P(f,lL))),g=bd(cE(f),30)+i,h=0<=V(a)?g:-g;return[0,h,b]}function
+ba(c,b){var
+a=hk(b);return bd(a[1],a[2]-c|0)}function
+a4(e,d,c){var
+a=hk(d),b=hk(c);return bd(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a5(c,b){var
+d=bd(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dy)|0;var
+e=ij(b),f=bd(e[1],27),g=Math.floor(f),h=m(P(g|0,26),bd(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):ck(h,-a|0)}function
 aI(a){return Math.abs(a)<M?1:0}function
 lM(b,a){return iS(b.length-1,a.length-1)-1|0}function
 O(c,b){var
@@ -5048,99 +5048,99 @@ a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-a5(b,e,c){var
+a6(b,e,c){var
 d=lM(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cJ(c,b){var
-a=[0,0.];dN(function(c){var
-d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dk(a){return a*a}function
-co(b,a){if(0===c(b[10],a)[1+a].length-1){var
+cK(c,b){var
+a=[0,0.];dO(function(c){var
+d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+dm(a){return a*a}function
+cr(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-AD(a){var
+AC(a){var
 b=i$(0,a.length-1);return Q(function(e,d){var
-f=s0(cP,cP,d),h=s7(b,f),g=eJ(function(b){return bO(c(a,b)[1+b],d)},h);return g?g[1]:(s2(b,f,e),e)},a)}function
-AE(a){return typeof
-a==="number"?0===a?AF:0:2===a[0]?AH:AG}function
-AI(c,a){var
+f=sZ(cQ,cQ,d),h=s6(b,f),g=eJ(function(b){return bQ(c(a,b)[1+b],d)},h);return g?g[1]:(s1(b,f,e),e)},a)}function
+AD(a){return typeof
+a==="number"?0===a?AE:0:2===a[0]?AG:AF}function
+AH(c,a){var
 b=q(c,0.),d=1./aq(1,a.length-1);function
-f(a,c){return x(b,a,e(b,a)+c*d)}dN(function(a){return B(f,a)},a);function
+f(a,c){return x(b,a,e(b,a)+c*d)}dO(function(a){return B(f,a)},a);function
 g(c,a){return a-e(b,c)}return p(function(a){return Q(g,a)},a)}function
-AJ(c,b,a){var
-d=cJ(a,function(a){return dk(z(a-c,b-a))});return[0,cJ(a,function(a){return dk(z(0.,z(c-a,a-b)))}),d]}function
+AI(c,b,a){var
+d=cK(a,function(a){return dm(z(a-c,b-a))});return[0,cK(a,function(a){return dm(z(0.,z(c-a,a-b)))}),d]}function
 lN(b,a,c){if(b!=Y&&a!=M){var
-d=cJ(c,function(c){return z(b*c,a*c)});return[0,cJ(c,function(c){return aZ(b*c,a*c)}),d]}return[0,Y,M]}function
+d=cK(c,function(c){return z(b*c,a*c)});return[0,cK(c,function(c){return a0(b*c,a*c)}),d]}return[0,Y,M]}function
 hl(e,d,b){function
-a(c){return e*Math.sqrt(cJ(b,function(a){switch(d){case
+a(c){return e*Math.sqrt(cK(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cQ),c]}function
-AK(a,g,d){var
-b=V(aZ,M,d),c=V(z,Y,d),h=hl(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cR),c]}function
+AJ(a,g,d){var
+b=S(a0,M,d),c=S(z,Y,d),h=hl(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-AL(d,b,v,n){var
+AK(d,b,v,n){var
 X=b[9],Z=0;function
-_(b,a){return aq(b,aW(a))}var
-f=ak(function(a,b){return ak(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return a$(f,a)},a))},$)),x=b[10],h=x?a$(f,x[1]):Y,y=b[11],i=y?a$(f,y[1]):M,A=b[10],B=b[11],R=0;if(A&&0<=U(A[1]))var
+_(b,a){return aq(b,aX(a))}var
+f=ak(function(a,b){return ak(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return ba(f,a)},a))},$)),x=b[10],h=x?ba(f,x[1]):Y,y=b[11],i=y?ba(f,y[1]):M,A=b[10],B=b[11],R=0;if(A&&0<=V(A[1]))var
 l=0;else
 R=1;if(R){var
-S=0;if(B&&!(0<U(B[1])))var
+S=0;if(B&&!(0<V(B[1])))var
 l=1;else
 S=1;if(S)var
 l=2}var
 C=p(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=AI(n,g);break;case
+j=AH(n,g);break;case
 1:var
 j=g;break;default:var
 j=Q(function(b,a){return p(function(a){return a/e(C,b)},a)},g)}var
 T=0;if(2!==d&&h!=Y&&i!=M){var
-D=[0,[al,(h+i)/2.,n*dk((i-h)/2.),dw],0];T=1}if(!T)var
+D=[0,[al,(h+i)/2.,n*dm((i-h)/2.),dy],0];T=1}if(!T)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 P=o[1];if(P)var
-t=P[1],ar=t[2],as=a3(f,a(k,t[1]),ar),at=1./dk(a$(0,t[2])),au=[0,[al,0.,dk(as),at],0],m=au;else
+t=P[1],ar=t[2],as=a4(f,a(k,t[1]),ar),at=1./dm(ba(0,t[2])),au=[0,[al,0.,dm(as),at],0],m=au;else
 u=1}else
 var
-m=[0,[al,0.,1.,a3(-f|0,w,k)],0];if(u)var
+m=[0,[al,0.,1.,a4(-f|0,w,k)],0];if(u)var
 m=0;var
-r=b[4],V=0;if(typeof
+r=b[4],U=0;if(typeof
 r!=="number"&&2!==r[0]){var
-E=0===U(r[1][1])?1:0;V=1}if(!V)var
+E=0===V(r[1][1])?1:0;U=1}if(!U)var
 E=0;function
 aa(a){switch(d){case
-0:return AJ(h,i,a);case
+0:return AI(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=aZ(i,b),c=lN(z(h,-b),f,a),e=hl(b,l,a),g=aZ(c[2],e[2]);return[0,z(c[1],e[1]),g]}return lN(h,i,a);default:return E?AK(1.,l,a):hl(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a0(i,b),c=lN(z(h,-b),f,a),e=hl(b,l,a),g=a0(c[2],e[2]);return[0,z(c[1],e[1]),g]}return lN(h,i,a);default:return E?AJ(1.,l,a):hl(1.,l,a)}}var
 ab=2===d?j:g,G=p(aa,ab),H=a(k,k),ac=L(b[9]);function
-ad(a){return 2===d?a$(0,a):a3(-2*f|0,a,H)}if(2===d)var
-ae=0,I=function(a,b){return a3(ae,a,b)};else
+ad(a){return 2===d?ba(0,a):a4(-2*f|0,a,H)}if(2===d)var
+ae=0,I=function(a,b){return a4(ae,a,b)};else
 var
-I=function(c,b){return a3(2*f|0,a(c,H),b)};var
-af=2===d?0:2*(aW(k)-f|0)|0,s=b[4],W=0;if(typeof
+I=function(c,b){return a4(2*f|0,a(c,H),b)};var
+af=2===d?0:2*(aX(k)-f|0)|0,s=b[4],W=0;if(typeof
 s!=="number"&&2===s[0]){var
 K=s[1];if(K){var
 N=K[1],ap=a(N[2],N[2]),J=ap;W=1}}if(!W)var
 J=w;var
-ag=0===d?0:cy(D,m),ah=AD(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),am=q(v,[0]),an=p(function(a){return cJ(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,an,am,aj,ai,ah,ag,J,af,I,ad]}function
-AM(a){var
-b=a[2],c=a[1],d=0===eK(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bD(function(a){return 0===eK(a,c)?1:0},g),e=AE(a[4]);if(e&&f&&h)return[0,AL(e[1],a,b,c)];return 0}function
-AN(a,d){function
+ag=0===d?0:cz(D,m),ah=AC(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),am=q(v,[0]),an=p(function(a){return cK(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,an,am,aj,ai,ah,ag,J,af,I,ad]}function
+AL(a){var
+b=a[2],c=a[1],d=0===eK(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bG(function(a){return 0===eK(a,c)?1:0},g),e=AD(a[4]);if(e&&f&&h)return[0,AK(e[1],a,b,c)];return 0}function
+AM(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
+e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
-lO(a){return 0<U(a[1])?1:0}function
+e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
+lO(a){return 0<V(a[1])?1:0}function
 lP(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
@@ -5150,8 +5150,8 @@ a==="number")switch(a){case
 switch(a[0]){case
 0:var
 d=a[1],f=aD(d[1],d[2])<0?1:0;if(c&&b&&lO(d)&&f)return 0;return 2;case
-1:if(c&&0<=U(a[1][1]))return 0;return 2;default:return lO(a[1])?1:2}}function
-AO(a,i,b){var
+1:if(c&&0<=V(a[1][1]))return 0;return 2;default:return lO(a[1])?1:2}}function
+AN(a,i,b){var
 f=q(b,0),g=q(b,0),d=a[7],e=iM(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
@@ -5159,37 +5159,37 @@ a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=aD(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a6(k,a[13]);h=1}if(!h){iZ(f,0,b,1);iZ(g,0,b,1)}return[0,f,g]}function
-AP(b,a){return q(b,[0,3,3,aJ(a,function(a){return a})])}function
-AQ(a,m,b,e){var
-n=a[16],f=L(F(function(a){return 0<U(a)?1:0},n)),o=lP(a,1),p=[0,lP(a,0),o],h=AO(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a7(k,a[13]);h=1}if(!h){iZ(f,0,b,1);iZ(g,0,b,1)}return[0,f,g]}function
+AO(b,a){return q(b,[0,3,3,aK(a,function(a){return a})])}function
+AP(a,m,b,e){var
+n=a[16],g=L(F(function(a){return 0<V(a)?1:0},n)),o=lP(a,1),p=[0,lP(a,0),o],h=AN(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=oY(m);switch(c(p,k)[1+k]){case
+l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=oX(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aJ(e,function(a){return a});return aJ(b,function(a){return k(q,a)})}}else
+q=aK(e,function(a){return a});return aK(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=L(d[1]);return aJ(b,function(a){if(a<l.length-1)var
-b=L(c(l,a)[1+a]),f=function(f){var
+l=L(d[1]);return aK(b,function(a){if(a<l.length-1)var
+b=L(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cx(f,b.length-1-1|0),e=iA(c(b,d)[1+d],1);else
+d=cy(f,b.length-1-1|0),e=iz(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aY(e,function(a){return a}),d=L(g(aQ(f),h));else
+e=a;return e},h=aZ(e,function(a){return a}),d=L(f(aR(g),h));else
 var
-d=[0];return k(d,a)})}return AP(b,e)}function
+d=[0];return k(d,a)})}return AO(b,e)}function
 fw(a,g,b){var
-h=a[1],d=co(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=co(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-cp(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+h=a[1],d=cr(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=cr(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+b_(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
 hm(a,b){var
-c=bL*a[17];return c<cp(a,b)?1:0}function
-AR(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+c=bN*a[17];return c<b_(a,b)?1:0}function
+AQ(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+AR(a,b){var
+c=AQ(a,b);return(a[3]*a[15]-c)/2.}function
 AS(a,b){var
-c=AR(a,b);return(a[3]*a[15]-c)/2.}function
-AT(a,b){var
-c=a[3]==0.?0.:cp(a,a[4]);return(cp(a,b)+c)/2.}function
+c=a[3]==0.?0.:b_(a,a[4]);return(b_(a,b)+c)/2.}function
 fx(r,p,g,o){var
 d=g.length-1,f=q(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
@@ -5201,7 +5201,7 @@ b=v,m=n;continue}var
 l=n;break}}x(f,a,l/e(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-dl(b,f){var
+dn(b,f){var
 h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
@@ -5217,102 +5217,102 @@ w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
 hn(c,b,a){var
 d=O(a,a);return z(0.,e(c[8],b)-d)}function
-b8(a,b){var
-d=bE(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a5(d,1.,c(a[1][6],f)[1+f])}return d}function
+b$(a,b){var
+d=bH(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];a6(d,1.,c(a[1][6],f)[1+f])}return d}function
 ho(c,a){var
-b=1;for(;;){a6(function(b){return a5(a,O(b,a),b)},c);var
+b=1;for(;;){a7(function(b){return a6(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
 lQ(a){var
 b=Math.sqrt(O(a,a));return p(function(a){return a/b},a)}function
-AU(a){var
+AT(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 w=m.length-1,q=p(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=aj(i[1]),c=aj(f[1])-b|0,e=f[1],g=bC(bS(function(a,b){return a<c?1:0},e));a6(function(b){var
-c=i[1],e=b8(a,d(b));i[1]=[0,lQ(ho(i[1],e)),c];return 0},g);return i[1]}function
+b=aj(i[1]),c=aj(g[1])-b|0,e=g[1],f=bF(bU(function(a,b){return a<c?1:0},e));a7(function(b){var
+c=i[1],e=b$(a,d(b));i[1]=[0,lQ(ho(i[1],e)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(q,b);if(dv*t(b)<g)var
+g=e(q,b);if(dx*t(b)<g)var
 c=g;else
 var
-n=b8(a,d(b)),l=ho(y(0),n),c=O(l,l);var
-h=AT(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=cr<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=b$(a,d(b)),l=ho(y(0),n),c=O(l,l);var
+h=AS(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=ct<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bL*a[17],k=[0,[0,cp(a,b)<=m?1:0,c,b]];else
+m=bN*a[17],k=[0,[0,b_(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=g(bi(E),F);if(i){var
-v=ak(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=g(bi(function(c){return function(b){var
+F=n[1],i=f(bj(E),F);if(i){var
+v=ak(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=f(bj(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dv*t(b)<z?1:0,I=o[1],J=h[1],K=AS(a,b),L=pg(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=aJ(w,function(c){return function(b){return fw(a,c,d(b))}}(b)),M=h[1];a6(function(b,c){return function(a){return a5(c,e(a,b),a)}}(b,A),M);var
+G=d(b),j=Math.sqrt(z),H=dx*t(b)<z?1:0,I=o[1],J=h[1],K=AR(a,b),L=pf(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=aK(w,function(c){return function(b){return fw(a,c,d(b))}}(b)),M=h[1];a7(function(b,c){return function(a){return a6(c,e(a,b),a)}}(b,A),M);var
 N=0,P=p(function(b){return function(a){return a/b}}(j),A),C=N,k=P}else{var
-Q=b8(a,G),m=lQ(ho(y(0),Q));if(0.<a[3])var
+Q=b$(a,G),m=lQ(ho(y(0),Q));if(0.<a[3])var
 D=d(a[4]),u=O(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aJ(w,function(e,f){return function(b){var
-a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);B(function(b,a){return x(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return L(bC(a))}var
-u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(o[1]),D=fx(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*cp(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=cp(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=z(I,fK*(a[15]+J)+cr),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,P,K,N,M]}function
+R=[0,[0,m,u]],S=aK(w,function(e,f){return function(b){var
+a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);B(function(b,a){return x(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return L(bF(a))}var
+u=j(g[1]),A=j(h[1]),C=j(r[1]),b=j(o[1]),D=fx(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*b_(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=b_(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=z(I,fK*(a[15]+J)+ct),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,P,K,N,M]}function
 lR(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cr,h=V(function(b,a){return z(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=z(b[1],e(f,a)-e(g,a));return 0},a);return AU([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,et*h<b[1]?1:0])}function
-AV(a,b){var
+m=Math.abs(c)+ct,h=S(function(b,a){return z(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=z(b[1],e(f,a)-e(g,a));return 0},a);return AT([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,et*h<b[1]?1:0])}function
+AU(a,b){var
 d=[0,0];B(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],f=c(b,i)[1+i][1],m=co(a,f);function
+i=d[1],g=c(b,i)[1+i][1],m=cr(a,g);function
 n(b){var
-g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dv*g<h)return h;var
-d=bE(c(a[6],b)[1+b]);a5(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
-h=aJ(a[2],n);x(h,f,0.);function
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dx*f<h)return h;var
+d=bH(c(a[6],b)[1+b]);a6(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
+h=aK(a[2],n);x(h,g,0.);function
 j(c){return p(function(a){var
-b=e(h,a[1]);return g(c,a)-b},b)}var
+b=e(h,a[1]);return f(c,a)-b},b)}var
 k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return lR(a,b,1.,d[1],-1,r,q,h,o)}function
-AW(c,b,f,a){function
-d(f,d){var
-h=[al,d];return cc(p(function(b){var
-d=a[1]*e(c[9],b[1]);return fJ*(g(f,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return lR(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
-lS(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,AV(a,b),0];var
-c=a[14];return dJ(function(c,d){return AW(a,b,c,d)},c)}function
+AV(c,b,g,a){function
+d(g,d){var
+h=[al,d];return ce(p(function(b){var
+d=a[1]*e(c[9],b[1]);return fJ*(f(g,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return lR(c,b,0.,b.length-1,g,d(function(a){return a[3]},Y),k,i,h)}function
+lS(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,AU(a,b),0];var
+c=a[14];return dL(function(c,d){return AV(a,b,c,d)},c)}function
 hp(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bA(a[1][14],a[5]);return b/fJ+d[1]*e(a[1][9],c)}function
-AX(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bA(a[1][14],a[5]);return fJ*(b-d[1]*e(a[1][9],c))}function
-AY(a,d,b){var
-c=dl(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hn(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cK(a){return a[6].length-1}function
-AZ(a,k,b,j){var
-f=dl(a,b),l=f.length-1;function
+d=bD(a[1][14],a[5]);return b/fJ+d[1]*e(a[1][9],c)}function
+AW(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bD(a[1][14],a[5]);return fJ*(b-d[1]*e(a[1][9],c))}function
+AX(a,d,b){var
+c=dn(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hn(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cL(a){return a[6].length-1}function
+AY(a,k,b,j){var
+f=dn(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(z(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-A0(a,d){if(d===a[9].length-1)return a;function
+AZ(a,d){if(d===a[9].length-1)return a;function
 b(a){return eL(a,0,d)}var
 e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fx(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
 lT(a,e,d){var
-b=b8(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return a5(b,f,b8(a,c(a[2],e)[1+e][1]))},d);return b}function
-A1(a,i,f){var
+b=b$(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a6(b,f,b$(a,c(a[2],e)[1+e][1]))},d);return b}function
+A0(a,i,f){var
 j=f.length-1,g=q(j,0.),k=j-1|0,t=lT(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=O(t,b8(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=O(t,b$(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 d=w,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5322,32 +5322,32 @@ y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
 v=fx(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=lT(a,i,l);return[0,l,O(m,m)]}function
 fy(k,g,a,j,b){var
-t=k?k[1]:fI,u=g?g[1]:g,l=dl(a,b),m=fx(a[9],a[10],a[11],l),n=hn(a,b,l),s=0;if(!u&&n<hX*e(a[8],b)){var
-r=A1(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+t=k?k[1]:fI,u=g?g[1]:g,l=dn(a,b),m=fx(a[9],a[10],a[11],l),n=hn(a,b,l),s=0;if(!u&&n<hW*e(a[8],b)){var
+r=A0(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=z(a[15],fM*a[17]),d=z(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+cr),f=q(cK(a),0.),i=[0,0.];B(function(b,h){var
+v=z(a[15],fM*a[17]),d=z(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+ct),f=q(cL(a),0.),i=[0,0.];B(function(b,h){var
 g=d*e(a[14],b)-j*h;x(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);x(f,a[4],d-a[3]*(j+i[1]));function
 p(b){var
 c=e(f,b);if(c==0.)return 0.;var
 d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
-w=a[9],y=p(a[4]),A=V(function(b,a){return b+p(a)},y,w);return[0,f,d,-A-h/d-d*O(a[13],a[13])]}var
-A2=48,A3=16,hq=400000000;function
-A4(a){function
+w=a[9],y=p(a[4]),A=S(function(b,a){return b+p(a)},y,w);return[0,f,d,-A-h/d-d*O(a[13],a[13])]}var
+A1=48,A2=16,hq=400000000;function
+A3(a){function
 d(a){return a}var
-b=aJ(cK(a),d);if(b.length-1<=48)return b;var
+b=aK(cL(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
 e=a[9];if(!ga(function(a){return a===b?1:0},e)){var
-c=cp(a,b);d=1}}if(!d)var
-c=cQ;return[0,c,b]},b);i0(function(b,a){return aV(b,a)},c);var
-e=eL(c,0,aq(A2,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-A5(a){var
-b=A4(a),d=a[2].length-1;function
+c=b_(a,b);d=1}}if(!d)var
+c=cR;return[0,c,b]},b);i0(function(b,a){return aW(b,a)},c);var
+e=eL(c,0,aq(A1,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+A4(a){var
+b=A3(a),d=a[2].length-1;function
 f(e,b){if(!(d<=e)&&!(d<=b))return fw(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
 lU(b,a){var
 d=c(b[2],a)[1+a];return hm(b[1],d)}function
-A6(a,c){var
+A5(a,c){var
 d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fw(a[1],b,c)},b)}function
 lV(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
@@ -5370,11 +5370,11 @@ b=F,A=r;for(;;){var
 B=A+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
 v=B;break}}var
-w=z(0.,v),y=0.<j?-t-w/j:Y,G=cZ(y)?Y:y;return[0,f,j,h,w,G]}function
-A7(j,i){var
+w=z(0.,v),y=0.<j?-t-w/j:Y,G=c1(y)?Y:y;return[0,f,j,h,w,G]}function
+A6(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];x(E,g,e(E,g)*1.00000000001+cr);var
+E=c(j,g)[1+g];x(E,g,e(E,g)*1.00000000001+ct);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=d-1|0,G=0;if(!(p<0)){var
@@ -5403,41 +5403,41 @@ a=H;continue}break}}return l}function
 lW(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=h6*b[1][17],f=Q(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aY(l.length-1,function(a){return a}),h=L(g(aQ(function(b){var
-c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
+m=a[4]/(a[2]*a[2]),n=h5*b[1][17],g=Q(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aZ(l.length-1,function(a){return a}),h=L(f(aR(function(b){var
+c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return e(f,b)*a[2]/2.},b)}function
-t(g){var
-b=g;for(;;){var
-h=q(b),c=A7(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aE(b),d=bS(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eK(d,b.length-1))return[0,b,f,c];var
+q(b){return p(function(b){return e(g,b)*a[2]/2.},b)}function
+t(f){var
+b=f;for(;;){var
+h=q(b),c=A6(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aE(b),d=bU(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eK(d,b.length-1))return[0,b,g,c];var
 b=L(d);continue}}var
-u=q(h),v=[0,h,f,dO(function(a,b){return b/(o(a,a)+cr)},h,u)];return[0,t(h),v]}function
-A8(g,b,a,j){var
-k=a[3],l=a[2],c=bE(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
+u=q(h),v=[0,h,g,dP(function(a,b){return b/(o(a,a)+ct)},h,u)];return[0,t(h),v]}function
+A7(g,b,a,j){var
+k=a[3],l=a[2],c=bH(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
 b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(lU(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;x(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-A9(j,i,b){var
+A8(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
-f=e(i[1],b),g=lU(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=aZ(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-A_(a){var
-b=0.;return V(function(b,a){return b+Math.abs(a)},b,a)}function
-A$(a,c,h,g,f){var
-i=A6(a,g),d=a[2].length-1;c[1]=c[1]-aN(aN(d,d),10+(d/3|0)|0)|0;var
-u=h6*a[1][17];function
+f=e(i[1],b),g=lU(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a0(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+A9(a){var
+b=0.;return S(function(b,a){return b+Math.abs(a)},b,a)}function
+A_(a,c,h,g,f){var
+i=A5(a,g),d=a[2].length-1;c[1]=c[1]-aJ(aJ(d,d),10+(d/3|0)|0)|0;var
+u=h5*a[1][17];function
 k(b,j,f){var
-c=A8(a,b,j,f),d=c[2],e=c[1],k=nU*A_(e);return z(0.02*b[2],k)<d?lV(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
+c=A7(a,b,j,f),d=c[2],e=c[1],k=nU*A9(e);return z(0.02*b[2],k)<d?lV(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=lW(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aN(aN(h,h),h+3|0)/3|0)|0)-aN(4*d|0,d)|0;var
-o=A9(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=lW(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aJ(aJ(h,h),h+3|0)/3|0)|0)-aJ(4*d|0,d)|0;var
+o=A8(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5447,12 +5447,12 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(lV(a,h,g,i,p(function(a){return e(f[1],a)},r),o),A3),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return x(j,a,e(b[1],c))},s);var
-m=lW(a,b)[1],t=m[2],v=m[1],w=cd(function(b){return Math.abs(e(t,b))<=fE*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-Ba=60;function
-Bb(a,j,b,c){var
-d=dl(a,b),f=dl(a,c),g=O(a[13],f),h=hn(a,b,d);if(bL*e(a[8],b)<h)var
-k=b8(a,c),l=O(b8(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(lV(a,h,g,i,p(function(a){return e(f[1],a)},r),o),A2),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return x(j,a,e(b[1],c))},s);var
+m=lW(a,b)[1],t=m[2],v=m[1],w=cf(function(b){return Math.abs(e(t,b))<=fE*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+A$=60;function
+Ba(a,j,b,c){var
+d=dn(a,b),f=dn(a,c),g=O(a[13],f),h=hn(a,b,d);if(bN*e(a[8],b)<h)var
+k=b$(a,c),l=O(b$(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
 i=g;return hp(a,c,a[3]*a[15]-2.*i)}function
 lX(a,t,h,s,b){var
@@ -5461,62 +5461,62 @@ u(f,e){var
 d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hm(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=aY(a[2].length-1,v),o=g(aQ(function(a){return 1-pl(a,b)}),w),y=[0,s,F(n,o)],z=L(cy(F(function(a){return n(a[1])},b),y)),A=AN(a[1],z),B=lS(A,L(dJ(u,b))),i=eJ(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=fy(0,0,j,h,d),k=q(cK(a),0.),l=[0,0.],m=[0,0];eI(function(n,g){var
-b=g[1],c=e(f[1],n);x(k,b,c);var
+w=aZ(a[2].length-1,v),o=f(aR(function(a){return 1-pk(a,b)}),w),y=[0,s,F(n,o)],z=L(cz(F(function(a){return n(a[1])},b),y)),A=AM(a[1],z),B=lS(A,L(dL(u,b))),i=eJ(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=fy(0,0,j,h,d),k=q(cL(a),0.),l=[0,0.],m=[0,0];eI(function(n,f){var
+b=f[1],c=e(g[1],n);x(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hm(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hm(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*cp(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*b_(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(f[1],d);x(k,cK(a)-1|0,C)}var
-p=t*hp(j,d,h*(f[3]-l[1])),D=dJ(function(i,b){var
-e=c(a[2],b)[1+b],f=Bb(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bi(function(a){return a}),D),G=f9(function(b,a){return ii(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bS(function(a,b){return a<2?1:0},H);if(cZ(p))return 0;var
-r=[0,[0,b,k,f[2],p,m[1],I]]}else
+C=e(g[1],d);x(k,cL(a)-1|0,C)}var
+p=t*hp(j,d,h*(g[3]-l[1])),D=dL(function(i,b){var
+e=c(a[2],b)[1+b],f=Ba(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bj(function(a){return a}),D),G=f9(function(b,a){return ih(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bU(function(a,b){return a<2?1:0},H);if(c1(p))return 0;var
+r=[0,[0,b,k,g[2],p,m[1],I]]}else
 var
 r=i;return r}function
-Bc(a){function
+Bb(a){function
 b(b){var
-c=a[1];return g(aQ(function(a){return a[1]!==b?1:0}),c)}var
+c=a[1];return f(aR(function(a){return a[1]!==b?1:0}),c)}var
 c=1<aj(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cy(d,dM(e,a[6]))}function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cz(d,dN(e,a[6]))}function
 lY(b,a){function
 c(a){return a}var
-d=aY(b[2].length-1,c),f=g(aQ(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-Bd(a,d){function
+d=aZ(b[2].length-1,c),g=f(aR(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+Bc(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
 g=lY(a,d),b=f9(function(b,a){var
-c=f(b);return ii(f(a),c)},g);function
+c=f(b);return ih(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bS(function(a,b){return a<c?1:0},b)}return[0,b,aY(cx(8,aj(b)),h)]}function
-Be(a,k,j,e,i,d){var
-f=a[2].length-1;function
-h(c,b){return ak(function(b,g){var
-i=f+a[1][3]|0,l=aN(50*(1+aj(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=lX(a,k,j,e,g);if(b&&c){var
+c=a+1|0;return bU(function(a,b){return a<c?1:0},b)}return[0,b,aZ(cy(8,aj(b)),h)]}function
+Bd(a,k,j,e,i,d){var
+g=a[2].length-1;function
+h(c,b){return ak(function(b,f){var
+i=g+a[1][3]|0,l=aJ(50*(1+aj(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=lX(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(Bc(a),[0,a]);if(c){var
+c=h(Bb(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aY(f,function(a){return a}),n=g(aQ(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dM(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cy(F(function(b){return Bd(a,b)},i),q),s=0;return ak(function(a,d){var
-e=h(d,0),b=cz(function(a){return l(a,Ba)},e);if(a){if(b){var
+b=a[1],m=aZ(g,function(a){return a}),n=f(aR(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dN(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cz(F(function(b){return Bc(a,b)},i),q),s=0;return ak(function(a,d){var
+e=h(d,0),b=cA(function(a){return l(a,A$)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
 ef=fH;function
-Bf(a){var
+Be(a){var
 b=a.length-1,g=q(b,[0]),d=p(function(a){return q(b,0.)},a);B(function(b,h){var
-f=bE(h),j=1;for(;;){var
+f=bH(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;x(d[1+b],a,s);a5(f,n,g[1+a])}var
+n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;x(d[1+b],a,s);a6(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
@@ -5526,8 +5526,8 @@ o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-Bg(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aJ(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+Bf(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aK(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);x(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5537,233 +5537,242 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-Bh(b,h,f,n){function
+Bg(b,h,g,n){function
 i(c){var
-a=g(b[5],c);return h?dO(k,a,g(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return P(a,ef)},o),j=p(i,f),r=b[4];function
-s(a){return a$(r,a)}var
-t=Bf(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
-l=bE(q);B(function(f){return function(b,d){var
-e=0!==U(d)?1:0;if(e){var
+a=f(b[5],c);return h?dP(k,a,f(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return P(a,ef)},o),j=p(i,g),r=b[4];function
+s(a){return ba(r,a)}var
+t=Be(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
+l=bH(q);B(function(f){return function(b,d){var
+e=0!==V(d)?1:0;if(e){var
 g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=k(c(f,b)[1+b],g);return 0},g)}return e}}(l),d);var
-u=b[4]+fH|0,v=Bg(t,p(function(b){return function(a){return a$(b,a)}}(u),l));B(function(a,b){var
+u=b[4]+fH|0,v=Bf(t,p(function(b){return function(a){return ba(b,a)}}(u),l));B(function(a,b){var
 e=aI(b);if(e){var
-g=a4(ef,b);d[1+a]=m(c(d,a)[1+a],g);var
+g=a5(ef,b);d[1+a]=m(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-dm(a){return a?cQ:1.}function
-bu(b,a){return 0.<b[3]?dm(a):-dm(a)}function
+dp(a){return a?cR:1.}function
+bw(b,a){return 0.<b[3]?dp(a):-dp(a)}function
 fz(b,a,d,c){var
-e=hp(b,d,bu(b,a)*c);return dm(a)*e}function
-Bi(b,a,d,c){var
-e=AX(b,d,dm(a)*c);return bu(b,a)*e}function
+e=hp(b,d,bw(b,a)*c);return dp(a)*e}function
+Bh(b,a,d,c){var
+e=AW(b,d,dp(a)*c);return bw(b,a)*e}function
 fA(b,a){return b[4]<a[4]?a:b}function
 hr(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
 hs(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
 ht(f,e,a,d,c){var
-g=bu(a[1],d),b=fy(f,e,a[1],g,c),h=fz(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+g=bw(a[1],d),b=fy(f,e,a[1],g,c),h=fz(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
 hu(c,b,a){return 0<a[2].length-1?a:ht(0,0,a[1],c,b)}function
-Bj(d,c,b){var
-a=d[1];return a[18]?ht(Bl,Bk,d,c,b):[0,d,[0],0.,fz(a,c,b,AY(a,bu(a,c),b))]}function
+Bi(d,c,b){var
+a=d[1];return a[18]?ht(Bk,Bj,d,c,b):[0,d,[0],0.,fz(a,c,b,AX(a,bw(a,c),b))]}function
 lZ(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-er*d[17])return a;var
-i=q(cK(d),0.);x(i,b,-bu(d,f));return[0,a[1],i,0.,h]}return a}function
+i=q(cL(d),0.);x(i,b,-bw(d,f));return[0,a[1],i,0.,h]}return a}function
 l0(c,b){var
-a=F(b,c[4]);return a?ak(fA,a[1],a[2]):ai(Bm)}function
-eg(c,b,a){return l0(c,function(d){return lZ(c,b,a,Bj(d,b,a))})}function
-Bn(k,c,b,f,e){var
-g=e[1],a=g[1],h=bu(a,c),d=fy(Bp,Bo,A0(a,AZ(a,h,b,Bi(a,c,b,f))),h,b),j=fz(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-Bq(d,g,a){var
-b=a[1][1],h=lY(b,a[2]),i=bu(b,d),e=lX(b,dm(d),i,g,h);if(e){var
+a=F(b,c[4]);return a?ak(fA,a[1],a[2]):ai(Bl)}function
+eg(c,b,a){return l0(c,function(d){return lZ(c,b,a,Bi(d,b,a))})}function
+Bm(k,c,b,f,e){var
+g=e[1],a=g[1],h=bw(a,c),d=fy(Bo,Bn,AZ(a,AY(a,h,b,Bh(a,c,b,f))),h,b),j=fz(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+Bp(d,g,a){var
+b=a[1][1],h=lY(b,a[2]),i=bw(b,d),e=lX(b,dp(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
 f=c[4];if(a[4]-er*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-Bs(k,c,a,b){var
-e=b[1],h=bu(e,c),l=ht(0,0,b,c,a);return function(r,q){var
+Br(k,c,a,b){var
+e=b[1],h=bw(e,c),l=ht(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fy([0,f[1]],0,e,h,a),g=b[2],t=k[7],m=cb(g),u=cs===m?g[1]:bK===m?dR(g):g,n=A$(u,t,h,a,s),i=n[1],v=fz(e,c,a,i[3]),o=fA(d,[0,b,i[1],i[2],v]);if(n[2])return Bq(c,a,o);var
+s=fy([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=br(g),u=bx===m?g[1]:aN===m?cg(g):g,n=A_(u,t,h,a,s),i=n[1],v=fz(e,c,a,i[3]),o=fA(d,[0,b,i[1],i[2],v]);if(n[2])return Bp(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[7],x=[0,d[2],[0,l[2],0]],p=Be(e,dm(c),h,a,x,w);if(p){var
-j=p[1];return fA(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Br)}function
+w=k[8],x=[0,d[2],[0,l[2],0]],p=Bd(e,dp(c),h,a,x,w);if(p){var
+j=p[1];return fA(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Bq)}function
 l1(a){var
-b=a[4];return dK(function(a){return a[1][18]},b)}function
-dn(a){var
+b=a[4];return c0(function(a){return a[1][18]},b)}function
+dq(a){var
 b=a[4],c=0.;return ak(function(b,a){return z(b,a[1][17])},c,b)}function
-fB(a,d,c,b){if(0<a[7][1]&&l1(a))return fA(b,l0(a,function(b){return lZ(a,d,c,Bs(a,d,c,b))}));return b}function
-dp(a){return bA(a[1][14],a[5])}function
+fB(a,d,c,b){if(a[7]&&0<a[8][1]&&l1(a))return fA(b,l0(a,function(b){return lZ(a,d,c,Br(a,d,c,b))}));return b}function
+dr(a){return bD(a[1][14],a[5])}function
 l2(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cc(d,[al,c*dp(a)[3]]):d}function
+b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ce(d,[al,c*dr(a)[3]]):d}function
 hv(e,d,h,a){var
 b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
-h=0.<d[3]?1:0,i=(0<U(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+h=0.<d[3]?1:0,i=(0<V(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=aE(b);return[0,[0,P(1,h),k]]}function
 l3(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,l=k(f,V(m,P(j,g),b));c(b,a)[1+a]=l;var
+j=0.<h?1:-1,l=k(f,S(m,P(j,g),b));c(b,a)[1+a]=l;var
 e=0}else
 var
 e=d;return e}function
-Bt(b,d,a){if(0<=b[5]){var
+Bs(b,d,a){if(0<=b[5]){var
 h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=V(m,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+i=S(m,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
 fC(a){return Math.log(a)/0.693147180559945286}function
-Bu(b,a,g,d){var
-c=a[2].length-1+1|0,h=fC(c*b[17]/(a[3]*d))/2.,i=b[18]?fC(c*b[17]/d):0.,j=fC(h5*c/a[3]),k=fC(V(aZ,M,g)),e=z(z(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
-Bv(l,k,j,i,a){var
+Bt(b,a,g,d){var
+c=a[2].length-1+1|0,h=fC(c*b[17]/(a[3]*d))/2.,i=b[18]?fC(c*b[17]/d):0.,j=fC(h4*c/a[3]),k=fC(S(a0,M,g)),e=z(z(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
+Bu(l,k,j,i,a){var
 b=a[1][1],d=l2(b,j);function
-g(a){return cd(aI,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?Bu(b,a,d,i):Bw;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return a4(c,a*e(d,b))},m),n=a4(c,a[3]),o=b[4];l3(b,bu(b,k),o,c,n,h);return hv(l,b,c,h)}return f}return 0}function
+g(a){return cf(aI,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?Bt(b,a,d,i):Bv;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return a5(c,a*e(d,b))},m),n=a5(c,a[3]),o=b[4];l3(b,bw(b,k),o,c,n,h);return hv(l,b,c,h)}return f}return 0}function
 l4(a,b){var
 c=z(a[15],fM*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-Bx(i,y,h,n){var
+Bw(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aY(b,function(a){return a}),j=g(aQ(function(a){return e(n[2],a)!=0.?1:0}),z),d=dL(a[4],j)?a[4]:ak(cx,b,j),k=L(g(aQ(function(b){var
-c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[7][1]=i[7][1]-aN(200*(k.length-1)|0,a[1][3])|0;var
-r=l4(a,h)*bg(1.,-84);if(0<=a[5])var
-A=dp(a)[3],l=r*e(a[1][7],h)*A;else
+z=aZ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dM(a[4],j)?a[4]:ak(cy,b,j),k=L(f(aR(function(b){var
+c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aJ(200*(k.length-1)|0,a[1][3])|0;var
+r=l4(a,h)*bd(1.,-84);if(0<=a[5])var
+A=dr(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aI(l),m=t?a4(ef,l):t;if(0<U(m)){var
+t=aI(l),m=t?a5(ef,l):t;if(0<V(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bh(a[1],C,D,h),w=bu(a,y),f=q(cK(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;l3(a,w,d,ef,m,f);return hv(i,a,ef,f)}}return 0}function
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bg(a[1],C,D,h),w=bw(a,y),g=q(cL(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;l3(a,w,d,ef,m,g);return hv(i,a,ef,g)}}return 0}function
 hw(b,e,a,h,o){var
 d=hu(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
 p=er*l4(i,a),k=d[3]<p?1:0,g=k?h<fK*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[7][1]?1:0:g,q=l?Bx(b,e,a,d):l,f=q||Bv(b,e,a,h,d);if(f){var
-m=c(b[8],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[8],a)[1+a]=r;var
+l=g?0<b[8][1]?1:0:g,q=l?Bw(b,e,a,d):l,f=q||Bu(b,e,a,h,d);if(f){var
+m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-dq(b,a){return bA(b[4],a)}function
+ds(b,a){return bD(b[4],a)}function
 l5(b){var
 a=l2(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
 l6(a){var
-b=q(cK(a),0.),d=a[14];B(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=V(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
+b=q(cL(a),0.),d=a[14];B(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=S(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
 l7(a){var
 b=[0,0.],f=l5(a),c=l6(a);B(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-By(h,d){var
-f=p(l7,d);i0(function(b,a){return ii(b,a)},f);var
-b=47-ik(z(e(f,((f.length-1)*9|0)/10|0),fM))[2]|0;if(10<=b&&!(60<b)){var
+Bx(h,d){var
+f=p(l7,d);i0(function(b,a){return ih(b,a)},f);var
+b=47-ij(z(e(f,((f.length-1)*9|0)/10|0),fM))[2]|0;if(10<=b&&!(60<b)){var
 g=P(1,b);if(0<=c(d,0)[1][5]){var
-l=dp(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dw){var
+l=dr(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dy){var
 i=P(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-Bz(h,s,M,L){var
-g=L[1],a=dq(s,M)[1];if(bg(1.,48-g|0)<=l7(a))return 0;var
-N=a[2].length-1,t=l5(a),O=l6(a),i=Q(function(b,a){return a4(g,a*e(t,b))},O);Bt(a,g,i);var
+By(h,u,R,P){var
+g=P[1],a=ds(u,R)[1];if(bd(1.,48-g|0)<=l7(a))return 0;var
+S=a[2].length-1,v=l5(a),T=l6(a),i=Q(function(b,a){return a5(g,a*e(v,b))},T);Bs(a,g,i);var
 j=Q(function(b,a){var
-c=e(t,b);return a$(g,a)/c},i),d=q(h[2],0.),y=j.length-1-1|0,u=0.,v=0.,w=0,P=0;if(y<0)var
-D=w,C=v,A=u;else{var
-b=P,n=w,m=v,l=u;for(;;){var
+c=e(v,b);return ba(g,a)/c},i),d=q(h[2],0.),D=j.length-1-1|0,w=0.,y=0.,A=0.,C=0,U=0;if(D<0)var
+H=C,G=A,F=y,E=w;else{var
+b=U,o=C,n=A,m=y,l=w;for(;;){var
 f=e(j,b);if(f!=0.)var
-U=0.<f?e(a[7],b):e(a[6],b),o=m+f*U;else
+Y=0.<f?e(a[7],b):e(a[6],b),Z=m+f*Y,r=n+Math.abs(f)*(e(a[7],b)-e(a[6],b)),p=Z;else
 var
-o=m;var
-I=b<N?1:0;if(I)var
-J=b!==a[4]?1:0,K=J?f!=0.?1:0:J;else
+r=n,p=m;var
+M=b<S?1:0;if(M)var
+N=b!==a[4]?1:0,O=N?f!=0.?1:0:N;else
 var
-K=I;if(K){a5(d,-f,co(h,c(a[2],b)[1+b][1]));var
-V=l+f,r=[0,b,n],p=V}else
+O=M;if(O){a6(d,-f,cr(h,c(a[2],b)[1+b][1]));var
+_=l+f,t=[0,b,o],s=_}else
 var
-r=n,p=l;var
-W=b+1|0;if(y!==b){var
-b=W,n=r,m=o,l=p;continue}var
-D=r,C=o,A=p;break}}if(0.<a[3]){var
-E=a[4],F=c(a[2],E)[1+E][1];a5(d,A,co(h,F));var
-R=e(d,F);B(function(b,a){return x(d,b,a-R)},d)}var
-S=0.,G=ak(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},S,D),k=hv(s,a,g,i);if(k)var
-T=Math.sqrt(z(0.,G+C)),H=[0,[0,k[1][2],d,G,T]];else
+t=o,s=l;var
+$=b+1|0;if(D!==b){var
+b=$,o=t,n=r,m=p,l=s;continue}var
+H=t,G=r,F=p,E=s;break}}if(0.<a[3]){var
+I=a[4],J=c(a[2],I)[1+I][1];a6(d,E,cr(h,J));var
+V=e(d,J);B(function(b,a){return x(d,b,a-V)},d)}var
+W=0.,K=ak(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hv(u,a,g,i);if(k)var
+X=Math.sqrt(z(0.,K+F)),L=[0,[0,k[1][2],d,K,X,G]];else
 var
-H=k;return H}function
-BA(c,a,h,b){var
-d=bg(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+L=k;return L}function
+Bz(c,a,h,b){var
+d=bd(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(z(0.,e(a[8],b)-2.*e(c[2],b)+c[3]));if(h){var
 j=i+f+d;return-(j*j)}var
 g=i-f-d;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(e(a[8],b))+d),m=dp(a),k=e(c[2],b)+m[1]*e(a[1][9],b),n=h?-k:k;return n-l}function
-BB(a,c,d,b){if(0.<c[3]){var
+l=f*(Math.sqrt(e(a[8],b))+d),m=dr(a),k=e(c[2],b)+m[1]*e(a[1][9],b),n=h?-k:k;return n-l}function
+BA(a,c,d,b){if(0.<c[3]){var
 f=e(c[8],b)-2.*e(a[2],b)+a[3]+a[4]*a[4];return d?-f:f}var
-h=dp(c),g=e(a[2],b)+h[1]*e(c[1][9],b);return d?-g:g}function
-BC(d){var
+h=dr(c),g=e(a[2],b)+h[1]*e(c[1][9],b);return d?-g:g}function
+BB(d){var
 h=d[9].length-1,f=q(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=q(l,0.),j=c(d[9],a)[1+a];x(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a5(g,e(c(d[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];a6(g,e(c(d[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
 o=p(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-BD(b,a){if(0.<b[3]){var
-c=0.,d=-V(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
-BE(a){var
-b=0.;return V(function(b,a){return b+Math.abs(a)},b,a)}function
-BF(b,d,r,o){var
-h=dq(d,o),a=h[1];if(a[18])return 0;var
-i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),t=BC(a),u=p(function(b){return BD(a,b)},t),v=V(function(c,b){return z(c,e(a[8],b[1]))},0.,i);function
-w(b,a){return a*g/e(f,b)}var
-j=p(function(a){return Q(w,a)},u),x=1e-300,k=V(function(b,a){return z(b,BE(a))},x,j);if(k*Math.sqrt(v)<nh){var
-l=47-ik(k)[2]|0,y=function(h){var
-b=p(function(a){return a4(l,a)},h);if(0.<a[3]){var
+BC(b,a){if(0.<b[3]){var
+c=0.,d=-S(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
+BD(a){var
+b=0.;return S(function(b,a){return b+Math.abs(a)},b,a)}function
+BE(b,d,t,r){var
+h=ds(d,r),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BB(a),j=p(function(b){return BC(a,b)},u),v=0.,w=S(function(d,c){var
+b=[0,0.];B(function(d,c){var
+e=Math.abs(c)*b_(a,d)/2.;b[1]=b[1]+e;return 0},c);return z(d,b[1])},v,j),x=S(function(c,b){return z(c,e(a[8],b[1]))},0.,i);function
+y(b,a){return a*g/e(f,b)}var
+k=p(function(a){return Q(y,a)},j),A=1e-300,l=S(function(b,a){return z(b,BD(a))},A,k);if(l*Math.sqrt(x)<nh){var
+n=47-ij(l)[2]|0,C=function(h){var
+b=p(function(a){return a5(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
-i=s(V(m,0,b)),f=a[4];c(b,f)[1+f]=i}var
+i=s(S(m,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=q(d[1].length-1,0),j=d[5];B(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aE(g)},n=a4(2*(l+b[4]|0)|0,g*g);if(0<U(n)){var
-A=q(b[2],0);return[0,[0,n,F(y,aE(j)),A,h,r,0]]}return 0}return 0}function
-BG(c,k,b,r){var
-d=c[5],a=c[4][1],g=dl(a,b),h=d[4];if(0.<a[3])var
-i=function(b){return e(g,b)-e(a[13],b)},j=e(a[8],b)-2.*e(d[2],b)+d[3],l=i,f=j;else
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aE(g)},o=a5(2*(n+b[4]|0)|0,g*g);if(0<V(o)){var
+D=q(b[2],0);return[0,[0,o,F(C,aE(k)),w,D,h,t,0]]}return 0}return 0}function
+BF(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dn(a,c),i=d[4];if(0.<a[3])var
+g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
-m=function(a){return e(g,a)},n=e(a[8],b),l=m,f=n;return function(t,s){var
-c=t,i=s;for(;;){if(c!==g.length-1){var
-j=0;if(0<c){var
-m=h*Math.sqrt(z(0.,i));if(0.<a[3])var
-n=f+h*h,u=2.*m,v=k?-n:n,o=v-u;else
+m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
+b=v,g=u;for(;;){var
+m=0<b?1:0;if(m){var
+w=t*(2.*Math.sqrt(b*z(0.,f-g))),n=i*Math.sqrt(z(0.,g))+w;if(0.<a[3])var
+o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-w=e(a[1][9],b),x=dp(a)[1]*w,q=e(d[2],b)+x,y=k?-q:q,o=y-m;if(!(r<=o))j=1}else
-j=1;if(j){var
-p=l(c),c=c+1|0;i-=p*p;continue}}return[0,c,fM*f<i?1:0]}}(0,f)}function
-hx(l,e,k,a,j,i,d){if(e){var
-b=e[1];if(b[4]===j[1]&&!(0<=c(l[6],a)[1+a])){var
-f=BG(b,k,a,i),h=f[1];if(f[2]&&0<h){b[6]=[0,[0,a,h,d],b[6]];return 0}return g(d,0)}}return g(d,0)}function
-BH(a){return h9*a}function
-BI(a){return 1.5+0.2*a}function
-BJ(a){return 4.+0.04*aN(a+1|0,a+1|0)}function
-BK(a){var
-d=aj(a[2]),e=q(d+1|0,0),k=a[4][1][2].length-1,l=((a[3].length-1+64|0)-1|0)/64|0,m=a[6];a6(function(b){var
+A=e(a[1][9],c),B=dr(a)[1]*A,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+j=s<=p?1:0}else
+var
+j=m;if(!j&&b!==h.length-1){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fM*f<g?1:0]}}(0,f)}function
+hx(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
+a=i[1],g=BF(a,p,d,o),j=g[1],k=1-a[5][1][18];if(k){var
+l=0<j?1:0;if(l)var
+m=br(b),r=bx===m?b[1]:aN===m?cg(b):b,h=a[5]===r?1:0;else
+var
+h=l}else
+var
+h=k;if(g[3]){var
+n=0;if(!g[2]&&!h)n=1;if(!n){a[7]=[0,[0,d,j,e],a[7]];return 0}}return f(e,0)}return f(e,0)}function
+BG(b,a){return h8*aJ(b,a+1|0)}function
+BH(a){return 3.+0.4*a}function
+BI(a){return 4.+0.04*aJ(a+1|0,a+1|0)}function
+BJ(a){var
+d=aj(a[2]),e=q(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a7(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
-b=p,j=o,f=n;for(;;){var
-s=BI(b),t=BJ(k)-s,u=b*BH(l),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
-b=w,j=h,f=v;continue}break}}var
-r=a[6];a6(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
-f=aq(c(a[3],b)[1+b],e);c(a[3],b)[1+b]=f;return 0},r);a[6]=0;return 0}function
+b=p,j=o,g=n;for(;;){var
+s=BH(b),t=BI(k)-s,u=BG(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+b=w,j=h,g=v;continue}break}}var
+r=a[7];a7(function(d){var
+e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
+g=aq(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
 l8(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
 l9(f,w,e,l,v){function
 m(a){var
 b=l8(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cP,a=h9,y=dw,x=0.;for(;;){if(0<n){var
+d=2.*w+e,n=cQ,a=h8,y=dy,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5771,37 +5780,37 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/h5:(g+j)/2.;var
+k=g==0.?a/h4:(g+j)/2.;var
 G=Math.abs(k-a)<=fK*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[al,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
 l_(f,h,a,e){if(h==Y){var
 c=e/(2.*a);return[al,-(e*c)/2.,c*c,-c,fJ*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[al,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cQ/i]}function
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[al,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cR/i]}function
 l$(a){return[al,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-BL(e,f,c,b){var
+BK(e,f,c,b){var
 a=f[2],d=f[1];if(Y<d&&a<M){var
 g=a-d;return c*(d+a)-b<0.?l$(l9(e,-a,g,c,-b)):l9(e,d,g,c,b)}return a<M?l$(l_(e,-a,c,-b)):l_(e,d,c,b)}function
-BM(b,g,a){var
+BL(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==M)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=l8(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cQ/(b*(1./(e*e)+1./(f*f)))]}function
+h=l8(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cR/(b*(1./(e*e)+1./(f*f)))]}function
 eh(c,d,b){var
-a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
-h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
+a=[0,f(b,c[2])],g=c[1];B(function(g,c){var
+h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
 hy(b,a){var
-c=bE(b[2][2]),d=b[1];B(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?a5(c,e(a,b),f[2]):d},d);return c}function
+c=bH(b[2][2]),d=b[1];B(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?a6(c,e(a,b),f[2]):d},d);return c}function
 ma(a){var
 b=a[3][1]==Y?1:0,c=b||(a[3][2]==M?1:0);return c}function
-BN(a,c){var
+BM(a,c){var
 d=eh(a,c,function(a){return a[1]}),j=hy(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,eh(a,c,function(a){return a[3]})];dN(function(c){if(0.<d)var
-e=f(c,z(i,aZ(h,c/(2.*d))));else
+b=[0,eh(a,c,function(a){return a[3]})];dO(function(c){if(0.<d)var
+e=f(c,z(i,a0(h,c/(2.*d))));else
 if(ma(a))var
 e=Y;else
 var
-g=f(c,h),e=aZ(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+g=f(c,h),e=a0(f(c,i),g);b[1]=b[1]+e;return 0},j);var
 k=a[1];B(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
@@ -5811,7 +5820,7 @@ g=f;return g},k);return b[1]}function
 mb(b,m,d){var
 j=d.length-1,n=eh(b,d,function(a){return a[1]}),f=hy(b,d);if(ma(b)&&n<=0.)return 0;var
 g=[0,eh(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=iY(j,j,0.);B(function(o,s){var
-d=BL(m,b[3],n,s);g[1]=g[1]+d[1];var
+d=BK(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);x(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -5823,11 +5832,11 @@ f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=BM(m,f[4],e(d,a));g[1]=g[1]+b[1];x(h,a,e(h,a)+b[2]);var
+b=BL(m,f[4],e(d,a));g[1]=g[1]+b[1];x(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return x(i[1+a],a,k)},l);var
 a=aI(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
 mc(o,n){var
-l=n.length-1,h=p(bE,o),q=l-1|0,C=0;if(!(q<0)){var
+l=n.length-1,h=p(bH,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
@@ -5842,7 +5851,7 @@ T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=bE(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bH(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 v=b-1|0,J=0;if(!(v<0)){var
 j=J;for(;;){var
@@ -5862,27 +5871,27 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);x(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-BO=12;function
-BP(d,b,n,m){var
+BN=12;function
+BO(d,b,n,m){var
 a=n,f=m;for(;;){var
 h=0===f?0:mb(d,b,a);if(h){var
 g=h[1],i=g[2],o=g[1],j=mc(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bL)return 0;var
+a=j;for(;;){if(a<bN)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<M?1:0,f=h||(0.<a?1:0);if(f)var
 i=Y<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cd(function(a){return a},k),l=i+m3*a*o-fK*Math.abs(i),h=g?mb(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fG*b<k){var
+g=f;return g},f),g=cf(function(a){return a},k),l=i+m3*a*o-fK*Math.abs(i),h=g?mb(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fG*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-BQ=3;function
-BR(b,a){var
-g=a.length-1,d=0.,f=V(function(b,a){return z(b,Math.abs(a))},d,a),i=p(function(a){return bL*f<Math.abs(a)?1:0},a);function
+BP=3;function
+BQ(b,a){var
+g=a.length-1,d=0.,f=S(function(b,a){return z(b,Math.abs(a))},d,a),i=p(function(a){return bN*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
 l=d-1|0,f=q(g,0.),m=eh(b,a,function(a){return a[1]}),h=iY(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=aZ(i[2],j),d=z(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=a0(i[2],j),d=z(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
 t=d*e(c(b[1],a)[1+a][2],h),u=d*d*c(b[1],a)[1+a][1]-t;x(n,a,e(n,a)-u);var
 v=0,l=d==j?a:-1;if(!(l<0)){var
@@ -5902,25 +5911,25 @@ b=p;continue}break}}var
 m=x(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),p);var
-r=mc(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),BQ)}function
-BT(b,a){var
-c=F(function(b){return p(function(a){return bg(EO(bg(a,b)),-b|0)},a)},BS);return[0,BR(b,a),c]}function
-BU(a,c){function
+r=mc(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),BP)}function
+BS(b,a){var
+c=F(function(b){return p(function(a){return bd(EP(bd(a,b)),-b|0)},a)},BR);return[0,BQ(b,a),c]}function
+BT(a,c){function
 d(a){return aI(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=z(d(b[1]),e);return z(c,z(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,Y],i=V(g,z(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,Y],i=S(g,z(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=BN(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=BM(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=BP(a,b*i,c,BO);f(d);var
-e=h6<b?1:0;if(e){b/=10.;var
+d=BO(a,b*i,c,BN);f(d);var
+e=h5<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
-a=Math.abs(c)<dv?1:0;if(a){var
+a=Math.abs(c)<dx?1:0;if(a){var
 e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-BV=64;function
-BW(a,j){var
+BU=64;function
+BV(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5934,64 +5943,64 @@ var
 d=b}else
 var
 d=f;return d}function
-BX(a){var
+BW(a){var
 d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
 md(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=p(function(a){return a$(h,a)},f),i=[al,0.,M],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+g=f(a[5],b),h=a[4],d=p(function(a){return ba(h,a)},g),i=[al,0.,M],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
 k=[al,0.,M],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-BY(b,a){function
-c(c,a){return a?a$(b[4],a[1]):c}var
+BX(b,a){function
+c(c,a){return a?ba(b[4],a[1]):c}var
 d=c(Y,a[10]),e=c(M,a[11]);if(2===b[1]){var
 f=e<=0.?0.:M,g=0.<=d?0.:Y;return[al,g,f]}return[al,d,e]}function
-BZ(f,c){var
+BY(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return B0;var
+b!=="number"){if(2!==b[0])return BZ;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dk(a3(f[4],h,g))]}}return 0}var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dm(a4(f[4],h,g))]}}return 0}var
 me=64;function
-B1(a){var
+B0(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(aW(a[8])-1|0)|0;return 1}function
-B2(d,f,b){var
+b!=="number"&&2!==b[0])return 129-(aX(a[8])-1|0)|0;return 1}function
+B1(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
 e=function(b,a){return a?n(d[17],a[1],v):b},b=md(d,c),f=e(M,a[4]),g=[al,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],p=g(aQ(x),y),m=g(bi(w),p);if(BW(f,b)&&0===po(m,p)&&!(0<eK(m,BV))){var
-h=[bK,function(a){return f7(e9(f),0)}],r=function(a,d){var
-e=b[5],g=bA(b[6],a),i=b[1],c=cb(h),j=cs===c?h[1]:bK===c?dR(h):h;return kK(f,b,j,i,a,d,g,e)},C=BX(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=BY(d,f),i=BZ(d,f),z=function(a){return md(d,a)},E=aJ(d[2],z),j=i?[0,[0,cQ,q(d[3],0.),i[1],[al,0.,M]]]:[0],l=cc(L(m),j),A=aY(o.length-1,function(a){return a});return g(bi(function(h){if(h===b[1])return 0;var
+y=b[4],p=f(aR(x),y),m=f(bj(w),p);if(BV(g,b)&&0===pn(m,p)&&!(0<eK(m,BU))){var
+h=[aN,function(a){return f7(e9(g),0)}],r=function(a,d){var
+e=b[5],f=bD(b[6],a),i=b[1],c=br(h),j=bx===c?h[1]:aN===c?cg(h):h;return kK(g,b,j,i,a,d,f,e)},C=BW(g),o=L(F(L,g[13])),t=b[1],D=c(o,t)[1+t],u=BX(d,g),i=BY(d,g),z=function(a){return md(d,a)},E=aK(d[2],z),j=i?[0,[0,cR,q(d[3],0.),i[1],[al,0.,M]]]:[0],l=ce(L(m),j),A=aZ(o.length-1,function(a){return a});return f(bj(function(h){if(h===b[1])return 0;var
 p=Q(function(b,d){var
-e=g(C,b);return a(k(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
-t(a){return 0<=U(a)?a:s(a)}var
-v=V(function(b,a){return 0<aD(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(d[3],0.),0.,u]],m=V(function(f,g){var
-a=f[2],d=f[1],b=a3(0,g,v),e=c(E,d)[1+d];if(b!=0.)a5(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,l,m,u],H=Q(function(c,b){var
+e=f(C,b);return a(k(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
+t(a){return 0<=V(a)?a:s(a)}var
+v=S(function(b,a){return 0<aD(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(d[3],0.),0.,u]],m=S(function(f,g){var
+a=f[2],d=f[1],b=a4(0,g,v),e=c(E,d)[1+d];if(b!=0.)a6(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,l,m,u],H=Q(function(c,b){var
 a=b[4];if((l.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dv}return 0.}return a[2]==M?fG:a[1]==Y?-0.1:0.},l);function
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dx}return 0.}return a[2]==M?fG:a[1]==Y?-0.1:0.},l);function
 x(d,b){var
-c=aI(b);return c?a(a4(d,b),v):c}var
+c=aI(b);return c?a(a5(d,b),v):c}var
 y=l.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+B1(f)|0,d);var
-c=aY(y,function(b){return x(me,e(a,b))});return[0,P(1,me),c,b]}var
-A=BU(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+B0(g)|0,d);var
+c=aZ(y,function(b){return x(me,e(a,b))});return[0,P(1,me),c,b]}var
+A=BT(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=F(z,BT(w,A)),B=f7(eJ(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-B3(h,c,a){var
+I=F(z,BS(w,A)),B=f7(eJ(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+B2(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
 2:return 0.<a?-Math.log(a)/c:M}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=a3(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):M;case
+d=b[1],e=Math.exp(a),i=a4(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):M;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a3(0,f[1],f[2]);return br}return br}function
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a4(0,f[1],f[2]);return bt}return bt}function
 mg(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
@@ -6004,36 +6013,36 @@ var
 j=b;return j}function
 i(d,c){var
 b=d1(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];a6(function(a){switch(a[0]){case
+k=a[4];a7(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];a6(function(a){c(f,a)[1+a]=1;return 0},l);var
+f=q(b,0),l=a[1];a7(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
 hz=14;function
 mh(c,e,a){function
-f(b,a){return 0<e?m(b,a):k(b,a)}var
-h=50,i=0<=U(a)?a:s(a),b=ch(i,h),d=0<U(b)?b:1;function
+g(b,a){return 0<e?m(b,a):k(b,a)}var
+h=50,i=0<=V(a)?a:s(a),b=ck(i,h),d=0<V(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
+e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
 d=e,b=P(b,2),a=a-1|0;continue}}function
 l(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=f(d,b);if(0!==a&&g(c,e)){var
+e=g(d,b);if(0!==a&&f(c,e)){var
 d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,f){var
-d=i,e=h,a=f;for(;;){var
-b=ch(m(d,e),1);if(0!==a&&0!==aD(b,d)&&0!==aD(b,e)){if(g(c,b)){var
+n(i,h,g){var
+d=i,e=h,a=g;for(;;){var
+b=ck(m(d,e),1);if(0!==a&&0!==aD(b,d)&&0!==aD(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,l(a,d,hz)]:j(a,d,hz);return cz(function(a){return n(a[1],a[2],hz)},o)}function
-B4(h,g,i,J,I,d){var
-j=h[2],p=mg(i,J,j,d),s=p[3],u=p[2],v=p[1],w=L(b2(g)),r=i[1],M=n(h[17],1,1);function
+o=f(c,a)?[0,l(a,d,hz)]:j(a,d,hz);return cA(function(a){return n(a[1],a[2],hz)},o)}function
+B3(h,g,i,J,I,d){var
+j=h[2],p=mg(i,J,j,d),s=p[3],u=p[2],v=p[1],w=L(b4(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(v,a)[1+a];if(b){var
-e=a3(0,b[1],i[2]),d=c(w,a)[1+a][1];return B3(g,a3(0,d[1],d[2]),e)}return br}var
-l=aJ(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+e=a4(0,b[1],i[2]),d=c(w,a)[1+a][1];return B2(g,a4(0,d[1],d[2]),e)}return bt}var
+l=aK(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
 c=aI(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},l);function
 y(b,a,g){var
 h=b!==a?1:0,i=h?aI(e(l,a)):h;if(i)var
@@ -6043,7 +6052,7 @@ m=i;return m}var
 A=j-1|0,N=0;if(!(A<0)){var
 b=N;for(;;){var
 R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-G=j-1|0,T=co(h,b),U=0;if(!(G<0)){var
+G=j-1|0,T=cr(h,b),U=0;if(!(G<0)){var
 f=U;for(;;){var
 H=Math.sqrt(z(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(u,b)[1+b])y(f,b,H);if(c(s,b)[1+b])y(b,f,H);var
 W=f+1|0;if(G!==f){var
@@ -6060,26 +6069,26 @@ k=c(w,a)[1+a],b=d9(g,r,i[2],i[3],I,k,j);if(b){var
 e=b[1];if(d)return aD(e[2],f)<0?1:0;var
 h=0<aD(e[1],f)?1:0}else
 var
-h=b;return h},n=a$(0,r),h=x(a)*n,j=aI(h);if(j){var
-o=a4(0,h),p=d?-1:1;return mh(m,p,o)}return j}}return 0},C),E=L(g[9]),F=de(g,1),O=aE(Q(function(e,o){var
+h=b;return h},n=ba(0,r),h=x(a)*n,j=aI(h);if(j){var
+o=a5(0,h),p=d?-1:1;return mh(m,p,o)}return j}}return 0},C),E=L(g[9]),F=dg(g,1),O=aE(Q(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=de(g,f[1]),p=c(E,b)[1+b],i=a(r,gZ(c(E,e)[1+e],p)),j=m(h,i),l=a2(P(a(h,i),2)),q=d?K(m(j,l),F):t(k(j,l),F),n=[0,[0,b,q]];else
+h=dg(g,f[1]),p=c(E,b)[1+b],i=a(r,gZ(c(E,e)[1+e],p)),j=m(h,i),l=a3(P(a(h,i),2)),q=d?K(m(j,l),F):t(k(j,l),F),n=[0,[0,b,q]];else
 var
 n=f;return n},o));return[0,aE(D),O]}function
-B5(d,c,a){var
+B4(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:br;case
-4:return 0.<=a?a:br}return br}function
+2:return 0.<a?1.+Math.log(a)/c:bt;case
+4:return 0.<=a?a:bt}return bt}function
 mj(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(z(0.,1.-b*b)),d=Math.sqrt(z(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,br,br]:a<b?[0,aZ(1.,b*a+c*d),b-a*c/d]:[0,br,br]}function
-B6(l,h,j,I,H,d){var
-i=l[2],r=mg(j,I,i,d),u=r[3],v=r[2],w=r[1],x=L(b2(h)),f=j[1],n=aJ(i,function(a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(z(0.,1.-b*b)),d=Math.sqrt(z(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bt,bt]:a<b?[0,a0(1.,b*a+c*d),b-a*c/d]:[0,bt,bt]}function
+B5(l,h,j,I,H,d){var
+i=l[2],r=mg(j,I,i,d),u=r[3],v=r[2],w=r[1],x=L(b4(h)),f=j[1],n=aK(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a3(0,b[1],j[2]),d=c(x,a)[1+a][1];return B5(h,a3(0,d[1],d[2]),e)}return br});function
+e=a4(0,b[1],j[2]),d=c(x,a)[1+a][1];return B4(h,a4(0,d[1],d[2]),e)}return bt});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=aJ(i,function(a){var
+o=aK(i,function(a){var
 b=y(a)?e(n,a):d?e(l[11],a):e(l[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
@@ -6089,7 +6098,7 @@ k=h;return k}var
 A=i-1|0,J=0;if(!(A<0)){var
 b=J;for(;;){var
 O=c(v,b)[1+b],R=O||c(u,b)[1+b];if(R){var
-F=co(l,b),G=i-1|0,S=0;if(!(G<0)){var
+F=cr(l,b),G=i-1|0,S=0;if(!(G<0)){var
 g=S;for(;;){if(c(v,b)[1+b])z(g,b,e(F,g));if(c(u,b)[1+b])z(b,g,e(F,g));var
 U=g+1|0;if(G!==g){var
 g=U;continue}break}}}var
@@ -6104,49 +6113,49 @@ l=c(x,a)[1+a],b=d$(h,f,j[2],j[3],H,l,k);if(b){var
 e=b[1];if(d)return aD(e[2],g)<0?1:0;var
 i=0<aD(e[1],g)?1:0}else
 var
-i=b;return i},o=a$(0,f),i=e(n,a)*o,k=aI(i);if(k){var
-p=a4(0,i),q=d?1:-1;return mh(m,q,p)}return k}return 0},C),s=L(h[9]),M=p(function(a){return[bK,function(b){return e8(h,a)}]},s);function
+i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aI(i);if(k){var
+p=a5(0,i),q=d?1:-1;return mh(m,q,p)}return k}return 0},C),s=L(h[9]),M=p(function(a){return[aN,function(b){return e8(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=cb(a);return cs===d?a[1]:bK===d?dR(a):a}var
+a=c(M,b)[1+b],d=br(a);return bx===d?a[1]:aN===d?cg(a):a}var
 N=aE(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=mj(d,e(co(l,b),g),x),z=a$(0,f),o=y[2]*z,v=0;if(aI(o)&&0.<=o){var
-i=a4(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=g0(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a2(a(p,m(k(p,P(a(i,F),1)),G))),r=a(i,j[1]),H=d?t(k(r,q),f):K(m(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+x=e(n,b),y=mj(d,e(cr(l,b),g),x),z=ba(0,f),o=y[2]*z,v=0;if(aI(o)&&0.<=o){var
+i=a5(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=g0(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a3(a(p,m(k(p,P(a(i,F),1)),G))),r=a(i,j[1]),H=d?t(k(r,q),f):K(m(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
 u=j;return u},o));return[0,aE(D),N]}function
-B7(a){var
-b=a[4];return dK(function(a){return 0===a[0]?0:1},b)}function
+B6(a){var
+b=a[4];return c0(function(a){return 0===a[0]?0:1},b)}function
 mk(d,a,c){var
-b=B7(c);if(b)switch(d[1]){case
+b=B6(c);if(b)switch(d[1]){case
 0:return kL(a);case
 1:return 0;default:return kN(a)}return b}var
-cL=[0,mf,mf,mi,mi];function
-B8(b,d,a,c){if(mk(b,d,c)){var
+cM=[0,mf,mf,mi,mi];function
+B7(b,d,a,c){if(mk(b,d,c)){var
 e=e4(a[2],a[3]),f=function(f){var
 g=mW(f,b,d,a,c,e,1);return[0,mW(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(B6);return[0,cL[1],cL[2],g[1],g[2]]}var
-h=f(B4);return[0,h[1],h[2],cL[3],cL[4]]}return cL}function
+g=f(B5);return[0,cM[1],cM[2],g[1],g[2]]}var
+h=f(B3);return[0,h[1],h[2],cM[3],cM[4]]}return cM}function
 ml(h){var
-j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),l=q(e,0),f=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
+j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),l=q(e,0),g=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-x=V(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
+x=S(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
 p=function(d,a){var
-e=c(c(h,d)[1+d],a)[1+a],f=c(l,a)[1+a];return k(m(c(b,d)[1+d],f),e)},n=aJ(e,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
+e=c(c(h,d)[1+d],a)[1+a],f=c(l,a)[1+a];return k(m(c(b,d)[1+d],f),e)},n=aK(e,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
 i=u;for(;;){var
 n=e-1|0,l=-1,v=0;if(n<0)var
 b=l;else{var
-d=v,g=l;for(;;){var
+d=v,f=l;for(;;){var
 r=1-c(k,d)[1+d];if(r){var
-s=g<0?1:0;if(s)var
+s=f<0?1:0;if(s)var
 j=s;else
 var
-A=c(h,g)[1+g],j=gq(c(h,d)[1+d],A)}else
+A=c(h,f)[1+f],j=gq(c(h,d)[1+d],A)}else
 var
 j=r;var
-t=j?d:g,z=d+1|0;if(n!==d){var
-d=z,g=t;continue}var
+t=j?d:f,z=d+1|0;if(n!==d){var
+d=z,f=t;continue}var
 b=t;break}}var
-o=c(f,b)[1+b];c(k,b)[1+b]=1;if(0<=o){var
+o=c(g,b)[1+b];c(k,b)[1+b]=1;if(0<=o){var
 p=e-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(k,a)[1+a]){var
 x=B(o,a),q=m(c(h,b)[1+b],x);if(gq(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
@@ -6154,88 +6163,88 @@ y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
 e=c(b,a)[1+a];return k(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=k(b[1+a],A);var
-B=t[2];a6(function(g){return function(a){var
-h=g(a),d=c(f,a)[1+a],i=k(c(b,d)[1+d],h),e=f[1+a];c(b,e)[1+e]=i;var
-j=g(a);l[1+a]=m(c(l,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
+B=t[2];a7(function(f){return function(a){var
+h=f(a),d=c(g,a)[1+a],i=k(c(b,d)[1+d],h),e=g[1+a];c(b,e)[1+e]=i;var
+j=f(a);l[1+a]=m(c(l,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
-d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
-a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,s)(i));var
+d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
+a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=aE(f),w=dJ(function(b,a){return[0,a,b]},v);return g(aQ(function(a){return 0<=a[1]?1:0}),w)}function
-B9(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return aJ(c(a,0)[1].length-1,b)}function
-B_(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ml(a);var
-b=ml(B9(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-B$(f,b,e,r){function
-j(a){return L(bA(f[13],a))}var
-s=j(b[1]),l=dO(k,j(r),s),h=L(lm(f,b,e));function
+v=aE(g),w=dL(function(b,a){return[0,a,b]},v);return f(aR(function(a){return 0<=a[1]?1:0}),w)}function
+B8(a){function
+b(b){return p(function(a){return c(a,b)[1+b]},a)}return aK(c(a,0)[1].length-1,b)}function
+B9(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return ml(a);var
+b=ml(B8(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+B_(g,b,e,r){function
+j(a){return L(bD(g[13],a))}var
+s=j(b[1]),l=dP(k,j(r),s),h=L(lm(g,b,e));function
 t(a){var
-b=0<U(c(l,a)[1+a])?1:0;return b?gq(c(h,a)[1+a],e):b}function
+b=0<V(c(l,a)[1+a])?1:0;return b?gq(c(h,a)[1+a],e):b}function
 u(a){return a}var
-v=aY(f[2],u),i=L(g(aQ(t),v));function
+v=aZ(g[2],u),i=L(f(aR(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=g(bi(w),x),y=F(function(a){return a[1]},m),n=pn(function(b,a){return ok(b,a)},y);function
+x=b[4],m=f(bj(w),x),y=F(function(a){return a[1]},m),n=pm(function(b,a){return ok(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dL(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dM(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(e,f,b){if(gr(e,c(h,b)[1+b])&&!dL([0,f,b],m)){var
+A(e,f,b){if(gr(e,c(h,b)[1+b])&&!dM([0,f,b],m)){var
 g=k(e,c(h,b)[1+b]);return a(c(l,b)[1+b],g)}return d}function
 B(a){var
 c=ha(b,e,a);return p(function(b){return A(c,a,b)},i)}var
-q=L(cy(n,z)),C=B_(p(B,q));return F(function(a){var
+q=L(cz(n,z)),C=B9(p(B,q));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
 ei(f,e){var
 b=[0,d];B(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=m(b[1],g);return 0},f);return b[1]}function
-Ca(b){var
-f=b.length-1,e=Q(function(b,a){return cc(a,aJ(f,function(c){var
+B$(b){var
+f=b.length-1,e=Q(function(b,a){return ce(a,aK(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(l,j){var
 b=l,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return eL(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===U(h))return[1,b];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===V(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dG(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dI(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 q=d+1|0;if(i!==d){var
 d=q;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Cb(d){var
+Ca(d){var
 a=d;for(;;){var
-b=Ca(p(function(b){return function(a){return p(function(b){return ei(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=B$(p(function(b){return function(a){return p(function(b){return ei(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aE(a),a=L(bS(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Cc(b,l,q,e,p,d){var
+e=b[1],f=aE(a),a=L(bU(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+Cb(b,l,q,e,p,d){var
 m=P(q,1),c=l[8];function
 n(c){var
-a=g(b[5],c);return ei(a,a)}function
-f(a){return dG(P(a,e),m)}function
+a=f(b[5],c);return ei(a,a)}function
+g(a){return dI(P(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aK(l),i=dG(f(a(e,a(c,g(p,h)))),j);else
+j=aL(l),i=dI(g(a(e,a(c,f(p,h)))),j);else
 var
-i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
+i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dG(f(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=g(b[5],j);return[0,dO(k,g(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dI(g(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=f(b[5],j);return[0,dP(k,f(b[5],i),r),q]}if(b[1])var
 t=0,u=F(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Cb(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+j=Ca(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
 hA(a){return P(a[2],a[5])}function
-Cd(h,s,b,f,r){var
+Cc(h,s,b,g,r){var
 t=b[1],u=p(function(a){var
-b=ei(f,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return ei(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];B(function(e,b){var
+b=ei(g,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return ei(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];B(function(e,b){var
 f=b[1];return B(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=m(c(d,b)[1+b],g);return 0},f)},y);var
 e=hA(b),i=b[4];if(i)var
-j=i[1],l=s[8],z=g(h[5],j[1]),n=dO(function(c,b){return k(c,a(e,b))},d,z),A=ei(n,n),C=b[6],D=a(e,e),E=a(a(l,l),D),o=k(dG(a(j[2],E),C),A);else
+j=i[1],l=s[8],z=f(h[5],j[1]),n=dP(function(c,b){return k(c,a(e,b))},d,z),A=ei(n,n),C=b[6],D=a(e,e),E=a(a(l,l),D),o=k(dI(a(j[2],E),C),A);else
 var
 o=a(r,a(b[2],b[2]));var
 q=0===h[1]?1:0,F=q?o:q;return[0,aE(d),F]}var
-Ce=12;function
+Cd=12;function
 mm(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
@@ -6243,26 +6252,26 @@ a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-Cf(c,b){var
+Ce(c,b){var
 a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-Cg(b,d){var
+Cf(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return cc(a,[al,0.])};return[0,function(b){return Cf(a,b)},f]}function
+f=function(b){return ce(a,[al,0.])};return[0,function(b){return Ce(a,b)},f]}function
 g(c){return Q(function(c,d){var
 f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mm(a,b)},g]}function
 mn(a){var
 b=a[14],c=0;return ak(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-Ch(b,a){var
+Cg(b,a){var
 c=q(b[3],a[1]),d=a[2];function
 e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mm(c,a)},e,Y,d]}function
-Ci(b,h,c,o){function
-i(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=g(bi(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],g=Cg(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(M,a[4]),f=e-d<fE*h?1:0,l=(d+e)/2.,m=et*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mn(b),f=a?[0,Ch(b,a[1]),0]:a;return cy(e,f)}function
-Cj(b,a){return aZ(h9*(a[6]-a[5]),bL*b)}function
+Ch(b,g,c,o){function
+h(d,a){return a?n(b[17],a[1],c[3]):d}var
+d=c[4],e=f(bj(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=Cf(b,c),j=i[2],k=i[1],d=h(Y,a[3]),e=h(M,a[4]),f=e-d<fE*g?1:0,l=(d+e)/2.,m=et*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mn(b),i=a?[0,Cg(b,a[1]),0]:a;return cz(e,i)}function
+Ci(b,a){return a0(h8*(a[6]-a[5]),bN*b)}function
 mo(e,a,d){var
-b=g(a[3],d),c=Cj(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-Ck(d,h){var
+b=f(a[3],d),c=Ci(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+Cj(d,h){var
 j=h.length-1,k=q(j,-1),n=j-1|0,y=0;if(!(n<0)){var
 a=y;for(;;){var
 p=j-1|0,o=-1,A=0;if(p<0)var
@@ -6278,10 +6287,10 @@ m=u;var
 w=m?g:i,I=g+1|0;if(p!==g){var
 g=I,i=w;continue}var
 f=w;break}}var
-l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=et*V(function(b,a){return z(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=et*S(function(b,a){return z(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
-t=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a5(d[1+b],t,G);x(h,b,e(h,b)-t*e(h,f))}var
+t=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a6(d[1+b],t,G);x(h,b,e(h,b)-t*e(h,f))}var
 H=b+1|0;if(s!==b){var
 b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
@@ -6290,148 +6299,151 @@ f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
 mp(m,h,b,a){function
 d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return mo(h,a,b)!=0.?1:0}}(a),b);if(cd(aI,a)){if(dL(1,e)){if(0===d)return 0;var
+e=F(function(b){return function(a){return mo(h,a,b)!=0.?1:0}}(a),b);if(cf(aI,a)){if(dM(1,e)){if(0===d)return 0;var
 j=m?iP(function(b,a){var
-c=b||a;return c},i,e):e,r=iR(b,j),k=g(bi(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mo(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bE(a),u=Ck(t,s);B(function(d,e){return function(a,b){return a5(e,-b,c(d,a)[1+a])}}(f,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Ce,F(function(a){return 0},b),a)}function
+c=b||a;return c},i,e):e,r=iR(b,j),k=f(bj(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),g=L(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mo(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(g),g),l=bH(a),u=Cj(t,s);B(function(d,e){return function(a,b){return a6(e,-b,c(d,a)[1+a])}}(g,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Cd,F(function(a){return 0},b),a)}function
 mq(c,b,a){var
 d=mp(1,c,b,a);return d?[0,d[1]]:mp(0,c,b,a)}function
-Cl(f,k,j,i){var
+Ck(f,k,j,i){var
 a=k[1][1],l=hu(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
 h(c,a){return B(function(a,d){return x(b,a,e(b,a)+c*d)},a)}function
-n(b){return b8(a,b)}if(0.<g){var
-s=n(i);h(bu(a,j)/g,s);var
+n(b){return b$(a,b)}if(0.<g){var
+s=n(i);h(bw(a,j)/g,s);var
 t=a[2];B(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},t)}if(0<=a[5]){var
-u=bA(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
+u=bD(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
 d=v;for(;;){x(b,d,e(b,d)+u);var
 w=d+1|0;if(o!==d){var
 d=w;continue}break}}}else{var
 p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-mr=bg(1.,60);function
-Cm(c,e,b){if(0===c[1]){var
+mr=bd(1.,60);function
+Cl(c,e,b){if(0===c[1]){var
 a=ak(function(c,a){var
-d=a[6]==M?a[5]:(a[5]+a[6])/2.;return aZ(c,d-g(a[3],b))},M,e),d=0.<a?1:0,f=d?aI(a):d;if(f)x(b,c[3],Math.sqrt(a));return b}return b}function
-Cn(f,k,a,i,d,b){var
-g=a[1][1],h=hu(i,d,a)[2],j=1.,l=V(function(b,a){return z(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+d=a[6]==M?a[5]:(a[5]+a[6])/2.;return a0(c,d-f(a[3],b))},M,e),d=0.<a?1:0,g=d?aI(a):d;if(g)x(b,c[3],Math.sqrt(a));return b}return b}function
+Cm(f,k,a,i,d,b){var
+g=a[1][1],h=hu(i,d,a)[2],j=1.,l=S(function(b,a){return z(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=aZ(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<hX*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==M?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+j=a0(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<hW*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==M?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
 ms(b,e){function
 d(a){return O(a,a)}var
-a=q(b[3]+1|0,0.),c=[0,0.];a6(function(b){var
-e=b[2],f=b[1];a5(a,-f,e);var
+a=q(b[3]+1|0,0.),c=[0,0.];a7(function(b){var
+e=b[2],f=b[1];a6(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){x(a,b[3],0.);var
 f=d(a),g=Math.sqrt(z(0.,c[1]-f));x(a,b[3],g)}return a}var
-Co=hX;function
+Cn=hW;function
 mt(k,a,b,d){if(2<=a[1])var
-l=(aW(k[8])-1|0)+b|0,f=function(a){return a4(l,a)};else
+l=(aX(k[8])-1|0)+b|0,g=function(a){return a5(l,a)};else
 var
-q=a[4]+b|0,f=function(a){return a4(q,a)};var
+q=a[4]+b|0,g=function(a){return a5(q,a)};var
 h=eL(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=g(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
-f=e(o,b),g=c(n,b)[1+b];return d+(a$(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a4(2*(a[4]+b|0)|0,j*j);return[0,p(f,i),m]}function
-mv(b,a,f,c,i){var
-d=dn(f),e=Ci(a,d,c,i),p=f[1],q=0.,r=V(function(b,a){return z(b,a[3]-a[2])},q,p),l=0===a[1]?1:0,n=l?bD(function(a){return a[6]==M?1:0},e):l,j=g(aQ(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aW(c[3])+cR|0;function
-s(c){return e8(b,aE(g(a[5],c)))[3]}var
-t=c[4],u=g(bi(function(a){if(0===a[0]){var
+n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(ba(a[4],g)-f)},h);var
+j=e(d,a[3]),m=a5(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
+mv(b,a,g,c,i){var
+d=dq(g),e=Ch(a,d,c,i),p=g[1],q=0.,r=S(function(b,a){return z(b,a[3]-a[2])},q,p),l=0===a[1]?1:0,n=l?bG(function(a){return a[6]==M?1:0},e):l,j=f(aR(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aX(c[3])+cS|0;function
+s(c){return e8(b,aE(f(a[5],c)))[3]}var
+t=c[4],u=f(bj(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&dK(function(a){return a[1]===d?1:0},j))return[0,[0,d,m(b[1],c[1])]]}}}return 0}),t),k=Cc(a,b,c[3],o,s,u),h=[bK,function(d){var
+d=a[2];if(a[1]===i&&c0(function(a){return a[1]===d?1:0},j))return[0,[0,d,m(b[1],c[1])]]}}}return 0}),t),k=Cb(a,b,c[3],o,s,u),h=[aN,function(d){var
 a=b[9];return g8(b,c,F(function(a){return e8(b,a)},a),i)}];function
 v(d){var
-c=mt(b,a,o,d);return Cd(a,b,k,c[1],c[2])}function
+c=mt(b,a,o,d);return Cc(a,b,k,c[1],c[2])}function
 w(b,c){var
-h=eg(f,b,c),i=nT*d<r?fB(f,b,c,h):h,g=Cm(a,e,Cl(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)x(g,a[3],Math.sqrt(mr*d));var
-k=mq(d,Cn(a,d,i,b,c,e),g),m=k?[0,k[1]]:mq(d,e,g);return[0,g,m]}function
+h=eg(g,b,c),i=nT*d<r?fB(g,b,c,h):h,f=Cl(a,e,Ck(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)x(f,a[3],Math.sqrt(mr*d));var
+k=mq(d,Cm(a,d,i,b,c,e),f),m=k?[0,k[1]]:mq(d,e,f);return[0,f,m]}function
 y(d){var
-a=cb(h),e=cs===a?h[1]:bK===a?dR(h):h;return g9(b,c,hA(k),e,d)}return[0,hA(k),n,w,v,0!==j?1:0,y]}function
+a=br(h),e=bx===a?h[1]:aN===a?cg(h):h;return g9(b,c,hA(k),e,d)}return[0,hA(k),n,w,v,0!==j?1:0,y]}function
 mw(c,a,b){if(0===b)return function(a){return mu};var
-f=1./aj(b),d=ms(c,F(function(a){return[0,f,a]},b));function
+g=1./aj(b),d=ms(c,F(function(a){return[0,g,a]},b));function
 e(b,e){var
-f=ms(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
-i(h,f){var
-b=f;for(;;){if(b){var
-c=e(b[1],h);if(g(a[6],c))return c;var
-b=b[2];continue}return g(a[4],d)}}return function(b){var
+g=ms(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+i(h,g){var
+b=g;for(;;){if(b){var
+c=e(b[1],h);if(f(a[6],c))return c;var
+b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-f=c[1];return a[5]?e(Co,f):g(a[4],f)}var
-h=cd(aI,d),j=h?Cp:h;return i(d,j)}}function
+g=c[1];return a[5]?e(Cn,g):f(a[4],g)}var
+h=cf(aI,d),j=h?Co:h;return i(d,j)}}function
 mx(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bi(function(a){return a[2]}),d)}function
-Cq(k,b,j,i,h,e){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bj(function(a){return a[2]}),d)}function
+Cp(k,b,j,i,h,e){var
 a=mv(k,b,j,i,h);function
 l(a){return a}var
-m=aY(b[2],l),o=g(aQ(e),m),f=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mw(b,a,dM(function(b){return mx(a,b)},f)),p=g(d,[0,[al,M],0]),c=[0,-1],q=dM(function(a){var
-b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
-r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Cr}var
-s=aY(b[2],r);return[0,a[1],[0,p,q],s]}function
-Cs(a,f){var
+m=aZ(b[2],l),o=f(aR(e),m),g=F(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mw(b,a,dN(function(b){return mx(a,b)},g)),p=f(d,[0,[al,M],0]),c=[0,-1],q=dN(function(a){var
+b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Cq}var
+s=aZ(b[2],r);return[0,a[1],[0,p,q],s]}function
+Cr(a,g){var
 e=q(a[3],0.);B(function(d,b){var
-f=b!=0.?1:0;return f?a5(e,-b,c(a[6],d)[1+d]):f},f);var
-k=0.,h=V(function(b,a){return b+a},k,f),l=0.,j=V(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
+f=b!=0.?1:0;return f?a6(e,-b,c(a[6],d)[1+d]):f},g);var
+k=0.,h=S(function(b,a){return b+a},k,g),l=0.,j=S(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(bL*j<Math.abs(h))var
+if(bN*j<Math.abs(h))var
 G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=p(function(a){return nh*a/(j+cr)},e),i=I,d=J;function
-b(b,a){return cc(b,[0,a])}function
-n(b){return b<a[2]?g(a[5],b):q(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],M),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cJ(d,function(a){return a}),A=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
-Ct(a,g){var
+I=0,J=p(function(a){return nh*a/(j+ct)},e),i=I,d=J;function
+b(b,a){return ce(b,[0,a])}function
+n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],M),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cK(d,function(a){return a}),A=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
+Cs(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
 e=mn(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+cr,i=nM*Math.sqrt(f[2]),j=[al,0.];return cc(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(mr);return cc(b,[al,k])}function
-Cu(c,o,m,l,k){var
-d=Cs(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
-b=mv(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aY(a[2]-1|0,q),s=g(mw(a,b,dM(function(a){return mx(b,a)},r)),p);return[0,b[1],s]}var
-h=aq(0,80-a[4]|0),i=mt(c,a,h,Ct(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aE(i[1]),t];return[0,P(1,h),u]}var
-hC=bg(1.,-72);function
-Cv(a){return[0,a,AM(a)]}function
-Cw(i,d,h,b,a){function
-e(e,d){var
-f=eg(d,b,a),j=hs(d,b,a),k=z(hr(i,b,a),j),g=dn(d);function
-l(h){var
-c=fB(d,b,a,f),e=k+fI*g<c[4]?1:0;return e?hw(d,b,a,hC*g,c):e}return hx(d,c(h[2],e)[1+e],b,a,f,M,l)}return B(function(a){function
-b(b){return e(a,b)}return function(a){return iK(b,a)}},d)}function
+f=e[1],h=Math.sqrt(O(b,b))+ct,i=nM*Math.sqrt(f[2]),j=[al,0.];return ce(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mr);return ce(b,[al,k])}function
+Ct(c,o,m,l,k){var
+d=Cr(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+b=mv(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aZ(a[2]-1|0,q),s=f(mw(a,b,dN(function(a){return mx(b,a)},r)),p);return[0,b[1],s]}var
+h=aq(0,80-a[4]|0),i=mt(c,a,h,Cs(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aE(i[1]),t];return[0,P(1,h),u]}function
+Cu(a){return[0,a,AL(a)]}function
+Cv(a){return a?bd(1.,-72):bd(1.,-50)}function
+Cw(i,d,e,b,a){function
+f(f,d){var
+g=eg(d,b,a),j=hs(d,b,a),k=z(hr(i,b,a),j),h=dq(d);function
+l(i){var
+c=fB(d,b,a,g),f=k+fI*h<c[4]?1:0;return f?hw(d,b,a,e[5]*h,c):f}var
+m=[aN,function(a){return g[1]}];return hx(d,c(e[2],f)[1+f],b,a,m,M,l)}return B(function(a){function
+b(b){return f(a,b)}return function(a){return iJ(b,a)}},d)}function
 Cx(d,f,b,a){function
-e(a){return a4(0,a*d[4])}var
-g=f?[1,e(-a)]:[0,e(a)];c(d[5],b)[1+b]=g;return 0}function
-Cy(y,h,k,d,b){var
-l=hr(y,d,b),m=0<h.length-1?1:0,n=m?cd(oX,h):m;if(n){var
-f=p(oU,h),i=f.length-1,o=p(function(a){return z(l,hs(a,d,b))},f),A=k[1],r=Q(function(e,a){if(a){var
-g=k[3],h=dq(c(f,e)[1+e],g)[1];return BA(a[1],h,d,b)}return Y},A),g=q(i,0),j=function(a){var
-b=c(g,a)[1+a],d=b?b[1][4]:e(r,a);return z(e(o,a),d)},s=q(i,0),a=function(y){for(;;){var
-m=i-1|0,l=0,r=j(0),t=1;if(m<1)var
+e(a){return a5(0,a*d[4])}var
+g=f?[1,e(-a)]:[0,e(a)];c(d[6],b)[1+b]=g;return 0}function
+Cy(y,g,h,d,b){var
+l=hr(y,d,b),m=0<g.length-1?1:0,n=m?cf(iK,g):m;if(n){var
+f=p(oU,g),j=f.length-1,o=p(function(a){return z(l,hs(a,d,b))},f),A=h[1],r=Q(function(e,a){if(a){var
+g=h[3],i=ds(c(f,e)[1+e],g)[1];return Bz(a[1],i,d,b)}return Y},A),i=q(j,0),k=function(a){var
+b=c(i,a)[1+a],d=b?b[1][4]:e(r,a);return z(e(o,a),d)},s=q(j,0),a=function(y){for(;;){var
+m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
 a=l;else{var
-e=t,h=r,o=l;for(;;){var
-p=j(e);if(p<h)var
-q=p,k=e;else
+e=t,g=r,o=l;for(;;){var
+p=k(e);if(p<g)var
+q=p,h=e;else
 var
-q=h,k=o;var
+q=g,h=o;var
 x=e+1|0;if(m!==e){var
-e=x,h=q,o=k;continue}var
-a=k;break}}var
-n=c(g,a)[1+a];if(n){if(!c(s,a)[1+a]&&l1(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,fB(c(f,a)[1+a],d,b,u)];c(g,a)[1+a]=v;continue}return j(a)}var
-w=[0,eg(c(f,a)[1+a],d,b)];c(g,a)[1+a]=w;continue}}(0),t=l+fI*dn(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];B(function(f,h){var
-l=e(o,f)<a?1:0;if(l){var
-i=dn(h);if(a+bL*i<=e(r,f)){u[1]=1;return 0}var
-m=c(g,f)[1+f],j=m?m[1]:eg(h,d,b),n=function(g){var
-c=a+2e-09*i<j[4]?Bn(h,d,b,a+fG*(j[4]-a),j):j,e=c[4]-a,f=1e-10*i<e?e/4.:hC*i;return hw(h,d,b,f,c)};return hx(h,c(k[2],f)[1+f],d,b,j,a+bL*i,n)}return l},f);var
-v=u[1];if(v)return Cx(k,d,b,a+et*dn(c(f,0)[1]));var
+e=x,g=q,o=h;continue}var
+a=h;break}}var
+n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&l1(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,fB(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
+w=[0,eg(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fI*dq(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];B(function(g,j){var
+l=e(o,g)<a?1:0;if(l){var
+k=dq(j);if(a+bN*k<=e(r,g)){u[1]=1;return 0}var
+f=[aN,function(e){var
+a=c(i,g)[1+g];return a?a[1]:eg(j,d,b)}],m=[aN,function(c){var
+a=br(f),b=bx===a?f[1]:aN===a?cg(f):f;return b[1]}],n=function(m){var
+e=br(f),c=bx===e?f[1]:aN===e?cg(f):f,g=a+2e-09*k<c[4]?Bm(j,d,b,a+fG*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hw(j,d,b,l,g)};return hx(j,c(h[2],g)[1+g],d,b,m,a+bN*k,n)}return l},f);var
+v=u[1];if(v)return Cx(h,d,b,a+et*dq(c(f,0)[1]));var
 w=v}else
 var
 w=t;var
@@ -6439,25 +6451,25 @@ x=w}else
 var
 x=n;return x}var
 Cz=3;function
-CA(w,v,i,d,b){var
-x=aE(Q(function(a,b){return cz(function(b){var
-d=c(i[2],a)[1+a];return[0,b,c(i[1],a)[1+a],d]},b)},v)),f=L(g(bi(function(a){return a}),x)),j=p(function(a){return a[1]},f),y=hr(w,d,b),m=V(function(c,a){return z(c,hs(a,d,b))},y,j),h=p(function(a){return 0},f),n=p(function(a){var
-e=a[2],f=a[1];if(e&&!(0<=c(f[6],b)[1+b])){var
-g=dq(f,i[3])[1],h=bL*g[17];return BB(e[1],g,d,b)+h}return M},f),o=p(function(a){return 0},f),a=function(p){var
-g=p;for(;;){var
-i=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
-b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(i,q),f);var
-a=i[1];if(0<=a){var
+CA(w,v,a,d,b){var
+x=aE(Q(function(b,d){return cA(function(d){var
+e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),g=L(f(bj(function(a){return a}),x)),i=p(function(a){return a[1]},g),y=hr(w,d,b),m=S(function(c,a){return z(c,hs(a,d,b))},y,i),h=p(function(a){return 0},g),n=p(function(e){var
+f=e[2],g=e[1];if(f&&!(0<=c(g[6],b)[1+b])){var
+h=ds(g,a[3])[1],i=bN*h[17];return BA(f[1],h,d,b)+i}return M},g),o=p(function(a){return 0},g),j=function(p){var
+f=p;for(;;){var
+j=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
+b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(j,q),g);var
+a=j[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
-l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,fB(c(j,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
-g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
-s=[0,eg(c(j,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(Cz);if(a){var
-q=a[1],k=q[2],r=q[1],l=r[1],s=dn(l),t=m+fI*s<k[4]?1:0;if(t){var
-A=function(a){return hw(l,d,b,hC*s,k)};return hx(l,r[3],d,b,k,M,A)}var
+l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
+r=[0,fB(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
+f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
+s=[0,eg(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(Cz);if(j){var
+q=j[1],k=q[2],r=q[1],l=r[1],s=dq(l),t=m+fI*s<k[4]?1:0;if(t){var
+A=function(c){return hw(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hx(l,r[3],d,b,C,M,A)}var
 u=t}else
 var
-u=a;return u}function
+u=j;return u}function
 my(e,d,c,b,a,f){switch(f){case
 0:return 0;case
 1:return CA(e,d,c,b,a);case
@@ -6467,37 +6479,38 @@ CB(b,a){function
 c(a){return aI(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return z(b,z(c(a[2]),d))}var
-e=V(d,V(z,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==M)return[0,a[1],a[2],h5*e];return a},a)}function
-hD(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];a6(function(b){if(0===b[0]){var
+e=S(d,S(z,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==M)return[0,a[1],a[2],h4*e];return a},a)}function
+hC(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];a7(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
 k=c(d,f)[1+f],l=mz(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mz(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return CB(a,L(bC(b)))},d)}function
+j=i;return j}return 0},e);return p(function(b){return CB(a,L(bF(b)))},d)}function
 CC(l,a){var
 d=i$(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=s6(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=aZ(a[3],b[3]),p=z(a[2],b[2]);return jb(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jb(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return pP(L(pd(function(a){return s4(d,a)},b)))}function
-hE(a,l,b){if(cd(function(a){var
+h=a[1],f=c(l[13],h)[1+h],i=s5(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a0(a[3],b[3]),p=z(a[2],b[2]);return jb(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jb(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return pO(L(pc(function(a){return s3(d,a)},b)))}function
+hD(b,a){var
+l=b?b[1]:1;return function(m,b){if(cf(function(a){var
 b=aI(a[2]);return b?aI(a[3]):b},b)){var
-h=CC(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],M);dN(function(a){var
+h=CC(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],M);dO(function(a){var
 b=z(e(d,a[1]),a[2]);x(d,a[1],b);var
-c=aZ(e(f,a[1]),a[3]);return x(f,a[1],c)},b);var
+c=a0(e(f,a[1]),a[3]);return x(f,a[1],c)},b);var
 j=q(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-m=a[13],n=p(function(a){return c(j,a)[1+a]},m),o=function(a){return[0,a,[bK,function(b){return A5(a)}]]},g=lS(a,i);if(g)var
-r=q(a[2],hB),s=h[2],k=[0,[0,b,d,f,F(o,g),s,n,l,r]];else
+n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return A4(a)}]]},g=lS(a,i);if(g)var
+s=q(a[2],hB),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
 var
-k=g;return k}return 0}function
+k=g;return k}return 0}}function
 CD(d,c){var
-f=aE(c),a=g(bi(function(a){return a}),f);if(a){var
+g=aE(c),a=f(bj(function(a){return a}),g);if(a){var
 e=function(b){var
-c=0.;return ak(function(c,a){return c+dq(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aY(aj(a[1][4]),i)),j=By(d,L(F(function(a){return dq(a,b)[1]},a)));return cz(function(a){function
-e(c){return Bz(d,c,b,a)}function
-f(a){return cz(e,a)}var
+c=0.;return ak(function(c,a){return c+ds(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aZ(aj(a[1][4]),i)),j=Bx(d,L(F(function(a){return ds(a,b)[1]},a)));return cA(function(a){function
+e(c){return By(d,c,b,a)}function
+f(a){return cA(e,a)}var
 g=p(function(a){return oW(f(a))},c);return[0,a[2],b,g]},j)}return a}function
 CE(d){var
 a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hB){var
@@ -6507,85 +6520,89 @@ h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-CF(u,t,k,s,j){var
+CF(u,t,g,s,k){var
 l=t[2];if(l){var
-a=l[1],v=[0,hq],w=hD(a,j),b=p(function(b){return hE(a,v,b)},w),x=n(u,a[2],b.length-1),m=k?CD(a,b):k;if(m)var
-f=m[1],y=f[3],z=f[2],A=f[1],d=y,h=z,o=A;else
+a=l[1],v=hC(a,k),b=p(f(hD([0,0!==g?1:0],a),[0,hq]),v),w=n(u,a[2],b.length-1),m=2===g?0:CD(a,b);if(m)var
+h=m[1],x=h[3],y=h[2],z=h[1],d=x,i=y,o=z;else
 var
-E=p(function(a){return 0},b),F=0,G=1,d=E,h=F,o=G;var
-i=Q(function(e,b){var
-f=c(d,e)[1+e];if(b&&f)return BF(a,b[1],f[1],h);return 0},b),C=g(a[18],s[1]),r=q(a[2],0);B(function(g,f){function
-j(a){var
+E=p(function(a){return 0},b),F=0,G=1,d=E,i=F,o=G;var
+j=Q(function(e,b){var
+f=c(d,e)[1+e];if(b&&f)return BE(a,b[1],f[1],i);return 0},b),A=f(a[18],s[1]),C=Cv(g),r=q(a[2],0);B(function(g,f){function
+h(a){var
 b=f[3];function
 d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
-k=j(b),o=j(i),l=[0,j(d),o,h,C,r],n=0;if(0===f[2]&&e(a[12],g)==M){var
+k=h(b),o=h(j),l=[0,h(d),o,i,A,C,r],n=0;if(0===f[2]&&e(a[12],g)==M){var
 m=1;n=1}if(!n)var
-m=f[2];my(a,k,l,0,g,f[1]);return my(a,k,l,1,g,m)},x);dN(function(a){return iK(BK,a)},i);var
+m=f[2];my(a,k,l,0,g,f[1]);return my(a,k,l,1,g,m)},w);dO(function(a){return iJ(BJ,a)},j);var
 D=aE(Q(function(b,g){if(g){var
-e=c(d,b)[1+b],j=e?e[1][1]:e,k=CE(g[1][8]),f=[0,j,ej[2],ej[3],ej[4],k],h=c(i,b)[1+b];if(h){var
-a=h[1],l=a[3];if(ga(function(a){return 0<a?1:0},l)){var
-m=V(aq,0,a[3]),n=f[5],o=aE(a[3]),p=a[2],q=bS(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return ej},b));return[0,o,aE(r),D]}function
-H(a){return ej}return[0,1,0,aY(j[2],H)]}function
+e=c(d,b)[1+b],i=e?e[1][1]:e,k=CE(g[1][9]),f=[0,i,ej[2],ej[3],ej[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(ga(function(a){return 0<a?1:0},l)){var
+m=S(aq,0,a[4]),n=f[5],o=aE(a[4]),p=a[2],q=bU(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return ej},b));return[0,o,aE(r),D]}function
+H(a){return ej}return[0,1,0,aZ(k[2],H)]}function
 CG(b,d,c,a){var
-e=a[1],f=b[1];return CF(function(a,b){return AQ(f,e,a,b)},b,d,c,a)}function
-CH(b,c){var
-a=b[2];return a?B2(a[1],b[1],c):a}function
-CI(a,d,c){var
-b=a[2];return b?B8(b[1],a[1],d,c):cL}function
+e=a[1],f=b[1];return CF(function(a,b){return AP(f,e,a,b)},b,d,c,a)}function
+CH(c,b){function
+d(a){return 0===a[0]?1:0}var
+a=iK(c[2]);return a?c0(d,b[4]):a}function
+CI(b,c){var
+a=b[2];return a?B1(a[1],b[1],c):a}function
+CJ(a,d,c){var
+b=a[2];return b?B7(b[1],a[1],d,c):cM}function
 mA(b,c){var
 a=b[2];return a?mk(a[1],b[1],c):a}function
-CJ(a,e){var
+CK(a,e){var
 b=mA(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-CL(g,b,f){var
-c=f[3],a=g[2],d=a?aq(0,cx(a[1][16],cS)):a,e=b[2]+d|0,h=P(1,e),i=aW(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-CM(e,d,h,a){var
+CM(g,b,f){var
+c=f[3],a=g[2],d=a?aq(0,cy(a[1][16],cT)):a,e=b[2]+d|0,h=P(1,e),i=aX(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+CN(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],g=hE(b,[0,hq],c(hD(b,d),a)[1+a]);return g?Cq(e[1],b,g[1],d,a,h):mB}return mB}function
-CN(a,f,e){if(!(a[2]<=cP)&&0===a[7]){var
-b=function(b){return L(bA(a[13],b))},g=b(f),d=q(a[2],0);a6(function(a){var
+b=f[1],i=c(hC(b,d),a)[1+a],g=n(hD(0,b),[0,hq],i);return g?Cp(e[1],b,g[1],d,a,h):mB}return mB}function
+CO(a,f,e){if(!(a[2]<=cQ)&&0===a[7]){var
+b=function(b){return L(bD(a[13],b))},g=b(f),d=q(a[2],0);a7(function(a){var
 e=b(a);return B(function(a,e){var
 b=0!==aD(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-CO(e,a,g){var
+CP(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=L(bA(b[13],a[1])),j=L(bA(b[13],g)),h=function(a){var
+d=f[1],b=e[1],i=L(bD(b[13],a[1])),j=L(bD(b[13],g)),h=function(a){var
 g=iM(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-a3(0,g[1],b[15]);else
+e=-a4(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cQ;if(f)var
+e=cR;if(f)var
 e=1.;var
-l=b[12],m=c(j,a)[1+a];return a3(0,k(c(i,a)[1+a],m),l)*e},l=function(b){return hE(b,[0,hq],c(hD(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1])};return Cu(b,d,l,a,aJ(d[2],h))}return[0,1,mu]}function
-CP(a){return[0,a,Cv(a),0]}function
-el(a){return P(j,(((aq(0,aW(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+l=b[12],m=c(j,a)[1+a];return a4(0,k(c(i,a)[1+a],m),l)*e},l=function(b){var
+d=c(hC(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hD(0,b),[0,hq],d)};return Ct(b,d,l,a,aK(d[2],h))}return[0,1,mu]}function
+CQ(a){return[0,a,Cu(a),0]}function
+el(a){return P(j,(((aq(0,aX(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
 fD(c,b,a){return[0,c,b,aq(0,a)]}function
-hG(b,e,d){var
-a=CL(b[2],e,d),c=el(a[2]),f=1===b[1][4]?c:el(a[1]);return fD(f,c,a[3])}function
-CQ(a){function
-b(b,a){return(b+32|0)+(aW(a)/8|0)|0}var
+hF(b,e,d){var
+a=CM(b[2],e,d),c=el(a[2]),f=1===b[1][4]?c:el(a[1]);return fD(f,c,a[3])}function
+CR(a){function
+b(b,a){return(b+32|0)+(aX(a)/8|0)|0}var
 c=0;return ak(function(a,c){return ak(b,a,c)},c,a)}function
 mC(b,a,h){var
-c=pk(a,b[3]),g=0;if(c){var
-d=c[1];if(CQ(d[7])<=134217728){var
+c=pj(a,b[3]),g=0;if(c){var
+d=c[1];if(CR(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=wm(b[1],a);var
-f=wo(e,h),i=iQ(a,b[3]);b[3]=[0,[0,a,f],bS(function(a,b){return a<1?1:0},i)];return f}function
+e=wl(b[1],a);var
+f=wn(e,h),i=iQ(a,b[3]);b[3]=[0,[0,a,f],bU(function(a,b){return a<1?1:0},i)];return f}function
 mD(a){if(typeof
-a[7]!=="number"&&!jB(a))return CR;return 0}function
+a[7]!=="number"&&!jB(a))return CS;return 0}function
 em(c,b){var
-a=mD(c);return a?[0,a[1]]:g(b,0)?0:1}function
+a=mD(c);return a?[0,a[1]]:f(b,0)?0:1}function
 mE(c,b){var
-a=mD(c);return a?[0,a[1]]:f7(g(b,0),1)}function
-CS(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return E1(a(b,f),e)},g);return[0,b[1],h]}function
-CT(a){var
-c=a[5],b=bD(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bD(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-CU=aQ(function(a){return 0<U(a[2][1])?1:0});function
+a=mD(c);return a?[0,a[1]]:f7(f(b,0),1)}function
+CT(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return E2(a(b,f),e)},g);return[0,b[1],h]}function
+CU(a){var
+c=a[5],b=bG(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bG(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+CV=aR(function(a){return 0<V(a[2][1])?1:0});function
 mF(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
 mG(a){var
 b=mF(a[2]);return[0,a[1],b]}function
@@ -6593,33 +6610,34 @@ mH(a){var
 b=mF(a[2]);return[0,a[1],b]}function
 mI(c){var
 a=c;for(;;){if(a){var
-b=g(a[1],0);if(b)return b;var
+b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
 mJ(b,a,k){function
 e(e,m,l,j){var
-n=e?e[1]:e,c=hG(b,m,a),f=g(l,c),d=g(j,c),o=mH(d[4]),p=mH(d[3]),q=mG(d[2]),r=mG(d[1]),s=b[1],t=F(function(a){return CS(c,s,a)},k),u=F(CT,f[3]),h=[0,f[1],f[2],u,t,n,r,q,p,o],i=wy(mC(b,c,a),a,h),v=i?[0,[0,c,h]]:i;return v}function
+n=e?e[1]:e,c=hF(b,m,a),g=f(l,c),d=f(j,c),o=mH(d[4]),p=mH(d[3]),q=mG(d[2]),r=mG(d[1]),s=b[1],t=F(function(a){return CT(c,s,a)},k),u=F(CU,g[3]),h=[0,g[1],g[2],u,t,n,r,q,p,o],i=wx(mC(b,c,a),a,h),v=i?[0,[0,c,h]]:i;return v}function
 l(a){return[0,j,0,0]}function
 c(d,c){return CG(b[2],d,c,a)}function
-f(a){return cL}function
-h(c){return CI(b[2],c,a)}var
-d=[0,function(q){var
-i=g(CU,CH(b[2],a)),j=[0,i];function
+g(a){return cM}function
+h(c){return CJ(b[2],c,a)}function
+m(q){var
+i=f(CV,CI(b[2],a)),j=[0,i];function
 d(a,b,c){return e(j,a,b,c)}var
 k=0,m=[0,function(g){var
-d=CJ(b[2],a);if(d){var
-f=0;return e(0,CK,function(a){return c(f,a)},h)}return d},k],n=[0,function(b){var
-a=0;return d(hF,function(b){return c(a,b)},h)},m],o=[0,function(g){var
+d=CK(b[2],a);if(d){var
+f=2;return e(0,CL,function(a){return c(f,a)},h)}return d},k],n=[0,function(b){var
+a=2;return d(hE,function(b){return c(a,b)},h)},m],o=[0,function(g){var
 e=mA(b[2],a);if(e){var
 f=1;return d(ek,function(a){return c(f,a)},h)}return e},n],p=[0,function(b){if(0===i)return 0;var
-a=1;return d(ek,function(b){return c(a,b)},f)},o];return mI([0,function(a){return 0===i?0:d(ek,l,f)},p])},0];return mI([0,function(b){var
-a=1;return e(0,ek,function(b){return c(a,b)},f)},d])}function
-CV(a,c,b){function
-d(d){return 0!==mJ(a,c,b)?1:0}return em(a[1],d)}function
+a=1;return d(ek,function(b){return c(a,b)},g)},o];return mI([0,function(a){return 0===i?0:d(ek,l,g)},p])}function
+d(a,b){return e(0,ek,function(b){return c(a,b)},g)}var
+i=CH(b[2],a),n=[0,m,0],o=[0,function(a){return i?d(1,0):i},n],p=0;return mI([0,function(a){return d(p,a)},o])}function
 CW(a,c,b){function
+d(d){return 0!==mJ(a,c,b)?1:0}return em(a[1],d)}function
+CX(a,c,b){function
 d(e){var
-d=mJ(a,c,b);return cz(function(a){return[1,a]},d)}return mE(a[1],d)}function
-CX(a){var
-l=aW(a[3]);function
+d=mJ(a,c,b);return cA(function(a){return[1,a]},d)}return mE(a[1],d)}function
+CY(a){var
+l=aX(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6630,162 +6648,162 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=k(g,f);return 0<U(h)?aq(b,l-aW(h)|0):b}return b}return ak(b,0,a[4])+8|0}function
+h=k(g,f);return 0<V(h)?aq(b,l-aX(h)|0):b}return b}return ak(b,0,a[4])+8|0}function
 mK(g,b){var
-a=hG(g,hF,b),c=a[3],d=a[2],e=a[1];function
+a=hF(g,hE,b),c=a[3],d=a[2],e=a[1];function
 f(a){var
-c=CX(b);return P(j,aq(0,cx(aW(a)-1|0,c)))}var
+c=CY(b);return P(j,aq(0,cy(aX(a)-1|0,c)))}var
 h=f(d),i=fD(f(e),h,c);return[0,i,F(function(a){var
-b=P(d,a);return fD(P(e,a),b,c+(a/3|0)|0)},CY)]}function
-hH(b,d,a,c){var
-e=mK(b,a);return eJ(function(e){return cN(d,b[1],e,a,c)},e)}function
-CZ(a,c,b){function
-d(d){return 0!==hH(a,k$,c,b)?1:0}return em(a[1],d)}function
+b=P(d,a);return fD(P(e,a),b,c+(a/3|0)|0)},CZ)]}function
+hG(b,d,a,c){var
+e=mK(b,a);return eJ(function(e){return cO(d,b[1],e,a,c)},e)}function
 C0(a,c,b){function
-d(e){var
-d=hH(a,k$,c,b);return cz(function(a){return[2,a]},d)}return mE(a[1],d)}function
+d(d){return 0!==hG(a,k$,c,b)?1:0}return em(a[1],d)}function
 C1(a,c,b){function
-d(d){return 0!==hH(a,w$,c,b)?1:0}return em(a[1],d)}function
-C2(f){var
+d(e){var
+d=hG(a,k$,c,b);return cA(function(a){return[2,a]},d)}return mE(a[1],d)}function
+C2(a,c,b){function
+d(d){return 0!==hG(a,w_,c,b)?1:0}return em(a[1],d)}function
+C3(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return aW(aj(f[1])-1|0)}else
+b==="number"){if(0===b)return aX(aj(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 l=b[2],n=b[1],c=l,g=n;e=1;break}if(e){var
-j=function(b,a){return m(b,dT(a))},k=ak(function(a,b){return ak(j,a,b)},d,c);return aW(tU(k,a(g,aj(c))))}return 0}function
-C3(a){var
+j=function(b,a){return m(b,dT(a))},k=ak(function(a,b){return ak(j,a,b)},d,c);return aX(tT(k,a(g,aj(c))))}return 0}function
+C4(a){var
 b=q(aj(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=ak(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+C2(a)|0;c(b,d)[1+d]=i;return 0}eI(e,a[6]);var
+f=a[1],g=0,h=ak(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+C3(a)|0;c(b,d)[1+d]=i;return 0}eI(e,a[6]);var
 d=aj(a[6]);return 48+c(b,d)[1+d]|0}function
-C4(a,c,b,d){function
+C5(a,c,b,d){function
 e(h){var
-e=C3(c),f=mK(a,b),g=bS(function(a,b){return a<aj(mL)?1:0},f);return pi(function(g,f){var
-h=P(j,e+f|0);return yw(a[1],b,g,h,c,d)},g,mL)}return em(a[1],e)}function
-C5(b,g,c){var
-d=hG(b,g,c),h=el(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=C4(c),f=mK(a,b),g=bU(function(a,b){return a<aj(mL)?1:0},f);return ph(function(g,f){var
+h=P(j,e+f|0);return yv(a[1],b,g,h,c,d)},g,mL)}return em(a[1],e)}function
+C6(b,g,c){var
+d=hF(b,g,c),h=el(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
 j=el(i),k=r(el(c[3]),j),f=r(d[1],k);return fD(f,e,d[3])}function
-C6(a){var
-b=a[6],c=dJ(function(b,a){return[0,a,b]},b),d=g(aQ(function(b){return b[2]!==a[1]?1:0}),c),e=f9(function(b,a){return aV(b,a)},d);return F(function(a){return a[2]},e)}function
-C7(a){function
+C7(a){var
+b=a[6],c=dL(function(b,a){return[0,a,b]},b),d=f(aR(function(b){return b[2]!==a[1]?1:0}),c),e=f9(function(b,a){return aW(b,a)},d);return F(function(a){return a[2]},e)}function
+C8(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<U(a[1])&&bD(b,a[3]))return a;return[0,j,0,0]}function
-C8(e,d,c,b,a){var
-f=d[2],h=fn(b,c),i=B$(e[1],h,f,a);return g(aQ(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<V(a[1])&&bG(b,a[3]))return a;return[0,j,0,0]}function
+C9(e,d,c,b,a){var
+g=d[2],h=fn(b,c),i=B_(e[1],h,g,a);return f(aR(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-C9(f,e,d,c){var
-g=fn(d,e),a=CO(f[2],g,c),b=a[1],h=a[2],i=0<U(b)?b:j;return[0,i,h]}function
-C_(b,e,c,a){var
-f=CN(b[1],a[1],c);function
-d(c,a){return C7(CM(b[2],c,f,a))}function
-g(c,d){return C9(b,a,c,d)}function
-h(c,d){return C8(b,e,a,c,d)}function
+C_(f,e,d,c){var
+g=fn(d,e),a=CP(f[2],g,c),b=a[1],h=a[2],i=0<V(b)?b:j;return[0,i,h]}function
+C$(b,e,c,a){var
+f=CO(b[1],a[1],c);function
+d(c,a){return C8(CN(b[2],c,f,a))}function
+g(c,d){return C_(b,a,c,d)}function
+h(c,d){return C9(b,e,a,c,d)}function
 i(b){var
 c=fn(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
 mM(b,f,a,e){function
 c(h){var
-c=C6(a);function
+c=C7(a);function
 d(c){var
-d=C5(b,c[1],a),g=C_(b,d,c[2],a);return cN(e,mC(b,d,a),f,g,a)}var
-g=[0,[0,hF,c],0];return dK(d,[0,[0,ek,bS(function(a,b){return a<5?1:0},c)],g])}return em(b[1],c)}function
-C$(c,b,a){return mM(c,b,a,xW)}function
-Da(d,c,b,a){return mM(d,c,b,function(e,d,c,b){return n(lr(e,d,c),b,a)})}function
-aA(b,a){return ce(b,iB(Db,a))}function
-cq(b,a){return ce(b,g(as(Dc),a))}function
-en(b,a){return ce(b,a)}function
-hI(a){return ge(a,32)}function
-aB(d,c,a,b){n(d,a,b[1]);hI(a);return n(c,a,b[2])}function
-aT(c,a,b){cq(a,aj(b));return a6(function(b){hI(a);return n(c,a,b)},b)}function
-dr(c,a,b){return b?(en(a,Dd),n(c,a,b[1])):en(a,De)}function
-Df(a,b){return typeof
-b==="number"?en(a,Dg):0===b[0]?(en(a,Dh),aA(a,b[1])):(en(a,Di),aA(a,b[1]))}function
-Dj(a,b){return aT(aA,a,b)}function
-mN(a,b){return aB(aA,Dj,a,b)}function
-Dk(b,a){var
-c=[0,a[1],a[2]];function
-d(a,b){return dr(mN,a,b)}return aB(function(a,b){return dr(mN,a,b)},d,b,c)}function
+d=C6(b,c[1],a),g=C$(b,d,c[2],a);return cO(e,mC(b,d,a),f,g,a)}var
+g=[0,[0,hE,c],0];return c0(d,[0,[0,ek,bU(function(a,b){return a<5?1:0},c)],g])}return em(b[1],c)}function
+Da(c,b,a){return mM(c,b,a,xV)}function
+Db(d,c,b,a){return mM(d,c,b,function(e,d,c,b){return n(lr(e,d,c),b,a)})}function
+aA(b,a){return ch(b,iA(Dc,a))}function
+cs(b,a){return ch(b,f(as(Dd),a))}function
+en(b,a){return ch(b,a)}function
+hH(a){return ge(a,32)}function
+aB(d,c,a,b){n(d,a,b[1]);hH(a);return n(c,a,b[2])}function
+aU(c,a,b){cs(a,aj(b));return a7(function(b){hH(a);return n(c,a,b)},b)}function
+dt(c,a,b){return b?(en(a,De),n(c,a,b[1])):en(a,Df)}function
+Dg(a,b){return typeof
+b==="number"?en(a,Dh):0===b[0]?(en(a,Di),aA(a,b[1])):(en(a,Dj),aA(a,b[1]))}function
+Dk(a,b){return aU(aA,a,b)}function
+mN(a,b){return aB(aA,Dk,a,b)}function
 Dl(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return dt(mN,a,b)}return aB(function(a,b){return dt(mN,a,b)},d,b,c)}function
+Dm(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aB(cq,Dk,a,b)}function
-e(a,b){return aT(d,a,b)}function
-f(a,b){return aT(cq,a,b)}function
+d(a,b){return aB(cs,Dl,a,b)}function
+e(a,b){return aU(d,a,b)}function
+f(a,b){return aU(cs,a,b)}function
 g(a,b){return aB(f,e,a,b)}function
-h(a,b){return aT(aA,a,b)}function
-i(a,b){return aT(h,a,b)}function
+h(a,b){return aU(aA,a,b)}function
+i(a,b){return aU(h,a,b)}function
 j(a,b){return aB(i,g,a,b)}function
-k(a,b){return aB(aA,j,a,b)}return aB(function(a,b){return aT(aA,a,b)},k,b,c)}function
-Dm(c,b){var
+k(a,b){return aB(aA,j,a,b)}return aB(function(a,b){return aU(aA,a,b)},k,b,c)}function
+Dn(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aT(aA,a,b)}function
-f(a,b){return aB(e,aA,a,b)}return aB(cq,function(a,b){return aB(aA,f,a,b)},c,d)}function
+e(a,b){return aU(aA,a,b)}function
+f(a,b){return aB(e,aA,a,b)}return aB(cs,function(a,b){return aB(aA,f,a,b)},c,d)}function
 mO(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aB(cq,aA,a,b)}function
-e(a,b){return dr(d,a,b)}function
-f(a,b){return aT(e,a,b)}function
-g(a,b){return dr(aA,a,b)}return aB(function(a,b){return aT(g,a,b)},f,b,c)}function
+d(a,b){return aB(cs,aA,a,b)}function
+e(a,b){return dt(d,a,b)}function
+f(a,b){return aU(e,a,b)}function
+g(a,b){return dt(aA,a,b)}return aB(function(a,b){return aU(g,a,b)},f,b,c)}function
 mP(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return aB(aA,aA,a,b)}function
-e(a,b){return aB(cq,d,a,b)}function
-f(a,b){return dr(e,a,b)}function
-g(a,b){return aT(f,a,b)}function
-h(a,b){return dr(aA,a,b)}return aB(function(a,b){return aT(h,a,b)},g,b,c)}function
+e(a,b){return aB(cs,d,a,b)}function
+f(a,b){return dt(e,a,b)}function
+g(a,b){return aU(f,a,b)}function
+h(a,b){return dt(aA,a,b)}return aB(function(a,b){return aU(h,a,b)},g,b,c)}function
 mQ(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return aB(aA,function(a,b){return aB(aA,cq,a,b)},b,c)}function
-Dn(c,a){aA(c,a[1]);function
-b(b,a){hI(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aT(Df,a,b)},d);var
-e=a[3];b(function(a,b){return aT(Dl,a,b)},e);var
+c=[0,a[1],[0,a[2],a[3]]];return aB(aA,function(a,b){return aB(aA,cs,a,b)},b,c)}function
+Do(c,a){aA(c,a[1]);function
+b(b,a){hH(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aU(Dg,a,b)},d);var
+e=a[3];b(function(a,b){return aU(Dm,a,b)},e);var
 f=a[4];function
-g(a,b){return aT(aA,a,b)}function
-h(a,b){return aB(cq,g,a,b)}b(function(a,b){return aT(h,a,b)},f);var
-i=a[5];b(function(a,b){return aT(Dm,a,b)},i);b(mO,a[6]);b(mO,a[7]);b(mP,a[8]);return b(mP,a[9])}function
+g(a,b){return aU(aA,a,b)}function
+h(a,b){return aB(cs,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
+i=a[5];b(function(a,b){return aU(Dn,a,b)},i);b(mO,a[6]);b(mO,a[7]);b(mP,a[8]);return b(mP,a[9])}function
 mR(c,b){var
-a=eM(cS);n(c,a,b);return eN(a)}function
-Do(a){var
-b=zv(a);cH(a);return[0,b,CP(b),0]}function
-Dp(b,a){var
-c=Av(a);cH(a);return[0,b[1],b[2],[0,c]]}function
+a=eM(cT);n(c,a,b);return eN(a)}function
+Dp(a){var
+b=zu(a);cI(a);return[0,b,CQ(b),0]}function
+Dq(b,a){var
+c=Au(a);cI(a);return[0,b[1],b[2],[0,c]]}function
 eo(a){if(typeof
-a==="number")return 0===a?Dq:Dr;else
+a==="number")return 0===a?Dr:Ds;else
 switch(a[0]){case
-0:return aP(Ds,a[1]);case
+0:return aQ(Dt,a[1]);case
 1:var
-b=a[1];return aP(Dt,mR(function(a,b){return aB(mQ,Dn,a,b)},b));default:return aP(Du,mR(mQ,a[1]))}}function
+b=a[1];return aQ(Du,mR(function(a,b){return aB(mQ,Do,a,b)},b));default:return aQ(Dv,mR(mQ,a[1]))}}function
 mS(b,c,a){var
-d=ed(b[1],a),e=zH(b[1],a);cH(a);return eo(ba(c,b[2],d,e))}function
-Dv(b,a){var
-c=ed(b[1],a),d=lG(a);cH(a);return eo(C$(b[2],d,c))}function
+d=ed(b[1],a),e=zG(b[1],a);cI(a);return eo(bb(c,b[2],d,e))}function
 Dw(b,a){var
-c=ed(b[1],a),d=lG(a),e=zO(c,a);cH(a);return eo(Da(b[2],d,c,e))}function
-hJ(b,c,a){var
-d=ed(b[1],a),e=zU(b[1],a);cH(a);return eo(ba(c,b[2],d,e))}function
-Dx(c,b,a){var
-d=ed(c[1],a),e=AA(b,a);cH(a);return eo(C4(c[2],b,d,e))}function
-Dy(a,b,c){var
-d=os(b,Dz);if(0<=d){if(0<d){if(y(b,DA)){if(y(b,DB)){if(y(b,DC)){if(!y(b,DD)&&a)return[0,a,hJ(a[1],C1,c)]}else
+c=ed(b[1],a),d=lG(a);cI(a);return eo(Da(b[2],d,c))}function
+Dx(b,a){var
+c=ed(b[1],a),d=lG(a),e=zN(c,a);cI(a);return eo(Db(b[2],d,c,e))}function
+hI(b,c,a){var
+d=ed(b[1],a),e=zT(b[1],a);cI(a);return eo(bb(c,b[2],d,e))}function
+Dy(c,b,a){var
+d=ed(c[1],a),e=Az(b,a);cI(a);return eo(C5(c[2],b,d,e))}function
+Dz(a,b,c){var
+d=os(b,DA);if(0<=d){if(0<d){if(y(b,DB)){if(y(b,DC)){if(y(b,DD)){if(!y(b,DE)&&a)return[0,a,hI(a[1],C2,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,Dx(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,Dy(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,Dp(g,c)],DF]}}else
+g=a[1];if(!g[3])return[0,[0,Dq(g,c)],DG]}}else
+if(a)return[0,a,Dx(a[1],c)]}else
 if(a)return[0,a,Dw(a[1],c)]}else
-if(a)return[0,a,Dv(a[1],c)]}else
-if(y(b,DG)){if(y(b,DH)){if(y(b,DI)){if(y(b,DJ)){if(!y(b,DK)&&a)return[0,a,hJ(a[1],C0,c)]}else
-if(a)return[0,a,hJ(a[1],CZ,c)]}else
-if(!a)return[0,[0,Do(c)],DL]}else
-if(a)return[0,a,mS(a[1],CV,c)]}else
-if(a)return[0,a,mS(a[1],CW,c)];return aL(DE,b)}function
-hK(a){return pC(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+if(y(b,DH)){if(y(b,DI)){if(y(b,DJ)){if(y(b,DK)){if(!y(b,DL)&&a)return[0,a,hI(a[1],C1,c)]}else
+if(a)return[0,a,hI(a[1],C0,c)]}else
+if(!a)return[0,[0,Dp(c)],DM]}else
+if(a)return[0,a,mS(a[1],CW,c)]}else
+if(a)return[0,a,mS(a[1],CX,c)];return aM(DF,b)}function
+hJ(a){return pB(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
 mT=[0,0],mU=[0,0];function
-DM(b){var
-a=[0,0],c=yA(function(c){if(a[1]===I(b))throw f4;a[1]++;return ap(b,a[1]-1|0)}),e=bo(c),d=Dy(mT[1],e,c);if(a[1]<I(b))throw[0,b4,DN];mT[1]=d[1];return hK(d[2])}function
-hL(b){var
-a=aP(DO,hK(b));mU[1]=[0,a];return a}function
-DP(b){var
+DN(b){var
+a=[0,0],c=yz(function(c){if(a[1]===I(b))throw f4;a[1]++;return ap(b,a[1]-1|0)}),e=bp(c),d=Dz(mT[1],e,c);if(a[1]<I(b))throw[0,b6,DO];mT[1]=d[1];return hJ(d[2])}function
+hK(b){var
+a=aQ(DP,hJ(b));mU[1]=[0,a];return a}function
+DQ(b){var
 a=mU[1];if(a)return a[1];try{var
-c=DM(b);return c}catch(a){a=by(a);return a[1]===ec?aP(DQ,hK(a[2])):a===eF?DR:a===f3?DS:a[1]===b4?hL(a[2]):a===f4?hL(DT):hL(eR(a))}}Fe(g(as(DU),o7),DP);f6(0);return}(globalThis));
+c=DN(b);return c}catch(a){a=bB(a);return a[1]===ec?aQ(DR,hJ(a[2])):a===eF?DS:a===f3?DT:a[1]===b6?hK(a[2]):a===f4?hK(DU):hK(eR(a))}}Ff(f(as(DV),o6),DQ);f6(0);return}(globalThis));
