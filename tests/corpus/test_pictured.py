@@ -17,6 +17,7 @@ from corpus.writing.pictured import NETWORK, PICTURE, picture_cases, picture_fil
 from support.network_binary32 import Adversary
 from support.network_truth import Drawn
 from support.networks import picture_digest
+from support.proved import fake
 
 from verale.checker import Auditor, Status, check
 from verale.checker.kernel import KERNELS
@@ -214,3 +215,38 @@ def test_deployment_is_not_shown_by_a_picture_in_real_arithmetic() -> None:
 def test_the_cases_are_of_one_network() -> None:
     assert replace(NETWORK, dtype="F64") == network_of(NETWORK.file())
     assert pictured.FOLDER == "picture/"
+
+
+def _named(case: PictureCase, kernel: str) -> str:
+    """The verdict's reason, and the statement that its message begins with, if it does."""
+    verdict = Auditor(case.head, None, kernel, network=case.network, pictures=case.pictures).check(case.certificate)
+    return verdict.reason + " ".join(verdict.message.split(" ")[:2] if verdict.message.startswith("statement ") else [])
+
+
+def test_the_proved_checker_names_the_statement_that_the_others_name(proved_checker: str, monkeypatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    named = {case.name: [_named(case, kernel) for kernel in ("arb", "proved")] for case in CASES if _is_shared(case)}
+    assert [name for name, (one, other) in named.items() if one != other] == []
+    assert {one for one, _ in named.values()} >= {f"picturestatement {number}" for number in (0, 1, 2)} | {"picture"}
+
+
+def _is_shared(case: PictureCase) -> bool:
+    """Whether the picture is what fails in either kernel: in real arithmetic, of a certificate that is entailed."""
+    return (
+        case.reason == "picture"
+        and case.name.startswith("false-")
+        and not {"computed", "zero"} & {*case.name.split("-")}
+    )
+
+
+def test_a_picture_is_not_proved_where_the_limit_ends_the_search_for_the_statement(tmp_path, monkeypatch) -> None:
+    body = (
+        "if question in ('head', 'network'): return None\n"
+        "if question != 'pictured': return 'proved'\n"
+        "return 'not proved' if asked.count('pictured') == 1 else 'limit: enough'"
+    )
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    case = NAMED["false-point"]
+    verdict = Auditor(case.head, None, "proved", network=case.network, pictures=case.pictures).check(case.certificate)
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "picture")
+    assert "which one fails was not found" in verdict.message

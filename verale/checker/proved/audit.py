@@ -93,12 +93,26 @@ class ProvedAudit(Steps):
     def _require_pictured(self, picture: Picture) -> None:
         if self._certificate.arithmetic != "real":
             raise _uncovered_picture()
-        if not self._claims.pictured(self._certificate, picture):
-            raise UnprovedError(
-                "picture",
-                "the latents that the network gives for the picture are not proved to lie in the domain and to satisfy"
-                " every statement; state wider intervals",
+        if self._claims.pictured(self._certificate, picture):
+            return
+        raise UnprovedError("picture", self._not_pictured(picture))
+
+    def _not_pictured(self, picture: Picture) -> str:
+        """Why a picture is not proved."""
+        given = "the latents that the network gives for the picture"
+        try:
+            number = self._claims.first_untrue(self._certificate, picture)
+        except UnprovedError as error:  # to find the statement takes more than is left of the limit
+            return (
+                f"{given} are not proved to lie in the head's domain and to satisfy every statement; which one fails"
+                f" was not found: {error}"
             )
+        if number is None:
+            return f"{given} have another number of patches, or are not proved to lie in the head's domain"
+        return (
+            f"statement {number} ({self._certificate.statements[number]}) is not proved to hold for {given}; state an"
+            " interval that holds the observable's whole range"
+        )
 
     def _require_minimal(self) -> None:
         if self._claims.minimal(self._certificate):

@@ -88,12 +88,13 @@ class ProvedClaims:
             self._network_told = True
         return self._ask("pictured", certificate, picture_text(picture))
 
-    def first_untrue(self, certificate: Certificate, image: Image) -> int | None:
-        """The number of the first statement that is not proved true of an image, of which not all are; None if it is
-        not even proved to lie in the domain."""
+    def first_untrue(self, certificate: Certificate, seen: Image | Picture) -> int | None:
+        """The number of the first statement that is not proved true of an image's latents, or of those that the network
+        gives for a picture, where not all are; None if they are not even proved to lie in the domain."""
 
         def proved(count: int) -> bool:
-            return self.instance(replace(certificate, statements=certificate.statements[:count]), image)
+            part = replace(certificate, statements=certificate.statements[:count])
+            return self.instance(part, seen) if isinstance(seen, Image) else self.pictured(part, seen)
 
         if not proved(0):
             return None
