@@ -1,0 +1,99 @@
+"""The list of results: which pages are old, what is kept of a command that fails, and that no page is left out."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from benchmarks import all as pages
+from benchmarks.environment import ROOT
+
+RESULTS = ROOT / "benchmarks" / "results"
+OF_TWO_TREES = {"against.md", "attack.md", "README.md"}
+
+
+def test_every_result_is_in_the_list() -> None:
+    there = {path.name + "/" * path.is_dir() for path in RESULTS.iterdir() if path.is_dir() or path.suffix == ".md"}
+    assert there - OF_TWO_TREES == {page.name for page in pages.PAGES}
+
+
+@pytest.fixture
+def history(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """How many commits since each known commit changed what is measured."""
+    known = {"1111111": "0", "2222222": "3"}
+
+    def git(*arguments: str) -> str:
+        match arguments[0]:
+            case "cat-file":
+                return "commit" if arguments[2] in known else ""
+            case "rev-list":
+                return known[arguments[2].split("..")[0]]
+            case _:
+                return "1111111"
+
+    monkeypatch.setattr(pages, "git", git)
+    return known
+
+
+@pytest.mark.parametrize(
+    ("text", "old"),
+    [
+        ("- commit: 1111111\n", ""),
+        ("- commit: 2222222\n\nMade from commit 1111111, today\n", ""),
+        ("- commit: 1111111, with uncommitted changes\n", "1111111 had uncommitted changes"),
+        ("- commit: 2222222\n", "3 commits since 2222222 changed what it measures"),
+        ("- commit: 1111111\n\nMade from commit 2222222, today\n", "3 commits since 2222222 changed what it measures"),
+        ("- commit: 3333333\n", "3333333 is no commit of this history"),
+        ("a table\n", "it names no commit"),
+        (None, "it was never made"),
+    ],
+)
+def test_why_a_page_is_old(text, old, history, tmp_path) -> None:
+    if text is not None:
+        (tmp_path / "a.md").write_text(text)
+    assert pages.state(tmp_path / "a.md") == old
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch) -> str:
+    """A command: with two arguments it writes "new" into the file that the second one names, without them it prints it;
+    where the first one is `fail` it ends with the exit code 3."""
+    (tmp_path / "written.py").write_text(
+        "import pathlib, sys\n"
+        "if len(sys.argv) < 3: print('new')\n"
+        "else: pathlib.Path(sys.argv[2]).write_text('new\\n')\n"
+        "sys.exit(3 if 'fail' in sys.argv else 0)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return "written"
+
+
+@pytest.mark.parametrize("command", ["{module}", "{module} well {{out}}", "{module} well {{stem}}.md"])
+def test_a_page_names_its_commit_and_its_command(command, module, history, tmp_path) -> None:
+    (tmp_path / "a.md").write_text("old\n")
+    page = pages.Page("a.md", command.format(module=module))
+    assert pages.made(page, {}, tmp_path) == 0
+    text = (tmp_path / "a.md").read_text()
+    assert "new\n" in text and "old" not in text
+    assert text.splitlines()[-1].startswith("Made from commit 1111111, ") and "`python -m written" in text
+    assert pages.state(tmp_path / "a.md") == ""
+
+
+def test_a_command_that_fails_changes_nothing(module, history, tmp_path) -> None:
+    (tmp_path / "a.md").write_text("old\n")
+    before = sorted(tmp_path.iterdir())
+    assert pages.made(pages.Page("a.md", f"{module} fail {{out}}"), {}, tmp_path) == 3
+    assert (tmp_path / "a.md").read_text() == "old\n" and sorted(tmp_path.iterdir()) == before
+
+
+def test_what_is_missing_is_named_and_an_unknown_page_is_an_error(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["all", "--out", str(tmp_path), "--only", "nothing.md"])
+    with pytest.raises(SystemExit, match="2"):
+        pages.main()
+    assert "there is no page nothing.md" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["all", "--out", str(tmp_path), "--data", str(tmp_path)])
+    pages.main()
+    listed = (tmp_path / "README.md").read_text()
+    assert "| marabou.md | no: it was never made |" in listed and "(needs tool)" in listed
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
