@@ -172,7 +172,7 @@ def made(page: Page, given: dict[str, str], results: Path) -> int:
     Nothing of an earlier page changes until then.
     """
     commit, began = git("rev-parse", "HEAD"), datetime.datetime.now(datetime.UTC)
-    with tempfile.TemporaryDirectory(dir=results) as folder:
+    with tempfile.TemporaryDirectory(prefix=".making-", dir=results) as folder:
         out = Path(folder) / page.name.rstrip("/")
         run = subprocess.run(
             [sys.executable, *page.arguments(out, given)], cwd=ROOT, stdout=subprocess.PIPE, check=False, text=True
