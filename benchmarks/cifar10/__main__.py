@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.cifar10.models import MODELS
+from benchmarks.cifar10.models import IMAGES, MODELS
 
 __all__ = ["main"]
 
@@ -30,6 +30,7 @@ def main() -> int:
     parser.add_argument("--runs", type=Path, required=True, help="folder for models and measurements")
     parser.add_argument("--data", type=Path, help="CIFAR-10, a folder or a zip file")
     parser.add_argument("--models", default=",".join(MODELS), help="comma separated (default all)")
+    parser.add_argument("--share", type=float, default=IMAGES, help=f"of the images, to train on (default {IMAGES})")
     parser.add_argument("--per-class", type=int, default=5, help="images of each class to explain (default 5)")
     parser.add_argument("--limit", type=float, default=300, help="processor seconds a model and paradigm (default 300)")
     parser.add_argument("--out", type=Path, help="file for the tables")
@@ -53,7 +54,7 @@ def main() -> int:
         if args.stage == "train":
             from benchmarks.cifar10.training import train
 
-            train(name, data, args.runs)
+            train(name, data, args.runs, args.share)
         else:
             from benchmarks.cifar10.explaining import explain_model
 

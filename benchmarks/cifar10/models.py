@@ -67,9 +67,9 @@ def _set(root: Path, steps: list[dict[str, Any]], shuffle: bool, **more: Any) ->
     }
 
 
-def _dataset(data: Path, two_views: bool) -> dict[str, Any]:
-    part: dict[str, Any] = {"partition": [0.0, IMAGES], "partition_seed": 42}
-    projected = {"partition": [0.0, IMAGES / 4], "partition_seed": 42}
+def _dataset(data: Path, two_views: bool, share: float) -> dict[str, Any]:
+    part: dict[str, Any] = {"partition": [0.0, share], "partition_seed": 42}
+    projected = {"partition": [0.0, share / 4], "partition_seed": 42}
     if two_views:
         part |= {"collate_fn": "concat_collate", "drop_last": True}
     train = _set(data / "train", _TWO_VIEWS if two_views else [*_SHIFTED, *_NORMALISED], True, **part)
@@ -252,9 +252,17 @@ MODELS: dict[str, tuple[dict[str, Any], Any]] = {
 }
 
 
-def configuration(name: str, data: Path) -> dict[str, Any]:
-    """The three files of a model by name: architecture, dataset at `data` (train/ and test/ by class), training."""
+def configuration(name: str, data: Path, share: float = IMAGES) -> dict[str, Any]:
+    """The three files of a model by name: architecture, dataset at `data` (train/ and test/ by class), training.
+
+    Args:
+        share: of the training images to train on.
+    """
     architecture, training = MODELS[name]
     return deepcopy(
-        {"model_arch.yml": architecture, "dataset.yml": _dataset(data, name == "pipnet"), "training.yml": training}
+        {
+            "model_arch.yml": architecture,
+            "dataset.yml": _dataset(data, name == "pipnet", share),
+            "training.yml": training,
+        }
     )

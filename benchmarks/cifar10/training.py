@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.cifar10.models import configuration
+from benchmarks.cifar10.models import IMAGES, configuration
 from benchmarks.environment import describe
 
 __all__ = ["train"]
@@ -19,8 +19,8 @@ SEED = 42
 THREADS = 1
 
 
-def train(name: str, data: Path, runs: Path) -> None:
-    """Write `runs/name/final`, CaBRNet's run directory, with `cabrnet train` in one thread.
+def train(name: str, data: Path, runs: Path, share: float = IMAGES) -> None:
+    """Write `runs/name/final`, CaBRNet's run directory, with `cabrnet train` in one thread, on a share of the images.
 
     Raises:
         subprocess.CalledProcessError, RuntimeError: CaBRNet failed; `runs/name/log.txt` says why.
@@ -33,7 +33,7 @@ def train(name: str, data: Path, runs: Path) -> None:
         source = ["--resume-from", str(run / "latest")]  # continues in its parent
     else:
         (run / "config").mkdir(parents=True, exist_ok=True)
-        for file, content in configuration(name, data).items():
+        for file, content in configuration(name, data, share).items():
             (run / "config" / file).write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
         source = ["--config-dir", str(run / "config"), "--output-dir", str(run)]
     command = [

@@ -1,0 +1,1 @@
+"""How far explanations from the picture go: networks of growing depth, in real arithmetic and in binary32."""
