@@ -141,7 +141,13 @@ def _head_of(latents: Tensor) -> Head:
     rows = torch.arange(CLASSES * EACH)
     chosen = patches[rows, :, (rows * 7 + 11) % patches.shape[2]]
     weight = torch.where(torch.arange(CLASSES)[:, None] == rows % CLASSES, 1.0, -0.5)
-    return Head(weight, chosen.contiguous(), Euclidean(), LogRatio(epsilon=1e-4), domain=Box(0, 1))
+    return Head(
+        weight=weight,
+        prototypes=chosen.contiguous(),
+        geometry=Euclidean(),
+        similarity=LogRatio(epsilon=1e-4),
+        domain=Box(0, 1),
+    )
 
 
 def _photographs(data: Path, count: int, side: int | None) -> Tensor:
