@@ -8,7 +8,8 @@ float64 and gamma_n = n u / (1 - n u):
     means, sums:    as sums of products with the same weights
 
 All terms of a radius are positive, so that their own rounding is a share of them, which a factor covers. Where
-something overflows, a radius is infinite, and nothing is known.
+something overflows, a radius is infinite, and nothing is known. Where float64 has too few bits for a deep network, real
+arithmetic is enclosed in fixed point (`real_network`).
 
 **binary32** (certificates/network-v1.md, "The network in binary32"). A layer's numbers, computed in any order of sums
 from numbers within r of c, are off by further
@@ -25,13 +26,14 @@ own, in exact integers. These are a little wider than those, so that what is fou
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
+from verale.bounds.real_network import KNOWN, LATENT_UNIT, LIFTED, FineRules
 from verale.network import FrozenNetwork, walk
 from verale.network.layers import (
     AveragePooling,
@@ -63,6 +65,8 @@ _LOST = 2.0**-44
 """No less than what underflow loses in binary32, beside numbers near 1; before a factor of 2^32 that folding hides."""
 _UP = 1 + 2.0**-20
 """More than what a radius, a sum of fewer than 2^30 positive terms, is rounded by."""
+_NARROW = 2.0**-30
+"""Where latents are known less exactly than this, real arithmetic is computed in more bits than float64 has."""
 _WIDE = 1 + 2.0**-10
 """By how much the rounding of binary32 is taken greater than it is."""
 
@@ -82,9 +86,44 @@ def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmeti
     with torch.no_grad():
         first = _normalised(network, picture[None], rule.single)
         *_, (_, output) = walk(network, first, rule)
-    ends = output.ends()
+        ends = output.ends()
+        if not rule.single and not bool((ends.upper - ends.lower <= _NARROW * (1 + ends.upper.abs())).all()):
+            ends = _in_more_bits(network, picture[None], rule, ends)
     lower, upper = (end[0].flatten(1).T if end.dim() == 4 else end for end in (ends.lower, ends.upper))
     return Enclosure(lower.contiguous(), upper.contiguous())
+
+
+def _in_more_bits(network: FrozenNetwork, pictures: Tensor, rule: _Rules, wide: Enclosure) -> Enclosure:
+    """The ends of the output in real arithmetic, where float64 does not have the bits; `wide` where nothing has."""
+    try:
+        fine = FineRules(network)
+
+        def compute(layer: NetworkLayer, given: Sequence[Any]) -> Any:
+            operation = layer.operation
+            if not isinstance(operation, KNOWN):
+                return rule(layer, [_rounded(each) for each in given])
+            if not isinstance(operation, LIFTED) and all(isinstance(each, _Around) for each in given):
+                return rule(layer, given)
+            named = zip(layer.inputs, given, strict=True)
+            return fine(
+                layer,
+                [fine.lifted(name, x.centre, x.radius) if isinstance(x, _Around) else x for name, x in named],
+            )
+
+        *_, (_, output) = walk(network, fine.picture(pictures), compute)
+        found = _rounded(output)
+        wider = found.wider(torch.full_like(found.radius, LATENT_UNIT)).within(found.least, found.most)
+        return wider.ends()
+    except OverflowError:
+        return wide
+
+
+def _rounded(given: Any) -> _Around:
+    """Numbers in fixed point, around float64 centres."""
+    if isinstance(given, _Around):
+        return given
+    value, off = given.centre.to_float()
+    return _Around.of(value[None], up(given.radius + off)).within(given.least)
 
 
 @dataclass(frozen=True, eq=False)
