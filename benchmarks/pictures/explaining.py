@@ -53,7 +53,8 @@ def main(folder: Path, way: str, start: int, stop: int, paradigm: str) -> None:
         given = load_pictures(folder / "pictures.safetensors", network.shape)[start:stop]
         through = _Timed(network, "real" if way == "real" else "float32")
     batches = Batches(head, given, SearchOptions(paradigm, batch=1), through)
-    batches.explain_images(batches.images[:1])  # compiles what has to be compiled
+    if stop - start > 1:
+        batches.explain_images(batches.images[:1])  # compiles what has to be compiled
     with (folder / way / f"explained-{start:06}.jsonl").open("w") as lines:
         for number, image in enumerate(batches.images, start):
             begin = time.process_time()
