@@ -89,10 +89,12 @@ def _mnist(data: Path, runs: Path, count: int) -> Subject:
 def _cifar10(model: str) -> Callable[[Path, Path, int], Subject]:
     def subject(data: Path, runs: Path, count: int) -> Subject:
         from verale.adapters.cabrnet import load_head
+        from verale.adapters.cabrnet.configuration import load_yaml
         from verale.adapters.cabrnet.freezing import frozen_run
 
         run = runs / model / "final"
-        note = f"{model} that CaBRNet trained on CIFAR-10, five convolutions; test images"
+        share = load_yaml(run / "dataset.yml")["train_set"]["partition"][1]
+        note = f"{model} that CaBRNet trained on {100 * share:g} % of CIFAR-10, five convolutions; test images"
         return Subject(note, frozen_run(run, (32, 32)), load_head(run), _photographs(data, count, None))
 
     return subject
