@@ -146,6 +146,8 @@ def _widths(name: str, ways: dict[str, list[dict[str, Any]]]) -> list[list[str]]
     """Rows for the first layer, for sums of products at depths of powers of two, and for the last one."""
     traced = [next((row["widths"] for row in ways[way] if "widths" in row), []) for way in ("real", "float32")]
     longest = max(traced, key=len)
+    if not longest:
+        return []
     at = {each["depth"]: number for number, each in enumerate(longest) if each["kind"] in ("conv2d", "linear")}
     kept = {number for depth, number in at.items() if depth & (depth - 1) == 0} | {len(longest) - 1}
     rows = []
