@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ORDERS", "PARADIGMS", "SMALLEST", "Paradigm", "paradigms_of"]
+__all__ = ["HIGHEST", "ORDERS", "PARADIGMS", "SMALLEST", "Paradigm", "paradigms_of"]
 
 ORDERS = ("rival", "nearest")
 """The orders in which statements about patches are chosen: against the worst open rival, or the published one."""
+
+HIGHEST = "highest"
+"""The order of `top_k` that takes the highest activations, as published, and looks for no smaller explanation."""
 
 SMALLEST = "smallest"
 """Stands for all paradigms that a head has: of each image the smallest explanation is kept, under its own paradigm."""

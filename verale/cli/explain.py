@@ -21,7 +21,7 @@ from verale.cli.gap import report_gaps
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, one_of, report_audits, verbose
 from verale.errors import InputError, LatentsError, UsageError
-from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
+from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
 
 if TYPE_CHECKING:
@@ -98,8 +98,9 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
 @click.option(
     "--order",
     metavar="NAME",
-    help="How statements are chosen: rival, or nearest, the published order. By default rival; under simplex both.",
-    **one_of(*ORDERS),
+    help="How statements are chosen: rival, or nearest, the published order. By default rival; under simplex both. "
+    "Under top_k also highest, the published one: the highest activations alone.",
+    **one_of(*ORDERS, HIGHEST),
 )
 @click.option(
     "--tolerance",

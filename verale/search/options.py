@@ -13,7 +13,7 @@ import torch
 from verale.certificate import Statement
 from verale.errors import UsageError
 from verale.head import described, require_kind
-from verale.paradigms import ORDERS, PARADIGMS, SMALLEST
+from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
 from verale.search.digits import FEWEST_DIGITS, check_digits
@@ -59,7 +59,8 @@ class SearchOptions:
             smallest explanation of each image, under whichever paradigm; None for the spatial paradigm with the
             smallest explanations.
         order: `rival` (each statement is chosen against the worst open rival) or `nearest` (the published order); None
-            for `rival` and, under simplex, the smaller of both.
+            for `rival` and, under simplex, the smaller of both. Under `top_k` also `highest`: only the highest
+            activations are tried.
         device: where to compute.
         tolerance: how far intervals are widened outward. A number: to its multiples, in the units of the stated
             observable (0.01 gives two decimals); 0 for the tightest intervals that float64 gives, otherwise at least
@@ -89,11 +90,13 @@ class SearchOptions:
     digits: int | str = FEWEST_DIGITS
 
     def __post_init__(self) -> None:
-        for name, known in (("paradigm", (*PARADIGMS, SMALLEST)), ("order", ORDERS)):
+        for name, known in (("paradigm", (*PARADIGMS, SMALLEST)), ("order", (*ORDERS, HIGHEST))):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, str) and value in known):
                 found = f"{value!r} is unknown" if isinstance(value, str) else f"is {described(value)}"
                 raise UsageError(f"{name} {found}, expected one of {', '.join(known)}")
+        if self.order == HIGHEST and self.paradigm != "top_k":
+            raise UsageError(f"order {HIGHEST!r} is one of paradigm 'top_k', which has to be given with it")
         for name, kind, expected in (
             ("tolerance", (Real, str), "a number, a percentage such as '1%', or 'auto'"),
             ("device", (str, torch.device), "a device such as 'cuda'"),

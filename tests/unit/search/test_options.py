@@ -20,7 +20,9 @@ def test_every_paradigm_and_order_of_the_tables_is_accepted():
     ("options", "message"),
     [
         ({"paradigm": "triangulation"}, "paradigm 'triangulation' is unknown, expected one of projection"),
-        ({"order": "random"}, "order 'random' is unknown, expected one of rival, nearest"),
+        ({"order": "random"}, "order 'random' is unknown, expected one of rival, nearest, highest"),
+        ({"order": "highest"}, "order 'highest' is one of paradigm 'top_k'"),
+        ({"order": "highest", "paradigm": "mixed"}, "order 'highest' is one of paradigm 'top_k'"),
         ({"tolerance": -1e-9}, "tolerance is -1e-09"),
         ({"tolerance": 1e-9}, "tolerance is 1e-09, expected at least 1.86e-09, or 0 for the tightest intervals"),
         ({"tolerance": math.nan}, "tolerance is nan"),

@@ -12,9 +12,10 @@ from verale.adapters.cabrnet import load_head
 from verale.certificate import FloorStatement, OrderStatement
 from verale.demo.network import RUN, load_images, load_network
 from verale.head import as_patches
+from verale.search import SearchOptions
 from verale.search.activations import Activations
 from verale.search.least import least_document
-from verale.search.paradigms.top_k import explain_top_k, highest
+from verale.search.paradigms.top_k import TopKSearch, explain_top_k, highest
 from verale.search.problem import Problem, UnexplainedError
 
 
@@ -85,3 +86,15 @@ def test_digits_reach_the_bound_of_all_explanations():
     for image in images:
         least, _ = least_document(head, image)
         assert len(explain_top_k(Problem.of(head, image[None])).statements) == least
+
+
+def test_the_published_order_solves_no_programme_and_is_never_smaller(monkeypatch):
+    problem = small_problem("euclidean", 2).take([0])
+    search = TopKSearch(problem.head, problem.patches, SearchOptions("top_k", order="highest"))
+    fewest = explain_top_k(problem)
+    monkeypatch.setattr(Activations, "covering", property(lambda self: pytest.fail("a programme")))
+    found = search.explain(problem, float("inf"))
+    first, clause = highest(activations := Activations(problem))
+    assert found.minimal and (found.margins > 0).all()
+    assert len(found.statements) == activations.shrunk(activations.state(first, clause), first)[0].size
+    assert len(found.statements) >= len(fewest.statements)

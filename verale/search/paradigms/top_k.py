@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from verale.paradigms import HIGHEST
 from verale.search.activations import ActivationExplanation, Activations
 from verale.search.avoid import NONE_FOUND
 from verale.search.paradigms.of_activations import OfActivationsAlone
@@ -13,7 +14,7 @@ from verale.search.problem import Problem, UnexplainedError
 __all__ = ["TopKSearch", "explain_top_k", "highest"]
 
 
-def explain_top_k(problem: Problem) -> ActivationExplanation:
+def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanation:
     """A subset-minimal top-k explanation of one image, the smaller of two.
 
     One states the highest activations (`highest`). The other, where the readout is linear, chooses ceiling, floor and
@@ -21,11 +22,15 @@ def explain_top_k(problem: Problem) -> ActivationExplanation:
     class still follows without it: the clauses first, then the lowest activation, or the one that the cover needs
     least.
 
+    Args:
+        problem: of one image.
+        fewest: whether to try the second one too.
+
     Raises:
         UnexplainedError: all activations that may be stated do not prove the class together.
     """
     activations = Activations(problem)
-    covering = activations.covering
+    covering = activations.covering if fewest else None
     cover = None if covering is None else covering.best()
     try:
         first, ends = highest(activations)
@@ -83,4 +88,4 @@ class TopKSearch(OfActivationsAlone):
 
     def explain(self, problem: Problem, most: float) -> ActivationExplanation:
         """See `OfActivations`."""
-        return explain_top_k(problem)
+        return explain_top_k(problem, self.options.order != HIGHEST)
