@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -129,42 +128,17 @@ def _text(table: _Table) -> None:
 
 
 def _markdown(table: _Table) -> None:
-    ruler = ["---"] * table.left + ["---:"] * (len(table.headings) - table.left)
-    for row in (table.headings, ruler, *table.rows):
-        print_line(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |")
+    from verale.cli.tables import markdown_lines
 
-
-_LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",
-    "`": r"\char96{}",
-}
-"""How LaTeX writes characters that mean something else to it."""
+    for line in markdown_lines(table.headings, table.rows, table.left):
+        print_line(line)
 
 
 def _latex(table: _Table) -> None:
-    """A tabular, which needs no package."""
-    print_line(f"\\begin{{tabular}}{{{'l' * table.left}{'r' * (len(table.headings) - table.left)}}}")
-    print_line(r"\hline")
-    for number, row in enumerate((table.headings, *table.rows)):
-        print_line(f"{' & '.join(map(_in_latex, row))} \\\\")
-        if number == 0:
-            print_line(r"\hline")
-    print_line(r"\hline")
-    print_line(r"\end{tabular}")
+    from verale.cli.tables import latex_lines
 
-
-def _in_latex(cell: str) -> str:
-    """A cell. What `\\\\` before it would take for its own, a bracket or a star at the beginning, is in braces."""
-    text = "".join(_LATEX.get(character, character) for character in cell)
-    return re.sub(r"\A[\[*]", lambda first: f"{{{first[0]}}}", text)
+    for line in latex_lines(table.headings, table.rows, table.left):
+        print_line(line)
 
 
 def _csv(table: _Table) -> None:

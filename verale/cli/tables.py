@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -13,12 +14,26 @@ from rich.table import Table
 from verale.checker.output import print_line
 from verale.checker.verdict import one_field
 
-__all__ = ["PLAIN", "TextTable", "print_rows", "print_table"]
+__all__ = ["PLAIN", "TextTable", "in_latex", "latex_lines", "markdown_lines", "print_rows", "print_table"]
 
 PLAIN: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
 """A table without frame."""
 _WIDEST = 2**16
 """The most characters of a line of a table that is piped."""
+
+_LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\char34{}",
+    "`": r"\char96{}",
+}
+"""How LaTeX writes characters that mean something else to it."""
 
 
 class TextTable(Table):
@@ -60,3 +75,28 @@ def print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int
             for column, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
         print_line("  ".join(cells).rstrip())
+
+
+def markdown_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
+    """The lines of a table in Markdown; the first `left` columns are texts, the others numbers."""
+    ruler = ["---"] * left + ["---:"] * (len(headings) - left)
+    for row in (headings, ruler, *rows):
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def latex_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
+    """The lines of a tabular, which needs no package; the first `left` columns are texts, the others numbers."""
+    yield f"\\begin{{tabular}}{{{'l' * left}{'r' * (len(headings) - left)}}}"
+    yield r"\hline"
+    for number, row in enumerate((headings, *rows)):
+        yield f"{' & '.join(map(in_latex, row))} \\\\"
+        if number == 0:
+            yield r"\hline"
+    yield r"\hline"
+    yield r"\end{tabular}"
+
+
+def in_latex(cell: str) -> str:
+    """A cell. What `\\\\` before it would take for its own, a bracket or a star at the beginning, is in braces."""
+    text = "".join(_LATEX.get(character, character) for character in cell)
+    return re.sub(r"\A[\[*]", lambda first: f"{{{first[0]}}}", text)

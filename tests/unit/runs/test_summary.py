@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from verale.cli.summary import _in_latex, command
+from verale.cli.summary import command
+from verale.cli.tables import in_latex
 from verale.errors import InputError
 from verale.runs.summary import Spread, summarize
 from verale.runs.table import Explained, csv_lines
@@ -118,7 +119,7 @@ def test_latex_is_escaped(tmp_path) -> None:
     assert heading[:3] == ["folder", "paradigm", "predictions"] and heading[5] == r"\% of all" and len(rows) == 3
     assert r"\_\%\$\#\&\{\}\textasciitilde{}\textasciicircum{}a\textbackslash{}" in rows[0][0]
     assert r"18.0 $\pm$ 10.6" in rows[0]
-    assert _in_latex("[red]") == "{[}red]" and _in_latex("*") == "{*}"
+    assert in_latex("[red]") == "{[}red]" and in_latex("*") == "{*}"
 
 
 def warnings_of(caplog) -> list[str]:
