@@ -2,7 +2,7 @@
 
     python -m benchmarks.deployment --runs RUNS --data CIFAR10 --heads DATA --out FILE
 
-RUNS holds the models that `benchmarks.cifar10 train` wrote, CIFAR10 its images, DATA the heads trained on CIFAR-100
+RUNS holds the models that `benchmarks.cifar10` wrote, CIFAR10 its images, DATA the heads trained on CIFAR-100
 with their latents, of which a fourth as many images are taken. Every certificate is audited with `--deployment` under
 each formula; what falls short under the one that the network uses is explained again with a reserve
 (`verale.runs.deployed`), under the first paradigm of each head. Then the logits that the network gave in float32 are

@@ -1,1 +1,1 @@
-"""Five architectures of "Beyond L2" trained on CIFAR-10 with CaBRNet, explained from their run directories, audited."""
+"""Five architectures of "Beyond L2" trained on CIFAR-10 with CaBRNet."""
