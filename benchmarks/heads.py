@@ -34,6 +34,7 @@ SIGMOID = Box(0, 1)
 CLASSES, PER_CLASS, DEPTH, PATCHES = 200, 10, 128, 49
 RANK = 24
 MASKS, MASS_PATCHES = 768, 676
+POOL, POOL_PATCHES, POOL_DEPTH = 218, 9, 256
 CLEARLY = 0.5
 """The least margin, in logits, of a synthetic image."""
 
@@ -154,12 +155,13 @@ def _protopool(tensors: Mapping[str, Tensor]) -> Head:
 
 
 def _cub_metric(
-    name: str, seed: int, cosine: bool, shift: float, spread: float, classes: int = CLASSES
+    name: str, seed: int, cosine: bool, shift: float, spread: float, classes: int = CLASSES, gaussian: bool = False
 ) -> Callable[[Path, int], Subject]:
     """Latents sigma(u): every class has parts of its own, similar classes share looks, the rest is background.
 
     Prototypes are training latents of their class (what projection, "push", leaves): noisy copies of its parts; one
-    in ten has been projected onto a latent that another prototype of the class has too.
+    in ten has been projected onto a latent that another prototype of the class has too. A Gaussian head has variances
+    that are spread as those of the trained one (their logarithms by 0.16 about 0.17).
     """
 
     alike = min(10, classes)
@@ -187,11 +189,13 @@ def _cub_metric(
         for c in range(classes):
             weight[c, c * PER_CLASS : (c + 1) * PER_CLASS] = 1.0
         weight += 0.005 * noise(*weight.shape)
+        deviation = (0.5 * (0.17 + 0.16 * noise(weight.shape[1]).double())).exp() if gaussian else None
         head = Head(
             weight,
             Cosine(1e-8) if cosine else Euclidean(),
             Identity() if cosine else LogRatio(1e-4),
             prototypes=prototypes.flatten(0, 1),
+            scale=None if deviation is None else deviation**-2,
             domain=SIGMOID,
         )
 
@@ -203,7 +207,50 @@ def _cub_metric(
             return torch.sigmoid(patches[torch.randperm(PATCHES, generator=generator)])
 
         note = f"synthetic, seed {seed}, P={head.size}, L={PATCHES}, D={DEPTH}, C={classes}"
-        return Subject(name, head, Published.of(head), _clear_images(head, images, image, generator), note)
+        published = Published.of(head, deviation)
+        return Subject(name, head, published, _clear_images(head, images, image, generator), note)
+
+    return generate
+
+
+def _cub_protopool(name: str, seed: int) -> Callable[[Path, int], Subject]:
+    """A pool of parts that classes share: each class shows ten of them, weighs them by 1 and the others by about 0.
+
+    Sizes are those of "Beyond L2" on CUB-200: 218 prototypes of depth 256, 3 by 3 patches.
+    """
+
+    def generate(data: Path, images: int) -> Subject:
+        generator = torch.Generator().manual_seed(seed)
+
+        def noise(*shape: int) -> Tensor:
+            return torch.randn(*shape, generator=generator)
+
+        directions = noise(RANK, POOL_DEPTH)
+
+        def varied(*shape: int) -> Tensor:
+            return noise(*shape, RANK) @ directions / RANK**0.5 + 0.1 * noise(*shape, POOL_DEPTH)
+
+        mean = noise(POOL_DEPTH)
+        parts, background = mean + 0.5 * varied(POOL), mean + 0.5 * varied(60)
+        shown = torch.stack([torch.randperm(POOL, generator=generator)[:PER_CLASS] for _ in range(CLASSES)])
+        weight = 0.025 * noise(CLASSES, POOL)
+        weight.scatter_add_(1, shown, torch.ones(CLASSES, PER_CLASS))
+        head = Head(
+            weight,
+            Euclidean(),
+            LogRatio(1e-4),
+            prototypes=torch.sigmoid(parts + 0.3 * varied(POOL)),
+            domain=SIGMOID,
+            pooling=FocalPooling("max_minus_mean_distance"),
+        )
+
+        def image(c: int) -> Tensor:
+            own = parts[shown[c, torch.randperm(PER_CLASS, generator=generator)[:7]]]
+            rest = background[torch.randint(len(background), (POOL_PATCHES - len(own),), generator=generator)]
+            return torch.sigmoid(torch.cat([own, rest]) + 0.5 * varied(POOL_PATCHES))
+
+        note = f"synthetic, seed {seed}, P={POOL}, L={POOL_PATCHES}, D={POOL_DEPTH}, C={CLASSES}"
+        return Subject(name, head, None, _clear_images(head, images, image, generator), note)
 
     return generate
 
@@ -258,6 +305,8 @@ HEADS: Mapping[str, Callable[[Path, int], Subject]] = {
     "cub-protopnet": _cub_metric("cub-protopnet", seed=200, cosine=False, shift=0.0, spread=1.0),
     "cub-cosine": _cub_metric("cub-cosine", seed=201, cosine=True, shift=-2.5, spread=4.0),
     "cub-pipnet": _cub_pipnet("cub-pipnet", seed=202),
+    "cub-gaussian": _cub_metric("cub-gaussian", seed=209, cosine=False, shift=0.0, spread=1.0, gaussian=True),
+    "cub-protopool": _cub_protopool("cub-protopool", seed=210),
 }
 """Every head by its name on the command line."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.tables.explaining import METHODS, Kept, Method
-from benchmarks.tables.runs import TrainedRun
+from benchmarks.tables.runs import ARCHITECTURES
 from verale.cli.tables import latex_lines, markdown_lines
 from verale.runs.summary import Spread
 from verale.runs.table import Explained, read_table
@@ -33,14 +33,18 @@ class Explanations:
     """A network, and what came of its images.
 
     Attributes:
-        run: the network.
+        name: the run's, or the synthetic head's.
+        architecture: of which table it is a row.
+        dataset: under which published numbers have it.
         prototypes, patches, depth, classes: of its head.
         budget: processor seconds an image.
         kept: by method, the images; those over the budget have no seconds.
         theirs: by the papers' name of a paradigm, the rows that their program wrote into the run's folder.
     """
 
-    run: TrainedRun
+    name: str
+    architecture: str
+    dataset: str
     prototypes: int
     patches: int
     depth: int
@@ -81,7 +85,7 @@ def _tables(found: Sequence[Explanations]) -> dict[str, list[tuple[str, ...]]]:
     """By architecture, the rows of all its runs: each of the papers' own stands below the method that it is beside."""
     tables: dict[str, list[tuple[str, ...]]] = {}
     for each in found:
-        rows = tables.setdefault(each.run.architecture or "Other networks", [])
+        rows = tables.setdefault(each.architecture, [])
         for method, kept in each.kept.items():
             rows.append(_row(each, method, kept))
         for name, theirs in each.theirs.items():
@@ -95,7 +99,7 @@ def _model(each: Explanations) -> tuple[str, ...]:
     right = sum(one.row.correct is True for one in kept)
     share = f"{right} ({100 * right / len(kept):.1f} %)" if kept else "-"
     numbers = (each.prototypes, each.patches, each.depth, each.classes, len(kept))
-    return each.run.name, *map(str, numbers), share, f"{each.budget:g}"
+    return each.name, *map(str, numbers), share, f"{each.budget:g}"
 
 
 def _row(each: Explanations, method: Method, kept: Sequence[Kept]) -> tuple[str, ...]:
@@ -103,7 +107,7 @@ def _row(each: Explanations, method: Method, kept: Sequence[Kept]) -> tuple[str,
     emitted = [one for one in kept if one.row.size is not None]
     over = sum(row.seconds is None for row in rows)
     return (
-        *(each.run.name, method.name, *_counts(rows, [one.row for one in emitted])),
+        *(each.name, method.name, *_counts(rows, [one.row for one in emitted])),
         str(sum(one.verdict == "PROVED" for one in emitted)),
         *(str(len(rows) - len(emitted) - over), str(over)),
         *_spreads([one.row for one in emitted]),
@@ -114,17 +118,16 @@ def _row(each: Explanations, method: Method, kept: Sequence[Kept]) -> tuple[str,
 def _their_row(each: Explanations, name: str, rows: Sequence[Explained]) -> tuple[str, ...]:
     emitted = [row for row in rows if row.size is not None]
     counts = _counts(rows, emitted)
-    return each.run.name, f"papers' {name}, found in the run", *counts, "-", "-", "-", *_spreads(emitted), "-"
+    return each.name, f"papers' {name}, found in the run", *counts, "-", "-", "-", *_spreads(emitted), "-"
 
 
 def _published(each: Explanations) -> Iterator[tuple[str, ...]]:
     """Rows of published numbers for this architecture and data set."""
-    prefix = {"ProtoPNet": "protopnet"}.get(each.run.architecture)
     with _PAPERS.open(encoding="utf-8", newline="") as stream:
         for line in csv.DictReader(stream):
-            if (line["architecture"], line["dataset"]) == (prefix, each.run.dataset):
+            if (ARCHITECTURES[line["architecture"]], line["dataset"]) == (each.architecture, each.dataset):
                 sizes = (line["correct"] or "-", line["wrong"] or "-")
-                yield (each.run.name, f"papers' {line['paradigm']}, {line['source']}", *"-----", *sizes, *"-----")
+                yield (each.name, f"papers' {line['paradigm']}, {line['source']}", *"-----", *sizes, *"-----")
 
 
 def _counts(rows: Sequence[Explained], emitted: Sequence[Explained]) -> tuple[str, str]:

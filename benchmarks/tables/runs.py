@@ -48,9 +48,9 @@ class TrainedRun:
 
     @property
     def architecture(self) -> str:
-        """The network's kind, by its folder's name; empty where the name tells none."""
+        """The network's kind, by its folder's name."""
         stem = Path(self.name).name
-        return next((kind for prefix, kind in ARCHITECTURES.items() if stem.startswith(prefix)), "")
+        return next((kind for prefix, kind in ARCHITECTURES.items() if stem.startswith(prefix)), "Other networks")
 
     @property
     def dataset(self) -> str:

@@ -60,11 +60,11 @@ def test_unknown_names_are_refused(tmp_path, capsys):
         build("astrology", tmp_path, 1)
 
 
-@pytest.mark.parametrize("name", ["cub-protopnet", "cub-cosine", "cub-pipnet"])
+@pytest.mark.parametrize("name", ["cub-protopnet", "cub-cosine", "cub-pipnet", "cub-gaussian", "cub-protopool"])
 def test_synthetic_heads_are_of_cub_size_and_reproducible(name, tmp_path):
     first, again = build(name, tmp_path, 1), build(name, tmp_path, 1)
     assert first.head.digest == again.head.digest and (first.latents == again.latents).all()
-    assert first.head.classes == 200 and first.head.size == (768 if name == "cub-pipnet" else 2000)
+    assert first.head.classes == 200 and first.head.size == {"cub-pipnet": 768, "cub-protopool": 218}.get(name, 2000)
     domain = first.head.domain
     if domain.lower is not None:
         assert as_patches(first.latents).min() >= domain.lower

@@ -11,12 +11,13 @@ import yaml
 from support.runs import IMAGES, changed, final
 from support.small import small_head, small_latents
 
+from benchmarks.heads import Subject
 from benchmarks.tables import __main__ as tables
 from benchmarks.tables.explaining import METHODS, Method, Within, methods_of, read_kept
 from benchmarks.tables.page import Explanations, latex, markdown
 from benchmarks.tables.runs import TrainedRun, chosen_images, runs_in
 from verale.errors import InputError
-from verale.head import save_latents
+from verale.head import as_patches, save_latents
 from verale.paradigms import PARADIGMS
 
 _THEIRS = "Idx,True Label,Pred Label,Correct,Exp Size,Runtime (s)\n0,0,0,True,30,2.0\n1,1,0,False,50,4.0\n"
@@ -116,7 +117,7 @@ def test_what_was_stopped_or_has_no_explanation_is_in_no_mean():
         Kept(Explained(1, 1, 4.0, 1, True, reason="a tie")),
         Kept(Explained(2, 1, None, 2, False, reason="stopped")),
     ]
-    found = Explanations(TrainedRun("a|b", final("protopnet")), 100, 1, 8, 4, 60.0, {Method("top_k"): some})
+    found = Explanations("a|b", "ProtoPNet", "", 100, 1, 8, 4, 60.0, {Method("top_k"): some})
     (row,) = [line for line in markdown([found], {}, ["x: gone"]).splitlines() if "| top_k |" in line]
     assert row.endswith("| top_k | 2 + 1 | 1 + 0 | 1 | 1 | 1 | 10 | - | 10 | - | 2 | - | 0.5 |")
     assert "- skipped: x: gone" in markdown([found], {}, ["x: gone"])
@@ -224,3 +225,12 @@ def test_a_configuration_that_is_no_mapping_is_refused(tmp_path):
     (path / "dataset.yml").write_text(yaml.safe_dump(["test_set"]))
     with pytest.raises(InputError, match="does not say where"):
         chosen_images(TrainedRun("protopnet", path), tmp_path, None, None, 4)
+
+
+def test_synthetic_heads_have_rows_of_their_own(tmp_path, monkeypatch):
+    head = small_head("cosine")
+    subject = Subject("cub-cosine", head, None, as_patches(small_latents(head)).float(), "small")
+    monkeypatch.setattr(tables, "build", lambda name, data, images: subject)
+    out = tmp_path / "t.md"
+    assert tables.main(["--heads", "cub-cosine", "--count", "2", "--methods", "top_k", "--out", str(out)]) == 0
+    assert _cells(out.read_text(encoding="utf-8"), "cub-cosine", "top_k")[2:5] == ["2 + 0", "2 + 0", "2"]
