@@ -27,6 +27,8 @@ _START = (
 
 _SUMMARY = ("status", "claims", "by", "predicted", "paradigm", "statements", "margin")
 """The fields of a record that its certificate carries."""
+_CLAIMS = ("entailment", "instance", "picture", "minimality", "deployment")
+"""Those that have a property."""
 
 
 class Attestation:
@@ -116,11 +118,7 @@ def _add(subjects: dict[str, dict[str, Any]], name: str, sha256: str, annotation
 
 def _properties(records: Sequence[dict[str, Any]]) -> list[str]:
     """What is true of every certificate: the claims, and the kernels that proved all claims of all of them."""
-    claims = [
-        claim
-        for claim in ("entailment", "instance", "picture", "minimality")
-        if all(_is_proved(r, claim) for r in records)
-    ]
+    claims = [claim for claim in _CLAIMS if all(_is_proved(record, claim) for record in records)]
     return [f"VERALE_{claim.upper()}_PROVED" for claim in claims] + [
         f"VERALE_KERNEL_{name.upper()}"
         for name in (*KERNELS, PROVED)

@@ -75,6 +75,13 @@ def test_a_kernel_that_proved_a_part_of_what_is_claimed_is_no_property(files) ->
     assert by == [{"entailment": "proved", "instance": "proved"}] * len(by)
 
 
+def test_deployment_is_a_property_and_says_how_the_head_is_computed(files) -> None:
+    assert audit(files, "--deployment", "direct").returncode == 0
+    predicate = attested(files)["predicate"]
+    assert predicate["properties"] == ["VERALE_ENTAILMENT_PROVED", "VERALE_DEPLOYMENT_PROVED", "VERALE_KERNEL_ARB"]
+    assert predicate["verifier"]["verale"]["deployment"]["formula"] == "direct"
+
+
 def test_a_claim_that_was_not_proved_of_every_certificate_is_no_property(files) -> None:
     assert audit(files, kernel="both").returncode == 0
     statement = attested(files)
