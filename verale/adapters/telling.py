@@ -19,7 +19,7 @@ from verale.adapters.pickled import Record
 from verale.errors import HeadError
 from verale.head import Head
 
-__all__ = ["WRAPPERS", "prototypes_outside", "require_own", "said_of", "settled"]
+__all__ = ["WRAPPERS", "prototypes_outside", "refused", "require_own", "said_of", "settled"]
 
 _ONLY = {
     "prototype_vectors_global": "protopformer",
@@ -27,6 +27,9 @@ _ONLY = {
     "conv_offset.0.weight": "deformable",
 }
 """Tensors that one architecture has beside those that it shares with others."""
+
+_WITHOUT = {"patch_select": ("ProtoViT", "docs/protovit.md")}
+"""Tensors of networks that no head of verale computes: whose, and the page that says why."""
 
 _SHARING = ("deformable", "genetic", "protopformer", "protopnet", "protopool", "tesnet")
 """The architectures with `prototype_vectors`."""
@@ -65,6 +68,8 @@ def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any
     """
     if name not in _SHARING or "prototype_vectors" not in tensors:
         return
+    for key in _WITHOUT.keys() & tensors:
+        raise HeadError(key, f"is there, so {refused(tensors)}")
     for sign in _signs(tensors, said):
         if name not in sign.names:
             whose = f"{' or '.join(sign.names)}, not of {name}: give that architecture"
@@ -72,6 +77,12 @@ def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any
                 whose = f"none of {', '.join(_SHARING)}: build verale.Head(...) of its tensors"
             own = "of a network of your own, give the tensors of its head alone"
             raise HeadError(sign.key, f"{sign.found}, so this is the state of {whose}; or, {own}")
+
+
+def refused(tensors: Mapping[str, Tensor]) -> str:
+    """That these tensors are those of a network that no head of verale computes; empty where they are not."""
+    known = next((_WITHOUT[key] for key in _WITHOUT if key in tensors), None)
+    return "" if known is None else f"this is the state of {known[0]}, which no head of verale computes: see {known[1]}"
 
 
 def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> list[_Sign]:

@@ -107,13 +107,13 @@ def _networks(path: str, output: str) -> str:
     """To which networks the tensors of a state dictionary may belong, and what to write then."""
     from verale.adapters.published import fitting
     from verale.adapters.state import load_described
-    from verale.adapters.telling import settled
+    from verale.adapters.telling import refused, settled
     from verale.certificate.words import enumerated
 
     tensors, said = load_described(path)
     found = fitting(tensors, said)
     if not found:
-        return (
+        return refused(tensors) or (
             f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}, to see why; or, where"
             " it is of a CaBRNet run, the run's directory"
         )

@@ -65,6 +65,17 @@ def test_a_refusal_names_the_tensor_and_the_right_network(name, given, key):
     assert refusal.value.field == key
 
 
+@pytest.mark.parametrize("name", ["protopnet", "deformable", "tesnet"])
+@pytest.mark.parametrize("shape", [(6, 8, 4), (6, 8, 1, 1)])
+def test_protovit_is_refused_by_name(name, shape):
+    """Its sub-patches are matched one after the other, which no head computes, whatever shape they are stored in."""
+    state = {key: torch.rand(shape) for key in ("prototype_vectors", "ones")}
+    state |= {"patch_select": torch.ones(1, 6, shape[2]), "last_layer.weight": torch.rand(2, 6)}
+    with pytest.raises(HeadError, match="this is the state of ProtoViT, which no head of verale computes") as refusal:
+        head_of(name, state)
+    assert refusal.value.field == "patch_select" and fitting(state) == []
+
+
 def test_an_add_on_alone_tells_too():
     """Of a backbone with other names, or of one along a sequence."""
     state = {key: tensor for key, tensor in cases()["protopnet"].state.items() if not key.startswith("features.")}

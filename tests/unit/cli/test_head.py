@@ -140,6 +140,14 @@ def test_prototypes_of_a_run_are_looked_at_too(tmp_path):
     assert done.returncode == 0 and "1 of 12 prototypes lie outside the head's domain" in done.stderr, done.stderr
 
 
+def test_a_network_without_a_head_is_named(tmp_path):
+    vectors = torch.zeros(4, 3, 2)
+    state = {"prototype_vectors": vectors, "patch_select": torch.ones(1, 4, 2), "last_layer.weight": vectors[:2, :, 0]}
+    torch.save(state, tmp_path / "state.pth")
+    said = str(run(tmp_path / "state.pth", "-o", tmp_path / "h").exception)
+    assert "this is the state of ProtoViT, which no head of verale computes: see docs/protovit.md" in said
+
+
 def test_a_state_that_fits_none_gets_the_known_ones(tmp_path):
     torch.save({"fc.weight": torch.zeros(2, 3)}, tmp_path / "state.pth")
     result = run(tmp_path / "state.pth", "-o", tmp_path / "h")
