@@ -118,7 +118,7 @@ def _add(subjects: dict[str, dict[str, Any]], name: str, sha256: str, annotation
 
 def _properties(records: Sequence[dict[str, Any]]) -> list[str]:
     """What is true of every certificate: the claims, and the kernels that proved all claims of all of them."""
-    claims = [claim for claim in _CLAIMS if all(_is_proved(record, claim) for record in records)]
+    claims = [claim for claim in _CLAIMS if all(_is_proved(r, claim) for r in records)]
     return [f"VERALE_{claim.upper()}_PROVED" for claim in claims] + [
         f"VERALE_KERNEL_{name.upper()}"
         for name in (*KERNELS, PROVED)
