@@ -36,10 +36,11 @@ from verale.bounds import Projection
 from verale.bounds.projection import Hulls
 from verale.head import Euclidean, Head, as_patches
 from verale.rounding import Enclosure
-from verale.search.grow import grow
+from verale.search.at_once import rows_from_scratch
+from verale.search.machine_code import first_statements
+from verale.search.needed import without_doubtful
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import shrink
-from verale.search.spatial import explain_spatial, rows_from_scratch
+from verale.search.spatial import explain_spatial
 
 __all__ = ["DomainProjection", "main"]
 
@@ -146,16 +147,14 @@ def _tightening(problem: Problem, plain: Projection, tighter: DomainProjection, 
 
 
 def _sizes(problem: Problem, plain: Projection, turns: int) -> Iterator[tuple[str, int, float]]:
-    """Statements and processor seconds: plain, with the domain in shrink, and with it in grow and shrink."""
+    """Statements and processor seconds: plain, and with the domain where statements are dropped."""
     begin = time.process_time()
     explanation = explain_spatial(problem, plain, "rival")[0]
     yield "plain", len(getattr(explanation, "pairs", [])), time.process_time() - begin
-    tighter = DomainProjection(problem.head, turns)
-    for name, growing in (("shrink", plain), ("grow and shrink", tighter)):
-        begin = time.process_time()
-        grown = grow(problem, growing)[0][0].pairs
-        kept = shrink(problem, tighter, [grown], rows_from_scratch(problem, tighter, [grown]))[0][0]
-        yield name, len(kept), time.process_time() - begin
+    begin = time.process_time()
+    grown = first_statements(problem, plain)
+    kept = without_doubtful(problem, DomainProjection(problem.head, turns), grown, grown[::-1])
+    yield "shrink", len(kept), time.process_time() - begin
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -65,7 +65,7 @@ LEMMA = Lemma(
     rules=("minimality",),
     code=(
         "verale/checker/plain/minimality.py",
-        "verale/search/shrink.py",
+        "verale/search/compiled/shrink.py",
         "verale/search/paradigms/top_k.py",
         "verale/search/paradigms/sparse.py",
     ),

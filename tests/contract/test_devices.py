@@ -41,7 +41,7 @@ def test_certificates_of_the_kernel_are_proved_minimal_and_the_same_whatever_the
     "guards",
     [
         pytest.param((-1e3, 1e-6), id="next guard"),
-        pytest.param((-1e3,), id="on tensors", marks=pytest.mark.long),
+        pytest.param((-1e3,), id="the CPU", marks=pytest.mark.long),
         pytest.param((0.05,), id="too many", marks=pytest.mark.long),
     ],
 )

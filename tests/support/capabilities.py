@@ -33,8 +33,8 @@ ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "contract" / "capabilities.txt"
 _HEADING = """# What verale can do, a subject and its values a line. To renew it:
 # PYTHONPATH=tests python -m support.capabilities --write
-# A head is geometry, similarity, pooling and readout. Its values are its paradigms, and what searches them beside the
-# search on tensors: machine code, image by image (`/compiled`), and one launch on a GPU (`/gpu`).
+# A head is geometry, similarity, pooling and readout. Its values are its paradigms, and what searches them: machine
+# code, image by image (`/compiled`), and one launch on a GPU (`/gpu`).
 """
 
 Capabilities = dict[str, set[str]]

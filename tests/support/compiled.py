@@ -1,4 +1,4 @@
-"""Heads that the compiled search has, one a geometry, similarity and pooling; and their small problems."""
+"""Heads with prototypes, one a geometry, similarity and pooling; and their small problems."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from support.small import FOCAL, GEOMETRIES, focal_head, small_head, varied_head
 
 from verale.bounds import Projection
 from verale.head import Head
-from verale.search.compiled.hull import Candidate, PatchHulls, candidate, hulls_of
 from verale.search.compiled.image import ImageArrays, image_arrays
 from verale.search.compiled.pool import Pooled, all_margins, pool, pooled_of
+from verale.search.compiled.rows import Candidate, PatchHulls, candidate, hulls_of
 from verale.search.compiled.shrink import DualBases, StatedPairs, build_all, duals_of
 from verale.search.problem import Problem
 
@@ -39,6 +39,9 @@ ADMITTED = (
     *(f"{geometry} {kind}" for geometry, kind in FOCAL if geometry != "softmax"),
 )
 """Names of `small_head` and `varied_head`, and geometries and kinds of `focal_head`."""
+
+NOT_LINEAR = ("tree", "exponential tree", "maximum", "cosine maximum")
+"""Those of other readouts."""
 
 OF_MAXIMA = tuple(name for name in ADMITTED if "mean" not in name)
 """Those with max pooling or banks."""

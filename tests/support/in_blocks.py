@@ -155,7 +155,8 @@ def explained(
     how many blocks ran."""
     from support.blocks import interpreted
 
-    from verale.search import devices, machine_code
+    from verale.search import devices
+    from verale.search.devices.engine import Launched
 
     head = varied_head(name, 4, prototypes=7) if " " in name else small_head(name, 4, prototypes=7)
     latents = small_latents(head, images=images, patches=3, seed=4)
@@ -163,7 +164,7 @@ def explained(
     with (
         interpreted(races=False) as watch,
         patch.object(devices, "is_available", lambda device: True),
-        patch.object(machine_code.MachineCode, "guards", guards or machine_code.MachineCode.guards),
+        patch.object(Launched, "guards", guards or Launched.guards),
     ):
         results = explain(head, latents, "projection", batch=batch)
     found = [each for each in results if isinstance(each, Certificate)]

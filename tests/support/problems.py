@@ -9,8 +9,9 @@ from support.small import small_head, small_latents
 
 from verale.bounds import Hypersphere, Projection, Simplex, Triangle
 from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_patches
+from verale.search.at_once import rows_from_scratch
+from verale.search.needed import proved_margins
 from verale.search.problem import Problem
-from verale.search.shrink import proved_margins, rows_from_scratch
 from verale.search.tolerance import Tolerance
 
 SPATIAL = (

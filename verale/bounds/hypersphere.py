@@ -11,7 +11,6 @@ from torch.nn.functional import embedding_bag, pad
 from verale.bounds.domain import domain_range
 from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import require_geometry
-from verale.bounds.similarity import dissimilarity
 from verale.head import Head
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
@@ -104,22 +103,22 @@ class Hypersphere:
         self._euclidean = head.geometry.is_distance
         points = head.points.to(torch.float64)
         if self._euclidean:
-            self._pairs = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist").square_()
+            self.pairs = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist").square_()
         else:
             directions = scaled(points)
             directions = directions / norm(directions).upper[:, None]
-            self._pairs = directions @ directions.T
+            self.pairs = directions @ directions.T
         # A squared distance is off by gamma_(D + 8) of itself, a cosine by gamma_(3 D + 40) (scaling, norm, product).
         self._operations = 3 * head.depth + 40
 
     @property
     def size(self) -> int:
         """P."""
-        return int(self._pairs.shape[0])
+        return int(self.pairs.shape[0])
 
     def start(self, rows: int) -> Spheres:
         """Patches without statements: the domain's range."""
-        new = self._pairs.new_zeros
+        new = self.pairs.new_zeros
         return Spheres(
             lower=self._domain.lower.expand(rows, -1).clone(),
             upper=self._domain.upper.expand(rows, -1).clone(),
@@ -132,10 +131,6 @@ class Hypersphere:
             moment_error=new(rows),
             lost=new(rows, dtype=torch.bool),
         )
-
-    def pursue(self, rows: Spheres, observed: Tensor) -> Tensor:
-        """The nearest prototype: its sphere is the smallest."""
-        return -dissimilarity(self._head, observed)
 
     def extend(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> Spheres:
         """Enter one observable a patch: c moves, and the bounds are intersected with those from its new position."""
@@ -186,7 +181,7 @@ class Hypersphere:
 
     def _at(self, rows: Spheres, prototype: Tensor) -> Enclosure:
         """sum_i weights_i pairs_ij for one prototype j a patch."""
-        terms = rows.weights * self._pairs[rows.anchors, prototype[:, None]]
+        terms = rows.weights * self.pairs[rows.anchors, prototype[:, None]]
         size = terms.abs().sum(1) if self._euclidean else rows.weights.abs().sum(1)
         return Enclosure.around(terms.sum(1), self._error(rows, size))
 
@@ -209,10 +204,10 @@ class Hypersphere:
 
     def _tighten(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> Spheres:
         """The bounds of the class docstring, intersected with the earlier ones and with the statement itself."""
-        sums = embedding_bag(rows.anchors, self._pairs, per_sample_weights=rows.weights, mode="sum")
+        sums = embedding_bag(rows.anchors, self.pairs, per_sample_weights=rows.weights, mode="sum")
         size = rows.weights.abs()
         if self._euclidean:
-            size = embedding_bag(rows.anchors, self._pairs, per_sample_weights=size, mode="sum")
+            size = embedding_bag(rows.anchors, self.pairs, per_sample_weights=size, mode="sum")
             magnitude = (rows.weights.abs() * size.gather(1, rows.anchors)).sum(1) / 2
         else:
             size = size.sum(1, keepdim=True)

@@ -14,7 +14,7 @@ from verale.bounds.similarity import activation
 from verale.head import Head
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["LinearMargins", "Margins", "gathered", "taken"]
+__all__ = ["LinearMargins", "Margins", "taken"]
 
 
 class Margins(Protocol):
@@ -47,26 +47,8 @@ class Margins(Protocol):
         """The margins of some images: a copy for an index, a view for a slice."""
         ...
 
-    def keep(self, columns: Tensor) -> Self:
-        """Some rivals only; columns (N, K') are indices among the K."""
-        ...
-
     def lower(self, box: Enclosure) -> Tensor:
         """Lower bounds (N, B, K) for B boxes an image, (N, B, P); infinity at the predicted class."""
-        ...
-
-    def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
-        """What would help against one rival of each image; estimates, for the search.
-
-        Args:
-            box: (N, P) bounds of the activations.
-            actual: (N, P) the activations themselves.
-            column: (N,) the rivals, as indices among the K.
-
-        Returns:
-            (N, P) each: how much the margin grows with the lower end of an activation, and how much it falls with the
-            upper end; one of them is 0.
-        """
         ...
 
 
@@ -76,12 +58,6 @@ def taken(margins: Any, images: Tensor | slice) -> dict[str, Any]:
         f.name: value[images] if isinstance(value := getattr(margins, f.name), Tensor) else value
         for f in fields(margins)
     }
-
-
-def gathered(tensor: Tensor, columns: Tensor) -> Tensor:
-    """(N, K', ...) of a tensor (N, K, ...); columns (N, K') are indices among the K."""
-    wide = columns.view(*columns.shape, *[1] * (tensor.dim() - 2)).expand(-1, -1, *tensor.shape[2:])
-    return tensor.gather(1, wide)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +140,3 @@ class LinearMargins:
         estimate = torch.baddbmm(self.bias[:, None], box.lower, self.positive).baddbmm(box.upper, self.negative)
         bound = down(estimate - self.error[:, None]).nan_to_num(-math.inf, math.inf, -math.inf)
         return bound.masked_fill_((self.bias == math.inf)[:, None], math.inf)
-
-    def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
-        """The rival's differences of weights."""
-        each = torch.arange(len(column))
-        return self.positive[each, :, column], -self.negative[each, :, column]

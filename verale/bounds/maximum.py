@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range
-from verale.bounds.margin import gathered, taken
+from verale.bounds.margin import taken
 from verale.bounds.similarity import activation
 from verale.head import Head
 from verale.rounding import UNIT, Enclosure, down, up
@@ -70,10 +70,6 @@ class MaximumMargins:
         """The margins of some images."""
         return MaximumMargins(**taken(self, images))
 
-    def keep(self, columns: Tensor) -> MaximumMargins:
-        """Some rivals only."""
-        return replace(self, **{name: gathered(getattr(self, name), columns) for name in ("rivals", "theirs", "error")})
-
     def lower(self, box: Enclosure) -> Tensor:
         """Lower bounds (N, B, K)."""
         candidates = box.shape[1]
@@ -84,14 +80,3 @@ class MaximumMargins:
         rivals = most.gather(2, theirs.flatten(2)).view(theirs.shape).amax(3)
         same = self.rivals == self.predicted[:, None]
         return down(own[..., None] - rivals).masked_fill_(same[:, None], math.inf)
-
-    def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
-        """The best prototype of the class, and all those of the rival that may exceed its lower bound."""
-        each = torch.arange(len(column))
-        score, least = actual + self.bias, box.lower + self.bias
-        best = self.own.gather(1, score.gather(1, self.own).argmax(1, keepdim=True))
-        favour = torch.zeros_like(actual).scatter_(1, best, 1.0)
-        members = torch.zeros_like(actual).scatter_(1, self.theirs[each, column], 1.0)
-        reached = least.gather(1, self.own).amax(1, keepdim=True)
-        exceeding = members * (box.upper + self.bias >= reached)
-        return favour, exceeding * (1 - favour)

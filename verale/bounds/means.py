@@ -12,7 +12,7 @@ from verale.bounds.similarity import activation
 from verale.head import FocalPooling, Head, TopMeanPooling
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["Focal", "TopMean", "WholeDropping", "WholeGrowing"]
+__all__ = ["Focal", "TopMean", "WholeDropping"]
 
 _CHUNK_BYTES = 64 * 2**20
 
@@ -40,9 +40,6 @@ class Focal:
 
     def box(self, ranges: Enclosure) -> Enclosure:
         return self._mean_distance(ranges) if self.of_distances else self._mean_similarity(ranges)
-
-    def growing(self, ranges: Enclosure) -> WholeGrowing:
-        return WholeGrowing(self, ranges)
 
     def dropping(self, ranges: Enclosure) -> WholeDropping:
         return WholeDropping(self, ranges)
@@ -193,9 +190,6 @@ class TopMean:
             up(up(high.sum(-2) + up(high.abs().sum(-2) * slack + lost)) / parts),
         )
 
-    def growing(self, ranges: Enclosure) -> WholeGrowing:
-        return WholeGrowing(self, ranges)
-
     def dropping(self, ranges: Enclosure) -> WholeDropping:
         return WholeDropping(self, ranges)
 
@@ -237,47 +231,6 @@ class Trials:
         return values
 
 
-class WholeGrowing:
-    """All ranges; a trial's box is computed from what the other patches give.
-
-    Attributes:
-        pooling: the head's.
-        ranges: (N, L, P).
-    """
-
-    def __init__(self, pooling: Focal | TopMean, ranges: Enclosure) -> None:
-        self.pooling = pooling
-        self.ranges = Enclosure.unchecked(ranges.lower.clone(), ranges.upper.clone())
-        self._box = pooling.box(ranges)
-
-    @property
-    def box(self) -> Enclosure:
-        return self._box
-
-    def trial(self, image: Tensor, patch: Tensor, ranges: Enclosure) -> Enclosure:
-        count, candidates, size = ranges.shape
-        self._tried = image, patch, ranges
-        again = image.repeat_interleave(candidates)
-        boxes = _replaced(
-            self.pooling,
-            self.ranges,
-            again,
-            patch.repeat_interleave(candidates),
-            ranges.view(count * candidates, size),
-        )
-        return boxes.view(count, candidates, size)
-
-    def choose(self, best: Tensor) -> None:
-        image, patch, ranges = self._tried
-        each = torch.arange(len(best))
-        self.ranges.lower[image, patch] = ranges.lower[each, best]
-        self.ranges.upper[image, patch] = ranges.upper[each, best]
-        self._box = self.pooling.box(self.ranges)
-
-    def select(self, images: Tensor) -> None:
-        self.ranges, self._box = self.ranges[images], self._box[images]
-
-
 class WholeDropping:
     """All ranges (L, P); a box with one patch replaced is computed from what the other patches give."""
 
@@ -287,14 +240,6 @@ class WholeDropping:
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         return _replaced(self._pooling, self._ranges[None], torch.zeros_like(patches), patches, ranges)
-
-    def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        boxes = []
-        after = WholeDropping(self._pooling, self._ranges)
-        for index in range(len(patches)):
-            after.replace(patches[index : index + 1], ranges[index : index + 1])
-            boxes.append(self._pooling.box(after._ranges)[None])
-        return Enclosure.cat(boxes)
 
     def replace(self, patches: Tensor, ranges: Enclosure) -> None:
         self._ranges.lower[patches], self._ranges.upper[patches] = ranges.lower, ranges.upper

@@ -2,7 +2,6 @@
 
 `pooling_of(head)` gives the head's own. A pooling answers, for ranges (..., L, P) of observables:
 - `box`: the activations, given all patches;
-- `growing`: N images whose patches' ranges get tighter (what does one more statement add?);
 - `dropping`: one image whose patches' ranges are replaced (what if a statement is dropped?).
 
 Max pooling needs only the least dissimilarities over patches. The poolings with a mean (`means`) need all of them.
@@ -24,12 +23,9 @@ from verale.rounding import Enclosure
 
 __all__ = [
     "Dropping",
-    "Growing",
-    "MaxGrowing",
     "PoolingBounds",
     "activation_range",
     "pooling_of",
-    "slots",
 ]
 
 
@@ -40,33 +36,8 @@ class PoolingBounds(Protocol):
         """(..., P) activations, given observables (..., L, P)."""
         ...
 
-    def growing(self, ranges: Enclosure) -> Growing:
-        """N images, observables (N, L, P)."""
-        ...
-
     def dropping(self, ranges: Enclosure) -> Dropping:
         """One image, observables (L, P)."""
-        ...
-
-
-class Growing(Protocol):
-    """N images whose patches' ranges get tighter; it changes in place."""
-
-    @property
-    def box(self) -> Enclosure:
-        """(N, P) activations."""
-        ...
-
-    def trial(self, image: Tensor, patch: Tensor, ranges: Enclosure) -> Enclosure:
-        """(S, B, P) activations if, of an image, one patch's ranges became one of B candidates (S, B, P)."""
-        ...
-
-    def choose(self, best: Tensor) -> None:
-        """Replace the ranges of all the trial's patches, each by the candidate of that index (S,)."""
-        ...
-
-    def select(self, images: Tensor) -> None:
-        """Keep some images only."""
         ...
 
 
@@ -75,10 +46,6 @@ class Dropping(Protocol):
 
     def alone(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
         """(S, P) activations, for each row of (S, P) ranges with that of one patch replaced by it."""
-        ...
-
-    def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        """(S, P) activations with the first, the first two, ... all S replaced; patches all different."""
         ...
 
     def replace(self, patches: Tensor, ranges: Enclosure) -> None:
@@ -112,9 +79,6 @@ class Max:
         near, far = (end.amin(-2) for end in self.oriented(ranges, self.hidden(ranges)))
         return pooled_activation(self.head, near, far)
 
-    def growing(self, ranges: Enclosure) -> MaxGrowing:
-        return MaxGrowing(self, ranges)
-
     def dropping(self, ranges: Enclosure) -> MaxDropping:
         return MaxDropping(self, ranges)
 
@@ -128,57 +92,6 @@ class Max:
         if hidden is None:
             return near, far
         return near.masked_fill(hidden, torch.inf), far.masked_fill(hidden, torch.inf)
-
-
-class MaxGrowing:
-    """Ranges only get tighter, so of the farthest dissimilarities the least over all patches is enough.
-
-    Attributes:
-        near: (N, L, P) the least dissimilarities that the bounds allow.
-    """
-
-    def __init__(self, pooling: Max, ranges: Enclosure) -> None:
-        self._pooling, self._head = pooling, pooling.head
-        self._hidden = pooling.hidden(ranges)
-        near, far = pooling.oriented(ranges, self._hidden)
-        self.near = near.clone()
-        self._far = far.amin(1)
-        self._box = pooled_activation(self._head, near.amin(1), self._far)
-
-    @property
-    def box(self) -> Enclosure:
-        return self._box
-
-    def trial(self, image: Tensor, patch: Tensor, ranges: Enclosure) -> Enclosure:
-        slot = slots(image)
-        near, far = self._pooling.oriented(ranges, None if self._hidden is None else self._hidden[patch][:, None])
-        before = self._in_slots(image, slot, self.near[image, patch])
-        self.near[image, patch] = torch.inf
-        rest = self.near.amin(1)
-        others = torch.minimum(least_of_others(before), rest[:, None])[image, slot]
-        self._tried = image, patch, slot, near, far, rest
-        return pooled_activation(
-            self._head, torch.minimum(near, others[:, None]), torch.minimum(far, self._far[image][:, None])
-        )
-
-    def choose(self, best: Tensor) -> None:
-        image, patch, slot, near, far, rest = self._tried
-        each = torch.arange(len(best))
-        near, far = near[each, best], far[each, best]
-        self.near[image, patch] = near
-        self._far = torch.minimum(self._far, self._in_slots(image, slot, far).amin(1))
-        self._box = pooled_activation(
-            self._head, torch.minimum(rest, self._in_slots(image, slot, near).amin(1)), self._far
-        )
-
-    def select(self, images: Tensor) -> None:
-        self.near, self._far, self._box = self.near[images], self._far[images], self._box[images]
-
-    def _in_slots(self, image: Tensor, slot: Tensor, values: Tensor) -> Tensor:
-        """Values (S, P) as (N, greatest number in an image, P); infinity elsewhere."""
-        padded = values.new_full((len(self.near), int(slot.max()) + 1, *values.shape[1:]), torch.inf)
-        padded[image, slot] = values
-        return padded
 
 
 class MaxDropping:
@@ -197,12 +110,6 @@ class MaxDropping:
             torch.minimum(far, _without_each(self._far, patches)),
         )
 
-    def together(self, patches: Tensor, ranges: Enclosure) -> Enclosure:
-        near, far = self._oriented(patches, ranges)
-        return pooled_activation(
-            self._head, _as_replaced(self._near, patches, near), _as_replaced(self._far, patches, far)
-        )
-
     def replace(self, patches: Tensor, ranges: Enclosure) -> None:
         self._near[patches], self._far[patches] = self._oriented(patches, ranges)
 
@@ -218,27 +125,12 @@ def least_of_others(values: Tensor) -> Tensor:
     return torch.minimum(before, after)
 
 
-def slots(image: Tensor) -> Tensor:
-    """For a sorted list of images (S,), the index of each entry among those of its image."""
-    image = image.contiguous()
-    return torch.arange(len(image)) - torch.searchsorted(image, image)
-
-
 def _without_each(values: Tensor, patches: Tensor) -> Tensor:
     """(S, P) the least of (L, P) values over all patches but one, for each of S patches."""
     unique, index = torch.unique(patches, return_inverse=True)
     rest = values.clone()
     rest[unique] = torch.inf
     return torch.minimum(least_of_others(values[unique][None])[0], rest.amin(0))[index]
-
-
-def _as_replaced(values: Tensor, patches: Tensor, replacements: Tensor) -> Tensor:
-    """(S, P) the least of (L, P) values over all patches once the first, the first two, ... all S are replaced."""
-    rest = values.clone()
-    rest[patches] = torch.inf
-    after = values[patches].flip(0).cummin(0).values.flip(0)
-    after = torch.cat([after[1:], torch.full_like(after[:1], torch.inf)])
-    return torch.minimum(torch.minimum(replacements.cummin(0).values, after), rest.amin(0))
 
 
 def _top_mean(head: Head) -> PoolingBounds:

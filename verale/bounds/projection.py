@@ -268,19 +268,6 @@ class Projection:
         within._inside, within._domain = True, inner_domain_range(self._head)
         return within
 
-    def pursue(self, rows: Hulls, observed: Tensor) -> Tensor:
-        """Orthogonal matching pursuit: the part of the unexplained latent along each prototype's unexplained part."""
-        if not self._euclidean:
-            shift = 0.0 if self._shift is None else (self._shift.lower + self._shift.upper) / 2
-            return self._score(rows, observed - shift - rows.along)
-        based = (rows.base >= 0)[:, None]
-        inner = (rows.base_upper[:, None] + rows.reach - observed) / 2
-        return torch.where(based, self._score(rows, inner - rows.along), -observed)
-
-    def _score(self, rows: Hulls, unexplained: Tensor) -> Tensor:
-        usable = rows.across > _DEPENDENT * rows.reach
-        return (unexplained.square() / rows.across.clamp(min=1e-300)).masked_fill(~usable, -1.0)
-
     def extend(self, rows: Hulls, prototype: Tensor, observed: Enclosure) -> Hulls:
         """Enter one observable a patch: as its base if it has none, else as one more direction."""
         unset = rows.base < 0 if self._euclidean else torch.zeros_like(rows.base, dtype=torch.bool)

@@ -51,10 +51,6 @@ class SpatialParadigm(Protocol[R]):
         """Rows after one more statement each: m(z_r, p_j) in observed[r] with j = prototype[r]; (R,) int64 and (R,)."""
         ...
 
-    def pursue(self, rows: R, observed: Tensor) -> Tensor:
-        """(R, P) how much each statement would add to what is known of the patch; an estimate, for the search."""
-        ...
-
 
 @runtime_checkable
 class ExactParadigm(SpatialParadigm[R], Protocol[R]):

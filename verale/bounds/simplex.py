@@ -139,7 +139,3 @@ class Simplex:
         within = copy(self)
         within._inside, within._domain = True, inner_domain_range(self._head)
         return within
-
-    def pursue(self, rows: SimplexRows, observed: Tensor) -> Tensor:
-        """The unstated masses: stating the largest leaves the least mass."""
-        return observed.masked_fill(rows.stated, -1.0)

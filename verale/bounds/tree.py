@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import torch
 from torch import Tensor
 
-from verale.bounds.margin import gathered, taken
+from verale.bounds.margin import taken
 from verale.head import Head, SoftTree
 from verale.rounding import UNIT, Enclosure, down, up
 
 __all__ = ["TreeMargins"]
 
 _CHUNK_BYTES = 64 * 2**20
-_FLOOR = 1e-9
-"""The least worth of an activation, relative to the largest wish: a node that is not reached now may be later."""
 
 
 @dataclass(frozen=True)
@@ -84,16 +82,6 @@ class TreeMargins:
         """The margins of some images."""
         return TreeMargins(**taken(self, images))
 
-    def keep(self, columns: Tensor) -> TreeMargins:
-        """Some rivals only."""
-        return replace(
-            self,
-            rivals=gathered(self.rivals, columns),
-            leaves=gathered(self.leaves, columns),
-            size=gathered(self.size, columns),
-            error=gathered(self.error, columns),
-        )
-
     def lower(self, box: Enclosure) -> Tensor:
         """Lower bounds (N, B, K)."""
         images, candidates, _ = box.shape
@@ -103,24 +91,6 @@ class TreeMargins:
         ]
         same = self.rivals == self.predicted[:, None]
         return torch.cat(bounds, 1).masked_fill_(same[:, None], math.inf)
-
-    def wishes(self, box: Enclosure, actual: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
-        """The derivatives of the difference where it is least."""
-        each = torch.arange(len(column))
-        one = TreeMargins(**{**taken(self, each), "size": self.size[each, column][:, None]})
-        boxes = Enclosure.unchecked(box.lower[:, None], box.upper[:, None])
-        values = one._values(boxes, self.leaves[each, column][:, None])[:, 0, 0]
-        slope, reach = torch.zeros_like(actual), torch.zeros_like(values)
-        reach[:, 0] = 1
-        for level in reversed(self.levels):
-            slope[:, level.nodes] = values[:, level.present] - values[:, level.absent]
-            known = torch.where(slope > 0, box.lower, box.upper)[:, level.nodes].clamp(0, 1)
-            reach[:, level.absent] = (1 - known) * reach[:, level.nodes]
-            reach[:, level.present] = known * reach[:, level.nodes]
-        wish = slope * reach[:, : slope.shape[1]]
-        floor = _FLOOR * wish.abs().amax(1, keepdim=True).clamp(min=1e-300)
-        worth, up_ = torch.maximum(wish.abs(), floor), slope > 0
-        return torch.where(up_, worth, 0.0), torch.where(up_, 0.0, worth)
 
     def _values(self, box: Enclosure, leaves: Tensor) -> Tensor:
         """(N, B, K, 2 P + 1) lower bounds of all nodes and leaves; (N, B, P) boxes, (N, K, P + 1) leaves."""

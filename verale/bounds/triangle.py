@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from verale.bounds.projection import Projection
-from verale.bounds.similarity import dissimilarity
+from verale.bounds.projection import Projection, ProjectionNumbers
 from verale.head import Head
 from verale.rounding import Enclosure
 
@@ -46,6 +45,10 @@ class Triangle:
         self._single = Projection(head)
         self._head = head
 
+    def numbers(self) -> ProjectionNumbers:
+        """What a search without rounding needs."""
+        return self._single.numbers()
+
     @property
     def size(self) -> int:
         """P."""
@@ -61,7 +64,3 @@ class Triangle:
         alone = self._single.extend(self._single.start(len(prototype)), prototype, observed).range
         both = rows.range.intersect(alone)
         return TriangleRows(both.lower, both.upper)
-
-    def pursue(self, rows: TriangleRows, observed: Tensor) -> Tensor:
-        """The nearest prototype bounds the others most tightly."""
-        return -dissimilarity(self._head, observed)

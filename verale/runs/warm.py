@@ -7,7 +7,7 @@ from time import process_time
 
 import torch
 
-from verale.head import Euclidean, FocalPooling, Head, Identity, LogRatio, Softmax
+from verale.head import Euclidean, FocalPooling, Head, Identity, LogRatio, Maximum, Softmax
 from verale.search.compiled.jit import note_warm
 from verale.search.explain import explain
 
@@ -23,6 +23,7 @@ def warm() -> Iterator[tuple[str, float]]:
         "poolings with a mean": Head(
             weight, Euclidean(), LogRatio(1e-4), prototypes=prototypes, pooling=FocalPooling("max_minus_mean")
         ),
+        "trees and maxima": Head(weight, Euclidean(), LogRatio(1e-4), prototypes=prototypes, readout=Maximum()),
         "softmax heads": Head(weight, Softmax(), Identity()),
     }
     for name, head in heads.items():

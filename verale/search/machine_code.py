@@ -6,25 +6,32 @@ from typing import Any
 
 from torch import Tensor
 
-from verale.search.at_once import PatchRanges, ranges_from_scratch
+from verale.bounds import ExactParadigm, Projection
+from verale.paradigms import ORDERS
+from verale.search.at_once import PatchRanges, ranges_from_scratch, rows_from_scratch
 from verale.search.compiled.image import ImageArrays, image_arrays
 from verale.search.compiled.proof import prove
-from verale.search.compiled.statements import GUARDS, choose_statements
-from verale.search.needed import noise_of, not_surely_needed
+from verale.search.compiled.statements import GUARDS, add_statements, choose_statements
+from verale.search.needed import noise_of, not_surely_needed, proved_margins
 from verale.search.problem import Pair, Problem
-from verale.search.prove import Proved, SpatialExplanation, by_patch
-from verale.search.shrink import proved_margins, rows_from_scratch
+from verale.search.prove import Proved, SpatialExplanation, StaysOpen, by_patch
 
-__all__ = ["MachineCode", "prove_pairs"]
+__all__ = ["MachineCode", "first_statements", "prove_pairs"]
 
 
 class MachineCode:
-    """See `verale.search.prove.Engine`."""
+    """See `verale.search.prove.Engine`.
+
+    Args:
+        problem: N images.
+        paradigm: how statements bound observables.
+        order: in which statements are added.
+    """
 
     guards: tuple[float, ...] = GUARDS
 
-    def __init__(self, problem: Problem, paradigm: Any) -> None:
-        self.problem, self.paradigm = problem, paradigm
+    def __init__(self, problem: Problem, paradigm: Any, order: str = ORDERS[0]) -> None:
+        self.problem, self.paradigm, self._order = problem, paradigm, order
         self._images: dict[int, tuple[Problem, ImageArrays]] = {}
 
     def choose(
@@ -33,8 +40,8 @@ class MachineCode:
         """See `Engine`."""
         choices: list[list[Pair] | str | None] = []
         for image, limit, first in zip(images, most, early, strict=True):
-            chosen = choose_statements(*self._image(image), guard, limit, first)
-            choices.append(None if chosen is None else chosen.failure or chosen.pairs)
+            chosen = choose_statements(*self._image(image), guard, limit, first, self._order)
+            choices.append(StaysOpen(chosen.failure) if chosen.stays_open else chosen.failure or chosen.pairs)
         return choices
 
     def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
@@ -52,15 +59,23 @@ class MachineCode:
         return self._images[image]
 
 
+def first_statements(problem: Problem, paradigm: Any) -> list[Pair]:
+    """Statements about the only image in the order in which they are added to it; none is dropped."""
+    return add_statements(problem, image_arrays(problem, paradigm), GUARDS[0]).pairs
+
+
 def prove_pairs(problem: Problem, paradigm: Any, image: ImageArrays, pairs: list[Pair]) -> Proved | None:
     """The only image's statements with the margins that they alone prove, rounded outward, and those that are not
     surely needed (none where that is not asked); None if a margin is not positive.
 
-    Exact statements are proved in machine code. Where that does not prove the margins, tensors may, which bound errors
-    one by one: first all statements at once, then one after the other. So they may prove that those are needed, too, of
-    which machine code does not.
+    Exact statements under `projection` are proved in machine code. Where that does not prove the margins, tensors may,
+    which bound errors one by one: first all statements at once, then one after the other. So they may prove that those
+    are needed, too, of which machine code does not. All that other paradigms conclude is proved on tensors.
     """
-    quick = None if problem.tolerance else prove(problem, paradigm, image, pairs, float(noise_of(problem)[0]))
+    is_exact = isinstance(paradigm, ExactParadigm) and not problem.tolerance
+    quick = None
+    if is_exact and isinstance(paradigm, Projection):
+        quick = prove(problem, paradigm, image, pairs, float(noise_of(problem)[0]))
     margins = None if quick is None else _positive_margins(problem, PatchRanges(quick[0]))
     for from_scratch in (ranges_from_scratch, rows_from_scratch):
         if margins is None:
@@ -68,10 +83,10 @@ def prove_pairs(problem: Problem, paradigm: Any, image: ImageArrays, pairs: list
     if margins is None:
         return None
     doubtful: list[Pair] = []
-    if not problem.tolerance and (quick is None or quick[1]):
+    if is_exact and (quick is None or quick[1]):
         (doubtful,) = not_surely_needed(problem, paradigm, [pairs], None if quick is None else [quick[1]])
-    minimal = not problem.tolerance and not doubtful
-    return SpatialExplanation(by_patch(pairs, bool(problem.tolerance)), margins, minimal), doubtful
+    keeps_order = paradigm.ordered or bool(problem.tolerance)
+    return SpatialExplanation(by_patch(pairs, keeps_order), margins, is_exact and not doubtful), doubtful
 
 
 def _positive_margins(problem: Problem, rows: Any) -> Tensor | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -12,12 +13,20 @@ from verale.bounds import ExactParadigm, SpatialParadigm, pooling_of
 from verale.rounding import UNIT, Enclosure
 from verale.search.at_once import PatchRanges, range_without, ranges_from_scratch, ranges_without_each
 from verale.search.problem import Pair, Problem
-from verale.search.shrink import chunks, proved_margins
 
-__all__ = ["inner_margins", "noise_of", "not_surely_needed", "surely_needed", "without_doubtful"]
+__all__ = ["inner_margins", "noise_of", "not_surely_needed", "proved_margins", "surely_needed", "without_doubtful"]
+
+_ROWS_AT_ONCE = 256
+"""Patches of which something is computed at once."""
 
 _EVALUATION = 64
 """So many times the rounding error of a margin, similarities and pooling are rounded less."""
+
+
+def proved_margins(problem: Problem, rows: Any) -> Tensor:
+    """(N, C) proved margins, from the rows of all images."""
+    box = pooling_of(problem.head).box(rows.range.view(len(problem), problem.patches, -1))
+    return problem.margins.lower(box[:, None])[:, 0]
 
 
 def surely_needed(problem: Problem, paradigm: ExactParadigm[Any], explanations: list[list[Pair]]) -> list[bool]:
@@ -56,7 +65,7 @@ def not_surely_needed(
     asked = stated if among is None else problem.by_patch(among)
     alone: dict[int, tuple[Problem, Any]] = {}
     found: list[list[Pair]] = [[] for _ in explanations]
-    for chunk in chunks([row for row in stated if row in asked], lambda row: len(stated[row])):
+    for chunk in _chunks([row for row in stated if row in asked], lambda row: len(stated[row])):
         left_out, rows = ranges_without_each(problem, inner, {row: stated[row] for row in chunk})
         within = _with_actual(rows.range, problem.observed[problem.index([row for row, _ in left_out])])
         begin = 0
@@ -119,3 +128,16 @@ def noise_of(problem: Problem) -> Tensor:
     if problem.head.scale is not None:
         noise = noise + _EVALUATION * UNIT * float(problem.head.scale.max()) * problem.margins.sensitivity
     return noise.amax(1)
+
+
+def _chunks(items: list[int], weight: Callable[[int], int]) -> list[list[int]]:
+    """Runs of consecutive items whose weights sum to at most so many; a heavier item is a run of its own."""
+    chunks: list[list[int]] = []
+    total = _ROWS_AT_ONCE
+    for item in items:
+        if total + weight(item) > _ROWS_AT_ONCE:
+            chunks.append([])
+            total = 0
+        chunks[-1].append(item)
+        total += weight(item)
+    return chunks

@@ -67,7 +67,7 @@ class SearchOptions:
             LEAST_TOLERANCE. A percentage such as "1%": by at most this share of the observable, to numbers of few
             digits. "auto": for each image by the greatest percentage, at most 10%, under which it has an explanation.
             The guarantee holds for everything that the intervals allow; wider intervals take more statements.
-        batch: how many images are explained in lockstep; the same batch gives the same bytes.
+        batch: how many images are explained together; the same batch gives the same bytes.
         max_memory: about how many bytes the search may use; batches shrink to fit.
         inflate: whether to widen what is stated as far as the class stays proved; only for paradigms of
             `verale.paradigms` whose ends are priced.

@@ -20,7 +20,7 @@ from verale.search.avoid import NOTHING, Avoid
 from verale.search.costs import UNIT_COSTS, Costs
 from verale.search.tolerance import EXACT, SOME, Tolerance
 
-__all__ = ["NOISE", "GivenUpError", "Pair", "Problem", "UnexplainedError", "shortened"]
+__all__ = ["NOISE", "GivenUpError", "Pair", "Problem", "UnexplainedError", "given_up", "shortened"]
 
 NOISE = 4
 """A margin must miss zero by so many of its rounding errors before minimality is claimed."""
@@ -31,6 +31,11 @@ Pair = tuple[int, int]
 
 class UnexplainedError(VeraleError):
     """The search has no explanation under the paradigm; the message says why."""
+
+
+def given_up(count: int) -> str:
+    """The reason for no explanation, where a search became too large."""
+    return f"given up at {count} statements: a smaller explanation is known"
 
 
 class GivenUpError(UnexplainedError):

@@ -17,7 +17,19 @@ from torch import Tensor
 from verale.search.needed import without_doubtful
 from verale.search.problem import Pair, Problem
 
-__all__ = ["HOPELESS", "Engine", "Explained", "Proved", "SpatialExplanation", "by_patch", "propose_and_prove"]
+__all__ = [
+    "HOPELESS",
+    "UNSETTLED",
+    "Engine",
+    "Explained",
+    "Proved",
+    "SpatialExplanation",
+    "StaysOpen",
+    "by_patch",
+    "propose_and_prove",
+]
+
+UNSETTLED = "the margin left is too small for float64 to prove"
 
 HOPELESS = 3
 """Of the statements that are chosen, shrinking leaves more than one in so many."""
@@ -46,6 +58,11 @@ Explained = SpatialExplanation | str
 Proved = tuple[SpatialExplanation, list[Pair]]
 """An explanation, and those of its statements that are not surely needed, though perhaps they are."""
 
+
+class StaysOpen(str):
+    """Why there are no statements at a guard, though there may be some at a smaller one."""
+
+
 Chosen = Sequence[list[Pair] | str | None]
 """For each image the statements, the reason why there are none, or None where the engine finds none."""
 
@@ -56,7 +73,8 @@ class Engine(Protocol):
     Attributes:
         problem: N images.
         paradigm: how statements bound observables.
-        guards: a margin of plain floats counts as positive above a guard; the smallest guard first.
+        guards: a margin of plain floats counts as positive above a guard. The first is tried first; where the proof
+            fails greater ones are, and where the class stays open smaller ones.
     """
 
     problem: Problem
@@ -96,16 +114,21 @@ def propose_and_prove(engine: Engine, most: list[float] | None = None) -> dict[i
     images = list(range(len(engine.problem)))
     limits = [math.inf] * len(images) if most is None else [HOPELESS * limit for limit in most]
     explained: dict[int, Explained] = {}
+    open_, unproved = images, images
+    why: dict[int, str] = {}
     for guard in engine.guards:
-        choices = engine.choose(images, guard, [limits[image] for image in images], [[] for _ in images])
-        chosen = dict(zip(images, choices, strict=True))
-        explained |= {image: each for image, each in chosen.items() if isinstance(each, str)}
+        asked = open_ if guard < engine.guards[0] else unproved
+        choices = engine.choose(asked, guard, [limits[image] for image in asked], [[] for _ in asked])
+        chosen = dict(zip(asked, choices, strict=True))
+        why |= {image: each for image, each in chosen.items() if isinstance(each, str)}
         proved = engine.prove({image: each for image, each in chosen.items() if isinstance(each, list)})
+        why |= {image: UNSETTLED for image, each in proved.items() if each is None}
         explained |= _without_doubt(engine, guard, {image: each for image, each in proved.items() if each})
-        images = [image for image, each in proved.items() if each is None]
-        if not images:
+        unproved = [image for image, each in proved.items() if each is None]
+        open_ = [image for image in images if isinstance(why.get(image), StaysOpen) and image not in explained]
+        if not (open_ or unproved):
             break
-    return explained
+    return why | explained
 
 
 def _without_doubt(engine: Engine, guard: float, proved: dict[int, Proved]) -> dict[int, SpatialExplanation]:

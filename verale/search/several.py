@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,16 +24,16 @@ from verale.errors import UsageError
 from verale.head import Head, digest
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.activations import Activations
+from verale.search.at_once import rows_from_scratch
 from verale.search.digits import EXACT_DIGITS
 from verale.search.loosened import CEILING, FLOOR, Item
-from verale.search.needed import surely_needed
+from verale.search.needed import not_surely_needed, proved_margins, without_doubtful
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem, UnexplainedError, shortened
+from verale.search.prove import UNSETTLED
 from verale.search.searches import searches_of
-from verale.search.shrink import proved_margins, rows_from_scratch, shrink
-from verale.search.spatial import UNSETTLED
 from verale.search.stated import pairs_of, statements_about
 from verale.version import __version__
 
@@ -226,13 +227,28 @@ class _OfPatches:
             else:
                 high = middle
         kept = [] if self._entails([]) else order[low:]
-        rank = {pair: number for number, pair in enumerate(kept)}
-        rows = rows_from_scratch(self.problem, self._paradigm, [kept])
-        (pairs,) = shrink(self.problem, self._paradigm, [kept], rows, rank)
-        pairs = sorted(pairs)
-        (margins,) = proved_margins(self.problem, rows_from_scratch(self.problem, self._paradigm, [pairs]))
-        (minimal,) = surely_needed(self.problem, self._paradigm, [pairs])
-        return _Left(frozenset(pairs), statements_about(self.problem, pairs), margins, minimal)
+        pairs = self._without_needless(kept)
+        (doubtful,) = not_surely_needed(self.problem, self._paradigm, [pairs])
+        if doubtful:
+            pairs = without_doubtful(self.problem, self._paradigm, pairs, doubtful)
+            (doubtful,) = not_surely_needed(self.problem, self._paradigm, [pairs])
+        (margins,) = proved_margins(self.problem, rows_from_scratch(self.problem, self._paradigm, [sorted(pairs)]))
+        statements = statements_about(self.problem, sorted(pairs))
+        return _Left(frozenset(pairs), statements, margins, not doubtful)
+
+    def _without_needless(self, kept: list[Pair]) -> list[Pair]:
+        """What is left of pairs, the first of which go first, in plain floats; all where rounding refutes that."""
+        from verale.search.compiled.image import image_arrays
+        from verale.search.compiled.shrink import shrink_statements
+        from verale.search.compiled.statements import GUARDS
+
+        if not kept:
+            return kept
+        rank = np.arange(len(kept), 0, -1, dtype=np.float64)
+        arrays = image_arrays(self.problem, self._paradigm)
+        stays, _ = shrink_statements(arrays, np.array(kept, dtype=np.int64), rank, True, GUARDS[0])
+        pairs = [pair for pair, keep in zip(kept, stays.tolist(), strict=True) if keep]
+        return pairs if self._entails(pairs) else kept
 
     def _entails(self, pairs: list[Pair]) -> bool:
         rows = rows_from_scratch(self.problem, self._paradigm, [pairs])

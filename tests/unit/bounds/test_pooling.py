@@ -102,44 +102,9 @@ def test_replacing_patches_gives_the_box_of_all(geometry, kind, monkeypatch):
     for row, patch in enumerate(index.tolist()):
         assert_trial(head, alone[row], pooling.box(replaced(ranges, [patch], rows[[row]])))
     different = torch.tensor([2, 0, 3])
-    together = dropping.together(different, rows[:3])
-    for count in (1, 2, 3):
-        assert_equal(together[count - 1], pooling.box(replaced(ranges, different[:count].tolist(), rows[:count])))
     dropping.replace(different[:2], rows[:2])
     expected = pooling.box(replaced(ranges, [2, 0, 1], rows[:3]))
     assert_trial(head, dropping.alone(torch.tensor([1]), rows[2:3])[0], expected)
-
-
-@every(("geometry", "kind"), HEADS)
-def test_growing_is_the_box_of_all(geometry, kind):
-    """Several patches of an image are tried apart and replaced together; images may have none."""
-    head = head_of(geometry, kind)
-    pooling = pooling_of(head)
-    known = random_ranges(head, 3, 4, seed=7)
-    growing = pooling.growing(known)
-    assert_equal(growing.box, pooling.box(known))
-    generator = torch.Generator().manual_seed(8)
-    pairs = [[(0, 1), (0, 2), (2, 0)], [(1, 3)], [(0, 0), (1, 1), (1, 2), (2, 3)], [(0, 3), (1, 0), (1, 1)]]
-    for step, chosen in enumerate(pairs):
-        if step == 3:
-            growing.select(torch.tensor([0, 2]))
-            known = known[[0, 2]]
-        image, patch = torch.tensor(chosen).unbind(1)
-        part = torch.rand(2, len(chosen), 2, head.size, generator=generator, dtype=torch.float64) / 2
-        low, high = known.lower[image, patch][:, None], known.upper[image, patch][:, None]
-        tighter = Enclosure(low + part[0] * (high - low), high - part[1] * (high - low))
-        tried = growing.trial(image, patch, tighter)
-        for row, (n, at) in enumerate(chosen):
-            for candidate in range(2):
-                expected = pooling.box(replaced(known[n], [at], tighter[[row], candidate]))
-                assert_trial(head, tried[row, candidate], expected)
-        best = torch.randint(2, (len(chosen),), generator=generator)
-        growing.choose(best)
-        for n in range(len(known.lower)):
-            mine = [row for row, (owner, _) in enumerate(chosen) if owner == n]
-            now = replaced(known[n], [chosen[row][1] for row in mine], tighter[mine, best[mine]])
-            known.lower[n], known.upper[n] = now.lower, now.upper
-        assert_equal(growing.box, pooling.box(known))
 
 
 def replaced(ranges: Enclosure, patches: list[int], rows: Enclosure) -> Enclosure:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 from support.compiled import first_image, random_statements
-from support.problems import small_problem
+from support.problems import MONOTONE, SPATIAL, small_problem
 
-from verale.bounds import Projection, Triangle
-from verale.search.at_once import range_without, ranges_from_scratch, ranges_without_each
-from verale.search.shrink import rows_from_scratch, without_each
+from verale.bounds import Projection, Triangle, extend_all
+from verale.search.at_once import range_without, ranges_from_scratch, ranges_without_each, rows_from_scratch
 
 SLACK = 1e-5
 
@@ -37,9 +36,30 @@ def test_ranges_are_those_of_the_rows(paradigm, tolerance):
     )
     groups = problem.by_patch(explanations)
     ours, ranges = ranges_without_each(problem, paradigm, groups)
-    theirs, rows = without_each(paradigm, problem, groups)
-    assert ours == theirs
-    close(ranges.range, rows.range)
+    assert sorted(ours) == sorted((patch, j) for patch, stated in groups.items() for j in stated)
+    for row, (patch, j) in enumerate(ours):
+        others = [[k for k in groups[patch] if k != j]]
+        alone = extend_all(paradigm, paradigm.start(1), [patch], others, problem.observed).range
+        close(ranges.range[[row]], alone)
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)
+def test_lists_of_statements_are_entered_like_each_alone(geometry, paradigm):
+    problem = small_problem(geometry)
+    paradigm = paradigm(problem.head)
+    where, prototypes = [1, 0, 2], [[3, 0, 5], [], [4, 1]]
+    together = extend_all(paradigm, paradigm.start(3), where, prototypes, problem.observed).range
+    for row, (patch, stated) in enumerate(zip(where, prototypes, strict=True)):
+        close(together[[row]], extend_all(paradigm, paradigm.start(1), [patch], [stated], problem.observed).range)
+
+
+@pytest.mark.parametrize(("geometry", "paradigm"), MONOTONE)
+def test_ranges_never_grow_when_a_statement_is_added(geometry, paradigm):
+    problem = small_problem(geometry)
+    paradigm, explanations = paradigm(problem.head), random_explanations(problem)
+    fewer = [pairs[:9] for pairs in explanations]
+    before, after = (ranges_from_scratch(problem, paradigm, each).range for each in (fewer, explanations))
+    assert (after.lower >= before.lower - SLACK).all() and (after.upper <= before.upper + SLACK).all()
 
 
 def test_of_wide_intervals_they_are_narrower():

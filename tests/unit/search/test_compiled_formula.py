@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from support.cases import every
 from support.small import small_head
 from torch import Tensor
 
+from verale.errors import UsageError
 from verale.head import Cosine, Euclidean, ExpDistance, Geometry, Head, InnerProduct, LogRatio
 from verale.head.similarity import SIMILARITIES, Similarity
 from verale.search.compiled.formula import formula_of
@@ -58,7 +58,6 @@ def head_of(made: Similarity | Made, geometry: Geometry | None = None) -> Head:
 
 def require_same(head: Head, scale: float, peak: float) -> None:
     formula = formula_of(head)
-    assert formula is not None
     for step in range(21):
         dissimilar = 0.0625 * step if head.geometry.is_distance else 0.0625 * step - 1
         observed = dissimilar if head.geometry.is_distance else -dissimilar
@@ -93,23 +92,19 @@ def test_every_operation(name: str) -> None:
     ],
     ids=["operation", "branch", "tensor"],
 )
-def test_another_formula_is_searched_on_tensors_and_it_is_said_once(
-    formula: Callable[..., Tensor], why: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_another_formula_is_refused_in_words(formula: Callable[..., Tensor], why: str) -> None:
     head = head_of(Made(formula))
-    with caplog.at_level(logging.WARNING):
-        assert formula_of(head) is None and formula_of(head) is None
-    (line,) = caplog.messages
-    assert line.startswith("similarity made is not compiled, so the search is slower: ") and why in line
+    with pytest.raises(UsageError, match="similarity made has no formula") as refused:
+        formula_of(head)
+    assert why in str(refused.value)
 
 
 def test_no_two_formulas_share_their_numbers() -> None:
     head = small_head("euclidean")
     first, second = formula_of(head), formula_of(head)
-    assert first is not None and second is not None and first.values is not second.values
+    assert first.values is not second.values
 
 
 def test_an_infinite_distance_has_a_similarity() -> None:
     formula = formula_of(head_of(Made(OF_TORCH["ratio"])))
-    assert formula is not None
     assert 0 <= similarity(formula, 1.0, 0.0, math.inf) < 1e-200

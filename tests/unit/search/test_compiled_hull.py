@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from support.compiled import ADMITTED, first_image, random_statements
 
-from verale.search.compiled.hull import candidate, commit, hulls_of, reset, try_statement
-from verale.search.shrink import rows_from_scratch
+from verale.search.at_once import rows_from_scratch
+from verale.search.compiled.patch import commit, try_statement
+from verale.search.compiled.rows import candidate, hulls_of, reset
 
 SLACK = 5e-5
 """Some bounds are as steep as a root."""

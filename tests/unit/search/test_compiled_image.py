@@ -1,43 +1,40 @@
-"""Images as arrays; and which heads, paradigms and orders the compiled search has."""
+"""Images as arrays, whatever bounds their observables."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 from support.cases import every
 from support.compiled import ADMITTED, first_image, head_named, problem_named
-from support.small import GEOMETRIES, VARIED
+from support.problems import problem_of, small_problem
 
-from verale.bounds import Hypersphere, Projection, Simplex, Triangle, activation_range
-from verale.head import Box, ExpDistance, Exponential, LogRatio, TopMeanPooling
+from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, activation_range
+from verale.head import Box, ExpDistance, Exponential, LogRatio
 from verale.search.avoid import Avoid
-from verale.search.compiled.image import admits, image_arrays
+from verale.search.compiled.image import HYPERSPHERE, PROJECTION, SIMPLEX, TRIANGLE, image_arrays
 
 
-@every("name", [name for name in (*GEOMETRIES, *VARIED) if "softmax" not in name])
-def test_the_heads_that_are_listed_are_admitted_and_no_others(name):
-    if name == "threshold":
-        head = head_named(name)
-        assert not admits(head, Simplex(head), "rival")
-        return
-    head = head_named(name)
-    assert admits(head, Projection(head), "rival") == (name in ADMITTED)
+def test_what_a_paradigm_is_bounded_by():
+    flat, masses = problem_named("euclidean").take([0]), small_problem("softmax").take([0])
+    numbers = {
+        image_arrays(problem, paradigm(problem.head)).bounds
+        for problem, paradigms in ((flat, (Projection, Triangle, Hypersphere)), (masses, (Simplex, Assignment)))
+        for paradigm in paradigms
+    }
+    assert numbers == {PROJECTION, TRIANGLE, HYPERSPHERE, SIMPLEX}
+    with pytest.raises(TypeError, match="no bounds of object"):
+        image_arrays(flat, object())
 
 
-def test_what_else_is_not_admitted():
-    flat, angular = head_named("euclidean"), head_named("cosine")
-    assert not admits(flat, Projection(flat), "sweep")
-    assert not admits(flat, Triangle(flat), "rival")
-    assert not admits(angular, Hypersphere(angular), "rival")
-    endless = replace(head_named("euclidean max_minus_mean_distance"), domain=Box(0, None))  # a mean without an end
-    assert not admits(endless, Projection(endless), "rival")
-
-
-def test_the_mean_of_the_greatest_is_the_greatest():
-    head = replace(head_named("euclidean"), pooling=TopMeanPooling(1))
-    assert admits(head, Projection(head), "rival")
+def test_a_distance_without_an_end_has_a_stand_in_beyond_the_image():
+    """Otherwise sums of distances could not be updated."""
+    endless = replace(head_named("euclidean max_minus_mean_distance"), domain=Box(0, None))
+    problem = problem_of(endless).take([0])
+    image = image_arrays(problem, Projection(endless))
+    assert np.isfinite(image.upper).all() and (image.upper > 1e5 * image.high.max()).all()
 
 
 @every("name", ADMITTED)

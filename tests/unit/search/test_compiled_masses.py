@@ -7,8 +7,9 @@ import pytest
 from support.problems import margins_from_scratch, small_problem, tied_problem
 
 from verale.bounds import Simplex
+from verale.search.compiled.grow import grow_statements
+from verale.search.compiled.image import image_arrays
 from verale.search.compiled.masses import GIVEN_UP, GROWN, STAYS_OPEN, Masses, grow_masses, most_left, move
-from verale.search.grow import grow
 from verale.search.prices import Rivals
 
 
@@ -27,8 +28,8 @@ def test_statements_entail_the_class(seed):
         pairs = list(map(tuple, statements.tolist()))
         assert ended == GROWN and len(set(pairs)) == len(pairs)
         assert (margins_from_scratch(one, Simplex(one.head), [pairs]) > 0).all()
-        (growth,), _ = grow(one, Simplex(one.head))
-        sizes = [sizes[0] + len(pairs), sizes[1] + len(growth.pairs)]
+        grown = grow_statements(image_arrays(one, Simplex(one.head)), 1, 1e-9, np.inf)
+        sizes = [sizes[0] + len(pairs), sizes[1] + len(grown.statements)]
     assert 0 < sizes[0] < 1.1 * sizes[1]
 
 

@@ -12,9 +12,11 @@ from support.small import small_head
 
 from verale.bounds import Assignment
 from verale.head import Head, Identity, Softmax
+from verale.paradigms import ORDERS
 from verale.search.compiled.assigned import drop_masses
+from verale.search.compiled.image import image_arrays
+from verale.search.compiled.statements import add_statements
 from verale.search.prices import PricedTrials, Rivals
-from verale.search.sweep import sweep
 
 
 def problems():
@@ -23,6 +25,12 @@ def problems():
         yield small_problem("softmax", seed, images=6, patches=7)
         head = small_head("softmax", seed, prototypes=30, classes=6)
         yield problem_of(Head(head.weight.clamp(min=0), Softmax(), Identity()), images=4, patches=25, seed=seed)
+
+
+def swept(problem):
+    """What the published order states, most of which is not needed."""
+    image = image_arrays(problem, Assignment(problem.head))
+    return add_statements(problem, image, 0.0, order=ORDERS[1]).pairs
 
 
 def weights_of(image, pairs):
@@ -37,24 +45,25 @@ def weights_of(image, pairs):
 def test_the_statements_are_those_of_the_search_without_machine_code():
     dropped = 0
     for problem in problems():
-        growths, _ = sweep(problem, Assignment(problem.head))
-        for index, growth in enumerate(growths):
+        for index in range(len(problem)):
             one = problem.take([index])
-            image, trials = Rivals.of(one), PricedTrials(one, sorted(growth.pairs))
-            assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, growth.pairs)
+            pairs = swept(one)
+            image, trials = Rivals.of(one), PricedTrials(one, sorted(pairs))
+            assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, pairs)
             if assigned is not None:
                 trials.drop_all()
                 assert assigned.pairs == trials.pairs and assigned.minimal == trials.minimal
-                dropped += len(growth.pairs) - len(assigned.pairs)
+                dropped += len(pairs) - len(assigned.pairs)
     assert dropped > 100
 
 
 def test_prices_prove_the_margins_and_are_the_best_where_simplex_does_not_do():
     priced = 0
     for problem in problems():
-        for index, growth in enumerate(sweep(problem, Assignment(problem.head))[0]):
-            image = Rivals.of(problem.take([index]))
-            assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, growth.pairs)
+        for index in range(len(problem)):
+            one = problem.take([index])
+            image = Rivals.of(one)
+            assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, swept(one))
             if assigned is None:
                 continue
             weights, known = weights_of(image, assigned.pairs)
@@ -73,8 +82,7 @@ def test_no_statement_can_be_dropped_that_is_kept():
     for problem in problems():
         one = problem.take([0])
         image = Rivals.of(one)
-        growth = sweep(one, Assignment(one.head))[0][0]
-        assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, growth.pairs)
+        assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, swept(one))
         if assigned is None:
             continue
         assert assigned.minimal
@@ -88,6 +96,5 @@ def test_what_rounding_may_decide_is_kept_and_not_called_needed():
     """With noise as large as a margin, nothing is sure."""
     one = small_problem("softmax", 0).take([0])
     image = replace(Rivals.of(one), noise=np.full(len(Rivals.of(one).rivals), 10.0))
-    growth = sweep(one, Assignment(one.head))[0][0]
-    assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, growth.pairs)
-    assert assigned is not None and assigned.pairs == sorted(growth.pairs) and not assigned.minimal
+    assigned = drop_masses(image.mass, image.weights, image.bias, image.noise, swept(one))
+    assert assigned is not None and assigned.pairs == sorted(swept(one)) and not assigned.minimal

@@ -10,8 +10,7 @@ from verale.search.at_once import PatchRanges, ranges_from_scratch
 from verale.search.compiled.grow import grow_statements
 from verale.search.compiled.proof import prove
 from verale.search.compiled.shrink import shrink_statements
-from verale.search.needed import noise_of, not_surely_needed
-from verale.search.shrink import proved_margins
+from verale.search.needed import noise_of, not_surely_needed, proved_margins
 
 GUARD = 1e-6
 
@@ -19,8 +18,8 @@ GUARD = 1e-6
 def searched(name, seed=0):
     """A problem, and its statements before and after shrinking."""
     problem, paradigm, image = first_image(name, seed)
-    _, grown = grow_statements(image, min(problem.head.size, problem.head.depth) + 1, GUARD, np.inf)
-    kept, _ = shrink_statements(image, grown, np.zeros(len(grown), np.bool_), True, GUARD)
+    _, grown, *_ = grow_statements(image, min(problem.head.size, problem.head.depth) + 1, GUARD, np.inf)
+    kept, _ = shrink_statements(image, grown, np.zeros(len(grown)), True, GUARD)
     return problem, paradigm, image, [[(int(patch), int(j)) for patch, j in each] for each in (grown, grown[kept])]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.cases import every
-from support.compiled import ADMITTED, built, first_image, random_statements
+from support.compiled import ADMITTED, NOT_LINEAR, built, first_image, random_statements
 from support.problems import margins_from_scratch
 
 from verale.search.compiled.grow import grow_statements
@@ -15,20 +15,20 @@ GUARD = 1e-6
 
 
 def shrunk(image, statements, exact=True, first=()):
-    early = np.isin(np.arange(len(statements)), first)
-    return shrink_statements(image, statements, early, exact, GUARD)
+    rank = np.isin(np.arange(len(statements)), first).astype(float)
+    return shrink_statements(image, statements, rank, exact, GUARD)
 
 
 @pytest.mark.parametrize(
     ("name", "tolerance"),
     [
-        *((name, 0.0) for name in ADMITTED),
+        *((name, 0.0) for name in (*ADMITTED, *NOT_LINEAR)),
         *(pytest.param(name, 0.002, marks=pytest.mark.long if at % 3 else ()) for at, name in enumerate(ADMITTED)),
     ],
 )
 def test_no_statement_that_is_kept_can_be_dropped(name, tolerance):
     problem, paradigm, image = first_image(name, tolerance=tolerance)
-    _, statements = grow_statements(image, 7, GUARD, np.inf)
+    _, statements, *_ = grow_statements(image, 7, GUARD, np.inf)
     kept, left = shrunk(image, statements, not tolerance)
     pairs = list(map(tuple, statements[kept].tolist()))
     assert (margins_from_scratch(problem, paradigm, [pairs]) > 0).all()

@@ -47,7 +47,7 @@ def test_wide_statements_do_not(everywhere: None, monkeypatch: pytest.MonkeyPatc
     assert isinstance(explanation, SpatialExplanation)
 
 
-def test_costs_are_searched_on_tensors(everywhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_are_searched_on_the_cpu(everywhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_named("euclidean").take([0])
     monkeypatch.setattr(engine, "choose_statements", None)
     costly = replace(problem, costs=Costs(prototypes=((0, 2.0),)))

@@ -23,6 +23,8 @@ from verale.head import Box, Euclidean, Head, Identity, LogRatio, Softmax, as_pa
 from verale.rounding import Enclosure
 from verale.search import Batches, SearchOptions, Unexplained, best_paradigm
 from verale.search.explain import explain, explain_batches
+from verale.search.paradigms.projection import ProjectionSearch
+from verale.search.paradigms.simplex import SimplexSearch
 from verale.search.problem import Problem
 
 SPATIAL = {"euclidean": "projection", "scaled": "projection", "cosine": "projection", "softmax": "assignment"}
@@ -277,6 +279,7 @@ def test_estimated_logits_are_the_reference_s(geometry):
 
 
 def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
+    monkeypatch.setattr(ProjectionSearch, "is_alone", False)  # as on a device that searches many images at once
     head = small_head("euclidean")
     latents = small_latents(head)
     whole = explain(head, latents, order="nearest")
@@ -312,6 +315,7 @@ def test_a_batch_that_runs_out_of_memory_is_halved(monkeypatch):
     ],
 )
 def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries(words, monkeypatch):
+    monkeypatch.setattr(SimplexSearch, "is_alone", False)
     head = small_head("softmax")
     latents = small_latents(head, images=2)
     whole, failed = explain(head, latents, "simplex"), []

@@ -8,12 +8,17 @@ import pytest
 from support.compiled import problem_named
 from support.problems import MONOTONE, small_problem, tied_problem
 
-from verale.bounds import Projection, Simplex, Triangle, take
-from verale.search.grow import grow
+from verale.bounds import Projection, Simplex, Triangle
+from verale.search import needed
+from verale.search.machine_code import first_statements
 from verale.search.needed import not_surely_needed, surely_needed, without_doubtful
 from verale.search.prove import SpatialExplanation
-from verale.search.shrink import shrink
 from verale.search.spatial import explain_spatial
+
+
+def added(problem, paradigm):
+    """For each image statements that entail the class, not all of which are needed."""
+    return [first_statements(problem.take([image]), paradigm) for image in range(len(problem))]
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), [case for case in MONOTONE if case[1] is not Triangle])
@@ -21,11 +26,7 @@ def test_what_is_shrunk_is_needed_and_what_grew_is_not(geometry, paradigm) -> No
     """A statement that could be dropped takes the claim from the whole explanation."""
     problem = small_problem(geometry)
     paradigm = paradigm(problem.head)
-    growths, rows = grow(problem, paradigm)
-    images = [image for image, growth in enumerate(growths) if not growth.failure]
-    problem, rows = problem.take(images), take(rows, problem.rows_of(images))
-    grown = [growths[image].pairs for image in images]
-    kept = shrink(problem, paradigm, grown, rows)
+    grown, kept = added(problem, paradigm), [each.pairs for each in explain_spatial(problem, paradigm, "rival")]
     dropped = [len(before) > len(after) for before, after in zip(grown, kept, strict=True)]
     assert any(dropped), "otherwise the test shows nothing"
     assert surely_needed(problem, paradigm, kept) == [True] * len(kept)
@@ -37,7 +38,7 @@ def test_only_what_is_in_question_is_decided(geometry, paradigm) -> None:
     """As it would be among all statements."""
     problem = small_problem(geometry)
     paradigm = paradigm(problem.head)
-    grown = [[] if growth.failure else growth.pairs for growth in grow(problem, paradigm)[0]]
+    grown = added(problem, paradigm)
     needless = not_surely_needed(problem, paradigm, grown)
     assert any(needless), "otherwise the test shows nothing"
     for among in ([pairs[::2] for pairs in grown], [pairs[1:2] for pairs in grown]):
@@ -62,3 +63,11 @@ def test_of_doubtful_statements_the_needless_are_dropped(name):
     extra = next(pair for pair in product(range(problem.patches), range(problem.head.size)) if pair not in pairs)
     assert without_doubtful(problem, paradigm, [*pairs, extra], [extra, pairs[0]]) == pairs
     assert without_doubtful(problem, paradigm, [*pairs, extra], [pairs[0]]) != pairs
+
+
+def test_chunks_hold_every_item_and_little_weight():
+    weights = [1, 200, 100, 300, 5, 5]
+    chunks = needed._chunks(list(range(6)), weights.__getitem__)
+    assert [item for chunk in chunks for item in chunk] == list(range(6))
+    assert all(sum(weights[item] for item in chunk) <= 256 or len(chunk) == 1 for chunk in chunks)
+    assert len(chunks) == 4

@@ -14,21 +14,14 @@ from verale.bounds import Assignment, Simplex
 from verale.head import Box
 from verale.paradigms import ORDERS
 from verale.search.avoid import Avoid
-from verale.search.paradigms import assignment
-from verale.search.paradigms.assignment import explain_assignment, is_assigned_alone
+from verale.search.costs import Costs
+from verale.search.paradigms.assignment import explain_assignment
 from verale.search.prices import Rivals
 from verale.search.spatial import explain_spatial
 
 
-@pytest.fixture(params=[True, False], ids=["compiled", "tensors"])
-def machine_code(request, monkeypatch):
-    """With the search in machine code, and without."""
-    if not request.param:
-        monkeypatch.setattr(assignment, "is_available", lambda: False)
-
-
 @pytest.mark.parametrize("seed", range(4))
-def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(seed, machine_code):
+def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(seed):
     problem = small_problem("softmax", seed, images=6, patches=7)
     for image, explanation in enumerate(explain_assignment(problem, Assignment(problem.head), "rival")):
         one, pairs = problem.take([image]), explanation.pairs
@@ -42,7 +35,7 @@ def test_the_best_prices_close_every_rival_and_none_without_any_one_statement(se
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("seed", range(4))
-def test_prices_are_stated_for_the_rivals_that_simplex_leaves_open(seed, order, machine_code):
+def test_prices_are_stated_for_the_rivals_that_simplex_leaves_open(seed, order):
     problem = small_problem("softmax", seed)
     for image, explanation in enumerate(explain_assignment(problem, Assignment(problem.head), order)):
         alone = margins_from_scratch(problem.take([image]), Simplex(problem.head), [explanation.pairs])[0]
@@ -50,7 +43,7 @@ def test_prices_are_stated_for_the_rivals_that_simplex_leaves_open(seed, order, 
         assert all(price > 0 for prices in explanation.prices.values() for price in prices.values())
 
 
-def test_fewer_statements_than_under_simplex(machine_code):
+def test_fewer_statements_than_under_simplex():
     sizes = {Simplex: 0, Assignment: 0}
     for seed in range(4):
         problem = small_problem("softmax", seed, images=6, patches=7)
@@ -60,7 +53,7 @@ def test_fewer_statements_than_under_simplex(machine_code):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_an_image_with_too_many_statements_is_given_up(order, machine_code):
+def test_an_image_with_too_many_statements_is_given_up(order):
     problem = small_problem("softmax", 0, images=1)
     (explanation,) = explain_assignment(problem, Assignment(problem.head), order)
     (given_up,) = explain_assignment(problem, Assignment(problem.head), order, [0.0])
@@ -68,24 +61,21 @@ def test_an_image_with_too_many_statements_is_given_up(order, machine_code):
     assert explain_assignment(problem, Assignment(problem.head), order, [math.inf])[0].pairs == explanation.pairs
 
 
-def test_a_tie_gives_a_reason(machine_code):
+def test_a_tie_gives_a_reason():
     problem = tied_problem(softmax=True)
     (reason,) = explain_assignment(problem, Assignment(problem.head), "rival")
     assert isinstance(reason, str) and "stays open" in reason
 
 
-def test_both_searches_find_about_as_few_statements(monkeypatch):
-    sizes = []
-    for available in (True, False):
-        monkeypatch.setattr(assignment, "is_available", lambda available=available: available)
-        explained = [
-            each
-            for seed in range(4)
-            for problem in [small_problem("softmax", seed, images=6, patches=9)]
-            for each in explain_assignment(problem, Assignment(problem.head), "rival")
-        ]
-        assert all(each.minimal for each in explained)
-        sizes.append(sum(len(each.pairs) for each in explained))
+def test_without_machine_code_as_few_statements_are_left():
+    """Costs that are all alike are not 1, so deletion is the other one."""
+    sizes = [0, 0]
+    for seed in range(4):
+        problem = small_problem("softmax", seed, images=6, patches=9)
+        for at, costs in enumerate((problem.costs, Costs.of(patches=dict.fromkeys(range(9), 2.0)))):
+            for each in explain_assignment(replace(problem, costs=costs), Assignment(problem.head), "rival"):
+                assert each.minimal
+                sizes[at] += len(each.pairs)
     assert 0 < sizes[0] <= 1.01 * sizes[1]
 
 
@@ -104,4 +94,3 @@ def test_what_machine_code_does_not_know_is_searched_without_it(what):
     for each in found:
         assert (each.margins > 0).all()
         assert what != "avoid" or all(k != 3 for _, k in each.pairs)
-    assert is_assigned_alone(head, Assignment(head)) == (what != "domain")

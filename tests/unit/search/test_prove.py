@@ -9,7 +9,7 @@ from support.problems import small_problem
 
 from verale.bounds import Projection
 from verale.search.problem import Pair, Problem
-from verale.search.prove import HOPELESS, Proved, SpatialExplanation, propose_and_prove
+from verale.search.prove import HOPELESS, UNSETTLED, Proved, SpatialExplanation, StaysOpen, propose_and_prove
 
 FAILS, DOUBTFUL = [(9, 9)], (0, 5)
 
@@ -48,12 +48,21 @@ def test_each_image_has_its_own_outcome():
         0: [(0, 1)],
         1: "given up",
         3: [(0, 2)],
+        4: UNSETTLED,
     }
     assert [(image, guard) for image, guard, _, _ in engine.asked] == [
         *((i, 1.0) for i in range(5)),
         (3, 2.0),
         (4, 2.0),
     ]
+
+
+def test_a_class_that_stays_open_is_searched_with_smaller_guards_alone():
+    engine = scripted([StaysOpen("open"), [(0, 1)]], [FAILS, FAILS], [StaysOpen("open"), StaysOpen("still open")])
+    engine.guards = (1.0, 2.0, 0.5)
+    explained = propose_and_prove(engine)
+    assert explained[0].pairs == [(0, 1)] and explained[1] == UNSETTLED and explained[2] == "still open"
+    assert [(image, guard) for image, guard, _, _ in engine.asked][3:] == [(1, 2.0), (0, 0.5), (2, 0.5)]
 
 
 def test_a_limit_is_told_with_room_for_what_shrinking_drops():

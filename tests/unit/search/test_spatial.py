@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-from statistics import mean
+from dataclasses import replace
 
 import pytest
 import torch
-from support.compiled import ADMITTED, problem_named
-from support.problems import SLACK, SPATIAL, margins_from_scratch, small_problem, tied_problem
+from support.compiled import ADMITTED, NOT_LINEAR, problem_named
+from support.problems import SLACK, SPATIAL, margins_from_scratch, problem_of, small_problem, tied_problem
+from support.small import focal_head
 
 from verale.bounds import ExactParadigm, Projection
+from verale.head import Box
 from verale.paradigms import ORDERS
-from verale.search import compiled
-from verale.search import machine_code as engine
+from verale.search.costs import Costs
 from verale.search.problem import Problem
 from verale.search.prove import SpatialExplanation
-from verale.search.spatial import explain_spatial, is_searched_alone
+from verale.search.spatial import explain_spatial
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)
@@ -59,69 +59,40 @@ def test_no_images_give_no_explanations():
     assert explain_spatial(problem, Projection(problem.head), "rival") == []
 
 
-@pytest.fixture
-def on_tensors(monkeypatch):
-    """Call it, and numba cannot be imported any more."""
-
-    def without_numba():
-        compiled.is_available.cache_clear()
-        monkeypatch.setitem(sys.modules, "numba", None)
-
-    yield without_numba
-    compiled.is_available.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("name", "tolerance"),
-    [
-        *((name, 0.0) for name in ADMITTED),
-        *(pytest.param(name, 0.002, marks=pytest.mark.long if at % 3 else ()) for at, name in enumerate(ADMITTED)),
-    ],
-)
-def test_machine_code_and_tensors_give_explanations_alike(name, tolerance, on_tensors):
-    sizes: list[list[int]] = []
-    for _ in range(2):
-        sizes.append([])
-        problem = problem_named(name, 0, tolerance)
-        for explanation in explain_spatial(problem, Projection(problem.head), "rival"):
-            assert isinstance(explanation, SpatialExplanation)
-            assert (explanation.margins > 0).all() and explanation.minimal == (tolerance == 0)
-            sizes[-1].append(len(explanation.pairs))
-        on_tensors()
-    ours, theirs = map(mean, sizes)
-    assert ours <= 1.3 * theirs
-
-
-@pytest.mark.long  # sizes of many; those of each geometry are compared above
-def test_on_the_whole_explanations_are_as_small(on_tensors):
-    sizes: list[list[int]] = []
-    for _ in range(2):
-        found = [
-            explanation
-            for name in ADMITTED
-            for problem in [problem_named(name, 5, prototypes=20, depth=8, classes=6)]
-            for explanation in explain_spatial(problem, Projection(problem.head), "rival")
-        ]
-        sizes.append([len(each.pairs) for each in found if isinstance(each, SpatialExplanation)])
-        on_tensors()
-    assert len(sizes[0]) == len(sizes[1]) > 40
-    assert mean(sizes[0]) <= 1.01 * mean(sizes[1])
-
-
-def test_without_numba_tensors_are_searched(on_tensors, monkeypatch):
-    problem = small_problem("euclidean")
+@pytest.mark.parametrize("name", [*ADMITTED, *NOT_LINEAR])
+@pytest.mark.parametrize("tolerance", [0.0, pytest.param(0.002, marks=pytest.mark.long)])
+def test_every_head_has_explanations(name, tolerance):
+    problem = problem_named(name, 0, tolerance)
     paradigm = Projection(problem.head)
-    assert is_searched_alone(problem.head, paradigm, "rival")
-    on_tensors()
-    assert not is_searched_alone(problem.head, paradigm, "rival")
-    monkeypatch.setattr(engine, "choose_statements", None)
-    assert isinstance(explain_spatial(problem, paradigm, "rival")[0], SpatialExplanation)
+    for image, explanation in enumerate(explain_spatial(problem, paradigm, "rival")):
+        assert isinstance(explanation, SpatialExplanation)
+        assert explanation.minimal == (tolerance == 0)
+        again = margins_from_scratch(problem.take([image]), paradigm, [explanation.pairs])
+        assert (explanation.margins > 0).all() and (again > 0).all()
 
 
-def test_an_image_that_became_too_large_is_given_up():
+@pytest.mark.parametrize("kind", ["max_minus_mean", "max_minus_mean_distance"])
+def test_distances_without_an_end_are_searched(kind):
+    """Of such a mean no activation is known before all patches have a statement."""
+    endless = replace(focal_head("euclidean", kind), domain=Box())
+    problem = problem_of(endless)
+    for explanation in explain_spatial(problem, Projection(endless), "rival"):
+        assert isinstance(explanation, SpatialExplanation) and explanation.minimal
+
+
+def test_costly_statements_are_rare_where_others_do():
+    about_first = {False: 0, True: 0}
+    for geometry, paradigm in SPATIAL:
+        problem = small_problem(geometry, 1)
+        for is_costly in about_first:
+            costs = Costs.of(patches={0: 20.0}) if is_costly else problem.costs
+            found = explain_spatial(replace(problem, costs=costs), paradigm(problem.head), "rival")
+            about_first[is_costly] += sum(patch == 0 for each in found for patch, _ in each.pairs)
+    assert about_first[True] < about_first[False]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_image_that_became_too_large_is_given_up(order):
     problem = small_problem("euclidean").take([0])
-    for is_alone in (True, False):
-        order = ORDERS[not is_alone]
-        assert is_searched_alone(problem.head, Projection(problem.head), order) == is_alone
-        (reason,) = explain_spatial(problem, Projection(problem.head), order, [0.0])
-        assert isinstance(reason, str) and "given up" in reason
+    (reason,) = explain_spatial(problem, Projection(problem.head), order, [0.0])
+    assert isinstance(reason, str) and "given up" in reason

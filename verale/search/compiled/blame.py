@@ -1,4 +1,4 @@
-"""Poolings with a mean: the share of every patch in what the activations are not known to; see `search.candidates`."""
+"""Poolings with a mean: the share of every patch in what the activations are not known to."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ formula that does something else than the operations below, or decides by its nu
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
@@ -15,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import fx
 
+from verale.errors import UsageError
 from verale.head import Head, Similarity
 from verale.head.geometry import Geometry
 
 __all__ = ["Formula", "formula_of"]
-
-_log = logging.getLogger(__name__)
 
 OBSERVED, SCALE, PEAK = range(3)
 """Where the numbers stand with which a formula begins."""
@@ -80,26 +78,25 @@ class _UnknownError(Exception):
     """A formula has an operation that is not one of these."""
 
 
-def formula_of(head: Head) -> Formula | None:
-    """The formula of a head's similarity, with values of its own; None of one that cannot be traced."""
-    traced = _traced(head.similarity, head.geometry)
-    if traced is None:
-        return None
-    steps, values = traced
+def formula_of(head: Head) -> Formula:
+    """The formula of a head's similarity, with values of its own. Raises UsageError of one that cannot be traced."""
+    steps, values = _traced(head.similarity, head.geometry)
     epsilon = float(values[4]) if np.array_equal(steps, _OF_SCALED) and values[3] == 1 else 0.0
     return Formula(head.geometry.is_distance, "peak" in head.similarity.tensors, epsilon, steps, values.copy())
 
 
 @cache
-def _traced(similarity: Similarity, geometry: Geometry) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+def _traced(similarity: Similarity, geometry: Geometry) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     def formula(observed: Any, scale: Any, peak: Any) -> Any:
         return similarity.of(observed, geometry, scale, peak)
 
     try:
         return _written(_expression(fx.Tracer().trace(formula)))
     except (_UnknownError, fx.proxy.TraceError, TypeError) as error:
-        _log.warning("similarity %s is not compiled, so the search is slower: %s", similarity.kind, error)
-        return None
+        raise UsageError(
+            f"similarity {similarity.kind} has no formula that machine code follows ({error}): write its `of` with"
+            " operations of verale/search/compiled/formula.py"
+        ) from error
 
 
 def _expression(graph: fx.Graph) -> _Expression:

@@ -8,146 +8,19 @@ what their widths cost.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-import numpy as np
 
 from verale.search.compiled.arrays import overwrite
-from verale.search.compiled.image import Floats, ImageArrays, Integers
+from verale.search.compiled.image import TRIANGLE, Floats, ImageArrays
 from verale.search.compiled.parts import part
+from verale.search.compiled.rows import AS_BASE, AS_DIRECTION, UNUSED, Candidate, PatchHulls, add_rows
 
-__all__ = [
-    "AS_DIRECTION",
-    "DEPENDENT",
-    "Candidate",
-    "PatchHulls",
-    "add_rows",
-    "bound",
-    "candidate",
-    "commit",
-    "hulls_of",
-    "reset",
-    "try_statement",
-]
+__all__ = ["DEPENDENT", "bound", "commit_to_hull", "try_in_hull"]
 
 DEPENDENT = 1e-9
 """See `verale.bounds.projection`."""
 
 _TOO_WIDE = 1 - 1e-6
 """See `verale.bounds.projection`."""
-
-
-class PatchHulls(NamedTuple):
-    """R patches, with room for M directions each.
-
-    Attributes:
-        directions: (R,) how many.
-        base: (R,) the prototype at the base, or -1.
-        dropped: (R,) how many statements are not used as directions.
-        whole, least: (R,) the greatest and the least square of the patch's distance from its base.
-        anchors: (R, M) prototypes.
-        offset, error: (R, M) <b_anchor, z - base>, and half its width.
-        coefficients: (R, M, M) lower triangular.
-        centre, spoiled: (R, M) <e_i, z - base>, and half its width.
-        reach, along, across: (R, P) |b_k|^2, the part of <b_k, z - base> that is known, the square of what is not.
-        lower, upper: (R, P) what observables can be.
-    """
-
-    directions: Integers
-    base: Integers
-    dropped: Integers
-    whole: Floats
-    least: Floats
-    anchors: Integers
-    offset: Floats
-    error: Floats
-    coefficients: Floats
-    centre: Floats
-    spoiled: Floats
-    reach: Floats
-    along: Floats
-    across: Floats
-    lower: Floats
-    upper: Floats
-
-
-class Candidate(NamedTuple):
-    """What a patch would be after one more statement.
-
-    Attributes:
-        row: (M,) the new direction's coefficients.
-        known: (M,) room.
-        reach, along, across, lower, upper: (P,) as of `PatchHulls`.
-        direction: (P,) <e, b_k>.
-        ends: (5,) offset, error, centre, spoiled, and how the statement is used: as base, direction or not.
-    """
-
-    row: Floats
-    known: Floats
-    reach: Floats
-    along: Floats
-    across: Floats
-    lower: Floats
-    upper: Floats
-    direction: Floats
-    ends: Floats
-
-
-_AS_BASE, AS_DIRECTION, _UNUSED = 0.0, 1.0, 2.0
-"""How a statement is used."""
-
-
-def hulls_of(image: ImageArrays, rows: int, room: int) -> PatchHulls:
-    """Patches without statements."""
-    size = len(image.gram)
-    reach = np.zeros(size) if image.distance else np.diagonal(image.gram)
-    return PatchHulls(
-        np.zeros(rows, np.int64),
-        np.full(rows, -1, np.int64),
-        np.zeros(rows, np.int64),
-        np.full(rows, image.whole),
-        np.full(rows, image.whole),
-        np.zeros((rows, room), np.int64),
-        np.zeros((rows, room)),
-        np.zeros((rows, room)),
-        np.zeros((rows, room, room)),
-        np.zeros((rows, room)),
-        np.zeros((rows, room)),
-        np.tile(reach, (rows, 1)),
-        np.zeros((rows, size)),
-        np.tile(reach, (rows, 1)),
-        np.tile(image.lower, (rows, 1)),
-        np.tile(image.upper, (rows, 1)),
-    )
-
-
-@part
-def reset(image: ImageArrays, hulls: PatchHulls, row: int) -> None:
-    """Forget a patch's statements."""
-    hulls.directions[row], hulls.base[row], hulls.dropped[row] = 0, -1, 0
-    hulls.whole[row] = hulls.least[row] = image.whole
-    hulls.coefficients[row] = 0.0
-    hulls.along[row] = 0.0
-    overwrite(hulls.lower[row], image.lower)
-    overwrite(hulls.upper[row], image.upper)
-    for k in range(image.gram.shape[0]):
-        reach = 0.0 if image.distance else image.gram[k, k]
-        hulls.reach[row, k] = hulls.across[row, k] = reach
-
-
-def candidate(size: int, room: int) -> Candidate:
-    """Room for a candidate."""
-    return Candidate(
-        np.zeros(room),
-        np.zeros(room),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(5),
-    )
 
 
 @part
@@ -192,17 +65,15 @@ def bound(
 
 
 @part
-def try_statement(
-    image: ImageArrays, hulls: PatchHulls, row: int, patch: int, prototype: int, trial: Candidate
-) -> None:
-    """What the patch in this row would be if the observable of a prototype were stated too."""
+def try_in_hull(image: ImageArrays, hulls: PatchHulls, row: int, patch: int, prototype: int, trial: Candidate) -> None:
+    """What the patch in this row would be if the observable of a prototype were stated too, but for its own ends."""
     gram, size, count = image.gram, image.gram.shape[0], hulls.directions[row]
     low, high = image.low[patch, prototype], image.high[patch, prototype]
     middle, error = (low + high) / 2, (high - low) / 2
     trial.ends[:] = 0.0
     whole, least = hulls.whole[row], hulls.least[row]
     if image.distance and hulls.base[row] < 0:
-        trial.ends[4] = _AS_BASE
+        trial.ends[4] = AS_BASE
         whole, least = high, low
         for k in range(size):
             reach = gram[k, k] - 2 * gram[prototype, k] + gram[prototype, prototype]
@@ -214,7 +85,7 @@ def try_statement(
         # Where prototypes are nearly dependent, rounding leaves more directions than there are dimensions, and room.
         is_full = count == len(trial.row)
         if is_full or not (residual > DEPENDENT * hulls.reach[row, prototype] and residual > image.least_residual):
-            trial.ends[4] = _UNUSED
+            trial.ends[4] = UNUSED
             overwrite(trial.along, hulls.along[row])
             overwrite(trial.across, hulls.across[row])
         else:
@@ -239,8 +110,6 @@ def try_statement(
             image, whole, least, ball, math.sqrt(tilt), trial.reach, trial.along, trial.across, hulls.lower[row],
             hulls.upper[row], trial.lower, trial.upper,
         )  # fmt: skip
-    trial.lower[prototype] = max(trial.lower[prototype], low)
-    trial.upper[prototype] = min(trial.upper[prototype], high)
 
 
 @part
@@ -290,22 +159,13 @@ def _add_direction(
 
 
 @part
-def add_rows(rows: Floats, chosen: Integers, weights: Floats, total: Floats) -> None:
-    """Add some rows times their weights to a total (P,), four at a time."""
-    count = len(chosen)
-    for begin in range(0, count, 4):
-        second, third, fourth = min(begin + 1, count - 1), min(begin + 2, count - 1), min(begin + 3, count - 1)
-        a, b = weights[begin], weights[second] if begin + 1 < count else 0.0
-        c, d = weights[third] if begin + 2 < count else 0.0, weights[fourth] if begin + 3 < count else 0.0
-        one, two, three, four = rows[chosen[begin]], rows[chosen[second]], rows[chosen[third]], rows[chosen[fourth]]
-        for k in range(len(total)):
-            total[k] += a * one[k] + b * two[k] + (c * three[k] + d * four[k])
-
-
-@part
-def commit(image: ImageArrays, hulls: PatchHulls, row: int, patch: int, prototype: int, trial: Candidate) -> None:
-    """The patch becomes what was tried."""
-    if trial.ends[4] == _AS_BASE:
+def commit_to_hull(
+    image: ImageArrays, hulls: PatchHulls, row: int, patch: int, prototype: int, trial: Candidate
+) -> None:
+    """The patch becomes what was tried, but for its ranges. Under `triangle` each statement stays by itself."""
+    if image.bounds == TRIANGLE:
+        return
+    if trial.ends[4] == AS_BASE:
         hulls.base[row] = prototype
         hulls.whole[row], hulls.least[row] = image.high[patch, prototype], image.low[patch, prototype]
         overwrite(hulls.reach[row], trial.reach)
@@ -320,5 +180,3 @@ def commit(image: ImageArrays, hulls: PatchHulls, row: int, patch: int, prototyp
         hulls.dropped[row] += 1
     overwrite(hulls.along[row], trial.along)
     overwrite(hulls.across[row], trial.across)
-    overwrite(hulls.lower[row], trial.lower)
-    overwrite(hulls.upper[row], trial.upper)

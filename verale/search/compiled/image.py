@@ -9,27 +9,26 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from verale.bounds import Projection, SpatialParadigm, activation
-from verale.head import (
-    FocalPooling,
-    Head,
-    Linear,
-    TopMeanPooling,
-)
-from verale.paradigms import ORDERS
+from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, activation, domain_range
+from verale.head import FocalPooling, Head, Linear, TopMeanPooling
 from verale.search.compiled.formula import Formula, formula_of
+from verale.search.compiled.readout import ReadOut, read_out_of
+from verale.search.costs import NEARLY_FREE
 from verale.search.problem import Problem
 
 __all__ = [
+    "HYPERSPHERE",
     "MAXIMUM",
     "MEAN_DISTANCE",
     "MEAN_OF_GREATEST",
     "MEAN_SIMILARITY",
+    "PROJECTION",
+    "SIMPLEX",
+    "TRIANGLE",
     "Booleans",
     "Floats",
     "ImageArrays",
     "Integers",
-    "admits",
     "image_arrays",
 ]
 
@@ -40,13 +39,21 @@ Booleans = NDArray[np.bool_]
 MAXIMUM, MEAN_SIMILARITY, MEAN_DISTANCE, MEAN_OF_GREATEST = range(4)
 """Poolings: the greatest similarity, less the mean or the similarity at the mean distance; the mean of the greatest."""
 
+PROJECTION, TRIANGLE, SIMPLEX, HYPERSPHERE = range(4)
+"""How statements about a patch bound its observables; see the classes of these names in `verale.bounds`."""
+
+_FAR = 2.0**20
+"""Stands for a distance without an end, as a multiple of the image's greatest: so that sums can be updated."""
+
 
 class ImageArrays(NamedTuple):
     """One image of L patches, a head of P prototypes, and K rivals of the predicted class.
 
     Attributes:
+        bounds: how statements bound observables; one of the numbers above.
         distance: whether observables are squared distances.
-        gram: (P, P) inner products of prototypes, or of their directions.
+        gram: (P, P) inner products of prototypes, or of their directions; squared distances or cosines of prototypes
+            under `hypersphere`; (P, 0) for masses.
         whole: the square of the radius of the ball in which a patch without statements lies; 0 for distances.
         shift: (P,) observables of the ball's centre.
         least_residual: a direction that is not longer, squared, than this is not used.
@@ -54,18 +61,21 @@ class ImageArrays(NamedTuple):
         low, high: (L, P) the ends that statements give.
         hidden: (L, P) which prototypes do not look at which patches.
         allowed: (L, P) which pairs may be stated.
+        costs: (L, P) what statements cost.
         formula: the similarity.
         scale, peak: (P,) its parameters of prototypes.
         pooling: one of the numbers above.
         greatest: of how many similarities the mean is.
-        weights: (P, K) W_predicted - W_rival.
+        weights: (P, K) W_predicted - W_rival, of a linear readout.
         bias: (K,) b_predicted - b_rival.
+        readout: any other readout; None of a linear one.
         actual: (P,) the activations.
         actual_similar: (P, L) the similarities; of no patch under max pooling.
         attained: (P,) the patch that may be stated and is most similar to the prototype.
         least: (P,) the least dissimilarity.
     """
 
+    bounds: int
     distance: bool
     gram: Floats
     whole: float
@@ -77,6 +87,7 @@ class ImageArrays(NamedTuple):
     high: Floats
     hidden: Booleans
     allowed: Booleans
+    costs: Floats
     formula: Formula
     scale: Floats
     peak: Floats
@@ -84,29 +95,11 @@ class ImageArrays(NamedTuple):
     greatest: int
     weights: Floats
     bias: Floats
+    readout: ReadOut | None
     actual: Floats
     actual_similar: Floats
     attained: Integers
     least: Floats
-
-
-def admits(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
-    """Whether the compiled search has this head, this paradigm and this order of statements.
-
-    Of these heads, every activation has two ends over the domain: sums with infinite ends could not be updated.
-    """
-    return (
-        order == ORDERS[0]
-        and isinstance(paradigm, Projection)
-        and isinstance(head.readout, Linear)
-        and formula_of(head) is not None
-        and _has_ends(head)
-    )
-
-
-def _has_ends(head: Head) -> bool:
-    """Whether every distance has two ends, where it is their mean that is pooled."""
-    return _pooling_number(head) != MEAN_DISTANCE or None not in (head.domain.lower, head.domain.upper)
 
 
 def _pooling_number(head: Head) -> int:
@@ -116,49 +109,64 @@ def _pooling_number(head: Head) -> int:
     return MEAN_OF_GREATEST if isinstance(pooling, TopMeanPooling) and pooling.k > 1 else MAXIMUM
 
 
-def image_arrays(problem: Problem, paradigm: Projection) -> ImageArrays:
-    """The arrays of a problem with one image. Raises TypeError for a similarity that `admits` refuses."""
+def image_arrays(problem: Problem, paradigm: SpatialParadigm[Any]) -> ImageArrays:
+    """The arrays of a problem with one image. Raises UsageError for a similarity without a formula."""
     head, margins = problem.head, problem.margins
     (row,) = range(len(problem))
-    formula = formula_of(head)
-    if formula is None:
-        raise TypeError(f"the similarity {head.similarity.kind} has no formula that machine code follows")
     rivals = (margins.rivals[row] != margins.predicted[row]).nonzero()[:, 0]
     dissimilar = problem.dissimilarities()[row]
     left = problem.patches_left[:, None] & problem.prototypes_left
     hidden = head.pooling.hidden(problem.patches, head.size)
-    weight = head.weight.to(torch.float64)
-    bias = torch.zeros(head.classes, dtype=torch.float64) if head.bias is None else head.bias.to(torch.float64)
     predicted = int(margins.predicted[row])
-    numbers = paradigm.numbers()
+    weight, bias, readout = torch.zeros((head.classes, head.size)), torch.zeros(head.classes), None
+    if isinstance(head.readout, Linear):
+        weight, bias = head.weight.to(torch.float64), bias if head.bias is None else head.bias.to(torch.float64)
+    else:
+        readout = read_out_of(head, predicted, rivals.tolist())
     actual = (problem.activations.lower[row] + problem.activations.upper[row]) / 2
     low, high = problem.observed.lower, problem.observed.upper
     if not problem.tolerance:
         low = high = (low + high) / 2
+    domain, far = domain_range(head), _FAR * (1 + float(high.max()))
     return ImageArrays(
+        **_bounds(paradigm, head),
         distance=head.geometry.is_distance,
-        gram=_array(numbers.gram),
-        whole=numbers.whole,
-        shift=_array(numbers.shift),
-        least_residual=numbers.least_residual,
-        lower=_array(numbers.domain.lower),
-        upper=_array(numbers.domain.upper),
+        lower=_array(domain.lower),
+        upper=_array(domain.upper.clamp(max=far)),
         low=_array(low),
         high=_array(high),
         hidden=_array(torch.zeros_like(left) if hidden is None else hidden),
         allowed=_array(left),
-        formula=formula,
+        costs=_array(problem.costs.of_pairs(problem.patches, head.size).clamp(min=NEARLY_FREE)),
+        formula=formula_of(head),
         scale=_array(torch.ones(head.size) if head.scale is None else head.scale),
         peak=_array(torch.zeros(head.size) if head.peak is None else head.peak),
         pooling=_pooling_number(head),
         greatest=int(getattr(head.pooling, "k", 1)),
         weights=_array((weight[predicted] - weight[rivals]).T),
         bias=_array(bias[predicted] - bias[rivals]),
+        readout=readout,
         actual=_array(actual),
         actual_similar=_array(_similarities(problem)),
         attained=_array(dissimilar.masked_fill(~problem.patches_left[:, None], torch.inf).argmin(0)),
         least=_array(dissimilar.amin(0)),
     )
+
+
+def _bounds(paradigm: SpatialParadigm[Any], head: Head) -> dict[str, Any]:
+    """How statements bound the observables of a patch. Raises TypeError for a paradigm that machine code has not."""
+    known: dict[str, Any] = {"gram": np.zeros((head.size, 0)), "whole": 1.0, "shift": np.zeros(head.size)}
+    match paradigm:
+        case Projection() | Triangle():
+            numbers = paradigm.numbers()
+            number = PROJECTION if isinstance(paradigm, Projection) else TRIANGLE
+            known = {"gram": _array(numbers.gram), "whole": numbers.whole, "shift": _array(numbers.shift)}
+            return {"bounds": number, "least_residual": numbers.least_residual, **known}
+        case Simplex():
+            return {"bounds": SIMPLEX, "least_residual": 0.0, **known}
+        case Hypersphere():
+            return {"bounds": HYPERSPHERE, "least_residual": 0.0, **known, "gram": _array(paradigm.pairs), "whole": 0.0}
+    raise TypeError(f"machine code has no bounds of {type(paradigm).__name__}")
 
 
 def _similarities(problem: Problem) -> Tensor:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from verale.search.compiled.image import Floats, Integers
 from verale.search.compiled.parts import part
 
 __all__ = ["Changes", "add_changes", "no_changes"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class Changes(NamedTuple):

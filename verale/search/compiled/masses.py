@@ -1,4 +1,4 @@
-"""Growing in machine code, for masses: statements against the worst rival until all lose; see `verale.search.grow`."""
+"""Growing for exact masses: as in `grow`, but only what a statement changes is computed."""
 
 from __future__ import annotations
 

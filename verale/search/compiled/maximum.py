@@ -9,8 +9,9 @@ import numpy as np
 
 from verale.search.compiled.arrays import overwrite
 from verale.search.compiled.image import Floats, ImageArrays, Integers
-from verale.search.compiled.margins import Changes, add_changes, no_changes
+from verale.search.compiled.margins import Changes, no_changes
 from verale.search.compiled.parts import part
+from verale.search.compiled.readout import change_margins
 from verale.search.compiled.similarity import orient, similarity
 
 __all__ = ["Nearest", "find_nearest", "nearest_of", "replace_patch", "try_patch"]
@@ -114,7 +115,7 @@ def try_patch(
             below = similarity(formula, scale[k], peak[k], far[k]) - low[k]
         changes.prototype[count], changes.above[count], changes.below[count] = k, above, below
         count += 1
-    add_changes(weights, changes, count, tried)
+    change_margins(image.readout, weights, changes, count, high, low, tried)
 
 
 @part

@@ -12,8 +12,9 @@ import numpy as np
 
 from verale.search.compiled.arrays import greatest, overwrite, sum_of
 from verale.search.compiled.image import MEAN_DISTANCE, MEAN_SIMILARITY, Floats, ImageArrays, Integers
-from verale.search.compiled.margins import Changes, add_changes, no_changes
+from verale.search.compiled.margins import Changes, no_changes
 from verale.search.compiled.parts import part
+from verale.search.compiled.readout import change_margins
 from verale.search.compiled.similarity import orient, similarity
 
 __all__ = ["AllPatches", "all_patches_of", "enter_all", "replace_in_all", "try_in_all"]
@@ -112,7 +113,7 @@ def try_in_all(
         if above != 0.0 or below != 0.0:
             changes.prototype[count], changes.above[count], changes.below[count] = k, above, below
             count += 1
-    add_changes(weights, changes, count, tried)
+    change_margins(image.readout, weights, changes, count, high, low, tried)
 
 
 @part

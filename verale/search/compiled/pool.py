@@ -15,6 +15,7 @@ from verale.search.compiled.image import MAXIMUM, Floats, ImageArrays
 from verale.search.compiled.maximum import Nearest, find_nearest, nearest_of, replace_patch, try_patch
 from verale.search.compiled.means import AllPatches, all_patches_of, enter_all, replace_in_all, try_in_all
 from verale.search.compiled.parts import part
+from verale.search.compiled.readout import ReadOut, read_out_margins
 
 __all__ = ["Pooled", "all_margins", "pool", "pooled_of", "replace_pooled", "try_pooled"]
 
@@ -63,6 +64,14 @@ def _pool(
 @part
 def all_margins(image: ImageArrays, pooled: Pooled, margins: Floats) -> None:
     """The margins (K,) of what is known."""
+    _margins(image, image.readout, pooled, margins)
+
+
+@part
+def _margins(image: ImageArrays, readout: ReadOut | None, pooled: Pooled, margins: Floats) -> None:
+    if readout is not None:
+        read_out_margins(readout, pooled.high, pooled.low, margins)
+        return
     overwrite(margins, image.bias)
     for k in range(len(pooled.high)):
         for c in range(len(margins)):

@@ -14,11 +14,11 @@ import torch
 from verale.bounds import Projection
 from verale.rounding import Enclosure
 from verale.search.compiled.arrays import overwrite
-from verale.search.compiled.hull import add_rows
 from verale.search.compiled.image import Booleans, Floats, ImageArrays, Integers
 from verale.search.compiled.jit import entry
 from verale.search.compiled.parts import part
 from verale.search.compiled.pool import Pooled, all_margins, pool, pooled_of, try_pooled
+from verale.search.compiled.rows import add_rows
 from verale.search.compiled.shrink import StatedPairs, by_patch
 from verale.search.compiled.span import Enclosed, Span, enclosed, errors_of, find_span, normal, span_of, spans_of
 from verale.search.problem import Pair, Problem

@@ -1,4 +1,4 @@
-"""Shrinking in machine code: the statement whose deletion leaves most goes first; see `verale.search.shrink`.
+"""Shrinking in machine code: the statement whose deletion leaves most goes first.
 
 Of exact statements about a patch, let K be the Gram matrix of the anchors b_j used as directions, s_q = sum_j
 (K^-1)_qj b_j the dual basis, o_j = <b_j, z - base> and c = K^-1 o. Then, without anchor q,
@@ -18,22 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from verale.search.compiled.arrays import least, overwrite
-from verale.search.compiled.hull import (
-    AS_DIRECTION,
-    Candidate,
-    PatchHulls,
-    add_rows,
-    bound,
-    candidate,
-    commit,
-    hulls_of,
-    reset,
-    try_statement,
-)
-from verale.search.compiled.image import Booleans, Floats, ImageArrays, Integers
+from verale.search.compiled.hull import bound
+from verale.search.compiled.image import PROJECTION, Booleans, Floats, ImageArrays, Integers
 from verale.search.compiled.jit import entry
 from verale.search.compiled.parts import part
+from verale.search.compiled.patch import commit, try_statement
 from verale.search.compiled.pool import Pooled, all_margins, pool, pooled_of, replace_pooled, try_pooled
+from verale.search.compiled.rows import AS_DIRECTION, Candidate, PatchHulls, add_rows, candidate, hulls_of, reset
 
 __all__ = [
     "DualBases",
@@ -102,7 +93,7 @@ class Shrinking(NamedTuple):
 
 
 def shrink_statements(
-    image: ImageArrays, statements: Integers, first: Booleans, exact: bool, guard: float
+    image: ImageArrays, statements: Integers, rank: Floats, exact: bool, guard: float
 ) -> tuple[Booleans, Floats]:
     """Which statements to keep, and the least margin that was left without each of them when it was last tried.
 
@@ -113,7 +104,7 @@ def shrink_statements(
     Args:
         image: what is explained.
         statements: (S, 2) patches and prototypes.
-        first: (S,) which of them go before all others, if they can.
+        rank: (S,) those of a greater rank go before others, if they can.
         exact: whether the statements are equations, not intervals.
         guard: a deletion must leave all margins above this.
     """
@@ -128,16 +119,17 @@ def shrink_statements(
         np.ones(count, np.bool_),
         np.full(count, math.inf),
     )
+    exact = exact and image.bounds == PROJECTION
     hulls = hulls_of(image, patches + 1, room)
     trials = candidate(size, room), candidate(size, room)
-    duals = duals_of(patches, room, size)
-    _shrink(image, statements, first, exact, guard, shrinking, stated, hulls, duals, trials, pooled_of(image))
+    duals = duals_of(patches, room if exact else 0, size)
+    _shrink(image, statements, rank, exact, guard, shrinking, stated, hulls, duals, trials, pooled_of(image))
     return shrinking.kept, shrinking.left
 
 
 @entry
 def _shrink(
-    image: ImageArrays, statements: Integers, first: Booleans, exact: bool, guard: float, shrinking: Shrinking,
+    image: ImageArrays, statements: Integers, rank: Floats, exact: bool, guard: float, shrinking: Shrinking,
     stated: StatedPairs, hulls: PatchHulls, duals: DualBases, trials: tuple[Candidate, Candidate], pooled: Pooled,
 ) -> None:  # fmt: skip
     """See `shrink_statements`. `hulls` has one row more than there are patches, to build in."""
@@ -152,7 +144,7 @@ def _shrink(
     while remaining > 0:
         all_tried = next_ == count
         if all_tried:
-            index = _greatest(left, undecided, first)
+            index = _greatest(left, undecided, rank)
         else:
             index, next_ = next_, next_ + 1
         patch, place = statements[index, 0], _place(stated, statements[index, 0], index)
@@ -164,7 +156,7 @@ def _shrink(
         if not left[index] > guard:
             undecided[index] = False
             remaining -= 1
-        elif all_tried and index == _greatest(left, undecided, first):
+        elif all_tried and index == _greatest(left, undecided, rank):
             kept[index] = undecided[index] = False
             remaining -= 1
             _drop(image, hulls, stated, duals, patch, place, exact, trial, spare)
@@ -173,12 +165,12 @@ def _shrink(
 
 
 @part
-def _greatest(left: Floats, undecided: Booleans, first: Booleans) -> int:
-    """The undecided statement without which most is left; of those that go first, if any."""
+def _greatest(left: Floats, undecided: Booleans, rank: Floats) -> int:
+    """The undecided statement of the greatest rank; of those the one without which most is left."""
     best = -1
     for index in range(len(left)):
         if undecided[index] and (
-            best < 0 or (first[index] and not first[best]) or (first[index] == first[best] and left[index] > left[best])
+            best < 0 or rank[index] > rank[best] or (rank[index] == rank[best] and left[index] > left[best])
         ):
             best = index
     return best

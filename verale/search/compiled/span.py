@@ -49,9 +49,10 @@ from verale.bounds import Projection
 from verale.bounds.at_once import INFLATE
 from verale.rounding import UNIT
 from verale.search.compiled.arrays import largest, sum_of
-from verale.search.compiled.hull import DEPENDENT, add_rows
+from verale.search.compiled.hull import DEPENDENT
 from verale.search.compiled.image import Floats, ImageArrays, Integers
 from verale.search.compiled.parts import part
+from verale.search.compiled.rows import add_rows
 from verale.search.problem import Problem
 
 __all__ = ["Enclosed", "Span", "enclosed", "errors_of", "find_span", "normal", "span_of", "spans_of"]

@@ -16,6 +16,8 @@ __all__ = ["Launched"]
 class Launched(MachineCode):
     """See `verale.search.prove.Engine`. `choose` raises NotCompiledError where the kernel does not run."""
 
+    guards = tuple(guard for guard in MachineCode.guards if guard >= MachineCode.guards[0])
+
     def __init__(self, problem: Problem, paradigm: Any, device: torch.device) -> None:
         super().__init__(problem, paradigm)
         self._device = device

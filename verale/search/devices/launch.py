@@ -15,8 +15,7 @@ from verale.search.devices.grow import GIVEN_UP, GROWN
 from verale.search.devices.jit import interprets
 from verale.search.devices.kernel import choose_in_blocks
 from verale.search.devices.tables import HeadTable, ImageTable, KernelSizes, WorkTable, kernel_sizes, warps
-from verale.search.grow import given_up
-from verale.search.problem import Pair, Problem
+from verale.search.problem import Pair, Problem, given_up
 
 T = TypeVar("T", HeadTable, ImageTable)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -13,22 +14,18 @@ from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
-from verale.search.compiled import is_available
-from verale.search.grow import given_up
 from verale.search.matching import Floats
-from verale.search.needed import surely_needed
+from verale.search.needed import proved_margins, surely_needed
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.prices import PricedTrials, Rivals, rounded_up
-from verale.search.problem import Pair, Problem
-from verale.search.prove import HOPELESS, Explained, Proved, SpatialExplanation, propose_and_prove
-from verale.search.shrink import proved_margins
-from verale.search.spatial import GROWTHS, UNSETTLED
+from verale.search.problem import Pair, Problem, given_up
+from verale.search.prove import HOPELESS, UNSETTLED, Explained, Proved, SpatialExplanation, propose_and_prove
 from verale.search.stated import pairs_of
 
 if TYPE_CHECKING:
     from verale.search.compiled.assigned import Assigned
 
-__all__ = ["AssignmentSearch", "explain_assignment", "is_assigned_alone"]
+__all__ = ["AssignmentSearch", "explain_assignment"]
 
 
 def explain_assignment(
@@ -40,29 +37,21 @@ def explain_assignment(
     never looser. Then each is dropped if for every rival the best prices still prove a positive margin. The costliest
     goes first; of those that cost the same, the one whose patch has the least remainder without it.
 
-    Where it can, each image by itself is searched in machine code (`verale.search.compiled`).
+    Statements are added in machine code (`verale.search.compiled`), and dropped there where they are exact, cost the
+    same, and masses have no bounds but theirs.
 
     Soundness: the search uses plain floats; the result is proved from nothing but the statements and the prices.
     """
     explained: dict[int, Explained] = {}
-    if not (problem.tolerance or problem.costs) and is_assigned_alone(problem.head, paradigm):
+    bounded = problem.head.domain.lower is not None or problem.head.domain.upper is not None
+    if not (problem.tolerance or problem.costs or bounded):
         explained = propose_and_prove(_MachineCode(problem, paradigm, order), most)
-    rest = [image for image in range(len(problem)) if image not in explained]
-    if rest:
-        limits = None if most is None else [HOPELESS * most[image] for image in rest]
-        growths, _ = GROWTHS[order](problem.take(rest), paradigm, limits)
-        for image, growth in zip(rest, growths, strict=True):
-            explained[image] = growth.failure or _dropped(problem.take([image]), paradigm, growth.pairs)
+    for image in range(len(problem)):
+        if image not in explained:
+            one = problem.take([image])
+            grown = _grown(one, paradigm, order, math.inf if most is None else HOPELESS * most[image])
+            explained[image] = grown if isinstance(grown, str) else _dropped(one, paradigm, grown)
     return [explained[image] for image in range(len(problem))]
-
-
-def is_assigned_alone(head: Head, paradigm: Assignment) -> bool:
-    """Whether images are searched one by one, in machine code, which knows masses that only their statements bound.
-
-    Then no image's certificate depends on the others.
-    """
-    bounded = head.domain.lower is not None or head.domain.upper is not None
-    return not bounded and is_available()
 
 
 class _MachineCode:
@@ -92,8 +81,8 @@ class _MachineCode:
         if self._order == ORDERS[0] and not one.avoid:
             grown = choose_masses(rivals.mass, rivals.weights, rivals.bias, limit)
         else:
-            (growth,), _ = GROWTHS[self._order](one, self.paradigm, [limit])
-            grown = None if growth.failure else growth.pairs
+            found = _grown(one, self.paradigm, self._order, limit)
+            grown = None if isinstance(found, str) else found
         if isinstance(grown, int):
             return given_up(grown)
         assigned = None if grown is None else drop_masses(rivals.mass, rivals.weights, rivals.bias, rivals.noise, grown)
@@ -111,6 +100,19 @@ class _MachineCode:
 
         proved = _proved(self.problem.take([image]), self.paradigm, assigned.pairs, prices, assigned.minimal)
         return None if isinstance(proved, str) else (proved, [])
+
+
+def _grown(problem: Problem, paradigm: Assignment, order: str, most: float) -> list[Pair] | str:
+    """Statements that entail the class of the only image, or why there are none."""
+    from verale.search.compiled.image import image_arrays
+    from verale.search.compiled.statements import GUARDS, add_statements
+
+    arrays = image_arrays(problem, paradigm)
+    for guard in GUARDS[-2:]:
+        grown = add_statements(problem, arrays, guard, most, order)
+        if not grown.stays_open:
+            break
+    return grown.failure or grown.pairs
 
 
 def _dropped(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> Explained:
@@ -185,11 +187,6 @@ class AssignmentSearch(OfPatches):
         """See `ParadigmSearch`."""
         super().require(head, patches)
         Assignment.require(head)
-
-    @property
-    def is_alone(self) -> bool:
-        """See `ParadigmSearch`."""
-        return is_assigned_alone(self.head, self.spatial)
 
     def explain(self, problem: Problem, order: str, most: list[float]) -> list[Explained]:
         """See `OfPatches`."""

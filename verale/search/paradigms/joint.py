@@ -23,8 +23,7 @@ from verale.search.needed import inner_margins
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.priced import PricedObservables
 from verale.search.problem import Problem
-from verale.search.prove import Explained, SpatialExplanation
-from verale.search.spatial import UNSETTLED
+from verale.search.prove import UNSETTLED, Explained, SpatialExplanation
 from verale.search.stated import Stated
 
 __all__ = ["JointSearch", "explain_joint"]

@@ -22,14 +22,12 @@ from verale.search.additions import Additions
 from verale.search.avoid import NONE_FOUND
 from verale.search.clauses import Clauses, ClausesOf, Level
 from verale.search.covering import Covering
-from verale.search.grow import given_up
 from verale.search.options import SearchOptions
 from verale.search.overlapping import Overlapping
 from verale.search.paradigms.base import require_memory
 from verale.search.paradigms.of_activations import OfActivations
 from verale.search.patches import Patches
-from verale.search.problem import GivenUpError, Pair, Problem, UnexplainedError
-from verale.search.spatial import first_statements
+from verale.search.problem import GivenUpError, Pair, Problem, UnexplainedError, given_up
 from verale.search.tolerance import EXACT
 
 __all__ = ["MixedSearch", "explain_mixed"]
@@ -91,6 +89,8 @@ def explain_mixed(
 
     Soundness: an explanation is kept only if every margin is proved positive, rounded outward, from it alone.
     """
+    from verale.search.machine_code import first_statements
+
     image = _Image(problem, projection, lipschitz)
     image.begin_with([], _HOPELESS * most)
     pairs = first_statements(problem, projection)

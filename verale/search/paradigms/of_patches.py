@@ -15,13 +15,13 @@ from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.paradigms import ORDERS, PARADIGMS
 from verale.search.at_once import ranges_from_scratch
+from verale.search.needed import proved_margins
 from verale.search.options import SearchOptions
 from verale.search.paradigms.base import ParadigmSearch, require_products
 from verale.search.problem import Problem, shortened
 from verale.search.prove import Explained
-from verale.search.shrink import proved_margins
 from verale.search.smallest import Solution, cheaper
-from verale.search.spatial import explain_spatial, is_launched, is_searched_alone
+from verale.search.spatial import explain_spatial, is_launched
 from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["OfPatches"]
@@ -48,7 +48,7 @@ class OfPatches(ParadigmSearch):
     @property
     def is_alone(self) -> bool:
         """See `ParadigmSearch`."""
-        return not self.is_launched and all(is_searched_alone(self.head, self.spatial, order) for order in self.orders)
+        return not self.is_launched
 
     @property
     def is_launched(self) -> bool:

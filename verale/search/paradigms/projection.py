@@ -8,12 +8,12 @@ from torch import Tensor
 
 from verale.bounds import Projection
 from verale.certificate import Statement
+from verale.paradigms import ORDERS
 from verale.search.digits import in_digits, margins_in_digits
 from verale.search.needed import not_surely_needed, without_doubtful
 from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Pair, Problem
 from verale.search.smallest import Solved
-from verale.search.spatial import is_searched_alone
 from verale.search.stated import statements_about
 
 __all__ = ["ProjectionSearch"]
@@ -38,7 +38,7 @@ class ProjectionSearch(OfPatches):
     def with_slack(self, image: Problem, size: int, lost: Tensor, digits: int, least: float) -> Solved | None:
         """See `ParadigmSearch`. The search in machine code, which knows exact statements alone, is asked for margins
         that are greater by what widths cost."""
-        if image.costs or not is_searched_alone(image.head, self.spatial, self.orders[0]):
+        if image.costs or self.orders[0] != ORDERS[0]:
             return None
         from verale.search.compiled.image import image_arrays
         from verale.search.compiled.statements import choose_statements
@@ -49,7 +49,7 @@ class ProjectionSearch(OfPatches):
             # In two digits: so that no last bit, which depends on the processor, decides what is found.
             guard = max(_GROWS * guard, float(f"{_MORE * float(lost.nan_to_num(0.0).amax()):.1e}"))
             chosen = choose_statements(image, arrays, guard, math.inf)
-            if chosen is None or chosen.failure or len(chosen.pairs) > _LARGEST * size:
+            if chosen.failure or len(chosen.pairs) > _LARGEST * size:
                 return None
             proved = prove_pairs(image, self.spatial, arrays, chosen.pairs)
             if proved is None:

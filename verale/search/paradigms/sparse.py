@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+from verale.bounds import LinearMargins
 from verale.bounds.rows import require_geometry
 from verale.head import Head
 from verale.search.activations import ActivationExplanation, Activations
@@ -38,7 +41,7 @@ def supporting(activations: Activations) -> list[int]:
         UnexplainedError: a rival stays open though every activation that could help is stated.
     """
     problem, observed, range = activations.problem, activations.observed, activations.range
-    bounds = problem.margins
+    bounds = cast(LinearMargins, problem.margins)  # softmax heads have no other
     actual = (observed.lower + observed.upper) / 2
     cost_low, cost_high = actual - range.lower, range.upper - actual
     left = problem.prototypes_left
@@ -50,8 +53,8 @@ def supporting(activations: Activations) -> list[int]:
         if bool((margins > 0).all()):
             return prototypes
         worst = int(margins.argmin())
-        favour, against = bounds.wishes(activations.box(ends)[None], actual[None], problem.index([worst]))
-        loss = (favour[0] * cost_low + against[0] * cost_high).masked_fill(stated | ~left, 0.0)
+        loss = bounds.positive[0, :, worst] * cost_low - bounds.negative[0, :, worst] * cost_high
+        loss = loss.masked_fill(stated | ~left, 0.0)
         costliest = int(loss.argmax())
         if not loss[costliest] > 0:
             raise UnexplainedError(
