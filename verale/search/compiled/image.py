@@ -52,8 +52,9 @@ class ImageArrays(NamedTuple):
     Attributes:
         bounds: how statements bound observables; one of the numbers above.
         distance: whether observables are squared distances.
-        gram: (P, P) inner products of prototypes, or of their directions; squared distances or cosines of prototypes
-            under `hypersphere`; (P, 0) for masses.
+        gram: (P, P) inner products of prototypes, or of their directions; (P, 0) under `simplex` and `hypersphere`.
+        pairs: (P, P) squared distances or cosines of prototypes, under `hypersphere`; otherwise None, and numba leaves
+            out what only this asks for.
         whole: the square of the radius of the ball in which a patch without statements lies; 0 for distances.
         shift: (P,) observables of the ball's centre.
         least_residual: a direction that is not longer, squared, than this is not used.
@@ -78,6 +79,7 @@ class ImageArrays(NamedTuple):
     bounds: int
     distance: bool
     gram: Floats
+    pairs: Floats | None
     whole: float
     shift: Floats
     least_residual: float
@@ -155,17 +157,24 @@ def image_arrays(problem: Problem, paradigm: SpatialParadigm[Any]) -> ImageArray
 
 def _bounds(paradigm: SpatialParadigm[Any], head: Head) -> dict[str, Any]:
     """How statements bound the observables of a patch. Raises TypeError for a paradigm that machine code has not."""
-    known: dict[str, Any] = {"gram": np.zeros((head.size, 0)), "whole": 1.0, "shift": np.zeros(head.size)}
+    known: dict[str, Any] = {"gram": np.zeros((head.size, 0)), "pairs": None, "whole": 1.0}
+    known["shift"] = np.zeros(head.size)
     match paradigm:
         case Projection() | Triangle():
             numbers = paradigm.numbers()
             number = PROJECTION if isinstance(paradigm, Projection) else TRIANGLE
-            known = {"gram": _array(numbers.gram), "whole": numbers.whole, "shift": _array(numbers.shift)}
+            known |= {"gram": _array(numbers.gram), "whole": numbers.whole, "shift": _array(numbers.shift)}
             return {"bounds": number, "least_residual": numbers.least_residual, **known}
         case Simplex():
             return {"bounds": SIMPLEX, "least_residual": 0.0, **known}
         case Hypersphere():
-            return {"bounds": HYPERSPHERE, "least_residual": 0.0, **known, "gram": _array(paradigm.pairs), "whole": 0.0}
+            return {
+                "bounds": HYPERSPHERE,
+                "least_residual": 0.0,
+                **known,
+                "pairs": _array(paradigm.pairs),
+                "whole": 0.0,
+            }
     raise TypeError(f"machine code has no bounds of {type(paradigm).__name__}")
 
 

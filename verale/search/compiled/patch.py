@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verale.search.compiled.arrays import overwrite
 from verale.search.compiled.hull import commit_to_hull, try_in_hull
-from verale.search.compiled.image import HYPERSPHERE, SIMPLEX, ImageArrays
+from verale.search.compiled.image import HYPERSPHERE, SIMPLEX, Floats, ImageArrays
 from verale.search.compiled.parts import part
 from verale.search.compiled.rows import AS_DIRECTION, Candidate, PatchHulls
 from verale.search.compiled.spheres import commit_to_sphere, try_in_sphere
@@ -20,11 +20,19 @@ def try_statement(
     if image.bounds == SIMPLEX:
         _try_mass(image, hulls, row, patch, prototype, trial)
     elif image.bounds == HYPERSPHERE:
-        try_in_sphere(image, hulls, row, patch, prototype, trial)
+        _try_sphere(image, image.pairs, hulls, row, patch, prototype, trial)
     else:
         try_in_hull(image, hulls, row, patch, prototype, trial)
     trial.lower[prototype] = max(trial.lower[prototype], image.low[patch, prototype])
     trial.upper[prototype] = min(trial.upper[prototype], image.high[patch, prototype])
+
+
+@part
+def _try_sphere(
+    image: ImageArrays, pairs: Floats | None, hulls: PatchHulls, row: int, patch: int, prototype: int, trial: Candidate
+) -> None:
+    if pairs is not None:
+        try_in_sphere(image, pairs, hulls, row, patch, prototype, trial)
 
 
 @part

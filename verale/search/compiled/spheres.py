@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from verale.search.compiled.arrays import overwrite
-from verale.search.compiled.image import ImageArrays
+from verale.search.compiled.image import Floats, ImageArrays
 from verale.search.compiled.parts import part
 from verale.search.compiled.rows import AS_DIRECTION, UNUSED, Candidate, PatchHulls, add_rows
 
@@ -25,7 +25,7 @@ _UNDECIDED = 1e-4
 
 @part
 def try_in_sphere(
-    image: ImageArrays, hulls: PatchHulls, row: int, patch: int, prototype: int, trial: Candidate
+    image: ImageArrays, pairs: Floats, hulls: PatchHulls, row: int, patch: int, prototype: int, trial: Candidate
 ) -> None:
     """What the patch in this row would be if the observable of a prototype were stated too, but for its own ends."""
     overwrite(trial.lower, hulls.lower[row])
@@ -38,18 +38,18 @@ def try_in_sphere(
     width = (image.high[patch, prototype] - image.low[patch, prototype]) / 2
     own, new, moves, decided = 0.0, 1.0, True, True
     if count > 0:
-        own, new, moves, decided = _multipliers(image, hulls, row, prototype, stated)
+        own, new, moves, decided = _multipliers(image.distance, pairs, hulls, row, prototype, stated)
     if not decided:
         trial.ends[1] = 1.0
     if not (decided and moves):
         return
-    gram, anchors, sums = image.gram, hulls.anchors[row], trial.direction
+    anchors, sums = hulls.anchors[row], trial.direction
     for i in range(count):
         trial.row[i] = own * hulls.offset[row, i]
     trial.row[count] = new
     for k in range(len(sums)):
-        sums[k] = new * gram[prototype, k]
-    add_rows(gram, anchors[:count], trial.row, sums)
+        sums[k] = new * pairs[prototype, k]
+    add_rows(pairs, anchors[:count], trial.row, sums)
     moment, radius, spread = new * sums[prototype], new * stated, abs(new) * width
     for i in range(count):
         weight = trial.row[i]
@@ -66,14 +66,14 @@ def try_in_sphere(
 
 @part
 def _multipliers(
-    image: ImageArrays, hulls: PatchHulls, row: int, prototype: int, stated: float
+    distance: bool, pairs: Floats, hulls: PatchHulls, row: int, prototype: int, stated: float
 ) -> tuple[float, float, bool, bool]:
     """Of the anchor and of the prototype; whether the anchor moves; whether plain floats can tell."""
     inner, radius, moment = 0.0, 0.0, hulls.whole[row]
     for i in range(hulls.directions[row]):
-        inner += hulls.offset[row, i] * image.gram[hulls.anchors[row, i], prototype]
+        inner += hulls.offset[row, i] * pairs[hulls.anchors[row, i], prototype]
         radius += hulls.offset[row, i] * hulls.centre[row, i]
-    if image.distance:
+    if distance:
         radius -= moment
         apart, least = inner - moment, _CONCENTRIC * (radius + stated)
         if not apart > least:
