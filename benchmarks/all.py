@@ -9,8 +9,8 @@ it does not name a commit of this history. So a run that was interrupted goes on
 tree are not made again. Each is written beside the others only when its command has ended well, and its last line names
 commit, date and command. `results/README.md` is the list of all.
 
-Commands that need what is not given (`--runs`, `--cifar10`, `--tool`) or a GPU are left out, and the list says so. The
-tree has to be committed: a page names one commit.
+Commands that need what is not given (`--runs`, `--cifar10`, `--pictures`, `--tool`) or a GPU are left out, and the list
+says so. The tree has to be committed: a page names one commit.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Page:
 
     Attributes:
         name: of the file, or of the folder, which ends with a slash.
-        command: after `python -m`, with {data}, {runs}, {cifar10} and {tool} for what is given, {out} for the file or
-            folder to write, and {stem} for its name without suffix; a command without both prints the page.
+        command: after `python -m`, with {data}, {runs}, {cifar10}, {pictures} and {tool} for what is given, {out} for
+            the file or folder to write, and {stem} for its name without suffix; a command without both prints the page.
     """
 
     name: str
@@ -122,7 +122,14 @@ PAGES = (
         "benchmarks.run --data {data} --heads pipnet,protopnet,gaussian,tesnet --paradigms "
         "projection,assignment --images 16 --no-baseline --batch 16 --out {out}",
     ),
-    Page("cifar10.md", "benchmarks.cifar10 table --runs {runs} --out {out}"),
+    Page("cifar10.md", "benchmarks.tables {runs} --out {out}"),
+    Page(
+        "cub-tables.md",
+        "benchmarks.tables --heads cub-protopnet,cub-gaussian,cub-protopool,cub-pipnet,cub-cosine --count 2 "
+        "--budget 30 --methods projection,triangle/nearest,hypersphere/nearest,assignment,simplex,simplex/nearest,"
+        "sparse,top_k,top_k/highest --out {out}",
+    ),
+    Page("pictures.md", "benchmarks.pictures page --state {pictures} --out {out}"),
     Page(
         "whole-cifar10.md",
         "benchmarks.whole --checkpoint-dir {runs}/protopnet/final --images {cifar10}/test --jobs 2 --out {out}",
@@ -213,6 +220,7 @@ def main() -> None:
     parser.add_argument("--data", help="trained heads and latents")
     parser.add_argument("--runs", help="folder of the models of benchmarks.cifar10")
     parser.add_argument("--cifar10", help="CIFAR-10, a folder with test/CLASS/*.jpg")
+    parser.add_argument("--pictures", help="the STATE of benchmarks.pictures, measured already")
     parser.add_argument("--tool", help="the program Marabou")
     parser.add_argument("--make", action="store_true", help="make the old pages again; without it they are listed")
     parser.add_argument("--only", help="only these pages, comma separated; they are made even if they are not old")
@@ -220,7 +228,7 @@ def main() -> None:
     options = parser.parse_args()
     given = {
         name: str(Path(value).resolve())
-        for name in ("data", "runs", "cifar10", "tool")
+        for name in ("data", "runs", "cifar10", "pictures", "tool")
         if (value := getattr(options, name))
     }
     given |= {"cuda": "cuda"} if torch.cuda.is_available() else {}

@@ -3,7 +3,7 @@
     python -m benchmarks.pictures measure --data DATA --runs RUNS --state STATE --networks demo,mnist --pictures 50
     python -m benchmarks.pictures page --state STATE --out benchmarks/results/pictures.md
 
-DATA is the folder of the data, with `published/` and `cifar10.zip`; RUNS that of `benchmarks.cifar10 train`. Each
+DATA is the folder of the data, with `published/` and `cifar10.zip`; RUNS that of `benchmarks.cifar10`. Each
 network is explained in three ways: from the latents that float32 gives on this machine; from the picture, in real
 arithmetic; and from the picture, in float32 in any order of sums. Every certificate is audited in a process without
 torch. STATE keeps what was measured: the same command continues. The exit code of `page` is 1 if a certificate was not
