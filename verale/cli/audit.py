@@ -139,17 +139,24 @@ def command(
         )
 
     codes: list[int] = []
-    files = {"network": network, "pictures": pictures}
-    if ray_engine.is_ray(engine, jobs, workers, address=address, attest=attest, **files):
-        with ray_engine.audited(certificates, head, latents, options_with, log, workers or jobs, address) as run:
+    with_ray = ray_engine.is_ray(engine, jobs, workers, address=address, attest=attest)
+    if (network is None) != (pictures is None):
+        raise UsageError("--network and --pictures belong together: give both, or neither")
+
+    def tell_seen(used: AuditOptions, digest: str | None) -> None:
+        if used.network != network:
+            print_line(f"network {used.network}, sha256 {digest}", sys.stderr)
+            print_line(f"pictures {used.pictures}", sys.stderr)
+
+    if with_ray:
+        given_or_found = certificates, head, latents, options_with
+        with ray_engine.audited(*given_or_found, log, workers or jobs, address, tell_seen) as run:
             again = f"{run.staged.partial} has their verdicts, and the same command"
             codes += _tell(chain.from_iterable(part.result for part in run.parts), run.total, as_json, log, again)
             run.staged.publish(run.total)
         if not codes:
             raise InputError(certificates[0], "holds no certificate, so nothing is proved")
         sys.exit(most_severe(codes))
-    if (network is None) != (pictures is None):
-        raise UsageError("--network and --pictures belong together: give both, or neither")
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
     attestation = None if attest is None else Attestation(attest)
@@ -162,9 +169,7 @@ def command(
     def announce(used: AuditOptions, run: dict[str, Any]) -> None:
         if (using := (used.head, used.latents, used.network, run["head"])) not in said:
             print_found(Inputs(used.head, used.latents), Inputs(head, latents), run["head"])
-            if used.network != network:
-                print_line(f"network {used.network}, sha256 {run['network']}", sys.stderr)
-                print_line(f"pictures {used.pictures}", sys.stderr)
+            tell_seen(used, run.get("network"))
         said.add(using)
 
     groups: list[tuple[list[str | Stored], AuditOptions]] = []

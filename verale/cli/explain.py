@@ -230,10 +230,10 @@ def command(
     given_device = "cpu" if with_ray else device_named(device)
     options = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
     given = head_path, latents_path, run, images
-    of_pictures = _seen(given, network_path, pictures, arithmetic, with_ray or with_gap)
+    of_pictures = _seen(given, network_path, pictures, arithmetic, with_gap)
     try:
         with (
-            ray_engine.opened(given, out, options, deployed, device, workers or jobs, address, overwrite)
+            ray_engine.opened(given, out, options, deployed, device, workers or jobs, address, overwrite, of_pictures)
             if with_ray
             else _opened(given, directory, options, deployed, jobs, overwrite, with_gap, of_pictures)
         ) as opened:
@@ -294,7 +294,7 @@ def _opened(
 
 
 def _seen(
-    given: ray_engine.Given, network: str | None, pictures: str | None, arithmetic: str | None, elsewhere: bool
+    given: ray_engine.Given, network: str | None, pictures: str | None, arithmetic: str | None, with_gap: bool
 ) -> SeenPictures | None:
     """The pictures and their network; None where neither is given. Raises UsageError, InputError."""
     if network is None and pictures is None:
@@ -303,8 +303,8 @@ def _seen(
         return None
     if network is None or pictures is None or given[0] is None or given[1:] != (None, None, None):
         raise UsageError("pictures need --head, --network and --pictures, and no latents, run or images")
-    if elsewhere:
-        raise UsageError("--network is given, expected neither --engine ray nor --gap: they take latents")
+    if with_gap:
+        raise UsageError("--network is given, expected without --gap, which takes latents")
     from verale.checker.certificate import ARITHMETICS
     from verale.runs.seen import SeenPictures
 

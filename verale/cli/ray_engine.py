@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from verale.runs.audit_dataset import AuditRun
     from verale.runs.auditor import AuditOptions
     from verale.runs.run import ExplainRun
+    from verale.runs.seen import SeenPictures
     from verale.runs.workers.ray import Workers
     from verale.search import SearchOptions
 
@@ -38,8 +39,6 @@ REFUSED = {
         "local",
         "an attestation names the bytes that were checked, and workers read latents in parts",
     ),
-    "--network": ("local", "workers read latents in parts, and no pictures"),
-    "--pictures": ("local", "workers read latents in parts, and no pictures"),
     "--workers": ("ray", "workers are those of a cluster; --jobs says how many processes this machine has"),
     "--address": ("ray", "only a cluster has one"),
 }
@@ -99,6 +98,7 @@ def opened(
     workers: int | None,
     address: str | None,
     overwrite: bool,
+    seen: SeenPictures | None,
 ) -> Iterator[ExplainRun]:
     """A run into OUT/certificates.parquet, while there are workers. The arguments are those of `verale explain`."""
     from verale.datasets import storage
@@ -107,7 +107,7 @@ def opened(
     from verale.runs.workers.ray import start_ray
 
     to = storage.join(out, CERTIFICATES)
-    begin = _starter(given, out, to, options, deployment, overwrite)
+    begin = _starter(given, out, to, options, deployment, overwrite, seen)
     StagedDataset(to).require_free(overwrite)
     with start_ray(workers, address, device) as started, nullcontext() if "://" in out else locked(Path(out)):
         yield begin(started)
@@ -120,13 +120,15 @@ def _starter(
     options: SearchOptions,
     deployment: Deployment | None,
     overwrite: bool,
+    seen: SeenPictures | None,
 ) -> Callable[[Workers], ExplainRun]:
     """Read what can be read before Ray starts; return a function that begins the run."""
     from verale.datasets import storage
     from verale.datasets.latents import open_latents
+    from verale.head import save_latents
     from verale.runs.arguments import HeadFile
-    from verale.runs.explain_dataset import explain_latents
-    from verale.runs.folder import HEAD, SOURCE
+    from verale.runs.explain_dataset import explain_latents, explain_pictures
+    from verale.runs.folder import HEAD, LATENTS, SOURCE
     from verale.runs.image_dataset import explain_images, open_images
     from verale.runs.images import class_folders
     from verale.runs.parts import Explainer
@@ -134,6 +136,24 @@ def _starter(
     from verale.runs.store.parquet import StagedDataset
 
     match given:
+        case (str(head), None, None, None) if seen is not None:
+            if "://" in out:
+                raise UsageError(f"--out is {out}, expected a folder of this machine: the pictures are copied to it")
+            data, folder = storage.read_bytes(head, "a head file (safetensors)"), Path(out)
+            explainer = Explainer(HeadFile(head, data).head, options, deployment, seen.through)
+            _require_head(storage.join(out, HEAD), data, overwrite)
+            if not overwrite:
+                seen.require_kept(folder)
+            labels, latents_of = seen.labels(explainer.head.classes), seen.latents()
+
+            def begin_pictures(workers: Workers) -> ExplainRun:
+                begun = explain_pictures(explainer, seen, labels, to, workers, overwrite)
+                storage.write_bytes(storage.join(out, HEAD), data)
+                save_latents(folder / LATENTS, latents_of, labels)
+                seen.keep(folder, explainer.head, latents_of, labels, overwrite)
+                return begun
+
+            return begin_pictures
         case (str(head), str(latents), None, None):
             data, source = storage.read_bytes(head, "a head file (safetensors)"), open_latents(latents)
             explainer = Explainer(HeadFile(head, data).head, options, deployment)
@@ -160,7 +180,7 @@ def _starter(
                 return begun
 
             return begin
-    raise UsageError("give --head and --latents, or --checkpoint-dir and --images")
+    raise UsageError("give --head and --latents, or --checkpoint-dir and --images, or a network and --pictures")
 
 
 def _require_head(path: str, head: bytes, overwrite: bool) -> None:
@@ -196,19 +216,21 @@ def audited(
     certificates: tuple[str, ...],
     head: str | None,
     latents: str | None,
-    options_with: Callable[[str, str | None], AuditOptions],
+    options_with: Callable[[str, str | None, tuple[str, str] | None], AuditOptions],
     log: str | None,
     workers: int | None,
     address: str | None,
+    tell: Callable[[AuditOptions, str | None], object],
 ) -> Iterator[AuditRun]:
-    """The audit of a dataset, while there are workers. The arguments are those of `verale audit`.
+    """The audit of a dataset, while there are workers. The arguments are those of `verale audit`; `tell` says which
+    network is used, with its digest.
 
     Without latents, given or beside the dataset, its own column counts.
     """
-    from verale.cli.inputs import inputs_finder, print_found
+    from verale.cli.inputs import folder_of, inputs_finder, print_found
     from verale.datasets.latents import has_latents
     from verale.runs.audit_dataset import audit_rows
-    from verale.runs.inputs import Inputs
+    from verale.runs.inputs import Inputs, find_seen
     from verale.runs.store.parquet import StagedDataset
     from verale.runs.workers.ray import start_ray
 
@@ -216,8 +238,11 @@ def audited(
         raise UsageError("--engine ray takes one dataset of certificates, and --log L.parquet for the audit log")
     StagedDataset(log).require_free(overwrite=False)
     found_head, found_latents = inputs_finder(head, latents, datasets=True)(certificates[0])
-    options = options_with(found_head, found_latents or (certificates[0] if has_latents(certificates[0]) else None))
+    own = certificates[0] if found_latents is None and has_latents(certificates[0]) else found_latents
+    seen = None if "://" in certificates[0] else find_seen(folder_of(certificates[0]))
+    options = options_with(found_head, own, seen)
     with start_ray(workers, address, "cpu") as started:
         run = audit_rows(certificates[0], options, log, started)
         print_found(Inputs(found_head, found_latents), Inputs(head, latents), run.head)
+        tell(options, run.network)
         yield run

@@ -64,12 +64,14 @@ class AuditRun:
 
     Attributes:
         head: the digest of the head that every verdict is about.
+        network: that of the network; None without one.
         staged: the audit log.
         total: how many rows the dataset of certificates has.
         parts: the dataset's rows in order, with their outcomes; iterating does the work.
     """
 
     head: str
+    network: str | None
     staged: StagedDataset
     total: int
     parts: Iterator[Finished[list[Outcome]]]
@@ -112,7 +114,8 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
     earlier: Iterator[Finished[list[Outcome] | None]] = (Finished(*part, None) for part in written)
     audited = chain(earlier, _finished(create_job, staged, parts, rows, names, run, workers))
     told = map(partial(_read, staged), in_order(audited, [(0, len(rows))]))
-    return AuditRun(str(run["head"]), staged, len(rows), _unless_changed(told, latents, run, staged))
+    network = str(run["network"]) if "network" in run else None
+    return AuditRun(str(run["head"]), network, staged, len(rows), _unless_changed(told, latents, run, staged))
 
 
 def _is_still_true(
@@ -221,7 +224,7 @@ class _Auditors:
         import torch
 
         latents = self.latents
-        if latents is None:
+        if latents is None or self._options.network is not None:  # pictures are looked for among all of them
             return self.whole()
         existing = sorted({index for index in indexes if 0 <= index < len(latents)})
         if not existing:

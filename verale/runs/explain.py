@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, LatentsError
-from verale.files import write_atomically
 from verale.runs.folder import RUN_FILE, SOURCE, locked
 from verale.runs.inputs import keep_inputs, require_inputs
 from verale.runs.parts import Explainer, explain_in_processes
@@ -97,12 +96,7 @@ def open_run(
         folder = RunFolder(directory, run, len(batches.images), batch, overwrite, head.size)
         keep_inputs(directory, head, latents, run["latents"], labels, files, overwrite)
         if seen is not None:
-            seen.keep(directory)
-            source = seen.source(head, latents, labels)
-            if overwrite:
-                (directory / SOURCE).unlink(missing_ok=True)
-            if source is not None and not (directory / SOURCE).exists():
-                write_atomically(directory / SOURCE, source.to_bytes())
+            seen.keep(directory, head, latents, labels, overwrite)
 
         def work(left: list[Range]) -> Iterator[Finished[list[Explained]]]:
             _log.info("%d of %d images are explained", len(folder.by_index), len(batches.images))

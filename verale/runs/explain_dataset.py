@@ -6,7 +6,7 @@ import hashlib
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from verale.datasets.certificates import certificates_schema, to_parquet, to_tab
 from verale.datasets.latents import Latents
 from verale.errors import InputError, LatentsError
 from verale.files import certificate_name
+from verale.runs.folder import PICTURES
 from verale.runs.parts import Explainer
 from verale.runs.run import ExplainRun, Finished, Range, cut
 from verale.runs.store.parquet import ExplainedDataset, StagedDataset
@@ -23,8 +24,20 @@ from verale.version import __version__
 
 if TYPE_CHECKING:
     from pyarrow import Schema
+    from torch import Tensor
 
-__all__ = ["batch_of", "described", "explain_latents", "on_workers", "open_dataset", "rows_of", "split"]
+    from verale.runs.seen import SeenPictures
+
+__all__ = [
+    "batch_of",
+    "described",
+    "explain_latents",
+    "explain_pictures",
+    "on_workers",
+    "open_dataset",
+    "rows_of",
+    "split",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +67,36 @@ def explain_latents(
     manifest = {"head": explainer.head.digest, "latents": latents.digest(), **described(explainer, workers, batch)}
     create_job = partial(_ExplainLatents, on_workers(explainer, workers), latents)
     return open_dataset(create_job, certificates_schema(), out, manifest, len(latents), batch, workers, overwrite)
+
+
+def explain_pictures(
+    explainer: Explainer,
+    seen: SeenPictures,
+    labels: Sequence[int] | None,
+    out: str,
+    workers: Workers,
+    overwrite: bool = False,
+) -> ExplainRun:
+    """A run over every picture; `labels` are their true classes, if known. Raises as `explain_latents`."""
+    batch = batch_of(explainer, seen.pictures[:1])
+    manifest = {"head": explainer.head.digest, **seen.describe(), **described(explainer, workers, batch)}
+    create_job = partial(_ExplainLatents, on_workers(explainer, workers), _Pictures(seen.pictures, labels))
+    return open_dataset(create_job, certificates_schema(), out, manifest, len(seen.pictures), batch, workers, overwrite)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pictures:
+    """Pictures, uint8 (N, C, H, W), and their true classes, which every worker gets as they are."""
+
+    pictures: Tensor
+    known: Sequence[int] | None
+    path: str = PICTURES
+
+    def take(self, start: int, stop: int) -> Tensor:
+        return self.pictures[start:stop]
+
+    def labels(self, start: int, stop: int) -> Sequence[int] | None:
+        return None if self.known is None else self.known[start:stop]
 
 
 def batch_of(explainer: Explainer, images: Any) -> int:
@@ -145,9 +188,9 @@ def _smaller(batch: int, part: Range) -> list[Range]:
 
 
 class _ExplainLatents:
-    """The job: rows of latents become rows of certificates."""
+    """The job: latents or pictures become rows of certificates."""
 
-    def __init__(self, explainer: Explainer, latents: Latents) -> None:
+    def __init__(self, explainer: Explainer, latents: Latents | _Pictures) -> None:
         import torch
 
         torch.set_num_threads(1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read, write_atomically
-from verale.runs.folder import NETWORK, PICTURES, REMEDY
+from verale.runs.folder import NETWORK, PICTURES, REMEDY, SOURCE
 from verale.runs.images import class_folders, image_files, labels_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.search.through import ThroughNetwork
@@ -142,13 +142,24 @@ class SeenPictures:
             if lexists(folder / name) and not self._is_kept(folder, name):
                 raise InputError(folder / name, f"is another file than this run's; {REMEDY}")
 
-    def keep(self, folder: Path) -> None:
-        """Write network and pictures to a run's folder, where a tensor of others goes. Raises InputError."""
+    def keep(
+        self, folder: Path, head: Head, latents: Tensor, labels: Sequence[int] | None, overwrite: bool = False
+    ) -> None:
+        """Write network, pictures and `source.json` to a run's folder, where a tensor of others goes, and the PNG files
+        of others if it is to be overwritten. Raises InputError."""
+        source = self.source(head, latents, labels)
+        if overwrite:
+            (folder / SOURCE).unlink(missing_ok=True)
+            for path in (folder / PICTURES).rglob("*"):  # what an audit would read
+                if path.suffix.lower() == ".png" and path.relative_to(folder).as_posix() not in self.files:
+                    path.unlink()
         if self.names:
             (folder / f"{PICTURES}.safetensors").unlink(missing_ok=True)
         for name, data in self.files.items():
             if not self._is_kept(folder, name):
                 write_atomically(folder / name, data)
+        if source is not None and not (folder / SOURCE).exists():
+            write_atomically(folder / SOURCE, source.to_bytes())
 
     def _is_kept(self, folder: Path, name: str) -> bool:
         path = folder / name

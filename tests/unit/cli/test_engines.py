@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "scale.md"
 @pytest.mark.parametrize("option", ray_engine.REFUSED)
 def test_an_option_of_one_engine_is_refused_by_the_other(option) -> None:
     engine, why = ray_engine.REFUSED[option]
-    command = audit.command if option in ("--attest", "--network", "--pictures") else explain.command
+    command = audit.command if option == "--attest" else explain.command
     given = ["c"] if command is audit.command else ["--out", "o"]
     value = {"--gap": [], "--workers": ["2"]}.get(option, ["a"])
     other = "local" if engine == "ray" else "ray"

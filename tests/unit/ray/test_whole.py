@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from support.commands import in_process as verale
 from support.runs import IMAGES, final
+from support.seen import COUNT as PICTURES
+from support.seen import explain_pictures, write_pictures
 
 from verale.datasets.latents import column_of
 from verale.files import certificates_in
@@ -64,6 +66,39 @@ def test_both_engines_find_copies_of_head_and_latents(path, folder) -> None:
     (folder / "OUT").rename(folder / "moved")
     assert audit(folder, path)[:2] == (0, COUNT)
     assert audit(folder, path, "--engine", "ray", "--log", "log.parquet")[:2] == (0, COUNT)
+
+
+@pytest.mark.parametrize("arithmetic", ["real", "float32"])
+def test_both_engines_explain_and_prove_pictures(arithmetic: str, tmp_path, without_ray, monkeypatch) -> None:
+    monkeypatch.setattr(pipeline, "start_ray", nobody)
+    write_pictures(tmp_path)
+    said = ("--arithmetic", arithmetic)
+    done = explain_pictures(tmp_path, *said, "--engine", "ray", out="OUT")
+    local = explain_pictures(tmp_path, *said, out="LOCAL")
+    assert (done.returncode, local.returncode) == (0, 0), done.stderr + local.stderr
+    rows = pq.read_table(tmp_path / "OUT" / "certificates.parquet").sort_by("index").to_pylist()
+    assert [row["certificate"] for row in rows] == [path.read_bytes() for path in certificates_in(tmp_path / "LOCAL")]
+    assert [row["label"] for row in rows] == [0, 0, 1, 2]
+    for name in ("network.safetensors", "source.json", "pictures/class 0/3.png"):
+        assert (tmp_path / "OUT" / name).read_bytes() == (tmp_path / "LOCAL" / name).read_bytes()
+    shutil.rmtree(tmp_path / "p")
+    for more in ((), ("--engine", "ray", "--log", "log.parquet")):
+        audited = verale("audit", "OUT/certificates.parquet", "--kernel", "arb", *more, cwd=tmp_path)
+        assert audited.returncode == 0, audited.stdout + audited.stderr
+        assert audited.stdout.count("entailment+picture proved") == PICTURES
+        assert "network OUT/network.safetensors, sha256 " in audited.stderr
+    (tmp_path / "OUT" / "pictures" / "class 0" / "3.png").unlink()
+    audited = verale(
+        "audit", "OUT/certificates.parquet", "--kernel", "arb", "--engine", "ray", "--log", "l", cwd=tmp_path
+    )
+    assert audited.returncode == 6 and audited.stdout.count("entailment+picture proved") == PICTURES - 1
+
+
+def test_pictures_on_ray_need_a_folder_of_this_machine(tmp_path, without_ray, monkeypatch) -> None:
+    monkeypatch.setattr(pipeline, "start_ray", nobody)
+    given = ("--head", "h", "--network", "n", "--pictures", "p", "--engine", "ray", "--out", "memory://out")
+    done = verale("explain", *given, cwd=write_pictures(tmp_path))
+    assert done.returncode == 9 and "expected a folder of this machine" in done.stderr
 
 
 @pytest.mark.parametrize(("limit", "said"), [(3 * 2**16, "do not claim minimality"), (3 * 2**10, "--limit")])

@@ -105,7 +105,7 @@ def test_an_interrupted_run_goes_on_and_another_one_is_refused(folder: Path) -> 
     ("options", "expected"),
     [
         (("--latents", "z"), "pictures need --head, --network and --pictures, and no latents"),
-        (("--gap",), "expected neither --engine ray nor --gap"),
+        (("--gap",), "expected without --gap"),
         (("--inflate",), "inflate is given, expected none with pictures"),
         (("--deployment", "direct"), "deployment is given, expected none with pictures"),
     ],
@@ -125,6 +125,16 @@ def test_what_cannot_be_used_is_refused(folder: Path) -> None:
         SeenPictures.load(folder / "n", folder / "p")
     assert in_process("explain", "--network", folder / "n", "--out", folder / "o").returncode == 9
     assert in_process("explain", "--arithmetic", "real", "--out", folder / "o").returncode == 9
+
+
+def test_overwriting_leaves_no_picture_of_an_earlier_run(folder: Path) -> None:
+    assert explain(folder).returncode == 0
+    kept = folder / "out" / "pictures"
+    (kept / "notes.txt").write_text("mine")
+    (folder / "p" / "class 0" / "3.png").rename(folder / "p" / "class 0" / "9.png")
+    assert explain(folder, "--overwrite").returncode == 0
+    assert sorted(path.name for path in (kept / "class 0").iterdir()) == ["0.png", "9.png"]
+    assert (kept / "notes.txt").read_text() == "mine"
 
 
 def test_a_folder_with_another_network_is_refused(folder: Path) -> None:
