@@ -25,6 +25,9 @@ _START = (
 )
 """How every attestation of ours begins."""
 
+_READ = ("head", "latents", "network", "pictures")
+"""What an audit reads beside certificates: of each of these its run has the digest."""
+
 _SUMMARY = ("status", "claims", "by", "predicted", "paradigm", "statements", "margin")
 """The fields of a record that its certificate carries."""
 _CLAIMS = ("entailment", "instance", "picture", "minimality", "deployment")
@@ -63,7 +66,7 @@ def statement_of(groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], creat
     Raises:
         InputError: a certificate that this audit did not prove, or a file that changed while it was audited.
 
-    Soundness: a property is stated if it is true of every certificate, and the digests of head, latents and
+    Soundness: a property is stated if it is true of every certificate, and the digests of head, latents, network and
     certificate in a record are those of the bytes that the checker was given. A verdict from an audit log is refused:
     whoever can write to the log could otherwise have it signed.
     """
@@ -73,15 +76,18 @@ def statement_of(groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], creat
         for outcome in outcomes:
             record = outcome.record
             _require_proved_now(outcome)
-            head, latents = record["run"]["head"], record["run"]["latents"]
-            about = {"head": head, "latents": latents if _is_proved(record, "instance") else None}
-            _add(subjects, options.head, head, {"kind": "head"})
+            run = record["run"]
+            about = {"head": run["head"], "latents": run["latents"] if _is_proved(record, "instance") else None}
+            _add(subjects, options.head, run["head"], {"kind": "head"})
             if about["latents"] is not None:
-                _add(subjects, str(options.latents), latents, {"kind": "latents"})
+                _add(subjects, str(options.latents), run["latents"], {"kind": "latents"})
+            if _is_proved(record, "picture"):
+                about |= {"network": run["network"], "pictures": run["pictures"]}
+                _add(subjects, str(options.network), run["network"], {"kind": "network"})
             summary = {field: record[field] for field in _SUMMARY}
             _add(subjects, record["certificate"], record["sha256"], {"kind": "certificate", **summary, **about})
             records.append(record)
-    policies = [{name: value for name, value in r["run"].items() if name not in ("head", "latents")} for r in records]
+    policies = [{name: value for name, value in r["run"].items() if name not in _READ} for r in records]
     if not policies or any(policy != policies[0] for policy in policies):
         raise InputError("the checker", "or its options changed during the audit; run the command again")
     return {
@@ -113,7 +119,9 @@ def _add(subjects: dict[str, dict[str, Any]], name: str, sha256: str, annotation
     """Add a subject unless it is there. Raises InputError: it is there with other bytes."""
     subject = {"name": name, "digest": {"sha256": sha256}, "annotations": {"verale": annotations}}
     if subjects.setdefault(name, subject) != subject:
-        raise InputError(name, "changed during the audit, or is given with two heads or latents; run the command again")
+        raise InputError(
+            name, "changed during the audit, or is given with two heads, latents or networks; run the command again"
+        )
 
 
 def _properties(records: Sequence[dict[str, Any]]) -> list[str]:

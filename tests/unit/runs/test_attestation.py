@@ -11,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from support.commands import in_process
+from support.seen import explain_pictures, write_pictures
 
 from verale.checker.file_auditor import FileAuditor, Outcome
 from verale.errors import InputError
@@ -80,6 +81,25 @@ def test_deployment_is_a_property_and_says_how_the_head_is_computed(files) -> No
     predicate = attested(files)["predicate"]
     assert predicate["properties"] == ["VERALE_ENTAILMENT_PROVED", "VERALE_DEPLOYMENT_PROVED", "VERALE_KERNEL_ARB"]
     assert predicate["verifier"]["verale"]["deployment"]["formula"] == "direct"
+
+
+def test_a_network_is_a_subject_where_pictures_were_proved(tmp_path: Path) -> None:
+    assert explain_pictures(write_pictures(tmp_path), out="one").returncode == 0
+    assert explain_pictures(tmp_path, pictures="p.safetensors", out="two").returncode == 0
+    folders = (tmp_path / "one", tmp_path / "two")
+    done = in_process("audit", *folders, "--kernel", "arb", "--attest", tmp_path / "A.json")
+    assert done.returncode == 0, done.stderr
+    statement = json.loads((tmp_path / "A.json").read_bytes())
+    SCHEMA.validate(statement)
+    networks = [each for each in statement["subject"] if each["annotations"]["verale"]["kind"] == "network"]
+    assert [each["name"] for each in networks] == [str(folder / "network.safetensors") for folder in folders]
+    digest = hashlib.sha256((tmp_path / "n").read_bytes()).hexdigest()
+    noted = [each["annotations"]["verale"] for each in statement["subject"] if each not in networks]
+    noted = [each for each in noted if each["kind"] == "certificate"]
+    assert {each["network"] for each in noted} == {digest} == {each["digest"]["sha256"] for each in networks}
+    assert len({each["pictures"] for each in noted}) == 2, "a folder and a file"
+    assert "VERALE_PICTURE_PROVED" in statement["predicate"]["properties"]
+    assert not {"network", "pictures"} & set(statement["predicate"]["verifier"]["verale"])
 
 
 def test_a_claim_that_was_not_proved_of_every_certificate_is_no_property(files) -> None:
