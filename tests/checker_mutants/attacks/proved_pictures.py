@@ -14,7 +14,7 @@ __all__ = ["pictured_verdicts", "texts_of_networks_differ"]
 
 VERDICTS: list[tuple[Script, str, str, str]] = [
     ({}, "PROVED", "", "entails pictured"),
-    ({"pictured": "not proved"}, "NOT_PROVED", "picture", "entails pictured"),
+    ({"pictured": "not proved"}, "NOT_PROVED", "picture", "entails pictured pictured"),
     ({"pictured": "limit"}, "NOT_PROVED", "limit", "entails pictured"),
     ({"pictured": "not covered"}, "NOT_PROVED", "uncovered", "entails pictured"),
     ({"entails": "not proved"}, "NOT_PROVED", "entailment", "entails entails"),

@@ -30,6 +30,7 @@ from verale.runs.run import ExplainRun, gaps
 from verale.runs.workers.ray import Workers
 from verale.search import SearchOptions as Search
 from verale.search.explain import explain as explain_here
+from verale.search.paradigms.of_patches import OfPatches
 from verale.search.problem import Problem
 
 
@@ -65,6 +66,7 @@ def let_batches_matter(monkeypatch: pytest.MonkeyPatch) -> None:
         return problem_of(cls, head, images * (1 - 0.01 * share), *options)
 
     monkeypatch.setattr(Problem, "of", classmethod(of))
+    monkeypatch.setattr(OfPatches, "is_alone", False)
 
 
 batches_matter = pytest.fixture(let_batches_matter, name="batches_matter")
