@@ -1,6 +1,6 @@
 """Backbones of other libraries: latents by a layer's name, certificates, receptive fields only where they are known.
 
-The first tests need no library: their backbones do what timm's do. The last one is run where timm is installed.
+The first tests need no library: their backbones do what timm's do.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import timm
 import torch
 from torch import Tensor, nn
 
@@ -95,7 +96,6 @@ def test_what_depends_on_the_whole_image_is_named(tmp_path):
     [("test_resnet", 64, True), ("test_efficientnet", 64, True), ("test_vit", 160, False)],
 )
 def test_backbones_of_timm(name, size, fields, tmp_path):
-    timm = pytest.importorskip("timm")
     torch.manual_seed(0)
     _, source = explained(timm.create_model(name, pretrained=False, num_classes=0), size, tmp_path)
     assert (source.get("receptive_fields") is not None) == fields
