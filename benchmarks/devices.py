@@ -3,7 +3,7 @@
     python -m benchmarks.devices --data DATA --heads protopnet,gaussian --images 100 --batches 1,100 --out FILE
 
 Wall time of `explain` after one image that compiles what is compiled, with the options of a row; an image's share. The
-certificates lie in --certificates, a folder for each row, for `verale audit` on any machine.
+certificates lie in --certificates, a folder for each row with head and latents, for `verale audit` on any machine.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import torch
 from benchmarks import environment
 from benchmarks.heads import Subject, build
 from verale.certificate import Certificate
+from verale.head import save_latents
 from verale.search.explain import explain
 
 _COLUMNS = (
@@ -57,6 +58,8 @@ def row(subject: Subject, setting: Setting, keep: Path | None) -> list[str]:
     if keep is not None:
         folder = keep / f"{subject.name}-{setting.paradigm}-{setting.digits}-{setting.device}-{setting.batch}"
         folder.mkdir(parents=True)
+        subject.head.save(folder / "head.safetensors")
+        save_latents(folder / "latents.safetensors", subject.latents)
         for index, each in enumerate(results):
             if isinstance(each, Certificate):
                 (folder / f"{index:06}.ale.json").write_bytes(each.to_bytes())
