@@ -19,9 +19,20 @@ Definition total (es : list (Z * Z)) : Z * Z := fold_right add_ends zero es.
 (** An enclosed number divided by a positive integer *)
 Definition divided (e : Z * Z) (d : Z) : Z * Z := (floor_div (fst e) d, ceil_div (snd e) d).
 
-(** A row of weights over a unit times what it meets, and a bias over the same unit *)
+(** The same, of lower ends and widths: where widths are small, only one product a number is large. [low] is the sum so
+    far of weights times lower ends, [less] and [more] of weights times widths, of negative weights and of others. *)
+Definition by_width (e : Z * Z) : Z * Z := (fst e, snd e - fst e).
+Fixpoint spread (low less more : Z) (ws : list Z) (es : list (Z * Z)) : Z * Z :=
+  match ws, es with
+  | w :: ws', e :: es' =>
+      if 0 <=? w then spread (low + w * fst e) less (more + w * snd e) ws' es'
+      else spread (low + w * fst e) (less + w * snd e) more ws' es'
+  | _, _ => (low + less, low + more)
+  end.
+
+(** A row of weights over a unit times what it meets, by lower ends and widths, and a bias over the same unit *)
 Definition affine (unit : positive) (es : list (Z * Z)) (row : list Z) (bias : Z) : Z * Z :=
-  divided (add_ends (B * bias, B * bias) (weighted row es)) (Zpos unit).
+  divided (spread (B * bias) 0 0 row es) (Zpos unit).
 
 Fixpoint greatest_enclosed (es : list (Z * Z)) : Z * Z :=
   match es with nil => zero | [e] => e | e :: es' => max_ends e (greatest_enclosed es') end.
@@ -76,12 +87,12 @@ Definition conv2d_enclosed (w : windows) (groups : nat) (unit : positive) (weigh
   let outputs := length weights in
   let own := Nat.div (planes e) groups in
   built outputs (rows_given w e) (columns_given w e) (fun y x =>
-    let of_groups := map (fun g => window w e y x own (g * own)) (seq 0 groups) in
+    let of_groups := map (fun g => map by_width (window w e y x own (g * own))) (seq 0 groups) in
     map (fun o => affine unit (nth (Nat.div (o * groups) outputs) of_groups nil) (nth o weights nil) (nth o biases 0))
       (seq 0 outputs)).
 
 Definition linear_enclosed (unit : positive) (weights : list (list Z)) (biases : list Z) (e : enclosed) : enclosed :=
-  let es := map (fun c => found e c 0 0) (seq 0 (planes e)) in
+  let es := map by_width (map (fun c => found e c 0 0) (seq 0 (planes e))) in
   built (length weights) 1 1 (fun _ _ =>
     map (fun o => affine unit es (nth o weights nil) (nth o biases 0)) (seq 0 (length weights))).
 
@@ -172,15 +183,24 @@ Proof.
   apply add_ends_ok; assumption.
 Qed.
 
+Lemma spread_weighted : forall ws es low less more,
+  spread low less more ws (map by_width es) = add_ends (low + less, low + more)%Z (weighted ws es).
+Proof.
+  induction ws as [|w ws IH]; intros [|e es] low less more.
+  1-3: unfold add_ends; cbn; f_equal; ring.
+  cbn [map spread weighted]. destruct (0 <=? w)%Z eqn:W; rewrite IH; unfold add_ends, scale_ends, by_width; rewrite W;
+    cbn [fst snd]; f_equal; ring.
+Qed.
+
 Lemma affine_ok : forall B unit es rs row bias, Forall2 (encloses B) es rs ->
-  encloses B (affine B unit es row bias)
+  encloses B (affine B unit (map by_width es) row bias)
     (q bias unit + rsum (length rs) (fun k => q (nth k row 0%Z) unit * nth k rs 0)).
 Proof.
   intros B unit es rs row bias H. assert (U := Zpos_pos unit).
   replace (q bias unit + rsum (length rs) (fun k => q (nth k row 0%Z) unit * nth k rs 0)) with
     ((IZR bias + rsum (length rs) (fun k => IZR (nth k row 0%Z) * nth k rs 0)) / IZR (Zpos unit)).
-  - apply divided_ok; [reflexivity|]. apply add_ends_ok; [|apply weighted_ok; exact H].
-    unfold encloses. cbn [fst snd]. rewrite mult_IZR. lra.
+  - apply divided_ok; [reflexivity|]. rewrite spread_weighted. apply add_ends_ok; [|apply weighted_ok; exact H].
+    unfold encloses. cbn [fst snd]. rewrite Z.add_0_r, mult_IZR. lra.
   - unfold q, Rdiv. rewrite Rmult_plus_distr_r. f_equal. rewrite Rmult_comm, <- rsum_scal. apply rsum_ext.
     intros. ring.
 Qed.
