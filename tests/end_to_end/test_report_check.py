@@ -109,24 +109,39 @@ def test_statements_that_are_not_those_shown_are_not_asked_about(tabs, report, t
     assert tab.locator("#prove").count() == 0
 
 
+def move(detail: dict[str, Any]) -> None:
+    """Move all intervals of the statements, in what is shown and in what is asked."""
+    document = json.loads(detail["text"])
+    for statement in document["predicate"]["statements"]:
+        low, high = (float.fromhex(end) for end in statement["interval"])
+        statement["interval"] = [(low / 2).hex(), (2 * high + 4).hex()]
+    detail["text"] = json.dumps(document)
+    prices = detail["questions"]["entails"].index(" prices ")
+    image = detail["questions"]["instance"].index(" image ")
+    moved = certificate_text(read_certificate(detail["text"].encode()))[:-1].decode()
+    detail["questions"]["entails"] = f"entails {moved}" + detail["questions"]["entails"][prices:]
+    detail["questions"]["instance"] = f"instance {moved}" + detail["questions"]["instance"][image:]
+
+
 def test_a_changed_certificate_is_not_proved(tabs, folder, report, tmp_path):
-    """All intervals of the statements are moved, in what is shown and in what is asked."""
-
-    def change(detail: dict[str, Any]) -> None:
-        document = json.loads(detail["text"])
-        for statement in document["predicate"]["statements"]:
-            low, high = (float.fromhex(end) for end in statement["interval"])
-            statement["interval"] = [(low / 2).hex(), (2 * high + 4).hex()]
-        detail["text"] = json.dumps(document)
-        prices = detail["questions"]["entails"].index(" prices ")
-        image = detail["questions"]["instance"].index(" image ")
-        moved = certificate_text(read_certificate(detail["text"].encode()))[:-1].decode()
-        detail["questions"]["entails"] = f"entails {moved}" + detail["questions"]["entails"][prices:]
-        detail["questions"]["instance"] = f"instance {moved}" + detail["questions"]["instance"][image:]
-
-    tab = tabs.open(changed(report, tmp_path, change), "#certificate-0")
+    tab = tabs.open(changed(report, tmp_path, move), "#certificate-0")
     entailed, instance = answers(tab)
     assert entailed.startswith("Not proved, in ") and instance.startswith(PROVED), "wider statements are still true"
+
+
+def test_each_answer_goes_to_the_certificate_that_asked(tabs, report, tmp_path):
+    """The first one is proved, and while it is, the second is asked about, of which all intervals were moved."""
+    tab = tabs.open(changed(report, tmp_path, move, row=1), "#certificate-0")
+    tab.evaluate(
+        """async () => {
+          const asked = document.getElementById("prove");
+          asked.click();
+          await drawDetail(1);
+          document.getElementById("prove").click();
+        }"""
+    )
+    tab.wait_for_selector("#answer b")
+    assert tab.locator("#answer p").nth(0).inner_text().startswith("Not proved, in ")
 
 
 def test_other_latents_do_not_satisfy_the_statements(tabs, report, tmp_path):
@@ -222,8 +237,8 @@ def test_it_can_be_stopped(tabs, report):
 def test_what_is_too_deep_for_a_worker_is_proved_in_the_page(tabs, report):
     tab = tabs.open(report, "#certificate-1")
     tab.evaluate(
-        "() => { const real = ask; ask = async (worker, line) =>"
-        " line.startsWith('head') ? real(worker, line) : 'limit: a list is too long'; }"
+        "() => { const real = ask; ask = async (line) =>"
+        " line.startsWith('head') ? real(line) : 'limit: a list is too long'; }"
     )
     entailed, instance = answers(tab)
     assert entailed.startswith(PROVED) and instance.startswith(PROVED)

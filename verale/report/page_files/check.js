@@ -1,9 +1,9 @@
 // Proves a certificate again, with the checker that the page contains, in a worker, so that the page stays usable.
 
-const ASKED = "onmessage = (event) => postMessage(verale.ask(event.data));";
-let checker = null; // the worker that runs the checker, once it knows the head
-const networkTold = { worker: false, here: false }; // whether they know the network too
-let toldHere = false; // whether the checker in the page itself knows the head
+const ASKED = "onmessage = ({ data: [id, line] }) => postMessage([id, verale.ask(line)]);";
+const waiting = new Map(); // who asked the worker what, by the number of the question
+let questionsAsked = 0, worker = null;
+const told = { worker: {}, here: {} }; // promises: what the worker, and the checker in the page itself, were told
 
 async function inflated(id) {
   return inflateText(document.getElementById(id).textContent.trim());
@@ -24,58 +24,68 @@ async function scriptProblem() {
   return "the checker’s script in this page is not the one that verale put in, so somebody replaced it (its SHA-256 is " + own + ", expected " + data.check.sha256 + ")";
 }
 
+// The worker answers in order, and certificates may ask at once: each answer goes to its question.
+function ask(line) {
+  return new Promise((answer, fail) => {
+    waiting.set((questionsAsked += 1), { answer, fail });
+    worker.postMessage([questionsAsked, line]);
+  });
+}
+
+function failAll(because) {
+  for (const one of waiting.values()) one.fail(new Error(because));
+  waiting.clear();
+}
+
 async function started() {
-  if (checker) return checker;
-  const url = URL.createObjectURL(new Blob([await inflated("checker"), "\n" + ASKED], { type: "text/javascript" }));
-  checker = new Worker(url);
-  const said = await ask(checker, await inflated("head-text"));
+  const script = await inflated("checker"), head = await inflated("head-text");
+  const url = URL.createObjectURL(new Blob([script, "\n" + ASKED], { type: "text/javascript" }));
+  worker = new Worker(url);
+  worker.onmessage = ({ data: [id, said] }) => {
+    waiting.get(id)?.answer(said);
+    waiting.delete(id);
+  };
+  worker.onerror = (event) => failAll(event.message || "the browser does not run it");
+  const said = await ask(head);
   URL.revokeObjectURL(url);
-  if (said !== "ready") throw new Error(said);
-  return checker;
+  return said;
 }
 
 // Whether a question begins with a word, or words.
 const begins = (question, word) => question.startsWith(word + " ");
 
-// What the worker says, and in how many milliseconds. Before pictures it is told the network.
-async function asked(question) {
-  const worker = await started();
-  if (begins(question, "pictured") && !networkTold.worker) {
-    const said = await ask(worker, await inflated("network-text"));
-    if (said !== "ready") throw new Error(said);
-    networkTold.worker = true;
-  }
-  const from = performance.now();
-  return [await ask(worker, question), performance.now() - from];
+// Tells once what a question needs before it: the head, and before pictures the network.
+async function tell(about, question, head, network) {
+  const said = await (about.head ??= head());
+  if (said !== "ready" || !begins(question, "pictured")) return said;
+  return (about.network ??= network());
 }
 
-function ask(worker, line) {
-  return new Promise((answer, fail) => {
-    worker.onmessage = (event) => answer(event.data);
-    worker.onerror = (event) => fail(new Error(event.message || "the browser does not run it"));
-    worker.postMessage(line);
-  });
+// What the worker says, and in how many milliseconds.
+async function asked(question) {
+  const said = await tell(told.worker, question, started, async () => ask(await inflated("network-text")));
+  if (said !== "ready") throw new Error(said);
+  const from = performance.now();
+  return [await ask(question), performance.now() - from];
 }
 
 // In the page itself, which stands still meanwhile: its stack is larger than that of a worker.
-async function askHere(line) {
-  if (!globalThis.verale) document.head.append(el("script", {}, await inflated("checker")));
-  const said = toldHere ? "ready" : verale.ask(await inflated("head-text"));
+async function askHere(question) {
+  const head = async () => {
+    document.head.append(el("script", {}, await inflated("checker")));
+    return verale.ask(await inflated("head-text"));
+  };
+  const said = await tell(told.here, question, head, async () => verale.ask(await inflated("network-text")));
   if (said !== "ready") return said;
-  toldHere = true;
-  if (begins(line, "pictured") && !networkTold.here) {
-    const network = verale.ask(await inflated("network-text"));
-    if (network !== "ready") return network;
-    networkTold.here = true;
-  }
   await new Promise((painted) => setTimeout(painted, 100));
-  return verale.ask(line);
+  return verale.ask(question);
 }
 
 function stop() {
-  if (checker) checker.terminate();
-  checker = null;
-  networkTold.worker = false;
+  if (worker) worker.terminate();
+  worker = null;
+  told.worker = {};
+  failAll("another proof was stopped");
 }
 
 function inSeconds(milliseconds) {
@@ -160,8 +170,8 @@ function drawn(bytes) {
   return canvas;
 }
 
-function pictureInWords(said, time) {
-  if (said === "proved") return [el("b", {}, "Proved again, in " + time + ": "), "from the bytes of the picture drawn here, the network gives latents that satisfy every statement, and so the class; in real arithmetic, whatever machine shows it."];
+function pictureInWords(said, time, entailed) {
+  if (said === "proved") return [el("b", {}, "Proved again, in " + time + ": "), "from the bytes of the picture drawn here, the network gives latents that satisfy every statement" + (entailed ? ", and so the class" : "") + "; in real arithmetic, whatever machine shows it."];
   if (said === "not proved") return [el("b", {}, "Not proved, in " + time + ": "), "that the network gives latents for the picture that satisfy every statement."];
   return [el("b", {}, "No verdict about the picture: "), el("bdi", {}, said)];
 }
@@ -209,7 +219,7 @@ function again(detail, certificate) {
       if (questions.instance) lines.push(instanceInWords(...(await timed(questions.instance))));
       else if (questions.pictured) {
         const bytes = pictureBytes(questions.pictured);
-        if (await isNamed(bytes, detail)) lines.push(pictureInWords(...(await timed(questions.pictured))), [drawn(bytes)]);
+        if (await isNamed(bytes, detail)) lines.push(pictureInWords(...(await timed(questions.pictured)), said === "proved"), [drawn(bytes)]);
         else lines.push([el("b", {}, "No verdict about the picture: "), "the checker would be asked about another picture than the certificate names, so somebody changed the page."]);
       } else lines.push(["Whether any latents satisfy the statements is not asked: ", questions.missing + "."]);
     } catch (error) {
@@ -224,20 +234,20 @@ function again(detail, certificate) {
   const button = el("button", { type: "button", id: "prove", "aria-describedby": "again-what", on: { click: prove } }, "Prove again, here");
   section.append(
     el("p", { id: "again-what" }, "A checker that is itself proved right, in Rocq, runs in your browser. Nothing is installed, and nothing leaves this page."),
-    button, answer, meaning());
+    button, answer, meaning(Boolean(questions.pictured)));
   return section;
 }
 
 // What an answer proves, and what it does not.
-function meaning() {
+function meaning(ofPicture) {
   const digest = el("code", { id: "script-digest" }, "…");
   scriptDigest().then((own) => { digest.textContent = own; });
   return el("details", {}, el("summary", {}, "What this proves, and what it does not"),
     el("p", {}, "“Proved again” says: of the head in this page, and of the statements and margins that it shows, the claim is a theorem. It is about real numbers, not about floats."),
     el("p", {}, "It does not say:"),
     el("ul", {},
-      el("li", {}, "that head, " + (data.check.shape ? "network" : "latents") + " and statements are those of the files. They stand in this page as integers, which a reader of files wrote when the report was written."),
-      data.check.shape ? "" : el("li", {}, "that the latents are what the network computes of the image."),
+      el("li", {}, "that head, " + (ofPicture ? "network" : "latents") + " and statements are those of the files. They stand in this page as integers, which a reader of files wrote when the report was written."),
+      ofPicture ? "" : el("li", {}, "that the latents are what the network computes of the image."),
       el("li", {}, "that every statement is needed (minimality)."),
       el("li", {}, "that this page is honest. Its sentences, names and pictures are its author’s, and who edits it can change what it proves and what it says; ", el("code", {}, "verale audit --kernel proved"), " proves the files themselves, and ", el("code", {}, "verale report DIR --compare PAGE"), " compares a page with them.")),
     el("p", {}, "The checker’s script has the SHA-256 ", digest, ". It should be that of ", el("code", {}, "verale/checker/proved/verale-proved.js"), " in verale " + data.version + ". Your browser, and the translation from Rocq to JavaScript, are trusted."));
