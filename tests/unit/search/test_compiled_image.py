@@ -12,9 +12,13 @@ from support.compiled import ADMITTED, first_image, head_named, problem_named
 from support.problems import problem_of, small_problem
 
 from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, activation_range
-from verale.head import Box, ExpDistance, Exponential, LogRatio
+from verale.certificate import Certificate
+from verale.head import Box, ExpDistance, Exponential, Head, Identity, InnerProduct, LogRatio
 from verale.search.avoid import Avoid
 from verale.search.compiled.image import HYPERSPHERE, PROJECTION, SIMPLEX, TRIANGLE, image_arrays
+from verale.search.explain import explain
+from verale.search.problem import Problem
+from verale.search.tolerance import Tolerance
 
 
 def test_what_a_paradigm_is_bounded_by():
@@ -72,3 +76,15 @@ def test_what_is_avoided_may_not_be_stated():
     assert torch.from_numpy(allowed).sum() == (problem.patches - 2) * (problem.head.size - 1)
     attained = image_arrays(avoiding, Projection(problem.head)).attained
     assert not np.isin(attained, (0, 2)).any()
+
+
+def test_an_end_of_the_domain_is_not_cut_by_what_the_image_shows():
+    """Where all inner products of an image are far below 0, the greatest that the domain allows is not."""
+    generator = torch.Generator().manual_seed(0)
+    prototypes, weight = -torch.rand(5, 3, generator=generator), torch.rand(2, 5, generator=generator)
+    head = Head(weight, InnerProduct(), Identity(), prototypes=prototypes, domain=Box(0, 10))
+    latents = 4 + 6 * torch.rand(4, 2, 3, generator=generator)
+    assert bool((latents @ prototypes.T < -1).all())
+    image = image_arrays(Problem.of(head, latents.double(), Tolerance(0.0)).take([0]), Projection(head))
+    assert (image.upper >= image.high.max(0)).all() and (image.lower <= image.low.min(0)).all()
+    assert all(isinstance(each, Certificate) for each in explain(head, latents, "projection", digits="exact"))

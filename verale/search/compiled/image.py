@@ -134,7 +134,7 @@ def image_arrays(problem: Problem, paradigm: SpatialParadigm[Any]) -> ImageArray
         **_bounds(paradigm, head),
         distance=head.geometry.is_distance,
         lower=_array(domain.lower),
-        upper=_array(domain.upper.clamp(max=far)),
+        upper=_array(domain.upper.nan_to_num(posinf=far)),
         low=_array(low),
         high=_array(high),
         hidden=_array(torch.zeros_like(left) if hidden is None else hidden),
