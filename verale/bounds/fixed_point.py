@@ -136,8 +136,9 @@ class FixedPoint:
             low: the last place to keep.
 
         Returns:
-            The sums, off by less than one unit. Pairs of places that add up to less than `low` - 2 are left out: that
-            is at most 2^(52 - 3 w) units, and 0.51 are cut off.
+            The sums, off by less than one unit if w is at least 14. Pairs of places that add up to less than `low` - 3
+            are left out: at each such place t, by the lemma, a sum of at most 2^51 2^(w (t - low)) units, so of all
+            less than 2^(52 - 4 w); and 0.51 are cut off.
 
         Raises:
             OverflowError: numbers of more digits than are multiplied exactly.
@@ -148,7 +149,7 @@ class FixedPoint:
         sums: dict[int, Tensor] = {}
         for number, digit in enumerate(weight.digits):
             place = weight.low + len(weight.digits) - 1 - number
-            kept = min(len(self.digits), place + first - (low - 2) + 1)
+            kept = min(len(self.digits), place + first - (low - 3) + 1)
             if kept < 1:
                 continue
             for index, part in enumerate(product(self.digits[:kept], digit)):

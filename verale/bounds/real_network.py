@@ -4,7 +4,7 @@ Each layer multiplies radii by about the sum of its weights' sizes. After some t
 float64's 53 bits. So centres are kept in fixed point (`FixedPoint`), with so many bits that the latents are known to
 2^-_BITS; radii are float64, rounded up. With c the centres, r the radii, and one unit of the grid for what is cut off:
 
-    sums W x + b:   c' = W c + b,  r' = |W| r + n e max |c| + 2 units, e what is cut off of a weight
+    sums W x + b:   c' = W c + b,  r' = |W| r + n e max |c| + 3 units, e what is cut off of a weight
     relu, maxima:   c' those of c, r' = r or the greatest r, since no two numbers are further apart afterwards;
                     r' = 0 where a relu reads nothing above 0
     means, sums:    as sums of products with the same weights
@@ -48,6 +48,8 @@ _BITS = 44
 LATENT_UNIT = 2.0**-_BITS
 """By how much latents are taken wider: more than what the checker's box, some 2^-56 wide, may lie beside this one."""
 _MOST_BITS = 900
+_LEAST_WIDTH = 14
+"""Of a digit, with which `FixedPoint.times` is off by less than one unit: layers of up to 2^20 inputs."""
 _UP = 1 + 2.0**-20
 """More than what a radius, a sum of fewer than 2^30 positive terms, is rounded by."""
 
@@ -88,7 +90,7 @@ class FineRules:
                 terms.append(each.operation.weight[0].numel())
         self.width = width_for(max(terms))
         bits = _bits(network)
-        if max(bits.values()) > min(_MOST_BITS, self.width * (MOST_PAIRS - 8)) or self.width < 8:
+        if max(bits.values()) > min(_MOST_BITS, self.width * (MOST_PAIRS - 8)) or self.width < _LEAST_WIDTH:
             raise OverflowError
         self._low = {name: -each // self.width for name, each in bits.items()}
 

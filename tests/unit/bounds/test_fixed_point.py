@@ -105,3 +105,16 @@ def test_more_digits_than_are_exact_are_refused() -> None:
     digits = FixedPoint(torch.ones(MOST_PAIRS + 1, 1, dtype=torch.float64), 0, 10)
     with pytest.raises(OverflowError):
         digits.times(digits, lambda x, w: x * w, 0)
+
+
+@pytest.mark.parametrize("terms", [4608, 25088, 2**20])
+@pytest.mark.parametrize("low", [-4, -3, -1, 0])
+def test_sums_of_many_products_of_the_greatest_digits_are_off_by_less_than_a_unit(terms: int, low: int) -> None:
+    width = width_for(terms)
+    assert width >= 14
+    digits = torch.full((4, 1), 2.0 ** (width - 1) - 1, dtype=torch.float64)
+    one = FixedPoint(digits, -3, width)
+    # So many equal products are one, times their number: no tensor of 2^20 entries.
+    product = one.times(one, lambda own, its: own * its * terms, low)
+    (found,), (own,) = value(product), value(one)
+    assert abs(found - terms * own * own) < Fraction(2) ** (width * low)
