@@ -167,7 +167,8 @@ def state(path: Path, head: str = "HEAD") -> str:
     commit = made[1]
     if len(made.groups()) > 1 and made[2]:
         return f"{commit} had uncommitted changes"
-    if not git("cat-file", "-t", commit):
+    whole = git("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+    if not whole or git("merge-base", whole, head) != whole:
         return f"{commit} is no commit of this history"
     changes = git("rev-list", "--count", f"{commit}..{head}", "--", *MEASURED)
     return "" if changes == "0" else f"{changes} commits since {commit} changed what it measures"
@@ -193,10 +194,11 @@ def made(page: Page, given: dict[str, str], results: Path) -> int:
         with written.open("a", encoding="utf-8") as file:
             file.write(f"\nMade from commit {commit}, {began:%Y-%m-%d %H:%M} UTC, by `{command}`.\n")
         for each in Path(folder).iterdir():
+            if each.suffix in (".jsonl", ".kept"):  # what an interrupted command would go on from
+                continue
             if each.is_dir():
                 shutil.rmtree(results / each.name, ignore_errors=True)
-            if each.suffix != ".jsonl":  # what an interrupted command would go on from
-                shutil.move(each, results / each.name)
+            shutil.move(each, results / each.name)
     return 0
 
 
