@@ -13,11 +13,12 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from support.joint import joint_head
 from support.small import small_head, small_latents
 
 import verale
 from verale.errors import UsageError
-from verale.head import save_latents
+from verale.head import Head, as_patches, save_latents
 from verale.runs import parts as module
 from verale.runs.explain import open_run
 from verale.runs.run import Range, cut
@@ -28,13 +29,17 @@ from verale.search import Batches, SearchOptions
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=9)
 LABELS = [0, 1, 2] * 3
-IN_LOCKSTEP = SearchOptions("triangle", batch=2)
 ALONE = SearchOptions("projection", batch=2)
+IN_LOCKSTEP = SearchOptions("joint", batch=2)
+"""It is for images of one patch."""
+OF_ONE_PATCH = joint_head("negated"), as_patches(small_latents(joint_head("negated"), images=9))[:, :1]
 
 
-def explained(folder: Path, jobs: int | None, options: SearchOptions = ALONE) -> dict[str, object]:
+def explained(
+    folder: Path, jobs: int | None, options: SearchOptions = ALONE, head: Head = HEAD, latents: torch.Tensor = LATENTS
+) -> dict[str, object]:
     """Explain into a folder; return its files, and the table without its times."""
-    with open_run(folder, HEAD, LATENTS, options, LABELS, jobs=jobs) as run:
+    with open_run(folder, head, latents, options, LABELS, jobs=jobs) as run:
         assert [row.index for row in run] == list(range(9))
     files: dict[str, object] = {path.name: path.read_bytes() for path in folder.iterdir()}
     table = read_table(folder / "explanations.csv")
@@ -160,11 +165,12 @@ def test_the_bytes_are_those_of_one_process(of_two_processes, of_one_process) ->
 def test_the_bytes_of_more_processes_or_batches_are_those_of_one_process(
     jobs, options, tmp_path, started, taken
 ) -> None:
-    assert Batches(HEAD, LATENTS, options).are_alone == (options is ALONE)
-    several = explained(tmp_path / "several", jobs, options)
+    given = (HEAD, LATENTS) if options is ALONE else OF_ONE_PATCH
+    assert Batches(*given, options).are_alone == (options is ALONE)
+    several = explained(tmp_path / "several", jobs, options, *given)
     assert taken, "otherwise this process has done everything"
     assert len(started) == jobs - 1 and all(process.returncode is not None for process in started)
-    assert several == explained(tmp_path / "one", 1, options)
+    assert several == explained(tmp_path / "one", 1, options, *given)
     assert len(started) == jobs - 1
 
 
