@@ -10,8 +10,8 @@ from typing import Any
 from .dyadic import Exact, exact, hex_float
 from .errors import FormatError, HeadError
 from .head import GEOMETRIES, Head
-from .json_reader import brief, fields, index, read_object, text
-from .safetensors_reader import Tensor, read_tensors
+from .json_reader import brief, fields, index, text
+from .safetensors_reader import Tensor, read_described
 from .similarities import SIMILARITIES, Similarity
 
 __all__ = ["LARGEST", "MOST_COLUMNS", "read_head"]
@@ -50,15 +50,7 @@ def read_head(data: bytes) -> Head:
 
 
 def _read(data: bytes) -> Head:
-    if len(data) > LARGEST:
-        raise FormatError(f"it has more than {LARGEST} bytes, the most that are allowed")
-    metadata, tensors = read_tensors(data)
-    if set(metadata) != {_METADATA_KEY}:
-        raise FormatError(f"__metadata__ has the entries {brief(sorted(metadata))}, expected one: {_METADATA_KEY!r}")
-    description = read_object(metadata[_METADATA_KEY].encode("utf-8"), _METADATA_KEY)
-    fields(description, _METADATA_KEY, _DESCRIPTION, ("readout",))
-    if type(description["version"]) is not int or description["version"] != 1:
-        raise FormatError(f"version is {brief(description['version'])}, expected 1")
+    description, tensors = read_described(data, LARGEST, _METADATA_KEY, _DESCRIPTION, ("readout",))
     parts, similarity = _part(description, "geometry"), _part(description, "similarity")
     parts |= _part(description, "pooling") | _part({"readout": {"kind": "linear"}} | description, "readout")
     domain = fields(description["domain"], "domain", ("lower", "upper"))

@@ -15,7 +15,7 @@ from typing import Any
 from .errors import FormatError
 from .json_reader import brief, fields, index, read_object, text
 
-__all__ = ["Tensor", "read_tensors"]
+__all__ = ["Tensor", "read_described", "read_tensors"]
 
 _LONGEST_HEADER = 4 * 2**20
 _MOST_DIMENSIONS = 8
@@ -50,6 +50,26 @@ class Tensor:
             where = f"tensor {brief(self.name)}"
             raise FormatError(f"{where} holds {values[position]} at entry {start + position}, expected finite numbers")
         return array("d", values)
+
+
+def read_described(
+    data: bytes, most: int, key: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The description and the tensors of a file whose one entry of metadata, `key`, is a JSON object of version 1.
+
+    Raises:
+        FormatError: more than `most` bytes, other metadata, another version, or other fields of the description.
+    """
+    if len(data) > most:
+        raise FormatError(f"it has more than {most} bytes, the most that are allowed")
+    metadata, tensors = read_tensors(data)
+    if set(metadata) != {key}:
+        raise FormatError(f"__metadata__ has the entries {brief(sorted(metadata))}, expected one: {key!r}")
+    description = read_object(metadata[key].encode("utf-8"), key)
+    fields(description, key, required, optional)
+    if type(description["version"]) is not int or description["version"] != 1:
+        raise FormatError(f"version is {brief(description['version'])}, expected 1")
+    return description, tensors
 
 
 def read_tensors(data: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..dyadic import hex_float
 from ..errors import FormatError, NetworkError
-from ..json_reader import brief, fields, index, read_object, text
-from ..safetensors_reader import Tensor, read_tensors
+from ..json_reader import brief, fields, index, text
+from ..safetensors_reader import Tensor, read_described
 from .layers import FIELDS, MOST_ENTRIES, PICTURE, TENSORS, Layer, Network, Pair, Settings, Shape, built
 
 __all__ = ["LARGEST", "MOST_LAYERS", "MOST_PRODUCTS", "read_network"]
@@ -37,15 +37,7 @@ def read_network(data: bytes) -> Network:
 
 
 def _read(data: bytes) -> Network:
-    if len(data) > LARGEST:
-        raise FormatError(f"it has more than {LARGEST} bytes, the most that are allowed")
-    metadata, tensors = read_tensors(data)
-    if set(metadata) != {_METADATA_KEY}:
-        raise FormatError(f"__metadata__ has the entries {brief(sorted(metadata))}, expected one: {_METADATA_KEY!r}")
-    description = read_object(metadata[_METADATA_KEY].encode("utf-8"), _METADATA_KEY)
-    fields(description, _METADATA_KEY, ("version", "input", "layers"))
-    if type(description["version"]) is not int or description["version"] != 1:
-        raise FormatError(f"version is {brief(description['version'])}, expected 1")
+    description, tensors = read_described(data, LARGEST, _METADATA_KEY, ("version", "input", "layers"))
     start = fields(description["input"], "input", ("shape", "mean", "std"))
     shape = _shape(start["shape"])
     mean, std = (_numbers(start[name], f"input.{name}", shape[0]) for name in ("mean", "std"))
