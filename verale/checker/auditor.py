@@ -42,7 +42,8 @@ class Auditor:
         latents: the bytes of a latents file; without it no instance claim is checked.
         kernel: `arb`, `mpmath` or `proved`; `both`, the first two, or `all`, which prove only what each proves; or
             `proved-or-arb`, with which one of these two proves each claim, and `arb` only what `proved` does not. By
-            default this, or `arb` where the proved checker is not there, or only as a script and the head is large.
+            default this, or `arb` where the proved checker is not there, or only as a script and the head is large
+            or a network is given.
         limit: the most steps that a proof may take for each megabyte of head, network, certificate and image (`cost`).
         network: the bytes of a network file; without it no picture claim is checked.
         pictures: the bytes of a file of pictures, or files; they are there where `network` is.
@@ -66,7 +67,7 @@ class Auditor:
         network: bytes | None = None,
         pictures: bytes | Sequence[PictureFile] | None = None,
     ) -> None:
-        self.kernel = _default_kernel(len(head)) if kernel is None else kernel
+        self.kernel = _default_kernel(len(head), network is not None) if kernel is None else kernel
         names = CHOICES.get(self.kernel, (self.kernel,))
         kernels = [load_kernel(name) for name in names if name != PROVED]
         self.packages = tuple(package for each in kernels for package in each.packages)
@@ -185,10 +186,10 @@ def _seen(
     return found, Pictures(pictures, found.shape)
 
 
-def _default_kernel(size: int) -> str:
+def _default_kernel(size: int, with_pictures: bool) -> str:
     from .proved import default_kernel
 
-    return default_kernel(size)
+    return default_kernel(size, with_pictures)
 
 
 def _load_proved(head: Head, size: int, network: Network | None) -> tuple[Program, Callable[..., Steps]]:

@@ -151,7 +151,7 @@ class TestDefault:
 
         monkeypatch.delenv("VERALE_PROVED", raising=False)
         monkeypatch.setattr(program, "find_program", nowhere)
-        assert default_kernel(100) == "arb"
+        assert default_kernel(100, False) == "arb"
         assert Auditor(HEAD).kernel == "arb"
 
     def test_a_variable_that_names_no_executable_is_an_error(self, monkeypatch, tmp_path) -> None:
@@ -162,8 +162,9 @@ class TestDefault:
 
     def test_a_script_is_told_no_large_head(self, monkeypatch) -> None:
         monkeypatch.setattr(program, "find_program", lambda: Script("x", "0" * 64))
-        assert default_kernel(program.LARGEST_FOR_SCRIPT) == "proved-or-arb"
-        assert default_kernel(program.LARGEST_FOR_SCRIPT + 1) == "arb"
+        assert default_kernel(program.LARGEST_FOR_SCRIPT, False) == "proved-or-arb"
+        assert default_kernel(program.LARGEST_FOR_SCRIPT + 1, False) == "arb"
+        assert default_kernel(100, True) == "arb", "a picture takes seconds"
 
     def test_the_command_line_knows_every_choice(self) -> None:
         assert tuple(CHOICES) == shared.KERNELS

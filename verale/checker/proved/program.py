@@ -16,7 +16,7 @@ Program = Executable | Script
 
 LARGEST_FOR_SCRIPT = 2**20
 """Bytes of the largest head that is told to the script where nobody chose a kernel: the script takes some five times
-as long as the executable, and the executable as long as arb."""
+as long as the executable, and the executable as long as arb. Of pictures it takes some thirty times as long as arb."""
 
 
 def find_program() -> Program:
@@ -40,11 +40,12 @@ def begin(program: Program, megabytes: int) -> Dialogue | ScriptDialogue:
             return ScriptDialogue(program, megabytes)
 
 
-def default_kernel(size: int) -> str:
+def default_kernel(size: int, with_pictures: bool) -> str:
     """The choice where nobody made one: `EITHER` wherever the proved checker is there, otherwise `arb`.
 
     Args:
         size: of the head's file, in bytes.
+        with_pictures: whether what a network gives for pictures is to be proved.
 
     Raises:
         KernelError: there is no executable where the variable VERALE_PROVED says.
@@ -55,4 +56,5 @@ def default_kernel(size: int) -> str:
         if os.environ.get(VARIABLE):
             raise
         return "arb"
-    return "arb" if isinstance(program, Script) and size > LARGEST_FOR_SCRIPT else EITHER
+    is_slow = isinstance(program, Script) and (with_pictures or size > LARGEST_FOR_SCRIPT)
+    return "arb" if is_slow else EITHER
