@@ -98,7 +98,6 @@ class Hypersphere:
     def __init__(self, head: Head) -> None:
         kind = type(head.geometry).__name__
         require_geometry(self.name, head, f"squared distances or cosines, this head has {kind}")
-        self._head = head
         self._domain = domain_range(head)
         self._euclidean = head.geometry.is_distance
         points = head.points.to(torch.float64)

@@ -43,7 +43,6 @@ class Triangle:
 
     def __init__(self, head: Head) -> None:
         self._single = Projection(head)
-        self._head = head
 
     def numbers(self) -> ProjectionNumbers:
         """What a search without rounding needs."""
