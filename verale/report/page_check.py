@@ -54,7 +54,7 @@ class SeenInPage:
 
     @classmethod
     def beside(cls, folder: Path, notes: list[str]) -> SeenInPage | None:
-        """Those beside a folder's certificates; None without, and a note where they cannot be used."""
+        """Those beside a folder's certificates; None without, and a note where the network is too large."""
         seen = find_seen(folder)
         if seen is None:
             return None
@@ -129,7 +129,8 @@ class Checking:
         script = SCRIPT.read_bytes()
         latents = None if collection.latents_path is None else _read_latents(collection.latents_path, head)
         digests = hashlib.sha256(script).hexdigest(), csp_digest(script)
-        seen = SeenInPage.beside(collection.folder, notes)
+        begins_there = any(item.summary is not None and item.summary.picture is not None for item in collection.items)
+        seen = SeenInPage.beside(collection.folder, notes) if begins_there else None
         return cls(deflated(script), *digests, deflated(text), seen, head, digest, latents)
 
     @property
