@@ -62,14 +62,17 @@ def test_why_a_page_is_old(text, old, history, tmp_path) -> None:
 @pytest.fixture
 def module(tmp_path, monkeypatch) -> str:
     """A command: with two arguments it writes "new" into the file that the second one names, without them it prints it;
-    where the first one is `fail` it ends with the exit code 3."""
-    (tmp_path / "written.py").write_text(
+    where the first one is `fail` it ends with the exit code 3. It lies in a folder of its own, where Python may leave
+    what it compiles."""
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    (commands / "written.py").write_text(
         "import pathlib, sys\n"
         "if len(sys.argv) < 3: print('new')\n"
         "else: pathlib.Path(sys.argv[2]).write_text('new\\n')\n"
         "sys.exit(3 if 'fail' in sys.argv else 0)\n"
     )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(commands))
     return "written"
 
 
@@ -85,10 +88,11 @@ def test_a_page_names_its_commit_and_its_command(command, module, history, tmp_p
 
 
 def test_a_command_that_fails_changes_nothing(module, history, tmp_path) -> None:
-    (tmp_path / "a.md").write_text("old\n")
-    before = sorted(tmp_path.iterdir())
-    assert pages.made(pages.Page("a.md", f"{module} fail {{out}}"), {}, tmp_path) == 3
-    assert (tmp_path / "a.md").read_text() == "old\n" and sorted(tmp_path.iterdir()) == before
+    results = tmp_path / "results"
+    results.mkdir()
+    (results / "a.md").write_text("old\n")
+    assert pages.made(pages.Page("a.md", f"{module} fail {{out}}"), {}, results) == 3
+    assert (results / "a.md").read_text() == "old\n" and [path.name for path in results.iterdir()] == ["a.md"]
 
 
 def test_what_is_missing_is_named_and_an_unknown_page_is_an_error(tmp_path, monkeypatch, capsys) -> None:
