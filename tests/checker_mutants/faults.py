@@ -230,6 +230,8 @@ latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
 certificate.py Certificate._check_statement: clauses may repeat
     type => id
+certificate.py Certificate.elements: of each prototype one statement is counted
+    dict(sorted(named.items())) => dict.fromkeys(sorted(named), 1)
 certificate.py _statement: a missing end is 0
     None if end is None else _number(end, f'{where}.interval')
     => Fraction(0) if end is None else _number(end, f'{where}.interval')

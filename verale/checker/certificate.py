@@ -5,6 +5,7 @@ Reading checks all that needs no head (step 2 of "Verification"); `Certificate.c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -98,6 +99,7 @@ class FloorStatement:
         return f"floor, all but {len(self.exempt)} prototypes"
 
 
+_NAMING = (PatchStatement, ActivationStatement)
 Statement: TypeAlias = PatchStatement | ActivationStatement | OrderStatement | FloorStatement
 
 _FORMS: dict[str, tuple[type, ...]] = {
@@ -126,6 +128,12 @@ class Certificate:
     network: str | None = None
     picture: str | None = None
     arithmetic: str | None = None
+
+    @property
+    def elements(self) -> dict[int, int]:
+        """How many statements name each prototype, by index; a ceiling and a floor are about all and name none."""
+        named = Counter(each.prototype for each in self.statements if isinstance(each, _NAMING))
+        return dict(sorted(named.items()))
 
     def __post_init__(self) -> None:
         if self.paradigm not in PARADIGMS:

@@ -155,7 +155,8 @@ class FileAuditor:
 
 def unusable(path: str, message: str, run: dict[str, Any], digest: str | None = None) -> Outcome:
     """The outcome of a file without a verdict."""
-    nothing = dict.fromkeys(("predicted", "paradigm", "statements", "margin")) | {"claims": {}, "by": {}, "margins": []}
+    nothing = dict.fromkeys(("predicted", "paradigm", "statements", "margin"))
+    nothing |= {"claims": {}, "by": {}, "elements": {}, "margins": []}
     why = {"status": UNUSABLE, "reason": "unusable", "message": message, "exit_code": EXIT_UNUSABLE}
     return Outcome(_head(path, run, digest) | {"seconds": None} | why | nothing)
 

@@ -95,6 +95,7 @@ class Steps(ABC):
             len(certificate.statements),
             self.margins,
             self.deployed,
+            elements=certificate.elements,
         )
 
     def _allowed(self, image: Image | None, picture: Picture | None = None) -> int:

@@ -98,6 +98,7 @@ def _disagreement(verdict: Verdict, said: str) -> Verdict:
         verdict.predicted,
         verdict.paradigm,
         verdict.statements,
+        elements=verdict.elements,
     )
 
 

@@ -68,6 +68,7 @@ class Verdict:
         deployed: what is left of them in binary32, negative where they fall short; empty if that is not asked for, or
             not known.
         false: whether the instance is certainly false, not only unproved.
+        elements: the prototypes that its statements name, each with how many do; empty if it could not be read.
     """
 
     status: Status
@@ -81,6 +82,7 @@ class Verdict:
     deployed: tuple[Fraction | None, ...] = ()
     false: bool = False
     by: Mapping[str, str] = field(default_factory=dict)
+    elements: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -105,6 +107,7 @@ class Verdict:
             "predicted": self.predicted,
             "paradigm": self.paradigm,
             "statements": self.statements,
+            "elements": {str(prototype): count for prototype, count in self.elements.items()},
             "margin": None if least is None or least <= 0 else _decimal_below(least),
             "margins": [None if margin is None else _binary64_below(margin).hex() for margin in self.margins],
         }

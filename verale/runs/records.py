@@ -53,6 +53,7 @@ _STATES = {
 }
 """What can become of a claim."""
 _DIGEST, _DECIMAL = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9]+(\.[0-9]+)?(E-[0-9]+)?")
+_INDEX = re.compile("0|[1-9][0-9]{0,15}")
 _HEX_FLOAT = re.compile(r"-inf|-?0x[01](\.[0-9a-f]{1,13})?p[+-][0-9]{1,4}")
 
 _LONGEST_INTEGER = 1000
@@ -89,6 +90,10 @@ def _is_claims(value: Any) -> bool:
 
 def _is_by(value: Any) -> bool:
     return type(value) is dict and all(type(kernel) is str and kernel in CHOICES for kernel in value.values())
+
+
+def _is_elements(value: Any) -> bool:
+    return type(value) is dict and all(_INDEX.fullmatch(name) and _is_count(count) for name, count in value.items())
 
 
 def _is_margins(value: Any) -> bool:
@@ -139,7 +144,7 @@ _RECORD: dict[str, _Check] = {
 """Every field of a record, and what its value must be."""
 
 _OPTIONAL: dict[str, _Check] = {"reused": lambda value: value is True}
-_LATER: dict[str, _Check] = {"by": _is_by}
+_LATER: dict[str, _Check] = {"by": _is_by, "elements": _is_elements}
 """Fields that older audits did not write."""
 
 
@@ -251,6 +256,8 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         "claims and status": status != "PROVED" or proved == _asked(claims, run),
         "claims and reason": (reason == "unclaimed") == (status == "PROVED" and _is_unclaimed(claims, run)),
         "claims and by": "by" not in record or _are_by(record["by"], proved, run["kernel"]),
+        "statements and elements": "elements" not in record
+        or (all(record["elements"].values()) and sum(record["elements"].values()) <= (record["statements"] or 0)),
         "status and margins": status != "PROVED" or _are_positive(record),
     }
     return next((f"{fields} contradict each other" for fields, hold in rules.items() if not hold), None)

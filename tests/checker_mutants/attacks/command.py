@@ -10,6 +10,7 @@ import os
 import runpy
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -160,6 +161,9 @@ def _of_record(record: dict[str, Any], case: _Filed, data: bytes, minimality: bo
     found = record["predicted"], record["paradigm"], record["statements"]
     if found != (predicate["predicted"], predicate["paradigm"], len(predicate["statements"])):
         return "predicted, paradigm, statements"
+    named = Counter(str(each["prototype"]) for each in predicate["statements"] if "prototype" in each)
+    if record["elements"] != named:
+        return "elements"
     return _of_claims(record, case, data, minimality) or _of_margins(record, case, predicate)
 
 
@@ -388,6 +392,7 @@ def _unusable(record: dict[str, Any], path: str, digest: str | None, run: dict[s
         "seconds": None,
     }
     expected |= {"status": "UNUSABLE", "reason": "unusable", "exit_code": 9, "claims": {}, "by": {}, "margins": []}
+    expected["elements"] = {}
     expected |= dict.fromkeys(("predicted", "paradigm", "statements", "margin"))
     return not message or record != expected
 

@@ -105,6 +105,7 @@ WRONG: dict[str, list[Any]] = {
     "predicted": [None, -1, 1, 2, 0.0, True, "0"],
     "paradigm": [None, "", "projection\nPROVED", [], 1],
     "statements": [None, -1, 1.0, "1"],
+    "elements": [None, [], {"00": 1}, {"-1": 1}, {"a": 1}, {"0": 0}, {"0": "1"}, {"0": 10**6}, {"0": True}],
     "margin": [None, 1, "0", "0.0000", "-1", "nan", "inf", "1e9", "9" * 30, "1\n", ""],
     "margins": [None, [], [None], ["0x1.0p+0"], [None, "-0x1.0p+0"], [None, "nan"], [None, None], [None, 1.0], {}],
     "reused": [False, None, 1, "yes"],
@@ -141,7 +142,7 @@ def test_a_run_of_another_value_is_refused(field, proved) -> None:
             pytest.fail(f"{value!r} is read: {read_record(record)}")
 
 
-@every("field", [name for name in SCHEMA["properties"] if name not in ("by", "reused")])
+@every("field", [name for name in SCHEMA["properties"] if name not in ("by", "elements", "reused")])
 def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
     with pytest.raises(ValueError, match=f"^it lacks {field}$"):
         read_record(json.dumps({name: value for name, value in proved.items() if name != field}))
@@ -152,8 +153,8 @@ def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
             read_record(json.dumps(broken))
 
 
-def test_an_older_log_does_not_say_what_proved_a_claim(proved) -> None:
-    older = {name: value for name, value in proved.items() if name != "by"}
+def test_an_older_log_says_neither_what_proved_a_claim_nor_its_elements(proved) -> None:
+    older = {name: value for name, value in proved.items() if name not in ("by", "elements")}
     assert read_record(json.dumps(older)) == older and proved["by"] == dict.fromkeys(proved["claims"], "arb")
 
 
