@@ -2,8 +2,8 @@
 
     python source_tree.py FOLDER OPTIONS
 
-FOLDER holds `head.safetensors` and `latents.safetensors`, OPTIONS is a JSON object: `paradigm`, `order` and `tolerance`
-of the search, `batch`, `kernel`. The first image is explained once before anything counts. After that each line of the
+FOLDER holds `head.safetensors` and `latents.safetensors`, OPTIONS is a JSON object: `paradigm`, `order`, `tolerance` and
+`digits` of the search, `batch`, `kernel`, where null is the tree's default. A tree that knows no `digits` has exact ones. The first image is explained once before anything counts. After that each line of the
 standard input asks for the next batch; after the last one the first comes again. Each answer is a line of JSON.
 
 It imports nothing but verale and torch, because that verale may be of another commit.
@@ -11,6 +11,7 @@ It imports nothing but verale and torch, because that verale may be of another c
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -60,10 +61,12 @@ def answers(folder: Path, options: dict[str, Any]) -> Iterator[Any]:
     torch.set_num_threads(1)
     data, latents = (folder / "head.safetensors").read_bytes(), (folder / "latents.safetensors").read_bytes()
     head, images = Head.from_bytes(data), safetensors.torch.load(latents)["latents"]
-    search = SearchOptions(options["paradigm"], options["order"], options["tolerance"], batch=options["batch"])
+    known = {field.name for field in dataclasses.fields(SearchOptions)}
+    digits = {"digits": options["digits"]} if options["digits"] is not None and "digits" in known else {}
+    search = SearchOptions(options["paradigm"], options["order"], options["tolerance"], batch=options["batch"], **digits)
     first = [result for batch in explain_batches(head, images[:1], search) for result in batch]
     yield {"verale": verale.__file__, "cold_seconds": processor_seconds()}
-    auditor = Auditor(data, latents, options["kernel"])
+    auditor = Auditor(data, latents, *([] if options["kernel"] is None else [options["kernel"]]))
     for result in first:
         if isinstance(result, Certificate):
             auditor.check(result.to_bytes())  # pays for what is computed once a head

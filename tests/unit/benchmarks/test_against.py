@@ -12,7 +12,7 @@ from verale.errors import UsageError
 from verale.head import as_patches
 from verale.search.explain import explain
 
-OPTIONS = {"paradigm": "assignment", "order": None, "tolerance": 0.0, "batch": 2, "kernel": "arb"}
+OPTIONS = {"paradigm": "assignment", "order": None, "tolerance": 0.0, "digits": None, "batch": 2, "kernel": None}
 PROVED = {
     "sha256": "a",
     "reason": "",
