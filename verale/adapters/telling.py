@@ -35,6 +35,8 @@ _SHARING = ("deformable", "genetic", "protopformer", "protopnet", "protopool", "
 """The architectures with `prototype_vectors`."""
 
 _OF_IMAGES = ("protopnet", "tesnet")
+"""Those that have a kernel over rows and columns, or an add-on. A new one with a tensor in `_ONLY` belongs here too, so
+that its import names that tensor where it is missing."""
 
 _CLASSES = {"tesnet": ("tesnet",), "ppnet": ("genetic", "protopnet")}
 """What the classes of published models are called, in small letters, and whose they are."""

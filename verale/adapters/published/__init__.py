@@ -6,9 +6,7 @@ come from the tensors. Factors and constants that a prototype has at every patch
 float64 rounded to nearest: positive factors into its weights, constants into its bias. Proofs are about the numbers
 that the head then holds.
 
-To add an architecture: write its file here, add its name to `verale.adapters.ARCHITECTURES` and its row to the table
-of docs/architectures.md. Tests then ask for a small network (benchmarks/architectures.py) and for the published code's
-computation, step by step (tests/unit/adapters/test_published.py).
+To add an architecture, follow the recipe in CONTRIBUTING.md.
 """
 
 from __future__ import annotations
