@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -11,19 +13,28 @@ __all__ = ["megabytes", "seconds"]
 
 
 def seconds(auditor: Auditor) -> float:
-    """Processor time of the executable up to now; 0 where none runs, as under JavaScript, which this process runs."""
-    process = _process(auditor)
-    if process is None:
-        return 0.0
-    nanoseconds, *_ = Path(f"/proc/{process}/schedstat").read_text().split()
-    return int(nanoseconds) / 1e9
+    """Processor time up to now of the executable, and of those before it that took too long and were ended; where none
+    runs, as under JavaScript, which this process runs, of those alone."""
+    ended = os.times()
+    return (
+        ended.children_user
+        + ended.children_system
+        + _of_process(auditor, "schedstat", lambda text: int(text.split()[0]) / 1e9)
+    )
 
 
 def megabytes(auditor: Auditor) -> float:
-    """Its largest memory up to now."""
+    """Its largest memory up to now; 0 where none runs."""
+    return _of_process(auditor, "status", lambda text: int(text.split("VmHWM:")[1].split()[0]) / 1024)
+
+
+def _of_process(auditor: Auditor, file: str, read: Callable[[str], float]) -> float:
+    """What a file of /proc says of it; 0 where it has ended."""
     process = _process(auditor)
-    status = "" if process is None else Path(f"/proc/{process}/status").read_text()
-    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0)
+    try:
+        return 0.0 if process is None else read(Path(f"/proc/{process}/{file}").read_text())
+    except (OSError, IndexError):  # of one that has ended and was not waited for there is no memory
+        return 0.0
 
 
 def _process(auditor: Auditor) -> int | None:

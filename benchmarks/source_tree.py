@@ -2,8 +2,9 @@
 
     python source_tree.py FOLDER OPTIONS
 
-FOLDER holds `head.safetensors` and `latents.safetensors`, OPTIONS is a JSON object: `paradigm`, `order`, `tolerance` and
-`digits` of the search, `batch`, `kernel`, where null is the tree's default. A tree that knows no `digits` has exact ones. The first image is explained once before anything counts. After that each line of the
+FOLDER holds `head.safetensors` and `latents.safetensors`. OPTIONS is a JSON object: `paradigm`, `order`, `tolerance`
+and `digits` of the search, `batch`, and `kernel`. Digits or a kernel that are null are the tree's default; a tree that
+knows no digits has exact numbers. The first image is explained once before anything counts. After that each line of the
 standard input asks for the next batch; after the last one the first comes again. Each answer is a line of JSON.
 
 It imports nothing but verale and torch, because that verale may be of another commit.
@@ -63,7 +64,9 @@ def answers(folder: Path, options: dict[str, Any]) -> Iterator[Any]:
     head, images = Head.from_bytes(data), safetensors.torch.load(latents)["latents"]
     known = {field.name for field in dataclasses.fields(SearchOptions)}
     digits = {"digits": options["digits"]} if options["digits"] is not None and "digits" in known else {}
-    search = SearchOptions(options["paradigm"], options["order"], options["tolerance"], batch=options["batch"], **digits)
+    search = SearchOptions(
+        options["paradigm"], options["order"], options["tolerance"], batch=options["batch"], **digits
+    )
     first = [result for batch in explain_batches(head, images[:1], search) for result in batch]
     yield {"verale": verale.__file__, "cold_seconds": processor_seconds()}
     auditor = Auditor(data, latents, *([] if options["kernel"] is None else [options["kernel"]]))
