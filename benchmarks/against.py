@@ -234,7 +234,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--paradigms", default="", help="comma separated; by default the head's best spatial one")
     parser.add_argument("--order", help="by default verale's own choice")
     parser.add_argument("--tolerance", type=float, default=0.0, help="of statements (default 0)")
-    parser.add_argument("--digits", help="of statements: fewest, exact, or a number; by default each tree's own default")
+    parser.add_argument(
+        "--digits", help="of statements: fewest, exact, or a number; by default each tree's own default"
+    )
     parser.add_argument("--images", type=int, default=2, help="the first images of each head (default 2)")
     parser.add_argument("--batch", type=int, default=1, help="images explained together (default 1)")
     parser.add_argument("--repeat", type=int, default=1, help="rounds, of which the least seconds count (default 1)")

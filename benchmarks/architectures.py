@@ -113,7 +113,9 @@ def _cases(generator: torch.Generator) -> Iterator[tuple[str, Case]]:
     state = {"prototype.prototypes": points, "prototype.linear1.weight": -favouring()}
     yield (
         "prototypedl",
-        Case("prototypedl", state | {"prototype.linear1.bias": 0.1 * normal(CLASSES)}, near(points)[:, 1:2]),
+        Case(
+            "prototypedl", state | {"prototype.linear1.bias": 0.1 * normal(CLASSES)}, near(points)[:, 1:2].contiguous()
+        ),
     )
 
     slots = 2

@@ -10,7 +10,7 @@ their squares are 1 - s^2 and 1 - c^2, their product is m - s c; Cauchy and Schw
 
 In coordinates u_0 = (1, 0), u_1 = (c, h), z = (s, y) and w along all that is orthogonal to both.
 
-Reference: docs/design.md, 3.4 item 5; docs/heads.md, 16.
+Reference: docs/design.md, 3.4 item 5; docs/heads.md, 17.
 """
 
 from __future__ import annotations

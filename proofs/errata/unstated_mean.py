@@ -13,7 +13,7 @@ hi >= lo = t.
 Z3 proves it for two and three patches. The form S(min d^2) - S(mean d^2) of ProtoPool's code fails in the same way:
 if both patches are at the prototype, it is 0.
 
-Reference: docs/design.md, 3.4 item 5; docs/heads.md, 16.
+Reference: docs/design.md, 3.4 item 5; docs/heads.md, 17.
 """
 
 from __future__ import annotations

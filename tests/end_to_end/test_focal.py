@@ -97,7 +97,7 @@ def test_one_patch_is_a_tie(geometry, kind, paradigm):
 
 @pytest.mark.parametrize("kind", ["max_minus_mean", "max_minus_mean_distance"])
 def test_the_mean_is_stated_too(kind):
-    """The pitfall of docs/heads.md, 16: with the exact mean the patch that shows the prototype would be enough.
+    """The pitfall of docs/heads.md, 17: with the exact mean the patch that shows the prototype would be enough.
 
     A prototype at 0, patches at 0 and 1. If only the first patch is stated, both may lie at 0, where a = 0.
     """

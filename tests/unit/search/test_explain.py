@@ -217,7 +217,7 @@ def test_the_same_input_gives_the_same_bytes():
 
 
 def test_nothing_is_kept_between_images():
-    """An explainer that kept bounds from one image would explain the second differently (docs/heads.md, 16)."""
+    """An explainer that kept bounds from one image would explain the second differently (docs/heads.md, 17)."""
     head = small_head("euclidean")
     latents = small_latents(head)
     together = explain(head, latents)

@@ -172,7 +172,7 @@ def test_minimality_cannot_be_claimed_under_triangle(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_mean_is_bounded_from_statements_alone(kind: str) -> None:
-    """The published ProtoPool explanations take the exact mean, which they do not state (docs/heads.md, 16): with it
+    """The published ProtoPool explanations take the exact mean, which they do not state (docs/heads.md, 17): with it
     the patch at 0 would be enough. It is not: both patches may be at 0."""
     for statements in ([FIRST], [SECOND], []):
         verdict = audit(kind, statements)
