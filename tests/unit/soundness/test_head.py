@@ -10,7 +10,7 @@ from typing import Any
 import flint
 import pytest
 
-from verale.soundness.independent import files
+from verale.soundness.independent import files, floats
 from verale.soundness.independent.arithmetic import PRECISION, balls
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.parts import OBSERVABLES, POOLINGS, READOUTS, SIMILARITIES
@@ -31,6 +31,11 @@ def test_a_table_has_the_kinds_of_the_specification(part: str) -> None:
     (row,) = re.findall(rf"^\| `{part}` \| (.*) \|$", (CERTIFICATES / "v1.md").read_text(), re.MULTILINE)
     kinds = set(re.findall(r"`(\w+)`", re.sub(r"\{.*?\}", "", row)))
     assert set(TABLES[part]) == kinds
+
+
+def test_floats_have_the_same_similarities() -> None:
+    """Otherwise an attack ends with a KeyError, and the writing of corpora after minutes."""
+    assert floats.SIMILARITIES.keys() == SIMILARITIES.keys()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from verale.soundness.independent.head import Head
 
-__all__ = ["NARROW", "FloatHead", "inside", "sizes", "solved"]
+__all__ = ["NARROW", "SIMILARITIES", "FloatHead", "inside", "sizes", "solved"]
 
 NARROW = 1e-9
 """Intervals narrower than this, relative to their size, are met in their middle."""
@@ -66,7 +66,7 @@ class FloatHead:
 
     def similarities(self, m: Tensor) -> Tensor:
         """g of observables (..., P)."""
-        return _SIMILARITIES[self._similarity["kind"]](
+        return SIMILARITIES[self._similarity["kind"]](
             m, self._similarity, self._scale, self._peak, self._geometry["kind"] == "euclidean"
         )
 
@@ -124,7 +124,7 @@ def _fields(part: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_SIMILARITIES: dict[str, Callable[[Tensor, dict[str, Any], Any, Any, bool], Tensor]] = {
+SIMILARITIES: dict[str, Callable[[Tensor, dict[str, Any], Any, Any, bool], Tensor]] = {
     "identity": lambda m, f, s, c, distance: m,
     "log_ratio": lambda m, f, s, c, distance: ((s * m + 1) / (s * m + f["epsilon"])).log(),
     "negated": lambda m, f, s, c, distance: -s * m,
