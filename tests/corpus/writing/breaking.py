@@ -1,5 +1,5 @@
 """Search for the latents that break the claims of rejected cases: `python -m corpus.writing.breaking`,
-with `PYTHONPATH=tests`.
+with `PYTHONPATH=tests`; with `--new`, only of cases that are new or whose stored latents no longer comply.
 
 It writes `breaking.json` (see `found`), which `make` reads: a search in floats gives other last bits on another
 machine, so its results are stored. Nothing rests on the search: `truth` decides in balls whether latents break a claim.
@@ -11,6 +11,7 @@ and prototypes where nothing is stated, and points of the grid of 1/16 where the
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -20,7 +21,7 @@ import flint
 import numpy as np
 import torch
 from corpus.writing.accept import accepted
-from corpus.writing.found import store
+from corpus.writing.found import found, store
 from corpus.writing.reject import searched_cases
 from corpus.writing.truth import gaps, satisfied
 
@@ -51,8 +52,8 @@ def nearest(case: Case) -> Matrix:
         own = given(claim.image)
         starts = [own, *_complying(case, claim, [own, *nearly(claim)])]
         options = [_options(claim, patch, [image[patch] for image in starts]) for patch in range(claim.patches)]
-        found = [_descended(claim, start, options) for start in sorted(starts, key=lambda z: _least(claim, z))[:4]]
-        return min([*starts, *found], key=lambda image: _least(claim, image))
+        nearer = [_descended(claim, start, options) for start in sorted(starts, key=lambda z: _least(claim, z))[:4]]
+        return min([*starts, *nearer], key=lambda image: _least(claim, image))
 
 
 def _least(claim: Claim, image: Matrix) -> float:
@@ -130,9 +131,23 @@ def _descended(claim: Claim, start: Matrix, options: list[Matrix]) -> Matrix:
             return image
 
 
+def _complies(case: Case, image: Matrix | None) -> bool:
+    """Whether latents that were found before satisfy a case's statements still."""
+    if image is None:
+        return False
+    with flint.ctx.workprec(PRECISION):
+        claim = Claim.read(case.certificate, case.head, case.latents)
+        shape = {len(z) for z in image} == {len(given(claim.image)[0])} and len(image) == claim.patches
+        return shape and satisfied(claim, image)
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m corpus.writing.breaking", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--new", action="store_true", help="keep what was found before and still complies")
+    known = found() if parser.parse_args().new else {}
     torch.set_num_threads(1)
-    store({case.name: nearest(case) for case in searched_cases(accepted())})
+    cases = searched_cases(accepted())
+    store({case.name: known[case.name] if _complies(case, known.get(case.name)) else nearest(case) for case in cases})
 
 
 if __name__ == "__main__":

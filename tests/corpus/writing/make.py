@@ -1,7 +1,7 @@
 """Write the corpora again: `PYTHONPATH=tests python -m corpus.writing.make` from the root of the repository.
 
 Every draw has a seed, so the same bytes come out; `test_corpora.py` checks it. Latents that break rejected cases are
-stored in `breaking.json`; where accepted cases have changed, `python -m corpus.writing.breaking` finds others.
+stored in `breaking.json`; where accepted cases have changed, `python -m corpus.writing.breaking --new` finds others.
 """
 
 from __future__ import annotations
