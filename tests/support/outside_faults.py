@@ -183,7 +183,7 @@ cli/audit.py command: the code of the last
 cli/audit.py command: what cannot be read has no code
     without codes.append(EXIT_UNUSABLE)
     unit/cli/test_audit.py::test_what_holds_no_certificate_is_code_9_beside_what_is_proved
-cli/audit.py _tell: who interrupts has proved
+cli/progress.py progress: who interrupts has proved
     EXIT_INTERRUPTED => 0
     unit/cli/test_audit.py::test_an_interrupt_leaves_a_report_that_is_taken_up_again
 cli/audit.py command.options_with: minimality is not asked for

@@ -16,31 +16,12 @@ from verale.version import __version__
 
 __all__ = ["cli", "main"]
 
-_COMMANDS = {
-    "attribute": "verale.cli.attribute",
-    "audit": "verale.cli.audit",
-    "certificates": "verale.cli.certificates",
-    "compare": "verale.cli.compare",
-    "completion": "verale.cli.completion",
-    "contrast": "verale.cli.contrast",
-    "cover": "verale.cli.cover",
-    "demo": "verale.cli.demo",
-    "doctor": "verale.cli.doctor",
-    "explain": "verale.cli.explain",
-    "export-vnnlib": "verale.cli.export_vnnlib",
-    "gap": "verale.cli.gap",
-    "head": "verale.cli.head",
-    "latents": "verale.cli.latents",
-    "necessity": "verale.cli.necessity",
-    "network": "verale.cli.network",
-    "refute": "verale.cli.refute",
-    "report": "verale.cli.report",
-    "rules": "verale.cli.rules",
-    "show": "verale.cli.show",
-    "soundness": "verale.cli.soundness",
-    "summary": "verale.cli.summary",
-    "theorem": "verale.cli.theorem",
-}
+_COMMANDS = (
+    "attribute", "audit", "certificates", "compare", "completion", "contrast", "cover", "demo", "doctor", "explain",
+    "export-vnnlib", "gap", "head", "latents", "necessity", "network", "refute", "report", "rules", "show", "soundness",
+    "summary", "theorem",
+)  # fmt: skip
+"""Each is a module of this room."""
 
 
 _HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
@@ -51,12 +32,12 @@ class _Commands(click.Group):
     """Imports a command's module only when the command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(_COMMANDS[cmd_name]).command
+        command: click.Command = import_module(f"verale.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, kernel_option, one_of, verbose
+from verale.cli.shared import kernel_option, one_of, verbose
 from verale.paradigms import PARADIGMS
 
 if TYPE_CHECKING:
@@ -82,12 +82,9 @@ def command(
     require_room(directory, ATTRIBUTION, overwrite)
     shown = {} if pictures is None else pictures_in(Path(pictures))
     file = HeadFile.of(head)
-    try:
-        with progress("explaining", count, unit="explanations") as advance:
-            found = attribute(file, latents, image, count, paradigm, seed, in_a_row, kernel, advance)
-    except KeyboardInterrupt:
-        print_line(f"interrupted: nothing is written to {directory}", sys.stderr)
-        sys.exit(EXIT_INTERRUPTED)
+    unwritten = f"nothing is written to {directory}"
+    with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
+        found = attribute(file, latents, image, count, paradigm, seed, in_a_row, kernel, advance)
     files = found.files(file, attribution_page(found, file.head, shown))
     write_results(directory, ATTRIBUTION, files, overwrite)
     if as_json:

@@ -12,7 +12,15 @@ import click
 from verale.checker.output import print_line, print_outcome
 from verale.cli import ray_engine
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, kernel_option, one_of, verbose
+from verale.cli.shared import (
+    certificate_files,
+    head_option,
+    json_option,
+    kernel_option,
+    latents_option,
+    one_of,
+    verbose,
+)
 from verale.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -23,13 +31,8 @@ __all__ = ["command"]
 
 @click.command(name="audit", short_help="Prove certificates again.")
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE|PARQUET...", type=click.Path())
-@click.option("--head", metavar="H", type=click.Path(), help="The head file; by default DIR/head.safetensors.")
-@click.option(
-    "--latents",
-    metavar="Z",
-    type=click.Path(),
-    help="The images' latents; by default DIR/latents.safetensors. Without them no instance is checked.",
-)
+@head_option
+@latents_option
 @click.option("--network", metavar="N", type=click.Path(), help="The network file, where certificates claim a picture.")
 @click.option(
     "--pictures",
@@ -58,7 +61,7 @@ __all__ = ["command"]
     metavar="N",
     help="The most steps of a proof for each MB of files; by default 402653184, at most 10 s.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
+@json_option
 @click.option(
     "--log",
     "--report",
@@ -99,7 +102,7 @@ def command(
 
     Head, latents, network and pictures are those given, otherwise those beside the certificates. In the second case
     stderr has the digests of head and network: compare them with those that you mean. A warning says where a given head
-    or latents differ from the folder's.
+    or latents differ from the folder's. Without latents no instance is checked.
 
     Prints one verdict line for each certificate.
 
@@ -219,20 +222,21 @@ def _tell(
         again: what audits the rest after an interruption, and from which log.
         kept: gets the outcomes, where they are needed later.
     """
-    codes, reused = [], 0
-    try:
-        with progress("auditing", total, unit="certificates") as advance:
-            for outcome in outcomes:
-                codes.append(outcome.exit_code)
-                if kept is not None:
-                    kept.append(outcome)
-                reused += outcome.reused
-                print_outcome(outcome, as_json)
-                advance(1)
-    except KeyboardInterrupt:
+    codes: list[int] = []
+    reused = 0
+
+    def done() -> str:
         rest = "" if again is None else f"; {again} audits the rest"
-        print_line(f"interrupted: {len(codes)} of {total} certificates are audited{rest}", sys.stderr)
-        sys.exit(EXIT_INTERRUPTED)
+        return f"{len(codes)} of {total} certificates are audited{rest}"
+
+    with progress("auditing", total, unit="certificates", interrupted=done) as advance:
+        for outcome in outcomes:
+            codes.append(outcome.exit_code)
+            if kept is not None:
+                kept.append(outcome)
+            reused += outcome.reused
+            print_outcome(outcome, as_json)
+            advance(1)
     if reused:
         print_line(f"{reused} of {total} verdicts are taken from {log}", sys.stderr)
     return codes

@@ -13,7 +13,7 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import one_field, printable
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, verbose
+from verale.cli.shared import allow_option, verbose
 
 if TYPE_CHECKING:
     from verale.runs.compare import RunComparison
@@ -47,10 +47,7 @@ _TYPE = "urn:verale:comparison:v1"
     type=click.Path(),
     help="Also write a page (.html) or a table of all images (.csv); may be repeated.",
 )
-@click.option(
-    "--allow", multiple=True, metavar="DIR", type=click.Path(),
-    help="On the page, also show images in this folder that source.json names; may be repeated.",
-)  # fmt: skip
+@allow_option
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
 @click.option(
     "--all", "everything", is_flag=True, help=f"List every image, not only {_FIRST} that changed, another class first."
@@ -92,19 +89,19 @@ def command(
     counts = Counts()
     rows: list[ComparedImage] = []
     room = {True: _FIRST, False: _FIRST}  # for images that keep their class, and for those that do not
-    try:
-        with progress("comparing", len(comparison)) as advance:
-            for one in comparison:
-                counts.add(one)
-                if outputs or everything or (one.changed and room[one.same_class] > 0):
-                    room[one.same_class] -= 1
-                    rows.append(one)
-                if as_json:
-                    print_line(json.dumps(one.record()))
-                advance(1)
-    except KeyboardInterrupt:
-        print_line(f"interrupted: {counts.images} of {len(comparison)} images are compared", sys.stderr)
-        sys.exit(EXIT_INTERRUPTED)
+
+    def done() -> str:
+        return f"{counts.images} of {len(comparison)} images are compared"
+
+    with progress("comparing", len(comparison), interrupted=done) as advance:
+        for one in comparison:
+            counts.add(one)
+            if outputs or everything or (one.changed and room[one.same_class] > 0):
+                room[one.same_class] -= 1
+                rows.append(one)
+            if as_json:
+                print_line(json.dumps(one.record()))
+            advance(1)
     if as_json:
         print_line(json.dumps(_summary(comparison, counts)))
     else:

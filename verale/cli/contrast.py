@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import kernel_option, one_certificate, verbose
+from verale.cli.shared import head_option, json_option, kernel_option, latents_option, one_certificate, verbose
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -27,17 +27,13 @@ _MOST = 10
 @click.command(name="contrast", short_help="Show what stands between an image and another class.")
 @click.argument("certificate", metavar="FILE", type=click.Path())
 @click.option("--class", "goal", required=True, metavar="C", help="The class to win: its number or its label.")
-@click.option(
-    "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificate."
-)
-@click.option(
-    "--latents", metavar="Z", type=click.Path(), help="The image's latents, to start from; by default those beside it."
-)
+@head_option
+@latents_option
 @click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witness and what shows that it is one.")
 @click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
 @click.option("--model", metavar="MODEL", type=click.Path(), help="A whole PrototypeDL model; it draws the witness.")
 @kernel_option("Which checker proves the certificates and the witness")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
+@json_option
 @verbose
 def command(
     certificate: str,

@@ -11,7 +11,7 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, certificate_files, kernel_option, verbose
+from verale.cli.shared import certificate_files, head_option, json_option, kernel_option, verbose
 
 if TYPE_CHECKING:
     from verale.runs.cover import Covered
@@ -22,10 +22,10 @@ __all__ = ["command"]
 @click.command(name="cover", short_help="Say which images certificates prove.")
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
 @click.option("--latents", required=True, metavar="Z", type=click.Path(), help="The latents of the images.")
-@click.option("--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside them.")
+@head_option
 @kernel_option()
 @click.option("--out", metavar="CSV", type=click.Path(), help="Write a table: a line for each certificate and image.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
+@json_option
 @verbose
 def command(
     certificates: tuple[str, ...], latents: str, head: str | None, kernel: str | None, out: str | None, as_json: bool
@@ -50,15 +50,15 @@ def command(
     file = inputs_reader(None, latents)(certificates[0])[0] if head is None else head
     covering = CoveringAudits(file, latents, kernel)
     covered: list[Covered] = []
-    try:
-        with progress("covering", len(files), unit="certificates") as advance:
-            for path in files:
-                covered.append(covering.of(path))
-                print_line(json.dumps(_record(covered[-1])) if as_json else _line(covered[-1], covering.total))
-                advance(1)
-    except KeyboardInterrupt:
-        print_line(f"interrupted: {len(covered)} of {len(files)} certificates are done", sys.stderr)
-        sys.exit(EXIT_INTERRUPTED)
+
+    def done() -> str:
+        return f"{len(covered)} of {len(files)} certificates are done"
+
+    with progress("covering", len(files), unit="certificates", interrupted=done) as advance:
+        for path in files:
+            covered.append(covering.of(path))
+            print_line(json.dumps(_record(covered[-1])) if as_json else _line(covered[-1], covering.total))
+            advance(1)
     if out is not None:
         write_atomically(out, "".join(f"{line}\n" for line in csv_rows(covered, covering)).encode())
     union = {index for each in covered for index in each.images}

@@ -19,7 +19,7 @@ from verale.checker.output import print_line
 from verale.cli import ray_engine
 from verale.cli.gap import report_gaps
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNEXPLAINED, names, one_of, report_audits, verbose
+from verale.cli.shared import EXIT_UNEXPLAINED, names, one_of, report_audits, verbose
 from verale.errors import InputError, LatentsError, UsageError
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
@@ -359,20 +359,18 @@ def _explain(run: ExplainRun, as_json: bool) -> _Told:
         left = run.total - begun
         rest = f"{left} are left" if left else "nothing is left to do"
         print_line(f"{begun} of {run.total} images are explained in {store.unfinished} already: {rest}", sys.stderr)
-    try:
-        with progress("explaining", run.total, begun) as advance:
-            for one in chain(store.rows(), run):
-                certificate = None if one.certificate is None else store.path(one.certificate)
-                told.add(one, certificate)
-                if as_json:
-                    print_line(json.dumps(asdict(one) | {"certificate": certificate}))
-                if told.images > begun:
-                    advance(1)
-    except KeyboardInterrupt:
-        print_line(
-            f"interrupted: {run.done} of {run.total} images are explained; the same command continues", sys.stderr
-        )
-        sys.exit(EXIT_INTERRUPTED)
+
+    def done() -> str:
+        return f"{run.done} of {run.total} images are explained; the same command continues"
+
+    with progress("explaining", run.total, begun, interrupted=done) as advance:
+        for one in chain(store.rows(), run):
+            certificate = None if one.certificate is None else store.path(one.certificate)
+            told.add(one, certificate)
+            if as_json:
+                print_line(json.dumps(asdict(one) | {"certificate": certificate}))
+            if told.images > begun:
+                advance(1)
     told.certificates.sort()
     told.without.sort(key=lambda row: row.index)
     return told

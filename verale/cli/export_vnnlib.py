@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import certificate_files, verbose
+from verale.cli.shared import certificate_files, head_option, verbose
 from verale.errors import InputError
 
 __all__ = ["command"]
@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 @click.command(name="export-vnnlib", short_help="Write certificates as ONNX and VNN-LIB, for other tools.")
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
-@click.option("--head", metavar="H", type=click.Path(), help="The head file; by default DIR/head.safetensors.")
+@head_option
 @click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder.")
 @click.option("--overwrite", is_flag=True, help="Replace files in OUT.")
 @verbose

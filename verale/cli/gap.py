@@ -11,7 +11,7 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, kernel_option, verbose
+from verale.cli.shared import certificate_files, head_option, json_option, kernel_option, latents_option, verbose
 from verale.files import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
@@ -22,20 +22,12 @@ __all__ = ["command", "report_gaps"]
 
 @click.command(name="gap", short_help="Say how small an explanation by activations can be.")
 @click.argument("paths", metavar="DIR|FILE...", type=click.Path(), nargs=-1, required=True)
-@click.option(
-    "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificates."
-)
-@click.option("--latents", metavar="Z", type=click.Path(), help="The images' latents; by default those beside them.")
+@head_option
+@latents_option
 @click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the proofs, one file a certificate.")
-@click.option(
-    "--seconds",
-    default=30.0,
-    show_default=True,
-    metavar="N",
-    help="How long to search for a better bound, for each certificate.",
-)
+@click.option("--seconds", default=30.0, show_default=True, metavar="N", help="How long to search for each bound.")
 @kernel_option("Which checker proves the certificates (rules always prove the bounds)")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
+@json_option
 @verbose
 def command(
     paths: tuple[str, ...],

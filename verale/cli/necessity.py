@@ -12,7 +12,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, kernel_option, verbose
+from verale.cli.shared import certificate_files, head_option, json_option, kernel_option, latents_option, verbose
 from verale.files import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
@@ -26,19 +26,12 @@ _UNWITNESSED = 11
 
 @click.command(name="necessity", short_help="Show which statements are needed under any paradigm.")
 @click.argument("paths", metavar="DIR|FILE...", type=click.Path(), nargs=-1, required=True)
-@click.option(
-    "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificates."
-)
-@click.option(
-    "--latents",
-    metavar="Z",
-    type=click.Path(),
-    help="The images' latents, to start from; by default those beside them.",
-)
+@head_option
+@latents_option
 @click.option("--out", metavar="DIR", type=click.Path(), help="A folder for the witnesses; one folder a certificate.")
 @click.option("--seconds", default=5.0, show_default=True, metavar="N", help="How long to search for each statement.")
 @kernel_option()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people.")
+@json_option
 @verbose
 def command(
     paths: tuple[str, ...],

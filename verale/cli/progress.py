@@ -8,11 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+from verale.checker.output import print_line
+from verale.cli.shared import EXIT_INTERRUPTED
+
 __all__ = ["progress"]
 
 
 @contextmanager
-def progress(label: str, total: int, done: int = 0, unit: str = "images") -> Iterator[Callable[[int], None]]:
+def progress(
+    label: str, total: int, done: int = 0, unit: str = "images", interrupted: Callable[[], str] | None = None
+) -> Iterator[Callable[[int], None]]:
     """A bar with count, rate, elapsed and remaining time. There is none if stderr is not a terminal or verale logs.
 
     Lines that are printed meanwhile stay above the bar; those to stdout, if it is another one than the terminal, go
@@ -22,14 +27,27 @@ def progress(label: str, total: int, done: int = 0, unit: str = "images") -> Ite
         label: what is being done.
         total, done: how many units there are, and how many are done already.
         unit: of the rate.
+        interrupted: what is said where Ctrl-C ends the work, and with it the command.
 
     Yields:
         A function that advances the bar by a number of units.
     """
     logs = logging.getLogger("verale").isEnabledFor(logging.INFO)
-    if not sys.stderr.isatty() or logs:
-        yield lambda more: None
-        return
+    try:
+        if not sys.stderr.isatty() or logs:
+            yield lambda more: None
+        else:
+            with _bar(label, total, done, unit) as advance:
+                yield advance
+    except KeyboardInterrupt:
+        if interrupted is None:
+            raise
+        print_line(f"interrupted: {interrupted()}", sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+
+
+@contextmanager
+def _bar(label: str, total: int, done: int, unit: str) -> Iterator[Callable[[int], None]]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,

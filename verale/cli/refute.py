@@ -9,23 +9,19 @@ from time import perf_counter
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import kernel_option, one_certificate, verbose
+from verale.cli.shared import head_option, json_option, kernel_option, latents_option, one_certificate, verbose
 
 __all__ = ["command"]
 
 
 @click.command(name="refute", short_help="Search for a counterexample to a certificate.")
 @click.argument("certificate", metavar="FILE", type=click.Path())
-@click.option(
-    "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificate."
-)
-@click.option(
-    "--latents", metavar="Z", type=click.Path(), help="The image's latents, to start from; by default those beside it."
-)
+@head_option
+@latents_option
 @click.option("--out", metavar="W", type=click.Path(), help="The file for a witness: latents of one image.")
 @click.option("--seconds", default=60.0, show_default=True, metavar="N", help="How long to search.")
 @kernel_option("Which checker decides")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not a line for people.")
+@json_option
 @verbose
 def command(
     certificate: str,

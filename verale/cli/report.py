@@ -13,7 +13,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import choice, kernel_option, verbose
+from verale.cli.shared import allow_option, choice, head_option, kernel_option, latents_option, verbose
 from verale.errors import InputError, UsageError
 from verale.files import certificates_folder, certificates_in, require_writable, write_atomically
 
@@ -51,8 +51,8 @@ _NEEDS = {
     help="By default the output's suffix. pdf, svg, png: one certificate. parquet, csv: a table of all.",
     **choice(*FORMATS),
 )
-@click.option("--head", metavar="H", type=click.Path(), help="The head file; by default DIR/head.safetensors.")
-@click.option("--latents", metavar="Z", type=click.Path(), help="By default DIR/latents.safetensors.")
+@head_option
+@latents_option
 @click.option(
     "--images", metavar="DIR", type=click.Path(), help="The images; by default the folder that source.json names."
 )
@@ -60,10 +60,7 @@ _NEEDS = {
     "--pictures", metavar="DIR", type=click.Path(),
     help="Pictures of prototypes, DIR/0000.png and so on; by default those in prototypes/ beside the certificates.",
 )  # fmt: skip
-@click.option(
-    "--allow", multiple=True, metavar="DIR", type=click.Path(),
-    help="Also show images in this folder that source.json names; may be repeated.",
-)  # fmt: skip
+@allow_option
 @click.option("--verdicts", metavar="R", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
 @click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped.")

@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_INTERRUPTED, kernel_option, one_of, verbose
+from verale.cli.shared import kernel_option, one_of, verbose
 from verale.paradigms import PARADIGMS
 
 if TYPE_CHECKING:
@@ -69,12 +69,9 @@ def command(
     require_room(directory, RULES, overwrite)
     shown = {} if pictures is None else pictures_in(Path(pictures))
     file = HeadFile.of(head)
-    try:
-        with progress("fitting", count, unit="rules") as advance:
-            rules = fit_rules(file, latents, held_out, count, paradigm, kernel, advance)
-    except KeyboardInterrupt:
-        print_line(f"interrupted: nothing is written to {directory}", sys.stderr)
-        sys.exit(EXIT_INTERRUPTED)
+    unwritten = f"nothing is written to {directory}"
+    with progress("fitting", count, unit="rules", interrupted=lambda: unwritten) as advance:
+        rules = fit_rules(file, latents, held_out, count, paradigm, kernel, advance)
     write_results(directory, RULES, rules.files(file, page(rules, shown)), overwrite)
     if as_json:
         print_line(json.dumps(rules.record()))

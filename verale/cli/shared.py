@@ -19,9 +19,13 @@ __all__ = [
     "EXIT_UNUSABLE",
     "EXIT_USAGE",
     "EXTRA_OF",
+    "allow_option",
     "certificate_files",
     "choice",
+    "head_option",
+    "json_option",
     "kernel_option",
+    "latents_option",
     "log_to_stderr",
     "names",
     "one_certificate",
@@ -133,6 +137,21 @@ def kernel_option(what: str = "Which checker proves") -> Callable[[_Command], _C
         help=f"{what}: by default {default}. Or arb, mpmath, both, proved, all, proved-or-arb.",
         **one_of(*KERNELS),
     )
+
+
+head_option = click.option(
+    "--head", metavar="H", type=click.Path(), help="The head file; by default head.safetensors beside the certificates."
+)
+latents_option = click.option(
+    "--latents", metavar="Z", type=click.Path(), help="The images' latents; by default those beside the certificates."
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, one object a certificate, not lines for people."
+)
+allow_option = click.option(
+    "--allow", multiple=True, metavar="DIR", type=click.Path(),
+    help="Also show images in this folder that source.json names; may be repeated.",
+)  # fmt: skip
 
 
 def verbose(command: _Command) -> _Command:

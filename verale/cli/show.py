@@ -12,7 +12,7 @@ import click
 
 from verale.checker.output import print_line, print_outcome
 from verale.checker.verdict import printable
-from verale.cli.shared import EXIT_UNUSABLE, certificate_files, kernel_option, verbose
+from verale.cli.shared import EXIT_UNUSABLE, certificate_files, head_option, kernel_option, latents_option, verbose
 from verale.errors import InputError, UsageError
 from verale.files import CERTIFICATE_SUFFIX, certificate_index, certificate_name, certificates_folder
 
@@ -28,8 +28,8 @@ _LISTED = 3
 @click.command(name="show", short_help="Show one certificate in words, and its verdict.")
 @click.argument("certificate", metavar="FILE|DIR", type=click.Path())
 @click.argument("image", metavar="[IMAGE]", required=False)
-@click.option("--head", metavar="H", type=click.Path(), help="The head file; by default the one beside it.")
-@click.option("--latents", metavar="Z", type=click.Path(), help="The images' latents; by default those beside it.")
+@head_option
+@latents_option
 @kernel_option()
 @click.option("--all", "whole", is_flag=True, help="Show every statement, class and prototype, however many.")
 @verbose

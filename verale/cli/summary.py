@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,16 +62,26 @@ def command(sources: tuple[str, ...], by: str | None, form: str) -> None:
 
     Exit code: 0 printed; 9 a table that cannot be used; 2 unknown option.
     """
-    printers[form](_tables[by](sources))
+    table = _table(by, sources)
+    if form == "text":
+        from verale.cli.tables import print_rows
+
+        print_rows(table.headings, table.rows, table.left)
+        return
+    for line in _lines(table, form):
+        print_line(line)
 
 
-def _of_runs(sources: Sequence[str]) -> _Table:
+def _table(by: str | None, sources: Sequence[str]) -> _Table:
+    """A line for each run, class or prototype."""
     from verale.runs.summary import summarize
+    from verale.runs.summary_by import by_class, by_prototype
 
-    summaries = [summary for source in sources for summary in summarize(source)]
-    headings = ("folder", "paradigm", "predictions", "images", "size", "% of all", "prototypes", "pairs", "seconds",
-                "without", "right")  # fmt: skip
-    return _Table(headings, 3, list(map(_run_cells, summaries)), list(map(asdict, summaries)))
+    kinds: dict[str | None, Callable[[str], Sequence[RunSummary | ClassSummary | PrototypeSummary]]]
+    kinds = {None: summarize, "class": by_class, "prototype": by_prototype}
+    headings, left, cells = _COLUMNS[by]
+    found = [summary for source in sources for summary in kinds[by](source)]
+    return _Table(("folder", *headings), left, list(map(cells, found)), list(map(asdict, found)))
 
 
 def _run_cells(summary: RunSummary) -> tuple[str, ...]:
@@ -85,14 +95,6 @@ def _run_cells(summary: RunSummary) -> tuple[str, ...]:
     )
 
 
-def _of_classes(sources: Sequence[str]) -> _Table:
-    from verale.runs.summary_by import by_class
-
-    summaries = [summary for source in sources for summary in by_class(source)]
-    headings = ("folder", "class", "is", "images", "explained", "size", "prototypes", "right")
-    return _Table(headings, 3, list(map(_class_cells, summaries)), list(map(asdict, summaries)))
-
-
 def _class_cells(summary: ClassSummary) -> tuple[str, ...]:
     name = summary.name if summary.name == str(summary.number) else f"{summary.number} ({summary.name})"
     return (
@@ -101,58 +103,33 @@ def _class_cells(summary: ClassSummary) -> tuple[str, ...]:
     )
 
 
-def _of_prototypes(sources: Sequence[str]) -> _Table:
-    from verale.runs.summary_by import by_prototype
-
-    summaries = [summary for source in sources for summary in by_prototype(source)]
-    headings = ("folder", "prototype", "named in", "bounded in", "explanations", "statements")
-    return _Table(headings, 1, list(map(_prototype_cells, summaries)), list(map(asdict, summaries)))
-
-
 def _prototype_cells(summary: PrototypeSummary) -> tuple[str, ...]:
     numbers = (summary.prototype, summary.named, summary.bounded, summary.explanations, summary.statements)
     return printable(summary.source), *map(str, numbers)
 
 
-_tables: dict[str | None, Callable[[Sequence[str]], _Table]] = {
-    None: _of_runs,
-    "class": _of_classes,
-    "prototype": _of_prototypes,
+_COLUMNS: dict[str | None, tuple[tuple[str, ...], int, Callable[[Any], tuple[str, ...]]]] = {
+    None: (
+        ("paradigm", "predictions", "images", "size", "% of all", "prototypes", "pairs", "seconds", "without", "right"),
+        *(3, _run_cells),
+    ),
+    "class": (("class", "is", "images", "explained", "size", "prototypes", "right"), 3, _class_cells),
+    "prototype": (("prototype", "named in", "bounded in", "explanations", "statements"), 1, _prototype_cells),
 }
+"""The headings after the first, how many columns are texts, and the cells of a summary."""
 
 
-def _text(table: _Table) -> None:
-    from verale.cli.tables import print_rows
-
-    print_rows(table.headings, table.rows, table.left)
-
-
-def _markdown(table: _Table) -> None:
-    from verale.cli.tables import markdown_lines
-
-    for line in markdown_lines(table.headings, table.rows, table.left):
-        print_line(line)
-
-
-def _latex(table: _Table) -> None:
-    from verale.cli.tables import latex_lines
-
-    for line in latex_lines(table.headings, table.rows, table.left):
-        print_line(line)
-
-
-def _csv(table: _Table) -> None:
+def _lines(table: _Table, form: str) -> Iterable[str]:
+    """The table as a file has it."""
+    from verale.cli.tables import latex_lines, markdown_lines
     from verale.runs.table import csv_line
 
-    flat = list(map(_flat, table.records))
-    rows: list[list[object]] = [[*flat[0]], *([*each.values()] for each in flat)]
-    for row in rows:
-        print_line(csv_line(row))
-
-
-def _json(table: _Table) -> None:
-    for record in table.records:
-        print_line(json.dumps(record))
+    if form == "json":
+        return map(json.dumps, table.records)
+    if form == "csv":
+        flat = list(map(_flat, table.records))
+        return map(csv_line, (flat[0], *(each.values() for each in flat)))
+    return {"markdown": markdown_lines, "latex": latex_lines}[form](table.headings, table.rows, table.left)
 
 
 def _flat(record: dict[str, Any]) -> dict[str, object]:
@@ -179,12 +156,3 @@ def _of(part: str, whole: int | None) -> str:
 def _right(right: int, labelled: int) -> str:
     """A count, and its share rounded down."""
     return f"{right} of {labelled} ({1000 * right // labelled / 10:.1f} %)" if labelled else "-"
-
-
-printers: dict[str, Callable[[_Table], None]] = {
-    "text": _text,
-    "csv": _csv,
-    "markdown": _markdown,
-    "latex": _latex,
-    "json": _json,
-}

@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, verbose
+from verale.cli.shared import certificate_files, head_option, latents_option, verbose
 from verale.errors import InputError, UsageError
 
 __all__ = ["command"]
@@ -19,13 +19,8 @@ __all__ = ["command"]
 
 @click.command(name="theorem", short_help="Write certificates as theorems of Rocq.")
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
-@click.option("--head", metavar="H", type=click.Path(), help="The head file; by default DIR/head.safetensors.")
-@click.option(
-    "--latents",
-    metavar="Z",
-    type=click.Path(),
-    help="The images' latents; by default DIR/latents.safetensors. Without them no instance is stated.",
-)
+@head_option
+@latents_option
 @click.option("--no-instance", is_flag=True, help="State entailment alone, also where there are latents.")
 @click.option(
     "--limit",
