@@ -1,81 +1,73 @@
 """A small run of `verale.soundness.random_heads`: both kernels prove every certificate of random heads.
 
-Many more heads: `verale soundness --only emitted --long`, and `python -m benchmarks.emitted` with tolerances.
+Many more heads: `verale soundness --only emitted --long`, and `python -m benchmarks.emitted`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
-from verale.head import Geometry, Pooling, Readout, Similarity
+from verale.head import Geometry, Head, Pooling, Readout, Similarity, load_latents
 from verale.search.options import LEAST_TOLERANCE
-from verale.soundness.random_heads import audit, emitted_of, random_case, random_tolerance, searches
+from verale.soundness.combinations import TOLERANCES, Draw, draws, searches
+from verale.soundness.random_heads import audit, emitted_of
 
-LONG = (2, 3, 6, 8, 9, 10, 11)  # 3 and 8 take longer than all others together
+FILES = Path(__file__).parents[1] / "fixtures" / "wide"
+WIDE = {"6": 0.3, "27": 0.01, "52": 0.1}
+"""Heads and tolerances at which the checker did not prove what was emitted: cosines under `hypersphere`, and the
+minimality of `assignment` (27)."""
+LARGER = (LEAST_TOLERANCE, 0.3)
+"""Tolerances below and above those of draws."""
 
 
-@pytest.mark.parametrize("seed", [pytest.param(n, marks=[pytest.mark.long] * (n in LONG)) for n in range(12)])
-def test_what_is_emitted_is_proved(seed):
+NUMBERS = (*range(48), 141)
+"""The draws that are tried; the last one has the only head that has `assignment`."""
+
+
+def drawn(numbers: Iterable[int]) -> list[Draw]:
+    return [each for _, each in draws(numbers, images=2)]
+
+
+GROUPS = [NUMBERS[start : start + 4] for start in range(0, len(NUMBERS), 4)]
+"""The classes of some images tie, and then nothing is emitted; of four heads some is."""
+
+
+@pytest.mark.parametrize("group", [pytest.param(g, marks=[pytest.mark.long] * (11 < g[0] < 48)) for g in GROUPS])
+def test_what_is_emitted_is_proved(group):
     counts: Counter[str] = Counter()
-    assert audit(*random_case(seed), "both", counts) == []
+    for each in drawn(group):
+        assert audit(each.head, each.latents, "both", counts, tolerance=each.tolerance) == []
     assert emitted_of(counts) > 0
 
 
-WIDE = ((6, 0.3), (27, 0.01), (52, 0.1))
-"""Cases and tolerances at which the checker did not prove what was emitted: cosines under `hypersphere`, and the
-minimality of `assignment` (27)."""
+@pytest.mark.parametrize("number", [pytest.param(n, marks=[pytest.mark.long] * (n > 1)) for n in range(16)])
+def test_what_is_emitted_within_other_tolerances_is_proved(number):
+    for each in drawn([100 + number]):
+        assert audit(each.head, each.latents, "both", Counter(), tolerance=LARGER[number % 2]) == []
 
 
-def parts(seed: int) -> set[object]:
-    """What the head of a case is made of, and how it is explained."""
-    head, _ = random_case(seed)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (n == "6")) for n in WIDE])
+def test_what_once_was_not_proved_is_proved(name):
+    counts: Counter[str] = Counter()
+    head, latents = Head.load(FILES / f"{name}.head.safetensors"), load_latents(FILES / f"{name}.latents.safetensors")
+    assert audit(head, latents, "both", counts, tolerance=WIDE[name]) == []
+    assert emitted_of(counts) > 0
+
+
+def parts(each: Draw) -> set[object]:
+    """What the head of a draw is made of, and how it is explained."""
+    head = each.head
     return {*(type(part) for part in (head.geometry, head.similarity, head.pooling, head.readout)), *searches(head)}
 
 
-def seeds_of_every_part(seeds: range) -> list[int]:
-    """The seeds that have a part, or a paradigm and order, which no earlier one has."""
-    had: set[object] = set()
-    chosen = []
-    for seed in seeds:
-        if parts(seed) - had:
-            chosen.append(seed)
-            had |= parts(seed)
-    return chosen
-
-
-CHOSEN = seeds_of_every_part(range(12, 100))
-TOLERANCES = (LEAST_TOLERANCE, 0.001, 0.01, 0.1, 0.3)
-"""Each seed is tried within two of these, each of these with six seeds."""
-
-
-@pytest.mark.parametrize(
-    ("seed", "tolerance"),
-    [pytest.param(*case, marks=[pytest.mark.long] * (case == WIDE[0])) for case in WIDE]  # 52 has its geometry
-    + [
-        pytest.param(seed, tolerance, marks=pytest.mark.long)
-        for number, seed in enumerate(CHOSEN)
-        for tolerance in (TOLERANCES[number % 5], TOLERANCES[(number + 2) % 5])
-        if (seed, tolerance) not in WIDE
-    ],
-)
-def test_what_is_emitted_within_a_tolerance_is_proved(seed, tolerance):
-    counts: Counter[str] = Counter()
-    assert audit(*random_case(seed), "both", counts, tolerance=tolerance) == []
-    assert emitted_of(counts) > 0 or (seed, tolerance) not in WIDE
-
-
-def test_the_heads_within_a_tolerance_have_every_part() -> None:
-    had = set().union(*map(parts, CHOSEN))
+def test_a_few_draws_have_every_part_and_tolerance() -> None:
+    few = drawn(NUMBERS)
+    had = set().union(*map(parts, few))
     assert {*Geometry.__subclasses__(), *Similarity.__subclasses__(), *Pooling.__subclasses__()} <= had
     assert set(Readout.__subclasses__()) <= had
-    assert set().union(*map(parts, range(200))) <= had
-    assert len(CHOSEN) < 20
-
-
-def test_half_of_the_cases_have_a_tolerance():
-    drawn = [random_tolerance(seed) for seed in range(200)]
-    assert 60 < sum(tolerance == 0 for tolerance in drawn) < 140
-    assert all(tolerance == 0 or LEAST_TOLERANCE <= tolerance <= 1 for tolerance in drawn)
-    assert any(0 < tolerance < 1e-6 for tolerance in drawn) and any(tolerance > 0.1 for tolerance in drawn)
+    assert set().union(*map(parts, drawn(range(200)))) <= had
+    assert {each.tolerance for each in few} == set(TOLERANCES)

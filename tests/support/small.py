@@ -29,7 +29,7 @@ from verale.head import (
     TopMeanPooling,
 )
 from verale.rounding import Enclosure
-from verale.soundness.random_heads import random_mask, random_tree
+from verale.soundness.combinations import random_mask, random_tree
 
 GEOMETRIES = ("euclidean", "scaled", "cosine", "softmax")
 FOCAL = (

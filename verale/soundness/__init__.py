@@ -4,8 +4,8 @@
 
 - `lemmas`: the lemmas of `proofs`, by Z3.
 - `properties`: properties of certificates and of the checker, by hypothesis.
-- `random_heads`: random heads, explained and audited.
-- `combinations`: random heads of every combination of parts, in turn (`python -m benchmarks.emitted`).
+- `combinations`: random heads of every combination of parts, in turn; `random_heads` explains and audits them
+  (`python -m benchmarks.emitted`).
 - `slack`: latents that satisfy a certificate and bring a rival as near as they can; `attacked` applies it to the
   certificates of `targets`, and to those of `tight`, whose margins are attained.
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.

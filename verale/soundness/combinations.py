@@ -7,7 +7,7 @@ of the explanations. `CYCLE` draws of a combination have each of these with each
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -27,6 +27,7 @@ from verale.head import (
     Head,
     Identity,
     InnerProduct,
+    Linear,
     LogRatio,
     MaskedMaxPooling,
     Maximum,
@@ -37,18 +38,33 @@ from verale.head import (
     Rectified,
     Similarity,
     Softmax,
+    SoftTree,
     Threshold,
     TopMeanPooling,
 )
-from verale.soundness.random_heads import random_mask, random_tree, searches
+from verale.paradigms import ORDERS, PARADIGMS, paradigms_of
 
-__all__ = ["COMBINATIONS", "CYCLE", "TOLERANCES", "Combination", "Draw", "draw", "searches"]
+__all__ = [
+    "COMBINATIONS",
+    "CYCLE",
+    "TOLERANCES",
+    "Combination",
+    "Draw",
+    "draw",
+    "draws",
+    "random_mask",
+    "random_tree",
+    "searches",
+]
 
 TOLERANCES = (0.0, 0.001, 0.01, 0.1)
 """The tolerances of explanations that are tried, in the units of the observable."""
 
 _VARIED = 4
 """With and without a bias, with and without the similarity's own tensor."""
+
+_STEP = 31
+"""Draws by number go on by so many combinations, so that a few have most parts; prime to the number of all."""
 
 CYCLE = len(TOLERANCES) * _VARIED
 """So many draws of a combination in a row have every tolerance with and without each optional tensor."""
@@ -136,6 +152,13 @@ def draw(combination: Combination, number: int, images: int, small: bool = False
     return Draw(head, _latents(head, images, patches, size, generator), tolerance)
 
 
+def draws(numbers: Iterable[int], images: int) -> Iterator[tuple[str, Draw]]:
+    """The draws with these numbers, each with its name, of combinations in turn."""
+    for number in numbers:
+        combination = COMBINATIONS[_STEP * number % len(COMBINATIONS)]
+        yield f"{combination}, draw {number}", draw(combination, number + number // len(COMBINATIONS), images)
+
+
 def _head(
     combination: Combination,
     classes: int,
@@ -195,6 +218,27 @@ def _head(
     return head
 
 
+def random_mask(count: int, columns: int, generator: torch.Generator) -> MaskedMaxPooling:
+    """A mask of that many prototypes: each looks at one column at least."""
+    mask = torch.rand(count, columns, generator=generator) < 0.4
+    mask[torch.arange(count), torch.randint(columns, (count,), generator=generator)] = True
+    return MaskedMaxPooling(mask)
+
+
+def random_tree(nodes: int, classes: int, generator: torch.Generator) -> tuple[SoftTree, Tensor]:
+    """A tree of that many prototypes, unbalanced, and the classes' shares in its leaves (C, P + 1)."""
+    absent, present = [-1] * nodes, [-1] * nodes
+    free = [(0, False), (0, True)]
+    for node in range(1, nodes):
+        parent, side = free.pop(int(torch.randint(len(free), (), generator=generator)))
+        (present if side else absent)[parent] = node
+        free += [(node, False), (node, True)]
+    for leaf, (parent, side) in enumerate(free):
+        (present if side else absent)[parent] = -1 - leaf
+    shares = torch.softmax(4 * torch.randn(classes, nodes + 1, generator=generator, dtype=torch.float64), 0)
+    return SoftTree(tuple(absent), tuple(present)), shares
+
+
 def _points(count: int, depth: int, kind: int, generator: torch.Generator) -> Tensor:
     """Prototypes (P, D) in [0, 1]: in general position, with duplicates, nearly equal, or on a line."""
     points = torch.rand(count, depth, generator=generator) * 0.98 + 0.01
@@ -217,6 +261,20 @@ def _latents(head: Head, images: int, patches: int, size: float, generator: torc
     patch = torch.randint(patches, (images,), generator=generator)
     latents[torch.arange(images), patch] = torch.lerp(latents[torch.arange(images), patch], near.clamp(0, 1), share)
     return latents * size
+
+
+def searches(head: Head) -> list[tuple[str, str]]:
+    """Every paradigm that is defined for the head and images of many patches, with every order that it has
+    (certificates/v1.md, "Paradigms")."""
+    pools_max = head.pooling == MaxPooling()
+    assigns = head.similarity == Identity() and pools_max
+    mixes = isinstance(head.readout, Linear) and pools_max and not isinstance(head.similarity, Quadratic)
+    return [
+        (name, order)
+        for name in paradigms_of(head.geometry.kind, patches=2)
+        if (name != "assignment" or assigns) and (name != "mixed" or mixes)
+        for order in (ORDERS if PARADIGMS[name].spatial else ORDERS[:1])
+    ]
 
 
 COMBINATIONS: tuple[Combination, ...] = tuple(_combinations())

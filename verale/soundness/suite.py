@@ -81,15 +81,16 @@ def _properties(long: bool, seed: int) -> Outcome:
 def _emitted(long: bool, seed: int) -> Outcome:
     import torch
 
-    from verale.soundness.random_heads import audit, emitted_of, random_case
+    from verale.soundness.combinations import draws
+    from verale.soundness.random_heads import audit, emitted_of
 
     torch.set_num_threads(1)
     counts: Counter[str] = Counter()
     heads = 400 if long else 20
     wrong = tuple(
-        f"head {number}, {line}"
-        for number in range(heads * seed, heads * (seed + 1))
-        for line in audit(*random_case(number), "arb", counts, judged_one_in=5)
+        f"{name}, {line}"
+        for name, drawn in draws(range(heads * seed, heads * (seed + 1)), images=6)
+        for line in audit(drawn.head, drawn.latents, "arb", counts, 5, drawn.tolerance)
     )
     return (
         emitted_of(counts),

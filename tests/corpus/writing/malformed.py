@@ -9,9 +9,10 @@ from typing import Any
 
 from corpus.writing.malformed_heads import ABSENT, malformed_heads, malformed_latents
 from corpus.writing.malformed_steps import malformed_paradigms, malformed_twice
+from corpus.writing.reject.heads import tensor_times
 
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.editing import described, joined, split, tensor_times
+from verale.soundness.corpus.editing import described, joined, split
 from verale.soundness.independent import files
 
 Change = Callable[[dict[str, Any]], object]

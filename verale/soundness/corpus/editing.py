@@ -31,15 +31,6 @@ def described(head: bytes, change: Callable[[Document], None]) -> bytes:
     return joined(header, body)
 
 
-def epsilon_times(head: bytes, part: str, factor: float) -> bytes:
-    """A head with the epsilon of a part multiplied."""
-
-    def change(description: Document) -> None:
-        description[part]["epsilon"] = (factor * float.fromhex(description[part]["epsilon"])).hex()
-
-    return described(head, change)
-
-
 def entries(head: bytes, name: str) -> tuple[list[float], Callable[[list[float]], bytes]]:
     """The entries of a tensor of binary64, and a function from other entries to the head with them."""
     header, body = split(head)
@@ -50,9 +41,3 @@ def entries(head: bytes, name: str) -> tuple[list[float], Callable[[list[float]]
         return joined(header, body[:begin] + struct.pack(code, *values) + body[end:])
 
     return list(struct.unpack(code, body[begin:end])), rebuilt
-
-
-def tensor_times(head: bytes, name: str, factor: float) -> bytes:
-    """A head with the entries of a tensor multiplied."""
-    values, rebuilt = entries(head, name)
-    return rebuilt([factor * value for value in values])

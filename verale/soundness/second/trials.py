@@ -81,13 +81,12 @@ def _untrue(judge: Judge, mutant: Mutant) -> str | None:
 
 
 def of_random_heads(checker: SecondChecker, numbers: Iterable[int], auditor: Any = Auditor) -> Agreement:
-    """Certificates that verale emits of random heads, with a tolerance for one in two heads."""
-    from verale.soundness.random_heads import random_case, random_tolerance
+    """Certificates that verale emits of random heads, with a tolerance for three in four heads."""
+    from verale.soundness.combinations import draws
 
     agreement = Agreement()
-    for number in numbers:
-        head, latents = random_case(number)
-        for case in _emitted(f"head {number}", head, latents, random_tolerance(number)):
+    for name, drawn in draws(numbers, images=6):
+        for case in _emitted(name, drawn.head, drawn.latents, drawn.tolerance):
             agreement.add(case.name, compared(checker, case, auditor))
     return agreement
 
@@ -111,7 +110,7 @@ def _emitted(name: str, head: Any, latents: Any, tolerance: float, orders: tuple
     from verale.certificate import Certificate
     from verale.head import as_patches
     from verale.search.explain import explain
-    from verale.soundness.random_heads import searches
+    from verale.soundness.combinations import searches
 
     flat = as_patches(latents)
     head_file, latents_file = head.to_bytes(), safetensors.torch.save({"latents": flat.contiguous()})

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from corpus.writing.reject.building import case
 
 from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.editing import described, entries, epsilon_times, tensor_times
+from verale.soundness.corpus.editing import described, entries
+from verale.soundness.independent.readers import Document
 
 
 def of_heads(cases: dict[str, Case]) -> Iterator[Case]:
     """A number of the head changed: under the certificate as it was, and under one with the changed head's digest."""
     changes: list[tuple[str, str, str, Callable[[bytes], bytes]]] = [
-        ("projection-euclidean", "epsilon", "margin", lambda head: epsilon_times(head, "similarity", 1.25)),
-        ("projection-cosine", "epsilon", "instance", lambda head: epsilon_times(head, "geometry", 2.0)),
+        ("projection-euclidean", "epsilon", "margin", lambda head: _epsilon_times(head, "similarity", 1.25)),
+        ("projection-cosine", "epsilon", "instance", lambda head: _epsilon_times(head, "geometry", 2.0)),
         ("projection-euclidean", "weight", "margin", lambda head: tensor_times(head, "weight", 0.875)),
         ("simplex-softmax", "bias", "margin", _biases),
         ("projection-euclidean-exponential-scaled", "scale", "entailment", _scales),
@@ -49,3 +50,18 @@ def _scales(head: bytes) -> bytes:
 def _biases(head: bytes) -> bytes:
     values, rebuilt = entries(head, "bias")
     return rebuilt([value + i / 64 for i, value in enumerate(values)])
+
+
+def _epsilon_times(head: bytes, part: str, factor: float) -> bytes:
+    """A head with the epsilon of a part multiplied."""
+
+    def change(description: Document) -> None:
+        description[part]["epsilon"] = (factor * float.fromhex(description[part]["epsilon"])).hex()
+
+    return described(head, change)
+
+
+def tensor_times(head: bytes, name: str, factor: float) -> bytes:
+    """A head with the entries of a tensor multiplied."""
+    values, rebuilt = entries(head, name)
+    return rebuilt([factor * value for value in values])
