@@ -154,7 +154,7 @@ report/compact.py _drawn: a figure says PROVED of anything
     f'{item.verdict}: class {predicted}' => f'PROVED: class {predicted}'
     unit/report/test_compact.py::test_what_is_not_audited_is_not_called_proved[top_k]
 report/notebook.py _of_object: a notebook says PROVED of anything
-    verdict.status.value.replace('_', ' ') => 'PROVED'
+    status.replace('_', ' ') => 'PROVED'
     unit/certificate/test_notebook.py::test_with_head_and_latents_it_is_audited_now
 report/shown.py Shown.claim: what is claimed is called proved
     said.get(self.status, 'Claimed, and not proved') => 'Proved'

@@ -19,6 +19,7 @@ __all__ = [
     "between",
     "caveat",
     "claim",
+    "class_name",
     "enumerated",
     "lower_end",
     "others",
@@ -131,6 +132,12 @@ def lower_end(value: float | Fraction) -> str:
     see `upper_end`."""
     after = nextafter(float(value), inf)
     return next(text for text, number in _shorter_first(value, ROUND_CEILING) if number < after)
+
+
+def class_name(number: int, names: Sequence[str] | None, longest: int | None = None) -> str:
+    """A class for people: its name, where it has one, cut to so many characters; otherwise its number."""
+    name = names[number] if names is not None and number < len(names) else str(number)
+    return name if longest is None or len(name) <= longest else f"{name[: longest - 3]}..."
 
 
 def below(value: float | Fraction, digits: int = 6) -> str:

@@ -61,6 +61,11 @@ def digest(patches: Tensor) -> str:
     return hashlib.sha256(f"verale.latents.v1 {count} {depth}\n".encode() + values.tobytes()).hexdigest()
 
 
+def image_digests(latents: Tensor) -> list[str]:
+    """The digest of each image of latents (N, D, H, W) or (N, L, D). Raises LatentsError."""
+    return [digest(as_patches(image[None])[0]) for image in latents]
+
+
 def digest_of_all(images: Tensor) -> str:
     """SHA-256 (hex) of the digests of images (N, L, D)."""
     return hashlib.sha256("".join(map(digest, images)).encode()).hexdigest()

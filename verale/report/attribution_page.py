@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from verale.certificate.words import NOT_PROVED, below
 from verale.report.grid import grid_of_image
-from verale.report.page_check import csp_digest
-from verale.report.templates import joined, percent, template
-from verale.version import __version__
+from verale.report.templates import percent, rendered
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -62,15 +59,12 @@ def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -
         head: its head.
         pictures: of prototypes, by number, as data URIs.
     """
-    style = joined(_STYLES)
     bars = {kind: [_bar(each, found, pictures) for each in found.of(kind)] for kind in ("prototype", "patch")}
     clauses = [_bar(each, found, {}) for kind in ("ceiling", "floor") for each in found.of(kind)]
     sizes = sorted(each.size for each in found.explanations)
-    text = template("attribution.html").render(
-        version=__version__,
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        style=style,
-        style_digest=csp_digest(style.encode()),
+    return rendered(
+        "attribution.html",
+        _STYLES,
         found=found,
         total=len(found.explanations),
         proved=sum(each.status == "PROVED" for each in found.explanations),
@@ -87,7 +81,6 @@ def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -
         margins=[below(each.margin, 3) for each in found.explanations],
         not_proved=NOT_PROVED,
     )
-    return text.encode("utf-8", "replace")
 
 
 def _bar(each: Share, found: Attribution, pictures: dict[int, str]) -> _Bar:

@@ -13,7 +13,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.reach import Bounded, bounded
-from verale.certificate.words import below, caveat, claim, subjects
+from verale.certificate.words import below, caveat, claim, class_name, subjects
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
 from verale.errors import InputError
@@ -37,8 +37,8 @@ __all__ = [
     "Collection",
     "Item",
     "collect",
-    "indices_by_digest",
     "item_beside",
+    "own_latents",
     "read_item",
 ]
 
@@ -210,11 +210,7 @@ class Collection:
 
     def name_of(self, predicted: int | None) -> str:
         """A class for people: its name, or its number where it has none."""
-        if predicted is None:
-            return ""
-        named = self.classes is not None and predicted < len(self.classes)
-        name = self.classes[predicted] if self.classes is not None and named else str(predicted)
-        return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+        return "" if predicted is None else class_name(predicted, self.classes, _LONGEST_NAME)
 
     def with_records(self, record_of: Callable[[Item], Mapping[str, Any] | None], audited: str) -> Collection:
         """The same collection with verdicts."""
@@ -303,16 +299,16 @@ def read_item(item: Item) -> tuple[bytes, Certificate]:
     return data, read_certificate(data)
 
 
-def indices_by_digest(latents: Tensor) -> dict[str, int]:
-    """The index of every image by the digest of its latents, the first where several are equal. Raises LatentsError."""
-    return {digest: index for index, digest in reversed(list(enumerate(_digests(latents))))}
+def own_latents(certificate: Certificate, latents: Tensor) -> Tensor:
+    """The latents (1, ...) of a certificate's image. Raises LatentsError: it is not among these (N, ...)."""
+    from verale.errors import LatentsError
+    from verale.head import image_digests
 
-
-def _digests(latents: Tensor) -> list[str]:
-    """The digest of every image. Raises LatentsError."""
-    from verale.head import as_patches, digest
-
-    return [digest(as_patches(image[None])[0]) for image in latents]
+    digests = image_digests(latents)
+    if certificate.latents not in digests:
+        raise LatentsError("the certificate's image is not among these latents: give those it was computed from")
+    index = digests.index(certificate.latents)
+    return latents[index : index + 1]
 
 
 def _text_or_none(path: str | Path | None) -> str | None:
@@ -322,11 +318,11 @@ def _text_or_none(path: str | Path | None) -> str | None:
 def _load_latents(path: Path) -> tuple[Tensor, list[str]]:
     """The latents of a file, and the digest of every image. Raises InputError."""
     from verale.errors import LatentsError
-    from verale.head import load_latents
+    from verale.head import image_digests, load_latents
 
     latents = load_latents(path)
     try:
-        return latents, _digests(latents)
+        return latents, image_digests(latents)
     except LatentsError as error:
         raise InputError(path, str(error)) from error
 

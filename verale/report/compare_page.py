@@ -5,19 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 
 from verale.errors import InputError
 from verale.report.images import OUTSIDE, Matcher
-from verale.report.page_check import csp_digest
-from verale.report.templates import joined, percent, template
+from verale.report.templates import percent, rendered
 from verale.report.thumbnails import Thumbnails, window_of
 from verale.runs.compare import RunComparison
 from verale.runs.compared import ComparedImage, Counts
 from verale.runs.compared_words import about_sides, class_of, held, matched, sentences, two
-from verale.version import __version__
 
 __all__ = ["page"]
 
@@ -67,14 +64,11 @@ def page(
         listed: the images that are listed.
         allow: folders of which images may be shown that `source.json` names, beside the run's own.
     """
-    style = joined(_STYLES)
     shown = listed[:_MOST]
     pictures = _pictures(comparison, shown, allow)
-    text = template("compare.html").render(
-        version=__version__,
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        style=style,
-        style_digest=csp_digest(style.encode()),
+    return rendered(
+        "compare.html",
+        _STYLES,
         runs=[("A", comparison.a), ("B", comparison.b)],
         matched=matched(comparison),
         sentences=sentences(comparison, counts),
@@ -89,7 +83,6 @@ def page(
         images=counts.images,
         changed=counts.changed,
     )
-    return text.encode("utf-8", "replace")
 
 
 def _outcomes(comparison: RunComparison, counts: Counts) -> list[tuple[str, str]]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from verale.checker.head_file import read_head
 from verale.checker.safetensors_reader import read_tensors
 
-__all__ = ["HeadFacts"]
+__all__ = ["OBSERVABLES", "HeadFacts"]
 
-_OBSERVABLES = {
+OBSERVABLES = {
     "euclidean": "squared distance",
     "cosine": "cosine",
     "rooted_cosine": "cosine",
@@ -47,5 +47,5 @@ class HeadFacts:
             hashlib.sha256(data).hexdigest(),
             None if labels is None else tuple(labels),
             head.count,
-            _OBSERVABLES[head.geometry],
+            OBSERVABLES[head.geometry],
         )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from verale.certificate.words import caveat
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
-from verale.errors import CertificateError, InputError, LatentsError
+from verale.errors import CertificateError, InputError
 from verale.files import read
 from verale.report.facts import HeadFacts
 from verale.report.shown import OWN_NAMES, Shown
@@ -160,15 +160,10 @@ def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str]
         telling = Telling.of(data, facts, classes)
     except CheckerError as error:
         raise CertificateError(f"cannot be shown: {error}") from error
-    digests = {"certificate": hashlib.sha256(data).hexdigest(), "head that it names": telling.head}
-    if telling.latents is not None:
-        digests["latents that it names"] = telling.latents
-    digests |= telling.of_picture
     if verdict is None:
-        return Shown(telling, digests=digests)
-    return Shown(
-        telling, verdict.status.value.replace("_", " "), caveat(verdict.status.value, verdict.claims), digests=digests
-    )
+        return Shown(telling, digests=telling.digests)
+    status = verdict.status.value
+    return Shown(telling, status.replace("_", " "), caveat(status, verdict.claims), digests=telling.digests)
 
 
 def _drawn(data: bytes, head: Any, latents: Any, pixels: Any) -> bytes:
@@ -177,7 +172,7 @@ def _drawn(data: bytes, head: Any, latents: Any, pixels: Any) -> bytes:
 
     from verale.checker.certificate import read_certificate
     from verale.head import Head, load_latents
-    from verale.report.collect import indices_by_digest
+    from verale.report.collect import own_latents
     from verale.report.estimates import estimates_of
     from verale.report.grid import grid_of_image
     from verale.report.outlined import marks_of, outline
@@ -185,12 +180,7 @@ def _drawn(data: bytes, head: Any, latents: Any, pixels: Any) -> bytes:
     given = read_certificate(data)
     head = Head.load(head) if is_path(head) else head
     latents = load_latents(latents) if is_path(latents) else latents
-    own = None
-    if latents is not None:
-        index = indices_by_digest(latents).get(given.latents or "")
-        if index is None:
-            raise LatentsError("the certificate's image is not among these latents: give those it was computed from")
-        own = latents[index : index + 1]
+    own = None if latents is None else own_latents(given, latents)
     count = head.size if head is not None and head.digest == given.head else None
     figure = Figure(figsize=(_INCHES, _INCHES), dpi=110)
     axes = figure.add_axes((0, 0, 1, 1))

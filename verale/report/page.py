@@ -6,7 +6,6 @@ import json
 import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +13,20 @@ from verale.certificate.words import NOT_PROVED, NOT_PROVED_OF_PICTURES
 from verale.errors import InputError
 from verale.report import vocabulary
 from verale.report.collect import Collection
+from verale.report.facts import OBSERVABLES
 from verale.report.grid import Grid, fields_of_grid, grid_of_image
 from verale.report.images import BY_ORDER
 from verale.report.page_check import Checking, csp_digest
 from verale.report.page_detail import Details
 from verale.report.page_list import columns_of, runs_of, with_pictures
 from verale.report.page_overview import overview
-from verale.report.templates import joined, template
+from verale.report.templates import joined, rendered
 from verale.report.thumbnails import Thumbnails, Window, window_of
 from verale.version import __version__
 
 __all__ = ["Limits", "page"]
 
-_STYLES = ("page.css",)
 _SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "reasons.js", "detail.js", "check.js", "start.js")
-_OBSERVABLES = {
-    "Euclidean": "Squared distance",
-    "Cosine": "Cosine",
-    "InnerProduct": "Inner product",
-    "Softmax": "Softmax mass",
-}
 _FRAME = 80
 """About the bytes around each certificate."""
 _PICTURED = 40
@@ -116,18 +109,16 @@ def page(
         "whole": fields is not None and fields.whole,
         "check": None if checking is None else checking.facts,
     }
-    style, script = joined(_STYLES), joined(_SCRIPTS)
-    scripts = [_csp_digest(script), *([] if checking is None else [checking.csp_digest])]
-    text = template("page.html").render(
+    script = joined(_SCRIPTS)
+    scripts = [csp_digest(script.encode()), *([] if checking is None else [checking.csp_digest])]
+    return rendered(
+        "page.html",
+        ("page.css",),
         title=title,
         prototypes=vocabulary.of_prototypes(collection),
         squares=vocabulary.of_squares(fields),
         pictures=bool(collection.pictures),
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        version=__version__,
-        style=style,
         script=script,
-        style_digest=_csp_digest(style),
         script_digests=scripts,
         data=data,
         details=zip(details, images, strict=True),
@@ -139,16 +130,11 @@ def page(
         own_names=_names_are_own(collection),
         **overview(collection),
     )
-    return text.encode("utf-8", "replace")
 
 
 def _names_are_own(collection: Collection) -> bool:
     """Whether the classes have names that the head lacks: whoever wrote `source.json` chose them."""
     return collection.classes is not None and (collection.head is None or collection.head.labels is None)
-
-
-def _csp_digest(text: str) -> str:
-    return csp_digest(text.encode())
 
 
 def _head(collection: Collection) -> dict[str, Any] | None:
@@ -165,7 +151,7 @@ def _head(collection: Collection) -> dict[str, Any] | None:
 
 def _observable(collection: Collection) -> str:
     """What comparing a patch with a prototype gives."""
-    return "Comparison" if collection.head is None else _OBSERVABLES[type(collection.head.geometry).__name__]
+    return "Comparison" if collection.head is None else OBSERVABLES[collection.head.geometry.kind].capitalize()
 
 
 def _common_grid(collection: Collection) -> Grid | None:

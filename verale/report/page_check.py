@@ -64,11 +64,7 @@ class SeenInPage:
         except (CheckerError, OSError) as error:
             raise InputError(folder, f"holds a network and pictures that cannot be used: {error}") from error
         text = b"network " + network_text(network)
-        if len(text) > LARGEST_HEAD:
-            notes.append(
-                f"The page cannot prove again from pictures (--check): the network takes {len(text) / 2**20:.3g} MiB of"
-                f" text, and {LARGEST_HEAD / 2**20:.3g} MiB fit."
-            )
+        if not _fits(text, "from pictures (--check): the network", notes):
             return None
         return cls(network.shape, deflated(text), network.sha256, pictures)
 
@@ -120,11 +116,7 @@ class Checking:
         if head.sha256 != digest:
             raise InputError(path, "changed while the report was written: run the command again")
         text = b"head " + head_text(head)
-        if len(text) > LARGEST_HEAD:
-            notes.append(
-                f"The page cannot prove again (--check): the head takes {len(text) / 2**20:.3g} MiB of text, and"
-                f" {LARGEST_HEAD / 2**20:.3g} MiB fit."
-            )
+        if not _fits(text, "(--check): the head", notes):
             return None
         script = SCRIPT.read_bytes()
         latents = None if collection.latents_path is None else _read_latents(collection.latents_path, head)
@@ -174,6 +166,14 @@ class Checking:
         if image is None:
             return b"", "the report was written without the image's latents"
         return b"instance %b %b" % (text, image_text(image)), ""
+
+
+def _fits(text: bytes, what: str, notes: list[str]) -> bool:
+    """Whether a page can hold what its checker reads; otherwise a note says so."""
+    if len(text) > LARGEST_HEAD:
+        sizes = f"{len(text) / 2**20:.3g} MiB of text, and {LARGEST_HEAD / 2**20:.3g} MiB fit"
+        notes.append(f"The page cannot prove again {what} takes {sizes}.")
+    return len(text) <= LARGEST_HEAD
 
 
 def deflated(data: bytes) -> str:

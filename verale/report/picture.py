@@ -13,12 +13,12 @@ from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.figure import Figure
 
 from verale.certificate import Certificate
-from verale.certificate.words import NOT_PROVED, below, caveat
+from verale.certificate.words import NOT_PROVED, below, caveat, class_name
 from verale.checker import Verdict
 from verale.checker import certificate as checked
 from verale.checker.verdict import printable
-from verale.errors import InputError, LatentsError
-from verale.report.collect import CertificateSummary, Collection, indices_by_digest, read_item
+from verale.errors import InputError
+from verale.report.collect import CertificateSummary, Collection, own_latents, read_item
 from verale.report.estimates import Estimates, estimates_of, estimates_of_item
 from verale.report.grid import Grid, fields_of_grid, grid_of_image
 from verale.report.outlined import MOST, marks_of, marks_of_item, outline, pixels_of, pixels_of_item, stated_prototypes
@@ -83,12 +83,7 @@ def plot(
     """
     data = certificate.to_bytes()
     given = checked.read_certificate(data)
-    own = None
-    if latents is not None:
-        index = indices_by_digest(latents).get(given.latents or "")
-        if index is None:
-            raise LatentsError("the certificate's image is not among these latents: give those it was computed from")
-        own = latents[index : index + 1]
+    own = None if latents is None else own_latents(given, latents)
     names = (head.labels if head is not None else None) or classes
     status = "NOT AUDITED"
     if verdict is not None:
@@ -161,7 +156,7 @@ def _draw(
     left, right = top.subplots(1, 2, width_ratios=[1, 1.3])
     left.set_title(outline(left, certificate, pixels, grid, marks, fields), fontsize=8)
     _margins(right, certificate, classes, estimates)
-    predicted = _name(certificate.predicted, classes)
+    predicted = printable(class_name(certificate.predicted, classes))
     heading = f"{status}: class {predicted}" + (f" ({name})" if name else "")
     claim = CertificateSummary.of(certificate).claim(predicted)
     # Lines are wrapped here, since matplotlib reads mathematics in those that it wraps itself.
@@ -172,10 +167,6 @@ def _draw(
         listing.text(x, 1, "\n".join(lines), fontsize=6, family="monospace", va="top", parse_math=False)
     figure.supxlabel(NOT_PROVED, fontsize=6)
     return figure
-
-
-def _name(index: int, classes: tuple[str, ...] | None) -> str:
-    return printable(classes[index]) if classes is not None and index < len(classes) else str(index)
 
 
 def _shortened(name: str) -> str:
@@ -202,7 +193,9 @@ def _margins(
                 edgecolor=_BAR,
                 linestyle="--",
             )
-    named = [f"{_shortened(_name(rival, classes))}\nat least {below(margin, 4)}" for margin, rival in shown]
+    named = [
+        f"{_shortened(printable(class_name(rival, classes)))}\nat least {below(margin, 4)}" for margin, rival in shown
+    ]
     axes.set_yticks(range(len(shown)), named, fontsize=7, parse_math=False)
     axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)

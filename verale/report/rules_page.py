@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
 from verale.certificate.words import NOT_PROVED, below
 from verale.report.images import prototype_pictures
-from verale.report.page_check import csp_digest
-from verale.report.templates import joined, percent, template
+from verale.report.templates import percent, rendered
 from verale.report.thumbnails import Window, thumbnail
 from verale.rules.words import bounds_in_words
-from verale.version import __version__
 
 if TYPE_CHECKING:
     from verale.runs.rules import Rule, RuleList, RuleSet
@@ -53,14 +50,11 @@ def page(rules: RuleList, pictures: dict[int, str]) -> bytes:
     Args:
         pictures: of prototypes, by number, as data URIs.
     """
-    style = joined(_STYLES)
     shown = [_shown(rule, each, pictures, rules) for rule, each in zip(rules.rules, rules.certificates, strict=True)]
     sets = [("Fitted to", rules.fitted), *([] if rules.held_out is None else [("Held out", rules.held_out)])]
-    text = template("rules.html").render(
-        version=__version__,
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        style=style,
-        style_digest=csp_digest(style.encode()),
+    return rendered(
+        "rules.html",
+        _STYLES,
         rules=shown,
         proved=sum(rule.status == "PROVED" for rule in rules.rules),
         list=rules,
@@ -68,7 +62,6 @@ def page(rules: RuleList, pictures: dict[int, str]) -> bytes:
         labelled=rules.fitted.correct is not None,
         not_proved=NOT_PROVED,
     )
-    return text.encode("utf-8", "replace")
 
 
 def _shown(rule: Rule, certificate: Certificate, pictures: dict[int, str], rules: RuleList) -> _Shown:

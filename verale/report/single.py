@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from os.path import lexists
 from pathlib import Path
 
+from verale.certificate.words import class_name
 from verale.checker import CheckerError, Status
 from verale.checker.file_auditor import Outcome
 from verale.errors import CertificateError, InputError
@@ -78,18 +78,14 @@ def single(path: str, inputs: Inputs, kernel: str | None = None, whole: bool = F
         telling = Telling.of(data, head, source.classes, whole)
     except (CheckerError, CertificateError) as error:
         raise InputError(path, f"cannot be shown: {error}") from error
-    return Single(_shown(item, telling, head, source, data), outcome)
+    return Single(_shown(item, telling, head, source), outcome)
 
 
-def _shown(item: Item, telling: Telling, head: HeadFacts | None, source: Source, data: bytes) -> Shown:
+def _shown(item: Item, telling: Telling, head: HeadFacts | None, source: Source) -> Shown:
     own = head is not None and head.sha256 == telling.head
     labels = head.labels if own and head is not None else None
     names = labels or source.classes
-    label = "" if item.label is None else names[item.label] if names and item.label < len(names) else str(item.label)
-    digests = {"certificate": hashlib.sha256(data).hexdigest(), "head that it names": telling.head}
-    if telling.latents is not None:
-        digests["latents that it names"] = telling.latents
-    digests |= telling.of_picture
+    label = "" if item.label is None else class_name(item.label, names)
     return Shown(
         telling=telling,
         status=item.status.replace("_", " "),
@@ -99,7 +95,7 @@ def _shown(item: Item, telling: Telling, head: HeadFacts | None, source: Source,
         correct=item.correct,
         note=_note(item, source),
         origins={j: origin_of(origin) for j, origin in source.origins.items()},
-        digests=digests,
+        digests=telling.digests,
         own_names=labels is None and source.classes is not None,
     )
 

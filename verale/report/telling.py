@@ -5,13 +5,14 @@ The numbers are the certificate's own (`verale.certificate.words`). Nothing here
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.certificate.reach import bounded
 from verale.certificate.statements import counted
-from verale.certificate.words import below, enumerated, others
+from verale.certificate.words import below, class_name, enumerated, others
 from verale.checker.certificate import read_certificate
 from verale.report.explanation import conditions, named_prototypes
 from verale.report.facts import HeadFacts
@@ -40,8 +41,9 @@ class Telling:
         margins: of each rival its name, and how far it stays behind at least; the closest first.
         size: how many statements there are, and how much they bound.
         prototypes: those to show with it.
-        head, latents: the digests that the certificate names.
-        of_picture: the digests of a picture and its network, by what they are; empty where it names none.
+        head: the digest of the head that the certificate names.
+        digests: of the certificate's file and of all that it names, by what they are.
+        of_picture: whether it names a picture.
         arithmetic: in which the network computes.
     """
 
@@ -53,8 +55,8 @@ class Telling:
     size: str
     prototypes: tuple[int, ...]
     head: str
-    latents: str | None
-    of_picture: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str]
+    of_picture: bool = False
     arithmetic: str | None = None
 
     @classmethod
@@ -82,7 +84,7 @@ class Telling:
         count = None if head is None else head.prototypes
         classes = (None if head is None else head.labels) or classes
         parts = conditions(read, _OBSERVABLE if head is None else head.observable, count)
-        predicted = _name(certificate.predicted, classes)
+        predicted = class_name(certificate.predicted, classes)
         sentence = _sentence(predicted, parts)
         told = [
             (statement, (_subject(statement, count, whole), bounds_in_words(statement)))
@@ -94,22 +96,20 @@ class Telling:
             sentence,
             tuple(pair for _, pair in told),
             tuple(pair for each, pair in told if _leaves_out(sentence, each)),
-            tuple((_name(rival, classes), below(margin, 4)) for margin, rival in proved),
+            tuple((class_name(rival, classes), below(margin, 4)) for margin, rival in proved),
             _size(certificate, head),
             named_prototypes(read, count),
             certificate.head,
-            certificate.latents,
-            {
-                f"{what} that it names": digest
-                for what, digest in (("picture", certificate.picture), ("network", certificate.network))
-                if digest is not None
-            },
+            {"certificate": hashlib.sha256(data).hexdigest(), **_named(certificate)},
+            certificate.picture is not None,
             certificate.arithmetic,
         )
 
 
-def _name(index: int, classes: Sequence[str] | None) -> str:
-    return classes[index] if classes is not None and index < len(classes) else str(index)
+def _named(certificate: Certificate) -> dict[str, str]:
+    """The digests of what a certificate names, by what they are."""
+    digests = {name: getattr(certificate, name) for name in ("head", "latents", "picture", "network")}
+    return {f"{name} that it names": digest for name, digest in digests.items() if digest is not None}
 
 
 def _sentence(predicted: str, parts: Sequence[str]) -> str:

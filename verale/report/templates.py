@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-__all__ = ["joined", "percent", "template"]
+from verale.report.page_check import csp_digest
+from verale.version import __version__
+
+__all__ = ["joined", "percent", "rendered"]
 
 _FOLDER = "page_files"
 
 
+def rendered(name: str, styles: tuple[str, ...], **values: object) -> bytes:
+    """The bytes of a page's file, UTF-8 HTML: of its template, with its style, and when which version has written it.
+
+    Args:
+        name: of the template.
+        styles: of its style sheets.
+        values: of the other variables of the template, by name.
+    """
+    style = joined(styles)
+    text = _template(name).render(
+        version=__version__,
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        style=style,
+        style_digest=csp_digest(style.encode()),
+        **values,
+    )
+    return text.encode("utf-8", "replace")
+
+
 @cache
-def template(name: str) -> Template:
+def _template(name: str) -> Template:
     """A page's template. What it inserts is escaped, and a name that it does not get is an error."""
     loader = PackageLoader("verale.report", _FOLDER)
     environment = Environment(autoescape=True, undefined=StrictUndefined, loader=loader, trim_blocks=True)

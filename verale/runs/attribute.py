@@ -18,6 +18,7 @@ from verale.certificate import (
     PatchStatement,
     Statement,
 )
+from verale.certificate.words import class_name
 from verale.checker import most_severe
 from verale.errors import InputError, LatentsError, UsageError
 from verale.files import certificate_name
@@ -260,7 +261,7 @@ def attribute(
         file=latents_path,
         image=image,
         predicted=predicted,
-        name=str(predicted) if head.labels is None else head.labels[predicted],
+        name=class_name(predicted, head.labels),
         paradigm=paradigm,
         seed=seed,
         orders=orders,

@@ -10,7 +10,7 @@ from functools import cached_property
 from os.path import lexists
 from pathlib import Path
 
-from verale.certificate.words import below
+from verale.certificate.words import below, class_name
 from verale.checker import CheckerError, HeadError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.checker.head import Head
@@ -131,9 +131,7 @@ class ExplainedRun:
 
     def name_of(self, predicted: int) -> str:
         """A class for people: its name, or its number where it has none."""
-        names = self.names
-        name = names[predicted] if names is not None and predicted < len(names) else str(predicted)
-        return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
+        return class_name(predicted, self.names, _LONGEST)
 
     def label(self, index: int) -> int | None:
         """The true class of an image, where it is known."""
@@ -211,10 +209,10 @@ class ExplainedRun:
 
 
 def _digests(path: str) -> tuple[str, ...]:
-    from verale.head import as_patches, digest, load_latents
+    from verale.head import image_digests, load_latents
 
     latents = load_latents(path)
     try:
-        return tuple(digest(as_patches(image[None])[0]) for image in latents)
+        return tuple(image_digests(latents))
     except LatentsError as error:
         raise InputError(path, str(error)) from error

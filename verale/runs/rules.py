@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import below
+from verale.certificate.words import below, class_name
 from verale.checker import Verdict, most_severe
 from verale.errors import InputError, UsageError
 from verale.files import certificate_name
@@ -258,12 +258,11 @@ def fit_rules(
 def _rule(head: Head, verdict: Verdict, number: int, certificate: Certificate, seen: list[Seen]) -> Rule:
     from verale.rules.words import conditions
 
-    name = str(certificate.predicted) if head.labels is None else head.labels[certificate.predicted]
     return Rule(
         certificate=certificate_name(number),
         sha256=hashlib.sha256(certificate.to_bytes()).hexdigest(),
         predicted=certificate.predicted,
-        name=name,
+        name=class_name(certificate.predicted, head.labels),
         size=certificate.size,
         margin=float(below(certificate.margin)),
         words=conditions(certificate, head.geometry),
