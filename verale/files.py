@@ -10,8 +10,8 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from verale.errors import InputError
 
@@ -97,7 +97,7 @@ def lies_in(path: Path, folders: Iterable[Path]) -> bool:
     return real is not None and any(real.is_relative_to(each) for each in filter(None, map(followed, folders)))
 
 
-def open_regular(path: str | Path) -> BinaryIO:
+def open_regular(path: str | Path) -> BufferedReader:
     """A regular file, opened for reading; it never waits. Raises OSError for anything else, with the reason."""
     return open(path, "rb", opener=_opened)
 

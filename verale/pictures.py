@@ -7,12 +7,17 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
 from verale.errors import InputError
+from verale.files import read
 
-__all__ = ["MOST_PIXELS", "opened"]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["MOST_PIXELS", "opened", "png", "read_picture"]
 
 MOST_PIXELS = 12_000_000
 """4000 x 3000, which a file of any size may hold. A few kilobytes can claim billions, and decoding takes four bytes for
@@ -20,6 +25,19 @@ each."""
 
 _PIXELS_A_BYTE = 32
 """Further pixels for each byte of the file: about ten times those of a large photograph."""
+
+
+def read_picture(path: Path, mode: str = "RGB") -> Image.Image:
+    """The picture of a file, decoded, in a mode of PIL's. Raises InputError, as `opened`, or if it cannot be read."""
+    with opened(path, read(path, "an image")) as picture:
+        return picture.convert(mode)
+
+
+def png(picture: Tensor) -> bytes:
+    """The PNG file of a picture (1, H, W) or (3, H, W) of numbers from 0 to 1, on the CPU."""
+    pixels, stream = (picture * 255).round().byte(), io.BytesIO()
+    Image.fromarray((pixels[0] if len(pixels) == 1 else pixels.permute(1, 2, 0)).numpy()).save(stream, "PNG")
+    return stream.getvalue()
 
 
 @contextmanager

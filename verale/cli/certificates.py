@@ -146,17 +146,13 @@ def _beside(parquet: str) -> dict[str, bytes]:
 def _source(beside: Path, head: HeadFile | None, parquet: str, latents: Tensor) -> dict[str, bytes]:
     """`source.json` with the images that the rows name, bound to their latents by digest, where all are known."""
     from verale.datasets.latents import images_in
-    from verale.head import as_patches, digest, digest_of_all
     from verale.runs.source import SourceFile
 
     images = images_in(parquet)
     if images is None:
         return {}
-    patches = as_patches(latents)
     source = SourceFile.read(beside, "remove it").noting(
         images=[{"file": file, "label": label, "sha256": sha256} for file, label, sha256 in images],
         head_sha256=None if head is None else head.sha256,
-        latents_digest=digest_of_all(patches),
-        image_latents=list(map(digest, patches)),
     )
-    return {SOURCE: source.to_bytes()}
+    return {SOURCE: source.of_latents(latents).to_bytes()}

@@ -57,7 +57,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import IMAGES, RUN, freeze_network, load_images, load_network
     from verale.demo.source import source_of
-    from verale.head import as_patches, digest, digest_of_all, save_latents
+    from verale.head import save_latents
     from verale.runs.device import device_named
     from verale.runs.explain import open_run
     from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, RUN_FILE, SOURCE
@@ -90,14 +90,8 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
     explained.sort(key=lambda one: one.index)
     paths = [certificates / one.certificate for one in explained if one.certificate is not None]
     audited = _audit(paths, head_path, network_path, certificates / PICTURES, kernel)
-    patches = as_patches(latents)
-    source = source_of(digits).noting(
-        head_sha256=head.digest,
-        latents_digest=digest_of_all(patches),
-        image_latents=list(map(digest, patches)),
-        image_pictures=seen.digests,
-        receptive_fields=network.receptive_fields().record(),
-    )
+    source = source_of(digits).noting(head_sha256=head.digest).of_latents(latents)
+    source = source.noting(image_pictures=seen.digests, receptive_fields=network.receptive_fields().record())
     write_atomically(certificates / SOURCE, source.to_bytes())
     _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
     for name, path in (("head", head_path), ("network", network_path), ("certificates", certificates)):

@@ -53,8 +53,9 @@ def command(
     """
     from verale.adapters import load_model
     from verale.adapters.published.prototypedl import Autoencoder
-    from verale.files import require_writable
+    from verale.files import require_writable, write_atomically
     from verale.head import save_latents
+    from verale.pictures import png, read_picture
     from verale.runs.images import image_files
 
     model = load_model(model_path)
@@ -63,11 +64,14 @@ def command(
     if folder and labels is not None:
         raise UsageError("--labels is for an IDX file; of a folder of images, the subfolders are the classes")
     pixels = None if folder else _pixels(images)
-    size = _size(image_files(Path(images))[0]) if pixels is None else (pixels.shape[1], pixels.shape[2])
+    if pixels is None:
+        width, height = read_picture(image_files(Path(images))[0]).size
+    else:
+        _, height, width = pixels.shape
     try:
-        network = Autoencoder(model, size, level)
+        network = Autoencoder(model, (height, width), level)
     except HeadError as error:
-        raise InputError(model_path, f"{error} (images of {size[0]} x {size[1]} pixels: {images})") from error
+        raise InputError(model_path, f"{error} (images of {height} x {width} pixels: {images})") from error
     if pixels is None:
         batch, classes = _from_folder(Path(images), network.shape)
     elif network.shape[0] != 1:
@@ -79,7 +83,8 @@ def command(
     print_line(f"{output}: {len(latents)} images, {latents.shape[2]} numbers each", sys.stderr)
     if pictures is not None:
         decoded = network.pictures()
-        _write_pictures(Path(pictures), decoded)
+        for number, picture in enumerate(decoded):
+            write_atomically(Path(pictures) / f"{number:04d}.png", png(picture))
         print_line(f"{pictures}: pictures of {len(decoded)} prototypes", sys.stderr)
 
 
@@ -91,15 +96,6 @@ def _pixels(images: str) -> Tensor:
     if not pixels.numel():
         raise InputError(images, f"holds {tuple(pixels.shape)} pixels, expected images")
     return pixels
-
-
-def _size(file: Path) -> tuple[int, int]:
-    """Height and width of an image. Raises InputError."""
-    from verale.files import read
-    from verale.pictures import opened
-
-    with opened(file, read(file, "an image")) as picture:
-        return int(picture.height), int(picture.width)
 
 
 def _classes(labels: str | None, images: int) -> list[int] | None:
@@ -116,33 +112,17 @@ def _from_folder(folder: Path, shape: tuple[int, int, int]) -> tuple[Tensor, lis
     """Images (N, channels, H, W) from 0 to 1, and their classes where each subfolder is one. Raises InputError."""
     import torch
 
-    from verale.files import read
-    from verale.pictures import opened
+    from verale.pictures import read_picture
     from verale.runs.images import image_files, labels_of
 
     channels, height, width = shape
     files, batch = image_files(folder), []
     for file in files:
-        with opened(file, read(file, "an image")) as picture:
-            if picture.size != (width, height):
-                raise InputError(file, f"has {picture.size} pixels, expected {(width, height)}, as the first image")
-            data = bytearray(picture.convert("L" if channels == 1 else "RGB").tobytes())
+        picture = read_picture(file, "L" if channels == 1 else "RGB")
+        if picture.size != (width, height):
+            raise InputError(file, f"has {picture.size} pixels, expected {(width, height)}, as the first image")
+        data = bytearray(picture.tobytes())
         batch.append(torch.frombuffer(data, dtype=torch.uint8).view(height, width, -1).permute(2, 0, 1).float() / 255)
     names = [file.relative_to(folder).as_posix() for file in files]
     folders = sorted({name.split("/")[0] for name in names if "/" in name})
     return torch.stack(batch), labels_of(names, folders) if folders else None
-
-
-def _write_pictures(folder: Path, decoded: Tensor) -> None:
-    """One PNG a prototype: 0000.png, 0001.png, ... Raises InputError."""
-    import io
-
-    from PIL import Image
-
-    from verale.files import write_atomically
-
-    for number, picture in enumerate((decoded * 255).round().byte()):
-        image = Image.fromarray((picture[0] if len(picture) == 1 else picture.permute(1, 2, 0)).numpy())
-        stream = io.BytesIO()
-        image.save(stream, "PNG")
-        write_atomically(folder / f"{number:04d}.png", stream.getvalue())

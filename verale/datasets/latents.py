@@ -143,7 +143,8 @@ class _InTensor:
         return data
 
     def digest(self) -> str:
-        return _digest(self.path)
+        with storage.open_input(self.path) as stream:
+            return _digest(stream)
 
 
 def _require_counts(*values: object) -> None:
@@ -218,7 +219,10 @@ class _InParquet:
             ) from error
 
     def digest(self) -> str:
-        digests = [(file, _digest_of(self.path, file)) for file, _ in self.rows.files]
+        digests = []
+        for file, _ in self.rows.files:
+            with storage.open_file(storage.resolve(self.path)[0], file) as stream:
+                digests.append((file, _digest(stream)))
         if len(digests) == 1:
             return digests[0][1]
         root = storage.resolve(self.path)[1]
@@ -246,18 +250,5 @@ def _array(column: ChunkedArray) -> Any:
     return values.to_numpy(zero_copy_only=False).reshape(rows, *(stated or shape)).copy()
 
 
-def _digest(path: str) -> str:
-    with storage.open_input(path) as stream:
-        return _digest_stream(stream)
-
-
-def _digest_of(path: str, file: str) -> str:
-    with storage.open_file(storage.resolve(path)[0], file) as stream:
-        return _digest_stream(stream)
-
-
-def _digest_stream(stream: Any) -> str:
-    digest = hashlib.sha256()
-    while block := stream.read(1 << 22):
-        digest.update(block)
-    return digest.hexdigest()
+def _digest(stream: Any) -> str:
+    return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -19,9 +19,8 @@ from verale.adapters.freezing import export_network
 from verale.adapters.receptive_field import receptive_fields
 from verale.adapters.state import load_state
 from verale.errors import InputError, UsageError
-from verale.files import read
 from verale.network import FrozenNetwork
-from verale.pictures import opened
+from verale.pictures import read_picture
 
 __all__ = ["DATA", "IMAGES", "RUN", "Digits", "DigitsNetwork", "freeze_network", "load_images", "load_network"]
 
@@ -190,7 +189,6 @@ def _normalisation(path: Path) -> tuple[Tensor, Tensor]:
 
 def _pixels(path: Path) -> Tensor:
     """An image as float32 (3, H, W) in [0, 1]."""
-    with opened(path, read(path, "an image")) as image:
-        rgb = image.convert("RGB")
+    rgb = read_picture(path)
     flat = torch.frombuffer(bytearray(rgb.tobytes()), dtype=torch.uint8)
     return flat.view(rgb.height, rgb.width, 3).permute(2, 0, 1).float() / 255

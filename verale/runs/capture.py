@@ -97,14 +97,9 @@ def write_captured(
         head, latents, labels: what was made.
         results: what `source.json` notes beside the digests.
     """
-    from verale.head import digest, digest_of_all, patches_of, save_latents
+    from verale.head import save_latents
 
-    patches = patches_of(latents)
-    digests = {
-        "latents_digest": digest_of_all(patches),
-        "image_latents": [digest(image) for image in patches] if source.record["images"] else [],
-    }
-    write_atomically(directory / SOURCE, source.noting(**digests, **results).to_bytes())
+    write_atomically(directory / SOURCE, source.of_latents(latents).noting(**results).to_bytes())
     head.save(directory / HEAD)
     save_latents(directory / LATENTS, latents, labels)
 

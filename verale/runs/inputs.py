@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, lies_in, open_regular, read, require_size, write_atomically
-from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, RUN_FILE
+from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, REMEDY, RUN_FILE
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,6 +36,7 @@ __all__ = [
     "keep_inputs",
     "link_to",
     "require_inputs",
+    "run_of",
     "sha256_of",
 ]
 
@@ -48,7 +49,6 @@ LARGEST_COPY = 2**30
 """The most bytes of latents that a run's folder holds itself."""
 
 _TYPE = "urn:verale:link:v1"
-_REMEDY = "choose another --out, or say --overwrite"
 
 
 @dataclass(frozen=True)
@@ -97,20 +97,17 @@ def find_seen(folder: Path) -> tuple[str, str] | None:
 
 def sha256_of(path: str | Path) -> str:
     """SHA-256 (hex) of a file, which is not kept in memory. Raises InputError."""
-    digest = hashlib.sha256()
     try:
         with open_regular(path) as stream:
             require_size(path, os.fstat(stream.fileno()).st_size, "head or latents", LARGEST_LATENTS)
-            while block := stream.read(1 << 22):
-                digest.update(block)
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
-    return digest.hexdigest()
 
 
 def images_of_run(folder: Path) -> int:
     """How many images the folder's `run.json` says that the run has; 0 without one."""
-    images = _run(folder).get("images")
+    images = run_of(folder).get("images")
     return images if type(images) is int else 0
 
 
@@ -140,10 +137,10 @@ def require_inputs(folder: Path, head: str, latents: str, labels: Sequence[int] 
     """
     path = folder / HEAD
     if lexists(path) and (there := sha256_of(path)) != head:
-        raise InputError(path, f"is another head ({there[:12]}... there, {head[:12]}... here); {_REMEDY}")
+        raise InputError(path, f"is another head ({there[:12]}... there, {head[:12]}... here); {REMEDY}")
     path = folder / LATENTS
     if lexists(path) and not _holds(path, latents, labels):
-        raise InputError(path, f"holds other latents, or other labels, than those of this run; {_REMEDY}")
+        raise InputError(path, f"holds other latents, or other labels, than those of this run; {REMEDY}")
 
 
 def keep_inputs(
@@ -236,7 +233,7 @@ def _remove_others(folder: Path, head: str, latents: str, labels: Sequence[int] 
 
 def _require_head_of_run(folder: Path) -> None:
     """Raise InputError if `run.json` names another head than the folder's. Certificates name theirs in any case."""
-    named = _run(folder).get("head")
+    named = run_of(folder).get("head")
     if isinstance(named, str) and (there := sha256_of(folder / HEAD)) != named:
         raise InputError(
             folder / HEAD,
@@ -245,7 +242,7 @@ def _require_head_of_run(folder: Path) -> None:
         )
 
 
-def _run(folder: Path) -> Mapping[str, Any]:
+def run_of(folder: Path) -> Mapping[str, Any]:
     """The folder's `run.json`; empty if there is none, or something else."""
     if not lexists(folder / RUN_FILE):
         return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -94,10 +93,9 @@ def decoder_of(model: str | Path, depth: int) -> Callable[[Tensor], bytes]:
     Raises:
         InputError: a file that holds no such model, or the model of another head.
     """
-    from PIL import Image
-
     from verale.adapters import load_model
     from verale.adapters.published.prototypedl import Autoencoder
+    from verale.pictures import png
 
     try:
         network = Autoencoder(load_model(model))
@@ -106,12 +104,4 @@ def decoder_of(model: str | Path, depth: int) -> Callable[[Tensor], bytes]:
     own = network.latents(torch.zeros(1, *network.shape)).shape[2]
     if own != depth:
         raise InputError(model, f"has latents of {own} numbers, expected the head's {depth}: is it another network?")
-
-    def picture(latents: Tensor) -> bytes:
-        pixels = (network.pictures(latents.float())[0] * 255).round().byte()
-        image = Image.fromarray((pixels[0] if len(pixels) == 1 else pixels.permute(1, 2, 0)).numpy())
-        stream = io.BytesIO()
-        image.save(stream, "PNG")
-        return stream.getvalue()
-
-    return picture
+    return lambda latents: png(network.pictures(latents.float())[0])

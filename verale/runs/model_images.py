@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, LatentsError, UsageError, first_line
-from verale.files import read, write_atomically
+from verale.files import write_atomically
 from verale.runs.images import class_folders, image_files, labels_of
 from verale.runs.source import SourceImage
 
@@ -76,7 +75,8 @@ class ImageTensors:
         stretched to that range, each channel over all images.
         """
         import torch
-        from PIL import Image
+
+        from verale.pictures import png
 
         if not self.files:
             return []
@@ -84,13 +84,7 @@ class ImageTensors:
         low, high = (end(values, (0, 2, 3)).view(1, -1, 1, 1) for end in (torch.amin, torch.amax))
         if float(low.min()) < 0 or float(high.max()) > 1:
             values = (values - low) / (high - low).clamp(min=torch.finfo(torch.float64).tiny)
-        encoded = []
-        for image in values:
-            pixels = (image * 255).round().to(torch.uint8).permute(1, 2, 0).squeeze(2).numpy()
-            stream = io.BytesIO()
-            Image.fromarray(pixels).save(stream, "PNG")
-            encoded.append(stream.getvalue())
-        return encoded
+        return list(map(png, values))
 
     def entries(self, labels: Sequence[int | None]) -> list[SourceImage]:
         """The images of `source.json`, which are the pictures."""
@@ -151,10 +145,9 @@ class ImageFiles:
     def _tensor(self, file: Path) -> Tensor:
         import torch
 
-        from verale.pictures import opened
+        from verale.pictures import read_picture
 
-        with opened(file, read(file, "an image")) as picture:
-            rgb = picture.convert("RGB")
+        rgb = read_picture(file)
         try:
             tensor = torch.as_tensor(self.preprocess(rgb))
         except Exception as error:  # a callable raises errors of any kind

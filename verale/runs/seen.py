@@ -113,11 +113,9 @@ class SeenPictures:
 
     def source(self, head: Head, latents: Tensor, labels: Sequence[int] | None) -> SourceFile | None:
         """What `source.json` says of PNG files, which lie in `pictures` beside it; None of a tensor."""
-        from verale.head import digest, digest_of_all, patches_of
-
         if not self.names:
             return None
-        network, patches = self.through.network, patches_of(latents, head.depth)
+        network = self.through.network
         normalised = {"mean": list(network.mean), "std": list(network.std)}
         described = {
             "network_sha256": network.digest,
@@ -129,12 +127,8 @@ class SeenPictures:
             SourceImage(name, label, hashlib.sha256(self.files[f"{PICTURES}/{name}"]).hexdigest())
             for name, label in zip(self.names, known, strict=True)
         ]
-        return SourceFile.build(described, PICTURES, self.classes(head.classes), entries).noting(
-            head_sha256=head.digest,
-            latents_digest=digest_of_all(patches),
-            image_latents=list(map(digest, patches)),
-            image_pictures=self.digests,
-        )
+        source = SourceFile.build(described, PICTURES, self.classes(head.classes), entries)
+        return source.noting(head_sha256=head.digest).of_latents(latents).noting(image_pictures=self.digests)
 
     def require_kept(self, folder: Path) -> None:
         """Raise InputError if a run's folder holds another network or other pictures."""

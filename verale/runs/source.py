@@ -10,13 +10,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verale.adapters.fields import Axis, ReceptiveFields
 from verale.errors import InputError
 from verale.files import followed, lies_in, read
 from verale.runs.folder import SOURCE
 from verale.runs.images import image_files
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = ["Source", "SourceFile", "SourceImage", "TrainingPatch", "allowing", "load_source", "origin_of"]
 
@@ -173,6 +176,14 @@ class SourceFile:
     def noting(self, **results: object) -> SourceFile:
         """The same with further entries, such as the digest of the latents."""
         return SourceFile({**self.record, **results})
+
+    def of_latents(self, latents: Tensor) -> SourceFile:
+        """The same, bound to latents (N, D, H, W) or (N, L, D) by the digest of all, and of each that has an image."""
+        from verale.head import image_digests
+
+        digests = image_digests(latents)
+        whole = hashlib.sha256("".join(digests).encode()).hexdigest()
+        return self.noting(latents_digest=whole, image_latents=digests if self.record.get("images") else [])
 
     def to_bytes(self) -> bytes:
         """The bytes of the file. File names that are not UTF-8 survive."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,10 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from verale.errors import InputError
-from verale.files import certificates_folder, read
+from verale.files import certificates_folder
 from verale.paradigms import SMALLEST
 from verale.runs.folder import RUN_FILE
-from verale.runs.inputs import images_of_run
+from verale.runs.inputs import images_of_run, run_of
 from verale.runs.table import TABLE, Explained, read_table
 
 __all__ = ["RunSummary", "Spread", "summarize", "table_of", "warn_if_unfinished"]
@@ -95,16 +94,15 @@ def summarize(source: str) -> list[RunSummary]:
         InputError: a table that cannot be read, or has no rows; the message names file, line and column.
     """
     path = table_of(source)
-    run = path.parent / RUN_FILE
-    is_run = path.name == TABLE and run.exists()
+    is_run = path.name == TABLE and (path.parent / RUN_FILE).exists()
     rows = read_table(path, whole=not is_run)
     if is_run:
-        warn_if_unfinished(run.parent, len(rows))
+        warn_if_unfinished(path.parent, len(rows))
     if not rows:
         raise InputError(path, "has no rows; explain some images first")
     _say_audits(path, rows)
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
-    if is_run and _all_were_tried(run):
+    if is_run and run_of(path.parent).get("paradigm") == SMALLEST:
         paradigms = [SMALLEST]
     if len(paradigms) > 1:
         raise InputError(path, f"holds several paradigms ({', '.join(paradigms)}), expected the table of one run")
@@ -132,14 +130,6 @@ def _say_audits(path: Path, rows: Sequence[Explained]) -> None:
     limits = [row.audit_limit for row in rows if row.audit_limit is not None]
     if limits:
         _log.warning("%s: %d certificates need verale audit --limit %d", path, len(limits), max(limits))
-
-
-def _all_were_tried(run: Path) -> bool:
-    """Whether a run kept the smallest explanation of each image, under whichever paradigm."""
-    try:
-        return bool(json.loads(read(run, "the description of a run"))["paradigm"] == SMALLEST)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return False
 
 
 def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Explained]) -> RunSummary:

@@ -18,7 +18,7 @@ from verale.adapters.cabrnet.configuration import load_yaml
 from verale.adapters.cabrnet.run import ARCHITECTURE, DATASET, STATE, Run
 from verale.head import Head
 
-__all__ = ["LARGEST_SIDE", "build", "preprocessing"]
+__all__ = ["LARGEST_SIDE", "build", "each_step", "preprocessing"]
 
 _ADD_ONS = frozenset({
     "AvgPool2d", "BatchNorm2d", "Conv2d", "Dropout", "Dropout2d", "ELU", "GELU", "Hardswish", "Identity", "LeakyReLU",
@@ -167,7 +167,7 @@ def preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:
         raise run.refused("has no test_set.params.transform: how are images preprocessed?", DATASET) from error
     if not steps:
         raise run.refused("test_set.params.transform is empty, expected ToTensor at least", DATASET)
-    for step in _each_step(run, steps):
+    for step in each_step(run, steps):
         module, kind = step.get("module", _TRANSFORMS[0]), step["type"]
         if module not in _TRANSFORMS:
             raise run.refused(f"a transform comes from {module}, which is not loaded; known: {_TRANSFORMS}", DATASET)
@@ -178,15 +178,15 @@ def preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:
     return steps, dataset
 
 
-def _each_step(run: Run, value: Any) -> Iterator[Mapping[str, Any]]:
+def each_step(run: Run, value: Any) -> Iterator[Mapping[str, Any]]:
     """Every step of a transform, as CaBRNet reads it: one, a list of them, or a mapping of them."""
     if isinstance(value, Mapping) and "type" in value:
         yield value
         if "transforms" in value:
-            yield from _each_step(run, value["transforms"])
+            yield from each_step(run, value["transforms"])
     elif isinstance(value, (Mapping, list)):
         for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _each_step(run, inner)
+            yield from each_step(run, inner)
     else:
         raise run.refused(f"a transform is {value!s:.80}, expected a step with a type", DATASET)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
+from verale.adapters.cabrnet.building import each_step
 from verale.adapters.cabrnet.network import Network, load
 from verale.adapters.cabrnet.run import DATASET
 from verale.adapters.freezing import export_network
@@ -38,18 +37,9 @@ def frozen_run(run: str | Path, size: tuple[int, int] | None = None) -> FrozenNe
     return export_network(network._model, "extractor", (3, *(size or _size(network))), mean, std)
 
 
-def _steps(steps: Any) -> list[Mapping[str, Any]]:
-    """The steps of a transform, those of a Compose in its place."""
-    if isinstance(steps, Mapping) and "type" not in steps:
-        steps = list(steps.values())
-    if isinstance(steps, list):
-        return [each for step in steps for each in _steps(step)]
-    return _steps(steps["transforms"]) if "transforms" in steps else [steps]
-
-
 def _normalisation(network: Network) -> tuple[list[float] | None, list[float] | None]:
     """Mean and standard deviation of the transform. Raises InputError for one that ends otherwise."""
-    steps = _steps(network.preprocessing)
+    steps = [step for step in each_step(network._run, network.preprocessing) if "transforms" not in step]
     kinds = [step["type"] for step in steps]
     if kinds[-1:] == ["ToTensor"]:
         return None, None

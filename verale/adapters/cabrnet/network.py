@@ -30,7 +30,7 @@ from verale.adapters.receptive_field import fields_of
 from verale.errors import InputError, LatentsError, first_line
 from verale.files import LARGEST_LATENTS, read
 from verale.head import Head, as_patches, evaluate
-from verale.pictures import opened
+from verale.pictures import read_picture
 
 __all__ = ["BATCH", "Captured", "Network", "Origin", "load"]
 
@@ -115,8 +115,7 @@ class Network:
         """Images as tensors for the network, (N, 3, H, W) float32. Raises InputError, which names the file."""
         tensors: list[Tensor] = []
         for file in files:
-            with opened(file, read(file, "an image")) as picture:
-                rgb = picture.convert("RGB")
+            rgb = read_picture(file)
             sides = sorted(rgb.size)
             if sides[1] > _LONGEST * sides[0]:
                 raise InputError(
