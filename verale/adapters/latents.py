@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from verale.errors import LatentsError, UsageError, first_line
-from verale.head import described, tensor_of
+from verale.head import described, patches_of, tensor_of
 
 __all__ = ["capture", "capture_and_run", "evaluating", "find_layer", "in_float32", "require_module"]
 
@@ -23,7 +23,7 @@ _COLOURS = (1, 3)
 """The channels of a picture."""
 
 
-def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor:
+def capture(model: nn.Module, layer: str, inputs: object, calls: int = 1) -> Tensor:
     """The output of the named layer for the inputs, in evaluation mode and without gradients.
 
     Args:
@@ -45,7 +45,7 @@ def capture(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> Tensor
     return capture_and_run(model, layer, inputs, calls)[0]
 
 
-def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -> tuple[Tensor, Any]:
+def capture_and_run(model: nn.Module, layer: str, inputs: object, calls: int = 1) -> tuple[Tensor, Any]:
     """What `capture` returns, and the model's own output for the same inputs. Raises as `capture` does."""
     require_module(model, "capture(model, layer, images)")
     if type(calls) is not int or calls < 1:
@@ -53,7 +53,7 @@ def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -
     model, layer, module = find_layer(model, layer)
     outputs: list[tuple[Any, Any]] = []
 
-    def hook(module: nn.Module, arguments: Any, output: Any) -> None:
+    def hook(module: nn.Module, arguments: object, output: object) -> None:
         if not any(output is earlier for earlier, _ in outputs):
             # Copied, because a later layer may change it in place.
             outputs.append((output, output.detach().clone() if isinstance(output, Tensor) else output))
@@ -75,7 +75,7 @@ def capture_and_run(model: nn.Module, layer: str, inputs: Any, calls: int = 1) -
             f"layer {layer!r} was called {len(outputs)} times, expected {calls}: name another, or set calls"
         )
     latents = [_latents(layer, output) for _, output in outputs]
-    joined = latents[0] if calls == 1 else torch.cat([_patches(each) for each in latents], dim=1)
+    joined = latents[0] if calls == 1 else torch.cat(list(map(patches_of, latents)), dim=1)
     return joined, returned
 
 
@@ -142,12 +142,12 @@ def in_float32() -> Iterator[None]:
             backend.allow_tf32 = flag
 
 
-def _as_input(value: Any) -> Any:
+def _as_input(value: object) -> object:
     """What a model is given: arrays as tensors, anything else as it is."""
     return tensor_of(value) if isinstance(value, np.ndarray) else value
 
 
-def _latents(layer: str, output: Any) -> Tensor:
+def _latents(layer: str, output: object) -> Tensor:
     """The output as latents, at least float32. Raises LatentsError."""
     if not isinstance(output, Tensor):
         raise LatentsError(f"layer {layer!r} returns a {type(output).__name__}, expected a tensor: name another layer")
@@ -156,8 +156,3 @@ def _latents(layer: str, output: Any) -> Tensor:
             f"layer {layer!r} returns {tuple(output.shape)} {output.dtype}, expected floats (N, D, H, W) or (N, L, D)"
         )
     return output if output.dtype == torch.float64 else output.to(torch.float32)
-
-
-def _patches(latents: Tensor) -> Tensor:
-    """(N, L, D), patch l = h * W + w."""
-    return latents.flatten(2).transpose(1, 2) if latents.dim() == 4 else latents

@@ -211,7 +211,7 @@ def command(
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
     cannot be used; 130 interrupted; 2 unknown option.
     """
-    from verale.runs.deployed import deployment_of
+    from verale.runs.auditor import deployment_of
     from verale.runs.device import device_named
     from verale.runs.folder import LATENTS
     from verale.runs.inputs import LINK

@@ -13,7 +13,7 @@ import click
 from verale.adapters import ARCHITECTURES
 from verale.checker.output import print_line
 from verale.cli.shared import choice
-from verale.errors import InputError, UsageError
+from verale.errors import HeadError, InputError, UsageError
 
 __all__ = ["command"]
 
@@ -129,15 +129,16 @@ def _networks(path: str, output: str) -> str:
     return f"has the tensors of {found[0]}, and needs --arch: write {command}"
 
 
-def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
+def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, object]:
     """The options of an architecture that are given. Raises UsageError."""
     from inspect import signature
 
     from verale.adapters.published import architecture
+    from verale.head import Box
 
     parameters = list(signature(architecture(arch)).parameters.values())[1:]
     kinds = {parameter.name: str(parameter.annotation).split()[0] for parameter in parameters}
-    parsers: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "Box": _box}
+    parsers: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "Box": Box.of}
     defaults = {parameter.name: parameter.default for parameter in parameters if parameter.default is not None}
     keywords = {}
     for option in options:
@@ -147,15 +148,7 @@ def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, Any]:
             raise UsageError(f"option {option!r} is unknown, expected KEY=VALUE of {arch}'s: {known or 'none'}")
         try:
             keywords[key] = parsers[kinds[key]](value)
-        except ValueError:
+        except (ValueError, HeadError):
             example = {"int": "1", "float": "0.5", "Box": "0:1"}[kinds[key]]
             raise UsageError(f"option {key} is {value!r}, expected a value such as {key}={example}") from None
     return keywords
-
-
-def _box(text: str) -> Any:
-    """The box LOWER:UPPER; it is unbounded where an end is left out."""
-    from verale.head import Box
-
-    lower, upper = text.split(":")
-    return Box(float(lower) if lower else None, float(upper) if upper else None)

@@ -54,21 +54,17 @@ def open_latents(path: str) -> Latents:
 
 def latents_in(path: str) -> Tensor | None:
     """The latents (N, ...) in a dataset of certificates; None if it has no latents."""
-    try:
-        rows = ParquetRows.open(path, _COLUMN)
-    except InputError:
-        return None
-    return _InParquet(path, rows).whole()
+    rows = _rows_with_latents(path)
+    return None if rows is None else _InParquet(path, rows).whole()
 
 
 def images_in(path: str) -> list[tuple[str, int | None, str]] | None:
     """File, true class and SHA-256 of each image whose latents `latents_in` gives; None if they are not all known."""
     columns = (_COLUMN, "image", "label", "image_sha256")
-    try:
-        rows = ParquetRows.open(path, _COLUMN)
-        table = rows.take(0, len(rows), columns)
-    except InputError:
+    rows = _rows_with_latents(path)
+    if rows is None or not len(rows):
         return None
+    table = rows.take(0, len(rows), columns)
     if not set(columns) <= set(table.column_names):
         return None
     values = table.filter(table[_COLUMN].is_valid()).select(columns[1:]).to_pylist()
@@ -79,11 +75,15 @@ def images_in(path: str) -> list[tuple[str, int | None, str]] | None:
 
 def has_latents(path: str) -> bool:
     """Whether a dataset has a column of latents."""
+    return _rows_with_latents(path) is not None
+
+
+def _rows_with_latents(path: str) -> ParquetRows | None:
+    """The rows of a dataset; None if it has no column of latents, or cannot be used."""
     try:
-        ParquetRows.open(path, _COLUMN)
+        return ParquetRows.open(path, _COLUMN)
     except InputError:
-        return False
-    return True
+        return None
 
 
 def latents_type(latents: Tensor) -> DataType:
@@ -230,7 +230,7 @@ class _InParquet:
         return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in lines).encode()).hexdigest()
 
 
-def _array(column: ChunkedArray) -> Any:
+def _array(column: ChunkedArray) -> object:
     """Tensors or nested lists, one a row, as a writable array (N, ...). Raises ValueError: shapes differ."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -63,7 +63,7 @@ def require_path(path: object, call: str) -> None:
         raise UsageError(f"path is {described(path)}, expected the path of a file: write {call}")
 
 
-def tensor_of(value: Any) -> Tensor | None:
+def tensor_of(value: object) -> Tensor | None:
     """A tensor on the CPU with the same values, apart from gradients; None of what holds no numbers.
 
     Args:
@@ -82,7 +82,7 @@ def tensor_of(value: Any) -> Tensor | None:
         return None
 
 
-def field_tensor(name: str, value: Any) -> Tensor:
+def field_tensor(name: str, value: object) -> Tensor:
     """A tensor that a head is made of. Raises HeadError, which names the field, of what is none."""
     tensor = None if isinstance(value, str | nn.Module) else tensor_of(value)
     if tensor is None:
@@ -91,7 +91,7 @@ def field_tensor(name: str, value: Any) -> Tensor:
     return tensor
 
 
-def latents_tensor(latents: Any, depth: int | None = None) -> Tensor:
+def latents_tensor(latents: object, depth: int | None = None) -> Tensor:
     """Latents as a tensor of the same shape, type and values.
 
     Args:
@@ -121,7 +121,7 @@ def latents_tensor(latents: Any, depth: int | None = None) -> Tensor:
     return values
 
 
-def _instead_of(latents: Any) -> str:
+def _instead_of(latents: object) -> str:
     """What to write instead of something that is no tensor."""
     if isinstance(latents, str | PathLike):
         return f"write verale.load_latents({shortened(latents)})"
@@ -150,8 +150,9 @@ def require_channels(shape: tuple[int, ...], depth: int) -> None:
     raise LatentsError(f"latents have {channels} channels in shape {shape}, expected the head's {depth}: {remedy}")
 
 
-def require_labels(labels: Any, images: int) -> list[int]:
-    """The true classes of images, one integer for each, from a list, a tensor or an array. Raises LatentsError."""
+def require_labels(labels: Any, images: int, classes: int | None = None) -> list[int]:
+    """The true classes of images, one integer for each, from a list, a tensor or an array; of a head with so many
+    classes, if that is given. Raises LatentsError."""
     try:
         numbers = [index(each) for each in (labels.tolist() if isinstance(labels, Tensor | np.ndarray) else labels)]
     except TypeError:
@@ -162,4 +163,7 @@ def require_labels(labels: Any, images: int) -> list[int]:
         raise LatentsError(
             f"there are {len(numbers)} labels for {images} images: give one label for each image, or none at all"
         )
+    for number, label in enumerate(numbers):
+        if classes is not None and not 0 <= label < classes:
+            raise LatentsError(f"label {number} is {label}, expected one of the head's classes, 0 to {classes - 1}")
     return numbers

@@ -195,7 +195,7 @@ class LabelledImages:
         return cls(file, images, labels)
 
 
-def latents_bytes(latents: Any, head: str | Path | Head, data: bytes) -> bytes:
+def latents_bytes(latents: object, head: str | Path | Head, data: bytes) -> bytes:
     """The bytes of a latents file.
 
     Args:
@@ -239,8 +239,8 @@ def class_named(head: Head, given: int | str) -> int:
     raise UsageError(f"class {given!r} is unknown, {expected}")
 
 
-def loaded_images(latents: Any, depth: int) -> Tensor:
+def loaded_images(latents: object, depth: int) -> Tensor:
     """The images (N, L, D) float64, read where a path is given. Raises InputError or LatentsError."""
     from verale.head import as_patches, load_latents
 
-    return as_patches(load_latents(latents), depth) if is_path(latents) else as_patches(latents, depth)
+    return as_patches(load_latents(latents) if is_path(latents) else latents, depth)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker import LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
-from verale.checker.deployment import parse_deployment
 from verale.checker.file_auditor import Outcome, picture_files
 from verale.checker.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.kernel import never_proved
@@ -18,7 +17,7 @@ from verale.errors import InputError, UsageError
 from verale.files import read
 from verale.runs.arguments import auditor_for, certificate_bytes, head_bytes, latents_bytes, named
 from verale.runs.audit_log import AuditLog
-from verale.runs.auditor import AuditOptions, Stored, auditor_of, outcome_of
+from verale.runs.auditor import AuditOptions, Stored, auditor_of, deployment_of, outcome_of
 from verale.runs.processes import in_processes
 
 if TYPE_CHECKING:
@@ -74,10 +73,7 @@ def audit(
     Soundness: PROVED means that the checker, which shares no code with the search, proved every checked claim. It reads
         bytes: of an object, those of the file that its `save` writes.
     """
-    try:
-        deployed = parse_deployment(deployment, ulps)
-    except ValueError as error:
-        raise UsageError(f"deployment: {error}") from error
+    deployed = deployment_of(deployment, ulps)
     refused = never_proved(kernel, deployed is not None)
     if refused is not None:
         raise UsageError(refused)
@@ -96,7 +92,7 @@ def audit(
     return auditor.check(certificate_bytes(certificate, LARGEST + 1), minimality, entailment_only, deployed)
 
 
-def _seen(network: str | Path | None, pictures: str | Path | None) -> dict[str, Any]:
+def _seen(network: str | Path | None, pictures: str | Path | None) -> dict[str, object]:
     """What the checker is given of both. Raises InputError: a file that cannot be read."""
     if network is None or pictures is None:
         return {}

@@ -8,12 +8,12 @@ from typing import Protocol
 
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
-from verale.checker.deployment import Deployment
+from verale.checker.deployment import Deployment, parse_deployment
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.checker.limit import LIMIT
-from verale.errors import InputError
+from verale.errors import InputError, UsageError
 
-__all__ = ["AuditOptions", "Stored", "auditor_of", "certificate_digest", "name_of", "outcome_of"]
+__all__ = ["AuditOptions", "Stored", "auditor_of", "certificate_digest", "deployment_of", "name_of", "outcome_of"]
 
 
 class Stored(Protocol):
@@ -46,6 +46,14 @@ class AuditOptions:
     deployment: Deployment | None = None
     network: str | None = None
     pictures: str | None = None
+
+
+def deployment_of(formula: str | None, ulps: str | None) -> Deployment | None:
+    """How a deployed head computes, from what a user says; None without a formula. Raises UsageError."""
+    try:
+        return parse_deployment(formula, ulps)
+    except ValueError as error:
+        raise UsageError(f"deployment: {error}") from error
 
 
 def certificate_digest(data: bytes) -> str | None:

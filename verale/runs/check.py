@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from verale.network import FrozenNetwork
     from verale.rounding import Enclosure
 
-__all__ = ["Forward", "ModelComparison", "check", "compare", "forward"]
+__all__ = ["Forward", "ModelComparison", "check", "compare", "forward", "network_difference"]
 
 BATCH = 64
 """Images that the network receives at once."""
@@ -28,6 +28,11 @@ _TRIED, _NAMED = 16, 6
 
 _SLACK = 1e-4
 """How far softmax and its like may be off in float32, relative to 1 and to their size: for hints alone."""
+
+
+_OF_A_BYTE = 2.0**-10
+"""How far (x std + mean) 255 of a float32 image may be from a byte: more than its roundings, less than a number counts
+that is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +56,7 @@ def check(
     head: Head,
     model: nn.Module,
     layer: str,
-    images: Any,
+    images: object,
     *,
     labels: Sequence[int] | None = None,
     preprocess: Callable[[Any], Any] | None = None,
@@ -101,8 +106,6 @@ def check(
     comparison = compare(head, forward(model, layer, given.batches(BATCH), head.classes, logits, calls), known)
     if network is None:
         return comparison
-    from verale.runs.check_network import network_difference
-
     difference = network_difference(network, model, layer, given.batches(BATCH))
     return replace(comparison, of_network=difference or "")
 
@@ -260,7 +263,7 @@ def _inside(bounds: Enclosure, logits: Tensor) -> bool:
     return bool(((bounds.lower <= logits) & (logits <= bounds.upper)).all())
 
 
-def _logits(output: Any, images: int, classes: int, pick: Callable[[Any], Any] | None) -> Tensor:
+def _logits(output: object, images: int, classes: int, pick: Callable[[Any], Any] | None) -> Tensor:
     """The logits (N, C) in a network's output. Raises UsageError."""
     try:
         picked = output if pick is None else pick(output)
@@ -277,7 +280,7 @@ def _logits(output: Any, images: int, classes: int, pick: Callable[[Any], Any] |
     return fitting[0].detach()
 
 
-def _tensors(output: Any) -> Iterator[Tensor]:
+def _tensors(output: object) -> Iterator[Tensor]:
     """The tensors of an output, in its order."""
     import torch
 
@@ -289,3 +292,46 @@ def _tensors(output: Any) -> Iterator[Tensor]:
     elif isinstance(output, (tuple, list)):
         for each in output:
             yield from _tensors(each)
+
+
+def network_difference(network: FrozenNetwork, model: nn.Module, layer: str, batches: Iterable[Tensor]) -> str | None:
+    """What of a network file differs from a module, in words; None where nothing does.
+
+    Args:
+        network: the file's.
+        model, layer: the module, and the layer whose output the head receives.
+        batches: images (N, C, H, W), preprocessed as for the module.
+
+    Raises:
+        UsageError: no network, or images of another shape than the file's.
+        NetworkError, InputError: the module computes something that network files do not know.
+    """
+    from verale.adapters.freezing import first_difference, frozen
+    from verale.head import require_kind
+    from verale.network import FrozenNetwork
+
+    require_kind("network", network, FrozenNetwork, "a network file: write verale.network.FrozenNetwork.load(path)")
+    given = frozen(model, layer, network.shape, network.mean, network.std)
+    for images in batches:
+        if tuple(images.shape[1:]) != network.shape:
+            raise UsageError(
+                f"images are {tuple(images.shape)}, expected (N, C, H, W) with the network's {network.shape}"
+            )
+        if not _are_pictures(network, images):
+            return (
+                f"images are not (v / 255 - mean) / std of bytes v with the file's mean {network.mean} and std"
+                f" {network.std}: does it have the network's normalisation?"
+            )
+        difference = first_difference(given, network, images.cpu())
+        if difference is not None:
+            return f"layer {difference.layer!r} of the network file differs from the module's: {difference}"
+    return None
+
+
+def _are_pictures(network: FrozenNetwork, images: Tensor) -> bool:
+    import torch
+
+    mean, std = (torch.tensor(each, dtype=torch.float64)[:, None, None] for each in (network.mean, network.std))
+    values = (images.cpu().double() * std + mean) * 255
+    near = values.round()
+    return bool(((values - near).abs() <= _OF_A_BYTE).all() and (near >= 0).all() and (near <= 255).all())

@@ -6,21 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from torch import Tensor
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Verdict
-from verale.checker.deployment import Deployment, parse_deployment
+from verale.checker.deployment import Deployment
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.head.latents import as_patches
 from verale.runs.arguments import latents_bytes
+from verale.runs.auditor import deployment_of
 from verale.search import SearchOptions, Unexplained
 from verale.search.explain import explain_batches
 
-__all__ = ["Reserves", "deployment_of", "explain_deployed"]
+__all__ = ["Reserves", "explain_deployed"]
 
 _TRIALS = 4
 _MORE = Fraction(9, 8)
@@ -75,16 +75,8 @@ class Reserves:
         return Unexplained(certificate.predicted, why)
 
 
-def deployment_of(formula: str | None, ulps: str | None) -> Deployment | None:
-    """How a deployed head computes, from what a user says; None without a formula. Raises UsageError."""
-    try:
-        return parse_deployment(formula, ulps)
-    except ValueError as error:
-        raise UsageError(f"deployment: {error}") from error
-
-
 def explain_deployed(
-    head: Head, latents: Any, formula: str, options: SearchOptions | None = None, ulps: str | None = None
+    head: Head, latents: object, formula: str, options: SearchOptions | None = None, ulps: str | None = None
 ) -> list[Certificate | Unexplained]:
     """Explain the prediction for every image, so that `audit` with this formula proves the certificate.
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import InputError, LatentsError
+from verale.errors import InputError
 from verale.runs.folder import RUN_FILE, SOURCE, locked
 from verale.runs.inputs import keep_inputs, require_inputs
 from verale.runs.parts import Explainer, explain_in_processes
@@ -78,11 +78,13 @@ def open_run(
         InputError: a folder that cannot be written, or holds another run, another head or other latents.
         In all these cases nothing is written or removed.
     """
+    from verale.head import require_labels
+
     explainer = Explainer(head, options, deployment, None if seen is None else seen.through)
     batches = explainer.batches(latents if seen is None else seen.pictures)
     require_jobs(jobs)
     if labels is not None:
-        _check(labels, len(batches.images), head.classes)
+        require_labels(labels, len(batches.images), head.classes)
     run = _description(batches, latents, labels) | ({} if deployment is None else {"deployment": asdict(deployment)})
     run |= {} if seen is None else seen.describe()
     if seen is None or not overwrite:
@@ -114,16 +116,6 @@ def _require_same_source(path: Path, run: dict[str, Any]) -> None:
     """Raise InputError if the folder holds head and latents captured from images, and the run has others."""
     if path.exists() and not SourceFile.read(path, "choose another --out").is_of(run["head"], run["latents"]):
         raise InputError(path, "describes another head or other latents, which lie beside it; choose another --out")
-
-
-def _check(labels: Sequence[int], images: int, classes: int) -> None:
-    if len(labels) != images:
-        raise LatentsError(
-            f"there are {len(labels)} labels for {images} images: give one label for each image, or none at all"
-        )
-    for index, label in enumerate(labels):
-        if not 0 <= label < classes:
-            raise LatentsError(f"label {index} is {label}, expected one of the head's classes, 0 to {classes - 1}")
 
 
 def _description(batches: Batches, latents: Tensor, labels: Sequence[int] | None) -> dict[str, Any]:

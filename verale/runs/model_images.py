@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import InputError, LatentsError, UsageError, first_line
+from verale.errors import InputError, UsageError, first_line
 from verale.files import write_atomically
 from verale.runs.images import class_folders, image_files, labels_of
 from verale.runs.source import SourceImage
@@ -180,7 +180,7 @@ ModelImages = ImageTensors | ImageFiles
 
 
 def model_images(
-    images: Any, preprocess: Callable[[Any], Any] | None, folder: str, name: str = "images"
+    images: object, preprocess: Callable[[Any], Any] | None, folder: str, name: str = "images"
 ) -> ModelImages:
     """Images as `verale.explain_model` takes them.
 
@@ -220,14 +220,10 @@ def known_labels(
         if names and all(name.split("/")[0] in classes for name in names):
             return labels_of(names, classes), None
         return (None, None) if folders is None else (labels_of(names, folders), folders)
-    known = require_labels(labels, len(images))
-    for index, label in enumerate(known):
-        if not 0 <= label < head.classes:
-            raise LatentsError(f"label {index} is {label}, expected one of the head's classes, 0 to {head.classes - 1}")
-    return known, folders
+    return require_labels(labels, len(images), head.classes), folders
 
 
-def _preprocessed(images: Any, name: str = "images") -> Tensor:
+def _preprocessed(images: object, name: str = "images") -> Tensor:
     """Preprocessed images, (N, 3, H, W) or what else the model takes, N > 0. Raises UsageError."""
     import torch
 
@@ -259,13 +255,13 @@ def _digest(image: Tensor) -> str:
     return hashlib.sha256(f"{values.dtype.name} {list(values.shape)}\n".encode() + values.tobytes()).hexdigest()
 
 
-def _steps(preprocess: Callable[[Any], Any]) -> list[dict[str, Any]]:
+def _steps(preprocess: Callable[[Any], Any]) -> list[dict[str, object]]:
     """The steps of a callable, in the form of CaBRNet's `dataset.yml`; of an unknown one its name."""
     steps = getattr(preprocess, "transforms", None)
     return [_step(each) for each in (steps if isinstance(steps, (list, tuple)) else [preprocess])]
 
 
-def _step(step: Any) -> dict[str, Any]:
+def _step(step: object) -> dict[str, object]:
     kind = type(step)
     if not kind.__module__.startswith("torchvision.transforms"):
         return {"type": str(getattr(step, "__qualname__", kind.__qualname__))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -64,11 +64,11 @@ _LONGEST = 1e15
 _Check = Callable[[Any], bool]
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return type(value) is str
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> bool:
     return type(value) is int and value >= 0
 
 
@@ -80,27 +80,31 @@ def _matches(pattern: re.Pattern[str]) -> _Check:
     return lambda value: type(value) is str and pattern.fullmatch(value) is not None
 
 
+def _is_of(names: Collection[str]) -> _Check:
+    return lambda value: type(value) is str and value in names
+
+
 def _or_null(check: _Check) -> _Check:
     return lambda value: value is None or check(value)
 
 
-def _is_claims(value: Any) -> bool:
+def _is_claims(value: object) -> bool:
     return type(value) is dict and all(state in _STATES.get(name, ()) for name, state in value.items())
 
 
-def _is_by(value: Any) -> bool:
-    return type(value) is dict and all(type(kernel) is str and kernel in CHOICES for kernel in value.values())
+def _is_by(value: object) -> bool:
+    return type(value) is dict and all(map(_is_of(CHOICES), value.values()))
 
 
 def _is_elements(value: Any) -> bool:
     return type(value) is dict and all(_INDEX.fullmatch(name) and _is_count(count) for name, count in value.items())
 
 
-def _is_margins(value: Any) -> bool:
+def _is_margins(value: object) -> bool:
     return type(value) is list and all(map(_or_null(_matches(_HEX_FLOAT)), value))
 
 
-def _is_versions(value: Any) -> bool:
+def _is_versions(value: object) -> bool:
     return type(value) is dict and _is_text(value.get("python")) and all(map(_or_null(_is_text), value.values()))
 
 
@@ -109,7 +113,7 @@ _EXECUTABLE: dict[str, _Check] = {"executable": _matches(_DIGEST)}
 _RUN: dict[str, _Check] = {
     "head": _matches(_DIGEST),
     "latents": _or_null(_matches(_DIGEST)),
-    "kernel": lambda value: type(value) is str and value in CHOICES,
+    "kernel": _is_of(CHOICES),
     "minimality": lambda value: type(value) is bool,
     "entailment_only": lambda value: type(value) is bool,
     "limit": lambda value: type(value) is int,
@@ -117,7 +121,7 @@ _RUN: dict[str, _Check] = {
     "libraries": _is_versions,
 }
 _DEPLOYMENT: dict[str, _Check] = {
-    "formula": lambda value: type(value) is str and value in FORMULAS,
+    "formula": _is_of(FORMULAS),
     **dict.fromkeys(("log", "exp", "sqrt"), _is_count),
 }
 _ASKED: dict[str, _Check] = {
@@ -130,13 +134,13 @@ _RECORD: dict[str, _Check] = {
     "sha256": _or_null(_matches(_DIGEST)),
     "run": lambda value: _problem(value, _RUN, _ASKED) is None,
     "seconds": _or_null(_is_seconds),
-    "status": lambda value: type(value) is str and value in _REASONS,
+    "status": _is_of(_REASONS),
     "reason": _is_text,
     "message": _is_text,
     "exit_code": lambda value: type(value) is int,
     "claims": _is_claims,
     "predicted": _or_null(_is_count),
-    "paradigm": lambda value: value is None or (type(value) is str and value in PARADIGMS),
+    "paradigm": _or_null(_is_of(PARADIGMS)),
     "statements": _or_null(_is_count),
     "margin": _or_null(_matches(_DECIMAL)),
     "margins": _is_margins,
@@ -199,7 +203,7 @@ def _refused(path: object, line: int, problem: str) -> InputError:
     )
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise ValueError("it repeats a key")
@@ -216,7 +220,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"it holds {constant}")
 
 
-def _problem(value: Any, required: Mapping[str, _Check], optional: Mapping[str, _Check] | None = None) -> str | None:
+def _problem(value: object, required: Mapping[str, _Check], optional: Mapping[str, _Check] | None = None) -> str | None:
     """What is wrong with an object's fields, one by one; None if nothing is."""
     if type(value) is not dict:
         return "it is not an object"
