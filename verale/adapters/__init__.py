@@ -8,7 +8,7 @@ loads, and `latents` captures the output of a layer of any torch model. Names ar
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from verale.adapters.checkpoint import load_model
@@ -47,7 +47,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'verale.adapters' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

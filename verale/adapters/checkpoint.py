@@ -157,7 +157,7 @@ def _legacy(data: bytes) -> tuple[Any, str | None]:
     return content, machine.foreign
 
 
-def _without_objects(content: Any) -> Any:
+def _without_objects(content: Any) -> object:
     """The state dictionary of a model; of a dictionary, what is plain or a model. None if there is no tensor in it.
 
     Raises HeadError.
@@ -182,7 +182,7 @@ def _entries(content: Any) -> dict[Any, Any]:
     return content if isinstance(content, dict) else dict(enumerate(content))
 
 
-def _plain_entry(value: Any) -> Any:
+def _plain_entry(value: Any) -> object:
     """A model's state dictionary; a tensor, a number, a string or a dictionary of tensors; None for anything else."""
     if is_module(value):
         return saved_model(value).state

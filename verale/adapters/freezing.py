@@ -177,7 +177,7 @@ class _Freezer:
             raise RefusedError("reads something else than outputs of layers")
         return tuple(self._names[each] for each in inputs)
 
-    def _value(self, given: Any) -> Tensor | None:
+    def _value(self, given: object) -> Tensor | None:
         if given is None:
             return None
         if not isinstance(given, fx.Node) or given.op != "get_attr":
@@ -336,7 +336,7 @@ class _Values(fx.Interpreter):
             self.run(images.double())
         return self._found
 
-    def run_node(self, n: fx.Node) -> Any:
+    def run_node(self, n: fx.Node) -> object:
         """Copied, because a later layer may change it in place."""
         value = super().run_node(n)
         if n.name in self._layer_of:

@@ -55,7 +55,7 @@ class SavedModel:
     modules: dict[str, Module]
 
 
-def is_module(value: Any) -> bool:
+def is_module(value: object) -> bool:
     """Whether this is the record of a module."""
     return isinstance(value, Record) and all(
         isinstance(value.attributes.get(name), dict) for name in (_PARAMETERS, _BUFFERS, _MODULES)
@@ -106,21 +106,21 @@ def saved_model(record: Record) -> SavedModel:
     return SavedModel(state, modules)
 
 
-def _own(module: Record) -> dict[str, Any]:
+def _own(module: Record) -> dict[str, object]:
     """The attributes that the module's class gave it."""
     return {key: value for key, value in module.attributes.items() if type(key) is str and not key.startswith("_")}
 
 
-def _left_out(module: Record) -> list[Any]:
+def _left_out(module: Record) -> list[object]:
     """The buffers that a state dictionary leaves out."""
     names = module.attributes.get("_non_persistent_buffers_set")
     given = names.arguments[0] if isinstance(names, Record) and names.arguments else []
     return given if isinstance(given, list) else []
 
 
-def _text(key: Any) -> str:
+def _text(key: object) -> str:
     return key[:80] if type(key) is str else f"(a key of type {type(key).__name__})"
 
 
-def _told(value: Any) -> str:
+def _told(value: object) -> str:
     return f"an object of {value.name}" if isinstance(value, Record) else f"a {type(value).__name__}"

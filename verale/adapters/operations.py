@@ -94,7 +94,9 @@ def _pair(value: Any) -> Pair:
     return int(first), int(second)
 
 
-def _convolution(weight: Tensor, bias: Tensor | None, stride: Any, padding: Any, dilation: Any, groups: int) -> Known:
+def _convolution(
+    weight: Tensor, bias: Tensor | None, stride: object, padding: object, dilation: object, groups: int
+) -> Known:
     if weight.dim() != 4:
         raise RefusedError("has a kernel that is not two-dimensional")
     wide = _pair(dilation)
@@ -150,7 +152,7 @@ def _norm_call(node: fx.Node, values: _Values) -> Known:
     return _normalisation(mean, variance, weight, bias, argument(node, "eps", 7, 1e-5))
 
 
-def _window(node: fx.Node, kernel: Any, stride: Any, padding: Any) -> tuple[Pair, Pair, Pair]:
+def _window(node: fx.Node, kernel: object, stride: object, padding: object) -> tuple[Pair, Pair, Pair]:
     """Kernel, stride and padding of a pooling. Raises RefusedError where `ceil_mode` adds a window."""
     pairs = _pair(kernel), _pair(stride or kernel), _pair(padding)
     given, made = shape_of(node.all_input_nodes[0]), shape_of(node)
@@ -160,7 +162,9 @@ def _window(node: fx.Node, kernel: Any, stride: Any, padding: Any) -> tuple[Pair
     return pairs
 
 
-def _maximum(node: fx.Node, kernel: Any, stride: Any, padding: Any, dilation: Any, indices: Any) -> Known:
+def _maximum(
+    node: fx.Node, kernel: object, stride: object, padding: object, dilation: object, indices: object
+) -> Known:
     if indices or _pair(dilation) != (1, 1):
         raise RefusedError("has return_indices or a dilation, which network files do not have")
     return SpatialMaximum(*_window(node, kernel, stride, padding))
@@ -176,7 +180,7 @@ def _maximum_call(node: fx.Node, values: _Values) -> Known:
     return _maximum(node, argument(node, "kernel_size", 1), *(argument(node, *each) for each in names))
 
 
-def _average(node: fx.Node, kernel: Any, stride: Any, padding: Any, counted: Any, divisor: Any) -> Known:
+def _average(node: fx.Node, kernel: object, stride: object, padding: object, counted: object, divisor: object) -> Known:
     if divisor is not None or not (counted or _pair(padding) == (0, 0)):
         raise RefusedError("has a divisor of its own, or padding that does not count")
     return AveragePooling(*_window(node, kernel, stride, padding))
@@ -241,7 +245,7 @@ def _leaky(slope: Any) -> Known:
     return LeakyRectifier(float(slope))
 
 
-def _upsampling(mode: Any, node: fx.Node) -> Known:
+def _upsampling(mode: object, node: fx.Node) -> Known:
     if mode != "nearest":
         raise RefusedError(f"has the mode {mode!r}, not 'nearest'")
     scale = _ratio(shape_of(node), shape_of(node.all_input_nodes[0]))

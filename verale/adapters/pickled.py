@@ -167,7 +167,7 @@ class Machine:
         if self.foreign is None:
             self.foreign = what
 
-    def _again(self, value: Any) -> Any:
+    def _again(self, value: object) -> object:
         """A value in one more place. Readers of plain content walk through it as through a tree."""
         if isinstance(value, list | dict) or (
             type(value) is tuple
@@ -184,21 +184,21 @@ class Machine:
         del self._stack[len(self._stack) - count :]
         return items
 
-    def _to_mark(self) -> list[Any]:
+    def _to_mark(self) -> list[object]:
         """Remove the items after the last mark, and the mark."""
         items: list[Any] = []
         while (item := self._stack.pop()) is not _MARK:
             items.append(item)
         return items[::-1]
 
-    def _push(self, item: Any) -> None:
+    def _push(self, item: object) -> None:
         self._stack.append(item)
 
     def _pop(self) -> None:
         """Remove one item, or a mark."""
         self._stack.pop()
 
-    def _name(self, module: Any, name: Any) -> None:
+    def _name(self, module: object, name: object) -> None:
         """A class or function, which stays a name."""
         if type(module) is not str or type(name) is not str or len(module) + len(name) > _LONG_NAME:
             raise ForeignError("a name that is not a short string")
@@ -225,7 +225,7 @@ class Machine:
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[self._key(key)] = value
 
-    def _key(self, key: Any) -> Any:
+    def _key(self, key: object) -> object:
         """A key whose hash nobody can choose: strings, and numbers small enough that few of them collide."""
         if type(key) in (str, bool, bytes, float, type(None)) or (type(key) is int and abs(key) < 2**60):
             return key
@@ -276,7 +276,7 @@ class Machine:
             raise ForeignError(f"a call with more than {_FEW} arguments")
         return arguments
 
-    def _view(self, storage: Storage, key: Any, start: Any, count: Any) -> Storage:
+    def _view(self, storage: Storage, key: object, start: object, count: object) -> Storage:
         """A part of a storage, as old torch wrote it."""
         item = DTYPES[storage.type].itemsize
         if not (type(start) is int and type(count) is int and 0 <= start <= start + count <= len(storage.data) // item):
@@ -290,7 +290,7 @@ class Machine:
             raise ForeignError("a call of something that is not a name")
         self._push(self._given(name, arguments))
 
-    def _given(self, name: Name, arguments: tuple[Any, ...]) -> Any:
+    def _given(self, name: Name, arguments: tuple[Any, ...]) -> object:
         if name in _RECORDED:
             return self._recorded(name, arguments)
         self._few(arguments)
@@ -309,7 +309,7 @@ class Machine:
             return Record(arguments[0], ())
         raise ForeignError(f"a call of {name}" if name not in _PLAIN else f"an unusual call of {name}")
 
-    def _recorded(self, name: Name, arguments: tuple[Any, ...]) -> Any:
+    def _recorded(self, name: Name, arguments: tuple[Any, ...]) -> object:
         if name == "torch.Size" and len(arguments) == 1 and type(arguments[0]) is tuple:
             return arguments[0]
         if name in _SETS:  # as the opcodes of sets give them
@@ -326,7 +326,7 @@ class Machine:
         else:
             self._push(Record(name, arguments, {"__keywords__": named[0]} if keywords else {}))
 
-    def _dictionary(self, name: Name, *arguments: Any) -> Any:
+    def _dictionary(self, name: Name, *arguments: object) -> object:
         """An empty dictionary, or one of the given pairs; a counter of the given dictionary."""
         if not arguments or (name == "collections.defaultdict" and len(arguments) == 1):
             return {}

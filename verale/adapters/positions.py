@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from verale.errors import HeadError, InputError
 from verale.files import read
@@ -50,5 +49,5 @@ def with_positions(head: Head, path: str | Path) -> Head:
         raise InputError(path, str(error)) from error
 
 
-def _is_position(value: Any) -> bool:
+def _is_position(value: object) -> bool:
     return type(value) is int or (isinstance(value, list) and all(type(each) is int for each in value))

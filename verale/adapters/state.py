@@ -103,7 +103,7 @@ def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
     return tensors
 
 
-def _holds_tensors(value: Any) -> bool:
+def _holds_tensors(value: object) -> bool:
     return isinstance(value, Mapping) and bool(value) and all(isinstance(each, _NUMBERS) for each in value.values())
 
 
@@ -166,7 +166,7 @@ def positive(key: str, values: Tensor, expected: str = "positive numbers") -> Te
     return values
 
 
-def _first_keys(state: Mapping[str, Any]) -> str:
+def _first_keys(state: Mapping[str, object]) -> str:
     """The first keys, for a message."""
     keys = [str(key) for key in state]
     return ", ".join(keys[:5]) + (f" and {len(keys) - 5} more" if len(keys) > 5 else "") if keys else "nothing"

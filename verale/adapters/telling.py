@@ -60,7 +60,7 @@ class _Sign:
     names: tuple[str, ...]
 
 
-def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> None:
+def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, object]) -> None:
     """Raise HeadError where a state dictionary is certainly another architecture's; it names the key and that one.
 
     Args:
@@ -87,13 +87,13 @@ def refused(tensors: Mapping[str, Tensor]) -> str:
     return "" if known is None else f"this is the state of {known[0]}, which no head of verale computes: see {known[1]}"
 
 
-def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, Any]) -> list[_Sign]:
+def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object]) -> list[_Sign]:
     """What tells whose the tensors are; the right architecture is named by all of them."""
     signs = [_Sign(key, "is there", (name,)) for key, name in _ONLY.items() if key in tensors]
     return signs or [*_signs_of_a_model(said), *_signs_of_a_backbone(tensors)]
 
 
-def _signs_of_a_model(said: Mapping[str, Any]) -> Iterator[_Sign]:
+def _signs_of_a_model(said: Mapping[str, object]) -> Iterator[_Sign]:
     """Of the attributes and the class of a whole model."""
     distance, fixed, kind = (said.get(key) for key in ("prototype_distance_function", "fix_prototypes", "class"))
     if distance == "cosine":
@@ -125,7 +125,7 @@ def _signs_of_a_backbone(tensors: Mapping[str, Tensor]) -> Iterator[_Sign]:
         yield _Sign(along, found, ("genetic",))
 
 
-def said_of(content: Any) -> dict[str, Any]:
+def said_of(content: Any) -> dict[str, object]:
     """What a checkpoint says beside its tensors, by name: attributes of its whole model, a run's arguments, entries.
 
     Args:
@@ -150,7 +150,7 @@ def said_of(content: Any) -> dict[str, Any]:
     return said
 
 
-def _own(entries: Any) -> dict[str, Any]:
+def _own(entries: object) -> dict[str, object]:
     """Those of a dictionary's entries that are plain: numbers, words, lists."""
     if not isinstance(entries, Mapping):
         return {}
@@ -158,7 +158,7 @@ def _own(entries: Any) -> dict[str, Any]:
     return {key: value for key, value in entries.items() if type(key) is str and type(value) in plain}
 
 
-def _word(value: Any) -> str | None:
+def _word(value: object) -> str | None:
     return value[:_LONGEST] if type(value) is str else None
 
 
@@ -166,7 +166,7 @@ def _number(value: Any) -> float | None:
     return value if type(value) in (int, float) and abs(value) <= _GREATEST else None
 
 
-def _positions(value: Any) -> int | None:
+def _positions(value: object) -> int | None:
     """The first of the numbers of a receptive field: how many patches there are."""
     if isinstance(value, Tensor | np.ndarray):
         value = value.flatten().tolist()
@@ -191,8 +191,8 @@ _STATED: dict[str, dict[str, _Entry]] = {
 
 
 def settled(
-    name: str, options: Mapping[str, Any], tensors: Mapping[str, Tensor], said: Mapping[str, Any]
-) -> dict[str, Any]:
+    name: str, options: Mapping[str, object], tensors: Mapping[str, Tensor], said: Mapping[str, object]
+) -> dict[str, object]:
     """The options as given, and those that the checkpoint states. Raises HeadError where the two differ."""
     known = dict(options)
     for option, (key, read) in _STATED.get(name, {}).items():

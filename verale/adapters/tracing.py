@@ -48,7 +48,7 @@ def shape_of(node: fx.Node) -> tuple[int, ...]:
     return tuple(map(int, getattr(node.meta.get("tensor_meta"), "shape", ())))
 
 
-def argument(node: fx.Node, name: str, place: int, default: Any = None) -> Any:
+def argument(node: fx.Node, name: str, place: int, default: object = None) -> Any:
     """An argument of a call, by name or by place."""
     return node.kwargs.get(name, node.args[place] if len(node.args) > place else default)
 
@@ -67,7 +67,7 @@ class _Tracer(fx.Tracer):
 
     def call_module(
         self, m: nn.Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    ) -> object:
         returned = super().call_module(m, forward, args, kwargs)
         if m is self._last:
             self.returned = returned

@@ -48,7 +48,7 @@ class _Commands(click.Group):
         except click.UsageError as error:
             raise click.UsageError(error.message.rstrip(".") + nearest(args[0], _COMMANDS), ctx) from error
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

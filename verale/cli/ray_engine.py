@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import choice
+from verale.cli.shared import Command, choice
 from verale.errors import InputError, UsageError
 from verale.files import LARGEST_LATENTS
 
@@ -45,7 +45,7 @@ REFUSED = {
 """The options that belong to one engine, and why the other one refuses them. `docs/scale.md` has the same table."""
 
 
-def options(command: Any) -> Any:
+def options(command: Command) -> Command:
     """Give a command the options of this engine."""
     for option in (
         click.option(

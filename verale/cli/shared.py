@@ -19,6 +19,7 @@ __all__ = [
     "EXIT_UNUSABLE",
     "EXIT_USAGE",
     "EXTRA_OF",
+    "Command",
     "allow_option",
     "certificate_files",
     "choice",
@@ -125,10 +126,10 @@ def choice(*known: str) -> dict[str, Any]:
 KERNELS = ("proved-or-arb", "proved", "arb", "mpmath", "both", "all")
 """The choices of the checker, which is loaded later (`verale.checker.kernel`)."""
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def kernel_option(what: str = "Which checker proves") -> Callable[[_Command], _Command]:
+def kernel_option(what: str = "Which checker proves") -> Callable[[Command], Command]:
     """The option `--kernel` of a command that proves; None where it is left out."""
     default = "the proved one where it is installed, and arb what that does not cover"
     return click.option(
@@ -154,7 +155,7 @@ allow_option = click.option(
 )  # fmt: skip
 
 
-def verbose(command: _Command) -> _Command:
+def verbose(command: Command) -> Command:
     """Give a command the option `-v`, which sends verale's log to stderr, with times."""
     return click.option(
         *("-v", "--verbose"),

@@ -75,7 +75,7 @@ def certificates_schema() -> Schema:
     )
 
 
-def row_of(name: str, data: bytes) -> dict[str, Any]:
+def row_of(name: str, data: bytes) -> dict[str, object]:
     """The row of a certificate file. An invalid certificate gets a row too: the checker reports what is wrong."""
     row: dict[str, Any] = {"name": name, "sha256": hashlib.sha256(data).hexdigest(), "certificate": data}
     index = certificate_index(name)

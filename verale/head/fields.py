@@ -35,7 +35,7 @@ class Kind(Generic[T]):
     tensors: tuple[str, ...] = ()
 
 
-def write_part(part: Any, kinds: Mapping[str, Kind[Any]]) -> dict[str, Any]:
+def write_part(part: Any, kinds: Mapping[str, Kind[Any]]) -> dict[str, object]:
     """The JSON object of a part."""
     kind = kinds[part.kind]
     return {"kind": part.kind, **write_fields(part, [*kind.implied, *kind.tensors])}
@@ -70,7 +70,7 @@ def read_part(
     return read_fields(name, value, kind.part, given)
 
 
-def write_fields(part: Any, implied: Collection[str] = ()) -> dict[str, Any]:
+def write_fields(part: object, implied: Collection[str] = ()) -> dict[str, object]:
     """The fields of a dataclass as JSON, without the implied ones."""
     return {name: _CODECS[kind][0](getattr(part, name)) for name, kind in _spelled(type(part), implied).items()}
 
@@ -92,11 +92,11 @@ def _write_optional(value: float | None) -> str | None:
     return None if value is None else float(value).hex()
 
 
-def _read_optional(name: str, value: Any) -> float | None:
+def _read_optional(name: str, value: object) -> float | None:
     return None if value is None else _read_float(name, value)
 
 
-def _read_float(name: str, value: Any) -> float:
+def _read_float(name: str, value: object) -> float:
     try:
         if not isinstance(value, str) or not value.lstrip("-").startswith("0x"):
             raise ValueError
@@ -105,13 +105,13 @@ def _read_float(name: str, value: Any) -> float:
         raise HeadError(name, f"is {value!r}, expected a hex float such as '0x1.8p+0'") from None
 
 
-def _read_integer(name: str, value: Any) -> int:
+def _read_integer(name: str, value: object) -> int:
     if type(value) is not int:
         raise HeadError(name, f"is {value!r}, expected an integer")
     return value
 
 
-def _read_integers(name: str, value: Any) -> tuple[int, ...]:
+def _read_integers(name: str, value: object) -> tuple[int, ...]:
     if not isinstance(value, list):
         raise HeadError(name, "is not a list of integers")
     return tuple(_read_integer(name, each) for each in value)

@@ -31,7 +31,7 @@ _OPTIONAL = {"readout"}
 """Left out where it is linear."""
 
 
-def encode(fields: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
+def encode(fields: Mapping[str, object], tensors: Mapping[str, Tensor]) -> bytes:
     """The bytes of a file with these JSON fields, without the version, and these tensors. Equal data, equal bytes."""
     return safetensors.torch.save(
         {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -42,7 +42,7 @@ class Box:
         return ":".join("" if end is None else f"{end:g}" for end in (self.lower, self.upper))
 
     @classmethod
-    def of(cls, value: Any) -> Box:
+    def of(cls, value: object) -> Box:
         """A box as it is, from its two ends such as (0, 1) or (0, None), or from text such as "0:1" or "0:".
 
         Raises:
@@ -67,12 +67,12 @@ class Box:
         """Whether it has both ends."""
         return self.lower is not None and self.upper is not None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The field `domain` of a head file."""
         return write_fields(self)
 
     @classmethod
-    def from_json(cls, value: Any) -> Box:
+    def from_json(cls, value: object) -> Box:
         """The box that the field `domain` of a head file describes. Raises HeadError, which names the field."""
         if not isinstance(value, dict) or set(value) != {"lower", "upper"}:
             raise HeadError("domain", f"is {value!r}, expected an object with lower and upper")

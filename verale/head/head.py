@@ -192,7 +192,7 @@ class Head:
         """SHA-256 (hex) of the head's file: of the bytes it was loaded from, else of the bytes `save` writes."""
         return self._digest or hashlib.sha256(self.to_bytes()).hexdigest()
 
-    def logits(self, latents: Any) -> Tensor:
+    def logits(self, latents: object) -> Tensor:
         """The logits (N, C) of latents (N, D, H, W) or (N, L, D), in float64 rounded to nearest.
 
         This is an estimate for people and for comparisons (`verale.check`). No proof uses it.
@@ -261,7 +261,7 @@ _PARTS: dict[str, Mapping[str, Kind[Any]]] = {
 """The kinds of each part, by the head's field."""
 
 
-def require_head(value: Any) -> Head:
+def require_head(value: object) -> Head:
     """The value, if it is a head. Raises UsageError, which says what to write instead."""
     if isinstance(value, Head):
         return value
@@ -275,7 +275,7 @@ def require_head(value: Any) -> Head:
     raise UsageError(f"head is {described(value)}, expected a verale.Head: {remedy}")
 
 
-def _as_names(labels: Any) -> tuple[str, ...]:
+def _as_names(labels: object) -> tuple[str, ...]:
     """The names of classes. Raises HeadError."""
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise HeadError("labels", f"is {labels!r}, expected a list of names, one a class")

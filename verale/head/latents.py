@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 import safetensors
 import safetensors.torch
@@ -31,7 +30,7 @@ __all__ = [
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
-def as_patches(latents: Any, depth: int | None = None) -> Tensor:
+def as_patches(latents: object, depth: int | None = None) -> Tensor:
     """Latents as (N, L, D) float64, patch l = h * W + w.
 
     Args:
@@ -45,7 +44,7 @@ def as_patches(latents: Any, depth: int | None = None) -> Tensor:
     return patches_of(latents, depth).to(torch.float64).contiguous()
 
 
-def patches_of(latents: Any, depth: int | None = None) -> Tensor:
+def patches_of(latents: object, depth: int | None = None) -> Tensor:
     """Latents as (N, L, D) of the type in which they are stored, which takes no memory where a view can be had.
 
     Arguments and errors are those of `as_patches`.
@@ -76,7 +75,7 @@ def latents_file(latents: Tensor) -> bytes:
     return safetensors.torch.save({"latents": latents.contiguous()})
 
 
-def save_latents(path: str | Path, latents: Any, labels: Any = None) -> None:
+def save_latents(path: str | Path, latents: object, labels: object = None) -> None:
     """Write latents, and the images' true classes where they are known, as a safetensors file.
 
     Args:

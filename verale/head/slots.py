@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -13,7 +11,7 @@ from verale.head.arguments import field_tensor
 __all__ = ["merge_slots"]
 
 
-def merge_slots(weight: Any, slots: Any) -> Tensor:
+def merge_slots(weight: object, slots: object) -> Tensor:
     """The weights (C, P), on prototypes, of a last layer (C, K S) on slots: each the sum of its prototype's slots.
 
     A slot s of class k shows one prototype p and takes its activation, so sum_ks W_c,ks a_p(ks) = sum_p (sum of W_c,ks

@@ -76,8 +76,8 @@ class Showing:
 def show(
     certificate: str | Path | Certificate,
     head: str | Path | Head | None = None,
-    latents: Any = None,
-    image: Any = None,
+    latents: object = None,
+    image: object = None,
     classes: Sequence[str] | None = None,
 ) -> Showing:
     """Show a certificate: the sentence, its numbers, the margins and the verdict; in a notebook as HTML, by `print`
@@ -105,7 +105,7 @@ def show(
     return Showing(shown, b"" if pixels is None else _drawn(certificate_bytes(certificate), head, latents, pixels))
 
 
-def _of_file(path: str, head: Any, latents: Any, image: Any) -> Showing:
+def _of_file(path: str, head: object, latents: object, image: object) -> Showing:
     """What is shown of a file, with what lies beside it, the image too if it may be read."""
     from verale.report.single import single
     from verale.runs.inputs import find_inputs
@@ -125,7 +125,7 @@ def _of_file(path: str, head: Any, latents: Any, image: Any) -> Showing:
     return Showing(result.shown, _drawn(data, inputs.head, inputs.latents, pixels))
 
 
-def _image_beside(path: str) -> Any:
+def _image_beside(path: str) -> object:
     """The certificate's image, if `source.json` binds it, it lies in the folder, and what draws it is installed."""
     if find_spec("matplotlib") is None:
         return None
@@ -140,7 +140,7 @@ def _image_beside(path: str) -> Any:
     return _pixels(item.file, window_of(source.preprocessing), item.file_sha256)
 
 
-def _pixels(*image: Any) -> Any:
+def _pixels(*image: Any) -> object:
     from verale.report.outlined import pixels_of  # which loads torch
 
     return pixels_of(*image)

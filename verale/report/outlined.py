@@ -44,7 +44,7 @@ def pixels_of_item(collection: Collection, item: Item) -> tuple[Any, str]:
         return None, f"not shown: {error}"
 
 
-def pixels_of(image: Any, window: Window | None = None, sha256: str | None = None) -> Any:
+def pixels_of(image: Any, window: Window | None = None, sha256: str | None = None) -> object:
     """An image in a form that matplotlib draws: (H, W) or (H, W, 3), floats in [0, 1] or bytes."""
     if image is None:
         return None

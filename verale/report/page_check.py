@@ -12,7 +12,6 @@ import zlib
 from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from verale.checker import CheckerError
 from verale.checker.certificate import Certificate
@@ -131,11 +130,11 @@ class Checking:
         return len(self.script) + len(self.told) + (0 if self.seen is None else len(self.seen.told))
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """What the page's own script has to know."""
         return {"sha256": self.sha256, "shape": None if self.seen is None else self.seen.shape}
 
-    def questions(self, certificate: Certificate) -> dict[str, Any]:
+    def questions(self, certificate: Certificate) -> dict[str, object]:
         """What is asked about a certificate: `entails`, and `pictured` or `instance`, or what is `missing` for both; or
         `why` nothing is."""
         if certificate.head != self._digest:

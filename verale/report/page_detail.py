@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verale.checker.certificate import ActivationStatement, Certificate
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
@@ -152,7 +152,7 @@ def _adding(ledger: Ledger) -> list[int]:
     return [part.prototype for part in sorted(parts, key=lambda part: -part.amount)]
 
 
-def _reasons(certificate: Certificate, ledger: Ledger) -> list[dict[str, Any]]:
+def _reasons(certificate: Certificate, ledger: Ledger) -> list[dict[str, object]]:
     """What carries the lead, as the page's script takes it."""
     from verale.report.shares import carried_by, part_in_words
 

@@ -15,7 +15,7 @@ __all__ = ["overview"]
 _BINS = 24
 
 
-def overview(collection: Collection) -> dict[str, Any]:
+def overview(collection: Collection) -> dict[str, object]:
     """The values of the template's variables, by name."""
     items = collection.items
     numbers = _numbers(items)
@@ -61,7 +61,7 @@ def _by_class(collection: Collection) -> Iterator[dict[str, Any]]:
         }
 
 
-def _bins(sizes: list[int]) -> list[dict[str, Any]]:
+def _bins(sizes: list[int]) -> list[dict[str, object]]:
     """The histogram of the number of statements, in bins of equal width."""
     if len(set(sizes)) < 2:
         return []

@@ -139,7 +139,7 @@ def saved(draw: Callable[[], Figure], kind: str) -> bytes:
 def _draw(
     data: bytes,
     certificate: checked.Certificate,
-    pixels: Any,
+    pixels: object,
     grid: Grid | None,
     classes: tuple[str, ...] | None,
     estimates: Estimates,

@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
@@ -64,7 +63,7 @@ class Window:
         return left, top, right, bottom
 
 
-def window_of(preprocessing: Any) -> Window:
+def window_of(preprocessing: object) -> Window:
     """The window of CaBRNet's preprocessing steps (`dataset.yml`, kept in `source.json`)."""
     if not preprocessing:
         return Window()
@@ -81,7 +80,7 @@ def window_of(preprocessing: Any) -> Window:
     return Window(tuple(known), tuple(unknown))
 
 
-def _size(step: Mapping[str, Any]) -> tuple[int, ...] | None:
+def _size(step: Mapping[str, object]) -> tuple[int, ...] | None:
     params = step.get("params") or {}
     size = params.get("size") if isinstance(params, Mapping) and set(params) <= {"size", "interpolation"} else None
     sizes = tuple(size) if isinstance(size, (list, tuple)) else (size,)

@@ -56,7 +56,7 @@ class Attestation:
         write_atomically(self._path, json.dumps(statement_of(groups, created)).encode() + b"\n")
 
 
-def statement_of(groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], created: datetime) -> dict[str, Any]:
+def statement_of(groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], created: datetime) -> dict[str, object]:
     """The statement that all these certificates are proved.
 
     Args:

@@ -130,7 +130,7 @@ class ComparedImage:
         }
 
 
-def _record(side: Side) -> dict[str, Any]:
+def _record(side: Side) -> dict[str, object]:
     reach = side.bounded
     return {
         **{name: getattr(side, name) for name in ("index", "predicted", "name", "label", "correct", "size")},

@@ -136,7 +136,7 @@ def contrast(
     certificate: str | Path | Certificate,
     head: str | Path | Head | HeadFile,
     goal: int | str,
-    latents: Any = None,
+    latents: object = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
     model: str | Path | None = None,

@@ -109,7 +109,7 @@ def on_workers(explainer: Explainer, workers: Workers) -> Explainer:
     return replace(explainer, options=replace(explainer.options, device=workers.device))
 
 
-def described(explainer: Explainer, workers: Workers, batch: int) -> dict[str, Any]:
+def described(explainer: Explainer, workers: Workers, batch: int) -> dict[str, object]:
     """What a manifest says of how images are explained."""
     options = asdict(replace(explainer.options, device=workers.device)) | {"batch": batch, "max_memory": None}
     deployment = explainer.deployment

@@ -77,22 +77,22 @@ class ExplainedModel:
 def explain_model(
     model: nn.Module,
     layer: str,
-    images: Any,
+    images: object,
     *,
     out: str | Path,
     arch: str | None = None,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
     head: Head | None = None,
     preprocess: Callable[[Any], Any] | None = None,
     labels: Sequence[int] | None = None,
     class_names: Sequence[str] | None = None,
-    prototype_images: Any = None,
+    prototype_images: object = None,
     logits: Callable[[Any], Any] | None = None,
     calls: int = 1,
     paradigm: str = SMALLEST,
     overwrite: bool = False,
     jobs: int | None = None,
-    **search: Any,
+    **search: object,
 ) -> ExplainedModel:
     """Explain what a model says about images, and write a complete folder.
 
@@ -197,7 +197,7 @@ class _Capture:
         """Latents and logits."""
         return forward(self.model, self.layer, images.batches(BATCH), self.head.classes, self.logits, self.calls)
 
-    def receptive_fields(self, images: ModelImages) -> dict[str, Any] | None:
+    def receptive_fields(self, images: ModelImages) -> dict[str, object] | None:
         """What `source.json` says of the patches' receptive fields; None where they are not known."""
         from verale.adapters.receptive_field import fields_of
 
@@ -220,7 +220,7 @@ class _Capture:
         }
 
 
-def _require(**given: Any) -> None:
+def _require(**given: object) -> None:
     """Raise UsageError for arguments of another kind than those that `explain_model` takes."""
     import numpy as np
     import torch

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.adapters.cabrnet import Network
+    from verale.adapters.cabrnet.network import Captured
     from verale.checker.deployment import Deployment
     from verale.search import SearchOptions
 
@@ -111,7 +112,7 @@ class _Capturer:
     def __init__(self, network: Network, images: ImageFolder) -> None:
         self.network, self._images = network, images
 
-    def capture(self, start: int, stop: int) -> Any:
+    def capture(self, start: int, stop: int) -> Captured:
         """What the network computes for some of the images."""
         from pyarrow.fs import LocalFileSystem
 

@@ -242,7 +242,7 @@ def _require_head_of_run(folder: Path) -> None:
         )
 
 
-def run_of(folder: Path) -> Mapping[str, Any]:
+def run_of(folder: Path) -> Mapping[str, object]:
     """The folder's `run.json`; empty if there is none, or something else."""
     if not lexists(folder / RUN_FILE):
         return {}

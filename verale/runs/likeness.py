@@ -68,7 +68,7 @@ def near_patches(changed: Tensor, before: Tensor, images: Iterable[Tensor], sour
     ]
 
 
-def origins_record(prototypes: Iterable[int], origins: Mapping[int, TrainingPatch]) -> list[dict[str, Any]]:
+def origins_record(prototypes: Iterable[int], origins: Mapping[int, TrainingPatch]) -> list[dict[str, object]]:
     """The training patches of some prototypes, for JSON."""
     return [
         {

@@ -89,7 +89,7 @@ class Necessity:
 def necessity(
     certificate: str | Path | Certificate,
     head: str | Path | Head | HeadFile,
-    latents: Any = None,
+    latents: object = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
     kernel: str | None = None,

@@ -6,7 +6,7 @@ import logging
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verale.checker import Status, Verdict
 from verale.errors import InputError, LatentsError
@@ -40,7 +40,7 @@ SECONDS = 60.0
 def refute(
     certificate: str | Path | Certificate,
     head: str | Path | Head | HeadFile,
-    latents: Any = None,
+    latents: object = None,
     out: str | Path | None = None,
     seconds: float = SECONDS,
     kernel: str | None = None,
@@ -105,7 +105,7 @@ def refute(
     return replace(verdict, reason="witness", message=f"no counterexample found in {took:.1f} s, which proves nothing")
 
 
-def named_image(latents: Any, head: Head, certificate: Certificate) -> Tensor:
+def named_image(latents: object, head: Head, certificate: Certificate) -> Tensor:
     """The image (L, D) that the certificate names, of latents or of a latents file; where it names none, the only one;
     where it names a picture, the only one of which its statements are true.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verale.checker import Auditor, Status, Verdict
 from verale.checker.kernel import CHOICES, PROVED
@@ -117,7 +117,10 @@ class Released:
 
 
 def opened(
-    certificate: str | Path | Certificate, head: str | Path | Head | HeadFile, latents: Any, kernel: str | None = None
+    certificate: str | Path | Certificate,
+    head: str | Path | Head | HeadFile,
+    latents: object,
+    kernel: str | None = None,
 ) -> Released:
     """A certificate, or that of a file, for its statements to be released; `kernel` is what proves (`audit`).
 

@@ -97,7 +97,7 @@ def _attempt(other: NotKept) -> str:
     return f"{other.paradigm} {other.reason if other.size is None else other.size}"
 
 
-def _confidence(logits: Tensor, predicted: int) -> dict[str, Any]:
+def _confidence(logits: Tensor, predicted: int) -> dict[str, object]:
     """The predicted class and the next one, by their logits (C,); None where a logit is infinite."""
     import torch
 

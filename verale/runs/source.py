@@ -151,7 +151,7 @@ class SourceFile:
     @classmethod
     def build(
         cls,
-        network: Mapping[str, Any],
+        network: Mapping[str, object],
         folder: str,
         classes: list[str] | None,
         images: Iterable[SourceImage] | None = None,
@@ -276,7 +276,7 @@ def _invalid(path: Path, error: Exception, remedy: str) -> InputError:
     return InputError(path, f"is not what verale explain writes ({error}); {remedy}")
 
 
-def _origins(entries: Iterable[Mapping[str, Any]], beside: Path) -> dict[int, TrainingPatch]:
+def _origins(entries: Iterable[Mapping[str, object]], beside: Path) -> dict[int, TrainingPatch]:
     """By prototype; where a prototype has several (PIP-Net's channels do), the first."""
     origins: dict[int, TrainingPatch] = {}
     for entry in entries:
@@ -289,7 +289,7 @@ def _origins(entries: Iterable[Mapping[str, Any]], beside: Path) -> dict[int, Tr
     return origins
 
 
-def _fields(entry: Mapping[str, Any] | None) -> ReceptiveFields | None:
+def _fields(entry: Mapping[str, object] | None) -> ReceptiveFields | None:
     if entry is None:
         return None
     height, width = (_index(side) for side in _listed(entry["size"], 2))
@@ -310,7 +310,7 @@ def _axis(entry: object, length: int) -> Axis:
     return tuple(axis)
 
 
-def _listed(value: object, most: int) -> list[Any]:
+def _listed(value: object, most: int) -> list[object]:
     if not isinstance(value, list) or len(value) > most:
         raise TypeError(f"{_brief(value)} is not a list of at most {most}")
     return value

@@ -93,7 +93,7 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """How a text begins that a spreadsheet would take for a formula; the last four are the wide forms of = + - @."""
 
 
-def csv_line(values: Iterable[Any]) -> str:
+def csv_line(values: Iterable[object]) -> str:
     """Values as one row of CSV, without the line end; None becomes an empty cell.
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front; numbers stay as they are. The table's

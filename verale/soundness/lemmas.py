@@ -33,6 +33,6 @@ def lemmas() -> dict[str, Any]:
     return {name: lemma(name) for name in names()}
 
 
-def run(proved: Any) -> Any:
+def run(proved: object) -> Any:
     """Prove a lemma and refute its false twins; see `proofs/lemma.py`."""
     return _module("lemma").run(proved)

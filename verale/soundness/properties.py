@@ -90,7 +90,7 @@ def try_property(one: Property, examples: int, start: int = 0, shrunk: bool = Tr
     outcomes: Counter[str] = Counter()
     tried = 0
 
-    def attempt(**drawn: Any) -> None:
+    def attempt(**drawn: object) -> None:
         nonlocal tried
         tried += 1
         with flint.ctx.workprec(PRECISION):

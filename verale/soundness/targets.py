@@ -153,7 +153,7 @@ def _proved(document: dict[str, Any], auditor: Auditor) -> bytes | None:
     return files.encode(document | {"predicate": document["predicate"] | {"margins": margins}})
 
 
-def _mutated(statements: list[dict[str, Any]], generator: random.Random) -> list[dict[str, Any]]:
+def _mutated(statements: list[dict[str, Any]], generator: random.Random) -> list[dict[str, object]]:
     """One statement dropped, every interval wider, or some ends left out."""
     change = generator.randrange(3)
     if change == 0 and len(statements) > 1:
@@ -165,7 +165,7 @@ def _mutated(statements: list[dict[str, Any]], generator: random.Random) -> list
     return [_widened(each, share) if "interval" in each else each for each in statements]
 
 
-def _widened(statement: dict[str, Any], share: float) -> dict[str, Any]:
+def _widened(statement: dict[str, Any], share: float) -> dict[str, object]:
     low, high = (end and float.fromhex(end) for end in statement["interval"])
     by = share * max(abs(low or 0.0), abs(high or 0.0))
     return statement | {
@@ -173,7 +173,7 @@ def _widened(statement: dict[str, Any], share: float) -> dict[str, Any]:
     }
 
 
-def _opened(statement: dict[str, Any], generator: random.Random) -> dict[str, Any]:
+def _opened(statement: dict[str, Any], generator: random.Random) -> dict[str, object]:
     """The statement as it is, or without one of its ends."""
     side = generator.randrange(3)
     if side == 2 or "interval" not in statement or None in statement["interval"]:
@@ -181,7 +181,7 @@ def _opened(statement: dict[str, Any], generator: random.Random) -> dict[str, An
     return statement | {"interval": [None if end == side else x for end, x in enumerate(statement["interval"])]}
 
 
-def _drawn(document: dict[str, Any], head: bytes, latents: bytes, generator: random.Random) -> dict[str, Any]:
+def _drawn(document: dict[str, Any], head: bytes, latents: bytes, generator: random.Random) -> dict[str, object]:
     """The certificate with statements drawn at random that are true of its image, in about the same number."""
     predicate = document["predicate"]
     with flint.ctx.workprec(PRECISION):
@@ -206,7 +206,7 @@ def _drawn(document: dict[str, Any], head: bytes, latents: bytes, generator: ran
         )
 
 
-def _clauses(activations: Sequence[Any], generator: random.Random) -> list[dict[str, Any]]:
+def _clauses(activations: Sequence[object], generator: random.Random) -> list[dict[str, object]]:
     """A ceiling and a floor that hold of these activations; or one of them, or none."""
     clauses = []
     for of, pick, end in ((files.order_clause, max, 1), (files.floor, min, 0)):

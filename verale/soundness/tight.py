@@ -83,7 +83,7 @@ class _Scene:
     extremes: tuple[Matrix, Matrix]
 
 
-def around(value: Any) -> tuple[float, float]:
+def around(value: object) -> tuple[float, float]:
     """An interval about a number, 2^-40 of it wide on either side."""
     low, high = ends(value)
     by = max(abs(low), abs(high)) / 2**40
@@ -220,7 +220,7 @@ def _masses(combination: Combination, generator: random.Random, upper: bool, sla
 # Certificates.
 
 
-def _statements(paradigm: str, scene: _Scene, upper: bool, slanted: bool) -> list[dict[str, Any]]:
+def _statements(paradigm: str, scene: _Scene, upper: bool, slanted: bool) -> list[dict[str, object]]:
     with flint.ctx.workprec(PRECISION):
         evaluations = Evaluations(scene.head)
         activations = evaluations.activations(scene.image)

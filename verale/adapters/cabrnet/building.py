@@ -61,7 +61,7 @@ def build(run: Run, head: Head) -> nn.Module:
     return model.eval()
 
 
-def _described(run: Run, head: Head) -> dict[str, Any]:
+def _described(run: Run, head: Head) -> dict[str, object]:
     """The architecture for CaBRNet to build: without pretrained weights, sizes from the tensors. Raises InputError."""
     architecture: dict[str, Any] = deepcopy(dict(run.architecture))
     extractor = architecture["extractor"]
@@ -78,7 +78,7 @@ def _described(run: Run, head: Head) -> dict[str, Any]:
     return architecture
 
 
-def _backbone(run: Run, backbone: Mapping[str, Any]) -> dict[str, Any]:
+def _backbone(run: Run, backbone: Mapping[str, object]) -> dict[str, object]:
     """The backbone's configuration, if it is one of torchvision's classifiers."""
     import torchvision.models
 
@@ -91,7 +91,7 @@ def _backbone(run: Run, backbone: Mapping[str, Any]) -> dict[str, Any]:
     return {**backbone, "weights": "None", "params": kept}
 
 
-def _enlarges(params: Mapping[str, Any]) -> bool:
+def _enlarges(params: Mapping[str, object]) -> bool:
     """Whether a convolution or pooling gives more rows than it receives: its padding exceeds what its kernel takes."""
 
     def numbers(name: str, default: int) -> list[Any]:
@@ -124,7 +124,7 @@ class _WithoutMemory(TorchFunctionMode):
     """Tensors that torch is told to make have shapes and no numbers. Sequences of numbers, from which torchvision takes
     the widths of some networks, are made as they are."""
 
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> object:
         made = {"device": "meta"} if function in _MAKERS else {}
         return function(*args, **{**(kwargs or {}), **made})
 
@@ -178,7 +178,7 @@ def preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:
     return steps, dataset
 
 
-def each_step(run: Run, value: Any) -> Iterator[Mapping[str, Any]]:
+def each_step(run: Run, value: object) -> Iterator[Mapping[str, Any]]:
     """Every step of a transform, as CaBRNet reads it: one, a list of them, or a mapping of them."""
     if isinstance(value, Mapping) and "type" in value:
         yield value
@@ -191,7 +191,7 @@ def each_step(run: Run, value: Any) -> Iterator[Mapping[str, Any]]:
         raise run.refused(f"a transform is {value!s:.80}, expected a step with a type", DATASET)
 
 
-def _integers(value: Any) -> Iterator[float]:
+def _integers(value: object) -> Iterator[float]:
     """Every number in a value, at any depth."""
     if isinstance(value, (int, float)):
         yield value

@@ -44,7 +44,7 @@ def load_yaml(path: Path) -> Any:
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     """PyYAML's loader of plain values, with integers of 64 bits, and the line in every error."""
 
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
         try:
             return super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -210,7 +210,7 @@ class _Tree:
         self.present[node] = self.grow(present, f"{name}.{own}_child_sim")
         return node
 
-    def _leaf(self, name: str, classes: Any) -> Tensor:
+    def _leaf(self, name: str, classes: object) -> Tensor:
         parameters = self.run.tensor(name)
         if parameters.dim() != 2 or len(parameters) != 1 or (self.leaves and len(self.leaves[0]) != parameters.numel()):
             raise self.run.refused(f"{name} has shape {tuple(parameters.shape)}, expected (1, C) of every leaf", STATE)

@@ -35,7 +35,7 @@ def head_of_model(model: nn.Module) -> Head:
         raise UsageError(f"the CaBRNet model {type(model).__name__} {error.problem}") from error
 
 
-def _architecture(model: nn.Module) -> dict[str, Any]:
+def _architecture(model: nn.Module) -> dict[str, object]:
     """What `model_arch.yml` would say of the decision, from the modules themselves. Raises UsageError."""
     classifier = model.get_submodule("classifier")
     similarity = getattr(classifier, "similarity_layer", None)

@@ -307,7 +307,7 @@ def _origins(run: Run, rebuilt: Rebuilt) -> tuple[Origin, ...] | None:
     )
 
 
-def _with_files(network: Network, dataset: Mapping[str, Any]) -> Network:
+def _with_files(network: Network, dataset: Mapping[str, object]) -> Network:
     """The network with the files of its prototypes' training images, if the projection set is an existing folder.
 
     CaBRNet records indices in the set, not files, and the set may have changed since. So some prototypes are compared
@@ -334,7 +334,7 @@ def _with_files(network: Network, dataset: Mapping[str, Any]) -> Network:
     return replace(network, origins=named)
 
 
-def _projection_files(run: Path, dataset: Mapping[str, Any]) -> Sequence[Path] | None:
+def _projection_files(run: Path, dataset: Mapping[str, object]) -> Sequence[Path] | None:
     """The projection set's images in CaBRNet's order, where it is an existing folder. Raises InputError."""
     projection = dataset.get("projection_set")
     if not isinstance(projection, Mapping) or projection.get("name") != "ImageFolder":

@@ -111,7 +111,7 @@ class Run:
         """CaBRNet's `compatibility_mode`: the formulas of the original code."""
         return bool(self.parameter("classifier", "compatibility_mode", False))
 
-    def parameter(self, section: str, name: str, default: Any) -> Any:
+    def parameter(self, section: str, name: str, default: object) -> object:
         """A parameter of the similarity layer or the classifier, as CaBRNet passes it on: only from `params`."""
         return (self.architecture[section].get("params") or {}).get(name, default)
 

@@ -159,6 +159,6 @@ class RunFolder(Store):
             write_atomically(self._table, lines)
 
 
-def _brief(value: Any) -> str:
+def _brief(value: object) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 16 else f"{text[:12]}..."

@@ -52,7 +52,7 @@ class StagedDataset:
             raise InputError(self.path, "already exists; choose another path, or say --overwrite")
 
     @classmethod
-    def begin(cls, path: str, manifest: Mapping[str, Any], overwrite: bool = False) -> StagedDataset:
+    def begin(cls, path: str, manifest: Mapping[str, object], overwrite: bool = False) -> StagedDataset:
         """Begin a dataset, or continue one that was begun with the same manifest.
 
         Args:
@@ -215,7 +215,7 @@ class ExplainedDataset(Store):
         self.staged.publish(total)
 
 
-def _manifest(file: str) -> dict[str, Any]:
+def _manifest(file: str) -> dict[str, object]:
     """A dataset's manifest; empty if there is none, or something else."""
     if not storage.exists(file):
         return {}

@@ -39,7 +39,7 @@ def sources_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def pickled_with_guard(worker: type, **arguments: Any) -> tuple[type[GuardedWorker], dict[str, Any]]:
+def pickled_with_guard(worker: type, **arguments: object) -> tuple[type[GuardedWorker], dict[str, Any]]:
     """What Ray creates instead of a worker, and the arguments for it: plain values and bytes, which need no verale."""
     from ray import cloudpickle
 

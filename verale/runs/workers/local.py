@@ -174,7 +174,7 @@ def _send(stream: BinaryIO | Any, message: object) -> None:
     stream.flush()
 
 
-def _answer(stream: BinaryIO | Any) -> Any:
+def _answer(stream: BinaryIO | Any) -> object:
     """A process's result; None if it failed. What it logs meanwhile is logged here."""
     while isinstance(answer := pickle.load(stream), logging.LogRecord):
         logging.getLogger(answer.name).handle(answer)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
 
 import flint
 
@@ -119,6 +119,7 @@ def _subject(statement: Document) -> str:
     return about(statement) + json.dumps(statement.get("except"))
 
 
-def precisely() -> Any:
+def precisely() -> AbstractContextManager[object]:
     """The context in which balls have PRECISION bits."""
-    return flint.ctx.workprec(PRECISION)
+    context: AbstractContextManager[object] = flint.ctx.workprec(PRECISION)
+    return context

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from verale.checker.errors import FormatError, HeadError, LatentsError, UnprovedError
 from verale.checker.least import proved_least
@@ -41,7 +40,7 @@ class LeastCase:
     comment: str
     smaller: bytes | None = None
 
-    def outcome(self, prove: Callable[..., int] = proved_least, **options: Any) -> tuple[str, str]:
+    def outcome(self, prove: Callable[..., int] = proved_least, **options: object) -> tuple[str, str]:
         """Status and reason that the checker gives. ValueError if it proves another number than the document has."""
         try:
             least = prove(self.document, self.head, self.latents, **options)

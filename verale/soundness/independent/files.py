@@ -46,7 +46,7 @@ def flat(values: Any) -> list[float]:
     return [x for value in values for x in flat(value)] if isinstance(values, list) else [values]
 
 
-def shape(values: Any) -> list[int]:
+def shape(values: object) -> list[int]:
     """The shape of nested lists."""
     return [len(values), *shape(values[0])] if isinstance(values, list) else []
 
@@ -66,7 +66,7 @@ def framed(header: bytes, body: bytes) -> bytes:
     return struct.pack("<Q", len(header)) + header + body
 
 
-def tensor(values: Any, dtype: str = "F64", sizes: list[int] | None = None) -> tuple[str, list[int], bytes]:
+def tensor(values: object, dtype: str = "F64", sizes: list[int] | None = None) -> tuple[str, list[int], bytes]:
     """(dtype, shape, bytes) of nested lists, or of their numbers in another shape."""
     numbers, code = flat(values), {"F32": "f", "F64": "d"}[dtype]
     sizes = shape(values) if sizes is None else sizes
@@ -78,7 +78,7 @@ def tensor(values: Any, dtype: str = "F64", sizes: list[int] | None = None) -> t
 # Heads.
 
 
-def description(**changes: Any) -> dict[str, Any]:
+def description(**changes: object) -> dict[str, Any]:
     """The head's metadata object, euclidean over [0, 1] unless changed."""
     return {
         "version": 1,
@@ -141,12 +141,12 @@ def digest(image: Matrix) -> str:
 # Certificates.
 
 
-def patch_statement(patch: int, prototype: int, low: float | None, high: float | None) -> dict[str, Any]:
+def patch_statement(patch: int, prototype: int, low: float | None, high: float | None) -> dict[str, object]:
     """A statement about a patch; of an end that is None it says nothing."""
     return {"patch": patch, "prototype": prototype, "interval": interval(low, high)}
 
 
-def activation_statement(prototype: int, low: float | None, high: float | None) -> dict[str, Any]:
+def activation_statement(prototype: int, low: float | None, high: float | None) -> dict[str, object]:
     """A statement about an activation; of an end that is None it says nothing."""
     return {"prototype": prototype, "interval": interval(low, high)}
 
@@ -156,12 +156,12 @@ def interval(low: float | None, high: float | None) -> list[str | None]:
     return [None if end is None else float(end).hex() for end in (low, high)]
 
 
-def order_clause(exempt: list[int], high: float) -> dict[str, Any]:
+def order_clause(exempt: list[int], high: float) -> dict[str, object]:
     """The order clause, or ceiling: no activation exceeds `high` but those of the exempt prototypes."""
     return {"except": exempt, "upper": float(high).hex()}
 
 
-def floor(exempt: list[int], low: float) -> dict[str, Any]:
+def floor(exempt: list[int], low: float) -> dict[str, object]:
     """The floor: no activation is less than `low` but those of the exempt prototypes."""
     return {"except": exempt, "lower": float(low).hex()}
 
@@ -200,7 +200,7 @@ def document(
     }
 
 
-def encode(value: Any) -> bytes:
+def encode(value: object) -> bytes:
     return json.dumps(value).encode()
 
 

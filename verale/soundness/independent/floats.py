@@ -112,7 +112,7 @@ class FloatHead:
         return (1 - here) * absent + here * present
 
 
-def _tensor(values: Any) -> Tensor:
+def _tensor(values: object) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 

@@ -25,7 +25,7 @@ def read_json(data: bytes) -> Any:
             raise WrongError("a key is repeated")
         return dict(pairs)
 
-    def refuse(literal: str) -> Any:
+    def refuse(literal: str) -> object:
         raise WrongError(f"the number {literal} is not an integer")
 
     return json.loads(data.decode("utf-8"), object_pairs_hook=unique, parse_float=refuse, parse_constant=refuse)
