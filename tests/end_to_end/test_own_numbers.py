@@ -18,7 +18,7 @@ from support.told import of_rule, statement
 
 from verale.certificate import Certificate, Statement
 from verale.head import Negated, save_latents
-from verale.report.facts import HeadFacts
+from verale.runs.explained_run import HeadOfRun
 
 ACCEPT = Path(__file__).parents[2] / "certificates" / "accept"
 PROTOTYPES = report_head().size
@@ -81,7 +81,7 @@ def test_show_of_every_kind_of_head(name: str) -> None:
     files += ["--latents", latents] if latents.exists() else []
     done = in_process("show", file, "--all", *files)
     assert done.returncode == in_process("audit", file, *files).returncode
-    count = HeadFacts.of(files[1].read_bytes()).prototypes
+    count = HeadOfRun.of(str(files[1])).prototypes
     told = [statement(*pair(line), prototypes=count) for line in listed(done.stdout)]
     assert in_order(told) == in_order(Certificate.load(file).statements)
 

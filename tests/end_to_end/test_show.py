@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
+from types import SimpleNamespace
 
 import pytest
 from support.commands import Completed, in_process
@@ -17,7 +18,6 @@ from support.small import small_head
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement
 from verale.cli.show import _wrapped
-from verale.report.facts import HeadFacts
 from verale.report.telling import Telling
 
 FILE = "000001.ale.json"
@@ -151,7 +151,7 @@ def test_many_prototypes_take_no_time() -> None:
     count = 60_000
     clauses = (FloorStatement(tuple(range(3, count)), 1.0), OrderStatement(tuple(range(count // 2)), 1.0))
     certificate = Certificate("0" * 64, None, 0, "top_k", 1, clauses, (None, 1.0), False, "")
-    head = HeadFacts("0" * 64, None, count, "softmax mass")
+    head = SimpleNamespace(sha256="0" * 64, labels=None, prototypes=count, observable="softmax mass")
     start = process_time()
     telling = Telling.of(certificate.to_bytes(), head)
     assert process_time() - start < 5

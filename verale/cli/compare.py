@@ -85,7 +85,7 @@ def command(
     _require_outputs(outputs, overwrite)
     comparison = compare(a, b, head, latents)
     for name, run in (("A", comparison.a), ("B", comparison.b)):
-        print_line(f"{name} {run.folder}, head {run.head.path}, sha256 {run.head.head.sha256}", sys.stderr)
+        print_line(f"{name} {run.folder}, head {run.head.path}, sha256 {run.head.sha256}", sys.stderr)
     counts = Counts()
     rows: list[ComparedImage] = []
     room = {True: _FIRST, False: _FIRST}  # for images that keep their class, and for those that do not
@@ -148,7 +148,7 @@ def _written(
 
 def _summary(comparison: RunComparison, counts: Counts) -> dict[str, object]:
     pairs = comparison.pairs
-    heads = {name: run.head.head.sha256 for name, run in (("head_a", comparison.a), ("head_b", comparison.b))}
+    heads = {name: run.head.sha256 for name, run in (("head_a", comparison.a), ("head_b", comparison.b))}
     matched = {"matched_by": pairs.by, "only_a": pairs.only_a, "only_b": pairs.only_b}
     return {"_type": _TYPE, **heads, **matched, "why_not": comparison.why_not or None, **counts.record()}
 

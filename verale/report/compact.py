@@ -14,13 +14,12 @@ from verale.checker import certificate as checked
 from verale.checker.verdict import printable
 from verale.errors import InputError
 from verale.report.collect import Collection, Item, read_item
-from verale.report.facts import HeadFacts
 from verale.report.grid import grid_of_image
 from verale.report.outlined import marks_of_item, outline, pixels_of, pixels_of_item
 from verale.report.picture import saved
 from verale.report.telling import Telling
 from verale.report.thumbnails import Window, window_of
-from verale.runs.arguments import HeadFile
+from verale.runs.explained_run import HeadOfRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +49,7 @@ def compact(collection: Collection, kind: str) -> bytes:
     if item.summary is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
     data, certificate = read_item(item)
-    head = None if collection.head_path is None else HeadFacts.of(HeadFile.of(collection.head_path).data)
+    head = None if collection.head_path is None else HeadOfRun.of(str(collection.head_path))
     telling = Telling.of(data, head, collection.classes)
     return saved(lambda: _drawn(collection, item, certificate, telling), kind)
 

@@ -18,11 +18,11 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
 from verale.errors import CertificateError, InputError
 from verale.files import read
-from verale.report.facts import HeadFacts
 from verale.report.shown import OWN_NAMES, Shown
 from verale.report.telling import Telling
 from verale.runs.arguments import certificate_bytes, head_bytes, is_path, named
 from verale.runs.audit import audit
+from verale.runs.explained_run import HeadOfRun
 
 if TYPE_CHECKING:
     from verale.certificate import Certificate
@@ -151,10 +151,7 @@ def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str]
     data = certificate_bytes(certificate)
     facts, verdict = None, None
     if head is not None:
-        try:
-            facts = HeadFacts.of(head_bytes(head))
-        except CheckerError as error:
-            raise InputError(named(head, "head"), str(error)) from error
+        facts = HeadOfRun.of(str(named(head, "head")), head_bytes(head))
         verdict = audit(certificate, head, latents)
     try:
         telling = Telling.of(data, facts, classes)

@@ -13,7 +13,6 @@ from verale.certificate.words import NOT_PROVED, NOT_PROVED_OF_PICTURES
 from verale.errors import InputError
 from verale.report import vocabulary
 from verale.report.collect import Collection
-from verale.report.facts import OBSERVABLES
 from verale.report.grid import Grid, fields_of_grid, grid_of_image
 from verale.report.images import BY_ORDER
 from verale.report.page_check import Checking, csp_digest
@@ -22,6 +21,7 @@ from verale.report.page_list import columns_of, runs_of, with_pictures
 from verale.report.page_overview import overview
 from verale.report.templates import joined, rendered
 from verale.report.thumbnails import Thumbnails, Window, window_of
+from verale.runs.explained_run import OBSERVABLES
 from verale.version import __version__
 
 __all__ = ["Limits", "page"]

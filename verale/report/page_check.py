@@ -17,7 +17,6 @@ from verale.checker import CheckerError
 from verale.checker.certificate import Certificate
 from verale.checker.file_auditor import picture_files
 from verale.checker.head import Head
-from verale.checker.head_file import read_head
 from verale.checker.latents import Latents
 from verale.checker.network.network_file import read_network
 from verale.checker.pictures import Pictures
@@ -27,6 +26,7 @@ from verale.checker.proved.text import certificate_text, head_text, image_text, 
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read
 from verale.report.collect import Collection
+from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import find_seen
 
 __all__ = ["LARGEST_HEAD", "LARGEST_QUESTION", "Checking", "csp_digest", "deflated"]
@@ -111,7 +111,7 @@ class Checking:
         path, digest = collection.head_path, None if collection.head is None else collection.head.digest
         if path is None or digest is None:
             raise InputError(collection.folder, "has no head, without which --check can prove nothing: say --head")
-        head = _read_head(path)
+        head = HeadOfRun.of(str(path)).head
         if head.sha256 != digest:
             raise InputError(path, "changed while the report was written: run the command again")
         text = b"head " + head_text(head)
@@ -183,13 +183,6 @@ def deflated(data: bytes) -> str:
 def csp_digest(data: bytes) -> str:
     """The SHA-256 of bytes, as a Content-Security-Policy spells it."""
     return b64encode(hashlib.sha256(data).digest()).decode()
-
-
-def _read_head(path: Path) -> Head:
-    try:
-        return read_head(read(path, "a head file (.safetensors)"))
-    except CheckerError as error:
-        raise InputError(path, str(error)) from error
 
 
 def _read_latents(path: Path, head: Head) -> Latents:

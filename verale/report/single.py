@@ -11,12 +11,12 @@ from verale.checker import CheckerError, Status
 from verale.checker.file_auditor import Outcome
 from verale.errors import CertificateError, InputError
 from verale.report.collect import Item, item_beside, read_item
-from verale.report.facts import HeadFacts
 from verale.report.images import BY_ORDER, OUTSIDE
 from verale.report.shown import Shown
 from verale.report.telling import Telling
 from verale.runs.arguments import HeadFile
 from verale.runs.auditor import AuditOptions, auditor_of
+from verale.runs.explained_run import HeadOfRun
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import Inputs, find_seen
 from verale.runs.source import Source, load_source, origin_of
@@ -68,7 +68,7 @@ def single(path: str, inputs: Inputs, kernel: str | None = None, whole: bool = F
         auditor = auditor_of(AuditOptions(inputs.head, inputs.latents, kernel, network=network, pictures=pictures))
         outcome = auditor.audit(path, data)
         file = HeadFile.of(inputs.head)
-        head = HeadFacts.of(file.data) if file.sha256 == auditor.run["head"] else None
+        head = HeadOfRun.of(file.path, file.data) if file.sha256 == auditor.run["head"] else None
     if data is None and outcome is None:
         raise InputError(path, f"is not a certificate: {item.problem}")
     if data is None or (outcome is not None and outcome.record["status"] == Status.MALFORMED.value):
@@ -81,7 +81,7 @@ def single(path: str, inputs: Inputs, kernel: str | None = None, whole: bool = F
     return Single(_shown(item, telling, head, source), outcome)
 
 
-def _shown(item: Item, telling: Telling, head: HeadFacts | None, source: Source) -> Shown:
+def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source) -> Shown:
     own = head is not None and head.sha256 == telling.head
     labels = head.labels if own and head is not None else None
     names = labels or source.classes

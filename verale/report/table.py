@@ -3,45 +3,86 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verale.report.collect import CertificateSummary, Collection, Item
+from verale.report.collect import Collection, Item
 from verale.runs.table import csv_line
 
 if TYPE_CHECKING:
     import pandas
 
+    from verale.head import Head
+
 __all__ = ["encode", "frame"]
 
-_TYPES = {
-    "index": "Int64",
-    "certificate": "string",
-    "sha256": "string",
-    "image": "string",
-    "image_verified": "boolean",
-    "label": "Int64",
-    "predicted": "Int64",
-    "class": "string",
-    "correct": "boolean",
-    "paradigm": "string",
-    "statements": "Int64",
-    "patches": "Int64",
-    "bounded_prototypes": "Int64",
-    "prototypes": "Int64",
-    "bounded_pairs": "Int64",
-    "pairs": "Int64",
-    "margin": "Float64",
-    "explain_seconds": "Float64",
-    "audit_seconds": "Float64",
-    "status": "string",
-    "reason": "string",
-    "message": "string",
-    "entailment": "string",
-    "instance": "string",
-    "minimality": "string",
-    "head": "string",
-    "latents": "string",
+
+@dataclass(frozen=True)
+class _Row:
+    """An item, whose values the columns are."""
+
+    collection: Collection
+    item: Item
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        return self.item.record or {}
+
+    @property
+    def named(self) -> str:
+        return self.collection.name_of(self.item.predicted)
+
+    @property
+    def head(self) -> Head | None:
+        """The head of the certificate, where that is known."""
+        known = self.item.summary is not None and self.item.summary.bounded is not None
+        return self.collection.head if known else None
+
+    def claim(self, name: str) -> str | None:
+        """What became of a claim."""
+        state: str | None = self.record.get("claims", {}).get(name)
+        return state
+
+    def stated(self, name: str) -> Any:
+        """What the certificate says; None without a readable one."""
+        return getattr(self.item.summary, name, None)
+
+    def bounded(self, name: str) -> int | None:
+        """What the statements bound; None without the certificate's head."""
+        return None if self.head is None else getattr(self.stated("bounded"), name)
+
+
+_COLUMNS: dict[str, tuple[str, Callable[[_Row], Any]]] = {
+    "index": ("Int64", lambda row: row.item.index),
+    "certificate": ("string", lambda row: _text(row.item.path)),
+    "sha256": ("string", lambda row: row.item.sha256),
+    "image": ("string", lambda row: _text(row.item.file)),
+    "image_verified": ("boolean", lambda row: None if row.item.file is None else not row.item.image_note),
+    "label": ("Int64", lambda row: row.item.label),
+    "predicted": ("Int64", lambda row: row.item.predicted),
+    "class": ("string", lambda row: None if row.item.predicted is None else _text(row.named)),
+    "correct": ("boolean", lambda row: row.item.correct),
+    "paradigm": ("string", lambda row: row.stated("paradigm")),
+    "statements": ("Int64", lambda row: row.stated("size")),
+    "patches": ("Int64", lambda row: row.stated("patches")),
+    "bounded_prototypes": ("Int64", lambda row: row.bounded("prototypes")),
+    "prototypes": ("Int64", lambda row: None if row.head is None else row.head.size),
+    "bounded_pairs": ("Int64", lambda row: row.bounded("pairs")),
+    "pairs": ("Int64", lambda row: None if row.head is None else row.head.size * row.stated("patches")),
+    "margin": ("Float64", lambda row: None if row.stated("margin") is None else float(row.stated("margin"))),
+    "explain_seconds": ("Float64", lambda row: row.item.seconds),
+    "audit_seconds": ("Float64", lambda row: row.record.get("seconds")),
+    "status": ("string", lambda row: row.item.status),
+    "reason": ("string", lambda row: row.record.get("reason") or None),
+    "message": ("string", lambda row: _text(row.record.get("message") or row.item.problem)),
+    "entailment": ("string", lambda row: row.claim("entailment")),
+    "instance": ("string", lambda row: row.claim("instance")),
+    "minimality": ("string", lambda row: row.claim("minimality")),
+    "head": ("string", lambda row: row.stated("head")),
+    "latents": ("string", lambda row: row.stated("latents")),
 }
+"""Of each column its type and its value."""
 
 
 def frame(collection: Collection) -> pandas.DataFrame:
@@ -55,61 +96,21 @@ def frame(collection: Collection) -> pandas.DataFrame:
     """
     import pandas as pd
 
-    rows = [_row(collection, item) for item in collection.items]
-    return pd.DataFrame({name: pd.array([row[name] for row in rows], dtype=kind) for name, kind in _TYPES.items()})
+    rows = [_Row(collection, item) for item in collection.items]
+    return pd.DataFrame({name: pd.array(list(map(of, rows)), dtype=kind) for name, (kind, of) in _COLUMNS.items()})
 
 
 def encode(collection: Collection, kind: str) -> bytes:
     """The bytes of the table's file, `parquet` or `csv`; CSV as `csv_line` writes it."""
     if kind == "csv":
-        rows = [list(_TYPES), *([_row(collection, item)[name] for name in _TYPES] for item in collection.items)]
-        return "".join(f"{csv_line(row)}\n" for row in rows).encode("utf-8", "backslashreplace")
+        rows = (_Row(collection, item) for item in collection.items)
+        cells = [list(_COLUMNS), *([of(row) for _, of in _COLUMNS.values()] for row in rows)]
+        return "".join(f"{csv_line(row)}\n" for row in cells).encode("utf-8", "backslashreplace")
     stream = io.BytesIO()
     frame(collection).to_parquet(stream, index=False)
     return stream.getvalue()
 
 
-def _row(collection: Collection, item: Item) -> dict[str, Any]:
-    summary, record = item.summary, item.record or {}
-    claims = record.get("claims", {})
-    return {
-        "index": item.index,
-        "certificate": None if item.path is None else _text(str(item.path)),
-        "sha256": item.sha256,
-        "image": None if item.file is None else _text(str(item.file)),
-        "image_verified": None if item.file is None else not item.image_note,
-        "label": item.label,
-        "predicted": item.predicted,
-        "class": _text(collection.name_of(item.predicted)) if item.predicted is not None else None,
-        "correct": item.correct,
-        "paradigm": None if summary is None else summary.paradigm,
-        "statements": None if summary is None else summary.size,
-        "patches": None if summary is None else summary.patches,
-        **_reach(collection, summary),
-        "margin": None if summary is None or summary.margin is None else float(summary.margin),
-        "explain_seconds": item.seconds,
-        "audit_seconds": record.get("seconds"),
-        "status": item.status,
-        "reason": record.get("reason") or None,
-        "message": _text(record.get("message") or item.problem),
-        **{claim: claims.get(claim) for claim in ("entailment", "instance", "minimality")},
-        "head": None if summary is None else summary.head,
-        "latents": None if summary is None else summary.latents,
-    }
-
-
-def _reach(collection: Collection, summary: CertificateSummary | None) -> dict[str, int | None]:
-    if summary is None or summary.bounded is None or collection.head is None:
-        return dict.fromkeys(("bounded_prototypes", "prototypes", "bounded_pairs", "pairs"))
-    reach, count = summary.bounded, collection.head.size
-    return {
-        "bounded_prototypes": reach.prototypes,
-        "prototypes": count,
-        "bounded_pairs": reach.pairs,
-        "pairs": count * summary.patches,
-    }
-
-
-def _text(text: str) -> str:
-    """Text that UTF-8 can encode: names of files may hold other bytes, which are escaped."""
-    return text.encode("utf-8", "backslashreplace").decode()
+def _text(value: object) -> str | None:
+    """Text that UTF-8 can encode: names of files may hold other bytes, which are escaped. None where there is none."""
+    return None if value is None else str(value).encode("utf-8", "backslashreplace").decode()

@@ -15,8 +15,8 @@ from verale.certificate.statements import counted
 from verale.certificate.words import below, class_name, enumerated, others
 from verale.checker.certificate import read_certificate
 from verale.report.explanation import conditions, named_prototypes
-from verale.report.facts import HeadFacts
 from verale.rules.words import bounds_in_words
+from verale.runs.explained_run import HeadOfRun
 
 __all__ = ["Telling"]
 
@@ -63,7 +63,7 @@ class Telling:
     def of(
         cls,
         data: bytes,
-        head: HeadFacts | None = None,
+        head: HeadOfRun | None = None,
         classes: Sequence[str] | None = None,
         whole: bool = False,
     ) -> Telling:
@@ -147,7 +147,7 @@ def _subject(statement: Statement, count: int | None, whole: bool) -> str:
     return f"prototype{'' if len(meant) == 1 else 's'} {enumerated(meant)}"
 
 
-def _size(certificate: Certificate, head: HeadFacts | None) -> str:
+def _size(certificate: Certificate, head: HeadOfRun | None) -> str:
     """How many statements there are, and which prototypes and pairs they bound, of how many."""
     said = counted(certificate.statements)
     if head is None or not certificate.statements:

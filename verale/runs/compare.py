@@ -64,7 +64,7 @@ class RunComparison:
     @property
     def same_head(self) -> bool:
         """Whether both runs have the same head, byte for byte."""
-        return self.a.head.head.sha256 == self.b.head.head.sha256
+        return self.a.head.sha256 == self.b.head.sha256
 
     @property
     def how(self) -> str:
@@ -174,7 +174,7 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
     second = ExplainedRun.of(b, inputs.head).with_latents(inputs.latents)
     own = certificates_folder(Path(a)) / HEAD
     first = ExplainedRun.of(a, str(own) if lexists(own) else None)
-    same = first.head.head.sha256 == second.head.head.sha256
+    same = first.head.sha256 == second.head.sha256
     if same:  # then digests of latents may tell which image is which
         first = first.with_latents(_own_latents(a))
     why = "; ".join([] if same else differences(first.head, second.head))

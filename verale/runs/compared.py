@@ -63,7 +63,7 @@ class Side:
         return cls(
             *(index, certificate.predicted, run.name_of(certificate.predicted), label),
             *(len(certificate.statements), stated.margin, "minimality" in certificate.claims, certificate.paradigm),
-            bounded(certificate.statements, run.head.head.count, certificate.patches),
+            bounded(certificate.statements, run.head.prototypes, certificate.patches),
             frozenset(each.prototype for each in certificate.statements if isinstance(each, _NAMING)),
         )
 

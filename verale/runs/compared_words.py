@@ -115,7 +115,7 @@ def about_sides(comparison: RunComparison, counts: Counts) -> list[tuple[str, st
         rows.append(("true class given", _right(a), _right(b)))
     rows.append(("statements, mean", _mean(a.statements, a), _mean(b.statements, b)))
     bounds = [
-        f"{_mean(side.bounded_prototypes, side)} of {run.head.head.count}"
+        f"{_mean(side.bounded_prototypes, side)} of {run.head.prototypes}"
         for side, run in ((a, comparison.a), (b, comparison.b))
     ]
     rows.append(("prototypes bounded, mean", bounds[0], bounds[1]))

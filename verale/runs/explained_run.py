@@ -24,7 +24,16 @@ from verale.runs.source import Source, load_source
 from verale.runs.summary import table_of, warn_if_unfinished
 from verale.runs.table import Explained, read_table
 
-__all__ = ["ExplainedRun", "HeadOfRun", "CertificateFile"]
+__all__ = ["OBSERVABLES", "CertificateFile", "ExplainedRun", "HeadOfRun"]
+
+OBSERVABLES = {
+    "euclidean": "squared distance",
+    "cosine": "cosine",
+    "rooted_cosine": "cosine",
+    "inner_product": "inner product",
+    "softmax": "softmax mass",
+}
+"""By the geometry's name in head files: what comparing a patch with a prototype gives."""
 
 _LONGEST = 200
 """The most characters of a class's name, for people."""
@@ -47,10 +56,25 @@ class HeadOfRun:
     size: int
     labels: tuple[str, ...] | None
 
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the file."""
+        return self.head.sha256
+
+    @property
+    def prototypes(self) -> int:
+        """P."""
+        return self.head.count
+
+    @property
+    def observable(self) -> str:
+        """What comparing a patch with a prototype gives."""
+        return OBSERVABLES[self.head.geometry]
+
     @classmethod
-    def of(cls, path: str) -> HeadOfRun:
-        """The head of a file. Raises InputError."""
-        data = read(path, "a head file (safetensors)", LARGEST_HEAD + 1)
+    def of(cls, path: str, data: bytes | None = None) -> HeadOfRun:
+        """The head of a file, which is read here unless its bytes are given. Raises InputError."""
+        data = read(path, "a head file (safetensors)", LARGEST_HEAD + 1) if data is None else data
         try:
             head = read_head(data)
         except HeadError as error:
@@ -171,15 +195,15 @@ class ExplainedRun:
             raise InputError(path, f"has another SHA-256 than the table says, so it was changed; {_REMEDY}")
         try:
             certificate = read_certificate(data)
-            if certificate.head == self.head.head.sha256:
+            if certificate.head == self.head.sha256:
                 certificate.check_against(self.head.head)
         except CheckerError as error:
             raise InputError(path, f"is not a certificate ({error}); {_REMEDY}") from error
-        if certificate.head != self.head.head.sha256:
+        if certificate.head != self.head.sha256:
             raise InputError(
                 path,
                 f"is about another head ({certificate.head[:12]}...) than {self.head.path}"
-                f" ({self.head.head.sha256[:12]}...); put the head that was explained there",
+                f" ({self.head.sha256[:12]}...); put the head that was explained there",
             )
         noted = self.source.latents[index] if index < len(self.source.latents) else None
         if None not in (noted, certificate.latents) and noted != certificate.latents:

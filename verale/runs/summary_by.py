@@ -129,7 +129,7 @@ def by_prototype(source: str) -> list[PrototypeSummary]:
     named: Counter[int] = Counter()
     bound: Counter[int] = Counter()
     stated: Counter[int] = Counter()
-    everything, explanations = set(range(run.head.head.count)), 0
+    everything, explanations = set(range(run.head.prototypes)), 0
     for index in sorted(run.rows):
         file = run.stated(index)
         if file is None:
