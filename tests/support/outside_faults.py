@@ -81,7 +81,7 @@ runs/attestation.py _add: a file may change
 runs/attestation.py _properties: a claim of one is a property of all
     all(_is_proved(r, claim) for r in records) => any(_is_proved(r, claim) for r in records)
     unit/runs/test_attestation.py::test_one_certificate_without_a_claim_takes_the_property_away
-runs/arguments.py head_bytes: the checker reads a head again
+runs/arguments.py auditor_for: the checker reads a head again
     head.data => read(head.path, 'a head file')
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[gap]
 runs/gap.py gap: the bound may be about another class

@@ -20,7 +20,7 @@ from verale.errors import CertificateError, InputError
 from verale.files import read
 from verale.report.shown import OWN_NAMES, Shown
 from verale.report.telling import Telling
-from verale.runs.arguments import certificate_bytes, head_bytes, is_path, named
+from verale.runs.arguments import HeadFile, certificate_bytes, is_path
 from verale.runs.audit import audit
 from verale.runs.explained_run import HeadOfRun
 
@@ -151,7 +151,8 @@ def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str]
     data = certificate_bytes(certificate)
     facts, verdict = None, None
     if head is not None:
-        facts = HeadOfRun.of(str(named(head, "head")), head_bytes(head))
+        file = HeadFile.of(head)
+        facts = HeadOfRun.of(file.path, file.data)
         verdict = audit(certificate, head, latents)
     try:
         telling = Telling.of(data, facts, classes)

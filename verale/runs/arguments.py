@@ -7,7 +7,7 @@ that file is.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from os import PathLike
@@ -31,13 +31,10 @@ __all__ = [
     "auditor_for",
     "certificate_bytes",
     "class_named",
-    "head_bytes",
-    "loaded_head",
     "is_path",
     "latents_bytes",
     "loaded_images",
     "named",
-    "read_once",
     "require_search",
 ]
 
@@ -48,17 +45,42 @@ class HeadFile:
     may have the path by now.
 
     Attributes:
-        path: of the file.
+        path: of the file; `head` where a head was given that is no file.
         data: its bytes.
+        given: that head.
     """
 
     path: str
     data: bytes
+    given: Head | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, file: str | Path | HeadFile) -> HeadFile:
-        """A file that is read already, or that of a path, which is read now. Raises InputError."""
-        return file if isinstance(file, HeadFile) else cls(str(file), read(file, "a head file (safetensors)"))
+    def of(cls, head: str | Path | Head | HeadFile, limit: int = -1) -> HeadFile:
+        """A file that is read already, or that of a path, which is read now, or what `Head.save` would write.
+
+        Args:
+            head: the head.
+            limit: how many bytes of a file are read at most; without it, a large file is refused.
+
+        Raises:
+            InputError: a file that cannot be read.
+            UsageError: neither a head nor a path, or a head from a file that other software wrote: certificates name
+                that file by its digest, and the head does not remember its bytes.
+        """
+        if isinstance(head, HeadFile):
+            return head
+        if is_path(head):
+            return cls(str(head), read(head, "a head file (safetensors)", limit))
+        from verale.head import require_head
+
+        target = require_head(head)
+        file = cls("head", target.to_bytes(), target)
+        if file.sha256 != target.digest:
+            raise UsageError(
+                "head is a Head from a file with other bytes than Head.save writes, expected the path of that file: by"
+                " its digest certificates name the head"
+            )
+        return file
 
     @property
     def sha256(self) -> str:
@@ -68,17 +90,14 @@ class HeadFile:
     @cached_property
     def head(self) -> Head:
         """The head. Raises InputError, which names the file and the field."""
+        if self.given is not None:
+            return self.given
         from verale.head import Head
 
         try:
             return Head.from_bytes(self.data)
         except HeadError as error:
             raise InputError(self.path, str(error)) from error
-
-
-def read_once(head: str | Path | Head | HeadFile) -> Head | HeadFile:
-    """A head, or its file, which is read here where a path is given. Raises InputError."""
-    return HeadFile.of(head) if isinstance(head, str | PathLike) else head
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
@@ -88,8 +107,6 @@ def is_path(value: object) -> TypeGuard[str | Path]:
 
 def named(value: object, name: str) -> str | Path:
     """What an error calls an argument: a path by itself, an object by the argument's name."""
-    if isinstance(value, HeadFile):
-        return value.path
     return value if is_path(value) else name
 
 
@@ -118,50 +135,12 @@ def certificate_bytes(certificate: str | Path | Certificate, limit: int = -1) ->
     raise UsageError(f"certificate is {found}, expected a verale.Certificate or the path of its file: {remedy}")
 
 
-def head_bytes(head: str | Path | Head | HeadFile, limit: int = -1) -> bytes:
-    """The bytes of a head's file.
-
-    Raises:
-        InputError: a file that cannot be read.
-        UsageError: neither a head nor a path, or a head from a file that other software wrote: certificates name that
-            file by its digest, and the head does not remember its bytes.
-    """
-    if isinstance(head, HeadFile):
-        return head.data
-    if is_path(head):
-        return read(head, "a head file (safetensors)", limit)
-    from verale.head import require_head
-
-    target = require_head(head)
-    data = target.to_bytes()
-    if hashlib.sha256(data).hexdigest() != target.digest:
-        raise UsageError(
-            "head is a Head from a file with other bytes than Head.save writes, expected the path of that file: by its"
-            " digest certificates name the head"
-        )
-    return data
-
-
-def loaded_head(head: Head | HeadFile) -> Head:
-    """The head. Raises InputError or UsageError."""
-    from verale.head import require_head
-
-    return head.head if isinstance(head, HeadFile) else require_head(head)
-
-
-def auditor_for(
-    head: str | Path | Head | HeadFile,
-    data: bytes,
-    latents: bytes | None = None,
-    kernel: str | None = None,
-    **seen: Any,
-) -> Auditor:
-    """The checker for a head; `data` are the bytes of its file, and `seen` the network and its pictures. Raises
-    InputError: an invalid head."""
+def auditor_for(head: HeadFile, latents: bytes | None = None, kernel: str | None = None, **seen: Any) -> Auditor:
+    """The checker for a head; `seen` are the network and its pictures. Raises InputError: an invalid head."""
     try:
-        return Auditor(data, latents, kernel, **seen)
+        return Auditor(head.data, latents, kernel, **seen)
     except UnreadableHeadError as error:
-        raise InputError(named(head, "head"), str(error)) from error
+        raise InputError(head.path, str(error)) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,13 +174,8 @@ class LabelledImages:
         return cls(file, images, labels)
 
 
-def latents_bytes(latents: object, head: str | Path | Head, data: bytes) -> bytes:
-    """The bytes of a latents file.
-
-    Args:
-        latents: a path, or latents as `explain` takes them.
-        head: the head, for errors.
-        data: the bytes of its file.
+def latents_bytes(latents: object, head: HeadFile) -> bytes:
+    """The bytes of a latents file: of a path, or of latents as `explain` takes them.
 
     Raises:
         InputError: a file that cannot be read, or an invalid head.
@@ -209,13 +183,9 @@ def latents_bytes(latents: object, head: str | Path | Head, data: bytes) -> byte
     """
     if is_path(latents):
         return read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
-    from verale.head import Head, latents_file, latents_tensor
+    from verale.head import latents_file, latents_tensor
 
-    try:
-        depth = Head.from_bytes(data).depth
-    except HeadError as error:
-        raise InputError(named(head, "head"), str(error)) from error
-    return latents_file(latents_tensor(latents, depth).cpu())
+    return latents_file(latents_tensor(latents, head.head.depth).cpu())
 
 
 def class_named(head: Head, given: int | str) -> int:

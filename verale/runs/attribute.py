@@ -238,7 +238,7 @@ def attribute(
     if not certificates:
         raise InputError(latents_path, f"image {image} has no explanation under {paradigm} that float64 can prove")
     one = stored[image : image + 1].clone()
-    auditor = auditor_for(file, file.data, latents_file(one), kernel)
+    auditor = auditor_for(file, latents_file(one), kernel)
     listed, codes = [], []
     for number, certificate in enumerate(certificates):
         data = certificate.to_bytes()

@@ -15,7 +15,7 @@ from verale.checker.kernel import never_proved
 from verale.checker.network import LARGEST as LARGEST_NETWORK
 from verale.errors import InputError, UsageError
 from verale.files import read
-from verale.runs.arguments import auditor_for, certificate_bytes, head_bytes, latents_bytes, named
+from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, latents_bytes, named
 from verale.runs.audit_log import AuditLog
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, deployment_of, outcome_of
 from verale.runs.processes import in_processes
@@ -79,10 +79,10 @@ def audit(
         raise UsageError(refused)
     if (network is None) != (pictures is None):
         raise UsageError("network and pictures belong together, expected both or neither")
-    data = head_bytes(head, LARGEST_HEAD + 1)
-    images = None if latents is None else latents_bytes(latents, head, data)
+    file = HeadFile.of(head, LARGEST_HEAD + 1)
+    images = None if latents is None else latents_bytes(latents, file)
     try:
-        auditor = auditor_for(head, data, images, kernel, **_seen(network, pictures))
+        auditor = auditor_for(file, images, kernel, **_seen(network, pictures))
     except LatentsError as error:
         raise InputError(named(latents, "latents"), str(error)) from error
     except NetworkError as error:

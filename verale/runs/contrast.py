@@ -23,10 +23,8 @@ from verale.head import Evaluation, Head, evaluate
 from verale.runs.arguments import (
     HeadFile,
     class_named,
-    head_bytes,
     is_path,
     loaded_images,
-    read_once,
     require_search,
 )
 from verale.runs.folder import SOURCE
@@ -172,15 +170,15 @@ def contrast(
         instance). `at_least` is what the checker proves too, of every smaller set.
     """
     require_search(seconds, out)
-    head = read_once(head)
-    released = opened(certificate, head, latents, kernel)
+    file = HeadFile.of(head)
+    released = opened(certificate, file, latents, kernel)
     rival = class_named(released.head, goal)
     if rival == released.certificate.predicted:
         raise UsageError(f"class {goal!r} is the predicted one, expected another class")
     pictures = None if model is None else decoder_of(model, released.head.depth)
     if out is not None:
         require_writable(Path(out) / RECORD)
-    search = _Search(released, head_bytes(head), rival, Deadline.after(seconds))
+    search = _Search(released, file.data, rival, Deadline.after(seconds))
     result = search.run()
     if result.found is not None:
         noted = Path(certificate).parent / SOURCE if is_path(certificate) else None

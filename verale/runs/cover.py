@@ -73,9 +73,9 @@ class CoveringAudits:
         given = LabelledImages.load(latents, self._head)
         self._path, self._images, self._labels = latents, given.images, given.labels
         self._digests = [digest(image) for image in self._images]
-        self._without_images = auditor_for(file, file.data, kernel=kernel)
+        self._without_images = auditor_for(file, kernel=kernel)
         data = read(latents, "a latents file", most=LARGEST_LATENTS)
-        self._auditor = auditor_for(file, file.data, data, kernel)
+        self._auditor = auditor_for(file, data, kernel)
         self.total = len(self._images)
 
     def of(self, path: str) -> Covered:

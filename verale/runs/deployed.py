@@ -15,7 +15,7 @@ from verale.checker.deployment import Deployment
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.head.latents import as_patches
-from verale.runs.arguments import latents_bytes
+from verale.runs.arguments import HeadFile, latents_bytes
 from verale.runs.auditor import deployment_of
 from verale.search import SearchOptions, Unexplained
 from verale.search.explain import explain_batches
@@ -45,13 +45,13 @@ class Reserves:
     def __init__(self, head: Head, deployment: Deployment, options: SearchOptions) -> None:
         if not isinstance(head.readout, Linear):
             raise UsageError("the readout is not linear, expected logits that a reserve can be taken from")
-        self._head, self._data = head, head.to_bytes()
+        self._head, self._file = head, HeadFile("head", head.to_bytes(), head)
         self.deployment, self._options = deployment, options
 
     def held(self, images: Tensor, explained: Sequence[Certificate | Unexplained]) -> list[Certificate | Unexplained]:
         """For each image (L, D) its certificate, or one of the same paradigm that holds in float32, or why there is
         none. The checker proves each of them."""
-        auditor = Auditor(self._data, latents_bytes(images, self._head, self._data))
+        auditor = Auditor(self._file.data, latents_bytes(images, self._file))
         each = zip(images, explained, strict=True)
         return [one if isinstance(one, Unexplained) else self._one(auditor, image, one) for image, one in each]
 

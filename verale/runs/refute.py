@@ -15,12 +15,9 @@ from verale.runs.arguments import (
     HeadFile,
     auditor_for,
     certificate_bytes,
-    head_bytes,
     is_path,
-    loaded_head,
     loaded_images,
     named,
-    read_once,
     require_search,
 )
 
@@ -76,10 +73,9 @@ def refute(
 
     require_search(seconds, out)
     start = time.monotonic()
-    head = read_once(head)
-    auditor = auditor_for(head, head_bytes(head), kernel=kernel)
-    data = certificate_bytes(certificate)
-    target = loaded_head(head)
+    file = HeadFile.of(head)
+    auditor = auditor_for(file, kernel=kernel)
+    data, target = certificate_bytes(certificate), file.head
     if out is not None:
         require_writable(out)
 

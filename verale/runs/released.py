@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from verale.checker import Auditor, Status, Verdict
 from verale.checker.kernel import CHOICES, PROVED
 from verale.errors import CertificateError, InputError
-from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, head_bytes, loaded_head, named, read_once
+from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, named
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -135,10 +135,10 @@ def opened(
     from verale.head import latents_file
     from verale.runs.refute import named_image
 
-    head = read_once(head)
-    data_of_head, data = head_bytes(head), certificate_bytes(certificate)
-    auditor = auditor_for(head, data_of_head, kernel=kernel)
-    rules = auditor if PROVED not in CHOICES[auditor.kernel] else Auditor(data_of_head, None, "arb")
+    file = HeadFile.of(head)
+    data = certificate_bytes(certificate)
+    auditor = auditor_for(file, kernel=kernel)
+    rules = auditor if PROVED not in CHOICES[auditor.kernel] else Auditor(file.data, None, "arb")
     verdict = auditor.check(data, entailment_only=True)
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)
@@ -146,11 +146,11 @@ def opened(
         record = Certificate.from_bytes(data)
     except CertificateError as error:
         raise InputError(named(certificate, "certificate"), str(error)) from error
-    target = loaded_head(head)
+    target = file.head
     if latents is None:
         return Released(target, record, None, auditor, rules)
     image = named_image(latents, target, record)
-    with_image = Auditor(data_of_head, latents_file(image[None]), auditor.kernel)
+    with_image = Auditor(file.data, latents_file(image[None]), auditor.kernel)
     verdict = with_image.check(data)  # with the instance, where one is claimed
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)

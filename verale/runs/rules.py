@@ -212,7 +212,7 @@ def fit_rules(
         raise UsageError(f"count is {count}, expected at least 1")
     file = HeadFile.of(head_file)
     head = file.head
-    auditor = auditor_for(file, file.data, kernel=kernel)
+    auditor = auditor_for(file, kernel=kernel)
     sets = [LabelledImages.load(file, head) for file in (fitted, held_out) if file is not None]
     patches = sets[0].images.shape[1]
     for data in sets:

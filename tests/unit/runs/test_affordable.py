@@ -14,7 +14,7 @@ from verale.checker import Auditor
 from verale.head import Head, as_patches, save_latents
 from verale.runs import affordable
 from verale.runs.affordable import DefaultAudits
-from verale.runs.arguments import latents_bytes
+from verale.runs.arguments import HeadFile, latents_bytes
 from verale.runs.table import read_table
 from verale.search import SearchOptions, Unexplained
 from verale.search.explain import explain_batches
@@ -43,7 +43,9 @@ def explained(head: Head, paradigm: str, tolerance: float, patches: int = 4):
 def reason(head: Head, images, certificate: Certificate, limit: int, minimality: bool) -> str:
     data = head.to_bytes()
     return (
-        Auditor(data, latents_bytes(images, head, data), "arb", limit).check(certificate.to_bytes(), minimality).reason
+        Auditor(data, latents_bytes(images, HeadFile.of(head)), "arb", limit)
+        .check(certificate.to_bytes(), minimality)
+        .reason
     )
 
 
@@ -119,7 +121,7 @@ def test_what_the_proved_checker_proves_in_time_is_written_as_it_is(paradigm: st
     head = small_head("cosine")
     images, found = explained(head, paradigm, 0.0, patches=1 if paradigm == "joint" else 4)
     data, limit = head.to_bytes(), 3 * 2**22
-    latents = latents_bytes(images, head, data)
+    latents = latents_bytes(images, HeadFile.of(head))
     for before, after in zip(found, DefaultAudits(head, limit).emitted(images, found), strict=True):
         assert after.explanation == before and not after.unclaimed and after.limit is None
         verdict = Auditor(data, latents, "proved", limit // 4).check(before.to_bytes(), minimality=True)
