@@ -5,7 +5,8 @@ A message says what is wrong, what was expected and what to do about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 __all__ = [
     "CertificateError",
@@ -16,6 +17,7 @@ __all__ = [
     "UsageError",
     "VeraleError",
     "first_line",
+    "naming",
     "nearest",
     "with_article",
 ]
@@ -77,6 +79,15 @@ class CertificateError(VeraleError):
 
 class UsageError(VeraleError):
     """An option or argument that cannot be used here, such as a paradigm not defined for the head."""
+
+
+@contextmanager
+def naming(path: object, *kinds: type[Exception]) -> Iterator[None]:
+    """Make errors of these kinds an InputError, which names the file, or the directory, that they are about."""
+    try:
+        yield
+    except kinds as error:
+        raise InputError(path, str(error)) from error
 
 
 def first_line(error: object) -> str:

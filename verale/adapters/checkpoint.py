@@ -19,7 +19,7 @@ from verale.adapters.modules import SavedModel, is_module, saved_model, unwrappe
 from verale.adapters.pickled import Machine
 from verale.adapters.storages import ExcessError, ForeignError, Storages
 from verale.adapters.telling import said_of
-from verale.errors import HeadError, InputError
+from verale.errors import HeadError, InputError, naming
 from verale.files import LARGEST_LATENTS, read
 from verale.head.arguments import require_path
 
@@ -45,10 +45,8 @@ def read_checkpoint(path: str | Path) -> tuple[Any, dict[str, Any]]:
     said = said_of(content)
     if foreign is None:
         return content, said
-    try:
+    with naming(path, HeadError):
         plain = _without_objects(content)
-    except HeadError as error:
-        raise InputError(path, str(error)) from error
     if plain is None:
         raise _refused(path, foreign)
     return plain, said
@@ -72,10 +70,8 @@ def load_model(path: str | Path) -> SavedModel:
             f"holds {len(models) or 'no'} whole models, expected one, as torch.save(model) writes it:"
             " of a state dictionary only the tensors can be read, with verale.adapters.load_state",
         )
-    try:
+    with naming(path, HeadError):
         return saved_model(unwrapped(models[0]))
-    except HeadError as error:
-        raise InputError(path, str(error)) from error
 
 
 def _content(path: str | Path) -> tuple[Any, str | None]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from verale.errors import HeadError, InputError
+from verale.errors import HeadError, InputError, naming
 from verale.files import read
 from verale.head import Head, MaskedMaxPooling, MaxPooling
 
@@ -43,10 +43,8 @@ def with_positions(head: Head, path: str | Path) -> Head:
         raise InputError(path, f"has {len(positions)} positions, expected {head.size}, one a prototype")
     if head.pooling != MaxPooling():
         raise InputError(path, f"cannot be used for a head with {head.pooling!r}, expected one with MaxPooling()")
-    try:
+    with naming(path, HeadError):
         return replace(head, pooling=MaskedMaxPooling.at(positions, patches), _digest=None)
-    except HeadError as error:
-        raise InputError(path, str(error)) from error
 
 
 def _is_position(value: object) -> bool:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from verale.adapters.checkpoint import read_checkpoint
 from verale.adapters.telling import WRAPPERS
-from verale.errors import HeadError, InputError
+from verale.errors import HeadError, InputError, naming
 from verale.head import described, tensor_of
 
 __all__ = [
@@ -45,10 +45,8 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
 def load_described(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The tensors of `load_state`, and what else the checkpoint says (`telling.said_of`). Raises InputError."""
     state, said = read_state(path)
-    try:
+    with naming(path, HeadError):
         return unwrap(state), said
-    except HeadError as error:
-        raise InputError(path, str(error)) from error
 
 
 def read_state(path: str | Path) -> tuple[Mapping[str, Any], dict[str, Any]]:

@@ -18,7 +18,7 @@ from verale.certificate.statements import (
     statement_of,
 )
 from verale.certificate.words import below
-from verale.errors import CertificateError, InputError
+from verale.errors import CertificateError, naming
 from verale.files import read, write_atomically
 from verale.paradigms import PARADIGMS
 
@@ -191,7 +191,5 @@ class Certificate:
     @classmethod
     def load(cls, path: str | Path) -> Certificate:
         """Read a certificate from a file without proving it. Raises InputError, which names the file."""
-        try:
+        with naming(path, CertificateError):
             return cls.from_bytes(read(path, "a certificate (.ale.json)"))
-        except CertificateError as error:
-            raise InputError(path, str(error)) from error

@@ -13,7 +13,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.shared import certificate_files
-from verale.errors import InputError, LatentsError
+from verale.errors import InputError, LatentsError, naming
 from verale.files import CERTIFICATE_SUFFIX, is_certificate_name, read, write_atomically
 from verale.runs.folder import HEAD, LATENTS, SOURCE
 
@@ -134,10 +134,8 @@ def _beside(parquet: str) -> dict[str, bytes]:
         return files
     from verale.head import latents_file, latents_tensor
 
-    try:
+    with naming(parquet, LatentsError):
         files[LATENTS] = latents_file(latents_tensor(latents))
-    except LatentsError as error:
-        raise InputError(parquet, str(error)) from error
     if beside is not None and beside.with_name(SOURCE).is_file():
         files |= _source(beside.with_name(SOURCE), head, parquet, latents)
     return files

@@ -20,7 +20,7 @@ from verale.cli import ray_engine
 from verale.cli.gap import report_gaps
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_UNEXPLAINED, names, one_of, report_audits, verbose
-from verale.errors import InputError, LatentsError, UsageError
+from verale.errors import LatentsError, UsageError, naming
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
 
@@ -231,15 +231,15 @@ def command(
     options = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
     given = head_path, latents_path, run, images
     of_pictures = _seen(given, network_path, pictures, arithmetic, with_gap)
-    try:
-        with (
+    with (
+        naming(latents_name, LatentsError),
+        (
             ray_engine.opened(given, out, options, deployed, device, workers or jobs, address, overwrite, of_pictures)
             if with_ray
             else _opened(given, directory, options, deployed, jobs, overwrite, with_gap, of_pictures)
-        ) as opened:
-            told = _explain(opened, as_json)
-    except LatentsError as error:
-        raise InputError(latents_name, str(error)) from error
+        ) as opened,
+    ):
+        told = _explain(opened, as_json)
     store = opened.store
     print_line(f"{len(told.certificates)} of {told.images} images have a certificate in {store.place}", sys.stderr)
     report_audits(told.unclaimed, told.limits, store.place, store.table)

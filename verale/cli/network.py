@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.errors import InputError, NetworkError
+from verale.errors import NetworkError, naming
 
 if TYPE_CHECKING:
     from verale.network import FrozenNetwork
@@ -74,10 +74,8 @@ def export(model_path: str, output: str, size: tuple[int, int] | None) -> None:
     from verale.files import require_writable
 
     require_writable(output)
-    try:
+    with naming(model_path, NetworkError):
         network = _frozen(Path(model_path), size)
-    except NetworkError as error:
-        raise InputError(model_path, str(error)) from error
     network.save(output)
     print_line(
         f"{output}: {len(network.layers)} layers from pictures {_shape(network.shape)} to latents"
@@ -96,10 +94,8 @@ def _frozen(path: Path, size: tuple[int, int] | None) -> FrozenNetwork:
     from verale.errors import HeadError
 
     model = load_model(path)
-    try:
+    with naming(path, HeadError):
         return (Autoencoder(model) if size is None else Autoencoder(model, size)).frozen()
-    except HeadError as error:
-        raise InputError(path, str(error)) from error
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from verale.errors import HeadError, InputError, UsageError
+from verale.errors import HeadError, UsageError, naming
 from verale.files import read, write_atomically
 from verale.head.arguments import described, field_tensor, require_path, shortened
 from verale.head.evaluation import evaluate
@@ -246,10 +246,8 @@ class Head:
     def load(cls, path: str | Path) -> Head:
         """Read a head's file. Raises InputError, which names the file and the field; UsageError: no path."""
         require_path(path, "verale.Head.load(path)")
-        try:
+        with naming(path, HeadError):
             return cls.from_bytes(read(path, "a head file (safetensors)"))
-        except HeadError as error:
-            raise InputError(path, str(error)) from error
 
 
 _PARTS: dict[str, Mapping[str, Kind[Any]]] = {

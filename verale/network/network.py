@@ -17,7 +17,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from verale.errors import InputError, NetworkError, UsageError, first_line
+from verale.errors import NetworkError, UsageError, first_line, naming
 from verale.files import read, write_atomically
 from verale.network.layers import Convolution, FullConnection, LeakyRectifier, NetworkLayer
 
@@ -214,10 +214,8 @@ class FrozenNetwork:
     @classmethod
     def load(cls, path: str | Path) -> FrozenNetwork:
         """Read a network's file. Raises InputError, which names the file and the layer."""
-        try:
+        with naming(path, NetworkError):
             return cls.from_bytes(read(path, "a network file (safetensors)", most=LARGEST_NETWORK))
-        except NetworkError as error:
-            raise InputError(path, str(error)) from error
 
 
 def walk(

@@ -16,7 +16,7 @@ from verale.certificate.reach import Bounded, bounded
 from verale.certificate.words import below, caveat, claim, class_name, subjects
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
-from verale.errors import InputError
+from verale.errors import InputError, naming
 from verale.files import certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import in_brief, named_prototypes
 from verale.report.images import Match, Matcher, Placed, prototype_pictures, require_consistent
@@ -321,10 +321,8 @@ def _load_latents(path: Path) -> tuple[Tensor, list[str]]:
     from verale.head import image_digests, load_latents
 
     latents = load_latents(path)
-    try:
+    with naming(path, LatentsError):
         return latents, image_digests(latents)
-    except LatentsError as error:
-        raise InputError(path, str(error)) from error
 
 
 def _require_noted(path: Path | None, source: Source, latents: str, stored: Sequence[str]) -> None:

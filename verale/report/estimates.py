@@ -17,7 +17,7 @@ from verale.checker.certificate import (
     PatchStatement,
     Statement,
 )
-from verale.errors import InputError, LatentsError
+from verale.errors import LatentsError, naming
 from verale.head import Evaluation, Head, Linear, as_patches, evaluate_observed
 from verale.head.evaluation import observables, similarity
 from verale.report.collect import Collection, Item
@@ -105,10 +105,8 @@ def estimates_of_item(collection: Collection, item: Item, certificate: Certifica
     latents, index = collection.latents, item.index
     known = latents is not None and index is not None and index < len(latents)
     image = latents[index : index + 1] if known else None  # type: ignore[index, operator]
-    try:
+    with naming(collection.latents_path, LatentsError):
         return estimates_of(certificate, collection.head, image)
-    except LatentsError as error:
-        raise InputError(collection.latents_path, str(error)) from error
 
 
 def favoured_classes(head: Head) -> list[int | None]:

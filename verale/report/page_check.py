@@ -23,7 +23,7 @@ from verale.checker.pictures import Pictures
 from verale.checker.proved import SCRIPT
 from verale.checker.proved.network_text import network_text, picture_text
 from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
-from verale.errors import InputError
+from verale.errors import InputError, naming
 from verale.files import LARGEST_LATENTS, read
 from verale.report.collect import Collection
 from verale.runs.explained_run import HeadOfRun
@@ -186,7 +186,5 @@ def csp_digest(data: bytes) -> str:
 
 
 def _read_latents(path: Path, head: Head) -> Latents:
-    try:
+    with naming(path, CheckerError):
         return Latents(read(path, "a latents file (.safetensors)", most=LARGEST_LATENTS), head.depth)
-    except CheckerError as error:
-        raise InputError(path, str(error)) from error

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from verale.certificate import Certificate
 from verale.checker import Auditor
 from verale.checker import HeadError as UnreadableHeadError
-from verale.errors import HeadError, InputError, LatentsError, UsageError, nearest, with_article
+from verale.errors import HeadError, InputError, LatentsError, UsageError, naming, nearest, with_article
 from verale.files import LARGEST_LATENTS, read
 
 if TYPE_CHECKING:
@@ -94,10 +94,8 @@ class HeadFile:
             return self.given
         from verale.head import Head
 
-        try:
+        with naming(self.path, HeadError):
             return Head.from_bytes(self.data)
-        except HeadError as error:
-            raise InputError(self.path, str(error)) from error
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
@@ -137,10 +135,8 @@ def certificate_bytes(certificate: str | Path | Certificate, limit: int = -1) ->
 
 def auditor_for(head: HeadFile, latents: bytes | None = None, kernel: str | None = None, **seen: Any) -> Auditor:
     """The checker for a head; `seen` are the network and its pictures. Raises InputError: an invalid head."""
-    try:
+    with naming(head.path, UnreadableHeadError):
         return Auditor(head.data, latents, kernel, **seen)
-    except UnreadableHeadError as error:
-        raise InputError(head.path, str(error)) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,12 +159,10 @@ class LabelledImages:
         from verale.bounds import check_domain
         from verale.head import as_patches, load_labelled
 
-        try:
+        with naming(file, LatentsError):
             latents, labels = load_labelled(file)
             images = as_patches(latents)
             check_domain(head, images)
-        except LatentsError as error:
-            raise InputError(file, str(error)) from error
         if labels is not None and len(labels) != len(images):
             raise InputError(file, f"holds {len(labels)} labels for {len(images)} images, expected one each, or none")
         return cls(file, images, labels)

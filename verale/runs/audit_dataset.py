@@ -16,7 +16,7 @@ from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows, RowNames, certificate_rows, to_parquet, to_table
 from verale.datasets.latents import Latents, open_latents
-from verale.errors import InputError, LatentsError
+from verale.errors import InputError, LatentsError, naming
 from verale.runs.auditor import AuditOptions, auditor_of, certificate_digest
 from verale.runs.processes import DIED
 from verale.runs.records import read_record
@@ -246,10 +246,8 @@ class _Auditors:
             if latents is not None and some is not None:
                 from verale.head import save_latents
 
-                try:
+                with naming(latents.path, LatentsError):
                     save_latents(images, some)
-                except LatentsError as error:
-                    raise InputError(latents.path, str(error)) from error
             try:
                 return auditor_of(replace(self._options, head=str(head), latents=None if some is None else str(images)))
             except InputError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from verale.certificate import Certificate as Written
 from verale.checker import KernelError, LatentsError
 from verale.checker.certificate import FloorStatement, OrderStatement, Statement
-from verale.errors import CertificateError, InputError
+from verale.errors import CertificateError, InputError, naming
 from verale.files import LARGEST_LATENTS, certificates_folder, read
 from verale.runs.compared import ComparedImage, Side
 from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
@@ -139,10 +139,8 @@ def _told(stated: CertificateFile, answers: Sequence[bool | None], there: AtImag
     numbers = [number for number, answer in enumerate(answers) if not answer][:_TOLD]
     if not numbers:
         return ()
-    try:
+    with naming(stated.path, CertificateError):
         statements = Written.from_bytes(stated.data).statements
-    except CertificateError as error:
-        raise InputError(stated.path, str(error)) from error
     told = []
     for number in numbers:
         subject, bounds = statements[number].in_words()

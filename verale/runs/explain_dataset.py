@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.datasets.certificates import certificates_schema, to_parquet, to_table
 from verale.datasets.latents import Latents
-from verale.errors import InputError, LatentsError
+from verale.errors import InputError, LatentsError, naming
 from verale.files import certificate_name
 from verale.runs.folder import PICTURES
 from verale.runs.parts import Explainer
@@ -60,10 +60,8 @@ def explain_latents(
         UsageError, LatentsError: as `verale.search.explain_batches`, here perhaps after some parts are done.
     """
     first = latents.take(0, min(1, len(latents)))
-    try:
+    with naming(latents.path, LatentsError):
         batch = batch_of(explainer, first)
-    except LatentsError as error:
-        raise InputError(latents.path, str(error)) from error
     manifest = {"head": explainer.head.digest, "latents": latents.digest(), **described(explainer, workers, batch)}
     create_job = partial(_ExplainLatents, on_workers(explainer, workers), latents)
     return open_dataset(create_job, certificates_schema(), out, manifest, len(latents), batch, workers, overwrite)

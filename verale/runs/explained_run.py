@@ -17,7 +17,7 @@ from verale.checker.head import Head
 from verale.checker.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.head_file import read_head
 from verale.checker.safetensors_reader import read_tensors
-from verale.errors import InputError, LatentsError
+from verale.errors import InputError, LatentsError, naming
 from verale.files import is_certificate_name, read
 from verale.runs.folder import SOURCE
 from verale.runs.source import Source, load_source
@@ -75,10 +75,8 @@ class HeadOfRun:
     def of(cls, path: str, data: bytes | None = None) -> HeadOfRun:
         """The head of a file, which is read here unless its bytes are given. Raises InputError."""
         data = read(path, "a head file (safetensors)", LARGEST_HEAD + 1) if data is None else data
-        try:
+        with naming(path, HeadError):
             head = read_head(data)
-        except HeadError as error:
-            raise InputError(path, str(error)) from error
         labels = json.loads(read_tensors(data)[0]["verale.head"])["labels"]
         return cls(path, head, len(data), None if labels is None else tuple(labels))
 
@@ -236,7 +234,5 @@ def _digests(path: str) -> tuple[str, ...]:
     from verale.head import image_digests, load_latents
 
     latents = load_latents(path)
-    try:
+    with naming(path, LatentsError):
         return tuple(image_digests(latents))
-    except LatentsError as error:
-        raise InputError(path, str(error)) from error

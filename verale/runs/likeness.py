@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from verale.errors import HeadError, InputError
+from verale.errors import HeadError, InputError, naming
 from verale.runs.source import Source, TrainingPatch
 
 __all__ = ["NearPatch", "decoder_of", "near_patches", "origins_record"]
@@ -97,10 +97,8 @@ def decoder_of(model: str | Path, depth: int) -> Callable[[Tensor], bytes]:
     from verale.adapters.published.prototypedl import Autoencoder
     from verale.pictures import png
 
-    try:
+    with naming(model, HeadError):
         network = Autoencoder(load_model(model))
-    except HeadError as error:
-        raise InputError(model, str(error)) from error
     own = network.latents(torch.zeros(1, *network.shape)).shape[2]
     if own != depth:
         raise InputError(model, f"has latents of {own} numbers, expected the head's {depth}: is it another network?")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from verale.checker import Auditor, Status, Verdict
 from verale.checker.kernel import CHOICES, PROVED
-from verale.errors import CertificateError, InputError
+from verale.errors import CertificateError, InputError, naming
 from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, named
 
 if TYPE_CHECKING:
@@ -142,10 +142,8 @@ def opened(
     verdict = auditor.check(data, entailment_only=True)
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)
-    try:
+    with naming(named(certificate, "certificate"), CertificateError):
         record = Certificate.from_bytes(data)
-    except CertificateError as error:
-        raise InputError(named(certificate, "certificate"), str(error)) from error
     target = file.head
     if latents is None:
         return Released(target, record, None, auditor, rules)

@@ -10,7 +10,7 @@ from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verale.errors import InputError
+from verale.errors import InputError, naming
 from verale.files import LARGEST_LATENTS, read, write_atomically
 from verale.runs.folder import NETWORK, PICTURES, REMEDY, SOURCE
 from verale.runs.images import class_folders, image_files, labels_of
@@ -54,10 +54,8 @@ class SeenPictures:
         from verale.network import LARGEST_NETWORK, FrozenNetwork
 
         data = read(network, "a network file (safetensors)", most=LARGEST_NETWORK)
-        try:
+        with naming(network, NetworkError):
             through = ThroughNetwork(FrozenNetwork.from_bytes(data), arithmetic)
-        except NetworkError as error:
-            raise InputError(network, str(error)) from error
         return cls.of(through, data, path)
 
     @classmethod
