@@ -252,7 +252,7 @@ def collect(
     if not files and not rows:
         raise InputError(given, "holds no *.ale.json; expected a folder that verale explain wrote, or a certificate")
     inputs = find_inputs(folder, _text_or_none(head), _text_or_none(latents))
-    source_path = folder / SOURCE if lexists(folder / SOURCE) else None
+    source_path = folder / SOURCE
     trusted = [folder, *(Path(each) for each in (images, pictures, *allow) if each is not None)]
     source = load_source(source_path, None if images is None else Path(images)).within(*trusted)
     drawn = prototype_pictures(folder, None if pictures is None else Path(pictures))
@@ -325,7 +325,7 @@ def _load_latents(path: Path) -> tuple[Tensor, list[str]]:
         return latents, image_digests(latents)
 
 
-def _require_noted(path: Path | None, source: Source, latents: str, stored: Sequence[str]) -> None:
+def _require_noted(path: Path, source: Source, latents: str, stored: Sequence[str]) -> None:
     """Raise InputError if `source.json` notes other latents than those at hand."""
     whole = hashlib.sha256("".join(stored).encode()).hexdigest()
     if source.latents_digest not in (None, whole) or source.latents not in ((), tuple(stored)):

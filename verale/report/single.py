@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from os.path import lexists
 from pathlib import Path
 
 from verale.certificate.words import class_name
@@ -39,8 +38,7 @@ class Single:
 
 def source_beside(folder: Path) -> Source:
     """What `source.json` in a folder says; images outside of the folder are not opened. Raises InputError."""
-    path = folder / SOURCE
-    return load_source(path if lexists(path) else None, None).within(folder)
+    return load_source(folder / SOURCE).within(folder)
 
 
 def single(path: str, inputs: Inputs, kernel: str | None = None, whole: bool = False) -> Single:

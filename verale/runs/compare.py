@@ -15,7 +15,7 @@ from verale.errors import CertificateError, InputError, naming
 from verale.files import LARGEST_LATENTS, certificates_folder, read
 from verale.runs.compared import ComparedImage, Side
 from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
-from verale.runs.folder import HEAD, LATENTS
+from verale.runs.folder import LATENTS
 from verale.runs.inputs import find_inputs
 from verale.runs.paired import Pairs, paired
 from verale.runs.truth import AtImage, OutsideError, Truths
@@ -170,11 +170,10 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
             raise InputError(given, "there is no such folder; expected an --out of verale explain")
     inputs = find_inputs(certificates_folder(Path(b)), head, latents)
     second = ExplainedRun.of(b, inputs.head).with_latents(inputs.latents)
-    own = certificates_folder(Path(a)) / HEAD
-    first = ExplainedRun.of(a, str(own) if lexists(own) else None)
+    first = ExplainedRun.of(a)
     same = first.head.sha256 == second.head.sha256
     if same:  # then digests of latents may tell which image is which
-        first = first.with_latents(_own_latents(a))
+        first = first.with_latents()
     why = "; ".join([] if same else differences(first.head, second.head))
     pairs = paired(first, second, same)
     if why:
@@ -193,8 +192,3 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
     except KernelError as error:
         raise InputError(second.head.path, str(error)) from error
     return RunComparison(first, second, pairs, "", truths, inputs.latents)
-
-
-def _own_latents(folder: str) -> str | None:
-    path = certificates_folder(Path(folder)) / LATENTS
-    return str(path) if lexists(path) else None

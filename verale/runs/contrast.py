@@ -182,7 +182,7 @@ def contrast(
     result = search.run()
     if result.found is not None:
         noted = Path(certificate).parent / SOURCE if is_path(certificate) else None
-        source = load_source(noted if noted is not None and noted.exists() else None, None)
+        source = load_source(noted if noted is not None and noted.exists() else None)
         near: list[NearPatch] = []
         if latents is not None and released.given is not None:
             images = loaded_images(latents, released.head.depth)

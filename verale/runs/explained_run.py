@@ -19,7 +19,7 @@ from verale.checker.head_file import read_head
 from verale.checker.safetensors_reader import read_tensors
 from verale.errors import InputError, LatentsError, naming
 from verale.files import is_certificate_name, read
-from verale.runs.folder import SOURCE
+from verale.runs.folder import HEAD, LATENTS, SOURCE
 from verale.runs.source import Source, load_source
 from verale.runs.summary import table_of, warn_if_unfinished
 from verale.runs.table import Explained, read_table
@@ -120,12 +120,12 @@ class ExplainedRun:
     head: HeadOfRun
 
     @classmethod
-    def of(cls, given: str, head: str | None) -> ExplainedRun:
+    def of(cls, given: str, head: str | None = None) -> ExplainedRun:
         """Read a run.
 
         Args:
             given: its folder.
-            head: the path of its head's file; None if there is none.
+            head: the path of its head's file; by default the folder's own.
 
         Raises:
             InputError: not such a folder, no rows, or no head.
@@ -139,12 +139,11 @@ class ExplainedRun:
         if not rows:
             raise InputError(table, "has no rows; explain some images first")
         warn_if_unfinished(table.parent, len(rows))
-        if head is None:
+        own = table.parent / HEAD
+        if head is None and not lexists(own):
             what = "has no head.safetensors, without which statements mean nothing"
             raise InputError(given, f"{what}; put the head that was explained there")
-        path = table.parent / SOURCE
-        source = load_source(path if lexists(path) else None, None)
-        return cls(given, table.parent, rows, source, HeadOfRun.of(head))
+        return cls(given, table.parent, rows, load_source(table.parent / SOURCE), HeadOfRun.of(head or str(own)))
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -208,8 +207,11 @@ class ExplainedRun:
             raise InputError(path, "names other latents than those of this image; explain the images again")
         return CertificateFile(path, data, certificate)
 
-    def with_latents(self, path: str | None) -> ExplainedRun:
-        """The same run, which knows the digests of all latents by its latents file if nothing else tells them."""
+    def with_latents(self, path: str | None = None) -> ExplainedRun:
+        """The same run, which knows the digests of all latents by a latents file, by default the folder's own, if
+        nothing else tells them."""
+        if path is None and lexists(self.folder / LATENTS):
+            path = str(self.folder / LATENTS)
         if path is None or set(self.rows) <= set(range(len(self.source.latents))):
             return self
         if all(row.certificate is not None for row in self.rows.values()):

@@ -8,6 +8,7 @@ import os
 import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from os.path import lexists
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -132,7 +133,7 @@ class Source:
 def allowing(folder: Path) -> str:
     """The options with which `verale report` shows the images that a run's folder names; empty if it needs none."""
     path = folder / SOURCE
-    outside = load_source(path, None).within(folder).outside() if path.exists() else []
+    outside = load_source(path).within(folder).outside() if path.exists() else []
     return "".join(f" --allow {quote(str(each))}" for each in outside)
 
 
@@ -247,16 +248,16 @@ class SourceFile:
         )
 
 
-def load_source(path: Path | None, images: Path | None) -> Source:
+def load_source(path: Path | None, images: Path | None = None) -> Source:
     """What `source.json` says, with the images looked for in `images` where that is given.
 
     Args:
-        path: the file, or None. Where it lists no images, they come from `images`, sorted by name.
+        path: where the file is, if there is one. Where it lists no images, they come from `images`, sorted by name.
 
     Raises:
         InputError: a file that `verale explain` has not written; a folder without images.
     """
-    if path is None:
+    if path is None or not lexists(path):
         return Source() if images is None else _in_order(Source(), images)
     remedy = "remove it, or explain the images again"
     try:

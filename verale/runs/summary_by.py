@@ -10,7 +10,6 @@ from pathlib import Path
 
 from verale.checker.certificate import ActivationStatement, PatchStatement
 from verale.errors import InputError
-from verale.files import certificates_folder
 from verale.runs.explained_run import ExplainedRun
 from verale.runs.folder import HEAD
 from verale.runs.summary import Spread, table_of, warn_if_unfinished
@@ -103,9 +102,8 @@ def _of_class(source: str, kind: str, number: int, names: Sequence[str], rows: S
 def _rows_and_names(source: str) -> tuple[Sequence[Explained], Sequence[str]]:
     """The rows of a folder or a table, and the names of the classes, where a folder knows them."""
     path = table_of(source)
-    head = path.parent / HEAD
-    if Path(source).is_dir() and lexists(head):
-        run = ExplainedRun.of(source, str(head))
+    if Path(source).is_dir() and lexists(path.parent / HEAD):
+        run = ExplainedRun.of(source)
         return list(run.rows.values()), run.names or ()
     rows = read_table(path, whole=not Path(source).is_dir())
     if not rows:
@@ -124,8 +122,7 @@ def by_prototype(source: str) -> list[PrototypeSummary]:
         raise InputError(
             source, "is a table, which does not say what statements are about; give the folder of its certificates"
         )
-    head = certificates_folder(Path(source)) / HEAD
-    run = ExplainedRun.of(source, str(head) if lexists(head) else None)
+    run = ExplainedRun.of(source)
     named: Counter[int] = Counter()
     bound: Counter[int] = Counter()
     stated: Counter[int] = Counter()
