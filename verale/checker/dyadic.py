@@ -43,10 +43,13 @@ class Exact:
 
 def exact(values: Iterable[float], width: int) -> Exact:
     """Finite floats, row after row of `width`, as integers at the smallest common exponent that holds them all."""
-    ratios = [value.as_integer_ratio() for value in values]
-    bits = max((denominator.bit_length() - 1 for _, denominator in ratios), default=0)
-    flat = [numerator << (bits + 1 - denominator.bit_length()) for numerator, denominator in ratios]
-    return Exact([flat[start : start + width] for start in range(0, len(flat), width)], bits)
+    values = tuple(values)
+    unit = max((value.as_integer_ratio()[1] for value in values), default=1)
+    try:  # a float times a power of two is exact, unless it overflows
+        flat = list(map(int, map(float(unit).__mul__, values)))
+    except OverflowError:
+        flat = [numerator * (unit // denominator) for numerator, denominator in map(float.as_integer_ratio, values)]
+    return Exact([flat[start : start + width] for start in range(0, len(flat), width)], unit.bit_length() - 1)
 
 
 def hex_float(text: str) -> Fraction | None:

@@ -24,7 +24,7 @@ def random_floats(count: int, seed: int) -> list[float]:
     return values
 
 
-@pytest.mark.parametrize("values", [EXTREMES, [0.0], [1e300, 2e300], random_floats(200, 1)])
+@pytest.mark.parametrize("values", [EXTREMES, [0.0], [1e300, 2e300], [1e300, 2.0**-200], random_floats(200, 1)])
 def test_exact_keeps_every_value(values: list[float]) -> None:
     matrix = exact(values, 1)
     assert [Fraction(row[0], 1 << matrix.bits) for row in matrix.rows] == [Fraction(value) for value in values]
