@@ -56,7 +56,7 @@ runs/processes.py _alone: what killed a process is proved
     unusable(name_of(path), DIED, run)
     => __import__('verale').checker.file_auditor.Outcome(unusable(name_of(path), DIED, run).record | {'exit_code': 0})
     unit/runs/test_processes.py::test_a_process_that_dies_costs_one_certificate
-runs/workers/local.py Processes.start: processes import what lies in the current folder
+runs/workers/local.py _fresh: processes import what lies in the current folder
     [sys.executable, '-P', '-c', _PROGRAM, json.dumps(sys.path)]
     => [sys.executable, '-c', _PROGRAM, json.dumps(sys.path)]
     end_to_end/test_strangers_folder.py::test_audits_in_several_processes

@@ -1,7 +1,8 @@
 """A run's images in parts: what explaining a part gives, and several processes of this machine that explain parts.
 
 This process explains too. The others come when it has explained the first images: then the search is compiled, and
-they read what is compiled. What fails in one of them is done again here, where its error is raised.
+they read what is compiled, or have it already as forks of this process. What fails in one of them is done again here,
+where its error is raised.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from verale.errors import UsageError
 from verale.runs.rows import rows_and_certificates
 from verale.runs.run import Finished, Range, cut
 from verale.runs.table import Explained
+from verale.runs.workers.forked import can_fork
 from verale.runs.workers.local import Done, Processes, cores, popped
 
 if TYPE_CHECKING:
@@ -149,15 +151,16 @@ def explain_in_processes(
         return
     todo: deque[Range] = deque()
     with _one_thread(), Processes(_explaining, (explainer, batches.images[:0]), todo, message) as others:
-        if jobs is not None:
+        if jobs is not None and not can_fork():  # they import while this one explains
             others.start(most - 1)
         clock = perf_counter()
         start, stop = first = cut(left, 1 if jobs is not None and batches.are_alone else batches.size)[0]
         yield here(first)
         left = [(max(stop, begin), end) for begin, end in left if end > stop]
         images = sum(end - begin for begin, end in left)
-        if jobs is None and (perf_counter() - clock) / (stop - start) * images > _WORTH_STARTING:
-            others.start(most - 1)
+        wanted = jobs is not None or (perf_counter() - clock) / (stop - start) * images > _WORTH_STARTING
+        if wanted and not others.are_there:
+            others.start(most - 1, fork=True)
         todo.extend(cut(left, _part_size(batches, images, most if others.are_there else 1)))
         others.begin()
         for _ in range(len(todo)):

@@ -83,6 +83,15 @@ def taken_under(monkeypatch: pytest.MonkeyPatch) -> list[Range]:
     return parts
 
 
+@pytest.fixture(autouse=True, scope="module")
+def without_forks():
+    """These tests are about processes that begin anew; whether this one could fork depends on the machine's cores."""
+    with pytest.MonkeyPatch.context() as patch:
+        for each in (local, module):
+            patch.setattr(each, "can_fork", lambda: False)
+        yield
+
+
 started = pytest.fixture(started_under, name="started")
 taken = pytest.fixture(taken_under, name="taken")
 

@@ -2,7 +2,7 @@
 
 They run this module and what their job needs, not the program that called. So a script needs no main guard, and a
 notebook nothing at all. They import nothing from the current folder, which may be somebody else's; Ctrl-C does not
-reach them.
+reach them. Where that is safe they can be forks of this process, which have imported all of it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from threading import Event, Thread
 from typing import Any, BinaryIO, Generic, TypeVar
 
 from verale.errors import UsageError
+from verale.runs.workers.forked import Forked, can_fork
 
 __all__ = ["Done", "Processes", "cores", "popped", "require_jobs", "serve"]
 
@@ -93,7 +94,7 @@ class Processes(Generic[Task]):
         self._job, self._todo, self._message = (create, arguments), todo, message
         self._begin, self._stopped = Event(), Event()
         self._finished: SimpleQueue[Done[Task]] = SimpleQueue()
-        self._processes: list[tuple[subprocess.Popen[bytes], Thread]] = []
+        self._processes: list[tuple[subprocess.Popen[bytes] | Forked, Thread]] = []
 
     @property
     def are_there(self) -> bool:
@@ -114,25 +115,24 @@ class Processes(Generic[Task]):
                 with suppress(OSError):  # what was not sent cannot be flushed
                     pipe.close()  # type: ignore[union-attr]
 
-    def start(self, number: int) -> bool:
-        """Start so many; return whether all are started. They take tasks when `begin` is called."""
+    def start(self, number: int, fork: bool = False) -> bool:
+        """Start so many, as forks if asked and possible; return whether all are started.
+
+        They take tasks when `begin` is called.
+        """
         _log.info("%d more processes", number)
-        for _ in range(number):
-            try:
-                process = subprocess.Popen(
-                    [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    env=os.environ | _ONE_THREAD,
-                    start_new_session=True,  # so that Ctrl-C reaches this process only
-                )
-            except OSError as error:
-                _log.warning("no more processes can be started (%s)", error.strerror)
-                return False
+        started: list[subprocess.Popen[bytes] | Forked] = []
+        fork = fork and can_fork()  # the threads below come after the last one
+        try:
+            while len(started) < number:
+                started.append(Forked(serve, _ONE_THREAD) if fork else _fresh())
+        except OSError as error:
+            _log.warning("no more processes can be started (%s)", error.strerror)
+        for process in started:
             thread = Thread(target=self._feed, args=(process,), daemon=True)
             self._processes.append((process, thread))
             thread.start()
-        return True
+        return len(started) == number
 
     def begin(self) -> None:
         """Let them take tasks."""
@@ -149,7 +149,7 @@ class Processes(Generic[Task]):
         """The task that is done next."""
         return self._finished.get()
 
-    def _feed(self, process: subprocess.Popen[bytes]) -> None:
+    def _feed(self, process: subprocess.Popen[bytes] | Forked) -> None:
         """Give a process its tasks, one after the other, until there are no more or it dies."""
         to, back = process.stdin, process.stdout
         if to is None or back is None:
@@ -167,6 +167,17 @@ class Processes(Generic[Task]):
                 died = True
             finally:
                 self._finished.put(Done(task, result, died))
+
+
+def _fresh() -> subprocess.Popen[bytes]:
+    """A process that imports what it needs. Raises OSError if it cannot be started."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | _ONE_THREAD,
+        start_new_session=True,  # so that Ctrl-C reaches this process only
+    )
 
 
 def _send(stream: BinaryIO | Any, message: object) -> None:

@@ -1,0 +1,117 @@
+"""Forked processes: only from a process of one thread, without its files, and none is left when it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.small import small_head, small_latents
+
+import verale
+from verale.head import save_latents
+from verale.runs.workers.forked import can_fork
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads are not counted elsewhere, and nothing forks")
+
+
+def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script in a process of its own, in which nobody has chosen a number of threads."""
+    paths = os.pathsep.join([str(Path(verale.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    given = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    given["PYTHONPATH"] = paths
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, timeout=600)
+
+
+def test_a_process_of_two_threads_does_not_fork() -> None:
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    assert not can_fork()
+    end.set()
+    thread.join()
+
+
+def test_a_fork_has_its_own_input_output_and_session_and_no_other_file(tmp_path) -> None:
+    script = """
+import os, sys
+from verale.runs.workers.forked import Forked, can_fork
+
+assert can_fork()
+kept = open("kept", "w")
+print("once", end="")
+
+def serve():
+    line = sys.stdin.readline()
+    files = sorted(number for number in range(64) if os.path.exists(f"/proc/self/fd/{number}"))
+    text = f"{line.strip()} {os.getsid(0) == os.getpid()} {os.environ['NAMED']} {files}"
+    os.write(1, text.encode())
+
+process = Forked(serve, {"NAMED": "there"})
+process.stdin.write(b"told\\n")
+process.stdin.flush()
+print(":", process.stdout.read().decode(), os.environ.get("NAMED"))
+process.kill()
+process.wait()
+"""
+    done = run(script, tmp_path)
+    assert (done.stdout, done.stderr) == ("once: told True there [0, 1, 2] None\n", "")
+
+
+def test_a_fork_ends_when_its_process_is_killed(tmp_path) -> None:
+    script = """
+import os, signal
+from verale.runs.workers.forked import Forked
+from verale.runs.workers.local import serve
+
+first, second = Forked(serve, {}), Forked(serve, {})
+print(first._pid, second._pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = run(script, tmp_path)
+    assert done.returncode == -9
+    begin = time.monotonic()
+    while any(is_there(int(pid)) for pid in done.stdout.split()):
+        assert time.monotonic() < begin + 300, "a fork is left"
+        time.sleep(0.01)
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody has waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+COUNTED = """
+import sys
+from verale.cli import main
+from verale.runs.workers import forked, local
+
+def start(self, *arguments, original=local.Forked.__init__):
+    print("forked", file=sys.stderr)
+    original(self, *arguments)
+
+local.Forked.__init__ = start
+sys.argv[1:] = "explain --head head --latents latents --paradigm projection --jobs JOBS --out OUT".split()
+main()
+"""
+
+
+def test_explain_forks_and_the_bytes_are_those_of_one_process(tmp_path) -> None:
+    head = small_head("euclidean")
+    head.save(tmp_path / "head")
+    save_latents(tmp_path / "latents", small_latents(head, images=9))
+    files = {}
+    for jobs in ("1", "2"):
+        done = run(COUNTED.replace("JOBS", jobs).replace("OUT", jobs), tmp_path)
+        assert done.returncode in (0, 10), done.stderr
+        assert done.stderr.count("forked") == int(jobs) - 1
+        files[jobs] = {path.name: path.read_bytes() for path in (tmp_path / jobs).glob("*.ale.json")}
+    assert files["1"] == files["2"] and files["1"]
