@@ -44,5 +44,5 @@ Extract Constant Z.to_nat =>
   "(fun x -> if Big_int_Z.sign_big_int x < 0 then 0 else Big_int_Z.int_of_big_int x)".
 
 Extraction Blacklist Z Big_int_Z List Nat.
-Extraction "checker.ml" prepare learn check instance_proved refutation_proved check_minimal needed_of activations_in_unit
+Extraction "checker.ml" prepare learn unproved check instance_proved refutation_proved check_minimal needed_of activations_in_unit
   picture_proved.

@@ -5345,15 +5345,28 @@ let margin_proved p c x =
         ((||) (difference_at_least h b b0 c.predicted r num c.margin_unit)
           (by_prices p c x left_over0 b0 r num)) (as_one p c x r num))))
 
+(** val unproved : prepared -> certificate -> hints -> int list option **)
+
+let unproved p c x =
+  let h = p.head_of in
+  if Nat.ltb 0 c.patches
+  then let left_over0 = given_left p c in
+       (match given_box p c x left_over0 with
+        | Some b ->
+          Some
+            (filter (fun r -> negb (margin_proved p c x left_over0 b r))
+              (seq 0 h.classes))
+        | None -> None)
+  else None
+
 (** val check : prepared -> certificate -> hints -> bool **)
 
 let check p c x =
-  let h = p.head_of in
-  (&&) (Nat.ltb 0 c.patches)
-    (let left_over0 = given_left p c in
-     match given_box p c x left_over0 with
-     | Some b -> forallb (margin_proved p c x left_over0 b) (seq 0 h.classes)
-     | None -> false)
+  match unproved p c x with
+  | Some l -> (match l with
+               | [] -> true
+               | _ :: _ -> false)
+  | None -> false
 
 type measured = { integers : Big_int_Z.big_int list;
                   length_square : Big_int_Z.big_int;
@@ -7270,40 +7283,14 @@ let total1 es =
 let divided e d =
   ((floor_div (fst e) d), (ceil_div (snd e) d))
 
-(** val by_width :
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let by_width e =
-  ((fst e), (Z.sub (snd e) (fst e)))
-
-(** val spread0 :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let rec spread0 low0 less more ws es =
-  match ws with
-  | [] -> ((Z.add low0 less), (Z.add low0 more))
-  | w :: ws' ->
-    (match es with
-     | [] -> ((Z.add low0 less), (Z.add low0 more))
-     | e :: es' ->
-       if Z.leb Big_int_Z.zero_big_int w
-       then spread0 (Z.add low0 (Z.mul w (fst e))) less
-              (Z.add more (Z.mul w (snd e))) ws' es'
-       else spread0 (Z.add low0 (Z.mul w (fst e)))
-              (Z.add less (Z.mul w (snd e))) more ws' es')
-
 (** val affine :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list ->
     Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let affine b unit0 es row0 bias0 =
-  divided
-    (spread0 (Z.mul b bias0) Big_int_Z.zero_big_int Big_int_Z.zero_big_int
-      row0 es) unit0
+  divided (add_ends ((Z.mul b bias0), (Z.mul b bias0)) (weighted row0 es))
+    unit0
 
 (** val greatest_enclosed :
     (Big_int_Z.big_int * Big_int_Z.big_int) list ->
@@ -7419,8 +7406,7 @@ let conv2d_enclosed b w groups unit0 weights1 biases e =
   let own0 = Nat.div e.planes groups in
   built outputs (rows_given w e) (columns_given w e) (fun y x ->
     let of_groups =
-      map (fun g -> map by_width (window w e y x own0 (mul g own0)))
-        (seq 0 groups)
+      map (fun g -> window w e y x own0 (mul g own0)) (seq 0 groups)
     in
     map (fun o ->
       affine b unit0 (nth (Nat.div (mul o groups) outputs) of_groups [])
@@ -7432,7 +7418,7 @@ let conv2d_enclosed b w groups unit0 weights1 biases e =
     Big_int_Z.big_int list -> enclosed -> enclosed **)
 
 let linear_enclosed b unit0 weights1 biases e =
-  let es = map by_width (map (fun c -> found e c 0 0) (seq 0 e.planes)) in
+  let es = map (fun c -> found e c 0 0) (seq 0 e.planes) in
   built (length weights1) (Stdlib.Int.succ 0) (Stdlib.Int.succ 0) (fun _ _ ->
     map (fun o ->
       affine b unit0 es (nth o weights1 [])

@@ -1535,6 +1535,8 @@ val as_one :
 val margin_proved :
   prepared -> certificate -> hints -> leftover option -> box -> int -> bool
 
+val unproved : prepared -> certificate -> hints -> int list option
+
 val check : prepared -> certificate -> hints -> bool
 
 type measured = { integers : Big_int_Z.big_int list;
@@ -2168,15 +2170,6 @@ val total1 :
 
 val divided :
   (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val by_width :
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
-val spread0 :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
 val affine :

@@ -92,10 +92,10 @@ let rec first = function
   | attempt :: others -> ( match attempt () with None -> first others | found -> found)
 
 (* The settings and hints with which the checker proves that a certificate entails its class; None if it does not. With
-   few bits and the balls of patches first, quickly and then with the best weights; then whole margins, where there are
-   weights for them, which take longer to find; then with what activations say of one another. What these do not prove
-   is tried again with all there is, and what cosines say of one another with more bits: what a product of directions is
-   rounded by costs its root. *)
+   few bits and the balls of patches first, quickly and then with the best weights, at first only of a few prototypes,
+   those that the margins that are left depend on most; then whole margins, where there are weights for them, which take
+   longer to find; then with what activations say of one another. What these do not prove is tried again with all there
+   is, and what cosines say of one another with more bits: what a product of directions is rounded by costs its root. *)
 let found_hints here certificate prices =
   let proved_with ?(joint = []) precision rows links =
     let settings = settings_for here precision certificate in
@@ -107,10 +107,10 @@ let found_hints here certificate prices =
         links_above = linked above; links_below = linked below;
         turns_above = turned turns_above; turns_below = turned turns_below }
     in
-    let proved =
-      Checker.check (prepared_for here settings certificate) certificate hints
-    in
-    if proved then Some (settings, hints) else None
+    match Checker.unproved (prepared_for here settings certificate) certificate hints with
+    | Some [] -> Ok (settings, hints)
+    | Some rivals -> Error rivals
+    | None -> Error []
   in
   let no_rows _ = { Hinter.curve = Z.one; claims = []; patches = [] } in
   let rows effort settings = Hinter.rows here.hinter ~effort settings certificate in
@@ -118,7 +118,7 @@ let found_hints here certificate prices =
   let links settings = Hinter.links here.hinter settings certificate in
   let whole_margins () =
     let joint = positive (Hinter.joint here.hinter certificate) in
-    let with_joint = proved_with ~joint in
+    let with_joint precision rows links = Result.to_option (proved_with ~joint precision rows links) in
     first
       [ (fun () -> if joint = [] then None else with_joint Hinter.usual no_rows no_links);
         (fun () -> if joint = [] then None else with_joint Hinter.usual (rows Usual) no_links);
@@ -126,12 +126,20 @@ let found_hints here certificate prices =
           if Hinter.may_link here.hinter certificate then with_joint Hinter.usual (rows Usual) links else None);
         (fun () -> with_joint Hinter.most (rows Thorough) links);
         (fun () ->
-          if Hinter.may_turn here.hinter certificate then proved_with Hinter.utmost (rows Thorough) links else None) ]
+          if Hinter.may_turn here.hinter certificate then
+            Result.to_option (proved_with Hinter.utmost (rows Thorough) links)
+          else None) ]
   in
-  let by_rows effort () = proved_with Hinter.usual (rows effort) no_links in
-  let may_improve = Hinter.may_improve here.hinter certificate in
-  first
-    [ by_rows Hinter.Quick; (fun () -> if may_improve then by_rows Hinter.Usual () else None); whole_margins ]
+  let by_rows effort = proved_with Hinter.usual (rows effort) no_links in
+  match by_rows Quick with
+  | Ok found -> Some found
+  | Error rivals when Hinter.may_improve here.hinter certificate ->
+      let wanted = Wanted.weightiest here.head certificate.predicted rivals in
+      first
+        [ (fun () -> if rivals = [] then None else Result.to_option (by_rows (Partly (Array.get wanted))));
+          (fun () -> Result.to_option (by_rows Usual));
+          whole_margins ]
+  | Error _ -> whole_margins ()
 
 let entails here certificate prices =
   when_covered here.head (fun () -> found_hints here certificate prices <> None)

@@ -10,7 +10,7 @@ type patch = {
   views : view list; (* of these statements, but those about prototypes that are the same are met *)
   places : (int * int) array; (* of the statements of views, where the low and the high end are stated *)
   twins : int array; (* of each prototype, the statement of views about the same one; or -1 *)
-  improves : bool; (* whether weights are made better than the middles of intervals give them *)
+  improves : int -> bool; (* for which prototypes weights are made better than the middles of intervals give them *)
   budget : int ref; (* of all patches together *)
   hints : Checker.hint array;
 }
@@ -130,5 +130,5 @@ let is_wide patch = List.exists (fun view -> view.span.Span.wide) patch.views
 let scale_of patch = List.fold_left (fun most view -> Float.max most view.span.Span.scale) 0. patch.views
 
 let improved patch side k found =
-  if (not patch.improves) || !(patch.budget) <= 0 || not (is_wide patch) then found
+  if (not (patch.improves k)) || !(patch.budget) <= 0 || not (is_wide patch) then found
   else better found (best_of_views patch (fun view -> with_twin patch side k (improved_view patch side k view)))

@@ -14,12 +14,17 @@ let prepare head = { head; points = Points.prepare head }
 let no_hint = { Checker.for_low = None; for_high = None }
 
 (* How much is done for a proof. [Quick]: weights as the middles of intervals give them, with fewer bits. That is enough
-   for most certificates, and takes a half or a third of the time where intervals are wide. [Usual]: the best weights.
-   [Thorough]: also without balls, every end that is needed has weights of its own. *)
-type effort = Quick | Usual | Thorough
+   for most certificates, and takes a half or a third of the time where intervals are wide. [Usual]: the best weights;
+   [Partly]: for some prototypes. [Thorough]: also without balls, every end that is needed has weights of its own. *)
+type effort = Quick | Partly of (int -> bool) | Usual | Thorough
+
+(* What is spent on some prototypes: they are tried before all are. *)
+let budget = function Partly _ -> Ascent.allowed / 10 | _ -> Ascent.allowed
+
+let improves = function Quick -> fun _ -> false | Partly wanted -> wanted | Usual | Thorough -> fun _ -> true
 
 (* Shares of the largest distance: what an end that matters may lose to rounding, and what is too little to tell. *)
-let finest_of = function Quick -> ldexp 1. (-50) | Usual | Thorough -> ldexp 1. (-72)
+let finest ~improved = ldexp 1. (if improved then -72 else -50)
 let noise = 1e-10
 let barely = 1e-16
 
@@ -234,7 +239,7 @@ let met (points : Points.t) stated =
     stated;
   Array.split (Array.of_list (List.rev_map (Hashtbl.find known) !order))
 
-let patch_of ?(improves = true) (points : Points.t) budget stated =
+let patch_of ?(improves = fun _ -> true) (points : Points.t) budget stated =
   let sound (s : Span.statement) = Floats.is_finite s.low && Floats.is_finite s.high in
   if not (Array.for_all sound stated) then None
   else begin
@@ -298,11 +303,12 @@ let rows_for wants prepared ~effort (settings : Checker.settings) (certificate :
   match prepared.points with
   | None -> { curve = Z.of_int 1; claims = []; patches = List.init certificate.patches (fun _ -> nothing) }
   | Some points ->
-      let budget = ref Ascent.allowed in
-      let patches = Array.map (patch_of ~improves:(effort <> Quick) points budget) (statements_of points certificate) in
+      let budget = ref (budget effort) in
+      let improves = improves effort in
+      let patches = Array.map (patch_of ~improves points budget) (statements_of points certificate) in
       let wants : Wanted.t array = wants points.count (Array.length patches) in
       let curve, at, centres =
-        match if effort = Thorough then None else centres_of points patches with
+        match match effort with Thorough -> None | _ -> centres_of points patches with
         | Some found -> found
         | None -> (Z.of_int 1, 0, Array.map (fun _ -> None) patches)
       in
@@ -314,12 +320,13 @@ let rows_for wants prepared ~effort (settings : Checker.settings) (certificate :
             | _ -> None)
           patches
       in
-      let unit = points.unit_of_ends settings.range_unit and finest = finest_of effort in
+      let unit = points.unit_of_ends settings.range_unit in
       let made = Array.make points.count Checker.Unclaimed in
       Array.iteri
         (fun k (want : Wanted.t) ->
           let part array = Array.map (Array.get array) want.patches in
           let here = part patches in
+          let finest = finest ~improved:(improves k) in
           let claims = { centres = part centres; directions = part directions; at; unit; finest; made } in
           let high =
             if want.high = Wanted.Nothing && points.highest.(k) = infinity then Wanted.Somewhere else want.high

@@ -82,3 +82,25 @@ let wants (h : Checker.head) predicted count patches =
       let rows = Array.of_list mask in
       Array.init count (fun j -> greatest (if j < Array.length rows then seen rows.(j) else [||]) j)
   | TopMean _ | MaxMinusMean | MaxMinusMeanDistance -> each count patches
+
+(* The share of all prototypes whose better ends mostly prove the last margins. *)
+let few = 16
+
+(* The prototypes in whose weights the predicted class differs most from one of these rivals; all of a readout that is not
+   linear. *)
+let weightiest (h : Checker.head) predicted rivals =
+  match h.head_readout with
+  | Checker.Linear ->
+      let own = List.nth h.weight predicted in
+      let most_of = Array.make h.count (Z.of_int 0) in
+      let meet j difference =
+        let size = if Z.sign difference < 0 then Z.neg difference else difference in
+        if Z.compare size most_of.(j) > 0 then most_of.(j) <- size
+      in
+      List.iter (fun rival -> List.iteri meet (List.map2 Z.sub own (List.nth h.weight rival))) rivals;
+      let order = Array.init h.count Fun.id in
+      Array.stable_sort (fun j k -> Z.compare most_of.(k) most_of.(j)) order;
+      let made = Array.make h.count false in
+      Array.iteri (fun rank j -> if rank <= h.count / few && Z.sign most_of.(j) > 0 then made.(j) <- true) order;
+      made
+  | _ -> Array.make h.count true

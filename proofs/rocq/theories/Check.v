@@ -118,13 +118,17 @@ Definition margin_proved (left_over : option leftover) (b : box) (r : nat) : boo
   ((0 <? num)%Z &&
      (difference_at_least h B b (predicted c) r num (margin_unit c) || by_prices left_over b r num || as_one r num)).
 
-Definition check : bool :=
-  Nat.ltb 0 (patches c) &&
-  let left_over := given_left in
-  match given_box left_over with
-  | Some b => forallb (margin_proved left_over b) (seq 0 (classes h))
-  | None => false
-  end.
+(** The rivals against which the margin is not proved; None if there is no box. *)
+Definition unproved : option (list nat) :=
+  if Nat.ltb 0 (patches c) then
+    let left_over := given_left in
+    match given_box left_over with
+    | Some b => Some (filter (fun r => negb (margin_proved left_over b r)) (seq 0 (classes h)))
+    | None => None
+    end
+  else None.
+
+Definition check : bool := match unproved with Some nil => true | _ => false end.
 End Run.
 
 Open Scope R_scope.
@@ -237,14 +241,23 @@ Proof.
 Qed.
 End Sound.
 
-(** The theorem: what [check] accepts is entailed, whatever the hints, and whatever certificates [cs] came before. *)
-Theorem check_learned_sound : forall h s cs c x, check (fold_left learn cs (prepare h s)) c x = true -> entails h c.
+(** The theorem: where no rival is left, the class is entailed, whatever the hints, and whatever certificates [cs] came
+    before. *)
+Theorem unproved_sound : forall h s cs c x, unproved (fold_left learn cs (prepare h s)) c x = Some nil -> entails h c.
 Proof.
-  intros h s cs c x E z H r Hr N. destruct (learned h s cs) as (rows & K & L). rewrite L in E.
-  unfold check in E. apply andb_prop in E as [Hn E]. apply Nat.ltb_lt in Hn.
+  intros h s cs c x E z H r Hr N. destruct (learned h s cs) as (rows & K & L). rewrite L in E. unfold unproved in E.
+  destruct (Nat.ltb 0 (patches c)) eqn:Hn; [|discriminate]. apply Nat.ltb_lt in Hn. cbv zeta in E.
   destruct (given_box _ _ _) as [b|] eqn:Eb; [|discriminate].
   apply (margin_proved_ok h s c x z rows H b r); [eapply given_box_ok; eassumption|exact N|].
-  rewrite forallb_forall in E. apply E. apply in_seq. cbn. lia.
+  destruct (margin_proved _ _ _ _ _ r) eqn:M; [reflexivity|]. exfalso.
+  assert (I : In r nil); [|destruct I]. injection E as <-. apply filter_In. split; [apply in_seq; cbn; lia|].
+  rewrite M. reflexivity.
+Qed.
+
+Theorem check_learned_sound : forall h s cs c x, check (fold_left learn cs (prepare h s)) c x = true -> entails h c.
+Proof.
+  intros h s cs c x E. unfold check in E. destruct (unproved _ _ _) as [[|r rs]|] eqn:U; try discriminate.
+  exact (unproved_sound h s cs c x U).
 Qed.
 
 Theorem check_sound : forall h s c x, check (prepare h s) c x = true -> entails h c.

@@ -4,96 +4,100 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(J){"use strict";var
-nV=1e-13,ny="Invalid_argument",fL=0.001,fM='"',nx="@[",nU=0.01,hT=1255,nT="Fatal error: exception %s\n",ne=255,et=1e-11,nS=0x800,nd="jsError",bL=0x8000,nw="%ni",es=256,nc="ready",nv="ml_z_overflow",cT=4096,nb="End_of_file",nR="a class",hS="Failure",cd=0xff,na="\n",er=1e-12,h7="ENOENT",bc="0",nQ="([^/]+)",n6="prices",h6=0xf,m$="List.nth",cS=128,hR=-48,m_=0xdc00,nu="Sys_blocked_io",n5="fd ",nO="hints: ",nP="ENOTEMPTY",ah=248,nN=0.999999999999,av="camlinternalFormat.ml",nM="Division_by_zero",n4=">",n3=1027,m9="Sys_error",h5=1e-14,aN=246,nt="%u",m8="EEXIST",fK="%d",m7="Printexc.handle_uncaught_exception",n2="a statement",ct=1e-280,nL="buffer.ml",hZ=127,dw=1024,ns="@{",h$=-2147483648,ia="e",fG=120,m6=103,nr=" : flags Open_rdonly and Open_wronly are not compatible",bN=1e-09,nq="linear",nJ=102,nK="head",hQ=512,cP="-",m5=0x7ff0,fJ=1e-15,h_=": Not a directory",np=" : file already exists",cb=0xffffff,hP="0x",m4=0.0001,n1="Out_of_memory",al=254,h9="index out of bounds",cQ=100,fO="_bigarr02",m3="%Li",nI=" : flags Open_text and Open_binary are not compatible",cR=-1.,hY=2147483647,dy=0.5,no=", characters ",bO=0xffff,hX="none",nn=12520,h4=64.,nm="(Program not linked with -g, cannot print stack backtrace)\n",m2=16777216,fF=0.1,nH="Unix.Unix_error",n0="infinity",hO="mkdir",eq=1000,v="",nG="Stack_overflow",nl="^",fE=": No such file or directory",fI=-2.,nF="/static/",dv=0x3f,h3=-97,nE="Not_found",fH=1e-16,fD=1e-08,nk="Match_failure",m1=", ",cc="%x",fN=252,cu=".",du="+",h2="rmdir",nZ=0xf0,nD=32752,nY="network",nj="%li",nC=1026,hN=2047,hW=1e-07,ni=10000.,h8=0.25,nX=-32,m0="Pervasives.do_at_exit",ca=" ",h1="Fatal error: exception ",bq=0x80,by=1023,mZ="Undefined_recursive_module",dx=1e-06,hV="nan",nB="expected ",nh=0xe0,ng=0xdfff,nA="_",bM="/",h0="compare: functional value",nW="Assert_failure",mY="%i",hU="ENOTDIR",nf=1073741823,bx=250,nz="expected fewer digits";function
-D5(c,d){var
+nW=1e-13,nz="Invalid_argument",fN=0.001,fO='"',ny="@[",nV=0.01,hV=1255,nU="Fatal error: exception %s\n",nf=255,eu=1e-11,nT=0x800,ne="jsError",bM=0x8000,nx="%ni",et=256,nd="ready",nw="ml_z_overflow",cU=4096,nc="End_of_file",nS="a class",hU="Failure",cd=0xff,nb="\n",es=1e-12,h9="ENOENT",bc="0",nR="([^/]+)",n7="prices",h8=0xf,na="List.nth",cT=128,hT=-48,m$=0xdc00,nv="Sys_blocked_io",n6="fd ",nP="hints: ",nQ="ENOTEMPTY",ai=248,nO=0.999999999999,aw="camlinternalFormat.ml",nN="Division_by_zero",n5=">",n4=1027,m_="Sys_error",h7=1e-14,aN=246,nu="%u",m9="EEXIST",fM="%d",m8="Printexc.handle_uncaught_exception",n3="a statement",ct=1e-280,nM="buffer.ml",h1=127,dw=1024,nt="@{",ib=-2147483648,ic="e",fI=120,m7=103,ns=" : flags Open_rdonly and Open_wronly are not compatible",bO=1e-09,nr="linear",nK=102,nL="head",hS=512,cQ="-",m6=0x7ff0,fL=1e-15,ia=": Not a directory",nq=" : file already exists",cb=0xffffff,hR="0x",m5=0.0001,n2="Out_of_memory",al=254,h$="index out of bounds",cR=100,fQ="_bigarr02",m4="%Li",nJ=" : flags Open_text and Open_binary are not compatible",cS=-1.,h0=2147483647,dy=0.5,np=", characters ",bP=0xffff,hZ="none",no=12520,h6=64.,nn="(Program not linked with -g, cannot print stack backtrace)\n",m3=16777216,fH=0.1,nI="Unix.Unix_error",n1="infinity",hQ="mkdir",er=1000,v="",nH="Stack_overflow",nm="^",fG=": No such file or directory",fK=-2.,nG="/static/",dv=0x3f,h5=-97,nF="Not_found",fJ=1e-16,fF=1e-08,nl="Match_failure",m2=", ",cc="%x",fP=252,cu=".",du="+",h4="rmdir",n0=0xf0,nE=32752,nZ="network",nk="%li",nD=1026,hP=2047,hY=1e-07,nj=10000.,h_=0.25,nY=-32,m1="Pervasives.do_at_exit",ca=" ",h3="Fatal error: exception ",br=0x80,bz=1023,m0="Undefined_recursive_module",dx=1e-06,hX="nan",nC="expected ",ni=0xe0,nh=0xdfff,nB="_",bN="/",h2="compare: functional value",nX="Assert_failure",mZ="%i",hW="ENOTDIR",ng=1073741823,by=250,nA="expected fewer digits";function
+D$(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-D6(b,d,c,e){for(var
+Ea(d,b,e,c,f){if(c<=b)for(var
+a=1;a<=f;a++)e[c+a]=d[b+a];else
+for(var
+a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
+Eb(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-EQ(b,a){throw[0,b,a]}function
+EX(b,a){throw[0,b,a]}function
 dE(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
 d=v,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fX(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=cT&&a==c.length)return d.apply(null,c);var
+fZ(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=cU&&a==c.length)return d.apply(null,c);var
 e=v;for(;0<a;b+=dw,a-=dw)e+=d.apply(null,c.slice(b,b+Math.min(a,dw)));return e}function
-cW(a){if(a.t==2)a.c+=dE(a.l-a.c.length,"\0");else
-a.c=fX(a.c,0,a.c.length);a.t=0}function
-oy(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>hZ)return false;return true}else
+cX(a){if(a.t==2)a.c+=dE(a.l-a.c.length,"\0");else
+a.c=fZ(a.c,0,a.c.length);a.t=0}function
+oz(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>h1)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-ix(e){for(var
-j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bq){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bq;d++);if(d-b>hQ){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cS){g=h+(f<<6);if(f<nh){a=g-0x3080;if(a<bq)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cS){g=h+(g<<6);if(f<nZ){a=g-0xe2080;if(a<nS||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cS&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bO)c+=String.fromCharCode(0xd7c0+(a>>10),m_+(a&0x3FF));else
+iz(e){for(var
+j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<br){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<br;d++);if(d-b>hS){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT){g=h+(f<<6);if(f<ni){a=g-0x3080;if(a<br)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT){g=h+(g<<6);if(f<n0){a=g-0xe2080;if(a<nT||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bP)c+=String.fromCharCode(0xd7c0+(a>>10),m$+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>dw){c.substr(0,1);j+=c;c=v}}return j+c}function
-bP(c,a,b){this.t=c;this.c=a;this.l=b}bP.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cW(this);case
-0:if(oy(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bP.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return ix(a)};bP.prototype.slice=function(){var
+bQ(c,a,b){this.t=c;this.c=a;this.l=b}bQ.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cX(this);case
+0:if(oz(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bQ.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iz(a)};bQ.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bP(this.t,a,this.l)};function
-oe(a){return new
-bP(0,a,a.length)}function
-b(a){return oe(a)}function
-iu(c,a){EQ(c,b(a))}var
+bQ(this.t,a,this.l)};function
+of(a){return new
+bQ(0,a,a.length)}function
+b(a){return of(a)}function
+iw(c,a){EX(c,b(a))}var
 ae=[0];function
-X(a){iu(ae.Invalid_argument,a)}function
-cU(){X(h9)}function
-e(b,a){if(a<0||a>=b.length-1)cU();return b[a+1]}function
-x(b,a,c){if(a<0||a>=b.length-1)cU();b[a+1]=c;return 0}function
-ib(e,f,d){var
+X(a){iw(ae.Invalid_argument,a)}function
+cV(){X(h$)}function
+e(b,a){if(a<0||a>=b.length-1)cV();return b[a+1]}function
+x(b,a,c){if(a<0||a>=b.length-1)cV();b[a+1]=c;return 0}function
+id(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-ie(b){if(J.Uint8Array)var
+ih(b){if(J.Uint8Array)var
 c=new(J.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cw(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fX(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fX(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ie(b);var
+cw(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fZ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fZ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ih(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cV(a){return a}function
-bz(a,b,c,d,e){cw(cV(a),b,c,d,e);return 0}function
-oc(){X(h9)}function
-am(a,c,b){b&=cd;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ie(a)}a.c[c]=b;return 0}function
-dA(b,a,c){if(a>>>0>=b.l)oc();return am(b,a,c)}function
-eu(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cW(a){return a}function
+bA(a,b,c,d,e){cw(cW(a),b,c,d,e);return 0}function
+od(){X(h$)}function
+am(a,c,b){b&=cd;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ih(a)}a.c[c]=b;return 0}function
+dA(b,a,c){if(a>>>0>=b.l)od();return am(b,a,c)}function
+ev(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bA(c,a){if(c.fun)return bA(c.fun,a);if(typeof
+bB(c,a){if(c.fun)return bB(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bA(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bB(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bA(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cU();return a}function
-Eb(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bg(a){a.t&6&&cW(a);return a.c}var
-E2=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-ox(a){if(E2)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bB(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cV();return a}function
+Ei(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bg(a){a.t&6&&cX(a);return a.c}var
+E9=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+oy(a){if(E9)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-im(c){var
+ip(c){var
 a=new(J.Float32Array)(1);a[0]=c;var
 b=new(J.Int32Array)(a.buffer);return b[0]|0}var
-ok=Math.pow(2,-24);function
-it(a){throw a}function
-eB(){it(ae.Division_by_zero)}function
-C(b,c,a){this.lo=b&cb;this.mi=c&cb;this.hi=a&bO}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
+ol=Math.pow(2,-24);function
+iv(a){throw a}function
+eC(){iv(ae.Division_by_zero)}function
+C(b,c,a){this.lo=b&cb;this.mi=c&cb;this.hi=a&bP}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
 C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -102,7 +106,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*ok|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ok|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*ol|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ol|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
 C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
 C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
@@ -116,27 +120,27 @@ C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bO);return new
+C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bP);return new
 C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cb;this.lo=this.lo<<1&cb};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cb;this.mi=(this.mi>>>1|this.hi<<23)&cb;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
-b=this;if(a.isZero())eB();var
-d=b.hi^a.hi;if(b.hi&bL)b=b.neg();if(a.hi&bL)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bL)c=c.neg();return c};C.prototype.mod=function(b){var
-a=this;if(b.isZero())eB();var
-d=a.hi;if(a.hi&bL)a=a.neg();if(b.hi&bL)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bL)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cd,this.mi>>16,this.mi>>8&cd,this.mi&cd,this.lo>>16,this.lo>>8&cd,this.lo&cd]};C.prototype.lo32=function(){return this.lo|(this.mi&cd)<<24};C.prototype.hi32=function(){return this.mi>>>8&bO|this.hi<<16};function
-cY(b,c,a){return new
+b=this;if(a.isZero())eC();var
+d=b.hi^a.hi;if(b.hi&bM)b=b.neg();if(a.hi&bM)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bM)c=c.neg();return c};C.prototype.mod=function(b){var
+a=this;if(b.isZero())eC();var
+d=a.hi;if(a.hi&bM)a=a.neg();if(b.hi&bM)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bM)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cd,this.mi>>16,this.mi>>8&cd,this.mi&cd,this.lo>>16,this.lo>>8&cd,this.lo&cd]};C.prototype.lo32=function(){return this.lo|(this.mi&cd)<<24};C.prototype.hi32=function(){return this.mi>>>8&bP|this.hi<<16};function
+cZ(b,c,a){return new
 C(b,c,a)}function
-fR(a){if(!isFinite(a)){if(isNaN(a))return cY(1,0,m5);return a>0?cY(0,0,m5):cY(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bL:a>=0?0:bL;if(f)a=-a;var
-b=ox(a)+by;if(b<=0){b=0;a/=Math.pow(2,-nC)}else{a/=Math.pow(2,b-n3);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+fT(a){if(!isFinite(a)){if(isNaN(a))return cZ(1,0,m6);return a>0?cZ(0,0,m6):cZ(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bM:a>=0?0:bM;if(f)a=-a;var
+b=oy(a)+bz;if(b<=0){b=0;a/=Math.pow(2,-nD)}else{a/=Math.pow(2,b-n4);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&h6|f|b<<4;return cY(g,e,c)}function
-ey(a){return a.toArray()}function
-ob(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fO)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bO)c.write(16,b.dims[a]);else{c.write(16,bO);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&h8|f|b<<4;return cZ(g,e,c)}function
+ez(a){return a.toArray()}function
+oc(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fQ)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bP)c.write(16,b.dims[a]);else{c.write(16,bP);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -153,29 +157,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=ey(b.get(a));for(var
+e=ez(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=ey(fR(b.get(a)));for(var
+e=ez(fT(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=im(b.get(a));c.write(32,e)}break;case
+e=ip(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,im(d[1]));c.write(32,im(d[2]))}break;case
+d=b.get(a);c.write(32,ip(d[1]));c.write(32,ip(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=ey(fR(f[1]));for(var
+f=b.get(a),e=ez(fT(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=ey(fR(f[2]));for(var
+e=ez(fT(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-n$(a){switch(a){case
+oa(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-D7(c,e){var
+Ec(c,e){var
 b=J,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -191,42 +195,42 @@ b=J,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)X("Bigarray.create: unsupported kind");var
 d=new
-a(e*n$(c));return d}function
-io(c){var
+a(e*oa(c));return d}function
+iq(c){var
 a=new(J.Int32Array)(1);a[0]=c;var
 b=new(J.Float32Array)(a.buffer);return b[0]}function
-ex(a){return new
+ey(a){return new
 C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 dC(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hN)return(f|g|b&h6)==0?b&bL?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&h6);if(c>0){a+=16;a*=Math.pow(2,c-n3)}else
-a*=Math.pow(2,-nC);if(b&bL)a=-a;return a}function
-ic(b){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hP)return(f|g|b&h8)==0?b&bM?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&h8);if(c>0){a+=16;a*=Math.pow(2,c-n4)}else
+a*=Math.pow(2,-nD);if(b&bM)a=-a;return a}function
+ie(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)X("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Er(b,a){return new
-C(b&cb,b>>>24&cd|(a&bO)<<8,a>>>16&bO)}function
-ip(a){return a.hi32()}function
-iq(a){return a.lo32()}var
-D8=fO;function
-cv(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cv.prototype.caml_custom=D8;cv.prototype.offset=function(b){var
+Ey(b,a){return new
+C(b&cb,b>>>24&cd|(a&bP)<<8,a>>>16&bP)}function
+ir(a){return a.hi32()}function
+is(a){return a.lo32()}var
+Ed=fQ;function
+cv(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cv.prototype.caml_custom=Ed;cv.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))X("bigarray.js: invalid offset");if(this.dims.length!=b.length)X("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cU();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cV();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cU();c=c*this.dims[a]+(b[a]-1)}return c};cv.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cV();c=c*this.dims[a]+(b[a]-1)}return c};cv.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Er(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Ey(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[al,e,c];default:return this.data[a]}};cv.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iq(b);this.data[a*2+1]=ip(b);break;case
+7:this.data[a*2+0]=is(b);this.data[a*2+1]=ir(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cv.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iq(b),e=ip(b);if(c==e)this.data.fill(c);else
+c=is(b),e=ir(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -258,21 +262,21 @@ cv();dz.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cU();return a};dz.prototype.get=function(a){return this.data[a]};dz.prototype.set=function(a,b){this.data[a]=b;return 0};dz.prototype.fill=function(a){this.data.fill(a);return 0};function
-n9(c,d,a,b){var
-e=n$(c);if(ic(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cV();return a};dz.prototype.get=function(a){return this.data[a]};dz.prototype.set=function(a,b){this.data[a]=b;return 0};dz.prototype.fill=function(a){this.data.fill(a);return 0};function
+n_(c,d,a,b){var
+e=oa(c);if(ie(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 dz(c,d,a,b);return new
 cv(c,d,a,b)}function
-cX(a){if(!ae.Failure)ae.Failure=[ah,b(hS),-3];iu(ae.Failure,a)}function
-n_(b,v,r){var
-i=b.read32s();if(i<0||i>16)cX("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cd,o=p>>8&1,h=[];if(r==fO)for(var
+cY(a){if(!ae.Failure)ae.Failure=[ai,b(hU),-3];iw(ae.Failure,a)}function
+n$(b,v,r){var
+i=b.read32s();if(i<0||i>16)cY("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cd,o=p>>8&1,h=[];if(r==fQ)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bO){var
-t=b.read32u(),u=b.read32u();if(t!=0)cX("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bP){var
+t=b.read32u(),u=b.read32u();if(t!=0)cY("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=ic(h),f=D7(j,d),g=n9(j,o,h,f);switch(j){case
+d=ie(h),f=Ec(j,d),g=n_(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -286,50 +290,50 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cX("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cY("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=ex(e);g.set(a,q)}break;case
+q=ey(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dC(ex(e));g.set(a,k)}break;case
+k=dC(ey(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=io(b.read32s());g.set(a,k)}break;case
+k=iq(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=io(b.read32s()),l=io(b.read32s());g.set(a,[al,m,l])}break;case
+m=iq(b.read32s()),l=iq(b.read32s());g.set(a,[al,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dC(ex(e));for(var
+m=dC(ey(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dC(ex(e));g.set(a,[al,m,l])}break}v[0]=(4+i)*4;return n9(j,o,h,f)}function
-n8(a,b,c){return a.compare(b,c)}function
-aJ(a,b){return Math.imul(a,b)}function
-aO(b,a){a=aJ(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aJ(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Em(a,b){a=aO(a,iq(b));a=aO(a,ip(b));return a}function
-ik(a,b){return Em(a,fR(b))}function
-oa(c){var
-b=ic(c.dims),d=0;switch(c.kind){case
+l=dC(ey(e));g.set(a,[al,m,l])}break}v[0]=(4+i)*4;return n_(j,o,h,f)}function
+n9(a,b,c){return a.compare(b,c)}function
+aK(a,b){return Math.imul(a,b)}function
+aO(b,a){a=aK(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aK(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+Et(a,b){a=aO(a,is(b));a=aO(a,ir(b));return a}function
+im(a,b){return Et(a,fT(b))}function
+ob(c){var
+b=ie(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>es)b=es;var
+12:if(b>et)b=et;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aO(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
 1:e|=c.data[a+0];d=aO(d,e)}break;case
 4:case
-5:if(b>cS)b=cS;var
+5:if(b>cT)b=cT;var
 e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aO(d,e)}if((b&1)!=0)d=aO(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
 a=0;a<b;a++)d=aO(d,c.data[a]);break;case
@@ -340,75 +344,75 @@ a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=ik(d,c.data[a]);break;case
+a=0;a<b;a++)d=im(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=ik(d,c.data[a]);break}return d}function
-Ep(a,b){b[0]=4;return a.read32s()}function
-EL(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=im(d,c.data[a]);break}return d}function
+Ew(a,b){b[0]=4;return a.read32s()}function
+ES(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cX("input_value: native integer value too large");default:cX("input_value: ill-formed native integer")}}function
-EA(c,d){var
+2:cY("input_value: native integer value too large");default:cY("input_value: ill-formed native integer")}}function
+EH(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ex(b)}function
-Ew(e,d,b){var
-c=ey(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ey(b)}function
+ED(e,d,b){var
+c=ez(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Eq(a,b,c){return a.compare(b)}function
-Et(a){return a.lo32()^a.hi32()}var
-ew={"_j":{deserialize:EA,serialize:Ew,fixed_length:8,compare:Eq,hash:Et},"_i":{deserialize:Ep,fixed_length:4},"_n":{deserialize:EL,fixed_length:4},"_bigarray":{deserialize:function(a,b){return n_(a,b,"_bigarray")},serialize:ob,compare:n8,hash:oa},"_bigarr02":{deserialize:function(a,b){return n_(a,b,fO)},serialize:ob,compare:n8,hash:oa}};function
-id(a){return ew[a.caml_custom]&&ew[a.caml_custom].compare}function
-of(f,c,d,e){var
-b=id(c);if(b){var
+Ex(a,b,c){return a.compare(b)}function
+EA(a){return a.lo32()^a.hi32()}var
+ex={"_j":{deserialize:EH,serialize:ED,fixed_length:8,compare:Ex,hash:EA},"_i":{deserialize:Ew,fixed_length:4},"_n":{deserialize:ES,fixed_length:4},"_bigarray":{deserialize:function(a,b){return n$(a,b,"_bigarray")},serialize:oc,compare:n9,hash:ob},"_bigarr02":{deserialize:function(a,b){return n$(a,b,fQ)},serialize:oc,compare:n9,hash:ob}};function
+ig(a){return ex[a.caml_custom]&&ex[a.caml_custom].compare}function
+og(f,c,d,e){var
+b=ig(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-ez(a){return a
+eA(a){return a
 instanceof
-bP}function
-fS(a){return ez(a)}function
-og(a){if(typeof
-a==="number")return eq;else
-if(ez(a))return fN;else
-if(fS(a))return 1252;else
+bQ}function
+fU(a){return eA(a)}function
+oh(a){if(typeof
+a==="number")return er;else
+if(eA(a))return fP;else
+if(fU(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ne){var
+Array&&a[0]===a[0]>>>0&&a[0]<=nf){var
 b=a[0]|0;return b==al?0:b}else
 if(a
 instanceof
-String)return nn;else
+String)return no;else
 if(typeof
-a=="string")return nn;else
+a=="string")return no;else
 if(a
 instanceof
-Number)return eq;else
-if(a&&a.caml_custom)return hT;else
+Number)return er;else
+if(a&&a.caml_custom)return hV;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-ol(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-od(a,b){a.t&6&&cW(a);b.t&6&&cW(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-ot(a,b){return od(a,b)}function
+om(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+oe(a,b){a.t&6&&cX(a);b.t&6&&cX(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+ou(a,b){return oe(a,b)}function
 dB(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=og(a);if(f==bx){a=a[1];continue}var
-g=og(b);if(g==bx){b=b[1];continue}if(f!==g){if(f==eq){if(g==hT)return of(a,b,-1,d);return-1}if(g==eq){if(f==hT)return of(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:X(h0);break;case
+f=oh(a);if(f==by){a=a[1];continue}var
+g=oh(b);if(g==by){b=b[1];continue}if(f!==g){if(f==er){if(g==hV)return og(a,b,-1,d);return-1}if(g==er){if(f==hV)return og(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:X(h2);break;case
 248:var
-c=ol(a[2],b[2]);if(c!=0)return c|0;break;case
-249:X(h0);break;case
+c=om(a[2],b[2]);if(c!=0)return c|0;break;case
+249:X(h2);break;case
 250:X("equal: got Forward_tag, should not happen");break;case
 251:X("equal: abstract value");break;case
 252:if(a!==b){var
-c=od(a,b);if(c!=0)return c|0}break;case
+c=oe(a,b);if(c!=0)return c|0}break;case
 253:X("equal: got Double_tag, should not happen");break;case
 254:X("equal: got Double_array_tag, should not happen");break;case
 255:X("equal: got Custom_tag, should not happen");break;case
-1247:X(h0);break;case
+1247:X(h2);break;case
 1255:var
-i=id(a);if(i!=id(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
+i=ig(a);if(i!=ig(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -423,206 +427,206 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 aW(a,b){return dB(a,b,true)}function
-Ec(){return[0]}function
+Ej(){return[0]}function
 at(a){if(a<0)X("Bytes.create");return new
-bP(a?2:9,v,a)}function
-fP(b,a){if(a==0)eB();return b/a|0}function
-bQ(a,b){return+(dB(a,b,false)==0)}function
-Ee(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dE(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ie(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-ih(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-is(d){d=bg(d);var
+bQ(a?2:9,v,a)}function
+fR(b,a){if(a==0)eC();return b/a|0}function
+bR(a,b){return+(dB(a,b,false)==0)}function
+El(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dE(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ih(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+ij(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iu(d){d=bg(d);var
 e=d.length;if(e>31)X("format_int: format too long");var
-a={justify:du,signstyle:cP,filler:ca,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:du,signstyle:cQ,filler:ca,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cP;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bc;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-ig(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cP))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+b=d.charAt(c);switch(b){case"-":a.justify=cQ;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bc;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+ii(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cQ))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
 c=v;if(a.justify==du&&a.filler==ca)for(var
-d=e;d<a.width;d++)c+=ca;if(a.signedconv)if(a.sign<0)c+=cP;else
-if(a.signstyle!=cP)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bc;if(a.alternate&&a.base==16)c+=hP;if(a.justify==du&&a.filler==bc)for(var
-d=e;d<a.width;d++)c+=bc;c+=f;if(a.justify==cP)for(var
+d=e;d<a.width;d++)c+=ca;if(a.signedconv)if(a.sign<0)c+=cQ;else
+if(a.signstyle!=cQ)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bc;if(a.alternate&&a.base==16)c+=hR;if(a.justify==du&&a.filler==bc)for(var
+d=e;d<a.width;d++)c+=bc;c+=f;if(a.justify==cQ)for(var
 d=e;d<a.width;d++)c+=ca;return b(c)}function
-ii(i,c){function
+ik(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(du)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(bc);if(b>0)a=a+cu+new
 Array(b+1).join(bc);return a}else
 return a.toFixed(b)}}var
-a,e=is(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hV;e.filler=ca}else
+a,e=iu(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hX;e.filler=ca}else
 if(!isFinite(c)){a="inf";e.filler=ca}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+bc+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(ia),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ia)a=a.slice(0,b-1)+bc+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ic)a=a.slice(0,b-1)+bc+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ic),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ic)a=a.slice(0,b-1)+bc+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)}}break}return ig(e,a)}function
-fQ(e,c){if(bg(e)==fK)return b(v+c);var
-a=is(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)}}break}return ii(e,a)}function
+fS(e,c){if(bg(e)==fM)return b(v+c);var
+a=iu(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=ca;var
-f=a.prec-d.length;if(f>0)d=dE(f,bc)+d}return ig(a,d)}var
-EN=0;function
-cx(){return EN++}function
-ij(a){if(a==0||!isFinite(a))return[0,a,0];var
+f=a.prec-d.length;if(f>0)d=dE(f,bc)+d}return ii(a,d)}var
+EU=0;function
+cx(){return EU++}function
+il(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-by,ox(a)+1);a*=Math.pow(2,-b);while(a<dy){a*=2;b--}while(a>=1){a*=dy;b++}if(c)a=-a;return[0,a,b]}function
-om(a){return a.toUtf16()}function
-eD(){return false}function
-E3(){function
-a(a){if(a.charAt(0)===bM)return[v,a.substring(1)];return}function
+b=Math.max(-bz,oy(a)+1);a*=Math.pow(2,-b);while(a<dy){a*=2;b--}while(a>=1){a*=dy;b++}if(c)a=-a;return[0,a,b]}function
+on(a){return a.toUtf16()}function
+eE(){return false}function
+E_(){function
+a(a){if(a.charAt(0)===bN)return[v,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||v,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eD()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
-iB=E3();function
-ov(a){return a.slice(-1)!==bM?a+bM:a}if(eD()&&J.process&&J.process.cwd)var
-ev=J.process.cwd().replace(/\\/g,bM);else
+d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eE()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
+iD=E_();function
+ow(a){return a.slice(-1)!==bN?a+bN:a}if(eE()&&J.process&&J.process.cwd)var
+ew=J.process.cwd().replace(/\\/g,bN);else
 var
-ev="/static";ev=ov(ev);function
-EE(a){a=om(a);if(!iB(a))a=ev+a;var
-e=iB(a),d=e[1].split(bM),b=[];for(var
+ew="/static";ew=ow(ew);function
+EL(a){a=on(a);if(!iD(a))a=ew+a;var
+e=iD(a),d=e[1].split(bN),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-EZ(e){for(var
-f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bq){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bq;d++);if(d-c>hQ){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<nS){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bq|a&dv)}else
-if(a<0xd800||a>=ng)b+=String.fromCharCode(nh|a>>12,bq|a>>6&dv,bq|a&dv);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<m_||h>ng)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(nZ|a>>18,bq|a>>12&dv,bq|a>>6&dv,bq|a&dv)}if(b.length>dw){b.substr(0,1);f+=b;b=v}}return f+b}function
-Ea(a){var
-b=9;if(!oy(a))b=8,a=EZ(a);return new
-bP(b,a,a.length)}function
-bS(a){return Ea(a)}var
-Fg=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",m8,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",h7,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hU,nP,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+E6(e){for(var
+f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<br){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<br;d++);if(d-c>hS){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<nT){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(br|a&dv)}else
+if(a<0xd800||a>=nh)b+=String.fromCharCode(ni|a>>12,br|a>>6&dv,br|a&dv);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<m$||h>nh)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(n0|a>>18,br|a>>12&dv,br|a>>6&dv,br|a&dv)}if(b.length>dw){b.substr(0,1);f+=b;b=v}}return f+b}function
+Eh(a){var
+b=9;if(!oz(a))b=8,a=E6(a);return new
+bQ(b,a,a.length)}function
+bT(a){return Eh(a)}var
+Fn=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",m9,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",h9,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hW,nQ,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 dH(d,f,e,a){var
-b=Fg.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bS(f||v),bS(e||v)];return c}var
-oq={};function
-cZ(a){return oq[a]}function
+b=Fn.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bT(f||v),bT(e||v)];return c}var
+or={};function
+c0(a){return or[a]}function
 dD(b,a){throw[0,b].concat(a)}function
-D$(a){return new
-bP(4,a,a.length)}function
-ao(a){iu(ae.Sys_error,a)}function
-EO(a){ao(a+fE)}function
-D_(b,a){if(a>>>0>=b.l)oc();return eu(b,a)}function
-bh(a){return a.l}function
-D4(){}function
-aC(a){this.data=a}aC.prototype=new
-D4();aC.prototype.truncate=function(a){var
-b=this.data;this.data=at(a|0);cw(b,0,this.data,0,a)};aC.prototype.length=function(){return bh(this.data)};aC.prototype.write=function(b,d,g,a){var
+Eg(a){return new
+bQ(4,a,a.length)}function
+ao(a){iw(ae.Sys_error,a)}function
+EV(a){ao(a+fG)}function
+Ef(b,a){if(a>>>0>=b.l)od();return ev(b,a)}function
+bi(a){return a.l}function
+D_(){}function
+aD(a){this.data=a}aD.prototype=new
+D_();aD.prototype.truncate=function(a){var
+b=this.data;this.data=at(a|0);cw(b,0,this.data,0,a)};aD.prototype.length=function(){return bi(this.data)};aD.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=at(b+a),f=this.data;this.data=e;cw(f,0,this.data,0,c)}bz(d,g,this.data,b,a);return 0};aC.prototype.read=function(c,a,d,b){var
-e=this.length();cw(this.data,c,a,d,b);return 0};aC.prototype.read_one=function(a){return D_(this.data,a)};aC.prototype.close=function(){};aC.prototype.constructor=aC;function
+e=at(b+a),f=this.data;this.data=e;cw(f,0,this.data,0,c)}bA(d,g,this.data,b,a);return 0};aD.prototype.read=function(c,a,d,b){var
+e=this.length();cw(this.data,c,a,d,b);return 0};aD.prototype.read_one=function(a){return Ef(this.data,a)};aD.prototype.close=function(){};aD.prototype.constructor=aD;function
 aV(b,a){this.content={};this.root=b;this.lookupFun=a}aV.prototype.nm=function(a){return this.root+a};aV.prototype.create_dir_if_needed=function(d){var
-c=d.split(bM),b=v;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bM;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aV.prototype.slash=function(a){return/\/$/.test(a)?a:a+bM};aV.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+c=d.split(bN),b=v;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bN;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aV.prototype.slash=function(a){return/\/$/.test(a)?a:a+bN};aV.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aC(cV(c[1]))}}};aV.prototype.exists=function(a){if(a==v)return 1;var
+aD(cW(c[1]))}}};aV.prototype.exists=function(a){if(a==v)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aV.prototype.mkdir=function(c,e,d){var
-b=d&&cZ(nH);if(this.exists(c))if(b)dD(b,dH(m8,hO,this.nm(c)));else
+b=d&&c0(nI);if(this.exists(c))if(b)dD(b,dH(m9,hQ,this.nm(c)));else
 ao(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dD(b,dH(h7,hO,this.nm(a)));else
-ao(a+fE);if(!this.is_dir(a))if(b)dD(b,dH(hU,hO,this.nm(a)));else
-ao(a+h_);this.create_dir_if_needed(this.slash(c))};aV.prototype.rmdir=function(a,f){var
-b=f&&cZ(nH),c=a==v?v:this.slash(a),e=new
-RegExp(nl+c+nQ);if(!this.exists(a))if(b)dD(b,dH(h7,h2,this.nm(a)));else
-ao(a+fE);if(!this.is_dir(a))if(b)dD(b,dH(hU,h2,this.nm(a)));else
-ao(a+h_);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dD(b,dH(h9,hQ,this.nm(a)));else
+ao(a+fG);if(!this.is_dir(a))if(b)dD(b,dH(hW,hQ,this.nm(a)));else
+ao(a+ia);this.create_dir_if_needed(this.slash(c))};aV.prototype.rmdir=function(a,f){var
+b=f&&c0(nI),c=a==v?v:this.slash(a),e=new
+RegExp(nm+c+nR);if(!this.exists(a))if(b)dD(b,dH(h9,h4,this.nm(a)));else
+ao(a+fG);if(!this.is_dir(a))if(b)dD(b,dH(hW,h4,this.nm(a)));else
+ao(a+ia);for(var
 d
 in
-this.content)if(d.match(e))if(b)dD(b,dH(nP,h2,this.nm(a)));else
+this.content)if(d.match(e))if(b)dD(b,dH(nQ,h4,this.nm(a)));else
 ao(this.nm(a)+": Directory not empty");delete
 this.content[c]};aV.prototype.readdir=function(a){var
-f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fE);if(!this.is_dir(a))ao(a+h_);var
+f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fG);if(!this.is_dir(a))ao(a+ia);var
 g=new
-RegExp(nl+f+nQ),d={},c=[];for(var
+RegExp(nm+f+nR),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aV.prototype.is_dir=function(a){if(a==v)return true;var
 b=this.slash(a);return this.content[b]?1:0};aV.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aV.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nr);if(b.text&&b.binary)ao(this.nm(a)+nI);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+np);var
+this.content[a];return b};aV.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+ns);if(b.text&&b.binary)ao(this.nm(a)+nJ);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+nq);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aC(at(0));return this.content[a]}else
-EO(this.nm(a))};aV.prototype.register=function(c,a){var
-b;if(this.content[c])ao(this.nm(c)+np);if(ez(a))b=new
-aC(a);if(fS(a))b=new
-aC(cV(a));else
+aD(at(0));return this.content[a]}else
+EV(this.nm(a))};aV.prototype.register=function(c,a){var
+b;if(this.content[c])ao(this.nm(c)+nq);if(eA(a))b=new
+aD(a);if(fU(a))b=new
+aD(cW(a));else
 if(a
 instanceof
 Array)b=new
-aC(D$(a));else
+aD(Eg(a));else
 if(typeof
 a==="string")b=new
-aC(oe(a));else
+aD(of(a));else
 if(a.toString){var
-d=cV(bS(a.toString()));b=new
-aC(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+d=cW(bT(a.toString()));b=new
+aD(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 ao(this.nm(c)+" : registering file with invalid content type")};aV.prototype.constructor=aV;function
-n7(){}function
-oi(b){var
-a=iB(b);if(!a)return;return a[0]+bM}var
-fV=oi(ev)||cX("unable to compute caml_root"),dG=[];if(eD())dG.push({path:fV,device:new
-n7(fV)});else
-dG.push({path:fV,device:new
-aV(fV)});dG.push({path:nF,device:new
-aV(nF)});function
-oD(b){var
-g=EE(b),b=g.join(bM),f=ov(b),c;for(var
+n8(){}function
+oj(b){var
+a=iD(b);if(!a)return;return a[0]+bN}var
+fX=oj(ew)||cY("unable to compute caml_root"),dG=[];if(eE())dG.push({path:fX,device:new
+n8(fX)});else
+dG.push({path:fX,device:new
+aV(fX)});dG.push({path:nG,device:new
+aV(nG)});function
+oE(b){var
+g=EL(b),b=g.join(bN),f=ow(b),c;for(var
 e=0;e<dG.length;e++){var
-a=dG[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eD()){var
-d=oi(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+a=dG[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eE()){var
+d=oj(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-n7(d)};dG.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
-Ed(c,b){var
-a=oD(c);if(!a.device.register)cX("cannot register file");a.device.register(a.rest,b);return 0}function
-ow(c,a){var
-c=b(c),a=b(a);return Ed(c,a)}function
-Eg(){var
+n8(d)};dG.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
+Ek(c,b){var
+a=oE(c);if(!a.device.register)cY("cannot register file");a.device.register(a.rest,b);return 0}function
+ox(c,a){var
+c=b(c),a=b(a);return Ek(c,a)}function
+En(){var
 b=J.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)ow(b[a].name,b[a].content);J.jsoo_create_file=ow;J.caml_fs_tmp=[];return 0}function
-Eh(){return[0]}function
-Ei(a,b){return+(dB(a,b,false)>=0)}function
-il(d,b){var
+a=0;a<b.length;a++)ox(b[a].name,b[a].content);J.jsoo_create_file=ox;J.caml_fs_tmp=[];return 0}function
+Eo(){return[0]}function
+Ep(a,b){return+(dB(a,b,false)>=0)}function
+io(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aO(d,c)}d^=e;return d}function
-En(a,b){return il(a,bg(b))}function
-Ek(d,b){var
+Eu(a,b){return io(a,bg(b))}function
+Er(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=aO(d,c)}d^=e;return d}function
-on(a){switch(a.t&6){default:cW(a);case
+oo(a){switch(a.t&6){default:cX(a);case
 0:return a.c;case
 4:return a.c}}function
-Ej(b,c){var
-a=on(c);return typeof
-a==="string"?il(b,a):Ek(b,a)}function
-El(a){a^=a>>>16;a=aJ(a,0x85ebca6b|0);a^=a>>>13;a=aJ(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-oj(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>es)d=es;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ew[a.caml_custom]&&ew[a.caml_custom].hash){var
-k=ew[a.caml_custom].hash(a);b=aO(b,k);c--}}else
+Eq(b,c){var
+a=oo(c);return typeof
+a==="string"?io(b,a):Er(b,a)}function
+Es(a){a^=a>>>16;a=aK(a,0x85ebca6b|0);a^=a>>>13;a=aK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+ok(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>et)d=et;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ex[a.caml_custom]&&ex[a.caml_custom].hash){var
+k=ex[a.caml_custom].hash(a);b=aO(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aO(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aO(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(ez(a)){b=Ej(b,a);c--}else
-if(fS(a)){b=En(b,a);c--}else
+if(eA(a)){b=Eq(b,a);c--}else
+if(fU(a)){b=Eu(b,a);c--}else
 if(typeof
-a==="string"){b=il(b,a);c--}else
+a==="string"){b=io(b,a);c--}else
 if(a===(a|0)){b=aO(b,a+a+1);c--}else
-if(a===+a){b=ik(b,a);c--}}b=El(b);return b&0x3FFFFFFF}function
-Eo(a,c,k){if(!isFinite(a)){if(isNaN(a))return bS(hV);return bS(a>0?n0:"-infinity")}var
+if(a===+a){b=im(b,a);c--}}b=Es(b);return b&0x3FFFFFFF}function
+Ev(a,c,k){if(!isFinite(a)){if(isNaN(a))return bT(hX);return bT(a>0?n1:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?v:du,e=v;if(i)e=cP;else
+j=d<0?v:du,e=v;if(i)e=cQ;else
 switch(k){case
 43:e=du;break;case
 32:e=ca;break;default:break}if(c>=0&&c<13){var
@@ -630,27 +634,27 @@ g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(cu);if(h<0)b+=cu+dE(c,bc);else{var
 f=h+1+c;if(b.length<f)b+=dE(f-b.length,bc);else
-b=b.substr(0,f)}}return bS(e+hP+b+"p"+j+d.toString(10))}function
-Ev(a){return+a.isZero()}function
-Ey(a){return new
-C(a&cb,a>>24&cb,a>>31&bO)}function
-Ez(a){return a.toInt()}function
-Eu(a){return+a.isNeg()}function
-Ex(a){return a.neg()}function
-Es(g,c){var
-a=is(g);if(a.signedconv&&Eu(c)){a.sign=-1;c=Ex(c)}var
-b=v,h=Ey(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Ez(e.modulus))+b}while(!Ev(c));if(a.prec>=0){a.filler=ca;var
-d=a.prec-b.length;if(d>0)b=dE(d,bc)+b}return ig(a,b)}function
-bd(b,a){a|=0;if(a>by){a-=by;b*=Math.pow(2,by);if(a>by){a-=by;b*=Math.pow(2,by)}}if(a<-by){a+=by;b*=Math.pow(2,-by)}b*=Math.pow(2,a);return b}function
-EC(a,b){return+(dB(a,b,false)<=0)}function
-ED(a,b){return+(dB(a,b,false)<0)}function
-q(a,d){if(a<0)cU();var
+b=b.substr(0,f)}}return bT(e+hR+b+"p"+j+d.toString(10))}function
+EC(a){return+a.isZero()}function
+EF(a){return new
+C(a&cb,a>>24&cb,a>>31&bP)}function
+EG(a){return a.toInt()}function
+EB(a){return+a.isNeg()}function
+EE(a){return a.neg()}function
+Ez(g,c){var
+a=iu(g);if(a.signedconv&&EB(c)){a.sign=-1;c=EE(c)}var
+b=v,h=EF(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(EG(e.modulus))+b}while(!EC(c));if(a.prec>=0){a.filler=ca;var
+d=a.prec-b.length;if(d>0)b=dE(d,bc)+b}return ii(a,b)}function
+bh(b,a){a|=0;if(a>bz){a-=bz;b*=Math.pow(2,bz);if(a>bz){a-=bz;b*=Math.pow(2,bz)}}if(a<-bz){a+=bz;b*=Math.pow(2,-bz)}b*=Math.pow(2,a);return b}function
+EJ(a,b){return+(dB(a,b,false)<=0)}function
+EK(a,b){return+(dB(a,b,false)<0)}function
+q(a,d){if(a<0)cV();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-EV(a){return b(fX(a,0,a.length))}var
-EF=function(){function
+E2(a){return b(fZ(a,0,a.length))}var
+EM=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -658,42 +662,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bq<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=br<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=on(i);if(typeof
+e=[],h=oo(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return EV(k(e,f))}}();function
-EG(c,b,a){return EF(cV(c),b,a)}function
-EH(){return 0}var
-bR=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return E2(k(e,f))}}();function
+EN(c,b,a){return EM(cW(c),b,a)}function
+EO(){return 0}var
+bS=new
 Array();function
-fT(c){var
-a=bR[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
+fV(c){var
+a=bS[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
 b=ae.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=v;return 0}function
-I(a){return bh(a)}function
-os(e,f){var
-a=bR[e],d=b(f),c=I(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-E0(a){var
-a=ix(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+I(a){return bi(a)}function
+ot(e,f){var
+a=bS[e],d=b(f),c=I(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+E7(a){var
+a=iz(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-E1(a){var
-a=ix(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+E8(a){var
+a=iz(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fY(c,e,d,a){if(ae.fds===undefined)ae.fds=new
+f0(c,e,d,a){if(ae.fds===undefined)ae.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ae.fds[c]=b;if(!ae.fd_last_idx||c>ae.fd_last_idx)ae.fd_last_idx=c;return c}function
-Fi(c,b,g){var
+Fp(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -703,154 +707,154 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bg(c)+nr);if(a.text&&a.binary)ao(bg(c)+nI);var
-d=oD(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return fY(f+1,os,e,a)}fY(0,os,new
-aC(at(0)));fY(1,E1,new
-aC(at(0)));fY(2,E0,new
-aC(at(0)));function
-EI(a){var
-c=ae.fds[a];if(c.flags.wronly)ao(n5+a+" is writeonly");var
-d=null;if(a==0&&eD()){var
-e=require("fs");d=function(){return bS(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bR[b.fd]=b;return b.fd}function
-oo(c){var
-b=ae.fds[c];if(b.flags.rdonly)ao(n5+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bR[a.fd]=a;return a.fd}function
-EJ(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bg(c)+ns);if(a.text&&a.binary)ao(bg(c)+nJ);var
+d=oE(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return f0(f+1,ot,e,a)}f0(0,ot,new
+aD(at(0)));f0(1,E8,new
+aD(at(0)));f0(2,E7,new
+aD(at(0)));function
+EP(a){var
+c=ae.fds[a];if(c.flags.wronly)ao(n6+a+" is writeonly");var
+d=null;if(a==0&&eE()){var
+e=require("fs");d=function(){return bT(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bS[b.fd]=b;return b.fd}function
+op(c){var
+b=ae.fds[c];if(b.flags.rdonly)ao(n6+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bS[a.fd]=a;return a.fd}function
+EQ(){var
 b=0;for(var
-a=0;a<bR.length;a++)if(bR[a]&&bR[a].opened&&bR[a].out)b=[0,bR[a].fd,b];return b}function
+a=0;a<bS.length;a++)if(bS[a]&&bS[a].opened&&bS[a].out)b=[0,bS[a].fd,b];return b}function
 dF(a){return a}function
-EK(g,d,h,f){var
-b=bR[g];if(!b.opened)ao("Cannot output to a closed channel");var
-a;if(h==0&&bh(d)==f)a=d;else{a=at(f);cw(d,h,a,0,f)}var
-i=dF(a),c=bg(i),e=c.lastIndexOf(na);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fT(g);b.buffer+=c.substr(e+1)}return 0}function
-ir(b,a,d,c){return EK(b,cV(a),d,c)}function
-op(c,a){var
-d=b(String.fromCharCode(a));ir(c,d,0,1);return 0}function
-fU(b,a){if(a==0)eB();return b%a}function
-eA(a,b){return+(dB(a,b,false)!=0)}function
-EM(a,b){a[0]=bx;a[1]=b;return 0}function
-br(a){if(a
+ER(g,d,h,f){var
+b=bS[g];if(!b.opened)ao("Cannot output to a closed channel");var
+a;if(h==0&&bi(d)==f)a=d;else{a=at(f);cw(d,h,a,0,f)}var
+i=dF(a),c=bg(i),e=c.lastIndexOf(nb);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fV(g);b.buffer+=c.substr(e+1)}return 0}function
+it(b,a,d,c){return ER(b,cW(a),d,c)}function
+oq(c,a){var
+d=b(String.fromCharCode(a));it(c,d,0,1);return 0}function
+fW(b,a){if(a==0)eC();return b%a}function
+eB(a,b){return+(dB(a,b,false)!=0)}function
+ET(a,b){a[0]=by;a[1]=b;return 0}function
+bs(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(ez(a))return fN;else
-if(fS(a))return fN;else
+if(eA(a))return fP;else
+if(fU(a))return fP;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ne;else
-return eq}function
-bs(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
-iv(a,b){oq[bg(a)]=b;return 0}function
-ER(a){return Math.round(a)}function
-fW(a){if(a==0)a=1/a;return a<0?1:0}function
-ET(){X(h9)}function
-eC(b,a){return eu(b,a)}function
-ap(b,a){if(a>>>0>=I(b))ET();return eC(b,a)}function
-D9(a,b){if(a===b)return 1;a.t&6&&cW(a);b.t&6&&cW(b);return a.c==b.c?1:0}function
-EU(a,b){return D9(a,b)}function
-y(a,b){return 1-EU(a,b)}function
-EW(){return 0x7FFFFFFF/4|0}function
-EP(){it(ae.Not_found)}function
-ou(c){var
-a=J,b=om(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bS(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return bS(J.jsoo_static_env[b]);EP()}function
-EX(){if(J.crypto)if(typeof
+if(a&&a.caml_custom)return nf;else
+return er}function
+bt(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
+ix(a,b){or[bg(a)]=b;return 0}function
+EY(a){return Math.round(a)}function
+fY(a){if(a==0)a=1/a;return a<0?1:0}function
+E0(){X(h$)}function
+eD(b,a){return ev(b,a)}function
+ap(b,a){if(a>>>0>=I(b))E0();return eD(b,a)}function
+Ee(a,b){if(a===b)return 1;a.t&6&&cX(a);b.t&6&&cX(b);return a.c==b.c?1:0}function
+E1(a,b){return Ee(a,b)}function
+y(a,b){return 1-E1(a,b)}function
+E3(){return 0x7FFFFFFF/4|0}function
+EW(){iv(ae.Not_found)}function
+ov(c){var
+a=J,b=on(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bT(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return bT(J.jsoo_static_env[b]);EW()}function
+E4(){if(J.crypto)if(typeof
 J.crypto.getRandomValues==="function"){var
 a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
 if(J.crypto.randomBytes==="function"){var
 b=J.crypto.randomBytes(4),a=new(J.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iw(a){var
+iy(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-aw(b,a){return{joo_tramp:b,joo_args:a}}function
-EY(c,a){if(typeof
+ax(b,a){return{joo_tramp:b,joo_args:a}}function
+E5(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-or(a){return a}function
-bB(a){if(a
+os(a){return a}function
+bC(a){if(a
 instanceof
 Array)return a;if(J.RangeError&&a
 instanceof
-J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return or(ae.Stack_overflow);if(J.InternalError&&a
+J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return os(ae.Stack_overflow);if(J.InternalError&&a
 instanceof
-J.InternalError&&a.message&&a.message.match(/too much recursion/i))return or(ae.Stack_overflow);if(a
+J.InternalError&&a.message&&a.message.match(/too much recursion/i))return os(ae.Stack_overflow);if(a
 instanceof
-J.Error&&cZ(nd))return[0,cZ(nd),a];return[0,ae.Failure,bS(String(a))]}function
+J.Error&&c0(ne))return[0,c0(ne),a];return[0,ae.Failure,bT(String(a))]}function
 aY(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-oz(b){var
+oA(b){var
 a=BigInt(b);return aY(a<0?-a:a)}function
-oA(a,b){return aY(BigInt(a)+BigInt(b))}function
-fZ(a){if(a===0)eB();return BigInt(a)}function
-E4(e,g){var
-b=BigInt(e),a=fZ(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aY(f?c+BigInt(1):c)}function
-aD(a,b){return a<b?-1:a>b?1:0}function
-iy(a,b){return aY(BigInt(a)/fZ(b))}function
-Fb(a,b){return aY(BigInt(a)%fZ(b))}function
-E5(a,b){return[0,iy(a,b),Fb(a,b)]}function
-iz(a,b){return a===b?1:0}function
-E6(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aY(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+oB(a,b){return aY(BigInt(a)+BigInt(b))}function
+f1(a){if(a===0)eC();return BigInt(a)}function
+E$(e,g){var
+b=BigInt(e),a=f1(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aY(f?c+BigInt(1):c)}function
+au(a,b){return a<b?-1:a>b?1:0}function
+iA(a,b){return aY(BigInt(a)/f1(b))}function
+Fi(a,b){return aY(BigInt(a)%f1(b))}function
+Fa(a,b){return[0,iA(a,b),Fi(a,b)]}function
+iB(a,b){return a===b?1:0}function
+Fb(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aY(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
 dI(e,f){var
-b=BigInt(e),a=fZ(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aY(g?c-BigInt(1):c)}function
-iA(d,c){var
-a=bg(d);if(a!==fK&&a!==cc)X("Z.format: the format must be %d or %x");return b(c.toString(a===cc?16:10))}function
-E7(){return 0}function
-E8(a,b){return aY(BigInt(a)*BigInt(b))}function
-E9(b,c){var
-a=b*c;return a<-2147483648||a>hY?1:0}function
-E_(a){return aY(-BigInt(a))}function
+b=BigInt(e),a=f1(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aY(g?c-BigInt(1):c)}function
+iC(d,c){var
+a=bg(d);if(a!==fM&&a!==cc)X("Z.format: the format must be %d or %x");return b(c.toString(a===cc?16:10))}function
+Fc(){return 0}function
+Fd(a,b){return aY(BigInt(a)*BigInt(b))}function
+Fe(b,c){var
+a=b*c;return a<-2147483648||a>h0?1:0}function
+Ff(a){return aY(-BigInt(a))}function
 aX(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-E$(c,i,b,e){var
+Fg(c,i,b,e){var
 f=bg(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,v),d=c===10||c===0;if(!d&&c!==16)X("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))X("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:hP+a);return aY(a===g?h:-h)}function
-Fa(a){return aY(BigInt(a)-BigInt(1))}function
-oB(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aY(BigInt(b)<<BigInt(a))}function
-Fc(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aY(BigInt(b)>>BigInt(a))}function
-V(a){return a<0?-1:a>0?1:0}function
-Fd(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+h=BigInt(d?a:hR+a);return aY(a===g?h:-h)}function
+Fh(a){return aY(BigInt(a)-BigInt(1))}function
+oC(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aY(BigInt(b)<<BigInt(a))}function
+Fj(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aY(BigInt(b)>>BigInt(a))}function
+R(a){return a<0?-1:a>0?1:0}function
+Fk(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(aX(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aY(a)}function
-oC(a,b){return aY(BigInt(a)-BigInt(b))}function
-Fe(a){return aY(BigInt(a)+BigInt(1))}function
-Ff(a){if(typeof
-a!=="number")it(cZ(nv));return a}function
-Fh(a,c){J.verale={greeting:bg(a),ask:function(a){return bg(bA(c,[b(a)]))}};return 0}function
-EB(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Ef(b){var
-a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&EB(b[1]))var
+oD(a,b){return aY(BigInt(a)-BigInt(b))}function
+Fl(a){return aY(BigInt(a)+BigInt(1))}function
+Fm(a){if(typeof
+a!=="number")iv(c0(nw));return a}function
+Fo(a,c){J.verale={greeting:bg(a),ask:function(a){return bg(bB(c,[b(a)]))}};return 0}function
+EI(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Em(b){var
+a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&EI(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=m1;var
+d=f;d<e.length;d++){if(d>f)a+=m2;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bP)a+=fM+c.toString()+fM;else
+bQ)a+=fO+c.toString()+fO;else
 if(typeof
-c=="string")a+=fM+c.toString()+fM;else
-a+=nA}a+=")"}else
-if(b[0]==ah)a+=b[1];return a}function
-oh(a){if(a
+c=="string")a+=fO+c.toString()+fO;else
+a+=nB}a+=")"}else
+if(b[0]==ai)a+=b[1];return a}function
+oi(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ah)){var
-c=cZ(m7);if(c)c(a,false);else{var
-d=Ef(a),b=cZ(m0);if(b)b(0);J.console.error(h1+d+na)}}else
+Array&&(a[0]==0||a[0]==ai)){var
+c=c0(m8);if(c)c(a,false);else{var
+d=Em(a),b=c0(m1);if(b)b(0);J.console.error(h3+d+nb)}}else
 throw a}function
-ES(){var
-a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oh(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oh(a.error)})}ES();function
-g(a,b){return a.length==1?a(b):bA(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bA(a,[b,c])}function
-bb(a,b,c,d){return a.length==3?a(b,c,d):bA(a,[b,c,d])}function
-cO(a,b,c,d,e){return a.length==4?a(b,c,d,e):bA(a,[b,c,d,e])}function
-cN(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bA(a,[b,c,d,e,f])}function
-mX(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bA(a,[b,c,d,e,f,g])}function
-D3(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bA(a,[b,c,d,e,f,g,h])}Eg();var
-eF=[ah,b(n1),-1],iG=[ah,b(m9),-2],iE=[ah,b(hS),-3],iD=[ah,b(ny),-4],f3=[ah,b(nb),-5],bT=[ah,b(nE),-7],iF=[ah,b(nk),-8],f2=[ah,b(nG),-9],ad=[ah,b(nW),-11],iH=[ah,b(mZ),-12],D2=[4,0,0,0,[12,45,[4,0,0,0,0]]],gj=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(no),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],dZ=[0,0,0],mg=[0,0,0],mj=[0,0,0],mv=[0,0,-1],hB=[0,0,0],ej=[0,0,1,0,0,0],ek=[0,58,62],hE=[0,96,cS],mC=[0,1,0,0],mM=[0,0,[0,64,0]];bs(11,iH,mZ);bs(10,ad,nW);bs(9,[ah,b(nu),-10],nu);bs(8,f2,nG);bs(7,iF,nk);bs(6,bT,nE);bs(5,[ah,b(nM),-6],nM);bs(4,f3,nb);bs(3,iD,ny);bs(2,iE,hS);bs(1,iG,m9);bs(0,eF,n1);var
-oS=b("output_substring"),oO=b("%.12g"),oM=b(cu),oJ=b("true"),oK=b("false"),oF=cY(0,0,nD),oG=cY(0,0,65520),oH=cY(1,0,nD),oW=b("option is None"),o0=b("\\\\"),o1=b("\\'"),o2=b("\\b"),o3=b("\\t"),o4=b("\\n"),o5=b("\\r"),o7=b("4.13.1"),pf=b("List.map2"),ph=b("List.fold_left2"),pj=b("List.exists2"),pm=b("List.combine"),pc=b("List.init"),pa=b(m$),o_=b("nth"),o$=b(m$),o9=b("hd"),pt=b("String.blit / Bytes.blit_string"),ps=b("Bytes.blit"),pr=b("String.sub / Bytes.sub"),pG=b("String.contains_from / Bytes.contains_from"),pB=b(v),px=b("String.concat"),pR=[0,b("array.ml"),322,4],pN=b("Array.map2: arrays must have the same length"),pM=b("Array.fill"),pL=b("Array.sub"),pK=b("Array.init"),pQ=b("Stdlib.Array.Bottom"),pT=b("Stdlib.Queue.Empty"),pZ=b("CamlinternalLazy.Undefined"),p8=b("Buffer.add_substring/add_subbytes"),p6=b("Buffer.add: cannot grow buffer"),p5=[0,b(nL),93,2],p4=[0,b(nL),94,2],qh=b("%c"),qi=b("%s"),qj=b(mY),qk=b(nj),ql=b(nw),qm=b(m3),qn=b("%f"),qo=b("%B"),qp=b("%{"),qq=b("%}"),qr=b("%("),qs=b("%)"),qt=b("%a"),qu=b("%t"),qv=b("%?"),qw=b("%r"),qx=b("%_r"),qy=[0,b(av),850,23],qJ=[0,b(av),814,21],qB=[0,b(av),815,21],qK=[0,b(av),818,21],qC=[0,b(av),819,21],qL=[0,b(av),822,19],qD=[0,b(av),823,19],qM=[0,b(av),826,22],qE=[0,b(av),827,22],qN=[0,b(av),831,30],qF=[0,b(av),832,30],qH=[0,b(av),836,26],qz=[0,b(av),837,26],qI=[0,b(av),846,28],qA=[0,b(av),847,28],qG=[0,b(av),851,23],r1=b(nt),rZ=[0,b(av),1558,4],r0=b("Printf: bad conversion %["),r2=[0,b(av),1626,39],r3=[0,b(av),1649,31],r4=[0,b(av),1650,31],r5=b("Printf: bad conversion %_"),r6=b(ns),r7=b(nx),r8=b(ns),r9=b(nx),rU=b(hV),rS=b("neg_infinity"),rT=b(n0),rR=b(cu),rM=[0,m6],rA=b("%+nd"),rB=b("% nd"),rD=b("%+ni"),rE=b("% ni"),rF=b("%nx"),rG=b("%#nx"),rH=b("%nX"),rI=b("%#nX"),rJ=b("%no"),rK=b("%#no"),rz=b("%nd"),rC=b(nw),rL=b("%nu"),rm=b("%+ld"),rn=b("% ld"),rp=b("%+li"),rq=b("% li"),rr=b("%lx"),rs=b("%#lx"),rt=b("%lX"),ru=b("%#lX"),rv=b("%lo"),rw=b("%#lo"),rl=b("%ld"),ro=b(nj),rx=b("%lu"),q_=b("%+Ld"),q$=b("% Ld"),rb=b("%+Li"),rc=b("% Li"),rd=b("%Lx"),re=b("%#Lx"),rf=b("%LX"),rg=b("%#LX"),rh=b("%Lo"),ri=b("%#Lo"),q9=b("%Ld"),ra=b(m3),rj=b("%Lu"),qW=b("%+d"),qX=b("% d"),qZ=b("%+i"),q0=b("% i"),q1=b(cc),q2=b("%#x"),q3=b("%X"),q4=b("%#X"),q5=b("%o"),q6=b("%#o"),qV=b(fK),qY=b(mY),q7=b(nt),p$=b("@]"),qa=b("@}"),qb=b("@?"),qc=b("@\n"),qd=b("@."),qe=b("@@"),qf=b("@%"),qg=b("@"),qO=b("CamlinternalFormat.Type_mismatch"),se=b(v),sf=[0,[11,b(m1),[2,0,[2,0,0]]],b(", %s%s")],sM=[0,[11,b(h1),[2,0,[12,10,0]]],b(nT)],sN=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sL=b("Fatal error: out of memory in uncaught exception handler"),sI=[0,[11,b(h1),[2,0,[12,10,0]]],b(nT)],sD=[0,[2,0,[12,10,0]],b("%s\n")],sE=[0,[11,b(nm),0],b(nm)],su=b("Raised at"),sv=b("Re-raised at"),sw=b("Raised by primitive operation at"),sx=b("Called from"),sy=b(" (inlined)"),sA=b(v),sz=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(no),D2]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sB=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sn=b("Out of memory"),so=b("Stack overflow"),sp=b("Pattern matching failed"),sq=b("Assertion failed"),sr=b("Undefined recursive module"),sh=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],si=b(v),sj=b(v),sk=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sd=[0,[4,0,0,0,0],b(fK)],sb=[0,[3,0,0],b("%S")],sc=b(nA),sF=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],sR=b("x"),s1=b("Hashtbl: unsupported hash table format"),D0=b("OCAMLRUNPARAM"),DY=b("CAMLRUNPARAM"),sW=b(v),tK=[3,0,3],tL=b(cu),tE=b(n4),tF=b("<\/"),tG=b(v),tA=b(n4),tB=b("<"),tC=b(v),ty=b("\n"),tn=[0,b(v)],tg=b(v),th=b(v),ti=b(v),tj=b(v),tc=[0,b(v),0,b(v)],tb=b(v),s9=b("Stdlib.Format.String_tag"),tS=b("Z.Overflow"),tT=b(nv),tZ=b("int_of_big_int"),uh=[0,0],uu=[0,0],wR=[0,0],wC=[0,0,0],zX=b(nz),zW=b("image"),zU=b("expected a finite number"),zS=b("a digit in base 16"),zQ=b(n2),zL=b("joint"),zM=b("nothing"),zN=b(n6),zO=b("nothing, prices or joint"),zK=b(nR),zJ=b(n6),zD=b("activation"),zE=b("others"),zF=b("patch"),zH=b("a patch"),zG=b(n2),zC=b("a prototype"),zA=b("certificate"),zB=b(nR),zx=b(nK),zy=b("as many prototypes as coordinates"),zz=b("positive scales"),zs=b(nq),zt=b("maximum"),zu=b("soft_tree"),zv=b("a readout"),zl=b("masked_max"),zm=b("max"),zn=b("max_minus_mean"),zo=b("max_minus_mean_distance"),zp=b("top_mean"),zq=b("a pooling"),zb=b("exp_distance"),zc=b("exponential"),zd=b("identity"),ze=b("log_ratio"),zf=b("negated"),zg=b("quadratic"),zh=b("rectified"),zi=b("threshold"),zj=b("a similarity"),y6=b("cosine"),y7=b("euclidean"),y8=b("inner_product"),y9=b("rooted_cosine"),y_=b("softmax"),y$=b("a geometry"),y2=b("a child that is a node or a leaf of the tree"),y3=b("a child that is a greater node"),y4=b("every node and every leaf in the tree"),y0=b("a row of 0 and 1 with a 1"),yY=b("a number from 1"),yX=b(nB),yU=b(hX),yV=b("some"),yW=b("none or some"),yQ=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],yR=[0,[4,6,0,0,0],b(cc)],yS=b(" or "),yT=b("a list of "),yO=[0,[4,6,0,0,0],b(cc)],yP=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yL=b(cc),yM=b("a natural number"),yN=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yJ=b(cc),yK=b("a positive integer"),yI=b(hX),yG=b(v),yH=b("an integer in base 16"),yE=b("expected the end of the line, found another item"),yD=b("at most 1025 bytes"),yC=b("expected another item, found the end of the line"),yA=[0,[11,b(nB),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yy=b("Reader.Wrong"),yz=b("Reader.Too_large"),AC=b("picture"),AD=b(nz),AA=b("a layer before this one"),Ax=b(nY),Ay=b("a positive std"),Az=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Ai=b(nq),Ap=b("add"),Aq=b("avg_pool2d"),Ar=b("concat"),As=b("conv2d"),At=b("flatten"),Au=b("leaky_relu"),Aj=b("max_pool2d"),Ak=b("relu"),Al=b("sigmoid"),Am=b("tanh"),An=b("upsample_nearest"),Ao=b("a layer of as many inputs as its kind has"),Ag=b("inputs with the same rows and columns"),Ae=b("inputs of one shape"),Ac=b("a slope from 0 to 1"),z_=b("a pooling without dilation"),z$=[0,1,1],Aa=b("a padding of at most half the kernel"),z9=b("a layer without rows and columns before a linear one"),z6=b("groups that divide the channels"),z7=b("groups that divide the rows of weights"),z4=b("a row of weights"),z3=b("windows that are no larger than what they slide over"),z1=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],z2=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],zZ=b("a layer is larger than 2^24"),AG=[0,0],AI=[0,1],AH=[0,2],Bp=[0,1],Bq=[0,fD],Bn=b("a patch without views"),Bl=[0,1],Bm=[0,fD],Bs=[0,0.03,[0,1.,0]],Bx=[0,0],BT=[0,40,[0,24,[0,12,0]]],B1=[0,1.],Cs=[0,0,0],Cq=[0,dx,[0,m4,[0,nU,[0,fF,[0,0.3,0]]]]],CN=[0,160,192],CU=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],C1=[0,0,[0,es,[0,1152,0]]],Dj=b("unclaimed"),Dk=b("at_least "),Dl=b("at_most "),Dg=b("some "),Dh=b(hX),Df=[0,[4,6,0,0,0],b(cc)],De=b(cc),DC=b("minimal"),DJ=b("entailment_hints"),DK=b("entails"),DL=b(nK),DM=b("instance"),DN=b("instance_settings"),DO=b(nc),DD=b("needed"),DE=b(nY),DF=b("pictured"),DG=b("refuted"),DI=b(nc),DH=b("a question: the head first, and only once; so the network before pictures"),Dt=b("proved"),Du=b("not proved"),Dv=b("not covered: "),Dw=b(nO),Dx=b(nO),DT=b("limit: "),DU=b("limit: there is no more memory"),DV=b("limit: a list is too long"),DW=b("the input ends within a line"),DR=b("error: "),DQ=b("expected one line, found more"),DX=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+EZ(){var
+a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oi(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oi(a.error)})}EZ();function
+f(a,b){return a.length==1?a(b):bB(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bB(a,[b,c])}function
+a8(a,b,c,d){return a.length==3?a(b,c,d):bB(a,[b,c,d])}function
+cP(a,b,c,d,e){return a.length==4?a(b,c,d,e):bB(a,[b,c,d,e])}function
+cO(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bB(a,[b,c,d,e,f])}function
+mY(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bB(a,[b,c,d,e,f,g])}function
+D9(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bB(a,[b,c,d,e,f,g,h])}En();var
+eG=[ai,b(n2),-1],iI=[ai,b(m_),-2],iG=[ai,b(hU),-3],iF=[ai,b(nz),-4],f5=[ai,b(nc),-5],bU=[ai,b(nF),-7],iH=[ai,b(nl),-8],f4=[ai,b(nH),-9],ad=[ai,b(nX),-11],iJ=[ai,b(m0),-12],D8=[4,0,0,0,[12,45,[4,0,0,0,0]]],gm=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(np),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d0=[0,0,0],mh=[0,0,0],mk=[0,0,0],mw=[0,0,-1],hD=[0,0,0],ek=[0,0,1,0,0,0],el=[0,58,62],hG=[0,96,cT],mD=[0,1,0,0],mN=[0,0,[0,64,0]];bt(11,iJ,m0);bt(10,ad,nX);bt(9,[ai,b(nv),-10],nv);bt(8,f4,nH);bt(7,iH,nl);bt(6,bU,nF);bt(5,[ai,b(nN),-6],nN);bt(4,f5,nc);bt(3,iF,nz);bt(2,iG,hU);bt(1,iI,m_);bt(0,eG,n2);var
+oT=b("output_substring"),oP=b("%.12g"),oN=b(cu),oK=b("true"),oL=b("false"),oG=cZ(0,0,nE),oH=cZ(0,0,65520),oI=cZ(1,0,nE),oX=b("option is None"),o1=b("\\\\"),o2=b("\\'"),o3=b("\\b"),o4=b("\\t"),o5=b("\\n"),o6=b("\\r"),o8=b("4.13.1"),pg=b("List.map2"),pi=b("List.fold_left2"),pk=b("List.exists2"),pn=b("List.combine"),pd=b("List.init"),pb=b(na),o$=b("nth"),pa=b(na),o_=b("hd"),pu=b("String.blit / Bytes.blit_string"),pt=b("Bytes.blit"),ps=b("String.sub / Bytes.sub"),pH=b("String.contains_from / Bytes.contains_from"),pC=b(v),py=b("String.concat"),pT=[0,b("array.ml"),322,4],pP=b("Array.map2: arrays must have the same length"),pO=b("Array.blit"),pN=b("Array.fill"),pM=b("Array.sub"),pL=b("Array.init"),pS=b("Stdlib.Array.Bottom"),pW=b("Stdlib.Queue.Empty"),p2=b("CamlinternalLazy.Undefined"),p$=b("Buffer.add_substring/add_subbytes"),p9=b("Buffer.add: cannot grow buffer"),p8=[0,b(nM),93,2],p7=[0,b(nM),94,2],qk=b("%c"),ql=b("%s"),qm=b(mZ),qn=b(nk),qo=b(nx),qp=b(m4),qq=b("%f"),qr=b("%B"),qs=b("%{"),qt=b("%}"),qu=b("%("),qv=b("%)"),qw=b("%a"),qx=b("%t"),qy=b("%?"),qz=b("%r"),qA=b("%_r"),qB=[0,b(aw),850,23],qM=[0,b(aw),814,21],qE=[0,b(aw),815,21],qN=[0,b(aw),818,21],qF=[0,b(aw),819,21],qO=[0,b(aw),822,19],qG=[0,b(aw),823,19],qP=[0,b(aw),826,22],qH=[0,b(aw),827,22],qQ=[0,b(aw),831,30],qI=[0,b(aw),832,30],qK=[0,b(aw),836,26],qC=[0,b(aw),837,26],qL=[0,b(aw),846,28],qD=[0,b(aw),847,28],qJ=[0,b(aw),851,23],r4=b(nu),r2=[0,b(aw),1558,4],r3=b("Printf: bad conversion %["),r5=[0,b(aw),1626,39],r6=[0,b(aw),1649,31],r7=[0,b(aw),1650,31],r8=b("Printf: bad conversion %_"),r9=b(nt),r_=b(ny),r$=b(nt),sa=b(ny),rX=b(hX),rV=b("neg_infinity"),rW=b(n1),rU=b(cu),rP=[0,m7],rD=b("%+nd"),rE=b("% nd"),rG=b("%+ni"),rH=b("% ni"),rI=b("%nx"),rJ=b("%#nx"),rK=b("%nX"),rL=b("%#nX"),rM=b("%no"),rN=b("%#no"),rC=b("%nd"),rF=b(nx),rO=b("%nu"),rp=b("%+ld"),rq=b("% ld"),rs=b("%+li"),rt=b("% li"),ru=b("%lx"),rv=b("%#lx"),rw=b("%lX"),rx=b("%#lX"),ry=b("%lo"),rz=b("%#lo"),ro=b("%ld"),rr=b(nk),rA=b("%lu"),rb=b("%+Ld"),rc=b("% Ld"),re=b("%+Li"),rf=b("% Li"),rg=b("%Lx"),rh=b("%#Lx"),ri=b("%LX"),rj=b("%#LX"),rk=b("%Lo"),rl=b("%#Lo"),ra=b("%Ld"),rd=b(m4),rm=b("%Lu"),qZ=b("%+d"),q0=b("% d"),q2=b("%+i"),q3=b("% i"),q4=b(cc),q5=b("%#x"),q6=b("%X"),q7=b("%#X"),q8=b("%o"),q9=b("%#o"),qY=b(fM),q1=b(mZ),q_=b(nu),qc=b("@]"),qd=b("@}"),qe=b("@?"),qf=b("@\n"),qg=b("@."),qh=b("@@"),qi=b("@%"),qj=b("@"),qR=b("CamlinternalFormat.Type_mismatch"),sh=b(v),si=[0,[11,b(m2),[2,0,[2,0,0]]],b(", %s%s")],sP=[0,[11,b(h3),[2,0,[12,10,0]]],b(nU)],sQ=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sO=b("Fatal error: out of memory in uncaught exception handler"),sL=[0,[11,b(h3),[2,0,[12,10,0]]],b(nU)],sG=[0,[2,0,[12,10,0]],b("%s\n")],sH=[0,[11,b(nn),0],b(nn)],sx=b("Raised at"),sy=b("Re-raised at"),sz=b("Raised by primitive operation at"),sA=b("Called from"),sB=b(" (inlined)"),sD=b(v),sC=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(np),D8]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sE=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sq=b("Out of memory"),sr=b("Stack overflow"),ss=b("Pattern matching failed"),st=b("Assertion failed"),su=b("Undefined recursive module"),sk=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sl=b(v),sm=b(v),sn=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sg=[0,[4,0,0,0,0],b(fM)],se=[0,[3,0,0],b("%S")],sf=b(nB),sI=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],sU=b("x"),s4=b("Hashtbl: unsupported hash table format"),D6=b("OCAMLRUNPARAM"),D4=b("CAMLRUNPARAM"),sZ=b(v),tN=[3,0,3],tO=b(cu),tH=b(n5),tI=b("<\/"),tJ=b(v),tD=b(n5),tE=b("<"),tF=b(v),tB=b("\n"),tq=[0,b(v)],tj=b(v),tk=b(v),tl=b(v),tm=b(v),tf=[0,b(v),0,b(v)],te=b(v),ta=b("Stdlib.Format.String_tag"),tV=b("Z.Overflow"),tW=b(nw),t2=b("int_of_big_int"),uk=[0,0],ux=[0,0],wU=[0,0],wF=[0,0,0],zZ=b(nA),zY=b("image"),zW=b("expected a finite number"),zU=b("a digit in base 16"),zS=b(n3),zN=b("joint"),zO=b("nothing"),zP=b(n7),zQ=b("nothing, prices or joint"),zM=b(nS),zL=b(n7),zF=b("activation"),zG=b("others"),zH=b("patch"),zJ=b("a patch"),zI=b(n3),zE=b("a prototype"),zC=b("certificate"),zD=b(nS),zz=b(nL),zA=b("as many prototypes as coordinates"),zB=b("positive scales"),zu=b(nr),zv=b("maximum"),zw=b("soft_tree"),zx=b("a readout"),zn=b("masked_max"),zo=b("max"),zp=b("max_minus_mean"),zq=b("max_minus_mean_distance"),zr=b("top_mean"),zs=b("a pooling"),zd=b("exp_distance"),ze=b("exponential"),zf=b("identity"),zg=b("log_ratio"),zh=b("negated"),zi=b("quadratic"),zj=b("rectified"),zk=b("threshold"),zl=b("a similarity"),y8=b("cosine"),y9=b("euclidean"),y_=b("inner_product"),y$=b("rooted_cosine"),za=b("softmax"),zb=b("a geometry"),y4=b("a child that is a node or a leaf of the tree"),y5=b("a child that is a greater node"),y6=b("every node and every leaf in the tree"),y2=b("a row of 0 and 1 with a 1"),y0=b("a number from 1"),yZ=b(nC),yW=b(hZ),yX=b("some"),yY=b("none or some"),yS=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],yT=[0,[4,6,0,0,0],b(cc)],yU=b(" or "),yV=b("a list of "),yQ=[0,[4,6,0,0,0],b(cc)],yR=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yN=b(cc),yO=b("a natural number"),yP=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yL=b(cc),yM=b("a positive integer"),yK=b(hZ),yI=b(v),yJ=b("an integer in base 16"),yG=b("expected the end of the line, found another item"),yF=b("at most 1025 bytes"),yE=b("expected another item, found the end of the line"),yC=[0,[11,b(nC),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yA=b("Reader.Wrong"),yB=b("Reader.Too_large"),AE=b("picture"),AF=b(nA),AC=b("a layer before this one"),Az=b(nZ),AA=b("a positive std"),AB=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Ak=b(nr),Ar=b("add"),As=b("avg_pool2d"),At=b("concat"),Au=b("conv2d"),Av=b("flatten"),Aw=b("leaky_relu"),Al=b("max_pool2d"),Am=b("relu"),An=b("sigmoid"),Ao=b("tanh"),Ap=b("upsample_nearest"),Aq=b("a layer of as many inputs as its kind has"),Ai=b("inputs with the same rows and columns"),Ag=b("inputs of one shape"),Ae=b("a slope from 0 to 1"),Aa=b("a pooling without dilation"),Ab=[0,1,1],Ac=b("a padding of at most half the kernel"),z$=b("a layer without rows and columns before a linear one"),z8=b("groups that divide the channels"),z9=b("groups that divide the rows of weights"),z6=b("a row of weights"),z5=b("windows that are no larger than what they slide over"),z3=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],z4=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],z1=b("a layer is larger than 2^24"),AI=[0,0],AK=[0,1],AJ=[0,2],Bs=[0,1],Bt=[0,fF],Bq=b("a patch without views"),Bo=[0,1],Bp=[0,fF],Bv=[0,0.03,[0,1.,0]],BA=[0,0],BW=[0,40,[0,24,[0,12,0]]],B4=[0,1.],Cv=[0,0,0],Ct=[0,dx,[0,m5,[0,nV,[0,fH,[0,0.3,0]]]]],CS=[0,160,192],C3=[1,0],CZ=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],C7=[0,0,[0,et,[0,1152,0]]],Dp=b("unclaimed"),Dq=b("at_least "),Dr=b("at_most "),Dm=b("some "),Dn=b(hZ),Dl=[0,[4,6,0,0,0],b(cc)],Dk=b(cc),DI=b("minimal"),DP=b("entailment_hints"),DQ=b("entails"),DR=b(nL),DS=b("instance"),DT=b("instance_settings"),DU=b(nd),DJ=b("needed"),DK=b(nZ),DL=b("pictured"),DM=b("refuted"),DO=b(nd),DN=b("a question: the head first, and only once; so the network before pictures"),Dz=b("proved"),DA=b("not proved"),DB=b("not covered: "),DC=b(nP),DD=b(nP),DZ=b("limit: "),D0=b("limit: there is no more memory"),D1=b("limit: a list is too long"),D2=b("the input ends within a line"),DX=b("error: "),DW=b("expected one line, found more"),D3=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 af(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -934,167 +938,168 @@ E=a[1];return[21,E,$(a[2],b)];case
 23:var
 F=a[1];return[23,F,$(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,$(a[3],b)]}}function
-f0(a){return[0,a]}function
-f1(a){return a[1]}function
-iC(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eE(a){throw[0,iE,a]}function
-ai(a){throw[0,iD,a]}function
-cy(b,a){return EC(b,a)?b:a}function
-aq(b,a){return Ei(b,a)?b:a}function
-eG(a){return 0<=a?a:-a|0}var
-M=dC(oF),Y=dC(oG),bt=dC(oH),oE=hY;function
+f2(a){return[0,a]}function
+f3(a){return a[1]}function
+iE(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eF(a){throw[0,iG,a]}function
+ag(a){throw[0,iF,a]}function
+cy(b,a){return EJ(b,a)?b:a}function
+aq(b,a){return Ep(b,a)?b:a}function
+eH(a){return 0<=a?a:-a|0}var
+M=dC(oG),Y=dC(oH),bu=dC(oI),oF=h0;function
 aQ(d,c){var
-a=I(d),e=I(c),b=at(a+e|0);bz(d,0,b,0,a);bz(c,0,b,a,e);return dF(b)}function
-oI(a){return a?oJ:oK}function
-oL(a){var
+a=I(d),e=I(c),b=at(a+e|0);bA(d,0,b,0,a);bA(c,0,b,a,e);return dF(b)}function
+oJ(a){return a?oK:oL}function
+oM(a){var
 e=I(a);return function(f){var
-b=f;for(;;){if(e<=b)return aQ(a,oM);var
+b=f;for(;;){if(e<=b)return aQ(a,oN);var
 c=ap(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-oN(a){return oL(ii(oO,a))}function
+oO(a){return oM(ik(oP,a))}function
 cz(a,b){if(a){var
-c=a[1];return[0,c,cz(a[2],b)]}return b}EI(0);var
-oP=oo(1),bC=oo(2);function
-oQ(b){function
+c=a[1];return[0,c,cz(a[2],b)]}return b}EP(0);var
+oQ=op(1),bD=op(2);function
+oR(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fT(d)}catch(a){a=bB(a);if(a[1]!==iG)throw a;var
+c=a[2],d=a[1];try{fV(d)}catch(a){a=bC(a);if(a[1]!==iI)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(EJ(0))}function
-dJ(b,a){return ir(b,a,0,I(a))}function
-oR(d,c,b,a){if(0<=b&&0<=a&&!((I(c)-a|0)<b))return ir(d,c,b,a);return ai(oS)}function
-iI(a){dJ(bC,a);op(bC,10);return fT(bC)}var
-f4=f0(oQ);function
-oT(c){for(;;){var
-d=f0(1),a=f1(f4),b=1-iC(f4,a,function(a,b){return function(d){if(iC(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-f5(a){return g(f1(f4),0)}iv(b(m0),f5);function
-oU(b,a){return op(b,a)}function
-eH(a){return fT(a)}function
-f6(a,b){return a?a[1]:b}function
-oV(a){return a?a[1]:ai(oW)}function
-oX(a){return a?a[1]:0}function
-cA(b,a){return a?[0,g(b,a[1])]:0}function
-iJ(b,a){return a?g(b,a[1]):0}function
-iK(a){return a?1:0}function
-oY(a){return a}function
-oZ(a){var
-c=0;if(40<=a){if(92===a)return o0;if(!(hZ<=a))c=1}else
-if(32<=a){if(39<=a)return o1;c=1}else
+a=c;continue}return 0}}return a(EQ(0))}function
+dJ(b,a){return it(b,a,0,I(a))}function
+oS(d,c,b,a){if(0<=b&&0<=a&&!((I(c)-a|0)<b))return it(d,c,b,a);return ag(oT)}function
+iK(a){dJ(bD,a);oq(bD,10);return fV(bD)}var
+f6=f2(oR);function
+oU(c){for(;;){var
+d=f2(1),a=f3(f6),b=1-iE(f6,a,function(a,b){return function(d){if(iE(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+f7(a){return f(f3(f6),0)}ix(b(m1),f7);function
+oV(b,a){return oq(b,a)}function
+eI(a){return fV(a)}function
+f8(a,b){return a?a[1]:b}function
+oW(a){return a?a[1]:ag(oX)}function
+oY(a){return a?a[1]:0}function
+cA(b,a){return a?[0,f(b,a[1])]:0}function
+iL(b,a){return a?f(b,a[1]):0}function
+iM(a){return a?1:0}function
+eJ(a){return 0===a[0]?[0,a[1]]:0}function
+oZ(a){return a}function
+o0(a){var
+c=0;if(40<=a){if(92===a)return o1;if(!(h1<=a))c=1}else
+if(32<=a){if(39<=a)return o2;c=1}else
 if(!(14<=a))switch(a){case
-8:return o2;case
-9:return o3;case
-10:return o4;case
-13:return o5}if(c){var
+8:return o3;case
+9:return o4;case
+10:return o5;case
+13:return o6}if(c){var
 d=at(1);am(d,0,a);return dF(d)}var
-b=at(4);am(b,0,92);am(b,1,48+(a/cQ|0)|0);am(b,2,48+((a/10|0)%10|0)|0);am(b,3,48+(a%10|0)|0);return dF(b)}function
-o6(a){return 25<a+h3>>>0?a:a+nX|0}var
-f7=EW(0),dK=(4*f7|0)-1|0;function
-o8(d,c){var
+b=at(4);am(b,0,92);am(b,1,48+(a/cR|0)|0);am(b,2,48+((a/10|0)%10|0)|0);am(b,3,48+(a%10|0)|0);return dF(b)}function
+o7(a){return 25<a+h5>>>0?a:a+nY|0}var
+f9=E3(0),dK=(4*f9|0)-1|0;function
+o9(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aj(a){return o8(0,a)}function
-iL(a){return a?a[1]:eE(o9)}function
-bD(b,a){return 0<=a?function(d,c){var
+aj(a){return o9(0,a)}function
+iN(a){return a?a[1]:eF(o_)}function
+bj(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eE(o_)}}(b,a):ai(o$)}function
-iM(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eF(o$)}}(b,a):ag(pa)}function
+iO(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ai(pa)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):ag(pb)}function
 bE(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
 bF(a){return bE(a,0)}function
-pb(f,e,d,c){var
-b=f,a=e;for(;;){if(d<=a)return b;var
-b=[0,g(c,a),b],a=a+1|0;continue}}function
-iN(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,iN(a+1|0,c,b)]}function
-aZ(a,b){return 0<=a?50<a?bF(pb(0,0,a,b)):iN(0,a,b):ai(pc)}function
+pc(g,e,d,c){var
+b=g,a=e;for(;;){if(d<=a)return b;var
+b=[0,f(c,a),b],a=a+1|0;continue}}function
+iP(a,c,b){if(c<=a)return 0;var
+d=f(b,a);return[0,d,iP(a+1|0,c,b)]}function
+aZ(a,b){return 0<=a?50<a?bF(pc(0,0,a,b)):iP(0,a,b):ag(pd)}function
 F(b,a){if(a){var
-c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
-iO(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,iO(c+1|0,b,d)]}return 0}function
-dL(b,a){return iO(0,b,a)}function
-pd(c,a){return function(e,d){var
+c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
+iQ(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,iQ(c+1|0,b,d)]}return 0}function
+dL(b,a){return iQ(0,b,a)}function
+pe(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-a7(c,b){var
+g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
+a0(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];g(c,a[1]);var
+d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-pe(e,d,c){var
+pf(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-eI(b,a){return pe(0,b,a)}function
+dM(b,a){return pf(0,b,a)}function
 ak(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-iP(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,iP(c,e,d)]}}else
-if(!a)return 0;return ai(pf)}function
-pg(g,f,e,d){var
+f_(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,f_(c,e,d)]}}else
+if(!a)return 0;return ag(pg)}function
+ph(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=bb(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ai(ph)}}function
+h=a[2],i=b[2],c=a8(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ag(pi)}}function
 bG(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b){var
+e=a[2],b=f(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-c0(d,c){var
+c1(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=g(d,a[1]);if(b)return b;var
+e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pi(f,e,d){var
+pj(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ai(pj)}}function
-dM(d,c){var
+if(!a)return 0;return ag(pk)}}function
+dN(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aW(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-pk(d,c){var
+pl(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aW(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-pl(d,c){var
+pm(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aW(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-iQ(b,a){if(a){var
-c=a[2],d=a[1];return 0===aW(d[1],b)?c:[0,d,iQ(b,c)]}return 0}function
-eJ(d,c){var
+iR(b,a){if(a){var
+c=a[2],d=a[1];return 0===aW(d[1],b)?c:[0,d,iR(b,c)]}return 0}function
+eK(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(g(d,b))return[0,b];var
+b=a[1],e=a[2];if(f(d,b))return[0,b];var
 a=e;continue}return 0}}function
 aR(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=a[1];if(g(e,d)){var
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=a[1];if(f(e,d)){var
 b=[0,d,b],a=c;continue}var
 a=c;continue}return bF(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bU(e,a){return function(h,g,f){var
+bV(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bF(b)}}(0,0,a)}function
-bi(e){function
-a(h,f){var
-b=h,a=f;for(;;){if(a){var
-c=a[2],d=g(e,a[1]);if(d){var
+bk(e){function
+a(h,g){var
+b=h,a=g;for(;;){if(a){var
+c=a[2],d=f(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
 a=c;continue}return bF(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dN(b,a){return function(e,d,c){var
+dO(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bE(g(e,a[1]),b),a=f;continue}return bF(b)}}(b,0,a)}function
-iR(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],iR(b[2],a[2])]}}else
-if(!a)return 0;return ai(pm)}function
-f8(a,b){function
+g=a[2],b=bE(f(e,a[1]),b),a=g;continue}return bF(b)}}(b,0,a)}function
+iS(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],iS(b[2],a[2])]}}else
+if(!a)return 0;return ag(pn)}function
+f$(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
@@ -1122,7 +1127,7 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=aj(b);return 2<=c?g(c,b)[1]:b}function
-pn(b,a){function
+po(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
@@ -1184,29 +1189,29 @@ o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
 c=aj(a);return 2<=c?h(c,a)[1]:a}function
-po(d,c){var
+pp(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eK(d,c){var
+eL(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-iS(b,a){return b<=a?b:a}function
-iT(b,a){return a<=b?b:a}function
-iU(a){return b(v+a)}function
+iT(b,a){return b<=a?b:a}function
+iU(b,a){return a<=b?b:a}function
+iV(a){return b(v+a)}function
 cB(a,c){var
-b=at(a);Ee(b,0,a,c);return b}function
-pp(a){var
-b=bh(a),c=at(b);cw(a,0,c,0,b);return c}function
-pq(c,b,a){if(0<=b&&0<=a&&!((bh(c)-a|0)<b)){var
-d=at(a);cw(c,b,d,0,a);return d}return ai(pr)}function
-iV(c,b,a){return dF(pq(c,b,a))}function
-iW(e,c,d,b,a){if(0<=a&&0<=c&&!((bh(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return cw(e,c,d,b,a);return ai(ps)}function
-bV(e,c,d,b,a){if(0<=a&&0<=c&&!((I(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return bz(e,c,d,b,a);return ai(pt)}function
-pu(e){var
-a=[0,0],m=bh(e)-1|0,o=0;if(!(m<0)){var
+b=at(a);El(b,0,a,c);return b}function
+pq(a){var
+b=bi(a),c=at(b);cw(a,0,c,0,b);return c}function
+pr(c,b,a){if(0<=b&&0<=a&&!((bi(c)-a|0)<b)){var
+d=at(a);cw(c,b,d,0,a);return d}return ag(ps)}function
+iW(c,b,a){return dF(pr(c,b,a))}function
+iX(e,c,d,b,a){if(0<=a&&0<=c&&!((bi(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return cw(e,c,d,b,a);return ag(pt)}function
+bW(e,c,d,b,a){if(0<=a&&0<=c&&!((I(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return bA(e,c,d,b,a);return ag(pu)}function
+pv(e){var
+a=[0,0],m=bi(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=eu(e,i),g=0;if(32<=f){var
+f=ev(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1217,12 +1222,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bh(e))return pp(e);var
+i=r;continue}break}}if(a[1]===bi(e))return pq(e);var
 b=at(a[1]);a[1]=0;var
-n=bh(e)-1|0,p=0;if(!(n<0)){var
+n=bi(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=eu(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(hZ<=c)d=1;else
+c=ev(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(h1<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1232,83 +1237,84 @@ switch(c){case
 9:am(b,a[1],92);a[1]++;am(b,a[1],116);break;case
 10:am(b,a[1],92);a[1]++;am(b,a[1],110);break;case
 13:am(b,a[1],92);a[1]++;am(b,a[1],114);break;default:d=1}switch(d){case
-1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/cQ|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
+1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/cR|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
 2:am(b,a[1],92);a[1]++;am(b,a[1],c);break;case
 3:am(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-iX(f,b){var
-c=bh(b);if(0===c)return b;var
+iY(g,b){var
+c=bi(b);if(0===c)return b;var
 d=at(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){am(d,a,g(f,eu(b,a)));var
+a=h;for(;;){am(d,a,f(g,ev(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-pv(a){return iX(o6,a)}function
-f9(a){return cV(a)}function
-bj(a){return dF(a)}function
-f_(b,a){return bj(cB(b,a))}function
-pw(a,b){return b<=a?a:ai(px)}function
-py(f,e,d){var
+pw(a){return iY(o7,a)}function
+ga(a){return cW(a)}function
+bl(a){return dF(a)}function
+gb(b,a){return bl(cB(b,a))}function
+px(a,b){return b<=a?a:ag(py)}function
+pz(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=pw((I(c)+e|0)+b|0,b),a=g;continue}return I(c)+b|0}return b}}function
-pz(b,h,g,e,f){var
+g=a[2],b=px((I(c)+e|0)+b|0,b),a=g;continue}return I(c)+b|0}return b}}function
+pA(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bz(a,0,b,d,I(a));bz(g,0,b,d+I(a)|0,e);var
-d=(d+I(a)|0)+e|0,c=i;continue}bz(a,0,b,d,I(a));return b}return b}}function
-pA(b,a){if(a){var
-c=I(b);return bj(pz(at(py(0,c,a)),0,b,c,a))}return pB}function
-pC(b,a){return bj(iX(b,f9(a)))}function
-pD(a){return function(b,f,e){var
+i=c[2];bA(a,0,b,d,I(a));bA(g,0,b,d+I(a)|0,e);var
+d=(d+I(a)|0)+e|0,c=i;continue}bA(a,0,b,d,I(a));return b}return b}}function
+pB(b,a){if(a){var
+c=I(b);return bl(pA(at(pz(0,c,a)),0,b,c,a))}return pC}function
+pD(b,a){return bl(iY(b,ga(a)))}function
+pE(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eC(b,a)+nX|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bj(pu(f9(b)));var
+c=eD(b,a)+nY|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bl(pv(ga(b)));var
 a=a+1|0;continue}}(a,I(a),0)}function
-pE(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bT;if(eC(e,a)===b)return a;var
+pF(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bU;if(eD(e,a)===b)return a;var
 a=a+1|0;continue}}function
-pF(b,a,d){var
-c=I(b);if(0<=a&&!(c<a))try{pE(b,c,a,d);var
-e=1;return e}catch(a){a=bB(a);if(a===bT)return 0;throw a}return ai(pG)}function
-pH(b,a){return pF(b,0,a)}function
-pI(a){return bj(pv(f9(a)))}function
-pJ(a){return 1-(typeof
+pG(b,a,d){var
+c=I(b);if(0<=a&&!(c<a))try{pF(b,c,a,d);var
+e=1;return e}catch(a){a=bC(a);if(a===bU)return 0;throw a}return ag(pH)}function
+pI(b,a){return pG(b,0,a)}function
+pJ(a){return bl(pw(ga(a)))}function
+pK(a){return 1-(typeof
 a==="number"?1:0)}function
-aK(b,c){if(0===b)return[0];if(0<=b){var
-d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
-a=f;for(;;){d[1+a]=g(c,a);var
+aE(b,c){if(0===b)return[0];if(0<=b){var
+d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
+a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ai(pK)}function
-iY(b,f,e){var
+a=h;continue}break}}return d}return ag(pL)}function
+iZ(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bH(a){var
-b=a.length-1;return 0===b?[0]:ib(a,0,b)}function
+b=a.length-1;return 0===b?[0]:id(a,0,b)}function
 ce(b,a){var
-c=b.length-1;return 0===c?bH(a):0===a.length-1?ib(b,0,c):D5(b,a)}function
-eL(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ib(c,b,a);return ai(pL)}function
-iZ(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return D6(c,b,a,d);return ai(pM)}function
-dO(d,b){var
+c=b.length-1;return 0===c?bH(a):0===a.length-1?id(b,0,c):D$(b,a)}function
+eM(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return id(c,b,a);return ag(pM)}function
+i0(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Eb(c,b,a,d);return ag(pN)}function
+i1(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Ea(e,c,d,b,a);return ag(pO)}function
+dP(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){g(d,b[1+a]);var
-f=a+1|0;if(c!==a){var
-a=f;continue}break}}return 0}function
+a=e;for(;;){f(d,b[1+a]);var
+g=a+1|0;if(c!==a){var
+a=g;continue}break}}return 0}function
 p(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
-a=h;for(;;){e[1+a]=g(d,b[1+a]);var
-i=a+1|0;if(f!==a){var
+e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
+a=h;for(;;){e[1+a]=f(d,b[1+a]);var
+i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
-dP(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ai(pN);if(0===b)return[0];var
+dQ(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ag(pP);if(0===b)return[0];var
 f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-B(d,b){var
+A(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
@@ -1319,63 +1325,63 @@ e=q(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aE(c){return function(e,d){var
+aF(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-pO(d,c){var
+pQ(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 L(a){if(a){var
-b=a[2],d=a[1],c=q(pO(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=q(pQ(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-S(f,e,c){var
+T(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-f$(c,b){var
+gc(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
 cf(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-ga=[ah,pQ,cx(0)];function
-pP(b){if(bQ(b,[0]))return[0,[0],[0]];var
+gd=[ai,pS,cx(0)];function
+pR(b){if(bR(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-i0(e,a){function
+i2(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,ga,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gd,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bB(b);if(b[1]===ga){var
+g=l(f,b,d);return g}catch(b){b=bC(b);if(b[1]===gd){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bB(a);if(a[1]===ga)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bC(a);if(a[1]===gd)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,pR]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,pT]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1389,142 +1395,165 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-c1(a){return a!=a?1:0}function
-a0(b,a){if(!(b<a)){var
-c=0;if(fW(a)||!fW(b))c=1;if(c)return c1(b)?b:a}return c1(a)?a:b}function
+pU(l,a){function
+i(e,h,i,b,g,d,f){var
+m=e+h|0,o=b+g|0;function
+j(t,s,r,q,p){var
+f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
+g=e+1|0;if(g<o){var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return i1(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+h=f+1|0;if(h<m){var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return i1(i,e,d,b+1|0,o-e|0)}}var
+k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
+j(q,e,f,p){var
+g=p-1|0,r=0;if(!(g<0)){var
+d=r;a:for(;;){var
+h=q+d|0,i=c(a,h)[1+h],b=[0,(f+d|0)-1|0];for(;;){if(f<=b[1]){var
+j=b[1];if(0<n(l,c(e,j)[1+j],i)){var
+k=b[1],s=c(e,k)[1+k],m=b[1]+1|0;c(e,m)[1+m]=s;b[1]+=-1;continue}}var
+o=b[1]+1|0;c(e,o)[1+o]=i;var
+t=d+1|0;if(g!==d){var
+d=t;continue a}break}break}}return 0}function
+d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
+b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
+e=a.length-1;if(e<=5)return j(0,a,0,e);var
+f=e/2|0,b=e-f|0,g=q(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
+c2(a){return a!=a?1:0}function
+a1(b,a){if(!(b<a)){var
+c=0;if(fY(a)||!fY(b))c=1;if(c)return c2(b)?b:a}return c2(a)?a:b}function
 z(b,a){if(!(b<a)){var
-c=0;if(fW(a)||!fW(b))c=1;if(c)return c1(a)?a:b}return c1(b)?b:a}function
-dQ(a){return[0,0,0]}function
-dR(a){a[1]=0;a[2]=0;return 0}function
-c2(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-c3(a){var
+c=0;if(fY(a)||!fY(b))c=1;if(c)return c2(a)?a:b}return c2(b)?b:a}function
+dR(a){return[0,0,0]}function
+dS(a){a[1]=0;a[2]=0;return 0}function
+c3(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+c4(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-c4(b){var
+c5(b){var
 a=b[1];return a?[0,a[1]]:0}function
-pS(b,a){return a7(b,a[1])}var
-pU=[ah,pT,cx(0)];function
-pV(a){return[0,0,0,0]}function
-gb(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-i1(d,a){var
+pV(b,a){return a0(b,a[1])}var
+pX=[ai,pW,cx(0)];function
+pY(a){return[0,0,0,0]}function
+ge(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+i3(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-pW(b){var
+pZ(b){var
 a=b[2];return a?[0,a[1]]:0}function
-pX(a){var
+p0(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gb(a);return c}throw pU}function
-pY(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}ge(a);return c}throw pX}function
+p1(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gb(a);return[0,c]}return 0}var
-p0=[ah,pZ,cx(0)];function
-p1(a){throw p0}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}ge(a);return[0,c]}return 0}var
+p3=[ai,p2,cx(0)];function
+p4(a){throw p3}function
 cg(a){var
-c=a[1];a[1]=p1;try{var
-b=g(c,0);EM(a,b);return b}catch(b){b=bB(b);a[1]=function(a){throw b};throw b}}function
-eM(a){var
+c=a[1];a[1]=p4;try{var
+b=f(c,0);ET(a,b);return b}catch(b){b=bC(b);a[1]=function(a){throw b};throw b}}function
+eN(a){var
 b=1<=a?a:1,c=dK<b?dK:b,d=at(c);return[0,d,0,c,d]}function
-eN(a){return iV(a[1],0,a[2])}function
-p2(a){return a[2]}function
-p3(a){a[2]=0;return 0}function
-gc(a,c){var
+eO(a){return iW(a[1],0,a[2])}function
+p5(a){return a[2]}function
+p6(a){a[2]=0;return 0}function
+gf(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dK<b[1])if((d+c|0)<=dK)b[1]=dK;else
-eE(p6);var
-e=at(b[1]);iW(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,p4]}throw[0,ad,p5]}}function
-gd(a,c){var
-b=a[2];if(a[3]<=b)gc(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
-p7(a,d,c,b){var
+eF(p9);var
+e=at(b[1]);iX(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,p7]}throw[0,ad,p8]}}function
+gg(a,c){var
+b=a[2];if(a[3]<=b)gf(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
+p_(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((I(d)-b|0)<c?1:0);if(f)ai(p8);var
-g=a[2]+b|0;if(a[3]<g)gc(a,b);bz(d,c,a[1],a[2],b);a[2]=g;return 0}function
+h=b<0?1:0,f=h||((I(d)-b|0)<c?1:0);if(f)ag(p$);var
+g=a[2]+b|0;if(a[3]<g)gf(a,b);bA(d,c,a[1],a[2],b);a[2]=g;return 0}function
 ch(a,c){var
-b=I(c),d=a[2]+b|0;if(a[3]<d)gc(a,b);bz(c,0,a[1],a[2],b);a[2]=d;return 0}function
-ge(a){return 5===a[2]?12:-6}function
-i2(a){return[0,0,at(a)]}function
-i3(a,g){var
-b=bh(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=at(iT(b*2|0,c));iW(a[2],0,e,0,b);a[2]=e;var
+b=I(c),d=a[2]+b|0;if(a[3]<d)gf(a,b);bA(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gh(a){return 5===a[2]?12:-6}function
+i4(a){return[0,0,at(a)]}function
+i5(a,g){var
+b=bi(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=at(iU(b*2|0,c));iX(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c5(a,b){i3(a,1);dA(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aF(a,c){var
-b=I(c);i3(a,b);bV(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-i4(a){return iV(a[2],0,a[1])}function
-p9(a,b){var
+c6(a,b){i5(a,1);dA(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aG(a,c){var
+b=I(c);i5(a,b);bW(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+i6(a){return iW(a[2],0,a[1])}function
+qa(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return nJ;case
+0:return nK;case
 1:return 101;case
 2:return 69;case
-3:return m6;case
+3:return m7;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-p_(a,b){switch(b[1]){case
+qb(a,b){switch(b[1]){case
 0:break;case
-1:c5(a,43);break;default:c5(a,32)}return 8<=b[2]?c5(a,35):0}function
-i5(a){if(typeof
+1:c6(a,43);break;default:c6(a,32)}return 8<=b[2]?c6(a,35):0}function
+i7(a){if(typeof
 a==="number")switch(a){case
-0:return p$;case
-1:return qa;case
-2:return qb;case
-3:return qc;case
-4:return qd;case
-5:return qe;default:return qf}else
+0:return qc;case
+1:return qd;case
+2:return qe;case
+3:return qf;case
+4:return qg;case
+5:return qh;default:return qi}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aQ(qg,f_(1,a[1]))}}function
-gf(b,c){var
+1:return a[1];default:return aQ(qj,gb(1,a[1]))}}function
+gi(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aF(b,qh);var
+d=a[1];aG(b,qk);var
 a=d;continue;case
 1:var
-e=a[1];aF(b,qi);var
+e=a[1];aG(b,ql);var
 a=e;continue;case
 2:var
-f=a[1];aF(b,qj);var
+f=a[1];aG(b,qm);var
 a=f;continue;case
 3:var
-g=a[1];aF(b,qk);var
+g=a[1];aG(b,qn);var
 a=g;continue;case
 4:var
-h=a[1];aF(b,ql);var
+h=a[1];aG(b,qo);var
 a=h;continue;case
 5:var
-i=a[1];aF(b,qm);var
+i=a[1];aG(b,qp);var
 a=i;continue;case
 6:var
-j=a[1];aF(b,qn);var
+j=a[1];aG(b,qq);var
 a=j;continue;case
 7:var
-k=a[1];aF(b,qo);var
+k=a[1];aG(b,qr);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aF(b,qp);gf(b,m);aF(b,qq);var
+l=a[2],m=a[1];aG(b,qs);gi(b,m);aG(b,qt);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aF(b,qr);gf(b,o);aF(b,qs);var
+n=a[3],o=a[1];aG(b,qu);gi(b,o);aG(b,qv);var
 a=n;continue;case
 10:var
-p=a[1];aF(b,qt);var
+p=a[1];aG(b,qw);var
 a=p;continue;case
 11:var
-q=a[1];aF(b,qu);var
+q=a[1];aG(b,qx);var
 a=q;continue;case
 12:var
-r=a[1];aF(b,qv);var
+r=a[1];aG(b,qy);var
 a=r;continue;case
 13:var
-s=a[1];aF(b,qw);var
+s=a[1];aG(b,qz);var
 a=s;continue;default:var
-t=a[1];aF(b,qx);var
+t=a[1];aG(b,qA);var
 a=t;continue}}function
 ar(a){if(typeof
 a==="number")return 0;else
@@ -1545,40 +1574,40 @@ c=a[2],d=a[1];return[9,c,d,ar(a[3])];case
 11:return[11,ar(a[1])];case
 12:return[12,ar(a[1])];case
 13:return[13,ar(a[1])];default:return[14,ar(a[1])]}}function
-aG(a){if(typeof
+aH(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aG(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=aH(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
 1:var
-c=aG(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=aH(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
 2:var
-d=aG(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=aH(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
 3:var
-e=aG(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=aH(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
 4:var
-f=aG(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+g=aH(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
 5:var
-h=aG(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
+h=aH(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
 6:var
-i=aG(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
+i=aH(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
 7:var
-j=aG(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
+j=aH(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
 8:var
-k=aG(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
+k=aH(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aG(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aG(au(ar(an),am)),at=m[4],av=m[3],aw=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(av,0);return 0},aA=function(a){g(aw,0);g(aq,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aH(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aH(av(ar(an),am)),at=m[4],au=m[3],aw=m[2],ax=m[1],ay=function(a){f(at,0);f(ao,0);return 0},az=function(a){f(ap,0);f(au,0);return 0},aA=function(a){f(aw,0);f(aq,0);return 0};return[0,function(a){f(as,0);f(ax,0);return 0},aA,az,ay];case
 10:var
-n=aG(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
+n=aH(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aG(a[1]),aH=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aH];case
+o=aH(a[1]),aG=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aG];case
 12:var
-p=aG(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=aH(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aG(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=aG(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
-au(c,b){var
+q=aH(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
+r=aH(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+av(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1589,12 +1618,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ad,qy]}else
+9:a=6;break;default:throw[0,ad,qB]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,au(t,b[1])];case
+0:return[0,av(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1605,7 +1634,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,au(u,b[1])];case
+1:return[1,av(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1614,22 +1643,22 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-f=0,v=c[1];if(typeof
-b==="number")f=1;else
+g=0,v=c[1];if(typeof
+b==="number")g=1;else
 switch(b[0]){case
-2:return[2,au(v,b[1])];case
+2:return[2,av(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:f=1}if(f)a=7;break;case
+14:a=4;break;default:g=1}if(g)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,au(w,b[1])];case
+3:return[3,av(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1641,7 +1670,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,au(x,b[1])];case
+4:return[4,av(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1653,7 +1682,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,au(y,b[1])];case
+5:return[5,av(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1665,7 +1694,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,au(z,b[1])];case
+6:return[6,av(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1677,7 +1706,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,au(A,b[1])];case
+7:return[7,av(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1690,40 +1719,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=au(B,b[2]);return[8,au(C,D),E];case
+D=b[1],E=av(B,b[2]);return[8,av(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ad,qH];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ad,qK];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aG(au(ar(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,au(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aH(av(ar(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,av(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ad,qI];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ad,qL];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,au(M,b[1])];throw[0,ad,qJ];case
+b!=="number"&&10===b[0])return[10,av(M,b[1])];throw[0,ad,qM];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,au(N,b[1])];default:o=1}if(o)throw[0,ad,qK];break;case
+11:return[11,av(N,b[1])];default:o=1}if(o)throw[0,ad,qN];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,au(O,b[1])];default:p=1}if(p)throw[0,ad,qL];break;case
+12:return[12,av(O,b[1])];default:p=1}if(p)throw[0,ad,qO];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1731,7 +1760,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,au(P,b[1])];default:q=1}if(q)throw[0,ad,qM];break;default:var
+13:return[13,av(P,b[1])];default:q=1}if(q)throw[0,ad,qP];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1739,319 +1768,319 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,au(Q,b[1])];default:r=1}if(r)throw[0,ad,qN]}switch(a){case
-0:throw[0,ad,qB];case
-1:throw[0,ad,qC];case
-2:throw[0,ad,qD];case
-3:throw[0,ad,qE];case
-4:throw[0,ad,qF];case
-5:throw[0,ad,qz];case
-6:throw[0,ad,qA];default:throw[0,ad,qG]}}var
-ax=[ah,qO,cx(0)];function
-eO(b,a){if(typeof
+14:return[14,av(Q,b[1])];default:r=1}if(r)throw[0,ad,qQ]}switch(a){case
+0:throw[0,ad,qE];case
+1:throw[0,ad,qF];case
+2:throw[0,ad,qG];case
+3:throw[0,ad,qH];case
+4:throw[0,ad,qI];case
+5:throw[0,ad,qC];case
+6:throw[0,ad,qD];default:throw[0,ad,qJ]}}var
+ay=[ai,qR,cx(0)];function
+eP(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ax}}function
-dS(e,b,d){var
-a=eO(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ay}}function
+dT(e,b,d){var
+a=eP(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ax}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a1(b,c,a){if(typeof
-b==="number")return[0,0,T(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ay}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+a2(b,c,a){if(typeof
+b==="number")return[0,0,U(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=a1(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+g=a2(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a1(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a2(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a1(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a2(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a1(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a2(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a1(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a2(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a1(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a2(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a1(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a2(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a1(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a2(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eA([0,b[1]],[0,o]))throw ax;var
-p=a1(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(eB([0,b[1]],[0,o]))throw ay;var
+p=a2(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,af(e)];if(eA([0,af(B)],C))throw ax;var
-D=[0,af(d)];if(eA([0,af(A)],D))throw ax;var
-q=aG(au(ar(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=a1(af(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,af(e)];if(eB([0,af(B)],C))throw ay;var
+D=[0,af(d)];if(eB([0,af(A)],D))throw ay;var
+q=aH(av(ar(e),d)),E=q[4];f(q[2],0);f(E,0);var
+r=a2(af(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a1(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a2(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a1(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a2(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a1(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a2(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a1(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ax}function
-T(a,b){if(typeof
+v=a2(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ay}function
+U(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=T(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=U(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=T(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=U(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eO(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eP(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=T(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw ax;case
+s=U(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw ay;case
 3:var
-R=a[2],t=eO(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=eP(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=T(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw ax;case
+u=U(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw ay;case
 4:var
-U=a[4],V=a[1],e=dS(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+T=a[4],V=a[1],e=dT(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=T(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw ax;case
+X=e[2],v=U(T,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw ay;case
 5:var
-Y=a[4],Z=a[1],g=dS(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=dT(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=T(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw ax;case
+$=g[2],w=U(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw ay;case
 6:var
-aa=a[4],ab=a[1],i=dS(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=dT(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ad=i[2],x=T(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw ax;case
+ad=i[2],x=U(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw ay;case
 7:var
-ae=a[4],ag=a[1],k=dS(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+ae=a[4],ag=a[1],k=dT(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=T(ae,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw ax;case
+ai=k[2],y=U(ae,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw ay;case
 8:var
-aj=a[4],ak=a[1],m=dS(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dT(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=T(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw ax;case
+am=m[2],z=U(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw ay;case
 9:var
-an=a[2],A=eO(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eP(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=T(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw ax;case
+B=U(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw ay;case
 10:var
-C=T(a[1],b);return[0,[10,C[1]],C[2]];case
+C=U(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=T(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+ap=a[1],D=U(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 12:var
-aq=a[1],E=T(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+aq=a[1],E=U(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eA([0,a[2]],[0,F]))throw ax;var
-G=T(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eB([0,a[2]],[0,F]))throw ay;var
+G=U(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ay=a[1],az=[0,af(H)];if(eA([0,af(aw)],az))throw ax;var
-I=T(av,af(au));return[0,[14,ay,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],az=[0,af(H)];if(eB([0,af(aw)],az))throw ay;var
+I=U(av,af(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=T(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+J=U(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=T(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+K=U(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
-aA=a[1],L=T(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return qQ(a[1],a[2],b);case
+aA=a[1],L=U(a[2],b);return[0,[17,aA,L[1]],L[2]];case
+18:return qT(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=T(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+M=U(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],N=T(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
+aB=a[2],aC=a[1],N=U(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],O=T(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return qR(a[1],a[2],b)}throw ax}function
-qQ(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=T(d[1],b),k=e[1],f=T(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=T(g[1],b),m=h[1],i=T(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-qR(a,c,b){if(typeof
+aD=a[1],O=U(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
+23:return qU(a[1],a[2],b)}throw ay}function
+qT(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=U(d[1],b),k=e[1],f=U(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=U(g[1],b),m=h[1],i=U(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+qU(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return a8(a,c,b);case
-1:return a8(a,c,b);case
+0:return a9(a,c,b);case
+1:return a9(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=T(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ax;default:return a8(a,c,b)}else
+d=U(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ay;default:return a9(a,c,b)}else
 switch(a[0]){case
-0:return a8(a,c,b);case
-1:return a8(a,c,b);case
-2:return a8(a,c,b);case
-3:return a8(a,c,b);case
-4:return a8(a,c,b);case
-5:return a8(a,c,b);case
-6:return a8(a,c,b);case
-7:return a8(a,c,b);case
-8:return a8([8,a[1],a[2]],c,b);case
+0:return a9(a,c,b);case
+1:return a9(a,c,b);case
+2:return a9(a,c,b);case
+3:return a9(a,c,b);case
+4:return a9(a,c,b);case
+5:return a9(a,c,b);case
+6:return a9(a,c,b);case
+7:return a9(a,c,b);case
+8:return a9([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=a1(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return a8(a,c,b);default:return a8(a,c,b)}}function
-a8(d,c,b){var
-a=T(c,b);return[0,[23,d,a[1]],a[2]]}function
-qP(c,b){var
-a=T(c,b);if(typeof
-a[2]==="number")return a[1];throw ax}function
-qS(b,a){return qP(b,af(ar(a)))}function
-a9(k,g,a){var
-b=I(a),h=0<=g?k:0,d=eG(g);if(d<=b)return a;var
+g=a[1],e=a2(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return a9(a,c,b);default:return a9(a,c,b)}}function
+a9(d,c,b){var
+a=U(c,b);return[0,[23,d,a[1]],a[2]]}function
+qS(c,b){var
+a=U(c,b);if(typeof
+a[2]==="number")return a[1];throw ay}function
+qV(b,a){return qS(b,af(ar(a)))}function
+a_(k,g,a){var
+b=I(a),h=0<=g?k:0,d=eH(g);if(d<=b)return a;var
 l=2===h?48:32,c=cB(d,l);switch(h){case
-0:bV(a,0,c,0,b);break;case
-1:bV(a,0,c,d-b|0,b);break;default:var
+0:bW(a,0,c,0,b);break;case
+1:bW(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==ap(a,0)&&45!==ap(a,0)&&32!==ap(a,0)){e=1;i=1}if(!i){dA(c,0,ap(a,0));bV(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==ap(a,0)&&45!==ap(a,0)&&32!==ap(a,0)){e=1;i=1}if(!i){dA(c,0,ap(a,0));bW(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===ap(a,0)){var
-j=0;if(fG!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dA(c,1,ap(a,1));bV(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bV(a,0,c,d-b|0,b)}}return bj(c)}function
-c6(k,b){var
-c=eG(k),a=I(b),d=ap(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+h3>>>0))e=1}else
+j=0;if(fI!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dA(c,1,ap(a,1));bW(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bW(a,0,c,d-b|0,b)}}return bl(c)}function
+c7(k,b){var
+c=eH(k),a=I(b),d=ap(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+h5>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fG===ap(b,1)||88===ap(b,1))j=1;if(j){var
-h=cB(c+2|0,48);dA(h,1,ap(b,1));bV(b,2,h,(c-a|0)+4|0,a-2|0);return bj(h)}}e=1;f=1;break;case
+j=0;if(fI===ap(b,1)||88===ap(b,1))j=1;if(j){var
+h=cB(c+2|0,48);dA(h,1,ap(b,1));bW(b,2,h,(c-a|0)+4|0,a-2|0);return bl(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cB(c+1|0,48);dA(g,0,d);bV(b,1,g,(c-a|0)+2|0,a-1|0);return bj(g)}}if(e&&a<c){var
-i=cB(c,48);bV(b,0,i,c-a|0,a);return bj(i)}return b}function
-qT(d){var
-a=pD(d),b=I(a),c=cB(b+2|0,34);bz(a,0,c,1,b);return bj(c)}function
-qU(a){switch(a){case
-1:return qW;case
-2:return qX;case
-4:return qZ;case
-5:return q0;case
-6:return q1;case
-7:return q2;case
-8:return q3;case
-9:return q4;case
-10:return q5;case
-11:return q6;case
+g=cB(c+1|0,48);dA(g,0,d);bW(b,1,g,(c-a|0)+2|0,a-1|0);return bl(g)}}if(e&&a<c){var
+i=cB(c,48);bW(b,0,i,c-a|0,a);return bl(i)}return b}function
+qW(d){var
+a=pE(d),b=I(a),c=cB(b+2|0,34);bA(a,0,c,1,b);return bl(c)}function
+qX(a){switch(a){case
+1:return qZ;case
+2:return q0;case
+4:return q2;case
+5:return q3;case
+6:return q4;case
+7:return q5;case
+8:return q6;case
+9:return q7;case
+10:return q8;case
+11:return q9;case
 0:case
-13:return qV;case
+13:return qY;case
 3:case
-14:return qY;default:return q7}}function
-q8(a){switch(a){case
-1:return q_;case
-2:return q$;case
-4:return rb;case
-5:return rc;case
-6:return rd;case
-7:return re;case
-8:return rf;case
-9:return rg;case
-10:return rh;case
-11:return ri;case
+14:return q1;default:return q_}}function
+q$(a){switch(a){case
+1:return rb;case
+2:return rc;case
+4:return re;case
+5:return rf;case
+6:return rg;case
+7:return rh;case
+8:return ri;case
+9:return rj;case
+10:return rk;case
+11:return rl;case
 0:case
-13:return q9;case
+13:return ra;case
 3:case
-14:return ra;default:return rj}}function
-rk(a){switch(a){case
-1:return rm;case
-2:return rn;case
-4:return rp;case
-5:return rq;case
-6:return rr;case
-7:return rs;case
-8:return rt;case
-9:return ru;case
-10:return rv;case
-11:return rw;case
+14:return rd;default:return rm}}function
+rn(a){switch(a){case
+1:return rp;case
+2:return rq;case
+4:return rs;case
+5:return rt;case
+6:return ru;case
+7:return rv;case
+8:return rw;case
+9:return rx;case
+10:return ry;case
+11:return rz;case
 0:case
-13:return rl;case
+13:return ro;case
 3:case
-14:return ro;default:return rx}}function
-ry(a){switch(a){case
-1:return rA;case
-2:return rB;case
-4:return rD;case
-5:return rE;case
-6:return rF;case
-7:return rG;case
-8:return rH;case
-9:return rI;case
-10:return rJ;case
-11:return rK;case
+14:return rr;default:return rA}}function
+rB(a){switch(a){case
+1:return rD;case
+2:return rE;case
+4:return rG;case
+5:return rH;case
+6:return rI;case
+7:return rJ;case
+8:return rK;case
+9:return rL;case
+10:return rM;case
+11:return rN;case
 0:case
-13:return rz;case
+13:return rC;case
 3:case
-14:return rC;default:return rL}}function
-i6(b,c){var
-d=eG(c),e=p9(rM,b),a=i2(16);c5(a,37);p_(a,b);c5(a,46);aF(a,iU(d));c5(a,e);return i4(a)}function
-eP(m,a){if(13<=m){var
+14:return rF;default:return rO}}function
+i8(b,c){var
+d=eH(c),e=qa(rP,b),a=i4(16);c6(a,37);qb(a,b);c6(a,46);aG(a,iV(d));c6(a,e);return i6(a)}function
+eQ(m,a){if(13<=m){var
 g=[0,0],h=I(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eC(a,c)+hR>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eD(a,c)+hT>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
 i=g[1],j=at(I(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dA(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=I(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eC(a,b);if(9<f+hR>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eD(a,b);if(9<f+hT>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bj(j)}return a}function
-rN(a,b){return eP(a,fQ(qU(a),b))}function
-rO(a,b){return eP(a,fQ(rk(a),b))}function
-rP(a,b){return eP(a,fQ(ry(a),b))}function
-rQ(a,b){return eP(a,Es(q8(a),b))}function
-bW(b,c,a){function
+b=p;continue}break}}return bl(j)}return a}function
+rQ(a,b){return eQ(a,fS(qX(a),b))}function
+rR(a,b){return eQ(a,fS(rn(a),b))}function
+rS(a,b){return eQ(a,fS(rB(a),b))}function
+rT(a,b){return eQ(a,Ez(q$(a),b))}function
+bX(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Eo(a,c,d)}function
+d=32}return Ev(a,c,d)}function
 f(a){var
 e=I(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=ap(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aQ(a,rR)}function
+b=b+1|0;continue}}(0)?a:aQ(a,rU)}function
 e(c){var
-b=Eb(a);return 3===b?a<0.?rS:rT:4<=b?rU:c}switch(b[2]){case
-5:return e(f(ii(i6(b,c),a)));case
+b=Ei(a);return 3===b?a<0.?rV:rW:4<=b?rX:c}switch(b[2]){case
+5:return e(f(ik(i8(b,c),a)));case
 6:return d(0);case
-7:return pI(d(0));case
-8:return e(d(0));default:return ii(i6(b,c),a)}}function
-rV(d){var
-a=oZ(d),b=I(a),c=cB(b+2|0,39);bz(a,0,c,1,b);return bj(c)}function
-rW(b){var
-a=i2(16);gf(a,b);return i4(a)}function
-ep(d,o,m,l){var
+7:return pJ(d(0));case
+8:return e(d(0));default:return ik(i8(b,c),a)}}function
+rY(d){var
+a=o0(d),b=I(a),c=cB(b+2|0,39);bA(a,0,c,1,b);return bl(c)}function
+rZ(b){var
+a=i4(16);gi(a,b);return i6(a)}function
+eq(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
-a==="number")return g(c,b);else
+a==="number")return f(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return N(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return N(c,[4,b,rV(a)],q)};case
+q=a[1];return function(a){return N(c,[4,b,rY(a)],q)};case
 2:var
-r=a[2],s=a[1];return gg(c,b,r,s,function(a){return a});case
-3:return gg(c,b,a[2],a[1],qT);case
-4:return eQ(c,b,a[4],a[2],a[3],rN,a[1]);case
-5:return eQ(c,b,a[4],a[2],a[3],rO,a[1]);case
-6:return eQ(c,b,a[4],a[2],a[3],rP,a[1]);case
-7:return eQ(c,b,a[4],a[2],a[3],rQ,a[1]);case
-8:return rX(c,b,a[4],a[2],a[3],a[1]);case
-9:return gg(c,b,a[2],a[1],oI);case
+r=a[2],s=a[1];return gj(c,b,r,s,function(a){return a});case
+3:return gj(c,b,a[2],a[1],qW);case
+4:return eR(c,b,a[4],a[2],a[3],rQ,a[1]);case
+5:return eR(c,b,a[4],a[2],a[3],rR,a[1]);case
+6:return eR(c,b,a[4],a[2],a[3],rS,a[1]);case
+7:return eR(c,b,a[4],a[2],a[3],rT,a[1]);case
+8:return r0(c,b,a[4],a[2],a[3],a[1]);case
+9:return gj(c,b,a[2],a[1],oJ);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2059,9 +2088,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=rW(a[2]);return function(a){return N(c,[4,b,u],t)};case
+t=a[3],u=rZ(a[2]);return function(a){return N(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return N(c,b,$(qS(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return N(c,b,$(qV(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return N(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2072,244 +2101,244 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return N(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return N(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ad,rZ];case
+19:throw[0,ad,r2];case
 20:var
-F=a[3],G=[8,b,r0];return function(a){return N(c,G,F)};case
+F=a[3],G=[8,b,r3];return function(a){return N(c,G,F)};case
 21:var
-H=a[2];return function(a){return N(c,[4,b,fQ(r1,a)],H)};case
+H=a[2];return function(a){return N(c,[4,b,fS(r4,a)],H)};case
 22:var
 I=a[1];return function(a){return N(c,[5,b,a],I)};case
 23:var
-f=a[2],h=a[1];return d<50?mW(d+1|0,c,b,h,f):aw(mW,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?hL(d+1|0,c,b,i,j,k):aw(hL,[0,c,b,i,j,k])}}function
-mW(d,c,b,e,a){if(typeof
+g=a[2],h=a[1];return d<50?mX(d+1|0,c,b,h,g):ax(mX,[0,c,b,h,g]);default:var
+i=a[3],j=a[1],k=f(a[2],0);return d<50?hN(d+1|0,c,b,i,j,k):ax(hN,[0,c,b,i,j,k])}}function
+mX(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-1:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-2:throw[0,ad,r2];default:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a])}else
+0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+2:throw[0,ad,r5];default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-1:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-2:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-3:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-4:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-5:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-6:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-7:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
-8:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);case
+0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+2:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+3:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+4:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+5:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+6:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+7:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+8:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?hM(d+1|0,c,b,f,a):aw(hM,[0,c,b,f,a]);case
-10:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a]);default:return d<50?R(d+1|0,c,b,a):aw(R,[0,c,b,a])}}function
-hM(e,d,c,a,b){if(typeof
-a==="number")return e<50?R(e+1|0,d,c,b):aw(R,[0,d,c,b]);else
+f=e[2];return d<50?hO(d+1|0,c,b,f,a):ax(hO,[0,c,b,f,a]);case
+10:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}}function
+hO(e,d,c,a,b){if(typeof
+a==="number")return e<50?S(e+1|0,d,c,b):ax(S,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return be(d,c,f,b)};case
+f=a[1];return function(a){return bd(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return be(d,c,g,b)};case
+g=a[1];return function(a){return bd(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return be(d,c,h,b)};case
+h=a[1];return function(a){return bd(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return be(d,c,i,b)};case
+i=a[1];return function(a){return bd(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return be(d,c,j,b)};case
+j=a[1];return function(a){return bd(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return be(d,c,k,b)};case
+k=a[1];return function(a){return bd(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return be(d,c,l,b)};case
+l=a[1];return function(a){return bd(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return be(d,c,m,b)};case
+m=a[1];return function(a){return bd(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return be(d,c,n,b)};case
+n=a[2];return function(a){return bd(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=au(ar(a[1]),p);return function(a){return be(d,c,aP(q,o),b)};case
+o=a[3],p=a[2],q=av(ar(a[1]),p);return function(a){return bd(d,c,aP(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return be(d,c,r,b)};case
+r=a[1];return function(e,a){return bd(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return be(d,c,s,b)};case
+s=a[1];return function(a){return bd(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return be(d,c,t,b)};case
-13:throw[0,ad,r3];default:throw[0,ad,r4]}}function
-R(d,b,e,a){var
-c=[8,e,r5];return d<50?ep(d+1|0,b,c,a):aw(ep,[0,b,c,a])}function
-hL(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return rY(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?ep(h+1|0,b,f,a):aw(ep,[0,b,f,a])}function
-N(a,b,c){return iw(ep(0,a,b,c))}function
-be(a,b,c,d){return iw(hM(0,a,b,c,d))}function
-rY(a,b,c,d,e){return iw(hL(0,a,b,c,d,e))}function
-gg(e,d,c,a,b){if(typeof
-a==="number")return function(a){return N(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return N(e,[4,d,a9(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return N(e,[4,d,a9(i,f,g(b,a))],c)}}}function
-eQ(f,e,d,g,c,b,a){if(typeof
+t=a[1];return function(a){return bd(d,c,t,b)};case
+13:throw[0,ad,r6];default:throw[0,ad,r7]}}function
+S(d,b,e,a){var
+c=[8,e,r8];return d<50?eq(d+1|0,b,c,a):ax(eq,[0,b,c,a])}function
+hN(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return r1(b,e,a,i,f(c,d))}}var
+g=[4,e,c];return h<50?eq(h+1|0,b,g,a):ax(eq,[0,b,g,a])}function
+N(a,b,c){return iy(eq(0,a,b,c))}function
+bd(a,b,c,d){return iy(hO(0,a,b,c,d))}function
+r1(a,b,c,d,e){return iy(hN(0,a,b,c,d,e))}function
+gj(e,d,c,a,b){if(typeof
+a==="number")return function(a){return N(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
+g=a[2],h=a[1];return function(a){return N(e,[4,d,a_(h,g,f(b,a))],c)}}var
+i=a[1];return function(g,a){return N(e,[4,d,a_(i,g,f(b,a))],c)}}}function
+eR(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return N(f,[4,e,c6(g,n(b,a,c))],d)}:function(c){return N(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return N(f,[4,e,c6(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return N(f,[4,e,c7(g,n(b,a,c))],d)}:function(c){return N(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return N(f,[4,e,c7(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return N(f,[4,e,a9(i,h,c6(g,n(b,a,c)))],d)}:function(c){return N(f,[4,e,a9(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return N(f,[4,e,a9(i,h,c6(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return N(f,[4,e,a_(i,h,c7(g,n(b,a,c)))],d)}:function(c){return N(f,[4,e,a_(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return N(f,[4,e,a_(i,h,c7(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return N(f,[4,e,a9(j,h,c6(g,n(b,a,c)))],d)}:function(g,c){return N(f,[4,e,a9(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return N(f,[4,e,a9(j,g,c6(m,n(b,a,c)))],d)}}}function
-rX(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return N(f,[4,e,a_(j,h,c7(g,n(b,a,c)))],d)}:function(g,c){return N(f,[4,e,a_(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return N(f,[4,e,a_(j,g,c7(m,n(b,a,c)))],d)}}}function
+r0(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return N(e,[4,d,bW(a,f,b)],c)}:function(b){return N(e,[4,d,bW(a,ge(a),b)],c)};var
-j=b[1];return function(b){return N(e,[4,d,bW(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return N(e,[4,d,bX(a,f,b)],c)}:function(b){return N(e,[4,d,bX(a,gh(a),b)],c)};var
+j=b[1];return function(b){return N(e,[4,d,bX(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return N(e,[4,d,a9(h,g,bW(a,f,b))],c)}:function(b){return N(e,[4,d,a9(h,g,bW(a,ge(a),b))],c)};var
-k=b[1];return function(b){return N(e,[4,d,a9(h,g,bW(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return N(e,[4,d,a_(h,g,bX(a,f,b))],c)}:function(b){return N(e,[4,d,a_(h,g,bX(a,gh(a),b))],c)};var
+k=b[1];return function(b){return N(e,[4,d,a_(h,g,bX(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return N(e,[4,d,a9(i,g,bW(a,f,b))],c)}:function(f,b){return N(e,[4,d,a9(i,f,bW(a,ge(a),b))],c)};var
-l=b[1];return function(f,b){return N(e,[4,d,a9(i,f,bW(a,l,b))],c)}}}function
-bX(b,e){var
+b==="number")return b?function(g,f,b){return N(e,[4,d,a_(i,g,bX(a,f,b))],c)}:function(f,b){return N(e,[4,d,a_(i,f,bX(a,gh(a),b))],c)};var
+l=b[1];return function(f,b){return N(e,[4,d,a_(i,f,bX(a,l,b))],c)}}}function
+bY(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=i5(a[2]);bX(b,f);return dJ(b,h);case
+g=a[1],h=i7(a[2]);bY(b,g);return dJ(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bX(b,d);dJ(b,r6);var
+i=c[1];bY(b,d);dJ(b,r9);var
 a=i;continue}var
-j=c[1];bX(b,d);dJ(b,r7);var
+j=c[1];bY(b,d);dJ(b,r_);var
 a=j;continue;case
 6:var
-m=a[2];bX(b,a[1]);return g(m,b);case
-7:bX(b,a[1]);return eH(b);case
+m=a[2];bY(b,a[1]);return f(m,b);case
+7:bY(b,a[1]);return eI(b);case
 8:var
-n=a[2];bX(b,a[1]);return ai(n);case
+n=a[2];bY(b,a[1]);return ag(n);case
 2:case
 4:var
-k=a[2];bX(b,a[1]);return dJ(b,k);default:var
-l=a[2];bX(b,a[1]);return oU(b,l)}}function
+k=a[2];bY(b,a[1]);return dJ(b,k);default:var
+l=a[2];bY(b,a[1]);return oV(b,l)}}function
 ci(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=i5(a[2]);ci(b,f);return ch(b,h);case
+g=a[1],h=i7(a[2]);ci(b,g);return ch(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];ci(b,d);ch(b,r8);var
+i=c[1];ci(b,d);ch(b,r$);var
 a=i;continue}var
-j=c[1];ci(b,d);ch(b,r9);var
+j=c[1];ci(b,d);ch(b,sa);var
 a=j;continue;case
 6:var
-m=a[2];ci(b,a[1]);return ch(b,g(m,0));case
+m=a[2];ci(b,a[1]);return ch(b,f(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];ci(b,a[1]);return ai(n);case
+n=a[2];ci(b,a[1]);return ag(n);case
 2:case
 4:var
 k=a[2];ci(b,a[1]);return ch(b,k);default:var
-l=a[2];ci(b,a[1]);return gd(b,l)}}function
-r_(c,a,b){var
-d=b[1],e=0;return N(function(b){bX(a,b);return g(c,a)},e,d)}function
-gh(b,a){return r_(function(a){return 0},b,a)}function
-gi(a){return gh(bC,a)}function
-r$(b,a){var
+l=a[2];ci(b,a[1]);return gg(b,l)}}function
+sb(c,a,b){var
+d=b[1],e=0;return N(function(b){bY(a,b);return f(c,a)},e,d)}function
+gk(b,a){return sb(function(a){return 0},b,a)}function
+gl(a){return gk(bD,a)}function
+sc(b,a){var
 c=a[1];return N(function(c){var
-a=eM(64);ci(a,c);return g(b,eN(a))},0,c)}function
-as(a){return r$(function(a){return a},a)}var
-sa=f0(0);function
-gk(c,b){var
-a=c[1+b];return pJ(a)?br(a)===fN?g(as(sb),a):br(a)===253?oN(a):sc:g(as(sd),a)}function
-i7(b,a){if(b.length-1<=a)return se;var
-c=i7(b,a+1|0),d=gk(b,a);return n(as(sf),d,c)}function
-sg(a){var
+a=eN(64);ci(a,c);return f(b,eO(a))},0,c)}function
+as(a){return sc(function(a){return a},a)}var
+sd=f2(0);function
+gn(c,b){var
+a=c[1+b];return pK(a)?bs(a)===fP?f(as(se),a):bs(a)===253?oO(a):sf:f(as(sg),a)}function
+i9(b,a){if(b.length-1<=a)return sh;var
+c=i9(b,a+1|0),d=gn(b,a);return n(as(si),d,c)}function
+sj(a){var
 b=a.length-1;if(2<b>>>0){var
-c=i7(a,2),d=gk(a,1);return n(as(sh),d,c)}switch(b){case
-0:return si;case
-1:return sj;default:var
-e=gk(a,1);return g(as(sk),e)}}function
-sl(d){function
+c=i9(a,2),d=gn(a,1);return n(as(sk),d,c)}switch(b){case
+0:return sl;case
+1:return sm;default:var
+e=gn(a,1);return f(as(sn),e)}}function
+so(d){function
 a(e){var
 a=e;for(;;){if(a){var
-f=a[2],h=a[1];try{var
-c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(f1(sa))}function
-sm(a){if(a===eF)return sn;if(a===f2)return so;if(a[1]===iF){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cN(as(gj),i,h,e,e+5|0,sp)}if(a[1]===ad){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cN(as(gj),k,j,f,f+6|0,sq)}if(a[1]===iH){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cN(as(gj),m,l,g,g+6|0,sr)}if(0===br(a)){var
-n=a[1][1];return aQ(n,sg(a))}return a[1]}function
-eR(a){var
-b=sl(a);return b?b[1]:sm(a)}function
-ss(a){var
-b=[0,Ec(a)];return b}function
-st(b,a){function
-c(a){return a?0===b?su:sv:0===b?sw:sx}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?sy:sA,i=a[2],j=a[7],k=c(a[1]);return[0,D3(as(sz),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(as(sB),l)]}function
-sC(d,b){if(b){var
-e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
+g=a[2],h=a[1];try{var
+c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=g;continue}return 0}}return a(f3(sd))}function
+sp(a){if(a===eG)return sq;if(a===f4)return sr;if(a[1]===iH){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cO(as(gm),i,h,e,e+5|0,ss)}if(a[1]===ad){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cO(as(gm),k,j,f,f+6|0,st)}if(a[1]===iJ){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cO(as(gm),m,l,g,g+6|0,su)}if(0===bs(a)){var
+n=a[1][1];return aQ(n,sj(a))}return a[1]}function
+eS(a){var
+b=so(a);return b?b[1]:sp(a)}function
+sv(a){var
+b=[0,Ej(a)];return b}function
+sw(b,a){function
+c(a){return a?0===b?sx:sy:0===b?sz:sA}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?sB:sD,i=a[2],j=a[7],k=c(a[1]);return[0,D9(as(sC),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(as(sE),l)]}function
+sF(d,b){if(b){var
+e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=st(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(gh(d,sD),j)}var
-k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return gh(d,sE)}function
-gl(b,a){return sC(b,ss(a))}var
-sG=sF.slice();function
-sH(e,d){var
-f=eR(e);g(gi(sI),f);gl(bC,d);var
-a=EH(0);if(a<0){var
-b=eG(a);iI(c(sG,b)[1+b])}return eH(bC)}var
-sJ=[0];function
-i8(b){var
-a=Eh(0);return a}function
-sK(b,a){try{var
-c=a?sJ:i8(0);try{f5(0)}catch(a){}try{var
-i=sH(b,c),d=i}catch(a){a=bB(a);var
-e=i8(0),f=eR(b);g(gi(sM),f);gl(bC,c);var
-h=eR(a);g(gi(sN),h);gl(bC,e);var
-d=eH(bC)}return d}catch(a){a=bB(a);if(a===eF)return iI(sL);throw a}}iv(b(m7),function(b,a){try{var
-c=sK(b,a);return c}catch(a){return 0}});function
-sO(a){return EG(a,0,I(a))}function
-sP(a){return[0,q(55,0),0]}function
-sQ(d,g){function
-l(b,a){return sO(aQ(b,iU(a)))}function
+h=sw(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(gk(d,sG),j)}var
+k=a+1|0;if(g!==a){var
+a=k;continue}break}}return 0}return gk(d,sH)}function
+go(b,a){return sF(b,sv(a))}var
+sJ=sI.slice();function
+sK(e,d){var
+g=eS(e);f(gl(sL),g);go(bD,d);var
+a=EO(0);if(a<0){var
+b=eH(a);iK(c(sJ,b)[1+b])}return eI(bD)}var
+sM=[0];function
+i_(b){var
+a=Eo(0);return a}function
+sN(b,a){try{var
+c=a?sM:i_(0);try{f7(0)}catch(a){}try{var
+i=sK(b,c),d=i}catch(a){a=bC(a);var
+e=i_(0),g=eS(b);f(gl(sP),g);go(bD,c);var
+h=eS(a);f(gl(sQ),h);go(bD,e);var
+d=eI(bD)}return d}catch(a){a=bC(a);if(a===eG)return iK(sO);throw a}}ix(b(m8),function(b,a){try{var
+c=sN(b,a);return c}catch(a){return 0}});function
+sR(a){return EN(a,0,I(a))}function
+sS(a){return[0,q(55,0),0]}function
+sT(d,g){function
+l(b,a){return sR(aQ(b,iV(a)))}function
 m(a){var
 b=ap(a,3)<<24,c=ap(a,2)<<16,d=ap(a,1)<<8;return((ap(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,sR],j=54+iT(55,i)|0,n=0;if(!(j<0)){var
+f=[0,sU],j=54+iU(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=fU(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nf;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=fW(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ng;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-sS(b){var
-a=sP(0);sQ(a,b);return a}function
-sT(a){return sS(EX(0))}function
-sU(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nf,g=a[2];c(a[1],g)[1+g]=f;return f}function
-sV(a){var
+sV(b){var
+a=sS(0);sT(a,b);return a}function
+sW(a){return sV(E4(0))}function
+sX(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ng,g=a[2];c(a[1],g)[1+g]=f;return f}function
+sY(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-D1=ou(D0),i_=D1}catch(a){a=bB(a);if(a!==bT)throw a;try{var
-DZ=ou(DY),i9=DZ}catch(a){a=bB(a);if(a!==bT)throw a;var
-i9=sW}var
-i_=i9}var
-sX=pH(i_,82),eS=[aN,function(a){return sT(0)}];function
-sY(c,b){var
-a=c;for(;;){if(b<=a)return a;if(f7<(a*2|0))return a;var
+D7=ov(D6),ja=D7}catch(a){a=bC(a);if(a!==bU)throw a;try{var
+D5=ov(D4),i$=D5}catch(a){a=bC(a);if(a!==bU)throw a;var
+i$=sZ}var
+ja=i$}var
+s0=pI(ja,82),eT=[aN,function(a){return sW(0)}];function
+s1(c,b){var
+a=c;for(;;){if(b<=a)return a;if(f9<(a*2|0))return a;var
 a=a*2|0;continue}}function
-i$(a,e){var
-f=a?a[1]:sX,b=sY(16,e);if(f)var
-c=br(eS),g=bx===c?eS[1]:aN===c?cg(eS):eS,d=sU(g);else
+jb(a,e){var
+f=a?a[1]:s0,b=s1(16,e);if(f)var
+c=bs(eT),g=by===c?eT[1]:aN===c?cg(eT):eT,d=sX(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-sZ(n,d,f,h){var
-i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
+s2(n,d,g,h){var
+i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
-c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
+i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
+c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(f,b)[1+b]);var
+b=p;for(;;){o(c(g,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2320,99 +2349,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-ja(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<f7?1:0;if(d){var
-e=q(c,0),h=1-sV(a);a[2]=e;return sZ(g(f,a),h,b,e)}return d}function
-s0(c,b,a){return oj(c,b,0,a)}function
-cC(a,b){return 4<=a.length-1?oj(10,cQ,a[3],b)&(a[2].length-1-1|0):ai(s1)}function
-s2(a,d,f){var
+jc(g,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<f9?1:0;if(d){var
+e=q(c,0),h=1-sY(a);a[2]=e;return s2(f(g,a),h,b,e)}return d}function
+s3(c,b,a){return ok(c,b,0,a)}function
+cC(a,b){return 4<=a.length-1?ok(10,cR,a[3],b)&(a[2].length-1-1|0):ag(s4)}function
+s5(a,d,f){var
 b=cC(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?ja(cC,a):e}function
-s3(c,b){var
+e=a[2].length-1<<1<a[1]?1:0;return e?jc(cC,a):e}function
+s6(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aW(c,a[1]))return d;var
-a=e;continue}throw bT}}function
-s4(f,a){var
+a=e;continue}throw bU}}function
+s7(f,a){var
 g=cC(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aW(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aW(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aW(a,e[1])?j:s3(a,k)}throw bT}throw bT}throw bT}function
-s5(c,b){var
+j=e[2],k=e[3];return 0===aW(a,e[1])?j:s6(a,k)}throw bU}throw bU}throw bU}function
+s8(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aW(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-s6(f,a){var
+s9(f,a){var
 g=cC(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aW(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aW(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aW(a,e[1])?[0,j]:s5(a,k)}return 0}return 0}return 0}function
-s7(a,b){function
+j=e[2],k=e[3];return 0===aW(a,e[1])?[0,j]:s8(a,k)}return 0}return 0}return 0}function
+s_(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aW(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=cC(a,b);return d(c(a[2],e)[1+e])}function
-s8(b,d,c){var
+s$(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aW(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-jb(a,d,e){var
-b=cC(a,d),f=c(a[2],b)[1+b],g=s8(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return ja(cC,a);var
+jd(a,d,e){var
+b=cC(a,d),f=c(a[2],b)[1+b],g=s$(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jc(cC,a);var
 i=h}else
 var
 i=g;return i}function
 cj(a){return a}var
-jc=0,jd=-1;function
-je(a){return 0<=a?1:0}var
-jf=[ah,s9,cx(0)];function
-eT(a,b){a[13]=a[13]+b[3]|0;return i1(b,a[28])}function
-s_(a){a[12]=1;a[13]=1;return gb(a[28])}var
-jg=1000000010;function
-gm(b,a){return bb(b[17],a,0,I(a))}function
-eU(a){return g(a[19],0)}function
-s$(b,a){return g(b[20],a)}function
-ta(b,a){return g(b[21],a)}function
-jh(a,c,b){a[9]=a[9]-c|0;gm(a,b);a[11]=0;return 0}function
-eV(c,a){var
-b=y(a,tb);return b?jh(c,I(a),a):b}function
+je=0,jf=-1;function
+jg(a){return 0<=a?1:0}var
+jh=[ai,ta,cx(0)];function
+eU(a,b){a[13]=a[13]+b[3]|0;return i3(b,a[28])}function
+tb(a){a[12]=1;a[13]=1;return ge(a[28])}var
+ji=1000000010;function
+gp(b,a){return a8(b[17],a,0,I(a))}function
+eV(a){return f(a[19],0)}function
+tc(b,a){return f(b[20],a)}function
+td(b,a){return f(b[21],a)}function
+jj(a,c,b){a[9]=a[9]-c|0;gp(a,b);a[11]=0;return 0}function
+eW(c,a){var
+b=y(a,te);return b?jj(c,I(a),a):b}function
 cD(a,b,c){var
-d=b[3],e=b[2];eV(a,b[1]);eU(a);a[11]=1;a[10]=iS(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;ta(a,a[10]);return eV(a,d)}function
-ji(b,a){return cD(b,tc,a)}function
-c7(a,b){var
-c=b[2],d=b[3];eV(a,b[1]);a[9]=a[9]-c|0;s$(a,c);return eV(a,d)}function
-td(a){var
-b=c4(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:ji(a,d):e}return eU(a)}function
-te(a){var
-b=pY(a[28]);if(b){var
+d=b[3],e=b[2];eW(a,b[1]);eV(a);a[11]=1;a[10]=iT(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;td(a,a[10]);return eW(a,d)}function
+jk(b,a){return cD(b,tf,a)}function
+c8(a,b){var
+c=b[2],d=b[3];eW(a,b[1]);a[9]=a[9]-c|0;tc(a,c);return eW(a,d)}function
+tg(a){var
+b=c5(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jk(a,d):e}return eV(a)}function
+th(a){var
+b=p1(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
 e=cj(d);a[9]=a[9]+e|0;return 0}return 0}function
-tf(a,f,b){if(typeof
+ti(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=c4(a[3]);if(j){var
+j=c5(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return ED(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:c3(a[2]);return 0;case
-2:c3(a[3]);return 0;case
+c=a[1],d=a[2];return EK(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:c4(a[2]);return 0;case
+2:c4(a[3]);return 0;case
 3:var
-m=c4(a[2]);return m?ji(a,m[1][2]):eU(a);case
+m=c5(a[2]);return m?jk(a,m[1][2]):eV(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?te(a):n;default:var
-o=c3(a[5]);return o?gm(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?th(a):n;default:var
+o=c4(a[5]);return o?gp(a,f(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jh(a,f,b[1]);case
+0:return jj(a,g,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=c4(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=c5(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return c7(a,e);case
+0:return c8(a,e);case
 1:return cD(a,c,d);case
 2:return cD(a,c,d);case
-3:return a[9]<(f+I(p)|0)?cD(a,c,d):c7(a,e);case
-4:return a[11]?c7(a,e):a[9]<(f+I(p)|0)?cD(a,c,d):((a[6]-d|0)+y|0)<a[10]?cD(a,c,d):c7(a,e);default:return c7(a,e)}}return 0;case
+3:return a[9]<(g+I(p)|0)?cD(a,c,d):c8(a,e);case
+4:return a[11]?c8(a,e):a[9]<(g+I(p)|0)?cD(a,c,d):((a[6]-d|0)+y|0)<a[10]?cD(a,c,d):c8(a,e);default:return c8(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=c4(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=c5(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2420,162 +2449,162 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?c7(a,[0,th,v+A|0,tg]):cD(a,[0,tj,i+z|0,ti],a[6])}return 0;case
+v=i-h|0;return 0<=v?c8(a,[0,tk,v+A|0,tj]):cD(a,[0,tm,i+z|0,tl],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))td(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c2([0,F,E],a[2]);case
-4:return c2(b[1],a[3]);default:var
-x=b[1];gm(a,g(a[24],x));return c2(x,a[5])}}function
-jj(a){for(;;){var
-d=pW(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=je(c),e=i||(a[9]<=h?1:0);if(e){pX(a[28]);var
-j=je(c)?cj(c):jg;tf(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tk(a,b){eT(a,b);return jj(a)}function
-tl(c,a,b){return tk(c,[0,a,[0,b],cj(a)])}function
-tm(b,a){return tl(b,cj(I(a)),a)}function
-gn(a){dR(a);return c2([0,-1,[0,jd,tn,0]],a)}function
-go(a,c){var
-d=c4(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cj(b[1]);if(i<a[12])return gn(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tg(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return c3([0,F,E],a[2]);case
+4:return c3(b[1],a[3]);default:var
+x=b[1];gp(a,f(a[24],x));return c3(x,a[5])}}function
+jl(a){for(;;){var
+d=pZ(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jg(c),e=i||(a[9]<=h?1:0);if(e){p0(a[28]);var
+j=jg(c)?cj(c):ji;ti(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tn(a,b){eU(a,b);return jl(a)}function
+to(c,a,b){return tn(c,[0,a,[0,b],cj(a)])}function
+tp(b,a){return to(b,cj(I(a)),a)}function
+gq(a){dS(a);return c3([0,-1,[0,jf,tq,0]],a)}function
+gr(a,c){var
+d=c5(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cj(b[1]);if(i<a[12])return gq(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cj(a[13]+f|0),c3(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cj(a[13]+f|0),c4(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cj(a[13]+f|0),c3(a[1]),0):c;return j}return 0}return 0}function
-to(a,c,b){eT(a,b);if(c)go(a,1);return c2([0,a[13],b],a[1])}function
-tp(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return to(a,0,[0,cj(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?tm(a,a[16]):b}function
-tq(a){return tp(a,0,3)}function
-tr(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eT(a,[0,jc,1,0]);go(a,1);go(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cj(a[13]+f|0),c4(a[1]),0):c;return j}return 0}return 0}function
+tr(a,c,b){eU(a,b);if(c)gr(a,1);return c3([0,a[13],b],a[1])}function
+ts(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tr(a,0,[0,cj(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?tp(a,a[16]):b}function
+tt(a){return ts(a,0,3)}function
+tu(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eU(a,[0,je,1,0]);gr(a,1);gr(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-ts(a,e){if(a[23])eT(a,[0,jc,5,0]);var
+tv(a,e){if(a[23])eU(a,[0,je,5,0]);var
 b=a[22];if(b){var
-c=c3(a[4]);if(c)return g(a[27],c[1]);var
+c=c4(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-tt(a,b){return ts(a,0)}function
-tu(a){s_(a);gn(a[1]);dR(a[2]);dR(a[3]);dR(a[4]);dR(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tq(a)}function
-tv(a){var
-b=a[4];return pS(function(b){return tt(a,0)},b)}function
-tw(a,b){tv(a);for(;;){if(1<a[14]){tr(a,0);continue}a[13]=jg;jj(a);if(b)eU(a);return tu(a)}}function
-jk(a,b){tw(a,0);return g(a[18],0)}function
-tx(a,b){return bb(a[17],ty,0,1)}var
-jl=f_(80,32);function
-jm(b,d){var
+tw(a,b){return tv(a,0)}function
+tx(a){tb(a);gq(a[1]);dS(a[2]);dS(a[3]);dS(a[4]);dS(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tt(a)}function
+ty(a){var
+b=a[4];return pV(function(b){return tw(a,0)},b)}function
+tz(a,b){ty(a);for(;;){if(1<a[14]){tu(a,0);continue}a[13]=ji;jl(a);if(b)eV(a);return tx(a)}}function
+jm(a,b){tz(a,0);return f(a[18],0)}function
+tA(a,b){return a8(a[17],tB,0,1)}var
+jn=gb(80,32);function
+jo(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){bb(b[17],jl,0,80);var
-a=a-80|0;continue}return bb(b[17],jl,0,a)}return c}}function
-tz(a){return a[1]===jf?aQ(tB,aQ(a[2],tA)):tC}function
-tD(a){return a[1]===jf?aQ(tF,aQ(a[2],tE)):tG}function
-tH(a){return 0}function
-tI(a){return 0}function
-tJ(h,g,f,e,d){var
-b=pV(0),c=[0,jd,tK,0];i1(c,b);var
-a=dQ(0);gn(a);c2([0,1,c],a);var
-i=dQ(0),j=dQ(0),k=dQ(0);return[0,a,dQ(0),k,j,i,78,10,68,78,0,1,1,1,1,oE,tL,h,g,f,e,d,0,0,tz,tD,tH,tI,b]}function
-jn(c,b){function
+c=0<a?1:0;if(c){if(80<a){a8(b[17],jn,0,80);var
+a=a-80|0;continue}return a8(b[17],jn,0,a)}return c}}function
+tC(a){return a[1]===jh?aQ(tE,aQ(a[2],tD)):tF}function
+tG(a){return a[1]===jh?aQ(tI,aQ(a[2],tH)):tJ}function
+tK(a){return 0}function
+tL(a){return 0}function
+tM(h,g,f,e,d){var
+b=pY(0),c=[0,jf,tN,0];i3(c,b);var
+a=dR(0);gq(a);c3([0,1,c],a);var
+i=dR(0),j=dR(0),k=dR(0);return[0,a,dR(0),k,j,i,78,10,68,78,0,1,1,1,1,oF,tO,h,g,f,e,d,0,0,tC,tG,tK,tL,b]}function
+jp(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=tJ(c,b,function(a){return 0},e,d);a[19]=function(b){return tx(a,b)};a[20]=function(b){return jm(a,b)};a[21]=function(b){return jm(a,b)};return a}function
-jo(a){function
-b(b){return eH(a)}return jn(function(b,c,d){return oR(a,b,c,d)},b)}function
-tM(a){function
-b(a){return 0}return jn(function(b,c,d){return p7(a,b,c,d)},b)}var
-tN=hQ,tO=function(a){return eM(tN)}(0),tP=jo(oP),tQ=jo(bC);tM(tO);oT(function(a){jk(tP,0);return jk(tQ,0)});function
-tR(b,a){var
-c=br(a)===ah?a:a[1];return iv(b,c)}var
-jp=[ah,tS,cx(0)];E7(0);tR(tT,jp);function
+a=tM(c,b,function(a){return 0},e,d);a[19]=function(b){return tA(a,b)};a[20]=function(b){return jo(a,b)};a[21]=function(b){return jo(a,b)};return a}function
+jq(a){function
+b(b){return eI(a)}return jp(function(b,c,d){return oS(a,b,c,d)},b)}function
+tP(a){function
+b(a){return 0}return jp(function(b,c,d){return p_(a,b,c,d)},b)}var
+tQ=hS,tR=function(a){return eN(tQ)}(0),tS=jq(oQ),tT=jq(bD);tP(tR);oU(function(a){jm(tS,0);return jm(tT,0)});function
+tU(b,a){var
+c=bs(a)===ai?a:a[1];return ix(b,c)}var
+jr=[ai,tV,cx(0)];Fc(0);tU(tW,jr);function
 s(a){if(typeof
-a==="number"&&a!==h$)return-a|0;return E_(a)}function
-k(b,a){if(typeof
+a==="number"&&a!==ib)return-a|0;return Ff(a)}function
+m(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:oA(b,a)}return oA(b,a)}function
-l(a,b){if(typeof
+c=b+a|0;return 0<=((c^b)&(c^a))?c:oB(b,a)}return oB(b,a)}function
+k(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:oC(a,b)}return oC(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:oD(a,b)}return oD(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!E9(b,a))return aJ(b,a);return E8(b,a)}function
-tU(b,a){return typeof
+a==="number"&&!Fe(b,a))return aK(b,a);return Fd(b,a)}function
+tX(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?fP(b,a):iy(b,a):iy(b,a)}function
+b==="number"?fR(b,a):iA(b,a):iA(b,a)}function
 u(a){if(typeof
-a==="number"&&a!==hY)return a+1|0;return Fe(a)}function
-tV(a){if(typeof
-a==="number"&&a!==h$)return a-1|0;return Fa(a)}function
-dT(a){return typeof
-a==="number"?0<=a?a:a!==h$?-a|0:oz(a):oz(a)}function
+a==="number"&&a!==h0)return a+1|0;return Fl(a)}function
+tY(a){if(typeof
+a==="number"&&a!==ib)return a-1|0;return Fh(a)}function
+dU(a){return typeof
+a==="number"?0<=a?a:a!==ib?-a|0:oA(a):oA(a)}function
 P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:oB(b,a)}return oB(b,a)}function
+c=b<<a;return c>>a===b?c:oC(b,a)}return oC(b,a)}function
 ck(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return Fc(b,a)}function
+c=a<32?a:31;return b>>c}return Fj(b,a)}function
 cE(a){return typeof
-a==="number"?a:Ff(a)}var
+a==="number"?a:Fm(a)}var
 d=0,j=1;function
-aa(b,a){return 0<aD(b,a)?a:b}function
-r(b,a){return 0<=aD(b,a)?b:a}function
-jq(b,a){return aD(b,a)<=0?1:0}function
-tW(b,a){return 0<=aD(b,a)?1:0}function
-gp(b,a){return aD(b,a)<0?1:0}function
-gq(b,a){return 0<aD(b,a)?1:0}function
-tX(b,a){return E$(b,a,0,I(a))}function
+aa(b,a){return 0<au(b,a)?a:b}function
+r(b,a){return 0<=au(b,a)?b:a}function
+js(b,a){return au(b,a)<=0?1:0}function
+tZ(b,a){return 0<=au(b,a)?1:0}function
+gs(b,a){return au(b,a)<0?1:0}function
+gt(b,a){return 0<au(b,a)?1:0}function
+t0(b,a){return Fg(b,a,0,I(a))}function
 cl(e,a){var
-d=E5(e,a),b=d[2],c=d[1];if(0<=V(b))return[0,c,b];if(0<=V(a)){var
-f=k(b,a);return[0,tV(c),f]}var
-g=l(b,a);return[0,u(c),g]}function
+d=Fa(e,a),b=d[2],c=d[1];if(0<=R(b))return[0,c,b];if(0<=R(a)){var
+f=m(b,a);return[0,tY(c),f]}var
+g=k(b,a);return[0,u(c),g]}function
 i(c,b){return a(c,b)}function
-tY(a){return Fd(a)}function
-dU(a){return V(a)}function
-D(b,a){return iz(b,a)}function
-o(b,a){return aD(b,a)<=0?1:0}function
-w(b,a){return aD(b,a)<0?1:0}function
+t1(a){return Fk(a)}function
+dV(a){return R(a)}function
+D(b,a){return iB(b,a)}function
+o(b,a){return au(b,a)<=0?1:0}function
+w(b,a){return au(b,a)<0?1:0}function
 E(a){return a}function
-dV(a){try{var
-b=cE(a);return b}catch(a){a=bB(a);if(a===jp)return eE(tZ);throw a}}function
-t0(c,b,a){return E6(c,b,a)}function
-bY(a){return a?0:1}function
+dW(a){try{var
+b=cE(a);return b}catch(a){a=bC(a);if(a===jr)return eF(t2);throw a}}function
+t3(c,b,a){return Fb(c,b,a)}function
+bI(a){return a?0:1}function
 ab(b,a){var
-c=a?[0,g(b,a[1])]:a;return c}function
-f(a){return a[1]}function
+c=a?[0,f(b,a[1])]:a;return c}function
+g(a){return a[1]}function
 h(a){return a[2]}function
-A(a){var
-b=a?A(a[2])+1|0:a;return b}function
-bk(a,b){if(a){var
-c=bk(a[2],b);return[0,a[1],c]}return b}function
-t1(a){return aq(0,a-1|0)}function
+B(a){var
+b=a?B(a[2])+1|0:a;return b}function
+bm(a,b){if(a){var
+c=bm(a[2],b);return[0,a[1],c]}return b}function
+t4(a){return aq(0,a-1|0)}function
 aS(b,a){return b+a|0}function
-an(b,a){return aJ(b,a)}function
-c8(b,a){return aq(0,b-a|0)}function
-jr(b,a){function
-c(b){return jr(b,a)+1|0}function
+an(b,a){return aK(b,a)}function
+c9(b,a){return aq(0,b-a|0)}function
+jt(b,a){function
+c(b){return jt(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-js(b,a){function
-c(b){return jr(a,js(b,a))}function
+ju(b,a){function
+c(b){return jt(a,ju(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-eW(b,a){return b<=a?1:0}function
+eX(b,a){return b<=a?1:0}function
 Z(b,a){return b<a?1:0}function
-gr(b,a){function
+gu(b,a){function
 c(b){function
-c(a){return gr(b,a)+1|0}function
+c(a){return gu(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jt(b,a){function
-c(a){return js(b,jt(b,a))}function
+jv(b,a){function
+c(a){return ju(b,jv(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bI(b,a){return 0===a?0:fP(b,a)}function
-gs(b,a){return 0===a?b:fU(b,a)}var
-eX=function
-c(a,b){return c.fun(a,b)};EY(eX,function(b,a){function
+bJ(b,a){return 0===a?0:fR(b,a)}function
+gv(b,a){return 0===a?b:fW(b,a)}var
+eY=function
+c(a,b){return c.fun(a,b)};E5(eY,function(b,a){function
 f(h){function
 e(a){return u(i(2,j))}function
 f(a){return i(2,u(a))}function
@@ -2583,75 +2612,75 @@ g(a){return u(i(2,u(a)))}if(o(a,j))return e(0);var
 b=cl(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,u(b))}function
-g(a){return u(i(2,k(b,a)))}function
-h(a){return i(2,n(eX,b,a))}if(o(a,j))return f(0);var
+g(a){return u(i(2,m(b,a)))}function
+h(a){return i(2,n(eY,b,a))}if(o(a,j))return f(0);var
 c=cl(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return u(i(2,u(b)))}function
-g(a){return i(2,n(eX,b,a))}function
-h(a){return u(i(2,n(eX,b,a)))}if(o(a,j))return f(0);var
+g(a){return i(2,n(eY,b,a))}function
+h(a){return u(i(2,n(eY,b,a)))}if(o(a,j))return f(0);var
 c=cl(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
 c=cl(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
-dW(a,b,c){function
-h(c){return g(a,b)}function
-i(c){return dW(a,dW(a,b,c),c)}function
-k(c){return g(a,dW(a,dW(a,b,c),c))}if(o(c,j))return h(0);var
-e=cl(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
-ju(a){return E(a+1|0)}function
-t2(b){function
-c(c){return a(b,c)}return function(a){return dW(c,j,a)}}function
-bl(c,a){function
+dX(a,b,c){function
+h(c){return f(a,b)}function
+i(c){return dX(a,dX(a,b,c),c)}function
+k(c){return f(a,dX(a,dX(a,b,c),c))}if(o(c,j))return h(0);var
+e=cl(c,E(2)),g=e[1];return D(e[2],d)?i(g):k(g)}function
+jw(a){return E(a+1|0)}function
+t5(b){function
+c(c){return a(b,c)}return function(a){return dX(c,j,a)}}function
+bn(c,a){function
 e(a){return d}function
-f(a){return g(t2(c),a)}function
+g(a){return f(t5(c),a)}function
 h(a){return j}var
-b=dU(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
-a_(a){return 0<=dU(a)?dV(a):0}function
-t(b,a){return 0===dU(a)?d:dI(b,a)}function
-bZ(a){return 0<dU(a)?E(aX(a)-1|0):d}function
-bm(a){return 0<=dU(a)?tY(a):d}function
-bf(b,c){var
-a=dV(c);return 0<=a?P(b,a):ck(b,-a|0)}function
+b=dV(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+a$(a){return 0<=dV(a)?dW(a):0}function
+t(b,a){return 0===dV(a)?d:dI(b,a)}function
+bZ(a){return 0<dV(a)?E(aX(a)-1|0):d}function
+bo(a){return 0<=dV(a)?t1(a):d}function
+be(b,c){var
+a=dW(c);return 0<=a?P(b,a):ck(b,-a|0)}function
 cm(b,c){var
-a=dV(c);return 0<=a?ck(b,a):P(b,-a|0)}function
-bu(b,a){return a?a[1]:b}function
-eY(a){var
+a=dW(c);return 0<=a?ck(b,a):P(b,-a|0)}function
+bv(b,a){return a?a[1]:b}function
+eZ(a){var
 b=a?a[2]:a;return b}function
-H(c,a,b){function
-d(c){return a?H(c,a[2],b):b}function
+G(c,a,b){function
+d(c){return a?G(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bJ(a,b){function
-c(b){return a?bJ(a[2],b):a}function
+bK(a,b){function
+c(b){return a?bK(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-t3(d,c){var
+t6(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-m(b,a){if(a)var
-d=m(b,a[2]),c=[0,g(b,a[1]),d];else
+l(b,a){if(a)var
+d=l(b,a[2]),c=[0,f(b,a[1]),d];else
 var
 c=a;return c}function
 b0(b,a){if(a){var
-c=b0(b,a[2]);return bk(g(b,a[1]),c)}return a}function
+c=b0(b,a[2]);return bm(f(b,a[1]),c)}return a}function
 b1(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aH(c,b,a){if(a){var
-d=aH(c,b,a[2]);return n(c,a[1],d)}return b}function
+aI(c,b,a){if(a){var
+d=aI(c,b,a[2]);return n(c,a[1],d)}return b}function
 b2(e,d){var
 a=d;for(;;){if(a){var
-b=g(e,a[1]);if(!b){var
+b=f(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-G(d,c){var
+H(d,c){var
 a=c;for(;;){if(a){var
-b=g(d,a[1]);if(b){var
+b=f(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-c9(b,e){var
+cF(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,c9(b,c)];var
+c=a[2],d=a[1];if(f(b,d))return[0,d,cF(b,c)];var
 a=c;continue}return a}}function
 W(b,a){if(b)if(a)var
 d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2659,9 +2688,9 @@ var
 c=a;else
 var
 c=b;return c}function
-cF(b,a){function
+cG(b,a){function
 c(c){if(a)var
-d=cF(c,a[2]),b=[0,a[1],d];else
+d=cG(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
@@ -2671,233 +2700,233 @@ d(b){return a}return 0===b?d(0):c(b-1|0)}function
 ac(b,a){function
 c(a){return[0,b,ac(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bv(b,a){function
-c(a){return[0,b,bv(b,a)]}function
+bw(b,a){function
+c(a){return[0,b,bw(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-t4(a,b){return D(H(gr(b,c8(A(a),1)),a,d),j)}function
-ag(c,b){if(c){if(b){var
-e=ag(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
+t7(a,b){return D(G(gu(b,c9(B(a),1)),a,d),j)}function
+ah(c,b){if(c){if(b){var
+e=ah(c[2],b[2]);return m(a(c[1],b[1]),e)}return d}return d}function
 _(a){if(a){var
-b=_(a[2]);return k(a[1],b)}return d}function
-jv(c,b){if(b){var
-e=a(c,jv(c,b[2]));return k(b[1],e)}return d}function
-t5(c,b,a){var
-d=dV(a);return t0(c,dV(b),d)}function
-t6(a){var
-e=bf(j,l(a,j));function
+b=_(a[2]);return m(a[1],b)}return d}function
+jx(c,b){if(b){var
+e=a(c,jx(c,b[2]));return m(b[1],e)}return d}function
+t8(c,b,a){var
+d=dW(a);return t3(c,dW(b),d)}function
+t9(a){var
+e=be(j,k(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=cm(g,j),f=cm(c,a),h=b(e,a,f,d);return b(e,a,l(c,bf(f,a)),h)}function
-h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-jw(c,b,a){if(b){if(a){var
-d=jw(c,b[2],a[2]),e=bf(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return bf(a,c)},a)}function
-jx(b,a){if(a){var
-c=jx(b,a[2]);return jw(b,a[1],c)}return a}function
-t7(g,f,e){var
+a=cm(g,j),f=cm(c,a),h=b(e,a,f,d);return b(e,a,k(c,be(f,a)),h)}function
+h(a){return[0,k(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
+jy(c,b,a){if(b){if(a){var
+d=jy(c,b[2],a[2]),e=be(a[1],c);return[0,m(b[1],e),d]}return b}return l(function(a){return be(a,c)},a)}function
+jz(b,a){if(a){var
+c=jz(b,a[2]);return jy(b,a[1],c)}return a}function
+t_(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
-h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dX=jt(2,6),t8=6;function
-jy(b,a){function
+h=b[2],i=c[2],d=m(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
+dY=jv(2,6),t$=6;function
+jA(b,a){function
 c(c){if(a)var
-d=jy(c,c_(dX,a)),b=[0,cF(dX,a),d];else
+d=jA(c,c_(dY,a)),b=[0,cG(dY,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-t9(a){var
-c=bf(j,a),d=bf(j,l(a,j));return function(e,b){var
-f=jy(e,b);return m(function(b){var
-e=jx(a,b);return[0,jv(c,bv(d,A(b))),e]},f)}}function
-t_(b,a){return m(function(b){return t7(d,a,h(b))},b)}function
-jz(e,c,b){if(c)if(b)var
-f=jz(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+ua(a){var
+c=be(j,a),d=be(j,k(a,j));return function(e,b){var
+f=jA(e,b);return l(function(b){var
+e=jz(a,b);return[0,jx(c,bw(d,B(b))),e]},f)}}function
+ub(b,a){return l(function(b){return t_(d,a,h(b))},b)}function
+jB(e,c,b){if(c)if(b)var
+f=jB(e,c[2],b[2]),g=b[1],d=[0,m(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-eZ(i,h,c){var
+e0(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(D(g,d)){var
 b=f,a=e;continue}var
-j=eZ(f,e,c);return jz(g,a[1],j)}return c}return c}}function
-jA(d,c,b,a){if(b){if(a){var
-f=jA(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cO(t6(d),t8,c,g,f)}var
+j=e0(f,e,c);return jB(g,a[1],j)}return c}return c}}function
+jC(d,c,b,a){if(b){if(a){var
+f=jC(d,c,b[2],a[2]),g=m(b[1][1],a[1]);return cP(t9(d),t$,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-t$(b,e,d,c){return cF(e,jA(b,a(b,E(dX)),d,c))}function
-e0(b,a){if(b)if(a)var
-d=e0(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+uc(b,e,d,c){return cG(e,jC(b,a(b,E(dY)),d,c))}function
+e1(b,a){if(b)if(a)var
+d=e1(b[2],a[2]),c=[0,m(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dY(b){var
-f=bf(j,l(b,j));return function(c,g){var
-h=E(dX),e=a_(t(E(c),h)),i=a(b,E(c8(c,an(e,dX))));return m(function(a){return l(t5(H(e,a,d),i,b),f)},g)}}function
-e1(a){if(a){var
-b=e1(a[2]);return k(dT(a[1]),b)}return d}function
+dZ(b){var
+f=be(j,k(b,j));return function(c,g){var
+h=E(dY),e=a$(t(E(c),h)),i=a(b,E(c9(c,an(e,dY))));return l(function(a){return k(t8(G(e,a,d),i,b),f)},g)}}function
+e2(a){if(a){var
+b=e2(a[2]);return m(dU(a[1]),b)}return d}function
 K(b,a){return s(t(s(b),a))}function
-bn(d,c,b){var
+bp(d,c,b){var
 e=K(a(d,c),b);return[0,t(a(d,c),b),e]}function
-bo(b,a){var
-c=h(a),d=k(h(b),c),e=f(a);return[0,k(f(b),e),d]}function
-ua(a){var
-b=s(f(a));return[0,s(h(a)),b]}function
-ub(b,a){var
-c=f(a),d=l(h(b),c),e=h(a);return[0,l(f(b),e),d]}function
-e2(b,c){if(o(d,b)){var
-e=a(b,h(c));return[0,a(b,f(c)),e]}var
-g=a(b,f(c));return[0,a(b,h(c)),g]}function
-gt(d,c,b){var
-e=h(b),g=K(a(h(c),e),d),i=f(b);return[0,t(a(f(c),i),d),g]}function
-uc(b,a){var
-c=h(a),d=r(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-gu(b,c){var
-d=f(c),e=K(a(b,b),d),g=h(c);return[0,t(a(b,b),g),e]}function
-e3(d,c,b){var
-e=K(a(h(b),c),d);return[0,t(a(f(b),c),d),e]}function
-ud(b){var
+bf(b,a){var
+c=h(a),d=m(h(b),c),e=g(a);return[0,m(g(b),e),d]}function
+ud(a){var
+b=s(g(a));return[0,s(h(a)),b]}function
+ue(b,a){var
+c=g(a),d=k(h(b),c),e=h(a);return[0,k(g(b),e),d]}function
+e3(b,c){if(o(d,b)){var
+e=a(b,h(c));return[0,a(b,g(c)),e]}var
+f=a(b,g(c));return[0,a(b,h(c)),f]}function
+gw(d,c,b){var
+e=h(b),f=K(a(h(c),e),d),i=g(b);return[0,t(a(g(c),i),d),f]}function
+uf(b,a){var
+c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
+gx(b,c){var
+d=g(c),e=K(a(b,b),d),f=h(c);return[0,t(a(b,b),f),e]}function
+e4(d,c,b){var
+e=K(a(h(b),c),d);return[0,t(a(g(b),c),d),e]}function
+ug(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-jB(a){var
+jD(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=ud(a);if(e){var
-f=a[16];return G(function(a){return o(d,a)},f)}return e}}else
+e=ug(a);if(e){var
+f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-jC(d,c,b){function
+jE(d,c,b){function
 e(b){var
-e=jC(d,k(c,j),b);return[0,t(d,k(a(i(2,j),c),j)),e]}function
+e=jE(d,m(c,j),b);return[0,t(d,m(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-jD(e,c,b){if(b){var
-f=cm(a(c,jD(e,c,b[2])),e);return k(b[1],f)}return d}function
-jE(c,b){function
+jF(e,c,b){if(b){var
+f=cm(a(c,jF(e,c,b[2])),e);return m(b[1],f)}return d}function
+jG(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jE(c,a),b);return k(u(i(2,u(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jG(c,a),b);return m(u(i(2,u(i(2,j)))),d)}function
 e(d){var
-b=bl(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-jF(b,h,g,f,e){var
-c=t(bf(f,b),e),l=jD(b,cm(a(c,c),b),h),d=cm(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-jG(g,f,e,d,c,b){function
+b=bn(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+jH(b,h,g,f,e){var
+c=t(be(f,b),e),k=jF(b,cm(a(c,c),b),h),d=cm(a(a(i(2,j),c),k),b);return[0,d,m(d,g)]}function
+jI(g,f,e,d,c,b){function
 h(c){var
-h=bo(b,jF(g,f,e,j,k(a(i(2,j),d),j)));return jG(g,f,e,k(d,j),c,h)}function
-l(a){return 0}var
-m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-e4(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bZ(h),l),b=bI(aS(g,3),4)+1|0,c=jC(bl(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jE(a,b),m),e=k(i(2,u(i(2,j))),n),o=a_(i(2,i(2,i(2,i(2,i(2,j)))))),f=jG(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,H(a_(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-ue(d,c,b){var
-e=s(cm(s(a(h(b),c)),d));return[0,cm(a(f(b),c),d),e]}function
-jH(q,b,p,n,f){var
+h=bf(b,jH(g,f,e,j,m(a(i(2,j),d),j)));return jI(g,f,e,m(d,j),c,h)}function
+k(a){return 0}var
+l=0===c?k(0):h(c-1|0);return[0,b,l]}function
+e5(h,g){var
+k=i(2,i(2,i(2,i(2,j)))),a=m(bZ(h),k),b=bJ(aS(g,3),4)+1|0,c=jE(bn(i(2,j),a),d,b),l=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jG(a,b),l),e=m(i(2,u(i(2,j))),n),o=a$(i(2,i(2,i(2,i(2,i(2,j)))))),f=jI(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,G(a$(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+uh(d,c,b){var
+e=s(cm(s(a(h(b),c)),d));return[0,cm(a(g(b),c),d),e]}function
+jJ(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=t(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=a_(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bJ(b[4],r);else
+r=a$(k(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bK(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),u=l(d,h),v=jF(b[1],b[2],b[3],u,s),w=bo(c[1],v),x=bo(e2(p,b[5]),w),m=[0,ue(b[1],q,x)];else
+h=a(e,f),s=m(d,h),u=k(d,h),v=jH(b[1],b[2],b[3],u,s),w=bf(c[1],v),x=bf(e3(p,b[5]),w),l=[0,uh(b[1],q,x)];else
 var
-m=c;return m}function
-uf(c,b,a){return o(d,a)?[0,c,bf(b,a)]:[0,bf(c,s(a)),b]}function
-ug(m,k,e,c){var
+l=c;return l}function
+ui(c,b,a){return o(d,a)?[0,c,be(b,a)]:[0,be(c,s(a)),b]}function
+uj(m,l,e,c){var
 n=w(d,e),p=n?w(d,c):n;if(p){var
-q=bZ(c),g=l(bZ(e),q),b=uf(e,c,g),r=f(b);if(o(h(b),r)){var
-s=h(b);return jH(m,k,g,f(b),s)}var
-t=h(b),u=f(b),v=a(i(2,j),u);return jH(m,k,l(g,j),v,t)}return p}function
-gv(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return t4(b,a)?[0,e,gv(b,a,d)]:gv(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-jI(b,a){if(b)if(a)var
-d=jI(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bZ(c),f=k(bZ(e),q),b=ui(e,c,f),r=g(b);if(o(h(b),r)){var
+s=h(b);return jJ(m,l,f,g(b),s)}var
+t=h(b),u=g(b),v=a(i(2,j),u);return jJ(m,l,k(f,j),v,t)}return p}function
+gy(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return t7(b,a)?[0,e,gy(b,a,d)]:gy(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+jK(b,a){if(b)if(a)var
+d=jK(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-jJ(b,a){var
-c=bv(0,b);return b1(function(b,a){return jI(a,b)},a,c)}function
-a2(a){if(a){var
+jL(b,a){var
+c=bw(0,b);return b1(function(b,a){return jK(a,b)},a,c)}function
+a3(a){if(a){var
 b=a[1];if(b)var
-c=a2(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a3(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return uh}function
-jK(f,a,e){if(a)var
+d=b;return d}return uk}function
+jM(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e5(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=jK(a,c,e);if(i){var
-m=e5(a,d,c,f,h);return[0,i[1],m]}var
-j=jK(a,f,e);if(j){var
-n=e5(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,e5(a,d,[0,[0,e,k]],c,h)]}else
+e6(a,d,c,g,b){if(b){var
+h=b[2],e=b[1],i=jM(a,c,e);if(i){var
+m=e6(a,d,c,g,h);return[0,i[1],m]}var
+j=jM(a,g,e);if(j){var
+n=e6(a,d,g,c,h);return[0,j[1],n]}var
+k=f(d,e),l=[0,k,e6(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-ui(c,b,a){return e5(c,b,0,0,a)}function
-jL(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-uj(b,a){var
-d=f(a),c=jL(f(b),d);if(c){var
-e=h(a);return jL(h(b),e)}return c}function
-e6(b,a){if(b){var
+ul(c,b,a){return e6(c,b,0,0,a)}function
+jN(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+um(b,a){var
+d=g(a),c=jN(g(b),d);if(c){var
+e=h(a);return jN(h(b),e)}return c}function
+e7(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
 c$(b,a){if(b){var
 c=b[1];return a?[0,aa(c,a[1])]:[0,c]}return a}function
-d0(b,a){var
-c=h(a),d=c$(h(b),c),e=f(a);return[0,e6(f(b),e),d]}function
-jM(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,jM(a,b,d)]},g=function(a){return[0,d0(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-d1(c,b,e,d){var
+d1(b,a){var
+c=h(a),d=c$(h(b),c),e=g(a);return[0,e7(g(b),e),d]}function
+jO(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,jO(a,b,d)]},g=function(a){return[0,d1(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+d2(c,b,e,d){var
 f=ab(function(d){return K(a(b,d),c)},d);return[0,ab(function(d){return t(a(b,d),c)},e),f]}function
-jN(e,d,a,c){if(a){var
-b=a[1],g=jN(e,d,a[2],c),i=h(h(b)),j=d1(e,d,f(h(b)),i);return jM(f(b),j,g)}return c}function
-a3(c){var
-b=bm(c);return D(a(b,b),c)?b:k(b,j)}function
-uk(a){return o(a,d)?d:bf(j,k(cm(bZ(a),j),j))}function
-ul(b,e,c){var
+jP(e,d,a,c){if(a){var
+b=a[1],f=jP(e,d,a[2],c),i=h(h(b)),j=d2(e,d,g(h(b)),i);return jO(g(b),j,f)}return c}function
+a4(c){var
+b=bo(c);return D(a(b,b),c)?b:m(b,j)}function
+un(a){return o(a,d)?d:be(j,m(cm(bZ(a),j),j))}function
+uo(b,e,c){var
 f=o(d,e),g=f?w(d,c):f;if(g)var
-i=a3(K(a(a(b,b),e),c)),h=[0,[0,bm(t(a(a(b,b),e),c)),i]];else
+i=a4(K(a(a(b,b),e),c)),h=[0,[0,bo(t(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-e7(p,o,n,m){var
-c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
-j=b[2],h=b[1],l=c[2],g=c[1];if(D(g,d)){var
-c=l,b=j;continue}var
+e8(p,o,n,l){var
+c=p,b=o,f=n,e=l;for(;;){if(c){if(b){var
+j=b[2],h=b[1],k=c[2],g=c[1];if(D(g,d)){var
+c=k,b=j;continue}var
 i=w(d,g)?h[3]:h[2];if(i){var
-q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-gw(m,l){var
-c=m,b=l;for(;;){if(c){if(b){var
+q=m(e,a(g,i[1])),c=k,b=j,f=m(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
+gz(l,k){var
+c=l,b=k;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(D(g,d)){var
 c=f,b=h;continue}var
-n=gw(f,h),o=ag(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-um(h,b,e,c){if(w(d,b)){var
-i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
-f=D(b,d),g=f?D(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-un(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=e7(d,k,a(b,i),m);if(c){var
-e=c[1],n=gw([0,b,d],[0,[0,g,f],j]);return um(l,e[1],e[2],n)}return c}var
-uo=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),up=bl(i(2,j),uo);function
-U(a){return a[8]}function
-d2(b,a){return H(a,b[9],0)}function
-gx(b){var
+n=gz(f,h),o=ah(f,e[2]),p=a(i(2,j),o);return m(a(g,m(a(g,e[1]),p)),n)}return d}return d}return d}}function
+up(h,b,e,c){if(w(d,b)){var
+i=a(h,c);return[0,[0,k(a(b,e),i),b]]}var
+f=D(b,d),g=f?D(c,d):f,l=g?[0,[0,e,j]]:g;return l}function
+uq(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=e8(d,k,a(b,i),m);if(c){var
+e=c[1],n=gz([0,b,d],[0,[0,g,f],j]);return up(l,e[1],e[2],n)}return c}var
+ur=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),us=bn(i(2,j),ur);function
+V(a){return a[8]}function
+d3(b,a){return G(a,b[9],0)}function
+gA(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gy(f,e,c){var
+gB(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-d3(b){var
+d4(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=U(b);return a(U(b),d)}}else
+d=V(b);return a(V(b),d)}}else
 if(2!==c[0]){var
-g=U(b);return a(s(i(2,j)),g)}var
-e=U(b),f=a(U(b),e);return a(s(i(2,j)),f)}function
-jO(b){var
+g=V(b);return a(s(i(2,j)),g)}var
+e=V(b),f=a(V(b),e);return a(s(i(2,j)),f)}function
+jQ(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gz(b){var
+gC(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-uq(a){var
+ut(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2907,195 +2936,195 @@ var
 f=c;return f}function
 aL(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return up;return j}function
-e8(c,b){var
-d=ag(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return us;return j}function
+e9(c,b){var
+d=ah(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aL(c),f=a(a(aL(c),g),d),h=a3(f),i=bm(f);return[0,d,_(b),i,h]}return[0,d,_(b),j,j]}function
-e9(a){var
-h=a[9],b=m(function(b){return e8(a,b)},h),f=jO(a);if(f)var
-i=a[2],c=A(b)===i?1:0;else
+g=aL(c),f=a(a(aL(c),g),d),h=a4(f),i=bo(f);return[0,d,_(b),i,h]}return[0,d,_(b),j,j]}function
+e_(a){var
+h=a[9],b=l(function(b){return e9(a,b)},h),f=jQ(a);if(f)var
+i=a[2],c=B(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],e=G(function(b){var
-c=a[1];return A(b)===c?1:0},j);else
+j=a[9],e=H(function(b){var
+c=a[1];return B(b)===c?1:0},j);else
 var
 e=c;var
-g=e?G(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
-gA=i(2,i(2,i(2,i(2,u(i(2,j))))));function
-ur(a){return k(bZ(aH(function(b,a){return r(b[1],a)},d,a)),j)}function
-jP(a){return k(k(ur(a),gA),j)}function
-us(a,b){var
-c=a[9],d=A(a[9]);return n(t9(jP(b)),d,c)}function
-ut(a){var
-b=a[9];return m(function(a){return 0},b)}function
-jQ(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=jQ(f,e,d+1|0,b[2],a[2]);if(h)var
+g=e?H(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
+gD=i(2,i(2,i(2,i(2,u(i(2,j))))));function
+uu(a){return m(bZ(aI(function(b,a){return r(b[1],a)},d,a)),j)}function
+jR(a){return m(m(uu(a),gD),j)}function
+uv(a,b){var
+c=a[9],d=B(a[9]);return n(ua(jR(b)),d,c)}function
+uw(a){var
+b=a[9];return l(function(a){return 0},b)}function
+jS(g,e,d,b,a){if(b)if(a){var
+h=a[1],k=jS(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?t_(f,b[1]):j;var
+j=f(e,d),i=j?ub(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-e_(c,b){if(b)var
-e=b[1],f=e_(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+e$(c,b){if(b)var
+e=b[1],f=e$(c,b[2]),d=[0,l(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gB(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gB(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bk(n(dY(g),k,d),j),h]}return e_(c,b)}return e_(c,b)}return e_(c,b)}function
-gC(d,b){if(b){var
-a=H(b[1],d,0);if(a)var
-c=gC(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+gE(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gE(c,g,f[2],e[2],d[2],b),i=e[1],j=l(function(b){return a(i,b)},b),k=f[1];return[0,bm(n(dZ(g),k,d),j),h]}return e$(c,b)}return e$(c,b)}return e$(c,b)}function
+gF(d,b){if(b){var
+a=G(b[1],d,0);if(a)var
+c=gF(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return uu}function
-jR(c,b){var
+e=a;return e}return ux}function
+jT(c,b){var
 d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
 e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-jS(g,e,c,b){function
-d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
-i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
+jU(f,e,c,b){function
+d(b,c){return b?[0,a(f,b[1])]:ab(function(b){return a(e,b)},c)}var
+i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
 da(e,c,b){var
 f=aL(e),g=o(d,b)?c[3]:c[4];return t(a(b,g),f)}function
-gD(c,b,a){return s(da(c,b,s(a)))}function
-gE(f,c,b,e){var
+gG(c,b,a){return s(da(c,b,s(a)))}function
+gH(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return t(a(b,aL(f)),h)}function
-jT(b,l,e,c){var
-g=gy(b,l,e[1]);if(w(d,d3(b)))var
-m=c[2],n=c[1],j=m,i=n;else
+jV(b,k,e,c){var
+f=gB(b,k,e[1]);if(w(d,d4(b)))var
+l=c[2],n=c[1],j=l,i=n;else
 var
-q=f(c),r=h(c),j=q,i=r;var
-o=ab(function(c){return k(g,da(b,e,a(s(d3(b)),c)))},j),p=ab(function(c){return k(g,gD(b,e,a(s(d3(b)),c)))},i);return[0,gx(b),p,o]}function
-jU(b,g){var
-e=gz(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=U(b),r=[0,s(a(a(g,a(U(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
+q=g(c),r=h(c),j=q,i=r;var
+o=ab(function(c){return m(f,da(b,e,a(s(d4(b)),c)))},j),p=ab(function(c){return m(f,gG(b,e,a(s(d4(b)),c)))},i);return[0,gA(b),p,o]}function
+jW(b,g){var
+e=gC(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=V(b),r=[0,s(a(a(g,a(V(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=uq(b);if(f)var
-l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
+f=ut(b);if(f)var
+k=f[1],l=k[2],n=k[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),l)],v=[0,i(2,j),0,u],o=[0,[0,m(n,l),v],0];else
 var
-o=f;return bk(o,h)}function
+o=f;return bm(o,h)}function
 b3(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=b3(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gF(b){var
+gI(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return U(b);var
-d=U(b);return a(U(b),d)}function
-uv(c,h,b,e,g){if(typeof
+c!=="number"&&2!==c[0])return V(b);var
+d=V(b);return a(V(b),d)}function
+uy(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=U(c),q=a(U(c),p),u=a3(r(d,K(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
-n=t(da(c,e,s(a(a(b,gF(c)),i))),h);return[0,i,a3(e[1]),n]}var
+p=V(c),q=a(V(c),p),u=a4(r(d,K(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
+n=t(da(c,e,s(a(a(b,gI(c)),i))),h);return[0,i,a4(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=U(c),y=a(U(c),x),z=bm(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=V(c),y=a(V(c),x),z=bo(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(da(c,e,a(a(b,gF(c)),f)),h);return[1,f,a3(e[1]),w]}}function
-uw(f,b,e,c){var
-g=a(f,e);return a3(r(d,K(l(a(b,c),g),b)))}function
-ux(m,h,c,g,e,b,d){var
-f=m[4];if(typeof
+w=t(da(c,e,a(a(b,gI(c)),f)),h);return[1,f,a4(e[1]),w]}}function
+uz(f,b,e,c){var
+g=a(f,e);return a4(r(d,K(k(a(b,c),g),b)))}function
+uA(l,h,c,g,e,b,d){var
+f=l[4];if(typeof
 f==="number"&&!f){var
-n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-uy(n,m,c,h,e,b,d){var
+n=m(k(e,a(a(i(2,j),h),d)),g),p=m(b,c);return o(a(m(b,c),p),n)}return o(k(a(c,e),d),b)}function
+uB(n,l,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
-p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-uz(i,g,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(ux(i,g,e,d,a[2],a[3],c)){var
-j=h(b),k=f(b);return[0,e6([0,a[1]],k),j]}return b}if(uy(i,g,e,d,a[2],a[3],c)){var
-l=h(b),m=c$([0,a[1]],l);return[0,f(b),m]}return b}}function
-jV(d,c,b,a){if(c){if(b){if(a){var
-e=jV(d,c[2],b[2],a[2]);return[0,bb(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-jW(f,e,d,b,a){if(b)if(a)var
-g=jW(f,e,d,b[2],a[2]),c=[0,uv(f,e,d,b[1],a[1]),g];else
+p=k(b,c),q=a(k(b,c),p);return o(m(k(e,a(a(i(2,j),l),d)),h),q)}return g}return o(m(a(c,e),d),b)}function
+uC(i,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(uA(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,e7([0,a[1]],k),j]}return b}if(uB(i,f,e,d,a[2],a[3],c)){var
+l=h(b),m=c$([0,a[1]],l);return[0,g(b),m]}return b}}function
+jX(d,c,b,a){if(c){if(b){if(a){var
+e=jX(d,c[2],b[2],a[2]);return[0,a8(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+jY(f,e,d,b,a){if(b)if(a)var
+g=jY(f,e,d,b[2],a[2]),c=[0,uy(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-jX(b,a){if(b){if(a){var
-c=jX(b[2],a[2]),d=a[1];return[0,k(dT(b[1]),d),c]}return a}return a}function
-jY(a){if(a){var
+jZ(b,a){if(b){if(a){var
+c=jZ(b[2],a[2]),d=a[1];return[0,m(dU(b[1]),d),c]}return a}return a}function
+j0(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=jX(c,jY(a[2])),g=e1(c),d=[0,k(b[1],g),f];else
+c=b[2],f=jZ(c,j0(a[2])),g=e2(c),d=[0,m(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-uA(a){return aH(r,d,jY(a))}function
-uB(b,c){var
-d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
-f=a(e,b);return l(a(d,c),f)}}function
-uC(g,f,e,d,c,b){var
-h=a(d,uk(a(E(c),b)));return K(k(a3(a(f,e)),h),g)}function
-jZ(g,f){var
-a=e7(f,g,d,d);if(a)var
+uD(a){return aI(r,d,j0(a))}function
+uE(b,c){var
+d=a(b,b),e=k(a(i(2,j),b),c);return function(c,b){var
+f=a(e,b);return k(a(d,c),f)}}function
+uF(g,f,e,d,c,b){var
+h=a(d,un(a(E(c),b)));return K(m(a4(a(f,e)),h),g)}function
+j1(g,f){var
+a=e8(f,g,d,d);if(a)var
 b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-uD(b,h,g,f,e){var
-c=jZ(g,f);if(c){var
-d=jZ(g,m(s,f));if(d)var
-o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,K(r(l(a(a(i(2,j),b),e),t),q),o)];else
+uG(b,h,g,f,e){var
+c=j1(g,f);if(c){var
+d=j1(g,l(s,f));if(d)var
+o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=k(s(a(h,d[1])),p),t=a(h,c[1]),m=[0,K(r(k(a(a(i(2,j),b),e),t),q),o)];else
 var
-k=d;var
-n=k}else
+m=d;var
+n=m}else
 var
 n=c;return n}function
-j0(h,g,f,b,a){if(b){if(a){var
-c=uD(h,g,f,b[1],a[1]);if(c)var
-e=j0(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+j2(h,g,f,b,a){if(b){if(a){var
+c=uG(h,g,f,b[1],a[1]);if(c)var
+e=j2(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-j1(b,a){if(b)if(a)var
-d=a[1],e=j1(b[2],a[2]),c=[0,m(function(a){return ag(a,d)},b),e];else
+j3(b,a){if(b)if(a)var
+d=a[1],e=j3(b[2],a[2]),c=[0,l(function(a){return ah(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-uE(e,b,d){var
+uH(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
-e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-j2(e,c,b){if(c)if(b)var
-f=j2(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+e=a(g,b);return m(k(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
+j4(e,c,b){if(c)if(b)var
+f=j4(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uF(e,d,a,c){var
+uI(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return j2(d,a,c);return a}function
-uG(b,c,d,m,h){var
+b==="number"&&!b)return j4(d,a,c);return a}function
+uJ(b,c,d,l,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=U(b),o=a(U(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
-e=a(i(2,j),b),f=[0,K(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,gF(b));return function(g,e,i,d){var
-h=[0,s(gE(b,g,a(c,l(s(e),d)),f))];return[0,[0,gE(b,g,a(c,l(e,d)),f)],h]}}function
+n=V(b),o=a(V(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+e=a(i(2,j),b),f=[0,K(a(c,m(m(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,k(m(l,d),n)),g)],f]}}var
+f=a(d,gI(b));return function(g,e,i,d){var
+h=[0,s(gH(b,g,a(c,k(s(e),d)),f))];return[0,[0,gH(b,g,a(c,k(e,d)),f)],h]}}function
 db(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-j3(b,c){var
-d=d3(b);return a(c,a(db(b),d))}function
-e$(b,h,s,r,q,p,e,o,c){if(c){var
+j5(b,c){var
+d=d4(b);return a(c,a(db(b),d))}function
+fa(b,h,s,r,q,p,e,o,c){if(c){var
 i=c[1],f=i[1],j=w(d,f);if(j){var
-t=i[2],u=a(a(p,db(b)),f),v=e[1],x=gy(b,h,e[1]),g=un(h,r,q,gx(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,gE(b,e,k[1],y)];else
+t=i[2],u=a(a(p,db(b)),f),v=e[1],x=gB(b,h,e[1]),g=uq(h,r,q,gA(b),x,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,gH(b,e,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3104,435 +3133,435 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-uH(l,k,i,e,d,q,p,n,b,o,c){var
+uK(m,k,i,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=bk(g(p,o),x),y=h(c),z=n[2],A=c$(ab(s,e$(l,k,i,e,d,s(j),b,t,z)),y),B=f(c);return[0,e6(e$(l,k,i,e,d,j,b,t,[0,r[1]]),B),A]}var
+w=b[2],x=l(function(b){return a(w,b)},q),t=bm(f(p,o),x),y=h(c),z=n[2],A=c$(ab(s,fa(m,k,i,e,d,s(j),b,t,z)),y),B=g(c);return[0,e7(fa(m,k,i,e,d,j,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bk(g(p,o),D),E=h(c),F=[0,u[1]],G=c$(ab(s,e$(l,k,i,e,d,s(j),b,v,F)),E),H=f(c);return[0,e6(e$(l,k,i,e,d,j,b,v,0),H),G]}return c}function
-gG(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+C=b[2],D=l(function(b){return a(C,b)},q),v=bm(f(p,o),D),E=h(c),F=[0,u[1]],G=c$(ab(s,fa(m,k,i,e,d,s(j),b,v,F)),E),H=g(c);return[0,e7(fa(m,k,i,e,d,j,b,v,0),H),G]}return c}function
+gJ(l,k,j,i,h,g,f,c,p,o,a){if(c){var
 m=c[1],b=m[1],d=c_(b,o);if(d){var
 e=c_(b,a);if(e){var
-n=aS(p,b),q=gG(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uH(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bk(cF(b,a),r)}return a}return a}return a}function
-uI(a){var
+n=aS(p,b),q=gJ(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uK(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bm(cG(b,a),r)}return a}return a}return a}function
+uL(a){var
 b=a[4];return b0(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-fa(b,a){return H(a,b,[0,d,d,j,j])}function
-uJ(f,e,a,c,b){var
-g=eZ(c,b,m(function(a){return d},a));return t$(e,A(f[9]),a,g)}function
-j4(e,c,b){if(c)if(b)var
-f=j4(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+fb(b,a){return G(a,b,[0,d,d,j,j])}function
+uM(f,e,a,c,b){var
+g=e0(c,b,l(function(a){return d},a));return uc(e,B(f[9]),a,g)}function
+j6(e,c,b){if(c)if(b)var
+f=j6(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,m(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uK(z,y,x,v,f,e,u,t,s,r,a){var
-g=cF(A(e),a),b=e7(a,t,d,d);if(b){var
+uN(z,y,x,v,f,e,u,t,s,r,a){var
+g=cG(B(e),a),b=e8(a,t,d,d);if(b){var
 h=b[1],k=D(h[1],f),l=k?w(d,f):k;if(l)var
-B=bl(i(2,j),gA),c=o(e1(g),B);else
+A=bn(i(2,j),gD),c=o(e2(g),A);else
 var
 c=l;if(c)var
-m=ag(c_(A(e),a),r),n=uJ(z,x,v,g,u),C=h[2],E=gw(a,s),F=D(m,d)?n:j4(m,y,n),p=[0,[0,F,E,C]];else
+m=ah(c_(B(e),a),r),n=uM(z,x,v,g,u),C=h[2],E=gz(a,s),F=D(m,d)?n:j6(m,y,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-uL(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=uw(b,d,a[3],a[2]);return jV(function(a,c,d){return uz(f,b,i,h,a,c,d)},e,g,c)}function
-uM(e,c,b){var
-f=a(e,b[3]);return r(d,K(l(a(c,b[2]),f),c))}function
-uN(c,b,i,h,g){var
-e=e7(m(s,g),h,d,d);if(e){var
+uO(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=uz(b,d,a[3],a[2]);return jX(function(a,c,d){return uC(f,b,i,h,a,c,d)},e,g,c)}function
+uP(e,c,b){var
+f=a(e,b[3]);return r(d,K(k(a(c,b[2]),f),c))}function
+uQ(c,b,i,h,g){var
+e=e8(l(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(D(f[1],j)){var
-l=a(b,i[2]);return t(k(a(c,f[2]),l),b)}return d}return d}function
-j5(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=j5(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cN(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-uO(h,C,B,q,p,a,g,l,z,y,x,v,b,f,e){var
-c=f[3],k=f[2];if(w(d,k)&&G(function(a){var
-b=bl(i(2,j),gA);return o(e1(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e0(p,eZ(a,z,D))},c),E=m(function(a){return m(function(b){return bu(d,n(dY(q),b,[0,a,0]))},l)},r),F=m(function(a){return H(a,b[1],d)},l),s=m(function(a){return ag(a,F)},c),t=j0(g,a,y,c,s);if(t){var
-I=t[1],J=uA(j1(c,E)),u=uM(a,g,b),K=uN(a,g,b,x,v),L=uE(h,a,b[2]),M=uB(k,J),N=uG(h,C,a,K,u),O=function(j,i,d,c,g){var
-l=cF(j,r),b=uF(h,a,n(dY(q),i,l),s),e=ag(b,b),f=n(L,d,c),m=A(b);return d0(cO(N,d,c,f,uC(k,u,n(M,f,e),I,m,e)),g)};return j5(O,f[4],0,B,b[1],e)}return e}return e}function
-uP(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=uK(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=uL(c,b,r,h,m,d);return a[4]?uO(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-uQ(a,o,g,c,d,l,v,U,T,k,S,e){var
-w=o[3],i=b3(S,o[4]),b=m(f,i),x=G(function(b){return Z(b,a[2])},b);if(x){var
-p=jN(o[3],g,i,k);if(e[1]){var
-q=gC(v,b);if(q)var
-y=q[1],z=jR(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
-d=H(f(b),k,dZ),e=jS(V,B,h(b),d);return jT(a,j,fa(c,f(b)),e)},i),D=jU(a,j),E=bk(C,m(h,D)),r=m(f,D),F=m(function(a){return e0(l,a)},y),I=gB(a,d,b,m(function(a){return fa(c,a)[2]},b),F,r),W=uP(a,g,c,d,l,U,T,j,b,y,C,E,I,r,e,p),X=0,Y=e[5],_=function(a){return n(dY(d),a,F)},J=[0,gG(a,j,j3(a,B),E,I,r,_,Y,X,c,W)];else
+k=a(b,i[2]);return t(m(a(c,f[2]),k),b)}return d}return d}function
+j7(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=j7(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cO(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+uR(h,C,A,q,p,a,g,m,z,y,x,v,b,f,e){var
+c=f[3],k=f[2];if(w(d,k)&&H(function(a){var
+b=bn(i(2,j),gD);return o(e2(a),b)},c)){var
+D=l(function(a){return d},p),r=l(function(a){return e1(p,e0(a,z,D))},c),E=l(function(a){return l(function(b){return bv(d,n(dZ(q),b,[0,a,0]))},m)},r),F=l(function(a){return G(a,b[1],d)},m),s=l(function(a){return ah(a,F)},c),t=j2(g,a,y,c,s);if(t){var
+I=t[1],J=uD(j3(c,E)),u=uP(a,g,b),K=uQ(a,g,b,x,v),L=uH(h,a,b[2]),M=uE(k,J),N=uJ(h,C,a,K,u),O=function(j,i,d,c,g){var
+l=cG(j,r),b=uI(h,a,n(dZ(q),i,l),s),e=ah(b,b),f=n(L,d,c),m=B(b);return d1(cP(N,d,c,f,uF(k,u,n(M,f,e),I,m,e)),g)};return j7(O,f[4],0,A,b[1],e)}return e}return e}function
+uS(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=uN(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=uO(c,b,r,h,m,d);return a[4]?uR(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+uT(a,o,f,c,d,m,v,U,T,k,S,e){var
+w=o[3],i=b3(S,o[4]),b=l(g,i),x=H(function(b){return Z(b,a[2])},b);if(x){var
+p=jP(o[3],f,i,k);if(e[1]){var
+q=gF(v,b);if(q)var
+y=q[1],z=jT(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=l(function(b){var
+d=G(g(b),k,d0),e=jU(V,B,h(b),d);return jV(a,j,fb(c,g(b)),e)},i),D=jW(a,j),E=bm(C,l(h,D)),r=l(g,D),F=l(function(a){return e1(m,a)},y),I=gE(a,d,b,l(function(a){return fb(c,a)[2]},b),F,r),W=uS(a,f,c,d,m,U,T,j,b,y,C,E,I,r,e,p),X=0,Y=e[5],_=function(a){return n(dZ(d),a,F)},J=[0,gJ(a,j,j5(a,B),E,I,r,_,Y,X,c,W)];else
 var
 J=q;return J}var
 s=e[5];if(s){var
-t=gC(v,b);if(t)var
-K=jR(w,g),L=K[1],u=L[1],M=K[2],$=L[2],aa=m(function(b){var
-d=H(f(b),k,dZ),e=jS($,M,h(b),d);return jT(a,u,fa(c,f(b)),e)},i),N=jU(a,u),ab=bk(aa,m(h,N)),O=m(f,N),ac=t[1],P=m(function(a){return e0(l,a)},ac),ad=gB(a,d,b,m(function(a){return fa(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(dY(d),a,P)},Q=[0,gG(a,u,j3(a,M),ab,ad,O,ag,af,ae,c,p)];else
+t=gF(v,b);if(t)var
+K=jT(w,f),L=K[1],u=L[1],M=K[2],$=L[2],aa=l(function(b){var
+d=G(g(b),k,d0),e=jU($,M,h(b),d);return jV(a,u,fb(c,g(b)),e)},i),N=jW(a,u),ab=bm(aa,l(h,N)),O=l(g,N),ac=t[1],P=l(function(a){return e1(m,a)},ac),ad=gE(a,d,b,l(function(a){return fb(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(dZ(d),a,P)},Q=[0,gJ(a,u,j5(a,M),ab,ad,O,ag,af,ae,c,p)];else
 var
 Q=t;return Q}var
 R=[0,p]}else
 var
 R=x;return R}function
-d4(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,d4(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-j6(d,c,b,a){if(a)var
-e=a[1],h=j6(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b2(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+d5(c,b,a){if(a){var
+d=a[2],e=a[1],g=function(a){return[0,e,d5(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+j8(d,c,b,a){if(a)var
+e=a[1],h=j8(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b2(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
 var
-f=a;return f}var
-fb=[0,d,0];function
-j7(e,b,a){var
-g=c$([0,e],h(a)),i=c$(h(b),g),c=f(b);if(c)var
-j=c[1],d=r(f(a),j);else
+g=a;return g}var
+fc=[0,d,0];function
+j9(e,b,a){var
+f=c$([0,e],h(a)),i=c$(h(b),f),c=g(b);if(c)var
+j=c[1],d=r(g(a),j);else
 var
-d=f(a);return[0,d,i]}function
-uR(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=d1(e,c,a[3],a[4]);return d4(function(a){return j7(c,g,a)},f,b)}return b}return b}function
-uS(d,a,c,b){var
-e=bv(fb,c),f=a[4],g=a[3];return b1(function(a,c){return uR(d,g,b,a,c)},f,e)}function
-uT(b,a){return r(d,l(b,_(m(f,a))))}function
-j8(b){var
+d=g(a);return[0,d,i]}function
+uU(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=d2(e,c,a[3],a[4]);return d5(function(a){return j9(c,g,a)},f,b)}return b}return b}function
+uV(d,a,c,b){var
+e=bw(fc,c),f=a[4],g=a[3];return b1(function(a,c){return uU(d,g,b,a,c)},f,e)}function
+uW(b,a){return r(d,k(b,_(l(g,a))))}function
+j_(b){var
 a=h(b);return a?a[1]:d}function
-fc(a){return h(a)?0:1}function
-uU(a){return A(c9(fc,a))}function
-gH(b,a){var
+fd(a){return h(a)?0:1}function
+uX(a){return B(cF(fd,a))}function
+gK(b,a){var
 c=h(a);if(c){var
-d=k(f(a),b);return aa(c[1],d)}return k(f(a),b)}function
-uV(h,g,e,d,a){var
-b=fc(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,j8(a))),c=r(f(a),j);else
+d=m(g(a),b);return aa(c[1],d)}return m(g(a),b)}function
+uY(h,f,e,d,a){var
+b=fd(a),i=b?1:b;if(d===i)var
+j=k(h,k(e,j_(a))),c=r(g(a),j);else
 var
-c=f(a);return[0,[0,c],[0,gH(g,a)]]}function
+c=g(a);return[0,[0,c],[0,gK(f,a)]]}function
 dc(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-uW(b,a){var
-c=uU(a),d=_(m(j8,a)),e=uT(b,a);return m(function(a){return uV(b,e,d,c,a)},a)}function
-j9(c,b){var
-e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
-j_(e,d,b){var
-f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-d5(b){var
+uZ(b,a){var
+c=uX(a),d=_(l(j_,a)),e=uW(b,a);return l(function(a){return uY(b,e,d,c,a)},a)}function
+j$(c,b){var
+e=c[10],h=e?r(d,k(e[1],b)):d,f=c[11],i=f?r(d,k(b,f[1])):d,g=r(h,i);return a(g,g)}function
+ka(e,d,b){var
+f=k(d,b),c=r(k(b,e),f);return a(c,c)}function
+d6(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fd(b){var
+fe(b){var
 a=b[11];return a?o(a[1],d):a}function
-uX(b,a){var
-c=d5(b),e=c?w(a,d):c;if(e)var
+u0(b,a){var
+c=d6(b),e=c?w(a,d):c;if(e)var
 f=e;else{var
-g=fd(b);if(g)return w(d,a);var
+g=fe(b);if(g)return w(d,a);var
 f=g}return f}function
-fe(c,b){return _(m(function(b){return uX(c,b)?d:a(b,b)},b))}function
-gI(b,a){return d5(b)?a:m(s,a)}function
-gJ(a){return aH(r,bu(d,a),a)}function
-j$(a,c){var
-e=d5(a),b=e||fd(a);return b?w(gJ(gI(a,c)),d):b}function
-uY(e,d,c,b){var
-g=a(e,d),i=h(b),j=K(a(h(c),i),g),k=a(e,d),l=f(b);return[0,t(a(f(c),l),k),j]}function
-ka(b,e,d,c){function
-f(a){return bo([0,b,b],uY(b,e,c,ka(b,k(e,j),a,c)))}function
+ff(c,b){return _(l(function(b){return u0(c,b)?d:a(b,b)},b))}function
+gL(b,a){return d6(b)?a:l(s,a)}function
+gM(a){return aI(r,bv(d,a),a)}function
+kb(a,c){var
+e=d6(a),b=e||fe(a);return b?w(gM(gL(a,c)),d):b}function
+u1(e,d,c,b){var
+f=a(e,d),i=h(b),j=K(a(h(c),i),f),k=a(e,d),l=g(b);return[0,t(a(g(c),l),k),j]}function
+kc(b,e,d,c){function
+f(a){return bf([0,b,b],u1(b,e,c,kc(b,m(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-kb(c,b,a){function
-d(b){return kb(c,b,gt(c,a,a))}function
+kd(c,b,a){function
+d(b){return kd(c,b,gw(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-uZ(b,n,e,c,m){var
-p=bf(m,E(e)),f=bn(b,dT(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=ka(b,j,n,f),r=o(d,c)?k:gu(b,k),l=[0,kb(b,e,r)];else
+u2(b,n,e,c,m){var
+p=be(m,E(e)),f=bp(b,dU(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=kc(b,j,n,f),r=o(d,c)?k:gx(b,k),l=[0,kd(b,e,r)];else
 var
 l=g;return l}function
-u0(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,t(a(u(i(2,j)),e),p)),q=bZ(c),f=r(d,k(l(bZ(dT(e)),q),j)),g=k(k(bZ(o),b),f),s=k(bm(g),j),v=bm(b),h=aa(k(E(n),v),s),m=k(k(f,t(g,h)),j),w=i(2,i(2,j)),x=a_(k(k(b,m),w)),y=a_(m);return[0,[0,a_(h),y],x]}function
-kc(a,h,d,c){var
-e=u0(a,h,d,c),f=e[1],g=bf(a,E(e[2])),b=uZ(g,f[1],f[2],d,c),i=b?[0,e3(g,a,b[1])]:b;return i}var
-u1=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kd=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cn(g,f,c,b){if(o(b,d))return 0;if(w(a(u1,b),c))return 0;if(w(c,a(s(kd),b))){var
-e=kc(g,f,s(kd),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kc(g,f,c,b)}function
-gK(g,e,d,c){var
-a=cn(g,e,f(c),d);if(a){var
-b=cn(g,e,h(c),d);if(b)var
-k=h(b[1]),i=[0,[0,f(a[1]),k]];else
+u3(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,t(a(u(i(2,j)),e),p)),q=bZ(c),f=r(d,m(k(bZ(dU(e)),q),j)),g=m(m(bZ(o),b),f),s=m(bo(g),j),v=bo(b),h=aa(m(E(n),v),s),l=m(m(f,t(g,h)),j),w=i(2,i(2,j)),x=a$(m(m(b,l),w)),y=a$(l);return[0,[0,a$(h),y],x]}function
+ke(a,h,d,c){var
+e=u3(a,h,d,c),f=e[1],g=be(a,E(e[2])),b=u2(g,f[1],f[2],d,c),i=b?[0,e4(g,a,b[1])]:b;return i}var
+u4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kf=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cn(g,f,c,b){if(o(b,d))return 0;if(w(a(u4,b),c))return 0;if(w(c,a(s(kf),b))){var
+e=ke(g,f,s(kf),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ke(g,f,c,b)}function
+gN(f,e,d,c){var
+a=cn(f,e,g(c),d);if(a){var
+b=cn(f,e,h(c),d);if(b)var
+k=h(b[1]),i=[0,[0,g(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-gL(a,h,g){var
+gO(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cn(h,g,l(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
-u2(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,gL(c,b,d))),g=[0,K(a(b,b),f)],h=a(e,b),i=k(gL(c,b,d),h);return[0,[0,t(a(b,gL(c,b,d)),i)],g]}function
-ke(d,c){var
-e=U(d);return function(b,f){var
-g=a(b[2],e),h=fe(d,f),i=a(b[1],b[1]);return K(a3(a(a(a(c,c),i),h)),g)}}function
-kf(e,b,h,f,c){if(D(h[1],d)&&j$(e,c)){var
-g=gJ(gI(e,c)),i=a(g,g);return s(bm(t(a(a(b,b),i),f)))}var
-j=fe(e,c);return a3(K(a(a(b,b),j),f))}function
-gM(a){return a?a[1][2]:j}function
-kg(b){var
-c=U(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-kh(b,c){var
-e=gM(c);function
-f(b){return a(e,b)}function
-d(a){return ab(f,a)}var
-h=g(kg(b),c),i=[0,ab(s,g(kg(b),c)),h],j=d(b[11]);return d0([0,d(b[10]),j],i)}function
-ki(c,b){var
-d=U(c);return function(f,e){var
-g=a(a(d,gM(f)),d),h=kh(c,f),i=h[1];if(i){var
+i=a[8],e=cn(h,f,k(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
+u5(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=k(E(c[2]),j),f=m(b,a(e,gO(c,b,d))),g=[0,K(a(b,b),f)],h=a(e,b),i=m(gO(c,b,d),h);return[0,[0,t(a(b,gO(c,b,d)),i)],g]}function
+kg(d,c){var
+e=V(d);return function(b,f){var
+g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return K(a4(a(a(a(c,c),i),h)),g)}}function
+kh(e,b,h,f,c){if(D(h[1],d)&&kb(e,c)){var
+g=gM(gL(e,c)),i=a(g,g);return s(bo(t(a(a(b,b),i),f)))}var
+j=ff(e,c);return a4(K(a(a(b,b),j),f))}function
+gP(a){return a?a[1][2]:j}function
+ki(b){var
+c=V(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
+kj(b,c){var
+e=gP(c);function
+g(b){return a(e,b)}function
+d(a){return ab(g,a)}var
+h=f(ki(b),c),i=[0,ab(s,f(ki(b),c)),h],j=d(b[11]);return d1([0,d(b[10]),j],i)}function
+kk(c,b){var
+d=V(c);return function(f,e){var
+g=a(a(d,gP(f)),d),h=kj(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,K(a(b,_(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,_(m(function(b){var
-c=a(k,b);return aa(a(l,b),c)},e))),g)],n]}return dZ}return dZ}}function
-u3(b,f){var
-c=U(b);return function(g){var
+k=j[1],m=i[1],n=[0,K(a(b,_(l(function(b){var
+c=a(k,b);return r(a(m,b),c)},e))),g)];return[0,[0,t(a(b,_(l(function(b){var
+c=a(k,b);return aa(a(m,b),c)},e))),g)],n]}return d0}return d0}}function
+u6(b,f){var
+c=V(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,K(a(f,_(m(function(a){return j_(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],m=d[1],h=[0,K(a(f,_(l(function(a){return ka(m,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,_(m(function(a){return j9(b,a)},g))),n)],i]}}function
-kj(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,_(l(function(a){return j$(b,a)},g))),n)],i]}}function
+kl(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(u3(b,c),a):u2(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(u6(b,c),a):u5(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(ki(b,c),[0,e],a),o=[0,n(ke(b,c),e,a)],p=m(s,a);return d0([0,[0,s(n(ke(b,c),e,p))],o],l)}return n(ki(b,c),0,a)}var
-f=d[1],h=ag(a,a),k=[0,kf(b,c,f,h,a)];return[0,[0,s(kf(b,c,f,h,m(s,a)))],k]}}function
-u4(a,c,b){var
+e=i[1],m=n(kk(b,c),[0,e],a),o=[0,n(kg(b,c),e,a)],p=l(s,a);return d1([0,[0,s(n(kg(b,c),e,p))],o],m)}return n(kk(b,c),0,a)}var
+g=d[1],h=ah(a,a),k=[0,kh(b,c,g,h,a)];return[0,[0,s(kh(b,c,g,h,l(s,a)))],k]}}function
+u7(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bv(kj(a,c,b,0),i)];else
+i=a[2],f=[0,bw(kl(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=e9(a);if(g)var
-j=a[9],h=[0,m(function(d){return kj(a,c,b,d)},j)];else
+g=e_(a);if(g)var
+j=a[9],h=[0,l(function(d){return kl(a,c,b,d)},j)];else
 var
 h=g;return h}var
-u5=[0,0,j,0,0,0];function
-kk(d,c,b,a){function
+u8=[0,0,j,0,0,0];function
+km(d,c,b,a){function
 e(b){var
-e=kk(d,c+1|0,b,eY(a));return[0,n(d,c,bu(u5,a)),e]}function
+e=km(d,c+1|0,b,eZ(a));return[0,n(d,c,bv(u8,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-u6(e,d,c,a,j,i,h,b,g,f){var
-k=jW(e,c,b,a,g),l=jP(a),m=d[2],n=0;return a2(kk(function(f,g){return uQ(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-d6(a){return w(d,a[1])}function
-u7(a){return w(a[1],a[2])}function
-ff(c,b,d,a){function
+u9(e,d,c,a,j,i,h,b,g,f){var
+k=jY(e,c,b,a,g),l=jR(a),m=d[2],n=0;return a3(km(function(f,g){return uT(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+d7(a){return w(d,a[1])}function
+u_(a){return w(a[1],a[2])}function
+fg(c,b,d,a){function
 e(d){if(a){var
-e=ff(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,ff(c,b,d,0)]}function
+e=fg(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fg(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
 b4(a){var
-b=ff(a[17],[0,d,j],a[2],a[18]);return W(ff(a[15],[0,j,j],a[2],a[16]),b)}function
+b=fg(a[17],[0,d,j],a[2],a[18]);return W(fg(a[15],[0,j,j],a[2],a[16]),b)}function
 dd(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bK(b,c){var
+bL(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return d6(f(c))?0:2;case
-2:return d6(f(c))?dd(b)?0:1:2;case
+1:return d7(g(c))?0:2;case
+2:return d7(g(c))?dd(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dd(b)&&d6(f(c))&&d6(e)&&u7(e))return 0;return 2;case
-1:if(dd(b)&&o(d,a[1][1]))return 0;return 2;default:return d6(a[1])?1:2}}function
-u8(c){var
+e=a[1];if(dd(b)&&d7(g(c))&&d7(e)&&u_(e))return 0;return 2;case
+1:if(dd(b)&&o(d,a[1][1]))return 0;return 2;default:return d7(a[1])?1:2}}function
+u$(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fg(c,i,b,h){var
+fh(c,i,b,h){var
 a=cn(c,i,b,h);if(a)var
 e=a[1],f=e[2],j=o(b,d)?aa(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
 co(u,c,b,j,B,t,e){var
-h=f(t)[1],i=f(t)[2],g=u[5];if(typeof
-g==="number")switch(g){case
-0:return[0,bn(b,e,c)];case
+h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
+f==="number")switch(f){case
+0:return[0,bp(b,e,c)];case
 1:var
-C=a(i,c);return[0,bn(b,s(a(h,e)),C)];case
+C=a(i,c);return[0,bp(b,s(a(h,e)),C)];case
 2:if(dd(u)){var
-D=a(i,c);return fg(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fg(b,j,s(a(h,l(c,e))),E);case
-3:return 0;default:return[0,bn(b,r(d,e),c)]}else
-switch(g[0]){case
+D=a(i,c);return fh(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fh(b,j,s(a(h,k(c,e))),E);case
+3:return 0;default:return[0,bp(b,r(d,e),c)]}else
+switch(f[0]){case
 0:var
-v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return ug(b,B,a(k(a(h,e),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=m(a(a(h,e),w),G),I=a(c,i);return uj(b,B,a(m(a(h,e),I),w),H);case
 1:var
-m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=ul(b,k(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fg(b,j,s(x[2]),b);if(p)var
-q=fg(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+l=f[1],J=a(c,l[2]),K=a(c,l[1]),n=uo(b,m(a(e,l[2]),K),J);if(n){var
+x=n[1],p=fh(b,j,s(x[2]),b);if(p)var
+q=fh(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bn(b,e,c)]:[0,[0,d,d]]}}function
-gN(b,a){var
+A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bp(b,e,c)]:[0,[0,d,d]]}}function
+gQ(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kl(b,j,i,h,g,e,a){if(a)return ab(f,co(b,j,i,h,g,e,a[1]));var
-c=u8(b),k=c?[0,d]:c;return k}function
-km(g,f,e,d,c,b,a){return a?ab(h,co(g,f,e,d,c,b,a[1])):a}function
-u9(f,e,c,b){var
+kn(b,j,i,h,f,e,a){if(a)return ab(g,co(b,j,i,h,f,e,a[1]));var
+c=u$(b),k=c?[0,d]:c;return k}function
+ko(g,f,e,d,c,b,a){return a?ab(h,co(g,f,e,d,c,b,a[1])):a}function
+va(f,e,c,b){var
 g=a(b,b),h=r(a(c,c),g),i=w(d,c)?a(c,c):w(b,d)?a(b,b):d,j=a(e,e),k=K(s(a(f,i)),j),l=a(e,e);return[0,t(s(a(f,h)),l),k]}function
-u_(b,m,g,f){var
+vb(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,u9(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,va(m,a(b,e),q,o)];else
 var
 j=d;var
-k=j}else
+l=j}else
 var
-k=c;return k}function
-u$(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
-va(b,a){return dd(b)?u$(a):a}function
-gO(b,e,d,i,g,a,c){switch(bK(b,a)){case
+l=c;return l}function
+vc(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
+vd(b,a){return dd(b)?vc(a):a}function
+gR(b,e,d,i,f,a,c){switch(bL(b,a)){case
 0:var
-k=km(b,e,d,i,g,a,f(c));return gN(kl(b,e,d,i,g,a,h(c)),k);case
+k=ko(b,e,d,i,f,a,g(c));return gQ(kn(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=km(b,e,d,i,g,a,h(c));return gN(kl(b,e,d,i,g,a,f(c)),l);default:var
+l=ko(b,e,d,i,f,a,h(c));return gQ(kn(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return u_(e,d,a,c);return 0}}function
-fh(a,f,e,d,c,b,p){var
-i=va(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return vb(e,d,a,c);return 0}}function
+fi(a,f,e,d,c,b,p){var
+i=vd(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return co(a,f,e,d,c,b,g)}return gO(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gO(a,f,e,d,c,b,[0,[0,g],0])}return gO(a,f,e,d,c,b,[0,0,h])}function
-kn(d,c){var
+n=1;if(n)return co(a,f,e,d,c,b,g)}return gR(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gR(a,f,e,d,c,b,[0,[0,g],0])}return gR(a,f,e,d,c,b,[0,0,h])}function
+kp(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bQ(d,f(b)))return h(b);var
-a=a[2];continue}return fb}}function
-ko(c,a,b){if(b){var
-e=b[2],d=b[1];return bQ(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,ko(c,a,e)]}return[0,[0,a,g(c,fb)],0]}function
-vb(c,g,f,e,b,a){if(0===a[0]){var
+b=a[1];if(bR(d,g(b)))return h(b);var
+a=a[2];continue}return fc}}function
+kq(c,a,b){if(b){var
+e=b[2],d=b[1];return bR(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,kq(c,a,e)]}return[0,[0,a,f(c,fc)],0]}function
+ve(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&Z(d,f)){var
-h=d1(g,c,a[3],a[4]);return ko(function(a){return j7(c,h,a)},d,b)}return b}return b}function
-vc(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b1(function(a,e){return vb(d,g,c,b,a,e)},f,e)}function
-vd(a){return f(h(a))}function
-ve(b,a){return r(d,l(b,_(m(vd,a))))}function
-fi(a,b){var
+h=d2(g,c,a[3],a[4]);return kq(function(a){return j9(c,h,a)},d,b)}return b}return b}function
+vf(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b1(function(a,e){return ve(d,g,c,b,a,e)},f,e)}function
+vg(a){return g(h(a))}function
+vh(b,a){return r(d,k(b,_(l(vg,a))))}function
+fj(a,b){var
 c=a[4];return b2(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vf(a,e,d,c){var
-b=vc(a,e,d,c);return[0,ve(a,b),b]}function
-vg(c,b,a){return fc(b)?a:r(a,gH(c,b))}function
-vh(b,a){var
+vi(a,e,d,c){var
+b=vf(a,e,d,c);return[0,vh(a,b),b]}function
+vj(c,b,a){return fd(b)?a:r(a,gK(c,b))}function
+vk(b,a){var
 c=h(a);return b1(function(c,b){var
-d=f(b),e=h(b),g=f(a);return d4(function(a){return vg(g,e,a)},d,c)},c,b)}function
-vi(f,a,b){var
-c=ac(0,a[2]),g=c9(function(b){return fi(a,b)},c),e=m(function(c){return vf(f,a,b,c)},g),h=b1(vh,e,bv(d,b));return[0,e,E(A(c9(function(b){return bY(fi(a,b))},c))),h]}function
-gP(b,a){if(b)if(a)var
-d=gP(b[2],a[2]),c=[0,d0(b[1],a[1]),d];else
+d=g(b),e=h(b),f=g(a);return d5(function(a){return vj(f,e,a)},d,c)},c,b)}function
+vl(f,a,b){var
+c=ac(0,a[2]),g=cF(function(b){return fj(a,b)},c),e=l(function(c){return vi(f,a,b,c)},g),h=b1(vk,e,bw(d,b));return[0,e,E(B(cF(function(b){return bI(fj(a,b))},c))),h]}function
+gS(b,a){if(b)if(a)var
+d=gS(b[2],a[2]),c=[0,d1(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vj(c,b,a,g){var
+vm(c,b,a,g){var
 d=dc(b);if(d)var
-e=function(a){return gP(g,uW(c,a))},h=e(bv(fb,b[2])),i=function(d){return fi(a,d)?e(uS(c,a,b[2],d)):h},f=[0,m(i,ac(0,a[2]))];else
+e=function(a){return gS(g,uZ(c,a))},h=e(bw(fc,b[2])),i=function(d){return fj(a,d)?e(uV(c,a,b[2],d)):h},f=[0,l(i,ac(0,a[2]))];else
 var
 f=d;return f}function
-d7(b,a){return b1(r,a,b)}function
-vk(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),g=d7(h(c),e),i=m(f,b),d=[0,[0,d7(f(c),i),g]];else
+d8(b,a){return b1(r,a,b)}function
+vn(a){if(a)var
+b=a[2],c=a[1],e=l(h,b),f=d8(h(c),e),i=l(g,b),d=[0,[0,d8(g(c),i),f]];else
 var
 d=a;return d}function
-kp(c,b,a){var
+kr(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-gQ(d,b,a){if(b){var
+gT(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-vl(b,a){var
-c=h(a),d=gQ(aa,h(b),c),e=f(a);return[0,kp(aa,f(b),e),d]}function
-vm(b,a){var
-c=h(a),d=kp(r,h(b),c),e=f(a);return[0,gQ(r,f(b),e),d]}function
-gR(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,gR(b,c)):d}return dZ}function
-vn(e,a,c){var
-b=kn(e,h(c)),d=gH(f(c),b);if(!w(h(a),d)){var
-j=f(b);if(!w(f(a),j))return a}var
-g=r(h(a),d),i=f(b);return[0,r(f(a),i),g]}function
-vo(e,a,c){var
-g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b1(function(a,b){return vn(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
+vo(b,a){var
+c=h(a),d=gT(aa,h(b),c),e=g(a);return[0,kr(aa,g(b),e),d]}function
 vp(b,a){var
-c=b[2];return Z(aS(A(h(a)),1),c)}function
-vq(a){var
+c=h(a),d=kr(r,h(b),c),e=g(a);return[0,gT(r,g(b),e),d]}function
+gU(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,gU(b,c)):d}return d0}function
+vq(e,a,c){var
+b=kp(e,h(c)),d=gK(g(c),b);if(!w(h(a),d)){var
+j=g(b);if(!w(g(a),j))return a}var
+f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
+vr(e,a,c){var
+f=D(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b1(function(a,b){return vq(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+vs(b,a){var
+c=b[2];return Z(aS(B(h(a)),1),c)}function
+vt(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b4(a);return G(function(b){return 1===bK(a,b)?1:0},c)}return 0}function
-vr(a,j,i,c,g){var
-d=vq(a),e=d?Z(1,a[2]):d;if(e)var
-k=c[1],b=G(function(b){return vp(a,b)},k);else
+c=b4(a);return H(function(b){return 1===bL(a,b)?1:0},c)}return 0}function
+vu(a,j,i,c,f){var
+d=vt(a),e=d?Z(1,a[2]):d;if(e)var
+k=c[1],b=H(function(b){return vs(a,b)},k);else
 var
 b=e;if(b){var
-l=ac(0,a[2]),o=gP(g,m(function(a){return vo(j,c,a)},l)),p=W(b4(a),o);return a2(m(function(a){var
-b=h(a);return n(i,f(a),b)},p))}return b}function
-fj(a){return a[12]}function
-ay(b,a){return H(a,b[13],0)}function
-de(b,a){return H(a,b[14],d)}function
-vs(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
-gS(c,b,a){if(c){if(b){if(a){var
-e=gS(c[2],b[2],a[2]),f=a[1];return k(vs(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cG(b,a){var
-c=b[2];return A(a)===c?1:0}function
-fk(b,i,h,d,c){var
-e=cG(b,ay(b,d)),f=e?cG(b,ay(b,c)):e;if(f)var
-j=de(b,c),m=a(i,l(de(b,d),j)),n=ay(b,c),g=[0,k(gS(ay(b,d),n,h),m)];else
+m=ac(0,a[2]),o=gS(f,l(function(a){return vr(j,c,a)},m)),p=W(b4(a),o);return a3(l(function(a){var
+b=h(a);return n(i,g(a),b)},p))}return b}function
+fk(a){return a[12]}function
+az(b,a){return G(a,b[13],0)}function
+de(b,a){return G(a,b[14],d)}function
+vv(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
+gV(c,b,a){if(c){if(b){if(a){var
+e=gV(c[2],b[2],a[2]),f=a[1];return m(vv(k(c[1],b[1]),f),e)}return d}return d}return d}function
+cH(b,a){var
+c=b[2];return B(a)===c?1:0}function
+fl(b,i,h,d,c){var
+e=cH(b,az(b,d)),f=e?cH(b,az(b,c)):e;if(f)var
+j=de(b,c),l=a(i,k(de(b,d),j)),n=az(b,c),g=[0,m(gV(az(b,d),n,h),l)];else
 var
 g=f;return g}function
-kq(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,fj(f))),g)}return b}function
-kr(g,f){var
+ks(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,fk(f))),g)}return b}function
+kt(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kr(b+1|0,c)];var
+c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kt(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-vt(d,g,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fc(kn(f(b),g)))return e;return c}function
-vu(c,b,a){return b1(function(a,d){return vt(c,b,a,d)},a,d)}function
-vv(a){var
-b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-vw(d,c,b,a){var
-e=W(d[3],c);return m(vv,W(W(b,a),e))}function
-vx(a){return w(d,a[1])?a[3]:d}function
-ks(b,a){var
-c=h(a);return vu(f(a),c,b)}function
-vy(e,b,d){var
-c=kr(0,d),f=ks(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(_(m(function(a){return ks(c,a)},h)),g)}function
-vz(b,a){var
-c=b[3];return W(m(f,a),c)}function
-vA(f,b,e,i,h,d,c){var
-j=ay(b,c),g=vw(e,h,ay(b,d),j),n=vy(f,e,g),o=_(m(vx,g)),p=de(b,c),q=a(f,l(de(b,d),p)),r=vz(e,i),s=ay(b,c);return l(l(k(gS(ay(b,d),s,r),q),o),n)}function
-vB(a){var
+vw(d,f,c,b){var
+i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fd(kp(g(b),f)))return e;return c}function
+vx(c,b,a){return b1(function(a,d){return vw(c,b,a,d)},a,d)}function
+vy(a){var
+b=a[2],c=a[1],d=b[2],e=b[1];return[0,k(c[2],c[1]),e,d]}function
+vz(d,c,b,a){var
+e=W(d[3],c);return l(vy,W(W(b,a),e))}function
+vA(a){return w(d,a[1])?a[3]:d}function
+ku(b,a){var
+c=h(a);return vx(g(a),c,b)}function
+vB(e,b,d){var
+c=kt(0,d),f=ku(c,[0,e,0]),g=a(b[2],f),h=b[1];return m(_(l(function(a){return ku(c,a)},h)),g)}function
+vC(b,a){var
+c=b[3];return W(l(g,a),c)}function
+vD(f,b,e,i,h,d,c){var
+j=az(b,c),g=vz(e,h,az(b,d),j),n=vB(f,e,g),o=_(l(vA,g)),p=de(b,c),q=a(f,k(de(b,d),p)),r=vC(e,i),s=az(b,c);return k(k(m(gV(az(b,d),s,r),q),o),n)}function
+vE(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return dc(a);return 0}return 0}return 0}function
-vC(m,a,l,k,b,e,c){var
-f=vB(a),g=f?cG(a,ay(a,e)):f,h=g?cG(a,ay(a,c)):g,i=h?cG(a,b):h,j=i?G(function(a){return o(d,a)},b):i,n=j?[0,vA(m,a,l,k,b,e,c)]:j;return n}function
-vD(c,b,a,j,i,h,g,f,e){var
-d=Z(0,b[2]);return d?kq(c,a,vC(a,c,j,i,h,b[1],g),f,e):d}function
-kt(b,a){var
+vF(m,a,l,k,b,e,c){var
+f=vE(a),g=f?cH(a,az(a,e)):f,h=g?cH(a,az(a,c)):g,i=h?cH(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,vD(m,a,l,k,b,e,c)]:j;return n}function
+vG(c,b,a,j,i,h,g,f,e){var
+d=Z(0,b[2]);return d?ks(c,a,vF(a,c,j,i,h,b[1],g),f,e):d}function
+kv(b,a){var
 c=h(b);if(c)var
 i=c[1],d=aa(h(a),i);else
 var
 d=h(a);var
-e=f(b);if(e)var
-j=e[1],g=r(f(a),j);else
+e=g(b);if(e)var
+j=e[1],f=r(g(a),j);else
 var
-g=f(a);return[0,g,d]}function
-vE(c,b,a){switch(a[0]){case
+f=g(a);return[0,f,d]}function
+vH(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return d4(function(a){return kt(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return j6(function(a){return kt(h,a)},g,f,b)}}function
-gT(c,b,a){return b1(function(a,b){return vE(c,a,b)},a,b)}function
-vF(g){function
+d=a[1],e=n(c,a[2],a[3]);return d5(function(a){return kv(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return j8(function(a){return kv(h,a)},g,f,b)}}function
+gW(c,b,a){return b1(function(a,b){return vH(c,a,b)},a,b)}function
+vI(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3551,153 +3580,153 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bk(c[1],f)}var
+f=e(b);return bm(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-vG(b,a){return aH(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
-d8(a,b,f){if(f){var
+vJ(b,a){return aI(function(c,a){return m(r(d,k(c,b)),a)},d,a)}function
+d9(a,b,f){if(f){var
 c=f[2],e=f[1];if(w(a,e)){var
-g=d8(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+g=d9(a,b,c),h=g[2]+1|0;return[0,m(e,g[1]),h]}var
 i=function(f){if(D(e,a)){var
-d=d8(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return d8(a,b,c)},j=function(b){return d8(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-vH=vF([0,function(b,a){return o(a,b)}]);function
-ku(b,a){var
-c=g(vH[5],a);return H(t1(b),c,d)}function
-vI(b,a){return A(c9(function(a){return w(b,a)},a))}function
-vJ(p,c){var
-b=gr(p,A(c)),d=m(f,c),e=m(h,c),g=ku(b,d),i=ku(b,e),j=d8(g,c8(b,vI(g,d)),d),l=Z(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=E(b),r=vG(i,e),s=K(k(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
+d=d9(a,f,c),g=d[2]+1|0;return[0,m(e,d[1]),g]}return d9(a,b,c)},j=function(b){return d9(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+vK=vI([0,function(b,a){return o(a,b)}]);function
+kw(b,a){var
+c=f(vK[5],a);return G(t4(b),c,d)}function
+vL(b,a){return B(cF(function(a){return w(b,a)},a))}function
+vM(p,c){var
+b=gu(p,B(c)),d=l(g,c),e=l(h,c),f=kw(b,d),i=kw(b,e),j=d9(f,c9(b,vL(f,d)),d),k=Z(0,b),n=k?j[2]===b?1:0:k;if(n)var
+q=E(b),r=vJ(i,e),s=K(m(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
 var
 o=n;return o}function
-kv(a){return aH(k,d,a)}function
-vK(b,a){return kv(m(function(a){return r(d,l(b,h(a)))},a))}function
-kw(c,b){var
-d=f(b),e=h(b);return k(a(l(c,j),e),d)}function
-vL(b,a){var
-c=E(A([0,b,a])),d=m(f,a),e=d7(f(b),d),g=m(function(a){return kw(c,a)},a),h=d7(kw(c,b),g),i=K(l(h,kv(m(f,[0,b,a]))),c);return[0,t(vK(e,[0,b,a]),c),i]}function
-vM(a){var
-b=a?[0,vL(a[1],a[2])]:a;return b}function
-vN(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
-vO(a){return aH(function(c,a){var
-b=h(c);return b?k(b[1],a):a},d,a)}function
+kx(a){return aI(m,d,a)}function
+vN(b,a){return kx(l(function(a){return r(d,k(b,h(a)))},a))}function
+ky(c,b){var
+d=g(b),e=h(b);return m(a(k(c,j),e),d)}function
+vO(b,a){var
+c=E(B([0,b,a])),d=l(g,a),e=d8(g(b),d),f=l(function(a){return ky(c,a)},a),h=d8(ky(c,b),f),i=K(k(h,kx(l(g,[0,b,a]))),c);return[0,t(vN(e,[0,b,a]),c),i]}function
 vP(a){var
-b=0;return aH(function(b,a){return h(b)?a:a+1|0},b,a)}function
-vQ(b,a,d){var
+b=a?[0,vO(a[1],a[2])]:a;return b}function
+vQ(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
+vR(a){return aI(function(c,a){var
+b=h(c);return b?m(b[1],a):a},d,a)}function
+vS(a){var
+b=0;return aI(function(b,a){return h(b)?a:a+1|0},b,a)}function
+vT(b,a,d){var
 c=h(d);if(c){var
-e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
+e=c[1],f=function(a){return 0},g=function(a){return[0,k(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-vR(c,b,a){var
-d=vQ(c,b,a),e=f(a),g=ab(function(a){return k(e,a)},d);return[0,f(a),g]}function
-vS(a){var
-b=vP(a),c=vO(a);return m(function(a){return vR(c,b,a)},a)}function
-kx(c,b){var
-i=f(b),d=o(f(c),i);if(d){var
+vU(c,b,a){var
+d=vT(c,b,a),e=g(a),f=ab(function(a){return m(e,a)},d);return[0,g(a),f]}function
+vV(a){var
+b=vS(a),c=vR(a);return l(function(a){return vU(c,b,a)},a)}function
+kz(c,b){var
+i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
-g=1}else
+f=1}else
 var
-g=d;return g}function
-vT(e,d){var
+f=d;return f}function
+vW(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b2(function(b){return function(a){return kx(a,b)}}(c),a)?a:[0,c,c9(function(b){return function(a){return bY(kx(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-ky(i,h,g,f,e,d,c,b){return co(i,a(h,E(c)),g,f,e,d,b)}function
-vU(j,i,g,e,d,c,o,b){var
-a=co(j,i,g,e,d,c,f(b));if(a){var
-k=a[1][2],m=h(b);if(m){var
-p=ky(j,i,g,e,d,c,o,m[1]);return ab(function(a){return l(k,f(a))},p)}var
-n=[0,k]}else
+c=b[1],f=b[2],g=b2(function(b){return function(a){return kz(a,b)}}(c),a)?a:[0,c,cF(function(b){return function(a){return bI(kz(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+kA(i,h,g,f,e,d,c,b){return co(i,a(h,E(c)),g,f,e,d,b)}function
+vX(j,i,f,e,d,c,o,b){var
+a=co(j,i,f,e,d,c,g(b));if(a){var
+l=a[1][2],m=h(b);if(m){var
+p=kA(j,i,f,e,d,c,o,m[1]);return ab(function(a){return k(l,g(a))},p)}var
+n=[0,l]}else
 var
 n=a;return n}function
-vV(j,i,h,g,f,e,c){var
-k=vT(0,vS(c)),l=A(c),b=a2(m(function(a){return vU(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,d7(a[1],a[2])]:a,d=n;else
+vY(j,i,h,g,f,e,c){var
+k=vW(0,vV(c)),m=B(c),b=a3(l(function(a){return vX(j,i,h,g,f,e,m,a)},k));if(b)var
+a=b[1],n=a?[0,d8(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-vW(a){var
-b=0;return aH(function(b,a){return gQ(aa,h(b),a)},b,a)}function
-vX(b,a){return aH(function(c,a){return k(r(f(c),b),a)},d,a)}function
-vY(j,i,h,g,f,e,a){var
-k=vW(a);if(k){var
-m=k[1],b=co(j,i,h,g,f,e,m);if(b)var
-o=vX(m,a),c=ky(j,i,h,g,f,e,A(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+vZ(a){var
+b=0;return aI(function(b,a){return gT(aa,h(b),a)},b,a)}function
+v0(b,a){return aI(function(c,a){return m(r(g(c),b),a)},d,a)}function
+v1(j,i,h,g,f,e,a){var
+l=vZ(a);if(l){var
+m=l[1],b=co(j,i,h,g,f,e,m);if(b)var
+o=v0(m,a),c=kA(j,i,h,g,f,e,B(a),o),p=c?[0,r(d,k(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-vZ(a,f,e,d,c,b,i){var
+v2(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bK(a,b))return 0;var
-h=m(vN,i),j=vV(a,f,e,d,c,b,h);return gN(vY(a,f,e,d,c,b,h),j)}return 0}function
-gU(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gU(e,eY(d),g,f),i=a[1],j=b[1],c=[0,bb(e,bu(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bL(a,b))return 0;var
+h=l(vQ,i),j=vY(a,f,e,d,c,b,h);return gQ(v1(a,f,e,d,c,b,h),j)}return 0}function
+gX(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=gX(e,eZ(d),g,f),i=a[1],j=b[1],c=[0,a8(e,bv(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-gV(e,d,c,b,a){function
-f(f,g){return fh(e,d,c,b,a,f,g)}return function(b,a){return a2(ui(uj,function(a){return f(b,a)},a))}}function
-kz(c,h,g,f,e){function
-i(a,b){return fh(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bK(c,b)){case
-0:return i(b,gR(vl,a));case
-1:return i(b,gR(vm,a));default:var
-d=n(gV(c,h,g,f,e),b,a);return d?vk(d[1]):d}return a}}function
-kA(b,g,f,e,d,k,c,a){var
+gY(e,d,c,b,a){function
+f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return a3(ul(um,function(a){return f(b,a)},a))}}function
+kB(c,h,g,f,e){function
+i(a,b){return fi(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bL(c,b)){case
+0:return i(b,gU(vo,a));case
+1:return i(b,gU(vp,a));default:var
+d=n(gY(c,h,g,f,e),b,a);return d?vn(d[1]):d}return a}}function
+kC(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(kz(b,g,f,e,d),c,a);case
+0:return n(kB(b,g,f,e,d),c,a);case
 1:var
-i=n(gV(b,g,f,e,d),c,a);return i?vM(i[1]):i;default:return vZ(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gv(k,A(a),a);return n(kz(b,g,f,e,d),c,l)}var
-j=n(gV(b,g,f,e,d),c,a);return j?vJ(h[1],j[1]):j}}function
-kB(a){if(typeof
+i=n(gY(b,g,f,e,d),c,a);return i?vP(i[1]):i;default:return v2(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gy(k,B(a),a);return n(kB(b,g,f,e,d),c,l)}var
+j=n(gY(b,g,f,e,d),c,a);return j?vM(h[1],j[1]):j}}function
+kD(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-gW(a,f,e,d,c,b){var
-g=jJ(a[2],b),h=b4(a),i=kB(a[6]);return a2(gU(function(b,g,h){return kA(a,f,e,d,c,b,g,h)},i,h,g))}function
-kC(b,a){return r(d,aa(b,a))}function
-v0(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kC(b,i),j=a(g,c);return t(k(a(l(b,g),d),j),b)}function
-gX(n,m,k,i,h,b,a){if(w(a,d))return[0,g(h,a_(l(s(j),a)))];function
+gZ(a,f,e,d,c,b){var
+g=jL(a[2],b),h=b4(a),i=kD(a[6]);return a3(gX(function(b,g,h){return kC(a,f,e,d,c,b,g,h)},i,h,g))}function
+kE(b,a){return r(d,aa(b,a))}function
+v3(b,e,d,c){var
+i=w(c,d)?h(e):g(e),f=kE(b,i),j=a(f,c);return t(m(a(k(b,f),d),j),b)}function
+g0(m,l,i,h,g,b,a){if(w(a,d))return[0,f(g,a$(k(s(j),a)))];function
 c(o){var
-b=a_(a);function
-g(a){return gX(n,m,k,i,h,o,a)}var
-c=bJ(n,b);if(c){var
-e=g(H(b,k,d));if(e)var
-f=g(H(b,i,d)),p=f?[0,bb(m,c[1],e[1],f[1])]:f,j=p;else
+b=a$(a);function
+j(a){return g0(m,l,i,h,g,o,a)}var
+c=bK(m,b);if(c){var
+e=j(G(b,i,d));if(e)var
+f=j(G(b,h,d)),p=f?[0,a8(l,c[1],e[1],f[1])]:f,k=p;else
 var
-j=e;var
-l=j}else
+k=e;var
+n=k}else
 var
-l=c;return l}function
+n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-kD(c,g,f,e,b){var
-h=H(b,ay(c,e),d);return a(g,l(H(b,ay(c,f),d),h))}function
-v1(a,b,i,h,g,f,e){var
-c=jB(a);if(c){var
-j=a[2],k=function(c){return kD(a,b,f,e,c)};return gX(i,function(a,c,d){return v0(b,a,c,d)},h,g,k,j,d)}return c}function
-kE(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=eY(h),l=kE(e,j,i,c[2],n,m),o=fj(e);if(D(c[1],o)){var
-p=a(j,bu(d,h)),q=fj(e);return[0,k(a(g(i,b[1]),q),p),l]}var
-f=l}else
+kF(c,g,f,e,b){var
+h=G(b,az(c,e),d);return a(g,k(G(b,az(c,f),d),h))}function
+v4(a,b,i,h,g,f,e){var
+c=jD(a);if(c){var
+j=a[2],k=function(c){return kF(a,b,f,e,c)};return g0(i,function(a,c,d){return v3(b,a,c,d)},h,g,k,j,d)}return c}function
+kG(e,j,i,c,h,b){if(c)if(b){var
+l=b[2],n=eZ(h),k=kG(e,j,i,c[2],n,l),o=fk(e);if(D(c[1],o)){var
+p=a(j,bv(d,h)),q=fk(e);return[0,m(a(f(i,b[1]),q),p),k]}var
+g=k}else
 var
-f=b;else
+g=b;else
 var
-f=c;return f}function
-v2(a){var
-b=a?[0,aH(r,a[1],a[2])]:a;return b}function
-kF(a,k,j,i,g){function
+g=c;return g}function
+v5(a){var
+b=a?[0,aI(r,a[1],a[2])]:a;return b}function
+kH(a,l,j,i,f){function
 d(c,b){var
-d=a[14];return v2(kE(a,k,c,ay(a,b),d,j))}var
-b=d(f,i);if(b)var
-c=d(h,g),m=c?[0,l(b[1],c[1])]:c,e=m;else
+d=a[14];return v5(kG(a,l,c,az(a,b),d,j))}var
+b=d(g,i);if(b)var
+c=d(h,f),m=c?[0,k(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-v3(a,f,e,d,c){var
+v6(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?kF(a,f,e,d,c):fk(a,f,e,d,c):v1(a,f,e,b[1],b[2],d,c)}function
-kG(b,a,g,f,e,d,c){return kq(b,a,v3(b,a,g,f,e),d,c)}function
-df(d,c,b){return a(b,l(a(d,b),c))}function
-v4(c,f,e,b){if(w(d,c)){if(f)var
+b==="number"?b?kH(a,f,e,d,c):fl(a,f,e,d,c):v4(a,f,e,b[1],b[2],d,c)}function
+kI(b,a,g,f,e,d,c){return ks(b,a,v6(b,a,g,f,e),d,c)}function
+df(d,c,b){return a(b,k(a(d,b),c))}function
+v7(c,f,e,b){if(w(d,c)){if(f)var
 u=f[1],g=o(b,a(a(i(2,j),c),u));else
 var
 g=f;if(e)var
@@ -3710,17 +3739,17 @@ y=df(c,b,e[1]);return[0,aa(df(c,b,k),y)]}var
 l=D(c,d),m=l?o(b,d):l,z=m?[0,df(c,b,k)]:m;return z}if(e){var
 n=D(c,d),p=n?o(d,b):n,A=p?[0,df(c,b,e[1])]:p;return A}var
 q=D(c,d),r=q?D(b,d):q,B=r?[0,d]:r;return B}function
-kH(g,f,e,a){if(a){var
-b=v4(g,f,e,a[1]);if(b)var
-c=kH(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+kJ(g,f,e,a){if(a){var
+b=v7(g,f,e,a[1]);if(b)var
+c=kJ(g,f,e,a[2]),i=c?[0,m(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-v5(a,d){var
+v8(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bJ(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-v6(a,n){var
-g=n[2]===1?1:0,h=g?jO(a):g;if(h){var
+c=bK(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+v9(a,n){var
+g=n[2]===1?1:0,h=g?jQ(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3744,102 +3773,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-v7(d,b){var
-c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-v8(a,d,c,b){var
-e=ac(0,a[2]),f=m(function(b){return v5(a,b)},e),g=ay(a,b),h=W(W(ay(a,c),g),f);return m(function(a){return v7(d,a)},h)}function
-kI(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=kI(f[2],e[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(D(b,d))return[0,[0,o,n]];var
+v_(d,b){var
+c=b[1],e=b[2];return a(d,a(k(c[1],c[2]),e))}function
+v$(a,d,c,b){var
+e=ac(0,a[2]),f=l(function(b){return v8(a,b)},e),g=az(a,b),h=W(W(az(a,c),g),f);return l(function(a){return v_(d,a)},h)}function
+kK(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=kK(f[2],e[2],c);if(g){var
+l=g[1],n=l[2],o=l[1];if(D(b,d))return[0,[0,o,n]];var
 h=w(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,d4(function(a){return l(a,b)},s,o),r]];else
+r=m(n,a(b,h[1])),s=i[1],p=[0,[0,d5(function(a){return k(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-v9(b,c,e){var
+wa(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aL(b)),k=c[3],g=t(a(f,aL(b)),k),m=l(gD(b,c,g),f);return[0,g,r(l(f,da(b,c,g)),m)];case
+f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gG(b,c,g),f);return[0,g,r(k(f,da(b,c,g)),m)];case
 1:var
-h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=l(gD(b,c,i),h);return[0,i,r(l(h,da(b,c,i)),o)]}return[0,e,d]}function
-kJ(a){var
+h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gG(b,c,i),h);return[0,i,r(k(h,da(b,c,i)),o)]}return[0,e,d]}function
+kL(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fd(a),f=c?[0,d]:c,e=d5(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-v_(b,d,c){var
-e=_(d),f=gx(b);return k(a(a(db(b),f),e),c)}function
-v$(b,c){var
-e=bv(d,b[1]),f=eZ(c,b[9],e),g=db(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-wa(b,d,c){var
-e=ag(c,m(function(a){return gy(b,j,a[1])},d));return a(db(b),e)}function
-wb(c){var
-a=gz(c);if(a){var
+c=fe(a),f=c?[0,d]:c,e=d6(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+wb(b,d,c){var
+e=_(d),f=gA(b);return m(a(a(db(b),f),e),c)}function
+wc(b,c){var
+e=bw(d,b[1]),f=e0(c,b[9],e),g=db(b),h=a(i(2,j),g);return l(function(b){return a(h,b)},f)}function
+wd(b,d,c){var
+e=ah(c,l(function(a){return gB(b,j,a[1])},d));return a(db(b),e)}function
+we(c){var
+a=gC(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-kK(b,n,u,j,i,g,L,K){var
-e=n[3],p=g[1],v=b3(0,n[4]),w=gz(b)?r(d,g[3]):d,x=v6(b,n),y=x?cG(b,ay(b,j)):x,z=y?cG(b,ay(b,i)):y,A=z?G(function(a){var
-c=b[2];return Z(f(a),c)},v):z;if(A){var
-M=v8(b,p,j,i),q=kI(v,g[2],M);if(q){var
-B=q[1],N=W(u,B[1]),C=m(function(a){return v9(b,a[1],a[2])},N),s=m(f,C),O=v$(b,s),P=h(kJ(b)),Q=f(kJ(b)),t=kH(v_(b,s,w),Q,P,O);if(t){var
-D=wb(b),c=D[2],E=D[1],F=U(b),R=d3(b),H=a(db(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),V=a(c,c),X=wa(b,u,s),Y=l(a(k(t[1],X),V),T),$=a(_(m(h,C)),e),aa=de(b,i),ab=l(de(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=k(B[2],ac),ae=l(a(aL(b),ad),$),af=a(ae,a(H,a(c,c))),ag=a(k(a(Y,e),af),K),ah=fj(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(H,a(c,c)),e),aj),p),ai),ah)),ag)}var
+kM(b,n,u,j,i,f,L,K){var
+e=n[3],p=f[1],v=b3(0,n[4]),w=gC(b)?r(d,f[3]):d,x=v9(b,n),y=x?cH(b,az(b,j)):x,z=y?cH(b,az(b,i)):y,A=z?H(function(a){var
+c=b[2];return Z(g(a),c)},v):z;if(A){var
+M=v$(b,p,j,i),q=kK(v,f[2],M);if(q){var
+B=q[1],N=W(u,B[1]),C=l(function(a){return wa(b,a[1],a[2])},N),s=l(g,C),O=wc(b,s),P=h(kL(b)),Q=g(kL(b)),t=kJ(wb(b,s,w),Q,P,O);if(t){var
+D=we(b),c=D[2],E=D[1],F=V(b),R=d4(b),G=a(db(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),U=a(c,c),X=wd(b,u,s),Y=k(a(m(t[1],X),U),T),$=a(_(l(h,C)),e),aa=de(b,i),ab=k(de(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=m(B[2],ac),ae=k(a(aL(b),ad),$),af=a(ae,a(G,a(c,c))),ag=a(m(a(Y,e),af),K),ah=fk(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
 I=t}else
 var
 I=q;var
 J=I}else
 var
 J=A;return J}function
-kL(a){var
-f=a[9],b=G(function(b){var
-c=a[1];return eW(A(b),c)},f),c=b?dd(a):b;if(c){var
+kN(a){var
+f=a[9],b=H(function(b){var
+c=a[1];return eX(B(b),c)},f),c=b?dd(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-d9(c,i,h,g,f,b,a){if(bK(c,b))return 0;var
+d_(c,i,h,g,f,b,a){if(bL(c,b))return 0;var
 e=o(d,a);return e?co(c,i,h,g,f,b,a):e}function
-wc(o,n,m,l,k,c){var
+wf(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=d9(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=d_(o,n,m,l,k,e[1],d);if(b)var
+p=g(b[1]),f=w(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wd(o,n,m,l,k,c){var
+wg(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=d9(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=d_(o,n,m,l,k,e[1],d);if(b)var
+p=g(e[2]),f=w(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-gY(c,b){var
-d=ag(b,b),e=ag(c,b),f=a(i(2,j),e);return k(l(ag(c,c),f),d)}function
-kM(c,b,d){var
-e=o(k(c,b),d);if(e){var
-f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
+g1(c,b){var
+d=ah(b,b),e=ah(c,b),f=a(i(2,j),e);return m(k(ah(c,c),f),d)}function
+kO(c,b,d){var
+e=o(m(c,b),d);if(e){var
+f=k(k(d,c),b),g=a(k(k(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
 dg(b,c){var
-d=U(b);return a(c,a(U(b),d))}function
-we(c,e,r,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=H(j,o,0);if(k){var
-s=dg(c,k[1]),t=a(e,gY(n,d2(c,j)));if(kM(dg(c,i),t,s)){var
-l=d9(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=aa(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
-wf(c,e,s,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=H(j,o,0);if(k){var
-t=dg(c,i),u=a(e,gY(n,d2(c,j)));if(kM(dg(c,k[1]),u,t)){var
-l=d9(c,e,s,q,p,m,i);if(l){var
-v=h(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
-d_(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=d_(e,d[2],c[2],b[2],a[2]);return[0,cO(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-wg(a,f,e,d,c,i,h,b){if(kL(a)){var
-g=b4(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return wc(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return wd(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=d_(function(b,g,h,i){return we(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return d_(function(b,g,h,i){return wf(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-kN(b){var
+d=V(b);return a(c,a(V(b),d))}function
+wh(c,e,r,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=G(j,o,0);if(k){var
+s=dg(c,k[1]),t=a(e,g1(n,d3(c,j)));if(kO(dg(c,i),t,s)){var
+l=d_(c,e,r,q,p,m,i);if(l){var
+u=h(l[1]),v=aa(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
+wi(c,e,s,q,p,o,n,m,d,b){if(d){var
+f=d[1],i=f[2],j=f[1],k=G(j,o,0);if(k){var
+t=dg(c,i),u=a(e,g1(n,d3(c,j)));if(kO(dg(c,k[1]),u,t)){var
+l=d_(c,e,s,q,p,m,i);if(l){var
+v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
+d$(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=d$(e,d[2],c[2],b[2],a[2]);return[0,cP(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+wj(a,f,e,d,c,i,h,b){if(kN(a)){var
+g=b4(a),j=i[1],k=W(W(g,b),j),m=l(function(b){return wf(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=l(function(b){return wg(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=d$(function(b,g,h,i){return wh(a,f,e,d,c,m,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return d$(function(b,g,h,i){return wi(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+kP(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3849,126 +3878,128 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-d$(b,g,f,e,d,a,c){return 1===bK(b,a)?co(b,g,f,e,d,a,c):0}function
-wh(o,n,m,l,k,c){var
+ea(b,g,f,e,d,a,c){return 1===bL(b,a)?co(b,g,f,e,d,a,c):0}function
+wk(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=d$(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=ea(o,n,m,l,k,e[1],d);if(b)var
+p=g(b[1]),f=w(h(e[2]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wi(o,n,m,l,k,c){var
+wl(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=d$(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=ea(o,n,m,l,k,e[1],d);if(b)var
+p=g(e[2]),f=w(h(b[1]),p),i=f?[0,d]:f;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-gZ(g,f,e,c,b){var
+g2(g,f,e,c,b){var
 i=aL(g),h=a(aL(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return t(a(a(f,b),h),k)}function
-kO(c,e,b,h){var
+kQ(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
-m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-kP(b,a){return H(a,b,[0,d,d,j,j])}function
-wj(d,c,v,u,t,s,r,q,i,g,b){if(g){var
-j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=H(e,r,0);if(o){if(Z(e,d[2])){var
-w=ag(q,d2(d,e)),x=kP(s,e),y=gZ(d,c,h(i),x,w),z=a(m,o[1]);if(kO(c,l(a(n,c),z),m,y)){var
-p=d$(d,c,v,u,t,f(i),n);if(p){var
-A=h(p[1]),B=aa(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
-wk(d,c,w,v,u,t,s,q,i,g,b){if(g){var
-j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=H(e,s,0);if(o){if(Z(e,d[2])){var
-x=ag(q,d2(d,e)),y=kP(t,e),z=gZ(d,c,h(i),y,x),A=a(n,c);if(kO(c,l(a(m,o[1]),A),m,z)){var
-p=d$(d,c,w,v,u,f(i),n);if(p){var
-B=h(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
-wl(a,f,e,d,c,g,j,i,b){if(kN(a)){var
-h=b4(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return wh(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return wi(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=d_(function(b,h,i,j){return wj(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return d_(function(b,h,i,j){return wk(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-wm(b,a){var
-c=e9(b),d=ut(b),e=u4(b,a[1],a[3]),f=c?us(b,c[1]):c;return[0,b,a,e4(a[2],a[3]),c,f,e,d]}function
-wn(a){var
-b=uI(a);return function(a){function
+l=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=m(k(a(c,c),p),n);return o(a(a(c,c),q),l)}return g}function
+kR(b,a){return G(a,b,[0,d,d,j,j])}function
+wm(d,c,v,u,t,s,r,q,i,f,b){if(f){var
+j=f[1],l=j[2],m=l[2],n=l[1],e=j[1],o=G(e,r,0);if(o){if(Z(e,d[2])){var
+w=ah(q,d3(d,e)),x=kR(s,e),y=g2(d,c,h(i),x,w),z=a(m,o[1]);if(kQ(c,k(a(n,c),z),m,y)){var
+p=ea(d,c,v,u,t,g(i),n);if(p){var
+A=h(p[1]),B=aa(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
+wn(d,c,w,v,u,t,s,q,i,f,b){if(f){var
+j=f[1],l=j[2],m=l[2],n=l[1],e=j[1],o=G(e,s,0);if(o){if(Z(e,d[2])){var
+x=ah(q,d3(d,e)),y=kR(t,e),z=g2(d,c,h(i),y,x),A=a(n,c);if(kQ(c,k(a(m,o[1]),A),m,z)){var
+p=ea(d,c,w,v,u,g(i),n);if(p){var
+B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
+wo(a,f,e,d,c,g,j,i,b){if(kP(a)){var
+h=b4(a),k=W(h,g),m=j[1],n=W(W(h,b),m),o=l(function(b){return wk(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=l(function(b){return wl(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=d$(function(b,h,i,j){return wm(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return d$(function(b,h,i,j){return wn(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+wp(b,a){var
+c=e_(b),d=uw(b),e=u7(b,a[1],a[3]),f=c?uv(b,c[1]):c;return[0,b,a,e5(a[2],a[3]),c,f,e,d]}function
+wq(a){var
+b=uL(a);return function(a){function
 c(b,a){return b===a?1:0}return b2(function(b){return c(a,b)},b)}}function
-wo(a,b){var
-c=a[7],d=a[1][9],e=wn(b),f=jQ(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-kQ(d,c){var
+wr(a,b){var
+c=a[7],d=a[1][9],e=wq(b),f=jS(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+kS(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bQ(b[1],d))return[0,b[2]];var
+b=a[1];if(bR(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-wp(a,g,b){var
+ws(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vj(h,c,g,d[1]):d}var
+d=a[6];return d?vm(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return u6(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return u9(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-wq(a,d){var
-b=a[1],e=a[2][1],c=dc(b),f=c?[0,vi(e,d,b[2])]:c;return f}function
-wr(a){var
+wt(a,d){var
+b=a[1],e=a[2][1],c=dc(b),f=c?[0,vl(e,d,b[2])]:c;return f}function
+wu(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return vr(d,e,function(a,b){return fh(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return vu(d,e,function(a,b){return fi(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-ws(a,b){var
+wv(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=wg(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wl(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-wt(a,e,d){var
-f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(wr(a),j);if(c)return[0,c[1]];var
-b=wp(a,e,d);return b?gW(f,h,i,a[2][3],a[3],b[1]):b}}function
-wu(b,a,c){var
+f=a[2][3],g=wj(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wo(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+ww(a,e,d){var
+g=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=f(wu(a),j);if(c)return[0,c[1]];var
+b=ws(a,e,d);return b?gZ(g,h,i,a[2][3],a[3],b[1]):b}}function
+wx(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(wt(b,a,c),e);return ab(function(e){var
-f=a[4],h=a[3],i=gT(function(a,b){return d1(h,d,a,b)},e,f);return g(ws(b,c),i)},f)}}function
-wv(a,c,i){var
+g=f(ww(b,a,c),e);return ab(function(e){var
+g=a[4],h=a[3],i=gW(function(a,b){return d2(h,d,a,b)},e,g);return f(wv(b,c),i)},g)}}function
+wy(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=kQ(e,i[4]);if(b){var
-f=D(d,k);if(f)return vD(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=kS(e,i[4]);if(b){var
+f=D(d,k);if(f)return vG(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-ww(d,a,g){var
+wz(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=kQ(e,g[5]);if(c)return kK(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=kS(e,g[5]);if(c)return kM(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-wx(c,a,g){var
+wA(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
-e=H(b,a[6],d),i=b===a[1]?1:0;if(i)var
+e=G(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=w(d,e);if(j){var
-p=kG(l,m,h,a[1],b,e,a[5]),k=p||cO(wv(c,a,g),o,h,b,e);if(!k)return n(ww(c,a,g),b,e);var
+p=kI(l,m,h,a[1],b,e,a[5]),k=p||cP(wy(c,a,g),o,h,b,e);if(!k)return n(wz(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-wy(b,a,d){var
-i=b[1],e=Z(0,a[2]);if(e){var
-f=wq(b,a),c=g(wu(b,a,d),f);if(c){var
-j=ac(0,i[3]),k=c[1];return G(n(wx(b,a,d),f,k),j)}var
-h=c}else
+wB(b,a,d){var
+j=b[1],e=Z(0,a[2]);if(e){var
+g=wt(b,a),c=f(wx(b,a,d),g);if(c)var
+k=c[1],l=ac(0,j[3]),h=[0,cF(function(c){return bI(a8(wA(b,a,d),g,k,c))},l)];else
 var
-h=e;return h}function
-kR(b,c){var
-d=a3(a(a(b,b),c));return[0,bm(a(a(b,b),c)),d]}function
-kS(h,g,a){var
-b=ag(a,a),f=0,c=g[4];if(typeof
+h=c;var
+i=h}else
+var
+i=e;return i}function
+kT(b,c){var
+d=a4(a(a(b,b),c));return[0,bo(a(a(b,b),c)),d]}function
+kU(h,g,a){var
+b=ah(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=kR(h,b);f=1}if(!f)var
+e=kT(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-g0(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+g3(a,b,c){if(D(a,d))return[0,[0,d,d]];var
 e=w(d,b);if(e){if(w(d,a))var
 h=K(a,b),f=[0,t(a,c),h];else
 var
@@ -3976,124 +4007,124 @@ i=K(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-kT(b,r,g,j){var
+kV(b,r,f,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bn(b,a(g,i[1]),s),m=[0,bo(kR(b,j),t)];else
+i=c[1],k=o(d,i[1]);if(k)var
+s=i[2],t=bp(b,a(f,i[1]),s),l=[0,bf(kT(b,j),t)];else
 var
-m=l;return m;case
+l=k;return l;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(g,g),v),x=k(a(j,e[2]),w),p=bn(a(b,b),x,u),y=a3(h(p)),q=[0,[0,bm(f(p)),y]];else
+u=e[2],v=e[1],w=a(a(f,f),v),x=m(a(j,e[2]),w),p=bp(a(b,b),x,u),y=a4(h(p)),q=[0,[0,bo(g(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-wz(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g0(a(a(a(b,b),b),j),n,l);if(c)var
-g=c[1],o=aa(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
+wC(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=g3(a(a(a(b,b),b),j),n,l);if(c)var
+f=c[1],o=aa(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
-kU(e,h,o,b,n,m,d){var
-c=h[8],f=ag(o,d[1]),g=h[4];if(typeof
+kW(e,h,o,b,n,l,d){var
+c=h[8],f=ah(o,d[1]),g=h[4];if(typeof
 g==="number"){if(0===g){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bn(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===g[0]?[0,bn(e,f,a(b,c))]:wz(e,f,d[3],m)}function
-kV(g,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bp(e,m(k(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===g[0]?[0,bp(e,f,a(b,c))]:wC(e,f,d[3],l)}function
+kX(f,e,d,c,b){function
 i(i){var
-j=a(E(d+1|0),g),c=kV(g,e,d+1|0,i,t(a(b,e),j)),l=h(c);return[0,k(b,f(c)),l]}function
+j=a(E(d+1|0),f),c=kX(f,e,d+1|0,i,t(a(b,e),j)),k=h(c);return[0,m(b,g(c)),k]}function
 j(a){return[0,b,b]}return 0===c?j(0):i(c-1|0)}function
-kW(d,b){var
+kY(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(Z(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-wA(c,g,b){var
-d=t(f(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,g,m]}function
-g1(g,c,f,e,b,d){if(Z(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gt(a(g,c),d,k),m=g1(g,c,f,j,aS(b,i),l),n=g1(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wA(c,b,d)}function
-kX(g,f,e,c,b,d){function
+wD(c,f,b){var
+d=t(g(b),c),k=a(m(d,i(2,j)),c),e=o(h(b),k),l=e?[0,d]:e;return[0,f,l]}function
+g4(g,c,f,e,b,d){if(Z(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gw(a(g,c),d,k),m=g4(g,c,f,j,aS(b,i),l),n=g4(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wD(c,b,d)}function
+kZ(g,f,e,c,b,d){function
 h(e){var
-h=gt(a(g,f),b,b);return kX(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
+h=gw(a(g,f),b,b);return kZ(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-wB(c,b,h,g,f,e){var
+wE(c,b,h,g,f,e){var
 i=s(j),d=cn(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return g1(c,b,g,kX(c,b,e,1,d[1],0),0,l)}return wC}function
-wD(c,n,m,C,B,b,A){var
+k=a(c,b),l=[0,a(c,b),k];return g4(c,b,g,kZ(c,b,e,1,d[1],0),0,l)}return wF}function
+wG(c,n,l,C,B,b,A){var
 p=a(A,c),e=t(p,b);if(w(e,E(n))){var
-q=l(a(k(e,j),b),p),g=kW(m,a_(k(e,j)));if(g){var
-r=g[1],s=kV(b,t(q,c),1,C,q),u=o(h(s),B);if(u)var
-F=a(b,c),v=[0,k(r,t(a(r,f(s)),F))];else
+q=k(a(m(e,j),b),p),f=kY(l,a$(m(e,j)));if(f){var
+r=f[1],s=kX(b,t(q,c),1,C,q),u=o(h(s),B);if(u)var
+F=a(b,c),v=[0,m(r,t(a(r,g(s)),F))];else
 var
 v=u;var
 x=v}else
 var
-x=g;return x}var
-i=kW(m,n);if(i)var
+x=f;return x}var
+i=kY(l,n);if(i)var
 y=D(i[1],d),z=y?[0,d]:y;else
 var
 z=i;return z}function
-kY(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?wD(m,j,i,h,g,f,l(b,n)):p;if(c)var
-e=kY(m,j,i,h,g,f,b,a[2]),r=e?[0,k(c[1],e[1])]:e,q=r;else
+k0(l,j,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?wG(l,j,i,h,g,f,k(b,n)):p;if(c)var
+e=k0(l,j,i,h,g,f,b,a[2]),r=e?[0,m(c[1],e[1])]:e,q=r;else
 var
 q=c;return q}return[0,d]}function
-wE(h,o,n,g,f,e,m,d){var
-b=kY(h,o,n,g,f,e,m,d);if(b)var
-c=b[1],p=a(e,h),q=E(g),r=a(i(2,j),q),s=K(a(k(k(f,i(2,i(2,j))),r),c),p),t=E(A(d)),l=[0,[0,c,k(k(c,a(u(i(2,i(2,j))),t)),s)]];else
+wH(h,o,n,g,f,e,l,d){var
+b=k0(h,o,n,g,f,e,l,d);if(b)var
+c=b[1],p=a(e,h),q=E(g),r=a(i(2,j),q),s=K(a(m(m(f,i(2,i(2,j))),r),c),p),t=E(B(d)),k=[0,[0,c,m(m(c,a(u(i(2,i(2,j))),t)),s)]];else
 var
-l=b;return l}function
-kZ(a){return aH(r,bu(d,a),a)}function
-wF(e,d,c,b,a){return a2(m(function(a){return cn(e,d,l(a,b),c)},a))}function
-wG(b,d,c){var
-e=f(d),g=aa(b,K(a(b,h(c)),e)),i=h(d);return[0,t(a(b,f(c)),i),g]}function
-k0(e,l,k,c){var
-a=wF(e,l,k,kZ(c),c);if(a)var
-b=a[1],n=_(m(h,b)),g=[0,_(m(f,b)),n],i=w(d,f(g)),o=i?[0,m(function(a){return wG(e,g,a)},b)]:i,j=o;else
+k=b;return k}function
+k1(a){return aI(r,bv(d,a),a)}function
+wI(e,d,c,b,a){return a3(l(function(a){return cn(e,d,k(a,b),c)},a))}function
+wJ(b,d,c){var
+e=g(d),f=aa(b,K(a(b,h(c)),e)),i=h(d);return[0,t(a(b,g(c)),i),f]}function
+k2(e,m,k,c){var
+a=wI(e,m,k,k1(c),c);if(a)var
+b=a[1],n=_(l(h,b)),f=[0,_(l(g,b)),n],i=w(d,g(f)),o=i?[0,l(function(a){return wJ(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-wH=i(2,i(2,u(i(2,u(i(2,u(i(2,j)))))))),g2=bl(i(2,j),wH),wI=i(2,i(2,i(2,u(i(2,j))))),wJ=bl(i(2,j),wI),wK=u(i(2,u(i(2,j)))),k1=bl(i(2,j),wK),wL=u(i(2,u(i(2,j)))),wM=bl(i(2,j),wL),k2=a_(a(i(2,u(i(2,i(2,u(i(2,i(2,j))))))),wM)),k3=u(i(2,u(i(2,i(2,u(i(2,i(2,j))))))));function
-wN(b,a){return wB(g2,wJ,k1,k2,b,a)}function
-wO(a){var
-b=r(d,l(k3,bZ(a)));return bl(i(2,j),b)}function
-wP(g,c,f,e){var
-b=wO(c),d=a(c,b),h=m(function(c){return a(c,b)},e),k=a(f,b);return wE(k1,k2,g,5,t(d,bl(i(2,j),k3)),d,k,h)}function
-wQ(e,p,b,o,n,m){var
-c=cn(e,p,l(m,n),o);if(c){var
-g=c[1],i=w(d,f(b));if(i)var
-q=f(b),r=aa(e,K(a(g2,h(g)),q)),s=h(b),j=[0,[0,t(a(g2,f(g)),s),r]];else
+wK=i(2,i(2,u(i(2,u(i(2,u(i(2,j)))))))),g5=bn(i(2,j),wK),wL=i(2,i(2,i(2,u(i(2,j))))),wM=bn(i(2,j),wL),wN=u(i(2,u(i(2,j)))),k3=bn(i(2,j),wN),wO=u(i(2,u(i(2,j)))),wP=bn(i(2,j),wO),k4=a$(a(i(2,u(i(2,i(2,u(i(2,i(2,j))))))),wP)),k5=u(i(2,u(i(2,i(2,u(i(2,i(2,j))))))));function
+wQ(b,a){return wE(g5,wM,k3,k4,b,a)}function
+wR(a){var
+b=r(d,k(k5,bZ(a)));return bn(i(2,j),b)}function
+wS(g,c,f,e){var
+b=wR(c),d=a(c,b),h=l(function(c){return a(c,b)},e),k=a(f,b);return wH(k3,k4,g,5,t(d,bn(i(2,j),k5)),d,k,h)}function
+wT(e,p,b,o,n,m){var
+c=cn(e,p,k(m,n),o);if(c){var
+f=c[1],i=w(d,g(b));if(i)var
+q=g(b),r=aa(e,K(a(g5,h(f)),q)),s=h(b),j=[0,[0,t(a(g5,g(f)),s),r]];else
 var
 j=i;var
-k=j}else
+l=j}else
 var
-k=c;return k}function
-fl(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]}function
-k4(a,g){var
+l=c;return l}function
+fm(a){var
+b=[0,h(a)];return[0,[0,g(a)],b]}function
+k6(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dc(a),h=d?wR:d;return h}var
-i=a[2],e=A(a[9])===i?1:0;if(e)var
-j=a[9],b=G(function(b){var
-c=a[1];return eW(A(b),c)},j);else
+d=dc(a),h=d?wU:d;return h}var
+i=a[2],e=B(a[9])===i?1:0;if(e)var
+j=a[9],b=H(function(b){var
+c=a[1];return eX(B(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return kS(g,a,b)},k)];else
+k=a[9],f=[0,l(function(b){return kU(g,a,b)},k)];else
 var
 f=b;return f}function
-wS(e,d,a,c,g){var
-f=ag(a,a),b=kT(d,e,c,f);if(b){var
-h=b[1];return a2(m(function(b){return kU(d,e,a,c,f,h,b)},g))}return b}function
-wT(b,d,i,h,a,g){var
-c=H(g,a[2],0),j=b[1],e=A(c)===j?1:0;if(e){var
+wV(e,d,a,c,g){var
+f=ah(a,a),b=kV(d,e,c,f);if(b){var
+h=b[1];return a3(l(function(b){return kW(d,e,a,c,f,h,b)},g))}return b}function
+wW(b,d,i,h,a,g){var
+c=G(g,a[2],0),j=b[1],e=B(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=k0(d,i,a[1],c);return ab(function(a){return m(fl,a)},k)}var
-l=wS(b,d,c,a[1],h);return ab(function(a){return m(fl,a)},l)}return e}function
-wU(d,c,e,b){var
-a=k4(d,c);if(a){var
-f=ac(0,A(b[2])),g=a[1];return a2(m(function(a){return wT(d,c,e,g,b,a)},f))}return a}function
-g3(b,d){var
+k=k2(d,i,a[1],c);return ab(function(a){return l(fm,a)},k)}var
+m=wV(b,d,c,a[1],h);return ab(function(a){return l(fm,a)},m)}return e}function
+wX(d,c,e,b){var
+a=k6(d,c);if(a){var
+f=ac(0,B(b[2])),g=a[1];return a3(l(function(a){return wW(d,c,e,g,b,a)},f))}return a}function
+g6(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4104,344 +4135,344 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-wV(j,f,c){var
+wY(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ag(c,c),m),l)}return i}return 1}var
-g=bY(D(e[1][1],d));return g?g:w(d,ag(c,c))}}function
-k5(b,c,a){var
-f=b[1],d=A(a)===f?1:0,e=d?G(g3(b,c),a):d;return e?wV(b,c,a):e}function
-wW(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ah(c,c),m),l)}return i}return 1}var
+g=bI(D(e[1][1],d));return g?g:w(d,ah(c,c))}}function
+k7(b,c,a){var
+f=b[1],d=B(a)===f?1:0,e=d?H(g6(b,c),a):d;return e?wY(b,c,a):e}function
+wZ(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-wX(e,d,b,c){if(c){if(b){var
+w0(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-g4(c,b,a,g,e){var
-d=wW(c,b,f(a),g);return d?wX(c,b,h(a),e):d}function
-k6(e,d,a,c,b){var
-g=[0,h(a)];return g4(d,e,[0,[0,f(a)],g],c,b)}function
-wY(j,i,h,g,f,e,d){var
+g7(c,b,a,f,e){var
+d=wZ(c,b,g(a),f);return d?w0(c,b,h(a),e):d}function
+k8(e,d,a,c,b){var
+f=[0,h(a)];return g7(d,e,[0,[0,g(a)],f],c,b)}function
+w1(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b2(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||k6(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b2(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||k8(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-k7(j,i,g,f,b,a){switch(a[0]){case
+k9(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bJ(i,a[1]);if(c){var
-d=bJ(c[1],a[2]);if(d)return g4(b,j,d[1],a[3],a[4]);var
+c=bK(i,a[1]);if(c){var
+d=bK(c[1],a[2]);if(d)return g7(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bJ(f,a[1]);return e?k6(g,b,e[1],a[2],a[3]):e;default:return wY(g,b,a[1],a[2],a[3],0,f)}}function
-fm(a){return 0===a[0]?1:0}function
-k8(i,b,h,g,f,e,a){var
-j=b[2],d=A(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=G(function(a){return k5(i,l,a)},k);else
+e=bK(f,a[1]);return e?k8(g,b,e[1],a[2],a[3]):e;default:return w1(g,b,a[1],a[2],a[3],0,f)}}function
+fn(a){return 0===a[0]?1:0}function
+k_(i,b,h,g,f,e,a){var
+j=b[2],d=B(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=H(function(a){return k7(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return G(function(a){return k7(h,g,f,e,n,a)},m)}return c}var
-wZ=u(i(2,u(i(2,i(2,j))))),w0=bl(i(2,j),wZ),w1=a_(u(i(2,i(2,u(i(2,j))))));function
-g5(d,c,a,b){if(a){var
-e=h(b),g=f(b),i=fl(a[1]);return g4(d[3],c,i,g,e)}return a}function
-w2(a,g,b,c){var
+m=b[4],n=b[3];return H(function(a){return k9(h,g,f,e,n,a)},m)}return c}var
+w2=u(i(2,u(i(2,i(2,j))))),w3=bn(i(2,j),w2),w4=a$(u(i(2,i(2,u(i(2,j))))));function
+g8(d,c,a,b){if(a){var
+e=h(b),f=g(b),i=fm(a[1]);return g7(d[3],c,i,f,e)}return a}function
+w5(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=H(f(c),m,0),n=a[1],e=eW(A(d),n);if(e){var
-o=h(c);return g5(g,b,kU(b,a,l,i,k,j,kS(b,a,d)),o)}return e}}function
-w3(d,c,b,a){var
-e=h(a);return g5(d,c,bJ(b,f(a)),e)}function
-w4(k,d,j,b,a){var
+m=a[9],d=G(g(c),m,0),n=a[1],e=eX(B(d),n);if(e){var
+o=h(c);return g8(f,b,kW(b,a,l,i,k,j,kU(b,a,d)),o)}return e}}function
+w6(d,c,b,a){var
+e=h(a);return g8(d,c,bK(b,g(a)),e)}function
+w7(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-g=kZ(b),c=wP(a[1],e,g,b);if(c){var
-m=c[1];return G(function(c){var
-a=bJ(b,f(c));if(a){var
-i=h(c);return g5(k,d,wQ(d,j,m,e,g,a[1]),i)}return a},l)}var
+f=k1(b),c=wS(a[1],e,f,b);if(c){var
+m=c[1];return H(function(c){var
+a=bK(b,g(c));if(a){var
+i=h(c);return g8(k,d,wT(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-w5(d,c,a,k,e,r){var
+w8(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
 f=b3(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
 o=dc(d);if(o){var
-p=n(w4(c,a,k,e,r),b,g);if(p)var
+p=n(w7(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=k0(a,k,l,b);if(i){var
-t=i[1];return G(function(b){return w3(c,a,t,b)},g)}var
+i=k2(a,k,l,b);if(i){var
+t=i[1];return H(function(b){return w6(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ag(b,b),j=kT(a,d,l,q);if(j){var
-u=j[1];return G(bb(w2(d,c,a,e),b,q,u),g)}return j}return 1}}function
-w6(k,j,i,h,g,f,e,d){var
+q=ah(b,b),j=kV(a,d,l,q);if(j){var
+u=j[1];return H(a8(w5(d,c,a,e),b,q,u),g)}return j}return 1}}function
+w9(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(w5(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(w8(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-w7(b,a){return 0===a[0]?Z(a[1],b):0}function
-w8(b,f,e){var
+w_(b,a){return 0===a[0]?Z(a[1],b):0}function
+w$(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(A(e[2])),d=o(w0,a(E(b[1]),g)),h=d?[0,wN(f,w1)]:d;return h}return 0}function
-w9(c,b,h,f,a){var
-i=a[1],j=b[2],g=A(a[2])===j?1:0;if(g)var
-k=a[2],d=G(function(a){return k5(c,i,a)},k);else
+g=E(B(e[2])),d=o(w3,a(E(b[1]),g)),h=d?[0,wQ(f,w4)]:d;return h}return 0}function
+xa(c,b,h,f,a){var
+i=a[1],j=b[2],g=B(a[2])===j?1:0;if(g)var
+k=a[2],d=H(function(a){return k7(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=A(a[2]),e=G(function(a){return w7(m,a)},l);else
+l=b[4],m=B(a[2]),e=H(function(a){return w_(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return w6(c,b,h,f,a,w8(c,f,a),0,n)}return e}function
-w_(c,b,m,l,f,e,k,a){var
-g=k8(c,b,m,l,f,e,k),h=g?Z(a,c[3]):g,i=h?bY(a===b[1]?1:0):h;return i?kG(c,f,e,a,b[1],d,j):i}function
-k9(c,a,b){return wU(c,a[1],a[3],b)}function
-k_(c,a){var
+n=a[2];return w9(c,b,h,f,a,w$(c,f,a),0,n)}return e}function
+xb(c,b,m,l,f,e,k,a){var
+g=k_(c,b,m,l,f,e,k),h=g?Z(a,c[3]):g,i=h?bI(a===b[1]?1:0):h;return i?kI(c,f,e,a,b[1],d,j):i}function
+k$(c,a,b){return wX(c,a[1],a[3],b)}function
+la(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e4(b,a[3]);return gW(c,d,b,a[3],f,e)}}function
-k$(c,a,d,b){var
-h=a[1],m=a[2],i=Z(0,A(b[2]));if(i){if(G(fm,d[4]))return w9(c,d,h,a[3],b);var
-e=k9(c,a,b);if(e){var
-j=e[1],f=g(k_(c,a),j);if(f)return k8(c,d,h,j,m,f[1],b);var
-k=f}else
+f=e5(b,a[3]);return gZ(c,d,b,a[3],f,e)}}function
+lb(c,a,d,b){var
+h=a[1],m=a[2],i=Z(0,B(b[2]));if(i){if(H(fn,d[4]))return xa(c,d,h,a[3],b);var
+e=k$(c,a,b);if(e){var
+j=e[1],g=f(la(c,a),j);if(g)return k_(c,d,h,j,m,g[1],b);var
+k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-w$(b,a,k,c){var
-l=a[1],m=a[2],f=Z(0,A(c[2]));if(f){var
-d=k9(b,a,c);if(d){var
-h=d[1],e=g(k_(b,a),h);if(e){var
-n=ac(0,b[3]),o=e[1];return b2(function(a){return w_(b,k,l,h,m,o,c,a)},n)}var
+xc(b,a,k,c){var
+l=a[1],m=a[2],g=Z(0,B(c[2]));if(g){var
+d=k$(b,a,c);if(d){var
+h=d[1],e=f(la(b,a),h);if(e){var
+n=ac(0,b[3]),o=e[1];return b2(function(a){return xb(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=f;return j}function
-xa(d,c,a){if(0===a[0]){var
+j=g;return j}function
+xd(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-fn(b,a){var
-c=a[6],d=a[5],e=c_(b+1|0,a[4]),f=bk(cF(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xb(c,b){var
-d=U(c);return function(f){var
-l=a(d,d),e=K(a(b,_(m(function(a){return j9(c,a)},f))),l),g=c[10];if(g){var
+fo(b,a){var
+c=a[6],d=a[5],e=c_(b+1|0,a[4]),f=bm(cG(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xe(c,b){var
+d=V(c);return function(f){var
+k=a(d,d),e=K(a(b,_(l(function(a){return j$(c,a)},f))),k),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=t(a(b,_(m(function(a){return j_(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=t(a(b,_(l(function(a){return ka(p,o,a)},f))),n);else
 var
-i=k(e,a(b,b));var
+i=m(e,a(b,b));var
 j=i}else
 var
-j=k(e,a(b,b));return[0,e,j]}}function
-la(e,b,h,f,c){if(D(h[1],d)&&j$(e,c)){var
-g=gJ(gI(e,c)),i=a(g,g);return s(a3(K(a(a(b,b),i),f)))}var
-j=fe(e,c);return bm(t(a(a(b,b),j),f))}function
-xc(d,b,c,a){var
-e=ag(a,a),f=aa(b,la(d,b,c,e,a)),g=s(la(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-lb(d,c){var
-e=U(d);return function(b,f){var
-g=a(b[2],e),h=fe(d,f),i=a(b[1],b[1]);return t(bm(a(a(a(c,c),i),h)),g)}}function
-xd(e,d){var
-f=U(e);return function(h,g){var
-i=a(a(f,gM(h)),f),j=kh(e,h),b=j[1];if(b){var
+j=m(e,a(b,b));return[0,e,j]}}function
+lc(e,b,h,f,c){if(D(h[1],d)&&kb(e,c)){var
+g=gM(gL(e,c)),i=a(g,g);return s(a4(K(a(a(b,b),i),f)))}var
+j=ff(e,c);return bo(t(a(a(b,b),j),f))}function
+xf(d,b,c,a){var
+e=ah(a,a),f=aa(b,lc(d,b,c,e,a)),g=s(lc(d,b,c,e,l(s,a)));return[0,r(s(b),g),f]}function
+ld(d,c){var
+e=V(d);return function(b,f){var
+g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return t(bo(a(a(a(c,c),i),h)),g)}}function
+xg(e,d){var
+f=V(e);return function(h,g){var
+i=a(a(f,gP(h)),f),j=kj(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=t(a(d,_(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,K(a(d,_(m(function(b){var
-c=a(k,b);return aa(a(l,b),c)},g))),i),p]];else
+k=c[1],m=b[1],p=t(a(d,_(l(function(b){var
+c=a(k,b);return r(a(m,b),c)},g))),i),n=[0,[0,K(a(d,_(l(function(b){var
+c=a(k,b);return aa(a(m,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-xe(e,c,b,a){var
-g=n(xd(e,c),b,a);if(g){var
-i=g[1];if(b){var
+xh(e,c,b,a){var
+f=n(xg(e,c),b,a);if(f){var
+i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(lb(e,c),j,a),t=aa(h(i),q),u=m(s,a),v=s(n(lb(e,c),j,u)),l=[0,[0,r(f(i),v),t]];else
+q=n(ld(e,c),j,a),t=aa(h(i),q),u=l(s,a),v=s(n(ld(e,c),j,u)),m=[0,[0,r(g(i),v),t]];else
 var
-l=k;return l}var
+m=k;return m}var
 p=[0,i]}else
 var
-p=g;return p}function
-lc(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
-g=l(E(c[2]),j),h=c[10];if(h){var
+p=f;return p}function
+le(c,b,l){if(c[2]===1)return[0,[0,b,b]];var
+g=k(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cn(b,m,l(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cn(b,l,k(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
-o=k(b,a(g,e)),p=t(a(b,b),o),q=k(e,a(g,b));return[0,[0,K(a(b,e),q),p]]}function
-xf(a,c,e,d){var
+o=m(b,a(g,e)),p=t(a(b,b),o),q=m(e,a(g,b));return[0,[0,K(a(b,e),q),p]]}function
+xi(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,g(xb(a,c),d)]:lc(a,c,e):2===b[0]?xe(a,c,b[1],d):[0,xc(a,c,b[1],d)]}function
-xg(a,c,b){var
+b==="number"?0===b?[0,f(xe(a,c),d)]:le(a,c,e):2===b[0]?xh(a,c,b[1],d):[0,xf(a,c,b[1],d)]}function
+xj(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bv(lc(a,c,b),e)}if(e9(a)){var
-f=a[9];return m(function(d){return xf(a,c,b,d)},f)}return bv(0,a[2])}function
-xh(a){var
-b=d5(a),c=b?fd(a):b;return bY(c)}function
-ld(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
-g6(e,d,c,b){switch(bK(e,c)){case
+e=a[2];return bw(le(a,c,b),e)}if(e_(a)){var
+f=a[9];return l(function(d){return xi(a,c,b,d)},f)}return bw(0,a[2])}function
+xk(a){var
+b=d6(a),c=b?fe(a):b;return bI(c)}function
+lf(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
+g9(e,d,c,b){switch(bL(e,c)){case
 0:return h(b);case
-1:return f(b);default:var
-g=h(c)[1],l=a(a(i(2,j),d),g),m=h(h(b)),n=k(f(f(b)),m);return o(a(h(c)[2],n),l)?f(b):h(b)}}function
-le(e,d,c,b){switch(bK(e,c)){case
-0:return f(b);case
+1:return g(b);default:var
+f=h(c)[1],k=a(a(i(2,j),d),f),l=h(h(b)),n=m(g(g(b)),l);return o(a(h(c)[2],n),k)?g(b):h(b)}}function
+lg(e,d,c,b){switch(bL(e,c)){case
+0:return g(b);case
 1:return h(b);default:var
-g=h(c)[2];return ld(t(a(d,h(c)[1]),g),b)}}function
-xi(g,e,a){if(a){var
-b=a[2],c=a[1];if(bK(g,e))var
-i=h(f(c)),d=aH(function(a){var
-b=h(f(a));return function(a){return r(b,a)}},i,b);else
+f=h(c)[2];return lf(t(a(d,h(c)[1]),f),b)}}function
+xl(f,e,a){if(a){var
+b=a[2],c=a[1];if(bL(f,e))var
+i=h(g(c)),d=aI(function(a){var
+b=h(g(a));return function(a){return r(b,a)}},i,b);else
 var
-j=f(h(c)),d=aH(function(a){var
-b=f(h(a));return function(a){return aa(b,a)}},j,b);return m(function(a){return ld(d,a)},a)}return a}function
-lf(d,c,b,e,a){if(a){var
+j=g(h(c)),d=aI(function(a){var
+b=g(h(a));return function(a){return aa(b,a)}},j,b);return l(function(a){return lf(d,a)},a)}return a}function
+lh(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lf(d,c,b,a,f);return[0,g6(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return g6(d,c,b,a)},f);return[0,le(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-xj(p,o,g,d,c){function
-b(a){return f(f(a))}function
-e(a){return h(h(a))}if(bK(p,o)){var
-q=b(d),r=e(d),s=k(a(l(g,j),r),q),t=b(c),u=e(c);return w(k(a(l(g,j),u),t),s)}var
+e=lh(d,c,b,a,f);return[0,g9(d,c,b,g),e]},i=function(e){var
+a=l(function(a){return g9(d,c,b,a)},f);return[0,lg(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+xm(p,o,f,d,c){function
+b(a){return g(g(a))}function
+e(a){return h(h(a))}if(bL(p,o)){var
+q=b(d),r=e(d),s=m(a(k(f,j),r),q),t=b(c),u=e(c);return w(m(a(k(f,j),u),t),s)}var
 v=b(c),i=w(b(d),v);if(i)var
-m=i;else{var
+l=i;else{var
 x=b(c),n=D(b(d),x);if(n){var
 y=e(c);return w(e(d),y)}var
-m=n}return m}function
-xk(l,k,j,i,g,e){var
-c=i,b=g,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=xj(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
-xl(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lf(c,d,b,xk(c,b,E(A(a)),1,f,e),a)}return a}function
-xm(a,e,c,b){var
+l=n}return l}function
+xn(l,k,j,i,f,e){var
+c=i,b=f,a=e;for(;;){if(a){var
+d=a[1],m=a[2],n=xm(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
+xo(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lh(c,d,b,xn(c,b,E(B(a)),1,f,e),a)}return a}function
+xp(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xi(a,c,b);return m(function(b){return g6(a,e,c,b)},b)}function
-xn(a,d,c,b){var
+d==="number"&&d)return xl(a,c,b);return l(function(b){return g9(a,e,c,b)},b)}function
+xq(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return xl(a,d,c,b);return m(function(b){return le(a,d,c,b)},b)}function
-xo(a,b){function
+e==="number"&&e)return xo(a,d,c,b);return l(function(b){return lg(a,d,c,b)},b)}function
+xr(a,b){function
 d(b){var
-d=f(b),c=D(f(a),d);if(c){var
+d=g(b),c=D(g(a),d);if(c){var
 e=h(b);return D(h(a),e)}return c}var
-j=d(f(b)),e=j||d(h(b));if(e)var
-g=e;else{var
-k=h(a),i=D(f(a),k);if(i)var
-l=f(a),c=o(h(f(b)),l);else
+j=d(g(b)),e=j||d(h(b));if(e)var
+f=e;else{var
+k=h(a),i=D(g(a),k);if(i)var
+l=g(a),c=o(h(g(b)),l);else
 var
 c=i;if(c){var
-m=f(h(b));return o(f(a),m)}var
-g=c}return g}function
-xp(f,e){var
+m=g(h(b));return o(g(a),m)}var
+f=c}return f}function
+xs(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=xo(b[1],a[1]);if(c){var
+c=xr(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-lg(l,k,j,i,g,e,d,a,c){var
-b=xp(a,c);return b?kA(l,k,j,i,g,d,e,m(function(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
-xq(d,c,j,i,h,b,g,a){var
-e=lg(d,c,j,i,h,b,g,xm(d,c,b,a),a);if(e)var
-f=lg(d,c,j,i,h,b,g,xn(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+li(m,k,j,i,f,e,d,a,c){var
+b=xs(a,c);return b?kC(m,k,j,i,f,d,e,l(function(a){var
+b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
+xt(d,c,j,i,h,b,g,a){var
+e=li(d,c,j,i,h,b,g,xp(d,c,b,a),a);if(e)var
+f=li(d,c,j,i,h,b,g,xq(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-xr(a){var
-d=h(a),b=o(f(a),d);if(b)var
-e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
+xu(a){var
+d=h(a),b=o(g(a),d);if(b)var
+e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
-lh(c,b,e,d){var
+lj(c,b,e,d){var
 f=ab(function(d){return t(a(b,d),c)},d);return[0,ab(function(d){return K(a(b,d),c)},e),f]}function
-xs(b,a){var
-c=b3(a,b[4]);return m(function(a){var
-b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
-xt(e,b,a,c){var
-f=xs(b,c),g=bv([0,d,a],e[2]),h=b[3];return gT(function(b,c){return lh(h,a,b,c)},g,f)}function
-li(b,a){var
-c=h(a),d=aa(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-xu(b,d,c,a){var
-e=l(b,l(d,f(a)));return li(a,[0,l(b,l(c,h(a))),e])}function
-xv(b,g,e,d,c){var
-a=xt(b,g,e,c);if(dc(b)){var
-i=b3(c,g[4]);if(G(function(a){var
-c=b[2];return Z(f(a),c)},i)&&G(function(a){var
-b=h(a);return o(f(a),b)},a)){var
-j=_(m(f,a)),k=_(m(h,a)),l=W(d,a);return m(function(a){var
-b=f(a),c=xu(e,j,k,h(a));return ab(function(a){return li(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-xw(d,c,b){var
-e=W(c,b);return _(m(function(b){var
-e=a(d,h(b)),c=l(f(b),e);return a(c,c)},e))}function
-lj(e,d,a,b){var
+xv(b,a){var
+c=b3(a,b[4]);return l(function(a){var
+b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
+xw(e,b,a,c){var
+f=xv(b,c),g=bw([0,d,a],e[2]),h=b[3];return gW(function(b,c){return lj(h,a,b,c)},g,f)}function
+lk(b,a){var
+c=h(a),d=aa(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
+xx(b,d,c,a){var
+e=k(b,k(d,g(a)));return lk(a,[0,k(b,k(c,h(a))),e])}function
+xy(b,f,e,d,c){var
+a=xw(b,f,e,c);if(dc(b)){var
+i=b3(c,f[4]);if(H(function(a){var
+c=b[2];return Z(g(a),c)},i)&&H(function(a){var
+b=h(a);return o(g(a),b)},a)){var
+j=_(l(g,a)),k=_(l(h,a)),m=W(d,a);return l(function(a){var
+b=g(a),c=xx(e,j,k,h(a));return ab(function(a){return lk(c,a)},b)},m)}}return l(function(a){return 0},d)}function
+xz(d,c,b){var
+e=W(c,b);return _(l(function(b){var
+e=a(d,h(b)),c=k(g(b),e);return a(c,c)},e))}function
+ll(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(xw(d,a[1],b),f)}return ag(a[1],b)}function
-fo(e,c){var
-b=U(e),d=e[4];if(typeof
+f=a[2];return m(xz(d,a[1],b),f)}return ah(a[1],b)}function
+fp(e,c){var
+b=V(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-xx(e,h,c,b,g,f){var
-i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fo(e,h),j)),i)}function
-xy(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fo(e,h),i));return o(a(a(b,aL(e)),f),j)}function
-xz(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lj(b,a,m,g[1]),j=n[3],k=f?xx(b,a,h,i,f[1],j):1;if(k){if(e)return xy(b,a,h,i,e[1],j);var
+xA(e,h,c,b,g,f){var
+i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fp(e,h),j)),i)}function
+xB(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fp(e,h),i));return o(a(a(b,aL(e)),f),j)}function
+xC(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=ll(b,a,m,g[1]),j=n[3],k=f?xA(b,a,h,i,f[1],j):1;if(k){if(e)return xB(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fp(b,c){var
-d=U(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ag(e,e),i),h)}}function
-lk(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(_(m(function(f){var
-g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-xA(c){var
-d=U(c);return function(b,f,e){var
-g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(E(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-xB(a,c,b){var
-s=a[1],i=A(b[1])===s?1:0;if(i){var
+fq(b,c){var
+d=V(b);return function(b,e){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ah(e,e),i),h)}}function
+lm(f,d,c,b,e){var
+g=a(d,d),h=k(b,c),n=a(k(b,c),h),p=a(a(E(f[1]),n),g);return o(_(l(function(f){var
+g=a(d,m(c,b)),e=k(a(i(2,j),f),g);return a(e,e)},e)),p)}function
+xD(c){var
+d=V(c);return function(b,f,e){var
+g=a(b[2],b[2]),h=k(e,f),l=a(k(e,f),h),m=a(a(E(c[1]),l),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
+xE(a,c,b){var
+s=a[1],i=B(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(bb(xA(a),f,m,q)){var
-u=b[1];return n(fp(a,c),f,u)}return lk(a,c,m,q,b[1])}var
-v=b[1];return n(fp(a,c),f,v)}var
-w=b[1];return n(fp(a,c),f,w)}var
+q=p[1];if(a8(xD(a),f,m,q)){var
+u=b[1];return n(fq(a,c),f,u)}return lm(a,c,m,q,b[1])}var
+v=b[1];return n(fq(a,c),f,v)}var
+w=b[1];return n(fq(a,c),f,w)}var
 g=a[10];if(g){var
-h=a[11];if(h)return lk(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return lm(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fp(a,c),[0,j,j],t)}}return i}function
-g7(e,c,b,a){var
-g=b3(a,c[4]);return m(function(a){var
-c=h(a),g=H(f(a),b,[0,d,d,j,j]);return[0,[0,d2(e,f(a)),g],c]},g)}function
-g8(c,f,b,e,a){var
-d=xB(c,b,a);return d?G(function(d){return xz(c,f,b,a,d)},e):d}function
-g9(b,g,f,c,i,h){var
-e=lj(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fo(b,f),j),l=aL(b),m=K(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fo(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
-xC(b,a,e){var
-g=f(a);if(o(f(b),g)){var
+t=b[1];return n(fq(a,c),[0,j,j],t)}}return i}function
+g_(e,c,b,a){var
+f=b3(a,c[4]);return l(function(a){var
+c=h(a),f=G(g(a),b,[0,d,d,j,j]);return[0,[0,d3(e,g(a)),f],c]},f)}function
+g$(c,f,b,e,a){var
+d=xE(c,b,a);return d?H(function(d){return xC(c,f,b,a,d)},e):d}function
+ha(b,g,f,c,i,h){var
+e=ll(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fp(b,f),j),l=aL(b),m=K(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fp(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
+xF(b,a,e){var
+f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(f(b),j),k=f(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-xD(b,e,a){var
-g=f(a);if(o(f(b),g)){var
+j=h(a),c=r(g(b),j),k=g(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+xG(b,e,a){var
+f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=f(a),c=aa(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-xE(f,e,d,c,a){return m(function(a){var
-b=g8(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-xF(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=H(s,i,0);if(b){var
-c=H(r,i,0);if(c)if(a){var
-t=a[1],d=g9(l,k,j,n,o,b[1]),u=s===r?d:g9(l,k,j,n,o,c[1]),e=xC(t,d,u);if(e)var
-f=xD(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+j=g(a),c=aa(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+xH(f,e,d,c,a){return l(function(a){var
+b=g$(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+xI(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=G(s,i,0);if(b){var
+c=G(r,i,0);if(c)if(a){var
+t=a[1],d=ha(l,k,j,n,o,b[1]),u=s===r?d:ha(l,k,j,n,o,c[1]),e=xF(t,d,u);if(e)var
+f=xG(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4452,62 +4483,62 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-xG(a,c,h,g,e,d,b){var
-i=g7(a,c,e,d),j=a[2];if(A(b[3])===j){var
-k=b3(d,c[4]);if(G(function(b){var
-c=a[2];return Z(f(b),c)},k)){var
-l=xE(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return m(function(b){return xF(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
-xH(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kC(b,i),j=a(g,c);return K(k(a(l(b,g),d),j),b)}function
-xI(a,c,b,g,f){var
+xJ(a,c,h,f,e,d,b){var
+i=g_(a,c,e,d),j=a[2];if(B(b[3])===j){var
+k=b3(d,c[4]);if(H(function(b){var
+c=a[2];return Z(g(b),c)},k)){var
+m=xH(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return l(function(b){return xI(a,h,p,m,b)},o)}}return l(function(a){return 0},f)}function
+xK(b,e,d,c){var
+i=w(c,d)?h(e):g(e),f=kE(b,i),j=a(f,c);return K(m(a(k(b,f),d),j),b)}function
+xL(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=A(b)===j?1:0;return h?kF(a,c,b,g,f):h}var
-k=a[2],i=A(b)===k?1:0;return i?fk(a,c,b,g,f):i}var
+j=a[2],h=B(b)===j?1:0;return h?kH(a,c,b,g,f):h}var
+k=a[2],i=B(b)===k?1:0;return i?fl(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return kD(a,c,g,f,b)}var
-n=e[2],o=e[1];return gX(b,function(a,b,d){return xH(c,a,b,d)},o,n,m,l,d)}function
-ll(b,a){return t(a,b[3])}function
-g_(e,d,c,b){if(b){var
-f=b[1];return a(ll(e,d),f)}return c}function
-g$(c,b,e){var
-a=c[4];return r(d,l(b,_(m(function(a){return 0===a[0]?a[1]===e?r(d,g_(c,b,d,a[3])):d:d},a))))}function
-xJ(c,b,e){var
-a=c[4];return aH(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=g$(c,b,a[1]),g=k(r(d,g_(c,b,d,a[3])),f);return aa(g_(c,b,b,a[4]),g)}return d}return d},a))}function
-lm(c,b,a){var
-d=ac(0,c[2]);return m(function(c){return xJ(b,a,c)},d)}function
-ln(d){var
+m(b){return kF(a,c,g,f,b)}var
+n=e[2],o=e[1];return g0(b,function(a,b,d){return xK(c,a,b,d)},o,n,m,l,d)}function
+ln(b,a){return t(a,b[3])}function
+hb(e,d,c,b){if(b){var
+f=b[1];return a(ln(e,d),f)}return c}function
+hc(c,b,e){var
+a=c[4];return r(d,k(b,_(l(function(a){return 0===a[0]?a[1]===e?r(d,hb(c,b,d,a[3])):d:d},a))))}function
+xM(c,b,e){var
+a=c[4];return aI(r,d,l(function(a){if(0===a[0]){if(a[2]===e){var
+f=hc(c,b,a[1]),g=m(r(d,hb(c,b,d,a[3])),f);return aa(hb(c,b,b,a[4]),g)}return d}return d},a))}function
+lo(c,b,a){var
+d=ac(0,c[2]);return l(function(c){return xM(b,a,c)},d)}function
+lp(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bQ(b,a)},c=bY(b2(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bR(b,a)},c=bI(b2(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-xK(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=H(b,j,d),g=l(H(b,i,d),n),o=H(b,k,d),h=l(g$(e,m,f),o);if(w(d,g)&&w(d,h)){var
-p=e[4];if(bY(b2(function(a){return xa(f,b,a)},p)))return a(g,h)}return d}function
-xL(b,g,e,q,p,n,k,c){var
-w=ll(g,e),r=D(e,a(g[3],w));if(r)var
-x=b[2],i=A(q)===x?1:0;else
+xN(e,m,l,j,i,c){var
+b=c[2],f=c[1],n=G(b,j,d),g=k(G(b,i,d),n),o=G(b,l,d),h=k(hc(e,m,f),o);if(w(d,g)&&w(d,h)){var
+p=e[4];if(bI(b2(function(a){return xd(f,b,a)},p)))return a(g,h)}return d}function
+xO(b,f,e,q,p,n,m,c){var
+w=ln(f,e),r=D(e,a(f[3],w));if(r)var
+x=b[2],i=B(q)===x?1:0;else
 var
 i=r;var
-s=i?G(function(a){var
-d=g[2],c=Z(f(a),d);if(c){var
-e=b[2];return Z(h(a),e)}return c},c):i,t=s?ln(m(f,c)):s,u=t?ln(m(h,c)):t;if(u){var
-j=fk(b,e,W(m(f,q),k),p,n);if(j){var
-y=ay(b,n),z=ay(b,p),B=_(m(function(a){return xK(g,e,k,z,y,a)},c));return o(l(j[1],B),d)}var
+s=i?H(function(a){var
+d=f[2],c=Z(g(a),d);if(c){var
+e=b[2];return Z(h(a),e)}return c},c):i,t=s?lp(l(g,c)):s,u=t?lp(l(h,c)):t;if(u){var
+j=fl(b,e,W(l(g,q),m),p,n);if(j){var
+y=az(b,n),z=az(b,p),A=_(l(function(a){return xN(f,e,m,z,y,a)},c));return o(k(j[1],A),d)}var
 v=j}else
 var
 v=u;return v}function
-xM(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]}function
-xN(a,c,j,i,g,b,e,d){var
-k=W(a[9],b),l=W(b4(a),k);return a2(m(function(b){var
-k=f(h(b)),l=xM(g9(a,c,e,h(h(b)),k,d));return fh(a,c,j,i,g,f(b),l)},l))}function
-xO(a,b,w,i,v,u,h,t,g){var
-j=g[2],k=g[1],x=b3(0,b[4]),l=G(function(b){var
-c=a[2];return Z(f(b),c)},x),m=l?g8(a,b,k,g7(a,b,h,0),j):l;if(m){var
-c=xN(a,w,i,v,u,h,k,j);if(c){var
-n=c[1],y=a[2],p=A(n)===y?1:0;if(p){var
-e=fk(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+xP(a){var
+b=[0,h(a)];return[0,[0,g(a)],b]}function
+xQ(a,c,j,i,f,b,e,d){var
+k=W(a[9],b),m=W(b4(a),k);return a3(l(function(b){var
+k=g(h(b)),l=xP(ha(a,c,e,h(h(b)),k,d));return fi(a,c,j,i,f,g(b),l)},m))}function
+xR(a,b,w,i,v,u,h,t,f){var
+j=f[2],k=f[1],x=b3(0,b[4]),l=H(function(b){var
+c=a[2];return Z(g(b),c)},x),m=l?g$(a,b,k,g_(a,b,h,0),j):l;if(m){var
+c=xQ(a,w,i,v,u,h,k,j);if(c){var
+n=c[1],y=a[2],p=B(n)===y?1:0;if(p){var
+e=fl(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4517,335 +4548,326 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-xP(a){return xg(a[1],a[2][1],a[2][3])}function
-xQ(a){return a?xr(a[1]):a}function
-lo(a){return m(xQ,a)}function
-lp(b){var
-d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fi(c,a)){var
+xS(a){return xj(a[1],a[2][1],a[2][3])}function
+xT(a){return a?xu(a[1]):a}function
+lq(a){return l(xT,a)}function
+lr(b){var
+d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fj(c,a)){var
 h=b[4];if(h){var
-k=g(i,a);return xG(d,c,e,f,h[1],a,k)}return lo(xv(d,c,e,f,a))}return j}}function
-xR(a){var
+k=f(i,a);return xJ(d,c,e,g,h[1],a,k)}return lq(xy(d,c,e,g,a))}return j}}function
+xU(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a2(g);return b?xq(c,d,e,f,a[3],h,i,b[1]):b}}function
-lq(b){var
+b=a3(g);return b?xt(c,d,e,f,a[3],h,i,b[1]):b}}function
+ls(b){var
 a=b[1];return function(c){var
-d=G(function(b){var
-c=a[2];return A(b)===c?1:0},c);if(d){var
-e=jJ(a[2],c),f=b4(a),g=kB(a[6]);return a2(gU(xR(b),g,f,e))}return d}}function
-xS(a,k,f){var
+d=H(function(b){var
+c=a[2];return B(b)===c?1:0},c);if(d){var
+e=jL(a[2],c),f=b4(a),g=kD(a[6]);return a3(gX(xU(b),g,f,e))}return d}}function
+xV(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=D(c,h);if(j){var
-p=n(f[4],i,b);return xL(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return xO(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return xO(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-xT(b,l,k){var
+q=n(f[5],i,b);return xR(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+xW(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=Z(a,g[3]),j=i?bY(a===c[1]?1:0):i;if(j)var
-e=xI(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+i=Z(a,g[3]),j=i?bI(a===c[1]?1:0):i;if(j)var
+e=xL(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cN(xS(b,l,k),c,p,n,h,a):f}}function
-xU(b,e,d){var
+f=j;return f?cO(xV(b,l,k),c,p,n,h,a):f}}function
+xX(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],g=gT(function(a,b){return lh(r,m,a,b)},q,p),s=1===e?lm(k,a,l):0,t=G(fm,a[4]),i=t||G(function(a){var
-b=h(a);return o(f(a),b)},g);if(i){var
-u=d[1];return b2(cO(xT(b,e,d),a,n,s,g),u)}var
+p=a[4],q=c[1],r=a[3],f=gW(function(a,b){return lj(r,m,a,b)},q,p),s=1===e?lo(k,a,l):0,t=H(fn,a[4]),i=t||H(function(a){var
+b=h(a);return o(g(a),b)},f);if(i){var
+u=d[1];return b2(cP(xW(b,e,d),a,n,s,f),u)}var
 j=i}else
 var
 j=c;return j}}function
-xV(d,a){if(a){var
+xY(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-lr(a,q,d){var
+lt(a,q,d){var
 i=a[1];return function(b){var
-e=xP(a),j=lo(e),k=ac(0,b[2]),l=m(function(c){var
-f=d[2];return cN(lp(a),e,j,b,c,f)},k),r=G(fm,b[4])?0:g(lq(a),l),c=Z(0,b[2]),n=c?xh(i):c;return function(c){var
-o=fn(c,b),i=bJ(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,l),t=m(function(b){if(xV(f(b),i)){var
-k=g(d[3],c),l=f(b);return cN(lp(a),e,j,o,l,k)}return h(b)},s),p=g(lq(a),t);else
+e=xS(a),j=lq(e),k=ac(0,b[2]),m=l(function(c){var
+f=d[2];return cO(lr(a),e,j,b,c,f)},k),r=H(fn,b[4])?0:f(ls(a),m),c=Z(0,b[2]),n=c?xk(i):c;return function(c){var
+o=fo(c,b),i=bK(b[4],c);if(n){if(i&&0===i[1][0])var
+s=W(k,m),t=l(function(b){if(xY(g(b),i)){var
+k=f(d[3],c),l=g(b);return cO(lr(a),e,j,o,l,k)}return h(b)},s),p=f(ls(a),t);else
 var
-p=r;return bb(xU(a,q,d),o,c,p)}return n}}}function
-xW(d,c,b,a){var
-e=ac(0,A(a[4]));return G(g(lr(d,c,b),a),e)}function
-ls(e,d,c,b,a){var
-f=an(a,c8(d,1));return aS(bI(c8(c8(aS(e,an(2,b)),f),1),c),1)}function
-ha(a,e,d,c,b){var
-g=E(h(a[3])),i=an(b,h(a[4])),j=l(E(aS(an(d,h(a[2])),i)),g),k=E(f(a[3])),m=an(c,f(a[4]));return[0,l(E(aS(an(e,f(a[2])),m)),k),j]}function
-lt(i,g,a){var
-c=o(d,f(a));if(c)var
-j=E(i),b=w(f(a),j);else
+p=r;return a8(xX(a,q,d),o,c,p)}return n}}}function
+xZ(d,c,b,a){var
+e=ac(0,B(a[4]));return H(f(lt(d,c,b),a),e)}function
+lu(e,d,c,b,a){var
+f=an(a,c9(d,1));return aS(bJ(c9(c9(aS(e,an(2,b)),f),1),c),1)}function
+hd(a,e,d,c,b){var
+f=E(h(a[3])),i=an(b,h(a[4])),j=k(E(aS(an(d,h(a[2])),i)),f),l=E(g(a[3])),m=an(c,g(a[4]));return[0,k(E(aS(an(e,g(a[2])),m)),l),j]}function
+lv(i,f,a){var
+c=o(d,g(a));if(c)var
+j=E(i),b=w(g(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
-k=E(g);return w(h(a),k)}return e}var
-hb=0;function
-fq(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fq(a,h)},l=function(a){return fq(a,f)};if(o(b,j))return i(0);var
+k=E(f);return w(h(a),k)}return e}var
+he=0;function
+fr(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fr(a,h)},l=function(a){return fr(a,f)};if(o(b,j))return i(0);var
 c=cl(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
-ea(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ea(b,a,f),g,e]},p=function(b){return[0,f,g,ea(b,a,e)]};if(o(c,j))return m(0);var
+eb(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eb(b,a,f),g,e]},p=function(b){return[0,f,g,eb(b,a,e)]};if(o(c,j))return m(0);var
 h=cl(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,ea(b,a,0),0,0]}function
-s(b){return[0,0,0,ea(b,a,0)]}if(o(c,j))return q(0);var
+r(b){return[0,eb(b,a,0),0,0]}function
+s(b){return[0,0,0,eb(b,a,0)]}if(o(c,j))return q(0);var
 k=cl(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}var
-b5=[0,d,d],eb=[0,0,0,0,hb];function
-lu(f,e,d){var
+b5=[0,d,d],ec=[0,0,0,0,he];function
+lw(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=ea(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
+g=eb(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
 cp(a,e,d,c){var
-f=a[4],g=a[1],b=fq(ju(aS(an(aS(an(d,a[3]),c),g),e)),f);return b?b[1]:b5}function
-fr(d,b,a,c){var
-e=ac(0,b);return[0,d,b,a,lu(j,b0(function(b){var
-d=ac(0,a);return b0(g(c,b),d)},e),hb)]}function
-cH(a,d,c,b){return fr(a,d,c,function(d,c){var
-e=ac(0,a);return m(function(a){return bb(b,a,d,c)},e)})}function
-hc(b,a){if(b){if(a){var
-c=hc(b[2],a[2]);return bo(e2(b[1],a[1]),c)}return b5}return b5}function
-fs(a){return aH(bo,b5,a)}function
-lv(b,a){var
-c=K(h(b),a);return[0,t(f(b),a),c]}function
-lw(a){var
-b=f(a),c=l(h(a),b);return[0,f(a),c]}function
-xX(t,s,r,q,p){var
-b=t,j=s,i=r,e=q,c=p;for(;;){if(e){var
-m=e[2],g=e[1];if(c){var
-n=c[2],l=c[1];if(o(d,g)){var
-u=k(i,a(g,h(l))),b=k(b,a(g,f(l))),i=u,e=m,c=n;continue}var
-v=k(j,a(g,h(l))),b=k(b,a(g,f(l))),j=v,e=m,c=n;continue}var
-w=k(b,i);return[0,k(b,j),w]}var
-x=k(b,i);return[0,k(b,j),x]}}function
-lx(g,f,e,c,b){return lv(xX(a(g,b),d,d,c,e),f)}function
-ly(a){if(a){var
-b=a[2],c=a[1];return b?uc(c,ly(b)):c}return b5}function
-lz(c,b,a){var
-d=a_(h(a));return cp(c,b,a_(f(a)),d)}function
-xY(a,c,b){return lt(a[2],a[3],b)?lz(a,c,b):b5}function
-lA(a,e,d,c,b){var
-g=ac(0,f(a[1]));return b0(function(f){var
-g=ac(0,h(a[1]));return m(function(g){return xY(e,b,ha(a,d,c,f,g))},g)},g)}function
-xZ(f,e,d,c,b,a){var
-g=ac(0,b);return b0(function(b){return lA(f,e,d,c,aS(a,b))},g)}function
-x0(a,b,d,c,i){var
-e=ac(0,f(a[1]));return b0(function(e){var
+f=a[4],g=a[1],b=fr(jw(aS(an(aS(an(d,a[3]),c),g),e)),f);return b?b[1]:b5}function
+fs(d,b,a,c){var
+e=ac(0,b);return[0,d,b,a,lw(j,b0(function(b){var
+d=ac(0,a);return b0(f(c,b),d)},e),he)]}function
+cI(a,d,c,b){return fs(a,d,c,function(d,c){var
+e=ac(0,a);return l(function(a){return a8(b,a,d,c)},e)})}function
+ft(b,a){if(b){if(a){var
+c=ft(b[2],a[2]);return bf(e3(b[1],a[1]),c)}return b5}return b5}function
+fu(a){return aI(bf,b5,a)}function
+lx(b,a){var
+c=K(h(b),a);return[0,t(g(b),a),c]}function
+ly(c,f,e,d,b){var
+g=ft(d,e),h=a(c,b);return lx(bf([0,a(c,b),h],g),f)}function
+lz(a){if(a){var
+b=a[2],c=a[1];return b?uf(c,lz(b)):c}return b5}function
+lA(c,b,a){var
+d=a$(h(a));return cp(c,b,a$(g(a)),d)}function
+x0(a,c,b){return lv(a[2],a[3],b)?lA(a,c,b):b5}function
+lB(a,e,d,c,b){var
+f=ac(0,g(a[1]));return b0(function(f){var
+g=ac(0,h(a[1]));return l(function(g){return x0(e,b,hd(a,d,c,f,g))},g)},f)}function
+x1(f,e,d,c,b,a){var
+g=ac(0,b);return b0(function(b){return lB(f,e,d,c,aS(a,b))},g)}function
+x2(a,b,d,c,i){var
+e=ac(0,g(a[1]));return b0(function(e){var
 f=ac(0,h(a[1]));return b0(function(f){var
-h=ha(a,d,c,e,f),g=lt(b[2],b[3],h),j=g?[0,lz(b,i,ha(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hd(a,b){var
-c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return ls(b[2],g,e,d,c)}function
-he(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return ls(b[3],f,e,d,c)}function
-x1(a){var
-b=r(d,h(a));return[0,r(d,f(a)),b]}function
-x2(c,b){if(o(d,h(b)))var
+h=hd(a,d,c,e,f),g=lv(b[2],b[3],h),j=g?[0,lA(b,i,hd(a,d,c,e,f)),0]:g;return j},f)},e)}function
+hf(a,b){var
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return lu(b[2],f,e,d,c)}function
+hg(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lu(b[3],f,e,d,c)}function
+x3(a){var
+b=r(d,h(a));return[0,r(d,g(a)),b]}function
+x4(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
-k=c[2],l=c[1],e=K(a(h(b),l),k);if(o(d,f(b)))var
-g=f(b);else
+k=c[2],l=c[1],e=K(a(h(b),l),k);if(o(d,g(b)))var
+f=g(b);else
 var
-i=c[2],j=c[1],g=t(a(f(b),j),i);return[0,g,e]}function
-x3(a,e,c){var
-b=gK(a,e,a,ua(c));return b?gu(a,bo([0,a,a],b[1])):[0,d,a]}function
-x4(a,d,c){var
-b=gK(a,d,a,e2(i(2,j),c));if(b){var
-e=gu(a,bo([0,a,a],b[1]));return ub([0,a,a],e2(i(2,j),e))}return[0,s(a),a]}function
-x5(j,c,b,i,f,h,a){var
-e=A(f),g=bI(a[1],b);function
-k(l,k){var
-n=ac(0,b),o=m(function(b){return m(lw,xZ(c,a,l,k,g,an(b,g)))},n),p=ac(0,e);return m(function(a){var
-c=H(a,h,d),g=H(a,f,0);return lx(j,i,H(bI(an(a,b),e),o,0),g,c)},p)}var
-l=he(c,a);return fr(e,hd(c,a),l,k)}function
-x6(f,e,a,c,b){var
-g=ac(0,b[1]),h=m(lw,m(function(a){return cp(b,a,0,0)},g));function
+i=c[2],j=c[1],f=t(a(g(b),j),i);return[0,f,e]}function
+x5(a,e,c){var
+b=gN(a,e,a,ud(c));return b?gx(a,bf([0,a,a],b[1])):[0,d,a]}function
+x6(a,d,c){var
+b=gN(a,d,a,e3(i(2,j),c));if(b){var
+e=gx(a,bf([0,a,a],b[1]));return ue([0,a,a],e3(i(2,j),e))}return[0,s(a),a]}function
+x7(j,c,b,i,f,h,a){var
+e=B(f),g=bJ(a[1],b);function
+k(m,k){var
+n=ac(0,b),o=l(function(b){return x1(c,a,m,k,g,an(b,g))},n),p=ac(0,e);return l(function(a){var
+c=G(a,h,d),g=G(a,f,0);return ly(j,i,G(bJ(an(a,b),e),o,0),g,c)},p)}var
+m=hg(c,a);return fs(e,hf(c,a),m,k)}function
+x8(f,e,a,c,b){var
+g=ac(0,b[1]),h=l(function(a){return cp(b,a,0,0)},g);function
 i(i,g){var
-b=ac(0,A(a));return m(function(b){var
-g=H(b,c,d);return lx(f,e,h,H(b,a,0),g)},b)}return fr(A(a),1,1,i)}function
-x7(b){var
-a=bu(eb,b);function
-c(d,c,a){return fs(m(function(b){return cp(b,d,c,a)},b))}return cH(a[1],a[2],a[3],c)}function
-x8(a){var
-b=bu(eb,a);function
+b=ac(0,B(a));return l(function(b){var
+g=G(b,c,d);return ly(f,e,h,G(b,a,0),g)},b)}return fs(B(a),1,1,i)}function
+x9(b){var
+a=bv(ec,b);function
+c(d,c,a){return fu(l(function(b){return cp(b,d,c,a)},b))}return cI(a[1],a[2],a[3],c)}function
+x_(a){var
+b=bv(ec,a);function
 c(c,b){return b0(function(a){var
-d=ac(0,a[1]);return m(function(d){return cp(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fr(aH(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
-ft(b,a){function
-c(e,d,c){return g(b,cp(a,e,d,c))}return cH(a[1],a[2],a[3],c)}function
-x9(b,a){function
-c(e,d,c){return ly(x0(b,a,d,c,e))}var
-d=he(b,a),e=hd(b,a);return cH(a[1],e,d,c)}function
-x_(a,b){var
-c=h(a[1]),d=E(an(f(a[1]),c));function
-e(f,e,c){return lv(fs(lA(a,b,e,c,f)),d)}var
-g=he(a,b),i=hd(a,b);return cH(b[1],i,g,e)}function
-x$(a){function
+d=ac(0,a[1]);return l(function(d){return cp(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fs(aI(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
+fv(b,a){function
+c(e,d,c){return f(b,cp(a,e,d,c))}return cI(a[1],a[2],a[3],c)}function
+x$(b,a){function
+c(e,d,c){return lz(x2(b,a,d,c,e))}var
+d=hg(b,a),e=hf(b,a);return cI(a[1],e,d,c)}function
+ya(a,b){var
+c=h(a[1]),d=E(an(g(a[1]),c));function
+e(f,e,c){return lx(fu(lB(a,b,e,c,f)),d)}var
+f=hg(a,b),i=hf(a,b);return cI(b[1],i,f,e)}function
+yb(a){function
 b(b,h,g){var
-c=gs(b,a[3]),d=a[2],e=gs(bI(b,a[3]),d),f=a[2];return cp(a,bI(bI(b,a[3]),f),e,c)}var
-c=a[3];return cH(an(an(a[1],a[2]),c),1,1,b)}function
-ya(b,a){function
+c=gv(b,a[3]),d=a[2],e=gv(bJ(b,a[3]),d),f=a[2];return cp(a,bJ(bJ(b,a[3]),f),e,c)}var
+c=a[3];return cI(an(an(a[1],a[2]),c),1,1,b)}function
+yc(b,a){function
 c(e,d,c){var
-g=bI(c,h(b));return cp(a,e,bI(d,f(b)),g)}var
-d=h(b),e=an(a[3],d),g=f(b),i=an(a[2],g);return cH(a[1],i,e,c)}function
-lB(b,a){var
+f=bJ(c,h(b));return cp(a,e,bJ(d,g(b)),f)}var
+d=h(b),e=an(a[3],d),f=g(b),i=an(a[2],f);return cI(a[1],i,e,c)}function
+lC(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-yb(b,a){var
-c=a[1]===b[1]?1:0;return c?lB(b,a):c}function
+yd(b,a){var
+c=a[1]===b[1]?1:0;return c?lC(b,a):c}function
 dh(a,b){var
 c=a?[0,b]:a;return c}function
-yc(e,i,a,c){var
-b=bu(eb,c);if(typeof
+ye(e,i,a,c){var
+b=bv(ec,c);if(typeof
 a==="number")switch(a){case
 0:var
-m=x7(c);return dh(G(function(a){return yb(b,a)},c),m);case
+m=x9(c);return dh(H(function(a){return yd(b,a)},c),m);case
 1:var
-n=x8(c);return dh(G(function(a){return lB(b,a)},c),n);case
-2:return[0,ft(x1,b)];case
-3:return[0,ft(function(a){return x3(e,i,a)},b)];case
-4:return[0,ft(function(a){return x4(e,i,a)},b)];default:return[0,x$(b)]}else
+n=x_(c);return dh(H(function(a){return lC(b,a)},c),n);case
+2:return[0,fv(x3,b)];case
+3:return[0,fv(function(a){return x5(e,i,a)},b)];case
+4:return[0,fv(function(a){return x6(e,i,a)},b)];default:return[0,yb(b)]}else
 switch(a[0]){case
 0:var
-j=a[2],p=x5(e,a[1],j,a[3],a[4],a[5],b);return dh(Z(0,j),p);case
+j=a[2],p=x7(e,a[1],j,a[3],a[4],a[5],b);return dh(Z(0,j),p);case
 1:var
-q=x6(e,a[1],a[2],a[3],b),k=b[2]===1?1:0,r=k?b[3]===1?1:0:k;return dh(r,q);case
+q=x8(e,a[1],a[2],a[3],b),k=b[2]===1?1:0,r=k?b[3]===1?1:0:k;return dh(r,q);case
 2:var
-l=a[1],s=ft(function(a){return x2(l,a)},b);return dh(o(d,l[1]),s);case
-3:return[0,x9(a[1],b)];case
+l=a[1],s=fv(function(a){return x4(l,a)},b);return dh(o(d,l[1]),s);case
+3:return[0,x$(a[1],b)];case
 4:var
-g=a[1],t=x_(g,b),u=h(g[1]);return dh(Z(0,an(f(g[1]),u)),t);default:return[0,ya(a[1],b)]}}function
-yd(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bn(e,a(l(a(d,b[2]),n),k),h)}function
-ye(a,b){var
-e=a[3],f=an(an(a[1],a[2]),e),c=A(b)===f?1:0;return c?G(function(a){var
+f=a[1],t=ya(f,b),u=h(f[1]);return dh(Z(0,an(g(f[1]),u)),t);default:return[0,yc(a[1],b)]}}function
+yf(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bp(e,a(k(a(d,b[2]),n),l),h)}function
+yg(a,b){var
+e=a[3],f=an(an(a[1],a[2]),e),c=B(b)===f?1:0;return c?H(function(a){var
 b=o(d,a);return b?o(a,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j))))))))))))))):b},b):c}function
-yf(a){var
-c=A(a[5]),b=eW(a[1],c);if(b){var
-e=a[5];return G(function(a){return w(d,a[1])},e)}return b}function
-yg(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=lu(j,m(function(a){return[0,a,a]},b),hb);return cH(g,c,e,function(b,l,k){var
-g=fq(ju(aS(an(aS(an(b,c),l),e),k)),i),m=g?f(g[1]):d,n=H(b,a[5],[0,j,j]);return yd(h,H(b,a[4],[0,d,j]),n,m)})}function
-yh(h,g,f,e){var
+yh(a){var
+c=B(a[5]),b=eX(a[1],c);if(b){var
+e=a[5];return H(function(a){return w(d,a[1])},e)}return b}function
+yi(h,a,b){var
+c=a[2],e=a[3],f=a[1],i=lw(j,l(function(a){return[0,a,a]},b),he);return cI(f,c,e,function(b,l,k){var
+f=fr(jw(aS(an(aS(an(b,c),l),e),k)),i),m=f?g(f[1]):d,n=G(b,a[5],[0,j,j]);return yf(h,G(b,a[4],[0,d,j]),n,m)})}function
+yj(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return H(a,b,eb)}}(b),i),c=yc(h,g,d[2],j);if(c){var
-k=a[2],b=bk(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-yi(c,f,a,b){var
-d=ye(a,b),e=d?yf(a):d;if(e){var
-g=a[6],h=yh(c,f,[0,yg(c,a,b),0],g);return ab(function(a){return t3(a,eb)},h)}return e}function
-lC(b){var
-g=s(h(b)),c=r(d,r(f(b),g)),i=h(b),e=r(s(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hf(a){return fs(m(lC,a))}function
-yj(d,b){var
+d=a[1],i=d[1],j=l(function(b){return function(a){return G(a,b,ec)}}(b),i),c=ye(h,g,d[2],j);if(c){var
+k=a[2],b=bm(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
+yk(c,f,a,b){var
+d=yg(a,b),e=d?yh(a):d;if(e){var
+g=a[6],h=yj(c,f,[0,yi(c,a,b),0],g);return ab(function(a){return t6(a,ec)},h)}return e}function
+lD(b){var
+f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
+hh(a){return fu(l(lD,a))}function
+yl(d,b){var
 c=d[8];return function(e,d){var
-g=a(e,b),i=l(a(h(d),c),g),j=a(e,b);return[0,l(a(f(d),c),j),i]}}function
-lD(e,c,b,a){if(a){var
-f=a[2],g=lD(e,c,eY(b),f),h=a[1],i=bu(d,b);return bo(lC(n(yj(e,c),i,h)),g)}return b5}function
-yk(b,r,i,q){var
-s=a(b,b),j=e3(a(i,i),s,q);function
+f=a(e,b),i=k(a(h(d),c),f),j=a(e,b);return[0,k(a(g(d),c),j),i]}}function
+lE(e,c,b,a){if(a){var
+f=a[2],g=lE(e,c,eZ(b),f),h=a[1],i=bv(d,b);return bf(lD(n(yl(e,c),i,h)),g)}return b5}function
+ym(b,r,i,q){var
+s=a(b,b),j=e4(a(i,i),s,q);function
 k(a){var
-b=a3(h(a));return[0,bm(f(a)),b]}var
+b=a4(h(a));return[0,bo(g(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bn(b,e[1],e[2]),m=[0,bo(k(j),t)];else
+t=bp(b,e[1],e[2]),m=[0,bf(k(j),t)];else
 var
 m=l;return m;case
 1:var
-g=c[1],n=o(d,g[1]);if(n)var
-u=g[2],v=g[1],p=[0,k(bo(j,bn(a(b,b),v,u)))];else
+f=c[1],n=o(d,f[1]);if(n)var
+u=f[2],v=f[1],p=[0,k(bf(j,bp(a(b,b),v,u)))];else
 var
 p=n;return p}return[0,b5]}function
-yl(b,g,e,d,c){var
-m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g0(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=g0(a(a(a(b,b),b),p),i,j);if(l){var
-q=aa(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-ym(e,d,b){var
+yn(b,f,e,d,c){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=g3(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=g3(a(a(a(b,b),b),p),i,j);if(l){var
+q=aa(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+yo(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=lD(d,b,c[1],g),k=a(b,f);return[0,e3(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hc(c[1],g);return[0,e3(a(b,f),e,m)]}var
-l=c[3];return[0,yl(e,b,hc(c[1],g),l,i)]}}}function
-yn(e,d,c,a,b){return a2(m(function(b){var
-g=l(h(b),a);return gK(e,d,c,[0,l(f(b),a),g])},b))}function
-yo(c,e,b){var
-j=h(b),m=l(h(e),j),g=k(f(b),m),n=f(b),o=l(f(e),n),i=k(h(b),o),p=w(d,i)?aa(c,K(a(c,h(b)),i)):c,q=w(d,g)?t(a(c,f(b)),g):d;return[0,q,p]}function
-yp(c,g,f,a){var
-i=m(h,a),b=yn(c,g,f,aH(r,h(bu(b5,a)),i),a);if(b)var
-d=b[1],j=fs(d),e=[0,m(function(a){return yo(c,j,a)},d)];else
+j=lE(d,b,c[1],g),k=a(b,f);return[0,e4(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=ft(c[1],g);return[0,e4(a(b,f),e,m)]}var
+l=c[3];return[0,yn(e,b,ft(c[1],g),l,i)]}}}function
+yp(e,d,c,a,b){return a3(l(function(b){var
+f=k(h(b),a);return gN(e,d,c,[0,k(g(b),a),f])},b))}function
+yq(c,e,b){var
+j=h(b),l=k(h(e),j),f=m(g(b),l),n=g(b),o=k(g(e),n),i=m(h(b),o),p=w(d,i)?aa(c,K(a(c,h(b)),i)):c,q=w(d,f)?t(a(c,g(b)),f):d;return[0,q,p]}function
+yr(c,g,f,a){var
+i=l(h,a),b=yp(c,g,f,aI(r,h(bv(b5,a)),i),a);if(b)var
+d=b[1],j=fu(d),e=[0,l(function(a){return yq(c,j,a)},d)];else
 var
 e=b;return e}function
-yq(l,g,e){var
+ys(l,f,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hf(e)),p),n)}return k}return 1}var
-i=bY(D(c[1][1],d));return i?i:w(d,f(hf(e)))}}function
-yr(b,a,c){var
-d=G(function(c){var
-e=f(c),d=g(g3(b,a),e);if(d){var
-i=h(c);return g(g3(b,a),i)}return d},c);return d?yq(b,a,c):d}function
-ys(b,f,a){var
+m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hh(e)),p),n)}return k}return 1}var
+i=bI(D(c[1][1],d));return i?i:w(d,g(hh(e)))}}function
+yt(b,a,c){var
+d=H(function(c){var
+e=g(c),d=f(g6(b,a),e);if(d){var
+i=h(c);return f(g6(b,a),i)}return d},c);return d?ys(b,a,c):d}function
+yu(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=yp(c,f[3],a,d);j=1}if(!j){var
-e=yk(c,b,a,hf(d));if(e)var
-l=e[1],i=a2(m(n(ym(c,b,a),d,l),k));else
+h=yr(c,f[3],a,d);j=1}if(!j){var
+e=ym(c,b,a,hh(d));if(e)var
+m=e[1],i=a3(l(n(yo(c,b,a),d,m),k));else
 var
 i=e;var
-h=i}return ab(function(a){return m(fl,a)},h)}}function
-yt(c,b,d){var
-e=b[1];return function(f){var
-a=k4(c,e);if(a){var
-h=a[1];return a2(m(g(ys(c,b,d),h),f))}return a}}function
-yu(h,b,a){var
-e=a[1],c=a[2];return function(f){if(G(fm,b[4]))var
+h=i}return ab(function(a){return l(fm,a)},h)}}function
+yv(c,b,d){var
+e=b[1];return function(g){var
+a=k6(c,e);if(a){var
+h=a[1];return a3(l(f(yu(c,b,d),h),g))}return a}}function
+yw(h,b,a){var
+e=a[1],c=a[2];return function(f){if(H(fn,b[4]))var
 g=0;else{var
-k=e4(c,a[3]),d=gW(h,e,c,a[3],k,f);if(!d)return d;var
+k=e5(c,a[3]),d=gZ(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return G(function(a){return k7(e,f,c,g,j,a)},i)}}function
-yv(b,h,f,e,a){var
-i=Z(0,A(a));if(i)var
-l=h[2],c=A(a)===l?1:0;else
+i=b[4],j=b[3];return H(function(a){return k9(e,f,c,g,j,a)},i)}}function
+yx(b,h,g,e,a){var
+i=Z(0,B(a));if(i)var
+l=h[2],c=B(a)===l?1:0;else
 var
 c=i;var
-j=c?G(function(a){return yr(b,e,a)},a):c;if(j){var
-d=g(yt(b,f,e),a);if(d){var
-m=d[1];return g(yu(b,h,f),m)}var
+j=c?H(function(a){return yt(b,e,a)},a):c;if(j){var
+d=f(yv(b,g,e),a);if(d){var
+m=d[1];return f(yw(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
-yw(a){var
-b=ac(0,an(a[2],a[3]));return m(function(b){var
-c=ac(0,a[1]);return m(function(c){var
-d=gs(b,a[3]);return cp(a,c,bI(b,a[3]),d)},c)},b)}function
-yx(d,j,c,b,i,h){var
-a=yi(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return yv(d,j,c,b,yw(e));var
+yy(a){var
+b=ac(0,an(a[2],a[3]));return l(function(b){var
+c=ac(0,a[1]);return l(function(c){var
+d=gv(b,a[3]);return cp(a,c,bJ(b,a[3]),d)},c)},b)}function
+yz(d,j,c,b,i,h){var
+a=yk(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return yx(d,j,c,b,yy(e));var
 g=f}else
 var
 g=a;return g}var
-b6=[ah,yy,cx(0)],ec=[ah,yz,cx(0)];function
-aM(b,a){throw[0,b6,n(as(yA),b,a)]}function
-yB(a){return[0,a,eM(64),0]}function
-hg(b){var
-a=b[3];if(a)throw[0,b6,yC];return a}function
-bp(a){hg(a);p3(a[2]);(function(d){for(;;){var
-b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(p2(a[2])===1025)return aM(yD,eN(a[2]));gd(a[2],b);continue}return c}}(0));return eN(a[2])}function
+b6=[ai,yA,cx(0)],ed=[ai,yB,cx(0)];function
+aM(b,a){throw[0,b6,n(as(yC),b,a)]}function
+yD(a){return[0,a,eN(64),0]}function
+hi(b){var
+a=b[3];if(a)throw[0,b6,yE];return a}function
+bq(a){hi(a);p6(a[2]);(function(d){for(;;){var
+b=f(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(p5(a[2])===1025)return aM(yF,eO(a[2]));gg(a[2],b);continue}return c}}(0));return eO(a[2])}function
 di(a,d){var
-b=bp(d),c=y(b,a);return c?aM(a,b):c}function
-cI(b){var
-a=1-b[3];if(a)throw[0,b6,yE];return a}function
-yF(a){var
+b=bq(d),c=y(b,a);return c?aM(a,b):c}function
+cJ(b){var
+a=1-b[3];if(a)throw[0,b6,yG];return a}function
+yH(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=nJ?1:0:e;return d}function
-lE(a){var
-e=y(a,yG),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=I(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=nK?1:0:e;return d}function
+lF(a){var
+e=y(a,yI),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=I(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==ap(a,b)?1:0:k;function
@@ -4853,304 +4875,304 @@ l(f){var
 b=f;for(;;){var
 c=b===I(a)?1:0;if(c)var
 d=c;else{var
-e=yF(ap(a,b));if(e){var
+e=yH(ap(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
 i=c<=dw?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aM(yH,a);return tX(16,a)}function
-aT(a){return lE(bp(a))}function
+j=d;if(1-j)aM(yJ,a);return t0(16,a)}function
+aT(a){return lF(bq(a))}function
 dj(c){var
-a=bp(c),b=y(a,yI);return b?[0,lE(a)]:b}function
+a=bq(c),b=y(a,yK);return b?[0,lF(a)]:b}function
 b7(b){var
-a=aT(b);if(V(a)<=0)aM(yK,iA(yJ,a));return a}var
-lF=1048576;function
+a=aT(b);if(R(a)<=0)aM(yM,iC(yL,a));return a}var
+lG=1048576;function
 dk(b){var
-a=aT(b);if(V(a)<0)aM(yM,iA(yL,a));if(gq(a,lF))throw[0,ec,g(as(yN),lF)];return cE(a)}function
+a=aT(b);if(R(a)<0)aM(yO,iC(yN,a));if(gt(a,lG))throw[0,ed,f(as(yP),lG)];return cE(a)}function
 dl(d,b,c){var
 a=dk(c);if(b<=a){var
-e=g(as(yO),a);aM(n(as(yP),d,b),e)}return a}function
-hh(a,d,c){return function(f,e){var
-b=f,a=e;for(;;){if(0===b)return bF(a);var
-b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cq(b,a){return hh(dk(a),b,a)}function
-a$(b,d,c){var
-a=cq(d,c);if(1-dM(aj(a),b)){var
-e=aj(a),f=g(as(yQ),e);aM(aQ(yT,pA(yS,F(as(yR),b))),f)}return a}function
-lG(c,b,a){var
-d=[0,b,0];return a$(c,function(a){return a$(d,aT,a)},a)}function
-hi(e,b){var
-a=bp(b),c=y(a,yU);if(c){if(y(a,yV))return aM(yW,a);var
-d=[0,g(e,b)]}else
+e=f(as(yQ),a);aM(n(as(yR),d,b),e)}return a}function
+hj(a,d,c){return function(g,e){var
+b=g,a=e;for(;;){if(0===b)return bF(a);var
+b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
+cq(b,a){return hj(dk(a),b,a)}function
+ba(b,d,c){var
+a=cq(d,c);if(1-dN(aj(a),b)){var
+e=aj(a),g=f(as(yS),e);aM(aQ(yV,pB(yU,F(as(yT),b))),g)}return a}function
+lH(c,b,a){var
+d=[0,b,0];return ba(c,function(a){return ba(d,aT,a)},a)}function
+hk(e,b){var
+a=bq(b),c=y(a,yW);if(c){if(y(a,yX))return aM(yY,a);var
+d=[0,f(e,b)]}else
 var
 d=c;return d}function
 b8(a){var
 b=aT(a);return[0,b,b7(a)]}function
-az(c,b){var
-a=1-c;if(a)throw[0,b6,aQ(yX,b)];return a}function
+aA(c,b){var
+a=1-c;if(a)throw[0,b6,aQ(yZ,b)];return a}function
 b9(b){var
-a=dk(b);az(0<a?1:0,yY);return a}function
-yZ(e){var
+a=dk(b);aA(0<a?1:0,y0);return a}function
+y1(e){var
 a=cq(aT,e);function
-b(b,a){return iz(a,b)}var
+b(b,a){return iB(a,b)}var
 c=bG(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=c0(function(a){return b(f,a)},a);else
+f=1,d=c1(function(a){return b(f,a)},a);else
 var
-d=c;az(d,y0);return a}function
-y1(b,f,e){var
+d=c;aA(d,y2);return a}function
+y3(b,f,e){var
 d=q((2*b|0)+1|0,0);function
 a(h,e){var
-f=tW(e,-1-b|0),i=b-1|0,j=f?jq(e,i):f;az(j,y2);var
-a=cE(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);az(l,y3);c(d,g)[1+g]=1;return 0}eI(a,f);eI(a,e);c(d,0)[1]=1;return az(cf(function(a){return a},d),y4)}function
-y5(b){var
-a=bp(b);if(y(a,y6)){var
-c=y(a,y7);if(c){if(y(a,y8))return y(a,y9)?y(a,y_)?aM(y$,a):1:[1,b8(b)];var
-d=[2,hi(b8,b)]}else
+f=tZ(e,-1-b|0),i=b-1|0,j=f?js(e,i):f;aA(j,y4);var
+a=cE(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aA(l,y5);c(d,g)[1+g]=1;return 0}dM(a,f);dM(a,e);c(d,0)[1]=1;return aA(cf(function(a){return a},d),y6)}function
+y7(b){var
+a=bq(b);if(y(a,y8)){var
+c=y(a,y9);if(c){if(y(a,y_))return y(a,y$)?y(a,za)?aM(zb,a):1:[1,b8(b)];var
+d=[2,hk(b8,b)]}else
 var
 d=c;return d}return[0,b8(b)]}function
-za(b){var
-a=bp(b);if(y(a,zb)){if(y(a,zc)){var
-c=y(a,zd);if(c){if(y(a,ze))return y(a,zf)?y(a,zg)?y(a,zh)?y(a,zi)?aM(zj,a):[2,b8(b)]:4:3:1;var
+zc(b){var
+a=bq(b);if(y(a,zd)){if(y(a,ze)){var
+c=y(a,zf);if(c){if(y(a,zg))return y(a,zh)?y(a,zi)?y(a,zj)?y(a,zk)?aM(zl,a):[2,b8(b)]:4:3:1;var
 d=[0,b8(b)]}else
 var
 d=c;return d}return 2}return[1,b8(b)]}function
-zk(e,b){var
-a=bp(b);if(y(a,zl)){var
-c=y(a,zm);if(c){if(y(a,zn))return y(a,zo)?y(a,zp)?aM(zq,a):[1,b9(b)]:2;var
+zm(e,b){var
+a=bq(b);if(y(a,zn)){var
+c=y(a,zo);if(c){if(y(a,zp))return y(a,zq)?y(a,zr)?aM(zs,a):[1,b9(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,a$([0,e,0],yZ,b)]}function
-zr(c,b){var
-a=bp(b),d=y(a,zs);if(d){if(y(a,zt)){if(y(a,zu))return aM(zv,a);var
-e=a$([0,c,0],aT,b),f=a$([0,c,0],aT,b);y1(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,ba([0,e,0],y1,b)]}function
+zt(c,b){var
+a=bq(b),d=y(a,zu);if(d){if(y(a,zv)){if(y(a,zw))return aM(zx,a);var
+e=ba([0,c,0],aT,b),f=ba([0,c,0],aT,b);y3(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-zw(a){di(zx,a);var
-c=b9(a),b=b9(a),d=b9(a),e=y5(a),h=1!==e?1:0,i=h||(c===b?1:0);az(i,zy);var
-j=za(a),k=zk(b,a),f=zr(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b7(a),p=lG([0,l,0],c,a),q=hi(aT,a),r=hi(aT,a),s=b7(a),t=lG([0,d,0],m,a),u=a$([0,n,0],aT,a),v=b7(a),g=a$([0,0,[0,b,0]],aT,a);az(bG(function(a){return 0<V(a)?1:0},g),zz);var
-w=b7(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,a$([0,0,[0,b,0]],aT,a)]}function
-ed(b,a){di(zA,a);var
-e=dl(zB,b[3],a),d=dk(a);function
-c(a){return dl(zC,b[2],a)}function
+zy(a){di(zz,a);var
+c=b9(a),b=b9(a),d=b9(a),e=y7(a),h=1!==e?1:0,i=h||(c===b?1:0);aA(i,zA);var
+j=zc(a),k=zm(b,a),f=zt(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b7(a),p=lH([0,l,0],c,a),q=hk(aT,a),r=hk(aT,a),s=b7(a),t=lH([0,d,0],m,a),u=ba([0,n,0],aT,a),v=b7(a),g=ba([0,0,[0,b,0]],aT,a);aA(bG(function(a){return 0<R(a)?1:0},g),zB);var
+w=b7(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,ba([0,0,[0,b,0]],aT,a)]}function
+ee(b,a){di(zC,a);var
+e=dl(zD,b[3],a),d=dk(a);function
+c(a){return dl(zE,b[2],a)}function
 f(a){var
-b=bp(a);if(y(b,zD)){if(y(b,zE)){if(y(b,zF))return aM(zG,b);var
-e=dl(zH,d,a),f=c(a),g=dj(a);return[0,e,f,g,dj(a)]}var
+b=bq(a);if(y(b,zF)){if(y(b,zG)){if(y(b,zH))return aM(zI,b);var
+e=dl(zJ,d,a),f=c(a),g=dj(a);return[0,e,f,g,dj(a)]}var
 h=cq(c,a),i=dj(a);return[2,h,i,dj(a)]}var
 j=c(a),k=dj(a);return[1,j,k,dj(a)]}var
-g=b7(a),h=cq(f,a),i=b7(a);return[0,e,d,g,h,i,a$([0,b[3],0],aT,a)]}function
-zI(b,a){di(zJ,a);return cq(function(a){var
-c=dl(zK,b[3],a),d=b7(a);return[0,c,d,a$([0,b[2],0],aT,a)]},a)}function
-lH(d){var
-a=bp(d);if(y(a,zL)){var
-b=y(a,zM);if(b){if(y(a,zN))return aM(zO,a);var
+g=b7(a),h=cq(f,a),i=b7(a);return[0,e,d,g,h,i,ba([0,b[3],0],aT,a)]}function
+zK(b,a){di(zL,a);return cq(function(a){var
+c=dl(zM,b[3],a),d=b7(a);return[0,c,d,ba([0,b[2],0],aT,a)]},a)}function
+lI(d){var
+a=bq(d);if(y(a,zN)){var
+b=y(a,zO);if(b){if(y(a,zP))return aM(zQ,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-zP(b,a){return dl(zQ,aj(b[4]),a)}function
-zR(b){var
-a=g(b[1],0);if(58<=a){if(!(5<a+h3>>>0))return a-87|0}else
-if(48<=a)return a+hR|0;return aM(zS,f_(1,a))}function
-fu(e,d,c){var
+zR(b,a){return dl(zS,aj(b[4]),a)}function
+zT(b){var
+a=f(b[1],0);if(58<=a){if(!(5<a+h5>>>0))return a-87|0}else
+if(48<=a)return a+hT|0;return aM(zU,gb(1,a))}function
+fw(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|zR(c);continue}}function
-hj(a){return 1===(a&1)?0:1+hj(a>>>1|0)|0}function
-zT(e){var
-g=fu(3,0,e),h=fu(6,0,e),a=fu(7,0,e),f=g&hN;if(hN===f)throw[0,b6,zU];var
-b=0===f?h:h|m2;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hj(b):hj(a),i=0===a?b>>>c|0:ck(k(P(b,28),a),c),j=0===a?28+c|0:c,l=(aq(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-zV(d,a){di(zW,a);var
-b=cq(function(a){hg(a);var
-c=hh(d[1],zT,a),b=g(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b6,zX];return c},a),e=0;function
-f(b,a){return cy(b,a[2])}var
-c=ak(function(a,b){return ak(f,a,b)},e,b);function
+b=b-1|0,a=a<<4|zT(c);continue}}function
+hl(a){return 1===(a&1)?0:1+hl(a>>>1|0)|0}function
+zV(e){var
+g=fw(3,0,e),h=fw(6,0,e),a=fw(7,0,e),f=g&hP;if(hP===f)throw[0,b6,zW];var
+b=0===f?h:h|m3;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hl(b):hl(a),i=0===a?b>>>c|0:ck(m(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,l=2048<=g?s(i):i;return[0,l,k]}function
+zX(d,a){di(zY,a);var
+b=cq(function(a){hi(a);var
+c=hj(d[1],zV,a),b=f(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b6,zZ];return c},a),e=0;function
+g(b,a){return cy(b,a[2])}var
+c=ak(function(a,b){return ak(g,a,b)},e,b);function
 h(a){return P(a[1],a[2]-c|0)}var
 i=F(function(a){return F(h,a)},b);return[0,P(j,-c|0),i]}var
-zY=m2;function
-cJ(c){var
-b=ak(function(c,b){return a(c,b)},j,c);if(gq(b,zY))throw[0,ec,zZ];return cE(b)}var
-z0=cT;function
-ee(d,c){var
-a=dk(c),b=dk(c),e=g(as(z1),d);az(d<=cy(a,b)?1:0,e);if(cT<aq(a,b))throw[0,ec,g(as(z2),z0)];return[0,a,b]}function
-lI(a){var
-b=ee(1,a),c=ee(1,a),d=ee(0,a);return[0,b,c,d,ee(1,a)]}function
-lJ(a,d,b){function
+z0=m3;function
+cK(c){var
+b=ak(function(c,b){return a(c,b)},j,c);if(gt(b,z0))throw[0,ed,z1];return cE(b)}var
+z2=cU;function
+ef(d,c){var
+a=dk(c),b=dk(c),e=f(as(z3),d);aA(d<=cy(a,b)?1:0,e);if(cU<aq(a,b))throw[0,ed,f(as(z4),z2)];return[0,a,b]}function
+lJ(a){var
+b=ef(1,a),c=ef(1,a),d=ef(0,a);return[0,b,c,d,ef(1,a)]}function
+lK(a,d,b){function
 c(d,b){var
-e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aJ(g(b,a[4]),e-1|0)|0)-1|0;az(0<=c?1:0,z3);return fP(c,g(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aK(f(b,a[4]),e-1|0)|0)-1|0;aA(0<=c?1:0,z5);return fR(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
-f=c(b[3],e);function
-h(a){return a[1]}return[0,d,c(b[2],h),f]}function
-lK(c,a){var
-d=b7(a),e=[0,c,0],b=cq(function(a){return a$(e,aT,a)},a);az(0!==b?1:0,z4);return[0,d,b,a$([0,aj(b),0],aT,a)]}function
-z5(f,c){var
-g=f[1],b=lI(c),a=b9(c);az(0===fU(g,a)?1:0,z6);var
-i=[0,b[1][1],[0,b[1][2],0]],d=lK(cJ([0,fP(g,a),i]),c),h=d[2],e=aj(h);az(0===fU(e,a)?1:0,z7);cJ([0,e,[0,a,0]]);var
-j=lJ(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-z8(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;az(f,z9);var
-b=lK(a[1],e),d=b[2],g=[0,aj(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-lL(b,e){var
-a=lI(e);az(bQ(a[4],z$),z_);function
+g=c(b[3],e);function
+h(a){return a[1]}return[0,d,c(b[2],h),g]}function
+lL(c,a){var
+d=b7(a),e=[0,c,0],b=cq(function(a){return ba(e,aT,a)},a);aA(0!==b?1:0,z6);return[0,d,b,ba([0,aj(b),0],aT,a)]}function
+z7(f,c){var
+g=f[1],b=lJ(c),a=b9(c);aA(0===fW(g,a)?1:0,z8);var
+i=[0,b[1][1],[0,b[1][2],0]],d=lL(cK([0,fR(g,a),i]),c),h=d[2],e=aj(h);aA(0===fW(e,a)?1:0,z9);cK([0,e,[0,a,0]]);var
+j=lK(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+z_(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aA(f,z$);var
+b=lL(a[1],e),d=b[2],g=[0,aj(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+lM(b,e){var
+a=lJ(e);aA(bR(a[4],Ab),Aa);function
 c(b){var
-c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;az(f,Aa);return[0,a,lJ(a,b[1],b)]}function
-Ab(c){var
-a=b8(c),b=0<=V(a[1])?1:0,d=b?jq(a[1],a[2]):b;az(d,Ac);return a}function
-Ad(a){var
-b=iL(a);function
-c(b,a){return bQ(b,a)}az(bG(function(a){return c(b,a)},a),Ae);return b}function
+c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aA(g,Ac);return[0,a,lK(a,b[1],b)]}function
+Ad(c){var
+a=b8(c),b=0<=R(a[1])?1:0,d=b?js(a[1],a[2]):b;aA(d,Ae);return a}function
 Af(a){var
-b=iL(a),c=b[3],d=b[2];az(bG(function(a){var
-b=bQ(a[2],d),e=b?bQ(a[3],c):b;return e},a),Ag);var
+b=iN(a);function
+c(b,a){return bR(b,a)}aA(bG(function(a){return c(b,a)},a),Ag);return b}function
+Ah(a){var
+b=iN(a),c=b[3],d=b[2];aA(bG(function(a){var
+b=bR(a[2],d),e=b?bR(a[3],c):b;return e},a),Ai);var
 e=0;return[0,ak(function(b,a){return b+a[1]|0},e,a),d,c]}function
-Ah(a,c){var
-b=bp(c),g=ot(b,Ai);if(0<=g){if(0<g){if(y(b,Aj)){if(y(b,Ak)){if(y(b,Al)){if(y(b,Am)){if(!y(b,An)&&a&&!a[2]){var
-d=a[1],e=ee(1,c),j=cJ([0,d[3],[0,e[2],0]]),k=cJ([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+Aj(a,c){var
+b=bq(c),g=ou(b,Ak);if(0<=g){if(0<g){if(y(b,Al)){if(y(b,Am)){if(y(b,An)){if(y(b,Ao)){if(!y(b,Ap)&&a&&!a[2]){var
+d=a[1],e=ef(1,c),j=cK([0,d[3],[0,e[2],0]]),k=cK([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=lL(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return z8(a[1],c)}else
-if(y(b,Ap)){if(y(b,Aq)){if(y(b,Ar)){if(y(b,As)){if(y(b,At)){if(!y(b,Au)&&a&&!a[2]){var
-l=a[1];return[0,[2,Ab(c)],l]}}else
+h=lM(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return z_(a[1],c)}else
+if(y(b,Ar)){if(y(b,As)){if(y(b,At)){if(y(b,Au)){if(y(b,Av)){if(!y(b,Aw)&&a&&!a[2]){var
+l=a[1];return[0,[2,Ad(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cJ([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return z5(a[1],c)}else
-if(a&&a[2])return[0,1,Af(a)]}else
+f=a[1];return[0,5,[0,cK([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return z7(a[1],c)}else
+if(a&&a[2])return[0,1,Ah(a)]}else
 if(a&&!a[2]){var
-i=lL(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Ad(a)];return aM(Ao,b)}var
-Av=cT;function
-Aw(a){di(Ax,a);var
-b=b9(a),d=b9(a),e=b9(a);cJ([0,b,[0,d,[0,e,0]]]);var
-j=a$([0,b,0],b8,a),h=a$([0,b,0],b8,a);az(bG(function(a){return 0<V(a[1])?1:0},h),Ay);var
-f=b9(a);if(cT<f)throw[0,ec,g(as(Az),Av)];var
-i=q(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(f<b)return bF(e);var
-g=cq(function(b){return function(a){return dl(AA,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Ah(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cJ([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
-b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
-AB(b,a){di(AC,a);hg(a);function
-d(a){return fu(2,0,a)}var
-e=hh(aJ(aJ(b[1],b[2]),b[3]),d,a),c=g(a[1],0);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b6,AD];return e}var
-lM=30;function
-hk(a){var
+i=lM(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,Af(a)];return aM(Aq,b)}var
+Ax=cU;function
+Ay(a){di(Az,a);var
+b=b9(a),d=b9(a),e=b9(a);cK([0,b,[0,d,[0,e,0]]]);var
+j=ba([0,b,0],b8,a),h=ba([0,b,0],b8,a);aA(bG(function(a){return 0<R(a[1])?1:0},h),AA);var
+g=b9(a);if(cU<g)throw[0,ed,f(as(AB),Ax)];var
+i=q(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
+b=k,e=j;for(;;){if(g<b)return bF(e);var
+f=cq(function(b){return function(a){return dl(AC,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Aj(F(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cK([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
+AD(b,a){di(AE,a);hi(a);function
+d(a){return fw(2,0,a)}var
+e=hj(aK(aK(b[1],b[2]),b[3]),d,a),c=f(a[1],0);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b6,AF];return e}var
+lN=30;function
+hm(a){var
 c=aX(a);if(c<=30)return[0,cE(a),0];var
-d=0<=V(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:ck(d,b),f=ck(e,lM),i=cE(l(e,P(f,lM))),g=bd(cE(f),30)+i,h=0<=V(a)?g:-g;return[0,h,b]}function
-ba(c,b){var
-a=hk(b);return bd(a[1],a[2]-c|0)}function
-a4(e,d,c){var
-a=hk(d),b=hk(c);return bd(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a5(c,b){var
-d=bd(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dy)|0;var
-e=ij(b),f=bd(e[1],27),g=Math.floor(f),h=k(P(g|0,26),bd(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):ck(h,-a|0)}function
-aI(a){return Math.abs(a)<M?1:0}function
-lN(b,a){return iS(b.length-1,a.length-1)-1|0}function
+d=0<=R(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:ck(d,b),f=ck(e,lN),i=cE(k(e,P(f,lN))),g=bh(cE(f),30)+i,h=0<=R(a)?g:-g;return[0,h,b]}function
+bb(c,b){var
+a=hm(b);return bh(a[1],a[2]-c|0)}function
+a5(e,d,c){var
+a=hm(d),b=hm(c);return bh(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a6(c,b){var
+d=bh(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dy)|0;var
+e=il(b),f=bh(e[1],27),g=Math.floor(f),h=m(P(g|0,26),bh(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):ck(h,-a|0)}function
+aJ(a){return Math.abs(a)<M?1:0}function
+lO(b,a){return iT(b.length-1,a.length-1)-1|0}function
 O(c,b){var
-e=lN(c,b),d=0.,i=0;if(e<0)var
+e=lO(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-a6(b,e,c){var
-d=lN(b,c),f=0;if(!(d<0)){var
+a7(b,e,c){var
+d=lO(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cK(c,b){var
-a=[0,0.];dO(function(c){var
-d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+cL(c,b){var
+a=[0,0.];dP(function(c){var
+d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 dm(a){return a*a}function
 cr(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-AE(a){var
-b=i$(0,a.length-1);return Q(function(e,d){var
-f=s0(cQ,cQ,d),h=s7(b,f),g=eJ(function(b){return bQ(c(a,b)[1+b],d)},h);return g?g[1]:(s2(b,f,e),e)},a)}function
-AF(a){return typeof
-a==="number"?0===a?AG:0:2===a[0]?AI:AH}function
-AJ(c,a){var
+AG(a){var
+b=jb(0,a.length-1);return Q(function(e,d){var
+f=s3(cR,cR,d),h=s_(b,f),g=eK(function(b){return bR(c(a,b)[1+b],d)},h);return g?g[1]:(s5(b,f,e),e)},a)}function
+AH(a){return typeof
+a==="number"?0===a?AI:0:2===a[0]?AK:AJ}function
+AL(c,a){var
 b=q(c,0.),d=1./aq(1,a.length-1);function
-f(a,c){return x(b,a,e(b,a)+c*d)}dO(function(a){return B(f,a)},a);function
+f(a,c){return x(b,a,e(b,a)+c*d)}dP(function(a){return A(f,a)},a);function
 g(c,a){return a-e(b,c)}return p(function(a){return Q(g,a)},a)}function
-AK(c,b,a){var
-d=cK(a,function(a){return dm(z(a-c,b-a))});return[0,cK(a,function(a){return dm(z(0.,z(c-a,a-b)))}),d]}function
-lO(b,a,c){if(b!=Y&&a!=M){var
-d=cK(c,function(c){return z(b*c,a*c)});return[0,cK(c,function(c){return a0(b*c,a*c)}),d]}return[0,Y,M]}function
-hl(e,d,b){function
-a(c){return e*Math.sqrt(cK(b,function(a){switch(d){case
+AM(c,b,a){var
+d=cL(a,function(a){return dm(z(a-c,b-a))});return[0,cL(a,function(a){return dm(z(0.,z(c-a,a-b)))}),d]}function
+lP(b,a,c){if(b!=Y&&a!=M){var
+d=cL(c,function(c){return z(b*c,a*c)});return[0,cL(c,function(c){return a1(b*c,a*c)}),d]}return[0,Y,M]}function
+hn(e,d,b){function
+a(c){return e*Math.sqrt(cL(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cR),c]}function
-AL(a,g,d){var
-b=S(a0,M,d),c=S(z,Y,d),h=hl(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cS),c]}function
+AN(a,g,d){var
+b=T(a1,M,d),c=T(z,Y,d),h=hn(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-AM(d,b,v,n){var
+AO(d,b,v,n){var
 X=b[9],Z=0;function
 _(b,a){return aq(b,aX(a))}var
-f=ak(function(a,b){return ak(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return ba(f,a)},a))},$)),x=b[10],h=x?ba(f,x[1]):Y,y=b[11],i=y?ba(f,y[1]):M,A=b[10],B=b[11],R=0;if(A&&0<=V(A[1]))var
+f=ak(function(a,b){return ak(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return bb(f,a)},a))},$)),x=b[10],h=x?bb(f,x[1]):Y,y=b[11],i=y?bb(f,y[1]):M,A=b[10],B=b[11],S=0;if(A&&0<=R(A[1]))var
 l=0;else
-R=1;if(R){var
-S=0;if(B&&!(0<V(B[1])))var
+S=1;if(S){var
+T=0;if(B&&!(0<R(B[1])))var
 l=1;else
-S=1;if(S)var
+T=1;if(T)var
 l=2}var
 C=p(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=AJ(n,g);break;case
+j=AL(n,g);break;case
 1:var
 j=g;break;default:var
 j=Q(function(b,a){return p(function(a){return a/e(C,b)},a)},g)}var
-T=0;if(2!==d&&h!=Y&&i!=M){var
-D=[0,[al,(h+i)/2.,n*dm((i-h)/2.),dy],0];T=1}if(!T)var
+U=0;if(2!==d&&h!=Y&&i!=M){var
+D=[0,[al,(h+i)/2.,n*dm((i-h)/2.),dy],0];U=1}if(!U)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 P=o[1];if(P)var
-t=P[1],ar=t[2],as=a4(f,a(k,t[1]),ar),at=1./dm(ba(0,t[2])),au=[0,[al,0.,dm(as),at],0],m=au;else
+t=P[1],ar=t[2],as=a5(f,a(k,t[1]),ar),at=1./dm(bb(0,t[2])),au=[0,[al,0.,dm(as),at],0],m=au;else
 u=1}else
 var
-m=[0,[al,0.,1.,a4(-f|0,w,k)],0];if(u)var
+m=[0,[al,0.,1.,a5(-f|0,w,k)],0];if(u)var
 m=0;var
-r=b[4],U=0;if(typeof
+r=b[4],V=0;if(typeof
 r!=="number"&&2!==r[0]){var
-E=0===V(r[1][1])?1:0;U=1}if(!U)var
+E=0===R(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return AK(h,i,a);case
+0:return AM(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a0(i,b),c=lO(z(h,-b),f,a),e=hl(b,l,a),g=a0(c[2],e[2]);return[0,z(c[1],e[1]),g]}return lO(h,i,a);default:return E?AL(1.,l,a):hl(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a1(i,b),c=lP(z(h,-b),f,a),e=hn(b,l,a),g=a1(c[2],e[2]);return[0,z(c[1],e[1]),g]}return lP(h,i,a);default:return E?AN(1.,l,a):hn(1.,l,a)}}var
 ab=2===d?j:g,G=p(aa,ab),H=a(k,k),ac=L(b[9]);function
-ad(a){return 2===d?ba(0,a):a4(-2*f|0,a,H)}if(2===d)var
-ae=0,I=function(a,b){return a4(ae,a,b)};else
+ad(a){return 2===d?bb(0,a):a5(-2*f|0,a,H)}if(2===d)var
+ae=0,I=function(a,b){return a5(ae,a,b)};else
 var
-I=function(c,b){return a4(2*f|0,a(c,H),b)};var
+I=function(c,b){return a5(2*f|0,a(c,H),b)};var
 af=2===d?0:2*(aX(k)-f|0)|0,s=b[4],W=0;if(typeof
 s!=="number"&&2===s[0]){var
 K=s[1];if(K){var
 N=K[1],ap=a(N[2],N[2]),J=ap;W=1}}if(!W)var
 J=w;var
-ag=0===d?0:cz(D,m),ah=AE(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),am=q(v,[0]),an=p(function(a){return cK(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,an,am,aj,ai,ah,ag,J,af,I,ad]}function
-AN(a){var
-b=a[2],c=a[1],d=0===eK(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bG(function(a){return 0===eK(a,c)?1:0},g),e=AF(a[4]);if(e&&f&&h)return[0,AM(e[1],a,b,c)];return 0}function
-AO(a,d){function
+ag=0===d?0:cz(D,m),ah=AG(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),am=q(v,[0]),an=p(function(a){return cL(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,an,am,aj,ai,ah,ag,J,af,I,ad]}function
+AP(a){var
+b=a[2],c=a[1],d=0===eL(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bG(function(a){return 0===eL(a,c)?1:0},g),e=AH(a[4]);if(e&&f&&h)return[0,AO(e[1],a,b,c)];return 0}function
+AQ(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
+e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
-lP(a){return 0<V(a[1])?1:0}function
-lQ(e,b){var
+e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
+lQ(a){return 0<R(a[1])?1:0}function
+lR(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5158,48 +5180,57 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aD(d[1],d[2])<0?1:0;if(c&&b&&lP(d)&&f)return 0;return 2;case
-1:if(c&&0<=V(a[1][1]))return 0;return 2;default:return lP(a[1])?1:2}}function
-AP(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=iM(a[13],i),h=0;if(typeof
+d=a[1],f=au(d[1],d[2])<0?1:0;if(c&&b&&lQ(d)&&f)return 0;return 2;case
+1:if(c&&0<=R(a[1][1]))return 0;return 2;default:return lQ(a[1])?1:2}}function
+AR(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=iO(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=aD(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=au(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a7(k,a[13]);h=1}if(!h){iZ(f,0,b,1);iZ(g,0,b,1)}return[0,f,g]}function
-AQ(b,a){return q(b,[0,3,3,aK(a,function(a){return a})])}function
-AR(a,m,b,e){var
-n=a[16],f=L(F(function(a){return 0<V(a)?1:0},n)),o=lQ(a,1),p=[0,lQ(a,0),o],h=AP(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a0(k,a[13]);h=1}if(!h){i0(f,0,b,1);i0(g,0,b,1)}return[0,f,g]}function
+AS(b,a){return q(b,[0,3,3,aE(a,function(a){return a})])}function
+AT(a,m,b,e){var
+n=a[16],g=L(F(function(a){return 0<R(a)?1:0},n)),o=lR(a,1),p=[0,lR(a,0),o],h=AR(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=oY(m);switch(c(p,k)[1+k]){case
+l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=oZ(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aK(e,function(a){return a});return aK(b,function(a){return k(q,a)})}}else
+q=aE(e,function(a){return a});return aE(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=L(d[1]);return aK(b,function(a){if(a<l.length-1)var
-b=L(c(l,a)[1+a]),f=function(f){var
+l=L(d[1]);return aE(b,function(a){if(a<l.length-1)var
+b=L(c(l,a)[1+a]),g=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cy(f,b.length-1-1|0),e=iz(c(b,d)[1+d],1);else
+d=cy(f,b.length-1-1|0),e=iB(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aZ(e,function(a){return a}),d=L(g(aR(f),h));else
+e=a;return e},h=aZ(e,function(a){return a}),d=L(f(aR(g),h));else
 var
-d=[0];return k(d,a)})}return AQ(b,e)}function
-fv(a,g,b){var
+d=[0];return k(d,a)})}return AS(b,e)}function
+AU(a,h,g){var
+d=a[7];if(typeof
+d==="number"&&!d){var
+i=bj(a[13],h),b=q(a[2],0),j=function(a,d){var
+e=0<=R(d)?d:s(d),f=0<au(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a0(function(b){return dM(j,f_(k,i,bj(a[13],b)))},g);var
+l=function(a){return a},e=aE(a[2],l);pU(function(d,a){var
+e=c(b,d)[1+d];return au(c(b,a)[1+a],e)},e);var
+f=q(a[2],0);A(function(h,d){var
+e=h<=(a[2]/16|0)?1:0,g=e?0<R(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return q(a[2],1)}function
+fx(a,g,b){var
 h=a[1],d=cr(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=cr(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
 b_(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hm(a,b){var
-c=bN*a[17];return c<b_(a,b)?1:0}function
-AS(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-AT(a,b){var
-c=AS(a,b);return(a[3]*a[15]-c)/2.}function
-AU(a,b){var
+ho(a,b){var
+c=bO*a[17];return c<b_(a,b)?1:0}function
+AV(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+AW(a,b){var
+c=AV(a,b);return(a[3]*a[15]-c)/2.}function
+AX(a,b){var
 c=a[3]==0.?0.:b_(a,a[4]);return(b_(a,b)+c)/2.}function
-fw(r,p,g,o){var
+fy(r,p,g,o){var
 d=g.length-1,f=q(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -5215,7 +5246,7 @@ h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=O(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=fv(b,m,f),o=a-1|0,y=0;if(o<0)var
+m=c(b[9],a)[1+a],n=fx(b,m,f),o=a-1|0,y=0;if(o<0)var
 p=n;else{var
 d=y,r=n;for(;;){var
 z=e(g,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5224,26 +5255,26 @@ p=s;break}}var
 l=p/e(b[11],a)}x(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-hn(c,b,a){var
+hp(c,b,a){var
 d=O(a,a);return z(0.,e(c[8],b)-d)}function
 b$(a,b){var
 d=bH(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a6(d,1.,c(a[1][6],f)[1+f])}return d}function
-ho(c,a){var
-b=1;for(;;){a7(function(b){return a6(a,O(b,a),b)},c);var
+e=a[4],f=c(a[2],e)[1+e][1];a7(d,1.,c(a[1][6],f)[1+f])}return d}function
+hq(c,a){var
+b=1;for(;;){a0(function(b){return a7(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-lR(a){var
+lS(a){var
 b=Math.sqrt(O(a,a));return p(function(a){return a/b},a)}function
-AV(a){var
+AY(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
-w=m.length-1,q=p(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
+w=m.length-1,q=p(function(b){return e(a[8],b[1])},m),n=[0,0];A(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=aj(i[1]),c=aj(f[1])-b|0,e=f[1],g=bF(bU(function(a,b){return a<c?1:0},e));a7(function(b){var
-c=i[1],e=b$(a,d(b));i[1]=[0,lR(ho(i[1],e)),c];return 0},g);return i[1]}function
+b=aj(i[1]),c=aj(g[1])-b|0,e=g[1],f=bF(bV(function(a,b){return a<c?1:0},e));a0(function(b){var
+c=i[1],e=b$(a,d(b));i[1]=[0,lS(hq(i[1],e)),c];return 0},f);return i[1]}function
 t(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
@@ -5253,73 +5284,73 @@ E(b){var
 g=e(q,b);if(dx*t(b)<g)var
 c=g;else
 var
-n=b$(a,d(b)),l=ho(y(0),n),c=O(l,l);var
-h=AU(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+n=b$(a,d(b)),l=hq(y(0),n),c=O(l,l);var
+h=AX(a,b),i=1e-22*t(b)<c?1:0;if(i)var
 j=ct<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bN*a[17],k=[0,[0,b_(a,b)<=m?1:0,c,b]];else
+m=bO*a[17],k=[0,[0,b_(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=g(bi(E),F);if(i){var
-v=ak(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=g(bi(function(c){return function(b){var
+F=n[1],i=f(bk(E),F);if(i){var
+v=ak(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=f(bk(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dx*t(b)<z?1:0,I=o[1],J=h[1],K=AT(a,b),L=pg(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=aK(w,function(c){return function(b){return fv(a,c,d(b))}}(b)),M=h[1];a7(function(b,c){return function(a){return a6(c,e(a,b),a)}}(b,A),M);var
-N=0,P=p(function(b){return function(a){return a/b}}(j),A),C=N,k=P}else{var
-Q=b$(a,G),m=lR(ho(y(0),Q));if(0.<a[3])var
+G=d(b),j=Math.sqrt(z),H=dx*t(b)<z?1:0,I=o[1],J=h[1],K=AW(a,b),L=ph(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+B=aE(w,function(c){return function(b){return fx(a,c,d(b))}}(b)),M=h[1];a0(function(b,c){return function(a){return a7(c,e(a,b),a)}}(b,B),M);var
+N=0,P=p(function(b){return function(a){return a/b}}(j),B),C=N,k=P}else{var
+Q=b$(a,G),m=lS(hq(y(0),Q));if(0.<a[3])var
 D=d(a[4]),u=O(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aK(w,function(e,f){return function(b){var
-a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);B(function(b,a){return x(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+R=[0,[0,m,u]],S=aE(w,function(e,f){return function(b){var
+a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);A(function(b,a){return x(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
 j(a){return L(bF(a))}var
-u=j(f[1]),A=j(h[1]),C=j(r[1]),b=j(o[1]),D=fw(u,A,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=fy(u,B,C,b),k=[0,0.],v=[0,0.];A(function(d,b){v[1]=v[1]+b;var
 e=Math.abs(b)*b_(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
 F=b_(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=z(I,fJ*(a[15]+J)+ct),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,A,C,Q,b,D,P,K,N,M]}function
-lS(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+ct,h=S(function(b,a){return z(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=z(b[1],e(f,a)-e(g,a));return 0},a);return AV([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,et*h<b[1]?1:0])}function
-AW(a,b){var
-d=[0,0];B(function(g,f){var
+G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=z(I,fL*(a[15]+J)+ct),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,K,N,M]}function
+lT(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+ct,h=T(function(b,a){return z(b,e(d,a[1]))},m,a),b=[0,0.];A(function(a,c){b[1]=z(b[1],e(f,a)-e(g,a));return 0},a);return AY([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eu*h<b[1]?1:0])}function
+AZ(a,b){var
+d=[0,0];A(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],f=c(b,i)[1+i][1],m=cr(a,f);function
+i=d[1],g=c(b,i)[1+i][1],m=cr(a,g);function
 n(b){var
-g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dx*g<h)return h;var
-d=bH(c(a[6],b)[1+b]);a6(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
-h=aK(a[2],n);x(h,f,0.);function
+f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dx*f<h)return h;var
+d=bH(c(a[6],b)[1+b]);a7(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
+h=aE(a[2],n);x(h,g,0.);function
 j(c){return p(function(a){var
-b=e(h,a[1]);return g(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return lS(a,b,1.,d[1],-1,r,q,h,o)}function
-AX(c,b,f,a){function
-d(f,d){var
+b=e(h,a[1]);return f(c,a)-b},b)}var
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return lT(a,b,1.,d[1],-1,r,q,h,o)}function
+A0(c,b,g,a){function
+d(g,d){var
 h=[al,d];return ce(p(function(b){var
-d=a[1]*e(c[9],b[1]);return fI*(g(f,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return lS(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
-lT(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,AW(a,b),0];var
-c=a[14];return dL(function(c,d){return AX(a,b,c,d)},c)}function
-hp(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bD(a[1][14],a[5]);return b/fI+d[1]*e(a[1][9],c)}function
-AY(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bD(a[1][14],a[5]);return fI*(b-d[1]*e(a[1][9],c))}function
-AZ(a,d,b){var
-c=dn(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hn(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cL(a){return a[6].length-1}function
-A0(a,k,b,j){var
+d=a[1]*e(c[9],b[1]);return fK*(f(g,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return lT(c,b,0.,b.length-1,g,d(function(a){return a[3]},Y),k,i,h)}function
+lU(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,AZ(a,b),0];var
+c=a[14];return dL(function(c,d){return A0(a,b,c,d)},c)}function
+hr(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bj(a[1][14],a[5]);return b/fK+d[1]*e(a[1][9],c)}function
+A1(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bj(a[1][14],a[5]);return fK*(b-d[1]*e(a[1][9],c))}function
+A2(a,d,b){var
+c=dn(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hp(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cM(a){return a[6].length-1}function
+A3(a,k,b,j){var
 f=dn(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(z(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-A1(a,d){if(d===a[9].length-1)return a;function
-b(a){return eL(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fw(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-lU(a,e,d){var
-b=b$(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return a6(b,f,b$(a,c(a[2],e)[1+e][1]))},d);return b}function
-A2(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=lU(a,i,f),u=0;if(!(k<0)){var
+A4(a,d){if(d===a[9].length-1)return a;function
+b(a){return eM(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fy(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+lV(a,e,d){var
+b=b$(a,e);A(function(d,f){var
+e=c(a[9],d)[1+d];return a7(b,f,b$(a,c(a[2],e)[1+e][1]))},d);return b}function
+A5(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=lV(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
 h=c(a[9],b)[1+b],n=O(t,b$(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
@@ -5329,36 +5360,36 @@ d=A,r=s;continue}var
 p=s;break}}x(g,b,p/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-v=fw(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=lU(a,i,l);return[0,l,O(m,m)]}function
-fx(k,g,a,j,b){var
-t=k?k[1]:fH,u=g?g[1]:g,l=dn(a,b),m=fw(a[9],a[10],a[11],l),n=hn(a,b,l),s=0;if(!u&&n<hW*e(a[8],b)){var
-r=A2(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+v=fy(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=lV(a,i,l);return[0,l,O(m,m)]}function
+fz(k,g,a,j,b){var
+t=k?k[1]:fJ,u=g?g[1]:g,l=dn(a,b),m=fy(a[9],a[10],a[11],l),n=hp(a,b,l),s=0;if(!u&&n<hY*e(a[8],b)){var
+r=A5(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=z(a[15],fL*a[17]),d=z(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+ct),f=q(cL(a),0.),i=[0,0.];B(function(b,h){var
+v=z(a[15],fN*a[17]),d=z(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+ct),f=q(cM(a),0.),i=[0,0.];A(function(b,h){var
 g=d*e(a[14],b)-j*h;x(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);x(f,a[4],d-a[3]*(j+i[1]));function
 p(b){var
 c=e(f,b);if(c==0.)return 0.;var
 d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
-w=a[9],y=p(a[4]),A=S(function(b,a){return b+p(a)},y,w);return[0,f,d,-A-h/d-d*O(a[13],a[13])]}var
-A3=48,A4=16,hq=400000000;function
-A5(a){function
+w=a[9],y=p(a[4]),B=T(function(b,a){return b+p(a)},y,w);return[0,f,d,-B-h/d-d*O(a[13],a[13])]}var
+A6=48,A7=16,hs=400000000;function
+A8(a){function
 d(a){return a}var
-b=aK(cL(a),d);if(b.length-1<=48)return b;var
+b=aE(cM(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!f$(function(a){return a===b?1:0},e)){var
+e=a[9];if(!gc(function(a){return a===b?1:0},e)){var
 c=b_(a,b);d=1}}if(!d)var
-c=cR;return[0,c,b]},b);i0(function(b,a){return aW(b,a)},c);var
-e=eL(c,0,aq(A3,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-A6(a){var
-b=A5(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fv(a,e,c(a[2],b)[1+b][1]);return 0.}var
+c=cS;return[0,c,b]},b);i2(function(b,a){return aW(b,a)},c);var
+e=eM(c,0,aq(A6,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+A9(a){var
+b=A8(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fx(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-lV(b,a){var
-d=c(b[2],a)[1+a];return hm(b[1],d)}function
-A7(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fv(a[1],b,c)},b)}function
-lW(g,o,D,n,f,j){var
+lW(b,a){var
+d=c(b[2],a)[1+a];return ho(b[1],d)}function
+A_(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fx(a[1],b,c)},b)}function
+lX(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
@@ -5379,8 +5410,8 @@ b=F,A=r;for(;;){var
 B=A+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
 v=B;break}}var
-w=z(0.,v),y=0.<j?-t-w/j:Y,G=c1(y)?Y:y;return[0,f,j,h,w,G]}function
-A8(j,i){var
+w=z(0.,v),y=0.<j?-t-w/j:Y,G=c2(y)?Y:y;return[0,f,j,h,w,G]}function
+A$(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 E=c(j,g)[1+g];x(E,g,e(E,g)*1.00000000001+ct);var
@@ -5409,44 +5440,44 @@ k=J,w=y;continue}var
 v=y;break}}x(l,a,v/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-lX(b,a){var
+lY(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=h5*b[1][17],f=Q(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aZ(l.length-1,function(a){return a}),h=L(g(aR(function(b){var
-c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
+m=a[4]/(a[2]*a[2]),n=h7*b[1][17],g=Q(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aZ(l.length-1,function(a){return a}),h=L(f(aR(function(b){var
+c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return e(f,b)*a[2]/2.},b)}function
-t(g){var
-b=g;for(;;){var
-h=q(b),c=A8(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aE(b),d=bU(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eK(d,b.length-1))return[0,b,f,c];var
+q(b){return p(function(b){return e(g,b)*a[2]/2.},b)}function
+t(f){var
+b=f;for(;;){var
+h=q(b),c=A$(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aF(b),d=bV(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eL(d,b.length-1))return[0,b,g,c];var
 b=L(d);continue}}var
-u=q(h),v=[0,h,f,dP(function(a,b){return b/(o(a,a)+ct)},h,u)];return[0,t(h),v]}function
-A9(g,b,a,j){var
-k=a[3],l=a[2],c=bH(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(lV(g,a)&&h*n<0.){var
+u=q(h),v=[0,h,g,dQ(function(a,b){return b/(o(a,a)+ct)},h,u)];return[0,t(h),v]}function
+Ba(g,b,a,j){var
+k=a[3],l=a[2],c=bH(b[1]),d=[0,b[2]],f=a[1];A(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(lW(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;x(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-A_(j,i,b){var
-c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
-f=e(i[1],b),g=lV(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a0(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-A$(a){var
-b=0.;return S(function(b,a){return b+Math.abs(a)},b,a)}function
-Ba(a,c,h,g,f){var
-i=A7(a,g),d=a[2].length-1;c[1]=c[1]-aJ(aJ(d,d),10+(d/3|0)|0)|0;var
-u=h5*a[1][17];function
+Bb(j,i,b){var
+c=b[3],a=[0,1.],d=b[1];A(function(d,b){var
+f=e(i[1],b),g=lW(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a1(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+Bc(a){var
+b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
+Bd(a,c,h,g,f){var
+i=A_(a,g),d=a[2].length-1;c[1]=c[1]-aK(aK(d,d),10+(d/3|0)|0)|0;var
+u=h7*a[1][17];function
 k(b,j,f){var
-c=A9(a,b,j,f),d=c[2],e=c[1],k=nV*A$(e);return z(0.02*b[2],k)<d?lW(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
+c=Ba(a,b,j,f),d=c[2],e=c[1],k=nW*Bc(e);return z(0.02*b[2],k)<d?lX(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=lX(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aJ(aJ(h,h),h+3|0)/3|0)|0)-aJ(4*d|0,d)|0;var
-o=A_(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=lY(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aK(aK(h,h),h+3|0)/3|0)|0)-aK(4*d|0,d)|0;var
+o=Bb(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5456,87 +5487,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(lW(a,h,g,i,p(function(a){return e(f[1],a)},r),o),A4),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return x(j,a,e(b[1],c))},s);var
-m=lX(a,b)[1],t=m[2],v=m[1],w=cf(function(b){return Math.abs(e(t,b))<=fD*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-Bb=60;function
-Bc(a,j,b,c){var
-d=dn(a,b),f=dn(a,c),g=O(a[13],f),h=hn(a,b,d);if(bN*e(a[8],b)<h)var
+o=f[2],r=a[2],b=n(lX(a,h,g,i,p(function(a){return e(f[1],a)},r),o),A7),j=q(f[1].length-1,0.),s=a[2];A(function(c,a){return x(j,a,e(b[1],c))},s);var
+m=lY(a,b)[1],t=m[2],v=m[1],w=cf(function(b){return Math.abs(e(t,b))<=fF*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+Be=60;function
+Bf(a,j,b,c){var
+d=dn(a,b),f=dn(a,c),g=O(a[13],f),h=hp(a,b,d);if(bO*e(a[8],b)<h)var
 k=b$(a,c),l=O(b$(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hp(a,c,a[3]*a[15]-2.*i)}function
-lY(a,t,h,s,b){var
+i=g;return hr(a,c,a[3]*a[15]-2.*i)}function
+lZ(a,t,h,s,b){var
 d=aj(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hm(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return ho(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=aZ(a[2].length-1,v),o=g(aR(function(a){return 1-pl(a,b)}),w),y=[0,s,F(n,o)],z=L(cz(F(function(a){return n(a[1])},b),y)),A=AO(a[1],z),B=lT(A,L(dL(u,b))),i=eJ(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=fx(0,0,j,h,d),k=q(cL(a),0.),l=[0,0.],m=[0,0];eI(function(n,g){var
-b=g[1],c=e(f[1],n);x(k,b,c);var
+w=aZ(a[2].length-1,v),o=f(aR(function(a){return 1-pm(a,b)}),w),y=[0,s,F(n,o)],z=L(cz(F(function(a){return n(a[1])},b),y)),A=AQ(a[1],z),B=lU(A,L(dL(u,b))),i=eK(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],g=fz(0,0,j,h,d),k=q(cM(a),0.),l=[0,0.],m=[0,0];dM(function(n,f){var
+b=f[1],c=e(g[1],n);x(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hm(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?ho(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*b_(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(f[1],d);x(k,cL(a)-1|0,C)}var
-p=t*hp(j,d,h*(f[3]-l[1])),D=dL(function(i,b){var
-e=c(a[2],b)[1+b],f=Bc(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bi(function(a){return a}),D),G=f8(function(b,a){return ih(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bU(function(a,b){return a<2?1:0},H);if(c1(p))return 0;var
-r=[0,[0,b,k,f[2],p,m[1],I]]}else
+C=e(g[1],d);x(k,cM(a)-1|0,C)}var
+p=t*hr(j,d,h*(g[3]-l[1])),D=dL(function(i,b){var
+e=c(a[2],b)[1+b],f=Bf(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bk(function(a){return a}),D),G=f$(function(b,a){return ij(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bV(function(a,b){return a<2?1:0},H);if(c2(p))return 0;var
+r=[0,[0,b,k,g[2],p,m[1],I]]}else
 var
 r=i;return r}function
-Bd(a){function
+Bg(a){function
 b(b){var
-c=a[1];return g(aR(function(a){return a[1]!==b?1:0}),c)}var
+c=a[1];return f(aR(function(a){return a[1]!==b?1:0}),c)}var
 c=1<aj(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cz(d,dN(e,a[6]))}function
-lZ(b,a){function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cz(d,dO(e,a[6]))}function
+l0(b,a){function
 c(a){return a}var
-d=aZ(b[2].length-1,c),f=g(aR(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-Be(a,d){function
+d=aZ(b[2].length-1,c),g=f(aR(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
+Bh(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=lZ(a,d),b=f8(function(b,a){var
-c=f(b);return ih(f(a),c)},g);function
+g=l0(a,d),b=f$(function(b,a){var
+c=f(b);return ij(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bU(function(a,b){return a<c?1:0},b)}return[0,b,aZ(cy(8,aj(b)),h)]}function
-Bf(a,k,j,e,i,d){var
-f=a[2].length-1;function
-h(c,b){return ak(function(b,g){var
-i=f+a[1][3]|0,l=aJ(50*(1+aj(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=lY(a,k,j,e,g);if(b&&c){var
+c=a+1|0;return bV(function(a,b){return a<c?1:0},b)}return[0,b,aZ(cy(8,aj(b)),h)]}function
+Bi(a,k,j,e,i,d){var
+g=a[2].length-1;function
+h(c,b){return ak(function(b,f){var
+i=g+a[1][3]|0,l=aK(50*(1+aj(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=lZ(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(Bd(a),[0,a]);if(c){var
+c=h(Bg(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aZ(f,function(a){return a}),n=g(aR(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dN(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cz(F(function(b){return Be(a,b)},i),q),s=0;return ak(function(a,d){var
-e=h(d,0),b=cA(function(a){return l(a,Bb)},e);if(a){if(b){var
+b=a[1],m=aZ(g,function(a){return a}),n=f(aR(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dO(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cz(F(function(b){return Bh(a,b)},i),q),s=0;return ak(function(a,d){var
+e=h(d,0),b=cA(function(a){return l(a,Be)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-ef=fG;function
-Bg(a){var
-b=a.length-1,g=q(b,[0]),d=p(function(a){return q(b,0.)},a);B(function(b,h){var
+eg=fI;function
+Bj(a){var
+b=a.length-1,g=q(b,[0]),d=p(function(a){return q(b,0.)},a);A(function(b,h){var
 f=bH(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;x(d[1+b],a,s);a6(f,n,g[1+a])}var
+n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;x(d[1+b],a,s);a7(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(O(f,f)),k=et*Math.sqrt(O(h,h))<i?1:0;if(k){x(c(d,b)[1+b],b,i);var
+i=Math.sqrt(O(f,f)),k=eu*Math.sqrt(O(h,h))<i?1:0;if(k){x(c(d,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-Bh(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aK(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+Bk(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aE(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);x(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5546,126 +5577,126 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-Bi(b,h,f,n){function
+Bl(b,h,g,n){function
 i(c){var
-a=g(b[5],c);return h?dP(l,a,g(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return P(a,ef)},o),j=p(i,f),r=b[4];function
-s(a){return ba(r,a)}var
-t=Bg(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
-m=bH(q);B(function(f){return function(b,d){var
-e=0!==V(d)?1:0;if(e){var
-g=c(j,b)[1+b];return B(function(b,e){var
-g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fG|0,v=Bh(t,p(function(b){return function(a){return ba(b,a)}}(u),m));B(function(a,b){var
-e=aI(b);if(e){var
-g=a5(ef,b);d[1+a]=k(c(d,a)[1+a],g);var
+a=f(b[5],c);return h?dQ(k,a,f(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return P(a,eg)},o),j=p(i,g),r=b[4];function
+s(a){return bb(r,a)}var
+t=Bj(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
+l=bH(q);A(function(f){return function(b,d){var
+e=0!==R(d)?1:0;if(e){var
+g=c(j,b)[1+b];return A(function(b,e){var
+g=a(d,e);f[1+b]=k(c(f,b)[1+b],g);return 0},g)}return e}}(l),d);var
+u=b[4]+fI|0,v=Bk(t,p(function(b){return function(a){return bb(b,a)}}(u),l));A(function(a,b){var
+e=aJ(b);if(e){var
+g=a6(eg,b);d[1+a]=m(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-dp(a){return a?cR:1.}function
-bw(b,a){return 0.<b[3]?dp(a):-dp(a)}function
-fy(b,a,d,c){var
-e=hp(b,d,bw(b,a)*c);return dp(a)*e}function
-Bj(b,a,d,c){var
-e=AY(b,d,dp(a)*c);return bw(b,a)*e}function
-fz(b,a){return b[4]<a[4]?a:b}function
-hr(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-hs(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-ht(f,e,a,d,c){var
-g=bw(a[1],d),b=fx(f,e,a[1],g,c),h=fy(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hu(c,b,a){return 0<a[2].length-1?a:ht(0,0,a[1],c,b)}function
-Bk(d,c,b){var
-a=d[1];return a[18]?ht(Bm,Bl,d,c,b):[0,d,[0],0.,fy(a,c,b,AZ(a,bw(a,c),b))]}function
-l0(j,f,e,a){var
+dp(a){return a?cS:1.}function
+bx(b,a){return 0.<b[3]?dp(a):-dp(a)}function
+fA(b,a,d,c){var
+e=hr(b,d,bx(b,a)*c);return dp(a)*e}function
+Bm(b,a,d,c){var
+e=A1(b,d,dp(a)*c);return bx(b,a)*e}function
+fB(b,a){return b[4]<a[4]?a:b}function
+ht(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+hu(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+hv(f,e,a,d,c){var
+g=bx(a[1],d),b=fz(f,e,a[1],g,c),h=fA(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+hw(c,b,a){return 0<a[2].length-1?a:hv(0,0,a[1],c,b)}function
+Bn(d,c,b){var
+a=d[1];return a[18]?hv(Bp,Bo,d,c,b):[0,d,[0],0.,fA(a,c,b,A2(a,bx(a,c),b))]}function
+l1(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-er*d[17])return a;var
-i=q(cL(d),0.);x(i,b,-bw(d,f));return[0,a[1],i,0.,h]}return a}function
-l1(c,b){var
-a=F(b,c[4]);return a?ak(fz,a[1],a[2]):ai(Bn)}function
-eg(c,b,a){return l1(c,function(d){return l0(c,b,a,Bk(d,b,a))})}function
-Bo(k,c,b,f,e){var
-g=e[1],a=g[1],h=bw(a,c),d=fx(Bq,Bp,A1(a,A0(a,h,b,Bj(a,c,b,f))),h,b),j=fy(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-Br(d,g,a){var
-b=a[1][1],h=lZ(b,a[2]),i=bw(b,d),e=lY(b,dp(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-es*d[17])return a;var
+i=q(cM(d),0.);x(i,b,-bx(d,f));return[0,a[1],i,0.,h]}return a}function
+l2(c,b){var
+a=F(b,c[4]);return a?ak(fB,a[1],a[2]):ag(Bq)}function
+eh(c,b,a){return l2(c,function(d){return l1(c,b,a,Bn(d,b,a))})}function
+Br(k,c,b,f,e){var
+g=e[1],a=g[1],h=bx(a,c),d=fz(Bt,Bs,A4(a,A3(a,h,b,Bm(a,c,b,f))),h,b),j=fA(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+Bu(d,g,a){var
+b=a[1][1],h=l0(b,a[2]),i=bx(b,d),e=lZ(b,dp(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-er*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-Bt(k,c,a,b){var
-e=b[1],h=bw(e,c),l=ht(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-es*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+Bw(k,c,a,b){var
+e=b[1],h=bx(e,c),l=hv(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fx([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=br(g),u=bx===m?g[1]:aN===m?cg(g):g,n=Ba(u,t,h,a,s),i=n[1],v=fy(e,c,a,i[3]),o=fz(d,[0,b,i[1],i[2],v]);if(n[2])return Br(c,a,o);var
+s=fz([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=bs(g),u=by===m?g[1]:aN===m?cg(g):g,n=Bd(u,t,h,a,s),i=n[1],v=fA(e,c,a,i[3]),o=fB(d,[0,b,i[1],i[2],v]);if(n[2])return Bu(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=Bf(e,dp(c),h,a,x,w);if(p){var
-j=p[1];return fz(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Bs)}function
-l2(a){var
-b=a[4];return c0(function(a){return a[1][18]},b)}function
+w=k[8],x=[0,d[2],[0,l[2],0]],p=Bi(e,dp(c),h,a,x,w);if(p){var
+j=p[1];return fB(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Bv)}function
+l3(a){var
+b=a[4];return c1(function(a){return a[1][18]},b)}function
 dq(a){var
 b=a[4],c=0.;return ak(function(b,a){return z(b,a[1][17])},c,b)}function
-fA(a,d,c,b){if(a[7]&&0<a[8][1]&&l2(a))return fz(b,l1(a,function(b){return l0(a,d,c,Bt(a,d,c,b))}));return b}function
-dr(a){return bD(a[1][14],a[5])}function
-l3(a,f){var
+fC(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&l3(a))return fB(c,l2(a,function(c){return l1(a,d,b,Bw(a,d,b,c))}));return c}function
+dr(a){return bj(a[1][14],a[5])}function
+l4(a,f){var
 b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ce(d,[al,c*dr(a)[3]]):d}function
-hv(e,d,h,a){var
-b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
-h=0.<d[3]?1:0,i=(0<V(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+hx(e,d,h,a){var
+b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];A(function(e,f){var
+h=0.<d[3]?1:0,i=(0<R(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aE(b);return[0,[0,P(1,h),k]]}function
-l4(i,h,a,g,f,b){var
+k=aF(b);return[0,[0,P(1,h),k]]}function
+l5(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,S(k,P(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,l=k(f,T(m,P(j,g),b));c(b,a)[1+a]=l;var
 e=0}else
 var
 e=d;return e}function
-Bu(b,d,a){if(0<=b[5]){var
+Bx(b,d,a){if(0<=b[5]){var
 h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=S(k,0,a),j=l(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fB(a){return Math.log(a)/0.693147180559945286}function
-Bv(b,a,g,d){var
-c=a[2].length-1+1|0,h=fB(c*b[17]/(a[3]*d))/2.,i=b[18]?fB(c*b[17]/d):0.,j=fB(h4*c/a[3]),k=fB(S(a0,M,g)),e=z(z(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
-Bw(l,k,j,i,a){var
-b=a[1][1],d=l3(b,j);function
-g(a){return cf(aI,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?Bv(b,a,d,i):Bx;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return a5(c,a*e(d,b))},m),n=a5(c,a[3]),o=b[4];l4(b,bw(b,k),o,c,n,h);return hv(l,b,c,h)}return f}return 0}function
-l5(a,b){var
-c=z(a[15],fL*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-By(i,y,h,n){var
+i=T(m,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+fD(a){return Math.log(a)/0.693147180559945286}function
+By(b,a,g,d){var
+c=a[2].length-1+1|0,h=fD(c*b[17]/(a[3]*d))/2.,i=b[18]?fD(c*b[17]/d):0.,j=fD(h6*c/a[3]),k=fD(T(a1,M,g)),e=z(z(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
+Bz(l,k,j,i,a){var
+b=a[1][1],d=l4(b,j);function
+g(a){return cf(aJ,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?By(b,a,d,i):BA;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return a6(c,a*e(d,b))},m),n=a6(c,a[3]),o=b[4];l5(b,bx(b,k),o,c,n,h);return hx(l,b,c,h)}return f}return 0}function
+l6(a,b){var
+c=z(a[15],fN*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+BB(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aZ(b,function(a){return a}),j=g(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dM(a[4],j)?a[4]:ak(cy,b,j),k=L(g(aR(function(b){var
-c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aJ(200*(k.length-1)|0,a[1][3])|0;var
-r=l5(a,h)*bd(1.,-84);if(0<=a[5])var
-A=dr(a)[3],l=r*e(a[1][7],h)*A;else
+z=aZ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dN(a[4],j)?a[4]:ak(cy,b,j),k=L(f(aR(function(b){var
+c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aK(200*(k.length-1)|0,a[1][3])|0;var
+r=l6(a,h)*bh(1.,-84);if(0<=a[5])var
+B=dr(a)[3],l=r*e(a[1][7],h)*B;else
 var
 l=r;var
-t=aI(l),m=t?a5(ef,l):t;if(0<V(m)){var
+t=aJ(l),m=t?a6(eg,l):t;if(0<R(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bi(a[1],C,D,h),w=bw(a,y),f=q(cL(a),0);B(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;l4(a,w,d,ef,m,f);return hv(i,a,ef,f)}}return 0}function
-hw(b,e,a,h,o){var
-d=hu(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=er*l5(i,a),k=d[3]<p?1:0,g=k?h<fJ*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bl(a[1],C,D,h),w=bx(a,y),g=q(cM(a),0);A(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;l5(a,w,d,eg,m,g);return hx(i,a,eg,g)}}return 0}function
+hy(b,e,a,h,o){var
+d=hw(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=es*l6(i,a),k=d[3]<p?1:0,g=k?h<fL*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?By(b,e,a,d):l,f=q||Bw(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?BB(b,e,a,d):l,f=q||Bz(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-ds(b,a){return bD(b[4],a)}function
-l6(b){var
-a=l3(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-l7(a){var
-b=q(cL(a),0.),d=a[14];B(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=S(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
+ds(b,a){return bj(b[4],a)}function
+l7(b){var
+a=l4(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
 l8(a){var
-b=[0,0.],f=l6(a),c=l7(a);B(function(c,g){var
+b=q(cM(a),0.),d=a[14];A(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=T(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
+l9(a){var
+b=[0,0.],f=l7(a),c=l8(a);A(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-Bz(h,d){var
-f=p(l8,d);i0(function(b,a){return ih(b,a)},f);var
-b=47-ij(z(e(f,((f.length-1)*9|0)/10|0),fL))[2]|0;if(10<=b&&!(60<b)){var
+BC(h,d){var
+f=p(l9,d);i2(function(b,a){return ij(b,a)},f);var
+b=47-il(z(e(f,((f.length-1)*9|0)/10|0),fN))[2]|0;if(10<=b&&!(60<b)){var
 g=P(1,b);if(0<=c(d,0)[1][5]){var
 l=dr(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dy){var
 i=P(g,1);k=1}if(!k)var
@@ -5673,13 +5704,13 @@ i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-BA(h,u,R,P){var
-g=P[1],a=ds(u,R)[1];if(bd(1.,48-g|0)<=l8(a))return 0;var
-S=a[2].length-1,v=l6(a),T=l7(a),i=Q(function(b,a){return a5(g,a*e(v,b))},T);Bu(a,g,i);var
+BD(h,u,R,P){var
+g=P[1],a=ds(u,R)[1];if(bh(1.,48-g|0)<=l9(a))return 0;var
+S=a[2].length-1,v=l7(a),T=l8(a),i=Q(function(b,a){return a6(g,a*e(v,b))},T);Bx(a,g,i);var
 j=Q(function(b,a){var
-c=e(v,b);return ba(g,a)/c},i),d=q(h[2],0.),D=j.length-1-1|0,w=0.,y=0.,A=0.,C=0,U=0;if(D<0)var
-H=C,G=A,F=y,E=w;else{var
-b=U,o=C,n=A,m=y,l=w;for(;;){var
+c=e(v,b);return bb(g,a)/c},i),d=q(h[2],0.),D=j.length-1-1|0,w=0.,y=0.,B=0.,C=0,U=0;if(D<0)var
+H=C,G=B,F=y,E=w;else{var
+b=U,o=C,n=B,m=y,l=w;for(;;){var
 f=e(j,b);if(f!=0.)var
 Y=0.<f?e(a[7],b):e(a[6],b),Z=m+f*Y,r=n+Math.abs(f)*(e(a[7],b)-e(a[6],b)),p=Z;else
 var
@@ -5687,59 +5718,59 @@ r=n,p=m;var
 M=b<S?1:0;if(M)var
 N=b!==a[4]?1:0,O=N?f!=0.?1:0:N;else
 var
-O=M;if(O){a6(d,-f,cr(h,c(a[2],b)[1+b][1]));var
+O=M;if(O){a7(d,-f,cr(h,c(a[2],b)[1+b][1]));var
 _=l+f,t=[0,b,o],s=_}else
 var
 t=o,s=l;var
 $=b+1|0;if(D!==b){var
 b=$,o=t,n=r,m=p,l=s;continue}var
 H=t,G=r,F=p,E=s;break}}if(0.<a[3]){var
-I=a[4],J=c(a[2],I)[1+I][1];a6(d,E,cr(h,J));var
-V=e(d,J);B(function(b,a){return x(d,b,a-V)},d)}var
+I=a[4],J=c(a[2],I)[1+I][1];a7(d,E,cr(h,J));var
+V=e(d,J);A(function(b,a){return x(d,b,a-V)},d)}var
 W=0.,K=ak(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hv(u,a,g,i);if(k)var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hx(u,a,g,i);if(k)var
 X=Math.sqrt(z(0.,K+F)),L=[0,[0,k[1][2],d,K,X,G]];else
 var
 L=k;return L}function
-BB(c,a,h,b){var
-d=bd(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+BE(c,a,h,b){var
+d=bh(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(z(0.,e(a[8],b)-2.*e(c[2],b)+c[3]));if(h){var
 j=i+f+d;return-(j*j)}var
 g=i-f-d;return 0.<g?g*g:0.}var
 l=f*(Math.sqrt(e(a[8],b))+d),m=dr(a),k=e(c[2],b)+m[1]*e(a[1][9],b),n=h?-k:k;return n-l}function
-BC(a,c,d,b){if(0.<c[3]){var
+BF(a,c,d,b){if(0.<c[3]){var
 f=e(c[8],b)-2.*e(a[2],b)+a[3]+a[4]*a[4];return d?-f:f}var
 h=dr(c),g=e(a[2],b)+h[1]*e(c[1][9],b);return d?-g:g}function
-BD(d){var
+BG(d){var
 h=d[9].length-1,f=q(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=q(l,0.),j=c(d[9],a)[1+a];x(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a6(g,e(c(d[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];a7(g,e(c(d[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
 o=p(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-BE(b,a){if(0.<b[3]){var
-c=0.,d=-S(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
-BF(a){var
-b=0.;return S(function(b,a){return b+Math.abs(a)},b,a)}function
-BG(b,d,t,r){var
-h=ds(d,r),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BD(a),j=p(function(b){return BE(a,b)},u),v=0.,w=S(function(d,c){var
-b=[0,0.];B(function(d,c){var
-e=Math.abs(c)*b_(a,d)/2.;b[1]=b[1]+e;return 0},c);return z(d,b[1])},v,j),x=S(function(c,b){return z(c,e(a[8],b[1]))},0.,i);function
+BH(b,a){if(0.<b[3]){var
+c=0.,d=-T(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
+BI(a){var
+b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
+BJ(b,d,t,r){var
+h=ds(d,r),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BG(a),j=p(function(b){return BH(a,b)},u),v=0.,w=T(function(d,c){var
+b=[0,0.];A(function(d,c){var
+e=Math.abs(c)*b_(a,d)/2.;b[1]=b[1]+e;return 0},c);return z(d,b[1])},v,j),x=T(function(c,b){return z(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=p(function(a){return Q(y,a)},j),A=1e-300,m=S(function(b,a){return z(b,BF(a))},A,l);if(m*Math.sqrt(x)<ni){var
-n=47-ij(m)[2]|0,C=function(h){var
-b=p(function(a){return a5(n,a)},h);if(0.<a[3]){var
+k=p(function(a){return Q(y,a)},j),B=1e-300,l=T(function(b,a){return z(b,BI(a))},B,k);if(l*Math.sqrt(x)<nj){var
+n=47-il(l)[2]|0,C=function(h){var
+b=p(function(a){return a6(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
-i=s(S(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=q(d[1].length-1,0),j=d[5];B(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aE(g)},o=a5(2*(n+b[4]|0)|0,g*g);if(0<V(o)){var
-D=q(b[2],0);return[0,[0,o,F(C,aE(l)),w,D,h,t,0]]}return 0}return 0}function
-BH(b,k,c,s){var
+i=s(T(m,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=q(d[1].length-1,0),j=d[5];A(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aF(g)},o=a6(2*(n+b[4]|0)|0,g*g);if(0<R(o)){var
+D=q(b[2],0);return[0,[0,o,F(C,aF(k)),w,D,h,t,0]]}return 0}return 0}function
+BK(b,k,c,s){var
 d=b[6],a=b[5][1],t=b[3],h=dn(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
@@ -5753,35 +5784,35 @@ A=e(a[1][9],c),B=dr(a)[1]*A,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fL*f<g?1:0]}}(0,f)}function
-hx(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
-a=i[1],f=BH(a,p,d,o),j=f[1],k=1-a[5][1][18];if(k){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fN*f<g?1:0]}}(0,f)}function
+hz(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
+a=i[1],g=BK(a,p,d,o),j=g[1],k=1-a[5][1][18];if(k){var
 l=0<j?1:0;if(l)var
-m=br(b),r=bx===m?b[1]:aN===m?cg(b):b,h=a[5]===r?1:0;else
+m=bs(b),r=by===m?b[1]:aN===m?cg(b):b,h=a[5]===r?1:0;else
 var
 h=l}else
 var
-h=k;if(f[3]){var
-n=0;if(!f[2]&&!h)n=1;if(!n){a[7]=[0,[0,d,j,e],a[7]];return 0}}return g(e,0)}return g(e,0)}function
-BI(b,a){return h8*aJ(b,a+1|0)}function
-BJ(a){return 3.+0.4*a}function
-BK(a){return 4.+0.04*aJ(a+1|0,a+1|0)}function
-BL(a){var
-d=aj(a[2]),e=q(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a7(function(b){var
+h=k;if(g[3]){var
+n=0;if(!g[2]&&!h)n=1;if(!n){a[7]=[0,[0,d,j,e],a[7]];return 0}}return f(e,0)}return f(e,0)}function
+BL(b,a){return h_*aK(b,a+1|0)}function
+BM(a){return 3.+0.4*a}function
+BN(a){return 4.+0.04*aK(a+1|0,a+1|0)}function
+BO(a){var
+d=aj(a[2]),e=q(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a0(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
-b=p,j=o,f=n;for(;;){var
-s=BJ(b),t=BK(k)-s,u=BI(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
-b=w,j=h,f=v;continue}break}}var
-r=a[7];a7(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
-f=aq(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
-l9(c,b,a){var
+b=p,j=o,g=n;for(;;){var
+s=BM(b),t=BN(k)-s,u=BL(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+b=w,j=h,g=v;continue}break}}var
+r=a[7];a0(function(d){var
+e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
+g=aq(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
+l_(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-l_(f,w,e,l,v){function
+l$(f,w,e,l,v){function
 m(a){var
-b=l9(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cQ,a=h8,y=dy,x=0.;for(;;){if(0<n){var
+b=l_(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cR,a=h_,y=dy,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5789,47 +5820,47 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/h4:(g+j)/2.;var
-G=Math.abs(k-a)<=fJ*k?0:F,n=G,a=k,y=j,x=g;continue}var
+k=g==0.?a/h6:(g+j)/2.;var
+G=Math.abs(k-a)<=fL*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[al,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-l$(f,h,a,e){if(h==Y){var
-c=e/(2.*a);return[al,-(e*c)/2.,c*c,-c,fI*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[al,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cR/i]}function
-ma(a){return[al,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-BM(e,f,c,b){var
+ma(f,h,a,e){if(h==Y){var
+c=e/(2.*a);return[al,-(e*c)/2.,c*c,-c,fK*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[al,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cS/i]}function
+mb(a){return[al,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+BP(e,f,c,b){var
 a=f[2],d=f[1];if(Y<d&&a<M){var
-g=a-d;return c*(d+a)-b<0.?ma(l_(e,-a,g,c,-b)):l_(e,d,g,c,b)}return a<M?ma(l$(e,-a,c,-b)):l$(e,d,c,b)}function
-BN(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?mb(l$(e,-a,g,c,-b)):l$(e,d,g,c,b)}return a<M?mb(ma(e,-a,c,-b)):ma(e,d,c,b)}function
+BQ(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==M)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=l9(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cR/(b*(1./(e*e)+1./(f*f)))]}function
-eh(c,d,b){var
-a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
-h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
-hy(b,a){var
-c=bH(b[2][2]),d=b[1];B(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?a6(c,e(a,b),f[2]):d},d);return c}function
-mb(a){var
+h=l_(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cS/(b*(1./(e*e)+1./(f*f)))]}function
+ei(c,d,b){var
+a=[0,f(b,c[2])],g=c[1];A(function(g,c){var
+h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
+hA(b,a){var
+c=bH(b[2][2]),d=b[1];A(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?a7(c,e(a,b),f[2]):d},d);return c}function
+mc(a){var
 b=a[3][1]==Y?1:0,c=b||(a[3][2]==M?1:0);return c}function
-BO(a,c){var
-d=eh(a,c,function(a){return a[1]}),j=hy(a,c),g=a[3],h=g[2],i=g[1];function
+BR(a,c){var
+d=ei(a,c,function(a){return a[1]}),j=hA(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,eh(a,c,function(a){return a[3]})];dO(function(c){if(0.<d)var
-e=f(c,z(i,a0(h,c/(2.*d))));else
-if(mb(a))var
+b=[0,ei(a,c,function(a){return a[3]})];dP(function(c){if(0.<d)var
+e=f(c,z(i,a1(h,c/(2.*d))));else
+if(mc(a))var
 e=Y;else
 var
-g=f(c,h),e=a0(f(c,i),g);b[1]=b[1]+e;return 0},j);var
-k=a[1];B(function(i,h){var
+g=f(c,h),e=a1(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+k=a[1];A(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-mc(b,m,d){var
-j=d.length-1,n=eh(b,d,function(a){return a[1]}),f=hy(b,d);if(mb(b)&&n<=0.)return 0;var
-g=[0,eh(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=iY(j,j,0.);B(function(o,s){var
-d=BM(m,b[3],n,s);g[1]=g[1]+d[1];var
+md(b,m,d){var
+j=d.length-1,n=ei(b,d,function(a){return a[1]}),f=hA(b,d);if(mc(b)&&n<=0.)return 0;var
+g=[0,ei(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=iZ(j,j,0.);A(function(o,s){var
+d=BP(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);x(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -5840,11 +5871,11 @@ C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
-l=b[1];B(function(a,f){var
-b=BN(m,f[4],e(d,a));g[1]=g[1]+b[1];x(h,a,e(h,a)+b[2]);var
+l=b[1];A(function(a,f){var
+b=BQ(m,f[4],e(d,a));g[1]=g[1]+b[1];x(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return x(i[1+a],a,k)},l);var
-a=aI(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-md(o,n){var
+a=aJ(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+me(o,n){var
 l=n.length-1,h=p(bH,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
@@ -5855,7 +5886,7 @@ k=R,A=w;for(;;){var
 U=e(c(h,f)[1+f],k),B=A-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(z(m,nV*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);x(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(z(m,nW*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);x(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
@@ -5880,27 +5911,27 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);x(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-BP=12;function
-BQ(d,b,n,m){var
+BS=12;function
+BT(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:mc(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=md(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bN)return 0;var
+h=0===f?0:md(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=me(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bO)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<M?1:0,f=h||(0.<a?1:0);if(f)var
 i=Y<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cf(function(a){return a},k),l=i+m4*a*o-fJ*Math.abs(i),h=g?mc(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fF*b<k){var
+g=f;return g},f),g=cf(function(a){return a},k),l=i+m5*a*o-fL*Math.abs(i),h=g?md(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fH*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-BR=3;function
-BS(b,a){var
-g=a.length-1,d=0.,f=S(function(b,a){return z(b,Math.abs(a))},d,a),i=p(function(a){return bN*f<Math.abs(a)?1:0},a);function
+BU=3;function
+BV(b,a){var
+g=a.length-1,d=0.,f=T(function(b,a){return z(b,Math.abs(a))},d,a),i=p(function(a){return bO*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=q(g,0.),m=eh(b,a,function(a){return a[1]}),h=iY(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=q(g,0.),m=ei(b,a,function(a){return a[1]}),h=iZ(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=a0(i[2],j),d=z(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=a1(i[2],j),d=z(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
 t=d*e(c(b[1],a)[1+a][2],h),u=d*d*c(b[1],a)[1+a][1]-t;x(n,a,e(n,a)-u);var
 v=0,l=d==j?a:-1;if(!(l<0)){var
@@ -5909,8 +5940,8 @@ y=p(f,h,d),A=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+A;x(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 w=a+1|0;if(k!==a){var
-a=w;continue}break}}return 0}}(m,f,h,n);B(o,hy(b,a));var
-p=b[1];B(function(q,d,f){return function(a,h){var
+a=w;continue}break}}return 0}}(m,f,h,n);A(o,hA(b,a));var
+p=b[1];A(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];x(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){x(d,a,0.);var
 l=g-1|0,o=0;if(!(l<0)){var
@@ -5920,25 +5951,25 @@ b=p;continue}break}}var
 m=x(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),p);var
-r=md(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),BR)}function
-BU(b,a){var
-c=F(function(b){return p(function(a){return bd(ER(bd(a,b)),-b|0)},a)},BT);return[0,BS(b,a),c]}function
-BV(a,c){function
-d(a){return aI(a)?Math.abs(a):0.}function
+r=me(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),BU)}function
+BX(b,a){var
+c=F(function(b){return p(function(a){return bh(EY(bh(a,b)),-b|0)},a)},BW);return[0,BV(b,a),c]}function
+BY(a,c){function
+d(a){return aJ(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=z(d(b[1]),e);return z(c,z(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,Y],i=S(g,z(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,Y],i=T(g,z(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=BO(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=BR(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=BQ(a,b*i,c,BP);f(d);var
-e=h5<b?1:0;if(e){b/=10.;var
+d=BT(a,b*i,c,BS);f(d);var
+e=h7<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];B(function(d,c){var
+j=b[1];A(function(d,c){var
 a=Math.abs(c)<dx?1:0;if(a){var
 e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-BW=64;function
-BX(a,j){var
+BZ=64;function
+B0(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5952,113 +5983,113 @@ var
 d=b}else
 var
 d=f;return d}function
-BY(a){var
+B1(a){var
 d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-me(a,b){var
+mf(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=p(function(a){return ba(h,a)},f),i=[al,0.,M],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+g=f(a[5],b),h=a[4],d=p(function(a){return bb(h,a)},g),i=[al,0.,M],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
 k=[al,0.,M],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-BZ(b,a){function
-c(c,a){return a?ba(b[4],a[1]):c}var
+B2(b,a){function
+c(c,a){return a?bb(b[4],a[1]):c}var
 d=c(Y,a[10]),e=c(M,a[11]);if(2===b[1]){var
 f=e<=0.?0.:M,g=0.<=d?0.:Y;return[al,g,f]}return[al,d,e]}function
-B0(f,c){var
+B3(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return B1;var
+b!=="number"){if(2!==b[0])return B4;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dm(a4(f[4],h,g))]}}return 0}var
-mf=64;function
-B2(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dm(a5(f[4],h,g))]}}return 0}var
+mg=64;function
+B5(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(aX(a[8])-1|0)|0;return 1}function
-B3(d,f,b){var
+B6(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=me(d,c),f=e(M,a[4]),g=[al,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=mf(d,c),f=e(M,a[4]),g=[al,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],p=g(aR(x),y),m=g(bi(w),p);if(BX(f,b)&&0===po(m,p)&&!(0<eK(m,BW))){var
-h=[aN,function(a){return f6(e9(f),0)}],r=function(a,d){var
-e=b[5],g=bD(b[6],a),i=b[1],c=br(h),j=bx===c?h[1]:aN===c?cg(h):h;return kK(f,b,j,i,a,d,g,e)},C=BY(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=BZ(d,f),i=B0(d,f),z=function(a){return me(d,a)},E=aK(d[2],z),j=i?[0,[0,cR,q(d[3],0.),i[1],[al,0.,M]]]:[0],k=ce(L(m),j),A=aZ(o.length-1,function(a){return a});return g(bi(function(h){if(h===b[1])return 0;var
+y=b[4],p=f(aR(x),y),m=f(bk(w),p);if(B0(g,b)&&0===pp(m,p)&&!(0<eL(m,BZ))){var
+h=[aN,function(a){return f8(e_(g),0)}],r=function(a,d){var
+e=b[5],f=bj(b[6],a),i=b[1],c=bs(h),j=by===c?h[1]:aN===c?cg(h):h;return kM(g,b,j,i,a,d,f,e)},C=B1(g),o=L(F(L,g[13])),t=b[1],D=c(o,t)[1+t],u=B2(d,g),i=B3(d,g),z=function(a){return mf(d,a)},E=aE(d[2],z),j=i?[0,[0,cS,q(d[3],0.),i[1],[al,0.,M]]]:[0],l=ce(L(m),j),A=aZ(o.length-1,function(a){return a});return f(bk(function(h){if(h===b[1])return 0;var
 p=Q(function(b,d){var
-e=g(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
-t(a){return 0<=V(a)?a:s(a)}var
-v=S(function(b,a){return 0<aD(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(d[3],0.),0.,u]],m=S(function(f,g){var
-a=f[2],d=f[1],b=a4(0,g,v),e=c(E,d)[1+d];if(b!=0.)a6(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,k,m,u],H=Q(function(c,b){var
-a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dx}return 0.}return a[2]==M?fF:a[1]==Y?-0.1:0.},k);function
+e=f(C,b);return a(k(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
+t(a){return 0<=R(a)?a:s(a)}var
+v=T(function(b,a){return 0<au(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(d[3],0.),0.,u]],m=T(function(f,g){var
+a=f[2],d=f[1],b=a5(0,g,v),e=c(E,d)[1+d];if(b!=0.)a7(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,l,m,u],H=Q(function(c,b){var
+a=b[4];if((l.length-1-(j.length-1)|0)<=c){if(i){var
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dx}return 0.}return a[2]==M?fH:a[1]==Y?-0.1:0.},l);function
 x(d,b){var
-c=aI(b);return c?a(a5(d,b),v):c}var
-y=k.length-1-(j.length-1)|0;function
+c=aJ(b);return c?a(a6(d,b),v):c}var
+y=l.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+B2(f)|0,d);var
-c=aZ(y,function(b){return x(mf,e(a,b))});return[0,P(1,mf),c,b]}var
-A=BV(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+B5(g)|0,d);var
+c=aZ(y,function(b){return x(mg,e(a,b))});return[0,P(1,mg),c,b]}var
+A=BY(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=F(z,BU(w,A)),B=f6(eJ(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-B4(h,c,a){var
+I=F(z,BX(w,A)),B=f8(eK(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+B7(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
 2:return 0.<a?-Math.log(a)/c:M}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=a4(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):M;case
+d=b[1],e=Math.exp(a),i=a5(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):M;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a4(0,f[1],f[2]);return bt}return bt}function
-mh(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a5(0,f[1],f[2]);return bu}return bu}function
+mi(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(aD(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(au(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=d1(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];a7(function(a){switch(a[0]){case
+b=d2(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];a0(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];a7(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-hz=14;function
-mi(c,e,a){function
-f(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=V(a)?a:s(a),b=ck(i,h),d=0<V(b)?b:1;function
+f=q(b,0),l=a[1];a0(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?A(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+hB=14;function
+mj(c,e,a){function
+g(b,a){return 0<e?m(b,a):k(b,a)}var
+h=50,i=0<=R(a)?a:s(a),b=ck(i,h),d=0<R(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
+e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
 d=e,b=P(b,2),a=a-1|0;continue}}function
-m(j,i,h){var
+l(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=f(d,b);if(0!==a&&g(c,e)){var
+e=g(d,b);if(0!==a&&f(c,e)){var
 d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,f){var
-d=i,e=h,a=f;for(;;){var
-b=ck(k(d,e),1);if(0!==a&&0!==aD(b,d)&&0!==aD(b,e)){if(g(c,b)){var
+n(i,h,g){var
+d=i,e=h,a=g;for(;;){var
+b=ck(m(d,e),1);if(0!==a&&0!==au(b,d)&&0!==au(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,hz)]:j(a,d,hz);return cA(function(a){return n(a[1],a[2],hz)},o)}function
-B5(h,g,i,J,I,d){var
-j=h[2],p=mh(i,J,j,d),s=p[3],u=p[2],v=p[1],w=L(b4(g)),r=i[1],M=n(h[17],1,1);function
+o=f(c,a)?[0,l(a,d,hB)]:j(a,d,hB);return cA(function(a){return n(a[1],a[2],hB)},o)}function
+B8(h,g,i,J,I,d){var
+j=h[2],p=mi(i,J,j,d),s=p[3],u=p[2],v=p[1],w=L(b4(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(v,a)[1+a];if(b){var
-e=a4(0,b[1],i[2]),d=c(w,a)[1+a][1];return B4(g,a4(0,d[1],d[2]),e)}return bt}var
-m=aK(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
-c=aI(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
+e=a5(0,b[1],i[2]),d=c(w,a)[1+a][1];return B7(g,a5(0,d[1],d[2]),e)}return bu}var
+l=aE(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+c=aJ(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},l);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aI(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*nN?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aJ(e(l,a)):h;if(i)var
+f=d?e(l,a)+g:e(l,a)-g,j=c(o,b)[1+b][1],k=d?f<j*nO?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,m=n;else
 var
-l=i;return l}var
-A=j-1|0,N=0;if(!(A<0)){var
+m=i;return m}var
+B=j-1|0,N=0;if(!(B<0)){var
 b=N;for(;;){var
 R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
 G=j-1|0,T=cr(h,b),U=0;if(!(G<0)){var
@@ -6066,227 +6097,227 @@ f=U;for(;;){var
 H=Math.sqrt(z(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(u,b)[1+b])y(f,b,H);if(c(s,b)[1+b])y(b,f,H);var
 W=f+1|0;if(G!==f){var
 f=W;continue}break}}}var
-V=b+1|0;if(A!==b){var
+V=b+1|0;if(B!==b){var
 b=V;continue}break}}var
-C=q(j,0);B(function(e,d){var
+C=q(j,0);A(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=Q(function(a,k){var
 b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aI(e(m,a))){var
-l=function(j){var
-k=c(w,a)[1+a],b=d9(g,r,i[2],i[3],I,k,j);if(b){var
-e=b[1];if(d)return aD(e[2],f)<0?1:0;var
-h=0<aD(e[1],f)?1:0}else
+f=b[1];if(k&&aJ(e(l,a))){var
+m=function(j){var
+k=c(w,a)[1+a],b=d_(g,r,i[2],i[3],I,k,j);if(b){var
+e=b[1];if(d)return au(e[2],f)<0?1:0;var
+h=0<au(e[1],f)?1:0}else
 var
-h=b;return h},n=ba(0,r),h=x(a)*n,j=aI(h);if(j){var
-o=a5(0,h),p=d?-1:1;return mi(l,p,o)}return j}}return 0},C),E=L(g[9]),F=dg(g,1),O=aE(Q(function(e,o){var
+h=b;return h},n=bb(0,r),h=x(a)*n,j=aJ(h);if(j){var
+o=a6(0,h),p=d?-1:1;return mj(m,p,o)}return j}}return 0},C),E=L(g[9]),F=dg(g,1),O=aF(Q(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=dg(g,f[1]),p=c(E,b)[1+b],i=a(r,gY(c(E,e)[1+e],p)),j=k(h,i),m=a3(P(a(h,i),2)),q=d?K(k(j,m),F):t(l(j,m),F),n=[0,[0,b,q]];else
+h=dg(g,f[1]),p=c(E,b)[1+b],i=a(r,g1(c(E,e)[1+e],p)),j=m(h,i),l=a4(P(a(h,i),2)),q=d?K(m(j,l),F):t(k(j,l),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aE(D),O]}function
-B6(d,c,a){var
+n=f;return n},o));return[0,aF(D),O]}function
+B9(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bt;case
-4:return 0.<=a?a:bt}return bt}function
-mk(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(z(0.,1.-b*b)),d=Math.sqrt(z(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bt,bt]:a<b?[0,a0(1.,b*a+c*d),b-a*c/d]:[0,bt,bt]}function
-B7(m,h,j,I,H,d){var
-i=m[2],r=mh(j,I,i,d),u=r[3],v=r[2],w=r[1],x=L(b4(h)),f=j[1],n=aK(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:bu;case
+4:return 0.<=a?a:bu}return bu}function
+ml(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(z(0.,1.-b*b)),d=Math.sqrt(z(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bu,bu]:a<b?[0,a1(1.,b*a+c*d),b-a*c/d]:[0,bu,bu]}function
+B_(l,h,j,I,H,d){var
+i=l[2],r=mi(j,I,i,d),u=r[3],v=r[2],w=r[1],x=L(b4(h)),f=j[1],n=aE(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a4(0,b[1],j[2]),d=c(x,a)[1+a][1];return B6(h,a4(0,d[1],d[2]),e)}return bt});function
+e=a5(0,b[1],j[2]),d=c(x,a)[1+a][1];return B9(h,a5(0,d[1],d[2]),e)}return bu});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=aK(i,function(a){var
-b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
+o=aE(i,function(a){var
+b=y(a)?e(n,a):d?e(l[11],a):e(l[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=mk(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+er<f?1:0:f<i-er?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=ml(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+es<f?1:0:f<i-es?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-A=i-1|0,J=0;if(!(A<0)){var
+B=i-1|0,J=0;if(!(B<0)){var
 b=J;for(;;){var
 O=c(v,b)[1+b],R=O||c(u,b)[1+b];if(R){var
-F=cr(m,b),G=i-1|0,S=0;if(!(G<0)){var
+F=cr(l,b),G=i-1|0,S=0;if(!(G<0)){var
 g=S;for(;;){if(c(v,b)[1+b])z(g,b,e(F,g));if(c(u,b)[1+b])z(b,g,e(F,g));var
 U=g+1|0;if(G!==g){var
 g=U;continue}break}}}var
-T=b+1|0;if(A!==b){var
+T=b+1|0;if(B!==b){var
 b=T;continue}break}}var
-C=q(i,0);B(function(e,d){var
+C=q(i,0);A(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=d$(h,f,j[2],j[3],H,l,k);if(b){var
-e=b[1];if(d)return aD(e[2],g)<0?1:0;var
-i=0<aD(e[1],g)?1:0}else
+l=c(x,a)[1+a],b=ea(h,f,j[2],j[3],H,l,k);if(b){var
+e=b[1];if(d)return au(e[2],g)<0?1:0;var
+i=0<au(e[1],g)?1:0}else
 var
-i=b;return i},o=ba(0,f),i=e(n,a)*o,k=aI(i);if(k){var
-p=a5(0,i),q=d?1:-1;return mi(m,q,p)}return k}return 0},C),s=L(h[9]),M=p(function(a){return[aN,function(b){return e8(h,a)}]},s);function
+i=b;return i},o=bb(0,f),i=e(n,a)*o,k=aJ(i);if(k){var
+p=a6(0,i),q=d?1:-1;return mj(m,q,p)}return k}return 0},C),s=L(h[9]),M=p(function(a){return[aN,function(b){return e9(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=br(a);return bx===d?a[1]:aN===d?cg(a):a}var
-N=aE(Q(function(g,w){var
+a=c(M,b)[1+b],d=bs(a);return by===d?a[1]:aN===d?cg(a):a}var
+N=aF(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=mk(d,e(cr(m,b),g),x),z=ba(0,f),o=y[2]*z,v=0;if(aI(o)&&0.<=o){var
-i=a5(0,o),A=c(s,b)[1+b],B=ag(c(s,g)[1+g],A),C=E(b),F=gZ(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a3(a(p,k(l(p,P(a(i,F),1)),G))),r=a(i,j[1]),H=d?t(l(r,q),f):K(k(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+x=e(n,b),y=ml(d,e(cr(l,b),g),x),z=bb(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
+i=a6(0,o),A=c(s,b)[1+b],B=ah(c(s,g)[1+g],A),C=E(b),F=g2(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a4(a(p,m(k(p,P(a(i,F),1)),G))),r=a(i,j[1]),H=d?t(k(r,q),f):K(m(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},o));return[0,aE(D),N]}function
-B8(a){var
-b=a[4];return c0(function(a){return 0===a[0]?0:1},b)}function
-ml(d,a,c){var
-b=B8(c);if(b)switch(d[1]){case
-0:return kL(a);case
-1:return 0;default:return kN(a)}return b}var
-cM=[0,mg,mg,mj,mj];function
-B9(b,d,a,c){if(ml(b,d,c)){var
-e=e4(a[2],a[3]),f=function(f){var
-g=mX(f,b,d,a,c,e,1);return[0,mX(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(B7);return[0,cM[1],cM[2],g[1],g[2]]}var
-h=f(B5);return[0,h[1],h[2],cM[3],cM[4]]}return cM}function
-mm(h){var
-j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),m=q(e,0),f=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
+u=j;return u},o));return[0,aF(D),N]}function
+B$(a){var
+b=a[4];return c1(function(a){return 0===a[0]?0:1},b)}function
+mm(d,a,c){var
+b=B$(c);if(b)switch(d[1]){case
+0:return kN(a);case
+1:return 0;default:return kP(a)}return b}var
+cN=[0,mh,mh,mk,mk];function
+Ca(b,d,a,c){if(mm(b,d,c)){var
+e=e5(a[2],a[3]),f=function(f){var
+g=mY(f,b,d,a,c,e,1);return[0,mY(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(B_);return[0,cN[1],cN[2],g[1],g[2]]}var
+h=f(B8);return[0,h[1],h[2],cN[3],cN[4]]}return cN}function
+mn(h){var
+j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),l=q(e,0),g=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-x=S(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
+x=T(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
 p=function(d,a){var
-e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return l(k(c(b,d)[1+d],f),e)},n=aK(e,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(e,-1),y=q(e,0),t=function(B,h,C,l){return function(u){var
+e=c(c(h,d)[1+d],a)[1+a],f=c(l,a)[1+a];return k(m(c(b,d)[1+d],f),e)},n=aE(e,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
 i=u;for(;;){var
-n=e-1|0,m=-1,v=0;if(n<0)var
-b=m;else{var
-d=v,g=m;for(;;){var
-r=1-c(l,d)[1+d];if(r){var
-s=g<0?1:0;if(s)var
+n=e-1|0,l=-1,v=0;if(n<0)var
+b=l;else{var
+d=v,f=l;for(;;){var
+r=1-c(k,d)[1+d];if(r){var
+s=f<0?1:0;if(s)var
 j=s;else
 var
-A=c(h,g)[1+g],j=gp(c(h,d)[1+d],A)}else
+A=c(h,f)[1+f],j=gs(c(h,d)[1+d],A)}else
 var
 j=r;var
-t=j?d:g,z=d+1|0;if(n!==d){var
-d=z,g=t;continue}var
+t=j?d:f,z=d+1|0;if(n!==d){var
+d=z,f=t;continue}var
 b=t;break}}var
-o=c(f,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
+o=c(g,b)[1+b];c(k,b)[1+b]=1;if(0<=o){var
 p=e-1|0,w=0;if(!(p<0)){var
-a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(h,b)[1+b],x);if(gp(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
+a=w;for(;;){if(1-c(k,a)[1+a]){var
+x=B(o,a),q=m(c(h,b)[1+b],x);if(gs(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
-e=c(b,a)[1+a];return l(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=l(b[1+a],A);var
-B=t[2];a7(function(g){return function(a){var
-h=g(a),d=c(f,a)[1+a],i=l(c(b,d)[1+d],h),e=f[1+a];c(b,e)[1+e]=i;var
-j=g(a);m[1+a]=k(c(m,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
+e=c(b,a)[1+a];return k(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=k(b[1+a],A);var
+B=t[2];a0(function(f){return function(a){var
+h=f(a),d=c(g,a)[1+a],i=k(c(b,d)[1+d],h),e=g[1+a];c(b,e)[1+e]=i;var
+j=f(a);l[1+a]=m(c(l,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
-d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
-a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,s)(i));var
+d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
+a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=aE(f),w=dL(function(b,a){return[0,a,b]},v);return g(aR(function(a){return 0<=a[1]?1:0}),w)}function
-B_(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return aK(c(a,0)[1].length-1,b)}function
-B$(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mm(a);var
-b=mm(B_(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Ca(f,b,e,r){function
-j(a){return L(bD(f[13],a))}var
-s=j(b[1]),k=dP(l,j(r),s),h=L(lm(f,b,e));function
+v=aF(g),w=dL(function(b,a){return[0,a,b]},v);return f(aR(function(a){return 0<=a[1]?1:0}),w)}function
+Cb(a){function
+b(b){return p(function(a){return c(a,b)[1+b]},a)}return aE(c(a,0)[1].length-1,b)}function
+Cc(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mn(a);var
+b=mn(Cb(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Cd(g,b,e,r){function
+j(a){return L(bj(g[13],a))}var
+s=j(b[1]),l=dQ(k,j(r),s),h=L(lo(g,b,e));function
 t(a){var
-b=0<V(c(k,a)[1+a])?1:0;return b?gp(c(h,a)[1+a],e):b}function
+b=0<R(c(l,a)[1+a])?1:0;return b?gs(c(h,a)[1+a],e):b}function
 u(a){return a}var
-v=aZ(f[2],u),i=L(g(aR(t),v));function
+v=aZ(g[2],u),i=L(f(aR(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=g(bi(w),x),y=F(function(a){return a[1]},m),n=pn(function(b,a){return ol(b,a)},y);function
+x=b[4],m=f(bk(w),x),y=F(function(a){return a[1]},m),n=po(function(b,a){return om(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dM(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dN(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(e,f,b){if(gq(e,c(h,b)[1+b])&&!dM([0,f,b],m)){var
-g=l(e,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return d}function
+A(e,f,b){if(gt(e,c(h,b)[1+b])&&!dN([0,f,b],m)){var
+g=k(e,c(h,b)[1+b]);return a(c(l,b)[1+b],g)}return d}function
 B(a){var
-c=g$(b,e,a);return p(function(b){return A(c,a,b)},i)}var
-q=L(cz(n,z)),C=B$(p(B,q));return F(function(a){var
+c=hc(b,e,a);return p(function(b){return A(c,a,b)},i)}var
+q=L(cz(n,z)),C=Cc(p(B,q));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
-ei(f,e){var
-b=[0,d];B(function(d,f){var
-g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-Cb(b){var
-f=b.length-1,e=Q(function(b,a){return ce(a,aK(f,function(c){var
-a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return eL(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===V(h))return[1,b];var
+ej(f,e){var
+b=[0,d];A(function(d,f){var
+g=a(f,c(e,d)[1+d]);b[1]=m(b[1],g);return 0},f);return b[1]}function
+Ce(b){var
+f=b.length-1,e=Q(function(b,a){return ce(a,aE(f,function(c){var
+a=b===c?1:0,d=a?1:a;return d}))},b);return function(l,j){var
+b=l,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return eM(a,f,f)},e)]];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===R(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dI(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dI(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 q=d+1|0;if(i!==d){var
 d=q;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Cc(d){var
+Cf(d){var
 a=d;for(;;){var
-b=Cb(p(function(b){return function(a){return p(function(b){return ei(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Ce(p(function(b){return function(a){return p(function(b){return ej(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aE(a),a=L(bU(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Cd(b,k,q,e,p,d){var
-m=P(q,1),c=k[8];function
+e=b[1],f=aF(a),a=L(bV(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+Cg(b,l,q,e,p,d){var
+m=P(q,1),c=l[8];function
 n(c){var
-a=g(b[5],c);return ei(a,a)}function
-f(a){return dI(P(a,e),m)}function
+a=f(b[5],c);return ej(a,a)}function
+g(a){return dI(P(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aL(k),i=dI(f(a(e,a(c,g(p,h)))),j);else
+j=aL(l),i=dI(g(a(e,a(c,f(p,h)))),j);else
 var
-i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
+i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dI(f(a(l(d[2],h[2]),o)),2),q=l(P(m,e-1|0),p),r=g(b[5],j);return[0,dP(l,g(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dI(g(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=f(b[5],j);return[0,dQ(k,f(b[5],i),r),q]}if(b[1])var
 t=0,u=F(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Cc(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
-hA(a){return P(a[2],a[5])}function
-Ce(h,s,b,f,r){var
+j=Cf(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+hC(a){return P(a[2],a[5])}function
+Ch(h,s,b,g,r){var
 t=b[1],u=p(function(a){var
-b=ei(f,a[1]);return l(a[2],b)},t),v=b[3],w=p(function(a){return ei(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];B(function(e,b){var
-f=b[1];return B(function(b,f){var
-g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=hA(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=g(h[5],j[1]),n=dP(function(c,b){return l(c,a(e,b))},d,z),A=ei(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dI(a(j[2],E),C),A);else
+b=ej(g,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return ej(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];A(function(e,b){var
+f=b[1];return A(function(b,f){var
+g=a(c(w,e)[1+e],f);d[1+b]=m(c(d,b)[1+b],g);return 0},f)},y);var
+e=hC(b),i=b[4];if(i)var
+j=i[1],l=s[8],z=f(h[5],j[1]),n=dQ(function(c,b){return k(c,a(e,b))},d,z),B=ej(n,n),C=b[6],D=a(e,e),E=a(a(l,l),D),o=k(dI(a(j[2],E),C),B);else
 var
 o=a(r,a(b[2],b[2]));var
-q=0===h[1]?1:0,F=q?o:q;return[0,aE(d),F]}var
-Cf=12;function
-mn(d,b){var
+q=0===h[1]?1:0,F=q?o:q;return[0,aF(d),F]}var
+Ci=12;function
+mo(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-Cg(c,b){var
-a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-Ch(b,d){var
+Cj(c,b){var
+a=[0,0.];A(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
+Ck(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return ce(a,[al,0.])};return[0,function(b){return Cg(a,b)},f]}function
+f=function(b){return ce(a,[al,0.])};return[0,function(b){return Cj(a,b)},f]}function
 g(c){return Q(function(c,d){var
-f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mn(a,b)},g]}function
-mo(a){var
+f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mo(a,b)},g]}function
+mp(a){var
 b=a[14],c=0;return ak(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-Ci(b,a){var
+Cl(b,a){var
 c=q(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mn(c,a)},e,Y,d]}function
-Cj(b,h,c,o){function
-i(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=g(bi(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],g=Ch(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(M,a[4]),f=e-d<fD*h?1:0,l=(d+e)/2.,m=et*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mo(b),f=a?[0,Ci(b,a[1]),0]:a;return cz(e,f)}function
-Ck(b,a){return a0(h8*(a[6]-a[5]),bN*b)}function
-mp(e,a,d){var
-b=g(a[3],d),c=Ck(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-Cl(d,h){var
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mo(c,a)},e,Y,d]}function
+Cm(b,g,c,o){function
+h(d,a){return a?n(b[17],a[1],c[3]):d}var
+d=c[4],e=f(bk(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],i=Ck(b,c),j=i[2],k=i[1],d=h(Y,a[3]),e=h(M,a[4]),f=e-d<fF*g?1:0,l=(d+e)/2.,m=eu*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mp(b),i=a?[0,Cl(b,a[1]),0]:a;return cz(e,i)}function
+Cn(b,a){return a1(h_*(a[6]-a[5]),bO*b)}function
+mq(e,a,d){var
+b=f(a[3],d),c=Cn(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+Co(d,h){var
 j=h.length-1,k=q(j,-1),n=j-1|0,y=0;if(!(n<0)){var
 a=y;for(;;){var
 p=j-1|0,o=-1,A=0;if(p<0)var
 f=o;else{var
 g=A,i=o;for(;;){var
-u=1-f$(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
+u=1-gc(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
 v=i<0?1:0;if(v)var
 m=v;else
 var
@@ -6296,141 +6327,146 @@ m=u;var
 w=m?g:i,I=g+1|0;if(p!==g){var
 g=I,i=w;continue}var
 f=w;break}}var
-l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=et*S(function(b,a){return z(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=eu*T(function(b,a){return z(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
-t=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a6(d[1+b],t,G);x(h,b,e(h,b)-t*e(h,f))}var
+t=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a7(d[1+b],t,G);x(h,b,e(h,b)-t*e(h,f))}var
 H=b+1|0;if(s!==b){var
 b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
 a=F;continue}break}}return Q(function(b,a){if(0<=a){var
 f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
-mq(m,h,b,a){function
+mr(m,h,b,a){function
 d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return mp(h,a,b)!=0.?1:0}}(a),b);if(cf(aI,a)){if(dM(1,e)){if(0===d)return 0;var
-j=m?iP(function(b,a){var
-c=b||a;return c},i,e):e,r=iR(b,j),k=g(bi(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mp(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bH(a),u=Cl(t,s);B(function(d,e){return function(a,b){return a6(e,-b,c(d,a)[1+a])}}(f,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Cf,F(function(a){return 0},b),a)}function
-mr(c,b,a){var
-d=mq(1,c,b,a);return d?[0,d[1]]:mq(0,c,b,a)}function
-Cm(f,k,j,i){var
-a=k[1][1],l=hu(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
-h(c,a){return B(function(a,d){return x(b,a,e(b,a)+c*d)},a)}function
+e=F(function(b){return function(a){return mq(h,a,b)!=0.?1:0}}(a),b);if(cf(aJ,a)){if(dN(1,e)){if(0===d)return 0;var
+j=m?f_(function(b,a){var
+c=b||a;return c},i,e):e,r=iS(b,j),k=f(bk(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),g=L(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mq(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(g),g),l=bH(a),u=Co(t,s);A(function(d,e){return function(a,b){return a7(e,-b,c(d,a)[1+a])}}(g,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Ci,F(function(a){return 0},b),a)}function
+ms(c,b,a){var
+d=mr(1,c,b,a);return d?[0,d[1]]:mr(0,c,b,a)}function
+Cp(f,k,j,i){var
+a=k[1][1],l=hw(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
+h(c,a){return A(function(a,d){return x(b,a,e(b,a)+c*d)},a)}function
 n(b){return b$(a,b)}if(0.<g){var
-s=n(i);h(bw(a,j)/g,s);var
-t=a[2];B(function(a,c){var
+s=n(i);h(bx(a,j)/g,s);var
+t=a[2];A(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},t)}if(0<=a[5]){var
-u=bD(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
+u=bj(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
 d=v;for(;;){x(b,d,e(b,d)+u);var
 w=d+1|0;if(o!==d){var
 d=w;continue}break}}}else{var
 p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-ms=bd(1.,60);function
-Cn(c,e,b){if(0===c[1]){var
+mt=bh(1.,60);function
+Cq(c,e,b){if(0===c[1]){var
 a=ak(function(c,a){var
-d=a[6]==M?a[5]:(a[5]+a[6])/2.;return a0(c,d-g(a[3],b))},M,e),d=0.<a?1:0,f=d?aI(a):d;if(f)x(b,c[3],Math.sqrt(a));return b}return b}function
-Co(f,k,a,i,d,b){var
-g=a[1][1],h=hu(i,d,a)[2],j=1.,l=S(function(b,a){return z(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
+d=a[6]==M?a[5]:(a[5]+a[6])/2.;return a1(c,d-f(a[3],b))},M,e),d=0.<a?1:0,g=d?aJ(a):d;if(g)x(b,c[3],Math.sqrt(a));return b}return b}function
+Cr(f,k,a,i,d,b){var
+g=a[1][1],h=hw(i,d,a)[2],j=1.,l=T(function(b,a){return z(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+i=a[1],b=[0,0.],m=g[2];A(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a0(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<hW*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==M?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-mt(b,e){function
+j=a1(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<hY*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==M?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+mu(b,e){function
 d(a){return O(a,a)}var
-a=q(b[3]+1|0,0.),c=[0,0.];a7(function(b){var
-e=b[2],f=b[1];a6(a,-f,e);var
+a=q(b[3]+1|0,0.),c=[0,0.];a0(function(b){var
+e=b[2],f=b[1];a7(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){x(a,b[3],0.);var
 f=d(a),g=Math.sqrt(z(0.,c[1]-f));x(a,b[3],g)}return a}var
-Cp=hW;function
-mu(k,a,b,d){if(2<=a[1])var
-l=(aX(k[8])-1|0)+b|0,f=function(a){return a5(l,a)};else
+Cs=hY;function
+mv(k,a,b,d){if(2<=a[1])var
+l=(aX(k[8])-1|0)+b|0,g=function(a){return a6(l,a)};else
 var
-q=a[4]+b|0,f=function(a){return a5(q,a)};var
-h=eL(d,0,a[3]);if(a[1])var
+q=a[4]+b|0,g=function(a){return a6(q,a)};var
+h=eM(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=g(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
-f=e(o,b),g=c(n,b)[1+b];return d+(ba(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a5(2*(a[4]+b|0)|0,j*j);return[0,p(f,i),m]}function
-mw(b,a,f,c,i){var
-d=dq(f),e=Cj(a,d,c,i),p=f[1],q=0.,r=S(function(b,a){return z(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bG(function(a){return a[6]==M?1:0},e):m,j=g(aR(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aX(c[3])+cS|0;function
-s(c){return e8(b,aE(g(a[5],c)))[3]}var
-t=c[4],u=g(bi(function(a){if(0===a[0]){var
+n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(bb(a[4],g)-f)},h);var
+j=e(d,a[3]),m=a6(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
+mx(b,a,g,c,i){var
+d=dq(g),e=Cm(a,d,c,i),p=g[1],q=0.,r=T(function(b,a){return z(b,a[3]-a[2])},q,p),l=0===a[1]?1:0,n=l?bG(function(a){return a[6]==M?1:0},e):l,j=f(aR(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aX(c[3])+cT|0;function
+s(c){return e9(b,aF(f(a[5],c)))[3]}var
+t=c[4],u=f(bk(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c0(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),t),l=Cd(a,b,c[3],o,s,u),h=[aN,function(d){var
-a=b[9];return g7(b,c,F(function(a){return e8(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&c1(function(a){return a[1]===d?1:0},j))return[0,[0,d,m(b[1],c[1])]]}}}return 0}),t),k=Cg(a,b,c[3],o,s,u),h=[aN,function(d){var
+a=b[9];return g_(b,c,F(function(a){return e9(b,a)},a),i)}];function
 v(d){var
-c=mu(b,a,o,d);return Ce(a,b,l,c[1],c[2])}function
+c=mv(b,a,o,d);return Ch(a,b,k,c[1],c[2])}function
 w(b,c){var
-h=eg(f,b,c),i=nU*d<r?fA(f,b,c,h):h,g=Cn(a,e,Cm(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)x(g,a[3],Math.sqrt(ms*d));var
-k=mr(d,Co(a,d,i,b,c,e),g),m=k?[0,k[1]]:mr(d,e,g);return[0,g,m]}function
+h=eh(g,b,c),i=nV*d<r?fC(g,b,c,h):h,f=Cq(a,e,Cp(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)x(f,a[3],Math.sqrt(mt*d));var
+k=ms(d,Cr(a,d,i,b,c,e),f),m=k?[0,k[1]]:ms(d,e,f);return[0,f,m]}function
 y(d){var
-a=br(h),e=bx===a?h[1]:aN===a?cg(h):h;return g8(b,c,hA(l),e,d)}return[0,hA(l),n,w,v,0!==j?1:0,y]}function
-mx(c,a,b){if(0===b)return function(a){return mv};var
-f=1./aj(b),d=mt(c,F(function(a){return[0,f,a]},b));function
+a=bs(h),e=by===a?h[1]:aN===a?cg(h):h;return g$(b,c,hC(k),e,d)}return[0,hC(k),n,w,v,0!==j?1:0,y]}function
+my(c,a,b){if(0===b)return function(a){return mw};var
+g=1./aj(b),d=mu(c,F(function(a){return[0,g,a]},b));function
 e(b,e){var
-f=mt(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
-i(h,f){var
-b=f;for(;;){if(b){var
-c=e(b[1],h);if(g(a[6],c))return c;var
-b=b[2];continue}return g(a[4],d)}}return function(b){var
+g=mu(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
+i(h,g){var
+b=g;for(;;){if(b){var
+c=e(b[1],h);if(f(a[6],c))return c;var
+b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-f=c[1];return a[5]?e(Cp,f):g(a[4],f)}var
-h=cf(aI,d),j=h?Cq:h;return i(d,j)}}function
-my(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bi(function(a){return a[2]}),d)}function
-Cr(k,b,j,i,h,e){var
-a=mw(k,b,j,i,h);function
+g=c[1];return a[5]?e(Cs,g):f(a[4],g)}var
+h=cf(aJ,d),j=h?Ct:h;return i(d,j)}}function
+mz(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bk(function(a){return a[2]}),d)}function
+Cu(k,b,j,i,h,e){var
+a=mx(k,b,j,i,h);function
 l(a){return a}var
-m=aZ(b[2],l),o=g(aR(e),m),f=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mx(b,a,dN(function(b){return my(a,b)},f)),p=g(d,[0,[al,M],0]),c=[0,-1],q=dN(function(a){var
-b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
-r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Cs}var
+m=aZ(b[2],l),o=f(aR(e),m),g=F(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=my(b,a,dO(function(b){return mz(a,b)},g)),p=f(d,[0,[al,M],0]),c=[0,-1],q=dO(function(a){var
+b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Cv}var
 s=aZ(b[2],r);return[0,a[1],[0,p,q],s]}function
-Ct(a,f){var
-e=q(a[3],0.);B(function(d,b){var
-f=b!=0.?1:0;return f?a6(e,-b,c(a[6],d)[1+d]):f},f);var
-k=0.,h=S(function(b,a){return b+a},k,f),l=0.,j=S(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
+Cw(a,g){var
+e=q(a[3],0.);A(function(d,b){var
+f=b!=0.?1:0;return f?a7(e,-b,c(a[6],d)[1+d]):f},g);var
+k=0.,h=T(function(b,a){return b+a},k,g),l=0.,j=T(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
 m=0,i=m,d=e;else
-if(bN*j<Math.abs(h))var
+if(bO*j<Math.abs(h))var
 G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=p(function(a){return ni*a/(j+ct)},e),i=I,d=J;function
+I=0,J=p(function(a){return nj*a/(j+ct)},e),i=I,d=J;function
 b(b,a){return ce(b,[0,a])}function
-n(b){return b<a[2]?g(a[5],b):q(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],M),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cK(d,function(a){return a}),A=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
-Cu(a,g){var
+n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],M),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cL(d,function(a){return a}),B=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,y,x,w,v,u,t,s,r,o],i]}function
+Cx(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=mo(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+ct,i=nN*Math.sqrt(f[2]),j=[al,0.];return ce(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(ms);return ce(b,[al,k])}function
-Cv(c,o,m,l,k){var
-d=Ct(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
-b=mw(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aZ(a[2]-1|0,q),s=g(mx(a,b,dN(function(a){return my(b,a)},r)),p);return[0,b[1],s]}var
-h=aq(0,80-a[4]|0),i=mu(c,a,h,Cu(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aE(i[1]),t];return[0,P(1,h),u]}function
-Cw(a){return[0,a,AN(a)]}function
-Cx(a){return a?bd(1.,-72):bd(1.,-50)}function
-Cy(i,d,e,b,a){function
+e=mp(a);if(e){var
+f=e[1],h=Math.sqrt(O(b,b))+ct,i=nO*Math.sqrt(f[2]),j=[al,0.];return ce(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mt);return ce(b,[al,k])}function
+Cy(c,o,m,l,k){var
+d=Cw(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+b=mx(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aZ(a[2]-1|0,q),s=f(my(a,b,dO(function(a){return mz(b,a)},r)),p);return[0,b[1],s]}var
+h=aq(0,80-a[4]|0),i=mv(c,a,h,Cx(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aF(i[1]),t];return[0,P(1,h),u]}function
+Cz(a){return[0,a,AP(a)]}function
+CA(a){return typeof
+a==="number"?hs:40000000}function
+CB(a){return typeof
+a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
+CC(a){var
+b=a?-72:-50;return bh(1.,b)}function
+CD(i,d,e,b,a){function
 f(f,d){var
-g=eg(d,b,a),j=hs(d,b,a),k=z(hr(i,b,a),j),h=dq(d);function
+g=eh(d,b,a),j=hu(d,b,a),k=z(ht(i,b,a),j),h=dq(d);function
 l(i){var
-c=fA(d,b,a,g),f=k+fH*h<c[4]?1:0;return f?hw(d,b,a,e[5]*h,c):f}var
-m=[aN,function(a){return g[1]}];return hx(d,c(e[2],f)[1+f],b,a,m,M,l)}return B(function(a){function
-b(b){return f(a,b)}return function(a){return iJ(b,a)}},d)}function
-Cz(d,f,b,a){function
-e(a){return a5(0,a*d[4])}var
+c=fC(d,b,a,g),f=k+fJ*h<c[4]?1:0;return f?hy(d,b,a,e[5]*h,c):f}var
+m=[aN,function(a){return g[1]}];return hz(d,c(e[2],f)[1+f],b,a,m,M,l)}return A(function(a){function
+b(b){return f(a,b)}return function(a){return iL(b,a)}},d)}function
+CE(d,f,b,a){function
+e(a){return a6(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[6],b)[1+b]=g;return 0}function
-CA(y,g,h,d,b){var
-l=hr(y,d,b),m=0<g.length-1?1:0,n=m?cf(iK,g):m;if(n){var
-f=p(oV,g),j=f.length-1,o=p(function(a){return z(l,hs(a,d,b))},f),A=h[1],r=Q(function(e,a){if(a){var
-g=h[3],i=ds(c(f,e)[1+e],g)[1];return BB(a[1],i,d,b)}return Y},A),i=q(j,0),k=function(a){var
+CF(y,g,h,d,b){var
+l=ht(y,d,b),m=0<g.length-1?1:0,n=m?cf(iM,g):m;if(n){var
+f=p(oW,g),j=f.length-1,o=p(function(a){return z(l,hu(a,d,b))},f),B=h[1],r=Q(function(e,a){if(a){var
+g=h[3],i=ds(c(f,e)[1+e],g)[1];return BE(a[1],i,d,b)}return Y},B),i=q(j,0),k=function(a){var
 b=c(i,a)[1+a],d=b?b[1][4]:e(r,a);return z(e(o,a),d)},s=q(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
 a=l;else{var
@@ -6442,211 +6478,218 @@ q=g,h=o;var
 x=e+1|0;if(m!==e){var
 e=x,g=q,o=h;continue}var
 a=h;break}}var
-n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&l2(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,fA(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
-w=[0,eg(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fH*dq(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];B(function(g,j){var
+n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&l3(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,fC(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
+w=[0,eh(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fJ*dq(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];A(function(g,j){var
 l=e(o,g)<a?1:0;if(l){var
-k=dq(j);if(a+bN*k<=e(r,g)){u[1]=1;return 0}var
+k=dq(j);if(a+bO*k<=e(r,g)){u[1]=1;return 0}var
 f=[aN,function(e){var
-a=c(i,g)[1+g];return a?a[1]:eg(j,d,b)}],m=[aN,function(c){var
-a=br(f),b=bx===a?f[1]:aN===a?cg(f):f;return b[1]}],n=function(m){var
-e=br(f),c=bx===e?f[1]:aN===e?cg(f):f,g=a+2e-09*k<c[4]?Bo(j,d,b,a+fF*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hw(j,d,b,l,g)};return hx(j,c(h[2],g)[1+g],d,b,m,a+bN*k,n)}return l},f);var
-v=u[1];if(v)return Cz(h,d,b,a+et*dq(c(f,0)[1]));var
+a=c(i,g)[1+g];return a?a[1]:eh(j,d,b)}],m=[aN,function(c){var
+a=bs(f),b=by===a?f[1]:aN===a?cg(f):f;return b[1]}],n=function(m){var
+e=bs(f),c=by===e?f[1]:aN===e?cg(f):f,g=a+2e-09*k<c[4]?Br(j,d,b,a+fH*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hy(j,d,b,l,g)};return hz(j,c(h[2],g)[1+g],d,b,m,a+bO*k,n)}return l},f);var
+v=u[1];if(v)return CE(h,d,b,a+eu*dq(c(f,0)[1]));var
 w=v}else
 var
 w=t;var
 x=w}else
 var
 x=n;return x}var
-CB=3;function
-CC(w,v,a,d,b){var
-x=aE(Q(function(b,d){return cA(function(d){var
-e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),f=L(g(bi(function(a){return a}),x)),i=p(function(a){return a[1]},f),y=hr(w,d,b),m=S(function(c,a){return z(c,hs(a,d,b))},y,i),h=p(function(a){return 0},f),n=p(function(e){var
+CG=3;function
+CH(w,v,a,d,b){var
+x=aF(Q(function(b,d){return cA(function(d){var
+e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),g=L(f(bk(function(a){return a}),x)),i=p(function(a){return a[1]},g),y=ht(w,d,b),m=T(function(c,a){return z(c,hu(a,d,b))},y,i),h=p(function(a){return 0},g),n=p(function(e){var
 f=e[2],g=e[1];if(f&&!(0<=c(g[6],b)[1+b])){var
-h=ds(g,a[3])[1],i=bN*h[17];return BC(f[1],h,d,b)+i}return M},f),o=p(function(a){return 0},f),j=function(p){var
-g=p;for(;;){var
-j=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
-b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(j,q),f);var
+h=ds(g,a[3])[1],i=bO*h[17];return BF(f[1],h,d,b)+i}return M},g),o=p(function(a){return 0},g),j=function(p){var
+f=p;for(;;){var
+j=[0,-1],q=[0,Y];A(function(g,i){return function(a,l){var
+b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(j,q),g);var
 a=j[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
-l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,fA(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
-g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
-s=[0,eg(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CB);if(j){var
-q=j[1],k=q[2],r=q[1],l=r[1],s=dq(l),t=m+fH*s<k[4]?1:0;if(t){var
-A=function(c){return hw(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hx(l,r[3],d,b,C,M,A)}var
+l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
+r=[0,fC(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
+f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
+s=[0,eh(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CG);if(j){var
+q=j[1],k=q[2],r=q[1],l=r[1],s=dq(l),t=m+fJ*s<k[4]?1:0;if(t){var
+B=function(c){return hy(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hz(l,r[3],d,b,C,M,B)}var
 u=t}else
 var
 u=j;return u}function
-mz(e,d,c,b,a,f){switch(f){case
+mA(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return CC(e,d,c,b,a);case
-2:return CA(e,d,c,b,a);default:return Cy(e,d,c,b,a)}}function
-mA(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-CD(b,a){function
-c(a){return aI(a)?a:0.}function
+1:return CH(e,d,c,b,a);case
+2:return CF(e,d,c,b,a);default:return CD(e,d,c,b,a)}}function
+mB(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+CI(b,a){function
+c(a){return aJ(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return z(b,z(c(a[2]),d))}var
-e=S(d,S(z,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==M)return[0,a[1],a[2],h4*e];return a},a)}function
-hC(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];a7(function(b){if(0===b[0]){var
+e=T(d,T(z,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==M)return[0,a[1],a[2],h6*e];return a},a)}function
+hE(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];a0(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=mA(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mA(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=mB(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mB(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return CD(a,L(bF(b)))},d)}function
-CE(l,a){var
-d=i$(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=s6(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a0(a[3],b[3]),p=z(a[2],b[2]);return jb(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jb(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return pP(L(pd(function(a){return s4(d,a)},b)))}function
-hD(b,a){var
-l=b?b[1]:1;return function(m,b){if(cf(function(a){var
-b=aI(a[2]);return b?aI(a[3]):b},b)){var
-h=CE(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],M);dO(function(a){var
+j=i;return j}return 0},e);return p(function(b){return CI(a,L(bF(b)))},d)}function
+CJ(l,a){var
+d=jb(0,16),g=[0,0];A(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=s9(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a1(a[3],b[3]),p=z(a[2],b[2]);return jd(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jd(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return pR(L(pe(function(a){return s7(d,a)},b)))}function
+hF(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cf(function(a){var
+b=aJ(a[2]);return b?aJ(a[3]):b},b)){var
+h=CJ(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],M);dP(function(a){var
 b=z(e(d,a[1]),a[2]);x(d,a[1],b);var
-c=a0(e(f,a[1]),a[3]);return x(f,a[1],c)},b);var
-j=q(a[2],-1);B(function(f,e){var
+c=a1(e(f,a[1]),a[3]);return x(f,a[1],c)},b);var
+j=q(a[2],-1);A(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return A6(a)}]]},g=lT(a,i);if(g)var
-s=q(a[2],hB),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
+n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return A9(a)}]]},g=lU(a,i);if(g)var
+s=q(a[2],hD),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-CF(d,c){var
-f=aE(c),a=g(bi(function(a){return a}),f);if(a){var
+CK(d,c){var
+g=aF(c),a=f(bk(function(a){return a}),g);if(a){var
 e=function(b){var
 c=0.;return ak(function(c,a){return c+ds(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aZ(aj(a[1][4]),i)),j=Bz(d,L(F(function(a){return ds(a,b)[1]},a)));return cA(function(a){function
-e(c){return BA(d,c,b,a)}function
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aZ(aj(a[1][4]),i)),j=BC(d,L(F(function(a){return ds(a,b)[1]},a)));return cA(function(a){function
+e(c){return BD(d,c,b,a)}function
 f(a){return cA(e,a)}var
-g=p(function(a){return oX(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-CG(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hB){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hB){var
+g=p(function(a){return oY(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+CL(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hD){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hD){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-CH(u,t,f,s,k){var
-l=t[2];if(l){var
-a=l[1],v=hC(a,k),b=p(g(hD([0,0!==f?1:0],a),[0,hq]),v),w=n(u,a[2],b.length-1),m=2===f?0:CF(a,b);if(m)var
-h=m[1],x=h[3],y=h[2],z=h[1],d=x,i=y,o=z;else
+CM(w,v,d,u,l){var
+m=v[2];if(m){var
+a=m[1],x=[0,CA(d)],o=CB(d),y=hE(a,l),b=p(f(hF([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
+d==="number"&&2<=d){var
+h=0;t=1}if(!t)var
+h=CK(a,b);if(h)var
+i=h[1],B=i[3],C=i[2],D=i[1],g=B,j=C,r=D;else
 var
-E=p(function(a){return 0},b),F=0,G=1,d=E,i=F,o=G;var
-j=Q(function(e,b){var
-f=c(d,e)[1+e];if(b&&f)return BG(a,b[1],f[1],i);return 0},b),A=g(a[18],s[1]),C=Cx(f),r=q(a[2],0);B(function(g,f){function
-h(a){var
-b=f[3];function
-d(b,a){return c(b,a)[1+a]}return p(function(b){return d(a,b)},b)}var
-k=h(b),o=h(j),l=[0,h(d),o,i,A,C,r],n=0;if(0===f[2]&&e(a[12],g)==M){var
-m=1;n=1}if(!n)var
-m=f[2];mz(a,k,l,0,g,f[1]);return mz(a,k,l,1,g,m)},w);dO(function(a){return iJ(BL,a)},j);var
-D=aE(Q(function(b,g){if(g){var
-e=c(d,b)[1+b],i=e?e[1][1]:e,k=CG(g[1][9]),f=[0,i,ej[2],ej[3],ej[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(f$(function(a){return 0<a?1:0},l)){var
-m=S(aq,0,a[4]),n=f[5],o=aE(a[4]),p=a[2],q=bU(function(a,b){return a<m?1:0},p);return[0,f[1],a[1],q,o,n]}}return f}return ej},b));return[0,o,aE(r),D]}function
-H(a){return ej}return[0,1,0,aZ(k[2],H)]}function
-CI(b,d,c,a){var
-e=a[1],f=b[1];return CH(function(a,b){return AR(f,e,a,b)},b,d,c,a)}function
-CJ(c,b){function
+G=p(function(a){return 0},b),H=0,I=1,g=G,j=H,r=I;var
+k=Q(function(d,b){var
+e=c(g,d)[1+d];if(b&&e)return BJ(a,b[1],e[1],j);return 0},b),E=f(a[18],u[1]),s=q(a[2],0);A(function(h,d){function
+i(a){var
+b=d[3];function
+e(b,a){return c(b,a)[1+a]}return p(function(b){return e(a,b)},b)}var
+l=i(b),r=CC(f(o,h)),t=i(k),m=[0,i(g),t,j,E,r,s],q=0;if(0===d[2]&&e(a[12],h)==M){var
+n=1;q=1}if(!q)var
+n=d[2];mA(a,l,m,0,h,d[1]);return mA(a,l,m,1,h,n)},z);dP(function(a){return iL(BO,a)},k);var
+F=aF(Q(function(b,f){if(f){var
+d=c(g,b)[1+b],i=d?d[1][1]:d,j=CL(f[1][9]),e=[0,i,ek[2],ek[3],ek[4],j],h=c(k,b)[1+b];if(h){var
+a=h[1],l=a[4];if(gc(function(a){return 0<a?1:0},l)){var
+m=T(aq,0,a[4]),n=e[5],o=aF(a[4]),p=a[2],q=bV(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ek},b));return[0,r,aF(s),F]}function
+J(a){return ek}return[0,1,0,aZ(l[2],J)]}function
+CN(b,d,c,a){var
+e=a[1],f=b[1];return CM(function(a,b){return AT(f,e,a,b)},b,d,c,a)}function
+CO(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=iK(c[2]);return a?c0(d,b[4]):a}function
-CK(b,c){var
-a=b[2];return a?B3(a[1],b[1],c):a}function
-CL(a,d,c){var
-b=a[2];return b?B9(b[1],a[1],d,c):cM}function
-mB(b,c){var
-a=b[2];return a?ml(a[1],b[1],c):a}function
-CM(a,e){var
-b=mB(a,e);if(b){var
+a=iM(c[2]);return a?c1(d,b[4]):a}function
+CP(b,c){var
+a=b[2];return a?B6(a[1],b[1],c):a}function
+CQ(a,d,c){var
+b=a[2];return b?Ca(b[1],a[1],d,c):cN}function
+mC(b,c){var
+a=b[2];return a?mm(a[1],b[1],c):a}function
+CR(a,e){var
+b=mC(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-CO(g,b,f){var
-c=f[3],a=g[2],d=a?aq(0,cy(a[1][16],cT)):a,e=b[2]+d|0,h=P(1,e),i=aX(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-CP(e,d,h,a){var
+CT(g,b,f){var
+c=f[3],a=g[2],d=a?aq(0,cy(a[1][16],cU)):a,e=b[2]+d|0,h=P(1,e),i=aX(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+CU(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(hC(b,d),a)[1+a],g=n(hD(0,b),[0,hq],i);return g?Cr(e[1],b,g[1],d,a,h):mC}return mC}function
-CQ(a,f,e){if(!(a[2]<=cQ)&&0===a[7]){var
-b=function(b){return L(bD(a[13],b))},g=b(f),d=q(a[2],0);a7(function(a){var
-e=b(a);return B(function(a,e){var
-b=0!==aD(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+b=f[1],i=c(hE(b,d),a)[1+a],g=n(hF(0,b),[0,hs],i);return g?Cu(e[1],b,g[1],d,a,h):mD}return mD}function
+CV(a,f,e){if(!(a[2]<=cR)&&0===a[7]){var
+b=function(b){return L(bj(a[13],b))},g=b(f),d=q(a[2],0);a0(function(a){var
+e=b(a);return A(function(a,e){var
+b=0!==au(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-CR(e,a,g){var
+CW(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=L(bD(b[13],a[1])),j=L(bD(b[13],g)),h=function(a){var
-g=iM(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=L(bj(b[13],a[1])),j=L(bj(b[13],g)),h=function(a){var
+g=iO(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-a4(0,g[1],b[15]);else
+e=-a5(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cR;if(f)var
+e=cS;if(f)var
 e=1.;var
-k=b[12],m=c(j,a)[1+a];return a4(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(hC(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hD(0,b),[0,hq],d)};return Cv(b,d,k,a,aK(d[2],h))}return[0,1,mv]}function
-CS(a){return[0,a,Cw(a),0]}function
-el(a){return P(j,(((aq(0,aX(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fC(c,b,a){return[0,c,b,aq(0,a)]}function
-hF(b,e,d){var
-a=CO(b[2],e,d),c=el(a[2]),f=1===b[1][4]?c:el(a[1]);return fC(f,c,a[3])}function
-CT(a){function
+l=b[12],m=c(j,a)[1+a];return a5(0,k(c(i,a)[1+a],m),l)*e},l=function(b){var
+d=c(hE(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hF(0,b),[0,hs],d)};return Cy(b,d,l,a,aE(d[2],h))}return[0,1,mw]}function
+CX(a){return[0,a,Cz(a),0]}function
+em(a){return P(j,(((aq(0,aX(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fE(c,b,a){return[0,c,b,aq(0,a)]}function
+hH(b,e,d){var
+a=CT(b[2],e,d),c=em(a[2]),f=1===b[1][4]?c:em(a[1]);return fE(f,c,a[3])}function
+CY(a){function
 b(b,a){return(b+32|0)+(aX(a)/8|0)|0}var
 c=0;return ak(function(a,c){return ak(b,a,c)},c,a)}function
-mD(b,a,h){var
-c=pk(a,b[3]),g=0;if(c){var
-d=c[1];if(CT(d[7])<=134217728){var
+mE(b,a,h){var
+c=pl(a,b[3]),g=0;if(c){var
+d=c[1];if(CY(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=wm(b[1],a);var
-f=wo(e,h),i=iQ(a,b[3]);b[3]=[0,[0,a,f],bU(function(a,b){return a<1?1:0},i)];return f}function
-mE(a){if(typeof
-a[7]!=="number"&&!jB(a))return CU;return 0}function
-em(c,b){var
-a=mE(c);return a?[0,a[1]]:g(b,0)?0:1}function
-mF(c,b){var
-a=mE(c);return a?[0,a[1]]:f6(g(b,0),1)}function
-CV(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return E4(a(b,f),e)},g);return[0,b[1],h]}function
-CW(a){var
+e=wp(b[1],a);var
+f=wr(e,h),i=iR(a,b[3]);b[3]=[0,[0,a,f],bV(function(a,b){return a<1?1:0},i)];return f}function
+mF(a){if(typeof
+a[7]!=="number"&&!jD(a))return CZ;return 0}function
+en(c,b){var
+a=mF(c);return a?[0,a[1]]:f(b,0)?0:1}function
+mG(c,b){var
+a=mF(c);return a?[0,a[1]]:f8(f(b,0),1)}function
+C0(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return E$(a(b,f),e)},g);return[0,b[1],h]}function
+C1(a){var
 c=a[5],b=bG(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bG(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-CX=aR(function(a){return 0<V(a[2][1])?1:0});function
-mG(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-mH(a){var
-b=mG(a[2]);return[0,a[1],b]}function
+C2=aR(function(a){return 0<R(a[2][1])?1:0});function
+mH(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
 mI(a){var
-b=mG(a[2]);return[0,a[1],b]}function
-mJ(c){var
+b=mH(a[2]);return[0,a[1],b]}function
+mJ(a){var
+b=mH(a[2]);return[0,a[1],b]}function
+mK(c){var
 a=c;for(;;){if(a){var
-b=g(a[1],0);if(b)return b;var
+b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
-mK(b,a,k){function
-e(e,m,l,j){var
-n=e?e[1]:e,c=hF(b,m,a),f=g(l,c),d=g(j,c),o=mI(d[4]),p=mI(d[3]),q=mH(d[2]),r=mH(d[1]),s=b[1],t=F(function(a){return CV(c,s,a)},k),u=F(CW,f[3]),h=[0,f[1],f[2],u,t,n,r,q,p,o],i=wy(mD(b,c,a),a,h),v=i?[0,[0,c,h]]:i;return v}function
-l(a){return[0,j,0,0]}function
-c(d,c){return CI(b[2],d,c,a)}function
-f(a){return cM}function
-h(c){return CL(b[2],c,a)}function
-m(q){var
-i=g(CX,CK(b[2],a)),j=[0,i];function
-d(a,b,c){return e(j,a,b,c)}var
-k=0,m=[0,function(g){var
-d=CM(b[2],a);if(d){var
-f=2;return e(0,CN,function(a){return c(f,a)},h)}return d},k],n=[0,function(b){var
-a=2;return d(hE,function(b){return c(a,b)},h)},m],o=[0,function(g){var
-e=mB(b[2],a);if(e){var
-f=1;return d(ek,function(a){return c(f,a)},h)}return e},n],p=[0,function(b){if(0===i)return 0;var
-a=1;return d(ek,function(b){return c(a,b)},f)},o];return mJ([0,function(a){return 0===i?0:d(ek,l,f)},p])}function
-d(a,b){return e(0,ek,function(b){return c(a,b)},f)}var
-i=CJ(b[2],a),n=[0,m,0],o=[0,function(a){return i?d(1,0):i},n],p=0;return mJ([0,function(a){return d(p,a)},o])}function
-CY(a,c,b){function
-d(d){return 0!==mK(a,c,b)?1:0}return em(a[1],d)}function
-CZ(a,c,b){function
+mL(b,a,n){function
+e(e,m,l,k){var
+o=e?e[1]:e,c=hH(b,m,a),g=f(l,c),d=f(k,c),p=mJ(d[4]),q=mJ(d[3]),r=mI(d[2]),s=mI(d[1]),t=b[1],u=F(function(a){return C0(c,t,a)},n),v=F(C1,g[3]),h=[0,g[1],g[2],v,u,o,s,r,q,p],i=wB(mE(b,c,a),a,h);if(i){var
+j=i[1];return j?[1,j]:[0,[0,c,h]]}return C3}function
+o(a){return[0,j,0,0]}function
+d(d,c){return CN(b[2],d,c,a)}function
+g(a){return cN}function
+h(c){return CQ(b[2],c,a)}function
+l(p){var
+i=f(C2,CP(b[2],a));function
+c(c,b,a){return eJ(e([0,i],c,b,a))}var
+j=0,k=[0,function(g){var
+c=CR(b[2],a);if(c){var
+f=2;return eJ(e(0,CS,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(hG,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=mC(b[2],a);if(e){var
+f=1;return c(el,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
+a=1;return c(el,function(b){return d(a,b)},g)},m];return mK([0,function(a){return 0===i?0:c(el,o,g)},n])}function
+i(a){return e(0,el,function(b){return d(a,b)},g)}var
+k=i(0);if(0===k[0])return[0,k[1]];var
+m=k[1];if(CO(b[2],a)){var
+p=AU(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eJ(i(1))},q];return mK([0,function(b){if(0===m)return 0;function
+a(b,a){return c(b,a)[1+a]}return eJ(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
+C4(a,c,b){function
+d(d){return 0!==mL(a,c,b)?1:0}return en(a[1],d)}function
+C5(a,c,b){function
 d(e){var
-d=mK(a,c,b);return cA(function(a){return[1,a]},d)}return mF(a[1],d)}function
-C0(a){var
-k=aX(a[3]);function
+d=mL(a,c,b);return cA(function(a){return[1,a]},d)}return mG(a[1],d)}function
+C6(a){var
+l=aX(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6657,162 +6700,162 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<V(h)?aq(b,k-aX(h)|0):b}return b}return ak(b,0,a[4])+8|0}function
-mL(g,b){var
-a=hF(g,hE,b),c=a[3],d=a[2],e=a[1];function
+h=k(g,f);return 0<R(h)?aq(b,l-aX(h)|0):b}return b}return ak(b,0,a[4])+8|0}function
+mM(g,b){var
+a=hH(g,hG,b),c=a[3],d=a[2],e=a[1];function
 f(a){var
-c=C0(b);return P(j,aq(0,cy(aX(a)-1|0,c)))}var
-h=f(d),i=fC(f(e),h,c);return[0,i,F(function(a){var
-b=P(d,a);return fC(P(e,a),b,c+(a/3|0)|0)},C1)]}function
-hG(b,d,a,c){var
-e=mL(b,a);return eJ(function(e){return cO(d,b[1],e,a,c)},e)}function
-C2(a,c,b){function
-d(d){return 0!==hG(a,k$,c,b)?1:0}return em(a[1],d)}function
-C3(a,c,b){function
+c=C6(b);return P(j,aq(0,cy(aX(a)-1|0,c)))}var
+h=f(d),i=fE(f(e),h,c);return[0,i,F(function(a){var
+b=P(d,a);return fE(P(e,a),b,c+(a/3|0)|0)},C7)]}function
+hI(b,d,a,c){var
+e=mM(b,a);return eK(function(e){return cP(d,b[1],e,a,c)},e)}function
+C8(a,c,b){function
+d(d){return 0!==hI(a,lb,c,b)?1:0}return en(a[1],d)}function
+C9(a,c,b){function
 d(e){var
-d=hG(a,k$,c,b);return cA(function(a){return[2,a]},d)}return mF(a[1],d)}function
-C4(a,c,b){function
-d(d){return 0!==hG(a,w$,c,b)?1:0}return em(a[1],d)}function
-C5(f){var
+d=hI(a,lb,c,b);return cA(function(a){return[2,a]},d)}return mG(a[1],d)}function
+C_(a,c,b){function
+d(d){return 0!==hI(a,xc,c,b)?1:0}return en(a[1],d)}function
+C$(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return aX(aj(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
-m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,dT(a))},l=ak(function(a,b){return ak(j,a,b)},d,c);return aX(tU(l,a(g,aj(c))))}return 0}function
-C6(a){var
+l=b[2],n=b[1],c=l,g=n;e=1;break}if(e){var
+j=function(b,a){return m(b,dU(a))},k=ak(function(a,b){return ak(j,a,b)},d,c);return aX(tX(k,a(g,aj(c))))}return 0}function
+Da(a){var
 b=q(aj(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=ak(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+C5(a)|0;c(b,d)[1+d]=i;return 0}eI(e,a[6]);var
+f=a[1],g=0,h=ak(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+C$(a)|0;c(b,d)[1+d]=i;return 0}dM(e,a[6]);var
 d=aj(a[6]);return 48+c(b,d)[1+d]|0}function
-C7(a,c,b,d){function
+Db(a,c,b,d){function
 e(h){var
-e=C6(c),f=mL(a,b),g=bU(function(a,b){return a<aj(mM)?1:0},f);return pi(function(g,f){var
-h=P(j,e+f|0);return yx(a[1],b,g,h,c,d)},g,mM)}return em(a[1],e)}function
-C8(b,g,c){var
-d=hF(b,g,c),h=el(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=Da(c),f=mM(a,b),g=bV(function(a,b){return a<aj(mN)?1:0},f);return pj(function(g,f){var
+h=P(j,e+f|0);return yz(a[1],b,g,h,c,d)},g,mN)}return en(a[1],e)}function
+Dc(b,g,c){var
+d=hH(b,g,c),h=em(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=el(i),k=r(el(c[3]),j),f=r(d[1],k);return fC(f,e,d[3])}function
-C9(a){var
-b=a[6],c=dL(function(b,a){return[0,a,b]},b),d=g(aR(function(b){return b[2]!==a[1]?1:0}),c),e=f8(function(b,a){return aW(b,a)},d);return F(function(a){return a[2]},e)}function
-C_(a){function
+j=em(i),k=r(em(c[3]),j),f=r(d[1],k);return fE(f,e,d[3])}function
+Dd(a){var
+b=a[6],c=dL(function(b,a){return[0,a,b]},b),d=f(aR(function(b){return b[2]!==a[1]?1:0}),c),e=f$(function(b,a){return aW(b,a)},d);return F(function(a){return a[2]},e)}function
+De(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<V(a[1])&&bG(b,a[3]))return a;return[0,j,0,0]}function
-C$(e,d,c,b,a){var
-f=d[2],h=fn(b,c),i=Ca(e[1],h,f,a);return g(aR(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<R(a[1])&&bG(b,a[3]))return a;return[0,j,0,0]}function
+Df(e,d,c,b,a){var
+g=d[2],h=fo(b,c),i=Cd(e[1],h,g,a);return f(aR(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Da(f,e,d,c){var
-g=fn(d,e),a=CR(f[2],g,c),b=a[1],h=a[2],i=0<V(b)?b:j;return[0,i,h]}function
-Db(b,e,c,a){var
-f=CQ(b[1],a[1],c);function
-d(c,a){return C_(CP(b[2],c,f,a))}function
-g(c,d){return Da(b,a,c,d)}function
-h(c,d){return C$(b,e,a,c,d)}function
+Dg(f,e,d,c){var
+g=fo(d,e),a=CW(f[2],g,c),b=a[1],h=a[2],i=0<R(b)?b:j;return[0,i,h]}function
+Dh(b,e,c,a){var
+f=CV(b[1],a[1],c);function
+d(c,a){return De(CU(b[2],c,f,a))}function
+g(c,d){return Dg(b,a,c,d)}function
+h(c,d){return Df(b,e,a,c,d)}function
 i(b){var
-c=fn(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-mN(b,f,a,e){function
+c=fo(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
+mO(b,f,a,e){function
 c(h){var
-c=C9(a);function
+c=Dd(a);function
 d(c){var
-d=C8(b,c[1],a),g=Db(b,d,c[2],a);return cO(e,mD(b,d,a),f,g,a)}var
-g=[0,[0,hE,c],0];return c0(d,[0,[0,ek,bU(function(a,b){return a<5?1:0},c)],g])}return em(b[1],c)}function
-Dc(c,b,a){return mN(c,b,a,xW)}function
-Dd(d,c,b,a){return mN(d,c,b,function(e,d,c,b){return n(lr(e,d,c),b,a)})}function
-aA(b,a){return ch(b,iA(De,a))}function
-cs(b,a){return ch(b,g(as(Df),a))}function
-en(b,a){return ch(b,a)}function
-hH(a){return gd(a,32)}function
-aB(d,c,a,b){n(d,a,b[1]);hH(a);return n(c,a,b[2])}function
-aU(c,a,b){cs(a,aj(b));return a7(function(b){hH(a);return n(c,a,b)},b)}function
-dt(c,a,b){return b?(en(a,Dg),n(c,a,b[1])):en(a,Dh)}function
-Di(a,b){return typeof
-b==="number"?en(a,Dj):0===b[0]?(en(a,Dk),aA(a,b[1])):(en(a,Dl),aA(a,b[1]))}function
-Dm(a,b){return aU(aA,a,b)}function
-mO(a,b){return aB(aA,Dm,a,b)}function
-Dn(b,a){var
+d=Dc(b,c[1],a),g=Dh(b,d,c[2],a);return cP(e,mE(b,d,a),f,g,a)}var
+g=[0,[0,hG,c],0];return c1(d,[0,[0,el,bV(function(a,b){return a<5?1:0},c)],g])}return en(b[1],c)}function
+Di(c,b,a){return mO(c,b,a,xZ)}function
+Dj(d,c,b,a){return mO(d,c,b,function(e,d,c,b){return n(lt(e,d,c),b,a)})}function
+aB(b,a){return ch(b,iC(Dk,a))}function
+cs(b,a){return ch(b,f(as(Dl),a))}function
+eo(b,a){return ch(b,a)}function
+hJ(a){return gg(a,32)}function
+aC(d,c,a,b){n(d,a,b[1]);hJ(a);return n(c,a,b[2])}function
+aU(c,a,b){cs(a,aj(b));return a0(function(b){hJ(a);return n(c,a,b)},b)}function
+dt(c,a,b){return b?(eo(a,Dm),n(c,a,b[1])):eo(a,Dn)}function
+Do(a,b){return typeof
+b==="number"?eo(a,Dp):0===b[0]?(eo(a,Dq),aB(a,b[1])):(eo(a,Dr),aB(a,b[1]))}function
+Ds(a,b){return aU(aB,a,b)}function
+mP(a,b){return aC(aB,Ds,a,b)}function
+Dt(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dt(mO,a,b)}return aB(function(a,b){return dt(mO,a,b)},d,b,c)}function
-Do(b,a){var
+d(a,b){return dt(mP,a,b)}return aC(function(a,b){return dt(mP,a,b)},d,b,c)}function
+Du(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aB(cs,Dn,a,b)}function
+d(a,b){return aC(cs,Dt,a,b)}function
 e(a,b){return aU(d,a,b)}function
 f(a,b){return aU(cs,a,b)}function
-g(a,b){return aB(f,e,a,b)}function
-h(a,b){return aU(aA,a,b)}function
+g(a,b){return aC(f,e,a,b)}function
+h(a,b){return aU(aB,a,b)}function
 i(a,b){return aU(h,a,b)}function
-j(a,b){return aB(i,g,a,b)}function
-k(a,b){return aB(aA,j,a,b)}return aB(function(a,b){return aU(aA,a,b)},k,b,c)}function
-Dp(c,b){var
+j(a,b){return aC(i,g,a,b)}function
+k(a,b){return aC(aB,j,a,b)}return aC(function(a,b){return aU(aB,a,b)},k,b,c)}function
+Dv(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aU(aA,a,b)}function
-f(a,b){return aB(e,aA,a,b)}return aB(cs,function(a,b){return aB(aA,f,a,b)},c,d)}function
-mP(b,a){var
-c=[0,a[1],a[2]];function
-d(a,b){return aB(cs,aA,a,b)}function
-e(a,b){return dt(d,a,b)}function
-f(a,b){return aU(e,a,b)}function
-g(a,b){return dt(aA,a,b)}return aB(function(a,b){return aU(g,a,b)},f,b,c)}function
+e(a,b){return aU(aB,a,b)}function
+f(a,b){return aC(e,aB,a,b)}return aC(cs,function(a,b){return aC(aB,f,a,b)},c,d)}function
 mQ(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aB(aA,aA,a,b)}function
-e(a,b){return aB(cs,d,a,b)}function
+d(a,b){return aC(cs,aB,a,b)}function
+e(a,b){return dt(d,a,b)}function
+f(a,b){return aU(e,a,b)}function
+g(a,b){return dt(aB,a,b)}return aC(function(a,b){return aU(g,a,b)},f,b,c)}function
+mR(b,a){var
+c=[0,a[1],a[2]];function
+d(a,b){return aC(aB,aB,a,b)}function
+e(a,b){return aC(cs,d,a,b)}function
 f(a,b){return dt(e,a,b)}function
 g(a,b){return aU(f,a,b)}function
-h(a,b){return dt(aA,a,b)}return aB(function(a,b){return aU(h,a,b)},g,b,c)}function
-mR(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return aB(aA,function(a,b){return aB(aA,cs,a,b)},b,c)}function
-Dq(c,a){aA(c,a[1]);function
-b(b,a){hH(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aU(Di,a,b)},d);var
-e=a[3];b(function(a,b){return aU(Do,a,b)},e);var
+h(a,b){return dt(aB,a,b)}return aC(function(a,b){return aU(h,a,b)},g,b,c)}function
+mS(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return aC(aB,function(a,b){return aC(aB,cs,a,b)},b,c)}function
+Dw(c,a){aB(c,a[1]);function
+b(b,a){hJ(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aU(Do,a,b)},d);var
+e=a[3];b(function(a,b){return aU(Du,a,b)},e);var
 f=a[4];function
-g(a,b){return aU(aA,a,b)}function
-h(a,b){return aB(cs,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
-i=a[5];b(function(a,b){return aU(Dp,a,b)},i);b(mP,a[6]);b(mP,a[7]);b(mQ,a[8]);return b(mQ,a[9])}function
-mS(c,b){var
-a=eM(cT);n(c,a,b);return eN(a)}function
-Dr(a){var
-b=zw(a);cI(a);return[0,b,CS(b),0]}function
-Ds(b,a){var
-c=Aw(a);cI(a);return[0,b[1],b[2],[0,c]]}function
-eo(a){if(typeof
-a==="number")return 0===a?Dt:Du;else
-switch(a[0]){case
-0:return aQ(Dv,a[1]);case
-1:var
-b=a[1];return aQ(Dw,mS(function(a,b){return aB(mR,Dq,a,b)},b));default:return aQ(Dx,mS(mR,a[1]))}}function
-mT(b,c,a){var
-d=ed(b[1],a),e=zI(b[1],a);cI(a);return eo(bb(c,b[2],d,e))}function
+g(a,b){return aU(aB,a,b)}function
+h(a,b){return aC(cs,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
+i=a[5];b(function(a,b){return aU(Dv,a,b)},i);b(mQ,a[6]);b(mQ,a[7]);b(mR,a[8]);return b(mR,a[9])}function
+mT(c,b){var
+a=eN(cU);n(c,a,b);return eO(a)}function
+Dx(a){var
+b=zy(a);cJ(a);return[0,b,CX(b),0]}function
 Dy(b,a){var
-c=ed(b[1],a),d=lH(a);cI(a);return eo(Dc(b[2],d,c))}function
-Dz(b,a){var
-c=ed(b[1],a),d=lH(a),e=zP(c,a);cI(a);return eo(Dd(b[2],d,c,e))}function
-hI(b,c,a){var
-d=ed(b[1],a),e=zV(b[1],a);cI(a);return eo(bb(c,b[2],d,e))}function
-DA(c,b,a){var
-d=ed(c[1],a),e=AB(b,a);cI(a);return eo(C7(c[2],b,d,e))}function
-DB(a,b,c){var
-d=ot(b,DC);if(0<=d){if(0<d){if(y(b,DD)){if(y(b,DE)){if(y(b,DF)){if(!y(b,DG)&&a)return[0,a,hI(a[1],C4,c)]}else
+c=Ay(a);cJ(a);return[0,b[1],b[2],[0,c]]}function
+ep(a){if(typeof
+a==="number")return 0===a?Dz:DA;else
+switch(a[0]){case
+0:return aQ(DB,a[1]);case
+1:var
+b=a[1];return aQ(DC,mT(function(a,b){return aC(mS,Dw,a,b)},b));default:return aQ(DD,mT(mS,a[1]))}}function
+mU(b,c,a){var
+d=ee(b[1],a),e=zK(b[1],a);cJ(a);return ep(a8(c,b[2],d,e))}function
+DE(b,a){var
+c=ee(b[1],a),d=lI(a);cJ(a);return ep(Di(b[2],d,c))}function
+DF(b,a){var
+c=ee(b[1],a),d=lI(a),e=zR(c,a);cJ(a);return ep(Dj(b[2],d,c,e))}function
+hK(b,c,a){var
+d=ee(b[1],a),e=zX(b[1],a);cJ(a);return ep(a8(c,b[2],d,e))}function
+DG(c,b,a){var
+d=ee(c[1],a),e=AD(b,a);cJ(a);return ep(Db(c[2],b,d,e))}function
+DH(a,b,c){var
+d=ou(b,DI);if(0<=d){if(0<d){if(y(b,DJ)){if(y(b,DK)){if(y(b,DL)){if(!y(b,DM)&&a)return[0,a,hK(a[1],C_,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,DA(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,DG(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,Ds(g,c)],DI]}}else
-if(a)return[0,a,Dz(a[1],c)]}else
-if(a)return[0,a,Dy(a[1],c)]}else
-if(y(b,DJ)){if(y(b,DK)){if(y(b,DL)){if(y(b,DM)){if(!y(b,DN)&&a)return[0,a,hI(a[1],C3,c)]}else
-if(a)return[0,a,hI(a[1],C2,c)]}else
-if(!a)return[0,[0,Dr(c)],DO]}else
-if(a)return[0,a,mT(a[1],CY,c)]}else
-if(a)return[0,a,mT(a[1],CZ,c)];return aM(DH,b)}function
-hJ(a){return pC(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-mU=[0,0],mV=[0,0];function
-DP(b){var
-a=[0,0],c=yB(function(c){if(a[1]===I(b))throw f3;a[1]++;return ap(b,a[1]-1|0)}),e=bp(c),d=DB(mU[1],e,c);if(a[1]<I(b))throw[0,b6,DQ];mU[1]=d[1];return hJ(d[2])}function
-hK(b){var
-a=aQ(DR,hJ(b));mV[1]=[0,a];return a}function
-DS(b){var
-a=mV[1];if(a)return a[1];try{var
-c=DP(b);return c}catch(a){a=bB(a);return a[1]===ec?aQ(DT,hJ(a[2])):a===eF?DU:a===f2?DV:a[1]===b6?hK(a[2]):a===f3?hK(DW):hK(eR(a))}}Fh(g(as(DX),o7),DS);f5(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,Dy(g,c)],DO]}}else
+if(a)return[0,a,DF(a[1],c)]}else
+if(a)return[0,a,DE(a[1],c)]}else
+if(y(b,DP)){if(y(b,DQ)){if(y(b,DR)){if(y(b,DS)){if(!y(b,DT)&&a)return[0,a,hK(a[1],C9,c)]}else
+if(a)return[0,a,hK(a[1],C8,c)]}else
+if(!a)return[0,[0,Dx(c)],DU]}else
+if(a)return[0,a,mU(a[1],C4,c)]}else
+if(a)return[0,a,mU(a[1],C5,c)];return aM(DN,b)}function
+hL(a){return pD(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+mV=[0,0],mW=[0,0];function
+DV(b){var
+a=[0,0],c=yD(function(c){if(a[1]===I(b))throw f5;a[1]++;return ap(b,a[1]-1|0)}),e=bq(c),d=DH(mV[1],e,c);if(a[1]<I(b))throw[0,b6,DW];mV[1]=d[1];return hL(d[2])}function
+hM(b){var
+a=aQ(DX,hL(b));mW[1]=[0,a];return a}function
+DY(b){var
+a=mW[1];if(a)return a[1];try{var
+c=DV(b);return c}catch(a){a=bC(a);return a[1]===ed?aQ(DZ,hL(a[2])):a===eG?D0:a===f4?D1:a[1]===b6?hM(a[2]):a===f5?hM(D2):hM(eS(a))}}Fo(f(as(D3),o8),DY);f7(0);return}(globalThis));
