@@ -6,6 +6,7 @@ Run as a program, this file is that process: commands come in on stdin, one JSON
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -180,4 +181,5 @@ if __name__ == "__main__":
     for name in _IMPORTS:
         import_module(name)
     _compile()
+    gc.freeze()  # no child looks for garbage among these objects, whose pages it would copy
     _serve()

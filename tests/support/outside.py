@@ -9,6 +9,7 @@ tries those with a word in their names, or the K-th of N groups of similar cost.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import re
 import shutil
@@ -150,6 +151,7 @@ def main(words: list[str]) -> int:
     keep_one_thread()
     for module in _IMPORTED:
         import_module(module)
+    gc.freeze()  # no child looks for garbage among these objects, whose pages it would copy
     faults, undetected = chosen(words), 0
     for fault in faults:
         try:

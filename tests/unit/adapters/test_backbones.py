@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 
 import pytest
-import timm
 import torch
 from torch import Tensor, nn
 
@@ -96,6 +95,8 @@ def test_what_depends_on_the_whole_image_is_named(tmp_path):
     [("test_resnet", 64, True), ("test_efficientnet", 64, True), ("test_vit", 160, False)],
 )
 def test_backbones_of_timm(name, size, fields, tmp_path):
+    import timm  # two seconds, in the process alone that has this test
+
     torch.manual_seed(0)
     _, source = explained(timm.create_model(name, pretrained=False, num_classes=0), size, tmp_path)
     assert (source.get("receptive_fields") is not None) == fields
