@@ -70,7 +70,7 @@ def theories(shared: Path) -> Path:
     if shutil.which("coqc") is None or shutil.which("make") is None:
         pytest.skip("the Rocq theories are not compiled here, which takes Coq 8.16 (Debian: coq)")
     shared.mkdir(exist_ok=True)
-    with (shared / "lock").open("w") as lock:
+    with (shared / "lock of theories").open("w") as lock:  # who wants the executable does not wait for a minute
         fcntl.flock(lock, fcntl.LOCK_EX)
         command = ["make", "--directory", str(_ROCQ), "theories", f"BUILD={shared}"]
         made = subprocess.run(command, capture_output=True, text=True, timeout=3000)
