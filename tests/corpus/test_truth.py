@@ -72,10 +72,11 @@ def test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alon
             assert case.allows(("PROVED", "")) == (case.truth is not None and case.truth.mark == BEYOND), case.name
 
 
-def test_latents_that_break_a_claim_of_a_positive_margin_are_witnesses() -> None:
+@pytest.mark.parametrize("one_in", [4, pytest.param(1, marks=pytest.mark.long)])
+def test_latents_that_break_a_claim_of_a_positive_margin_are_witnesses(one_in: int) -> None:
     """The checker, asked about the latents, says so too where the rival wins by them."""
     refuted = 0
-    for case in BROKEN:
+    for case in BROKEN[::one_in]:
         latents = files.given(files.given(case.truth).breaks)
         with flint.ctx.workprec(PRECISION):
             claim = Claim.read(case.certificate, case.head, None)
@@ -84,7 +85,7 @@ def test_latents_that_break_a_claim_of_a_positive_margin_are_witnesses() -> None
         assert (verdict.status is Status.REFUTED) == wins, case.name
         assert verdict.reason in ("refuted", "witness"), case.name
         refuted += wins
-    assert refuted >= 40
+    assert refuted >= 40 / one_in
 
 
 def test_every_accepted_case_with_statements_about_an_image_has_a_false_twin() -> None:
@@ -189,14 +190,15 @@ def test_a_statement_that_is_needed_cannot_be_dropped(name: str, needed: int) ->
     assert not judged(CASES[f"reject/{name}"], Truth(FALSE, dropped=needed))
 
 
-@pytest.mark.parametrize("one_in", [16, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("one_in", [16, pytest.param(2, marks=pytest.mark.long)])
 def test_no_statement_of_a_minimal_certificate_can_be_dropped(one_in: int) -> None:
-    """Of those that the judge covers: it says so of the others. Boxes in three dimensions would take a minute."""
-    tried = 0
+    """Of those that the judge covers: it says so of the others. Boxes in three dimensions would take a minute, and a
+    patch of eight statements takes ten seconds."""
+    tried, skipped = 0, ("accept/projection-", "accept/together-")[: 1 + (one_in > 2)]
     accepted = [case for name, case in CASES.items() if name.startswith("accept/")]
     for case in accepted[::one_in]:
         predicate = json.loads(case.certificate)["predicate"]
-        if "minimality" not in predicate["claims"] or case.name.startswith("accept/projection-"):
+        if "minimality" not in predicate["claims"] or case.name.startswith(skipped):
             continue
         for index in range(len(predicate["statements"])):
             try:
