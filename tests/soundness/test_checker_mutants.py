@@ -12,9 +12,6 @@ from checker_mutants.generated import FILES, drawn
 from checker_mutants.mutant import CHECKER, injected
 from support.syntax import changed
 
-_PARTS = 3
-"""So many parts of the sample, which several processes can try at once."""
-
 
 @pytest.mark.long  # some ten seconds
 def test_no_attack_accuses_the_checker_without_a_fault() -> None:
@@ -33,14 +30,13 @@ def test_every_fault_is_detected() -> None:
     assert [str(fault) for fault, found in detections(faults) if found is None] == []
 
 
-@pytest.mark.long  # some 120 copies of the checker, up to ten seconds each
-@pytest.mark.parametrize("part", range(_PARTS))
-def test_few_small_changes_of_the_syntax_are_not_detected(part: int) -> None:
-    """A fifth of them survives, of one part a third: they round further outward, count steps otherwise, or search
-    otherwise for what is proved afterwards. The sample is always the same one of the same sources."""
-    changes = [change for file in FILES[part::_PARTS] for change in drawn(file, one_in=80, seed=0)]
+@pytest.mark.long  # some 50 copies of the checker, up to ten seconds each
+def test_few_small_changes_of_the_syntax_are_not_detected() -> None:
+    """A fifth of them survives: they round further outward, count steps otherwise, or search otherwise for what is
+    proved afterwards. The sample is always the same one of the same sources; every file has planted faults besides."""
+    changes = [change for file in FILES for change in drawn(file, one_in=80, seed=0)][::3]
     survivors = [str(change) for change, found in detections(changes) if found is None]
-    assert len(changes) > 100 / _PARTS
+    assert len(changes) > 40
     assert 5 * len(survivors) <= 2 * len(changes), "\n".join(survivors)
 
 
