@@ -69,6 +69,7 @@ def test_what_is_not_audited_is_not_called_proved(folder, monkeypatch):
     assert said[0].startswith("NOT AUDITED: class") and "PROVED" not in "".join(said).replace("NOT PROVED", "")
 
 
+@pytest.mark.parametrize("folder", ["top_k"], indirect=True)
 @pytest.mark.parametrize(("kind", "magic"), [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
 def test_the_same_certificate_gives_the_same_file(folder, kind, magic):
     collection = collect(folder / "000002.ale.json")

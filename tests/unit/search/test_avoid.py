@@ -105,8 +105,14 @@ def head_of_support(name: str, images: Tensor) -> Head:
     return replace(support, bias=torch.tensor([0.0, 0.5 * least, 0.5 * least]))
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("name", "paradigm"), SPATIAL)
+@pytest.mark.parametrize(
+    ("name", "paradigm", "order"),
+    [
+        pytest.param(*case, order, marks=[pytest.mark.long] * (number % len(ORDERS) != place))
+        for number, case in enumerate(SPATIAL)
+        for place, order in enumerate(ORDERS)
+    ],
+)
 def test_patches_are_avoided_that_would_be_stated(name, paradigm, order):
     images = small_latents(head_of(name), images=6)
     head, explained = head_of_support(name, images), 0

@@ -46,7 +46,7 @@ def pixels(network: Drawn, seed: int) -> bytes:
     return bytes(source.choice([0, 255, source.randrange(256)]) for _ in range(prod(network.shape)))
 
 
-@pytest.mark.parametrize("first", range(0, 60, 20))
+@pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (20, 40))])
 def test_no_order_leaves_the_ends(first: int, kernel: Kernel) -> None:
     count = 0
     for seed in range(first, first + 20):

@@ -56,8 +56,13 @@ def points(box: EnclosedLatents, generator: random.Random) -> list[list[list[Any
     return [*corners, *(point(generator.randint) for _ in range(4))]
 
 
-@pytest.mark.parametrize("kernel", ["arb", "mpmath"])
-@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        *((name, "arb") for name in HEADS),
+        *(pytest.param(name, "mpmath", marks=[pytest.mark.long] * (n % 4 > 0)) for n, name in enumerate(HEADS)),
+    ],
+)
 def test_holds_everywhere_in_a_box(name: str, kernel: str) -> None:
     generator = random.Random(name)
     with flint.ctx.workprec(arithmetic.PRECISION):
