@@ -226,15 +226,6 @@ def test_nothing_is_kept_between_images():
     assert not alike(together, apart[::-1])
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-def test_the_batch_does_not_change_the_certificates(geometry):
-    head = small_head(geometry, 3, prototypes=30, classes=5)
-    latents = small_latents(head, images=9, patches=7, seed=3)
-    expected = explain(head, latents, batch=9)
-    for batch in (1, 2, 4):
-        assert alike(explain(head, latents, batch=batch), expected)
-
-
 def test_the_search_beats_the_published_order():
     """Summed over a few images: statements chosen against the worst rival are fewer than the nearest ones."""
     head = small_head("euclidean", 5, prototypes=40, depth=12, classes=5)
@@ -332,7 +323,7 @@ def test_out_of_memory_is_known_by_the_words_of_devices_and_libraries(words, mon
     assert failed == [words]
 
 
-@pytest.mark.parametrize("name", ["euclidean", "cosine", "inner product in a ball", "softmax"])
+@pytest.mark.parametrize("name", ["scaled", "cosine", "inner product in a ball", "softmax"])
 def test_a_certificate_does_not_depend_on_the_batch_the_order_or_the_threads(name):
     head = head_named(name, prototypes=20, depth=16)
     latents = small_latents(head, images=6, patches=9)
