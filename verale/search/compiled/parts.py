@@ -9,6 +9,7 @@ translated once into LLVM's language and left as it is; an entry links all that 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from verale.search.compiled.settings import import_numba
@@ -52,20 +53,26 @@ def part(function: F) -> F:
     return cast(F, made)
 
 
+def _call(*arguments: Any) -> Any:
+    return part(*arguments)
+
+
 class CompiledPart(registry.CPUDispatcher):
     """A function that numba finds in other functions, and translates for the types with which they call it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, targetoptions=dict(OPTIONS), pipeline_class=_Translation)
-        part = self
-
-        def call(*arguments: Any) -> Any:
-            return part(*arguments)
-
-        self._entry = numba.jit(**OPTIONS, pipeline_class=Compiler)(call)
+        self._entry: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         """Called from Python, as tests do, it becomes an entry of its own."""
+        if self._entry is None:
+            from verale.search.compiled.jit import entry
+
+            # The cache tells functions apart by name, and closures by what they hold, which no two processes share.
+            call = FunctionType(_call.__code__, {"part": self}, self.__name__)
+            call.__module__, call.__qualname__ = _call.__module__, f"{self.__module__}.{self.__qualname__}"
+            self._entry = entry(call)
         return self._entry(*arguments)
 
     def compile(self, sig: Any) -> Any:
