@@ -23,7 +23,6 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +32,8 @@ from torch import Tensor
 from benchmarks.environment import describe
 from benchmarks.heads import HEADS, build
 from verale.bounds import Projection
-from verale.bounds.projection import Hulls
 from verale.head import Euclidean, Head, as_patches
 from verale.rounding import Enclosure
-from verale.search.at_once import rows_from_scratch
 from verale.search.machine_code import first_statements
 from verale.search.needed import without_doubtful
 from verale.search.problem import Pair, Problem
@@ -70,41 +67,38 @@ class DomainProjection(Projection):
             self._upper = math.inf
         self._points = points
         self._turns = turns
-        ends = cached_property(self.ends)
-        self._rows: Any = type("Rows", (Hulls,), {"range": ends})
-        ends.__set_name__(self._rows, "range")
 
-    def start(self, rows: int) -> Hulls:
-        """As in `Projection`."""
-        plain = super().start(rows)
-        started: Hulls = self._rows(**vars(plain))
-        return started
-
-    def ends(self, rows: Hulls) -> Enclosure:
+    def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure, *_: Any, **__: Any) -> Enclosure:
         """(R, P) the range of every observable; the plain one for patches with too few statements."""
-        lower, upper = rows.lower.clone(), rows.upper.clone()
-        for row, directions in enumerate(rows.count.tolist()):
-            if directions:
-                low, high = self._of_one(rows, row, directions)
+        plain = super().ranges(stated, observed)
+        lower, upper = plain.lower.clone(), plain.upper.clone()
+        for row, prototypes in enumerate(stated):
+            if len(prototypes) > self._distances:
+                low, high = self._of_one(list(prototypes), (observed.lower + observed.upper)[row, list(prototypes)] / 2)
                 lower[row] = torch.maximum(lower[row], low - _SLACK)
                 upper[row] = torch.minimum(upper[row], high + _SLACK)
         return Enclosure.unchecked(lower, upper)
 
-    def _of_one(self, rows: Hulls, row: int, directions: int) -> tuple[Tensor, Tensor]:
-        origin = self._points[rows.base[row]] if self._distances else self._points.new_zeros(self._points.shape[1])
-        targets = self._points - origin if self._distances else self._points
-        anchors = self._points[rows.anchors[row, :directions]] - origin
-        basis = rows.coefficients[row, :directions, :directions] @ anchors
-        centre = rows.centre[row, :directions]
-        rho = float((rows.base_upper[row] - centre.square().sum()).clamp(min=0).sqrt()) + _SLACK
-        dual = targets @ basis.T
-        rest, along, foot = torch.addmm(targets, dual, basis, alpha=-1), dual @ centre, origin + centre @ basis
-        below, above = foot - self._lower, self._upper - foot
-        highest = along + self._support(rest, below, above, rho, basis)
-        lowest = along - self._support(-rest, below, above, rho, basis)
+    def _of_one(self, prototypes: list[int], observed: Tensor) -> tuple[Tensor, Tensor]:
+        origin, square = self._points.new_zeros(self._points.shape[1]), 1.0
+        anchors, along = self._points[prototypes], observed
+        if self._distances:
+            origin, square = anchors[0], float(observed[0])
+            anchors = anchors[1:] - origin
+            along = (square + anchors.square().sum(1) - observed[1:]) / 2
+        targets = self._points - origin
+        basis = torch.linalg.svd(anchors, full_matrices=False)
+        kept = _SLACK * basis.S.amax() < basis.S
+        rows, centre = basis.Vh[kept], (basis.U.T @ along)[kept] / basis.S[kept]
+        rho = max(square - float(centre.square().sum()), 0.0) ** 0.5 + _SLACK
+        dual = targets @ rows.T
+        rest, foot = torch.addmm(targets, dual, rows, alpha=-1), origin + centre @ rows
+        middle, below, above = dual @ centre, foot - self._lower, self._upper - foot
+        highest = middle + self._support(rest, below, above, rho, rows)
+        lowest = middle - self._support(-rest, below, above, rho, rows)
         if self._distances:
             squares = targets.square().sum(1)
-            return rows.base_lower[row] + squares - 2 * highest, rows.base_upper[row] + squares - 2 * lowest
+            return square + squares - 2 * highest, square + squares - 2 * lowest
         return lowest, highest
 
     def _support(self, rest: Tensor, below: Tensor, above: Tensor, rho: float, basis: Tensor) -> Tensor:
@@ -138,9 +132,10 @@ def _tightening(problem: Problem, plain: Projection, tighter: DomainProjection, 
 
     Only patches with a direction count, and of them only pairs that are not stated.
     """
-    rows = rows_from_scratch(problem, plain, [pairs])
-    ranges, shorter = rows.range, tighter.ends(rows)
-    counted = (rows.count > 0)[:, None].expand_as(ranges.lower).clone()
+    stated = [[j for where, j in pairs if where == patch] for patch in range(problem.patches)]
+    ranges, shorter = (each.ranges(stated, problem.observed) for each in (plain, tighter))
+    has_directions = torch.tensor([len(each) > problem.head.geometry.is_distance for each in stated])
+    counted = has_directions[:, None].expand_as(ranges.lower).clone()
     counted[tuple(torch.tensor(pairs).T)] = False
     shares: Tensor = 1 - (shorter.upper - shorter.lower)[counted] / (ranges.upper - ranges.lower)[counted]
     return shares

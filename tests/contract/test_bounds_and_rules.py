@@ -109,12 +109,12 @@ def test_the_ranges_of_the_search_hold_those_of_the_checker(
         bounds = paradigm(head)
         space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
         rule = RULES[paradigm](space)
-        rows, order = bounds.start(PATCHES), torch.randperm(COUNT, generator=generator).tolist()
-        for count, prototype in enumerate(order, start=1):
-            rows = bounds.extend(rows, torch.full((PATCHES,), prototype), observed[:, prototype])
-            found = [rows.range]
+        order = torch.randperm(COUNT, generator=generator).tolist()
+        for count in range(1, COUNT + 1):
+            stated = [order[:count]] * PATCHES
+            found = [bounds.ranges(stated, observed)]
             if isinstance(bounds, Projection):
-                found.append(bounds.ranges_of_intervals([order[:count]] * PATCHES, observed))
+                found.append(bounds.ranges(stated, observed, wide=True))
             for patch in range(PATCHES):
                 entered = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in order[:count]]
                 lower, upper = ranges_of(head, space, rule, entered)
@@ -135,7 +135,7 @@ def test_what_wide_statements_give_from_within_lies_in_the_ranges_of_the_checker
     space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
     rule, inner = QuadraticRule(space), Projection(head).inner()
     for count in range(1, COUNT):
-        known = inner.ranges_of_intervals([list(range(count))] * PATCHES, observed)
+        known = inner.ranges([list(range(count))] * PATCHES, observed, wide=True)
         for patch in range(PATCHES):
             stated = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in range(count)]
             lower, upper = ranges_of(head, space, rule, stated)
@@ -164,16 +164,14 @@ def test_the_ranges_from_within_lie_in_those_of_the_checker(
         bounds = paradigm(head)
         space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
         rule = RULES[paradigm](space)
-        within, outer = bounds.inner().start(PATCHES), bounds.start(PATCHES)
         order = torch.randperm(COUNT, generator=generator).tolist()
-        for count, prototype in enumerate(order, start=1):
-            statement = torch.full((PATCHES,), prototype), observed[:, prototype]
-            within, outer = bounds.inner().extend(within, *statement), bounds.extend(outer, *statement)
+        for count in range(1, COUNT + 1):
+            within = bounds.inner().ranges([order[:count]] * PATCHES, observed)
             for patch in range(PATCHES):
                 entered = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in order[:count]]
                 lower, upper = ranges_of(head, space, rule, entered)
-                least = torch.minimum(within.range.lower[patch], observed.upper[patch])
-                most = torch.maximum(within.range.upper[patch], observed.lower[patch])
+                least = torch.minimum(within.lower[patch], observed.upper[patch])
+                most = torch.maximum(within.upper[patch], observed.lower[patch])
                 case = f"seed {seed}, patch {patch}, statements {entered}"
                 assert (least >= lower - FLOATS).all() and (most <= upper + FLOATS).all(), case
                 assert head.prototypes is not None or (most - least >= upper - lower - ROUNDING).all(), case

@@ -10,7 +10,7 @@ from verale.bounds.observables import check_domain, observe
 from verale.bounds.pooling import PoolingBounds, activation_range, pooling_of
 from verale.bounds.projection import Projection
 from verale.bounds.readout import margins_of
-from verale.bounds.rows import ExactParadigm, Rows, SpatialParadigm, extend_all, put, take
+from verale.bounds.rows import ExactParadigm, SpatialParadigm
 from verale.bounds.similarity import (
     Interval,
     activation,
@@ -36,7 +36,6 @@ __all__ = [
     "MaximumMargins",
     "PoolingBounds",
     "Projection",
-    "Rows",
     "Simplex",
     "SimplexRows",
     "SpatialParadigm",
@@ -49,13 +48,10 @@ __all__ = [
     "check_domain",
     "dissimilarity",
     "domain_range",
-    "extend_all",
     "margins_of",
     "observables_between",
     "observe",
     "oriented",
     "pooled_activation",
     "pooling_of",
-    "put",
-    "take",
 ]

@@ -19,7 +19,7 @@ INFLATE = 1 + 2.0**-30
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """R patches with M directions each, some of which may be missing at the end; names as of `Hulls`.
+    """R patches with M directions each, some of which may be missing at the end; see `Hulls`.
 
     Attributes:
         coefficients: (R, M, M) lower triangular, 0 where a direction is missing.
@@ -89,10 +89,10 @@ def directions_of(
     Returns:
         The directions, and (R,) which patches have them: not those with an anchor that would not be used.
 
-    Soundness: whatever floats F^-1 is made of, the coefficients define the directions. The errors are those of
-    `Projection.extend`, term by term: each <e_i, b_k> is a sum of at most 2 M + 2 products of a coefficient and an
-    entry of the Gram matrix, in some order, of magnitude 4 |coefficients| `largest`; w_i is one of M; and of
-    (<e_i, e_j>) - identity each entry on and below the diagonal is one of M, counted twice off it.
+    Soundness: whatever floats F^-1 is made of, the coefficients define the directions. The errors are counted term by
+    term: each <e_i, b_k> is a sum of at most 2 M + 2 products of a coefficient and an entry of the Gram matrix, in some
+    order, of magnitude 4 |coefficients| `largest`; w_i is one of M; and of (<e_i, e_j>) - identity each entry on and
+    below the diagonal is one of M, counted twice off it.
     """
     room = anchors.shape[1]
     both = present[:, :, None] & present[:, None, :]

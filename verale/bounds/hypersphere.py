@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -115,6 +116,18 @@ class Hypersphere:
         """P."""
         return int(self.pairs.shape[0])
 
+    def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
+        """See `SpatialParadigm`."""
+        lower, upper = (end.expand(len(stated), -1).clone() for end in (self._domain.lower, self._domain.upper))
+        where = torch.tensor([row for row, each in enumerate(stated) if each], dtype=torch.int64)
+        lists = [each for each in stated if each]
+        rows, counts = self.start(len(where)), torch.tensor(list(map(len, lists)))
+        for step in range(max(map(len, lists), default=0)):
+            prototypes = torch.tensor([each[min(step, len(each) - 1)] for each in lists])
+            rows = self.extend(rows, prototypes, observed[where, prototypes], step < counts)
+        lower[where], upper[where] = rows.lower, rows.upper
+        return Enclosure.unchecked(lower, upper)
+
     def start(self, rows: int) -> Spheres:
         """Patches without statements: the domain's range."""
         new = self.pairs.new_zeros
@@ -131,24 +144,30 @@ class Hypersphere:
             lost=new(rows, dtype=torch.bool),
         )
 
-    def extend(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> Spheres:
-        """Enter one observable a patch: c moves, and the bounds are intersected with those from its new position."""
+    def extend(self, rows: Spheres, prototype: Tensor, observed: Enclosure, entered: Tensor) -> Spheres:
+        """Enter one observable a patch: c moves, and the bounds are intersected with those from its new position.
+
+        Args:
+            rows: patches.
+            prototype, observed: (R,) what is stated.
+            entered: (R,) bool, of which patches it is; the others have entered the same before.
+        """
         rows = _with_room(rows)
         own, new, moves, decided = (self._flat if self._euclidean else self._round)(rows, prototype, observed)
         first = rows.count == 0
         own, new = torch.where(first, 0.0, own), torch.where(first, 1.0, new)
-        lost = rows.lost | ~(first | decided)
-        moves = (first | moves) & ~lost
+        lost = rows.lost | (entered & ~(first | decided))
+        moves = (first | moves) & entered & ~lost
 
         each = torch.arange(len(prototype))
         newest = (each, rows.count)
         changed = {"anchors": prototype, "near": observed.lower, "far": observed.upper, "weights": new}
-        entered = {name: getattr(rows, name).clone() for name in changed}
-        entered["weights"] *= own[:, None]
+        after = {name: getattr(rows, name).clone() for name in changed}
+        after["weights"] *= own[:, None]
         for name, values in changed.items():
-            entered[name][newest] = values
-            entered[name] = torch.where(moves[:, None], entered[name], getattr(rows, name))
-        moved = replace(rows, count=rows.count + moves, lost=lost, **entered)
+            after[name][newest] = values
+            after[name] = torch.where(moves[:, None], after[name], getattr(rows, name))
+        moved = replace(rows, count=rows.count + moves, lost=lost, **after)
         return self._tighten(moved, prototype, observed)
 
     def _flat(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range, inner_domain_range
-from verale.bounds.rows import require_geometry
+from verale.bounds.rows import require_geometry, stated_pairs
 from verale.head import Head
 from verale.rounding import Enclosure, down, gamma, up
 
@@ -69,24 +70,10 @@ class Simplex:
         """P."""
         return int(self._domain.shape[0])
 
-    def start(self, rows: int) -> SimplexRows:
-        """Patches without statements: every mass in its range over the domain."""
-        lower = self._domain.lower.expand(rows, -1).clone()
-        return SimplexRows(
-            lower=lower,
-            upper=self._domain.upper.expand(rows, -1).clone(),
-            top=torch.zeros_like(lower),
-            stated=torch.zeros_like(lower, dtype=torch.bool),
-            remainder=lower.new_ones(rows),
-            shortfall=lower.new_ones(rows),
-        )
-
-    def extend(self, rows: SimplexRows, prototype: Tensor, observed: Enclosure) -> SimplexRows:
-        """Enter one mass a patch."""
-        each = torch.arange(len(prototype))
-        remainder = up(rows.remainder - observed.lower).clamp(min=0)
-        shortfall = down(rows.shortfall - observed.upper)
-        return self._stated(rows, each, prototype, observed, remainder, shortfall)
+    def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
+        """See `SpatialParadigm`."""
+        pairs = stated_pairs(stated)
+        return self.from_statements(len(stated), *pairs, observed[pairs]).range
 
     def from_statements(self, rows: int, patch: Tensor, prototype: Tensor, observed: Enclosure) -> SimplexRows:
         """Patches that know S different statements, all entered at once.
@@ -99,28 +86,15 @@ class Simplex:
         Soundness: masses are >= 0, so that a patch's sum of at most P of them lies within gamma_P, relative, in any
         order; the differences are rounded outward.
         """
-        start = self.start(rows)
         low, high = (
-            start.remainder.new_zeros(rows).index_add_(0, patch, end) for end in (observed.lower, observed.upper)
+            self._domain.lower.new_zeros(rows).index_add_(0, patch, end) for end in (observed.lower, observed.upper)
         )
         relative = gamma(self.size)
         remainder = up(1 - down(low - up(low * relative))).clamp(min=0)
         shortfall = down(1 - up(high + up(high * relative)))
-        return self._stated(start, patch, prototype, observed, remainder, shortfall)
-
-    def _stated(
-        self,
-        rows: SimplexRows,
-        patch: Tensor,
-        prototype: Tensor,
-        observed: Enclosure,
-        remainder: Tensor,
-        shortfall: Tensor,
-    ) -> SimplexRows:
-        """Rows after statements, given what these leave of each patch."""
-        stated = rows.stated.clone()
+        lower, upper = (end.expand(rows, -1).clone() for end in (self._domain.lower, self._domain.upper))
+        stated, top = torch.zeros_like(lower, dtype=torch.bool), torch.zeros_like(lower)
         stated[patch, prototype] = True
-        lower, upper, top = rows.lower.clone(), rows.upper.clone(), rows.top.clone()
         lower[patch, prototype] = torch.maximum(lower[patch, prototype], observed.lower)
         upper[patch, prototype] = torch.minimum(upper[patch, prototype], observed.upper)
         top[patch, prototype] = observed.upper

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from torch import Tensor
+from collections.abc import Sequence
 
 from verale.bounds.projection import Projection, ProjectionNumbers
 from verale.head import Head
 from verale.rounding import Enclosure
 
-__all__ = ["Triangle", "TriangleRows"]
-
-
-@dataclass(frozen=True, eq=False)
-class TriangleRows:
-    """R patches: bounds of the observables, (R, P)."""
-
-    lower: Tensor
-    upper: Tensor
-
-    @property
-    def range(self) -> Enclosure:
-        """(R, P) bounds of the observables."""
-        return Enclosure.unchecked(self.lower, self.upper)
+__all__ = ["Triangle"]
 
 
 class Triangle:
@@ -53,13 +38,9 @@ class Triangle:
         """P."""
         return self._single.size
 
-    def start(self, rows: int) -> TriangleRows:
-        """Patches without statements: the domain's range."""
-        unstated = self._single.start(rows)
-        return TriangleRows(unstated.lower, unstated.upper)
-
-    def extend(self, rows: TriangleRows, prototype: Tensor, observed: Enclosure) -> TriangleRows:
-        """Enter one observable a patch."""
-        alone = self._single.extend(self._single.start(len(prototype)), prototype, observed).range
-        both = rows.range.intersect(alone)
-        return TriangleRows(both.lower, both.upper)
+    def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
+        """See `SpatialParadigm`."""
+        found = self._single.ranges([[] for _ in stated], observed)
+        for step in range(max(map(len, stated), default=0)):
+            found = found.intersect(self._single.ranges([each[step : step + 1] for each in stated], observed))
+        return found

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verale.bounds import Projection, Simplex, activation, check_domain, domain_range, extend_all
+from verale.bounds import Projection, Simplex, activation, check_domain, domain_range
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, PatchStatement
 from verale.counterexample.ascent import ascend
 from verale.counterexample.demands import Demands, demands_of, into_domain
@@ -359,11 +359,10 @@ def _reachable(head: Head, certificate: Certificate, clock: Clock) -> Enclosure:
             lower[patch, each.prototype] = max(float(lower[patch, each.prototype]), each.lower)
             upper[patch, each.prototype] = min(float(upper[patch, each.prototype]), each.upper)
     within = Enclosure(torch.minimum(lower, upper), upper)
-    where, stated = list(by_patch), [[each.prototype for each in of_patch] for of_patch in by_patch.values()]
-    rows = extend_all(paradigm, paradigm.start(len(where)), where, stated, within, clock.check)
-    for end, tightened in ((ranges.lower, rows.range.lower), (ranges.upper, rows.range.upper)):
-        end[torch.tensor(where)] = tightened
-    return ranges
+    stated = [[each.prototype for each in by_patch.get(patch, ())] for patch in range(patches)]
+    clock.check()
+    known: Enclosure = paradigm.ranges(stated, within)
+    return known
 
 
 def _observables(head: Head, images: Tensor) -> Tensor:

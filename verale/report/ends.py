@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import Any
 
 import torch
 
-from verale.bounds import Projection, activation_range, domain_range, extend_all, pooling_of
+from verale.bounds import Projection, activation_range, domain_range, pooling_of
 from verale.bounds.lipschitz import Lipschitz
 from verale.checker.certificate import (
     ActivationStatement,
@@ -153,15 +152,9 @@ class ProvedEnds:
             if s.upper is not None:
                 upper[s.patch, s.prototype] = float(s.upper)
         observed = Enclosure(lower, upper)
-        if isinstance(paradigm, Projection) and all(
-            math.isfinite(end[s.patch, s.prototype]) for end in (lower, upper) for _, s in stated
-        ):
-            return paradigm.ranges_of_intervals(groups, observed)
-        where = [patch for patch, group in enumerate(groups) if group]
-        rows = extend_all(paradigm, paradigm.start(len(where)), where, [groups[patch] for patch in where], observed)
-        all_lower, all_upper = (end.expand(certificate.patches, -1).clone() for end in (domain.lower, domain.upper))
-        all_lower[where], all_upper[where] = rows.range.lower, rows.range.upper
-        return Enclosure(all_lower, all_upper)
+        wide = {"wide": True} if isinstance(paradigm, Projection) else {}
+        ranges: Enclosure = paradigm.ranges(groups, observed, **wide)
+        return ranges
 
     def _enter_neighbours(self, ends: Ends, certificate: Certificate) -> None:
         """What stated activations, and clauses, say of the others (the Lipschitz rule)."""

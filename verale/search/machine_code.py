@@ -8,7 +8,8 @@ from torch import Tensor
 
 from verale.bounds import ExactParadigm, Projection
 from verale.paradigms import ORDERS
-from verale.search.at_once import PatchRanges, ranges_from_scratch, rows_from_scratch
+from verale.rounding import Enclosure
+from verale.search.at_once import ranges_from_scratch
 from verale.search.compiled.image import ImageArrays, image_arrays
 from verale.search.compiled.proof import prove
 from verale.search.compiled.statements import GUARDS, add_statements, choose_statements
@@ -69,17 +70,16 @@ def prove_pairs(problem: Problem, paradigm: Any, image: ImageArrays, pairs: list
     surely needed (none where that is not asked); None if a margin is not positive.
 
     Exact statements under `projection` are proved in machine code. Where that does not prove the margins, tensors may,
-    which bound errors one by one: first all statements at once, then one after the other. So they may prove that those
-    are needed, too, of which machine code does not. All that other paradigms conclude is proved on tensors.
+    which bound errors one by one. So they may prove that those are needed, too, of which machine code does not. All
+    that other paradigms conclude is proved on tensors.
     """
     is_exact = isinstance(paradigm, ExactParadigm) and not problem.tolerance
     quick = None
     if is_exact and isinstance(paradigm, Projection):
         quick = prove(problem, paradigm, image, pairs, float(noise_of(problem)[0]))
-    margins = None if quick is None else _positive_margins(problem, PatchRanges(quick[0]))
-    for from_scratch in (ranges_from_scratch, rows_from_scratch):
-        if margins is None:
-            margins = _positive_margins(problem, from_scratch(problem, paradigm, [pairs]))
+    margins = None if quick is None else _positive_margins(problem, quick[0])
+    if margins is None:
+        margins = _positive_margins(problem, ranges_from_scratch(problem, paradigm, [pairs]))
     if margins is None:
         return None
     doubtful: list[Pair] = []
@@ -89,7 +89,7 @@ def prove_pairs(problem: Problem, paradigm: Any, image: ImageArrays, pairs: list
     return SpatialExplanation(by_patch(pairs, keeps_order), margins, is_exact and not doubtful), doubtful
 
 
-def _positive_margins(problem: Problem, rows: Any) -> Tensor | None:
+def _positive_margins(problem: Problem, ranges: Enclosure) -> Tensor | None:
     """(C,) margins of the only image, unless one is not positive."""
-    (margins,) = proved_margins(problem, rows)
+    (margins,) = proved_margins(problem, ranges)
     return margins if bool((margins > 0).all()) else None

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from verale.bounds import ExactParadigm, SpatialParadigm, pooling_of
 from verale.rounding import UNIT, Enclosure
-from verale.search.at_once import PatchRanges, range_without, ranges_from_scratch, ranges_without_each
+from verale.search.at_once import range_without, ranges_from_scratch, ranges_without_each
 from verale.search.problem import Pair, Problem
 
 __all__ = ["inner_margins", "noise_of", "not_surely_needed", "proved_margins", "surely_needed", "without_doubtful"]
@@ -23,13 +23,13 @@ _EVALUATION = 64
 """So many times the rounding error of a margin, similarities and pooling are rounded less."""
 
 
-def proved_margins(problem: Problem, rows: Any) -> Tensor:
-    """(N, C) proved margins, from the rows of all images."""
-    box = pooling_of(problem.head).box(rows.range.view(len(problem), problem.patches, -1))
+def proved_margins(problem: Problem, ranges: Enclosure) -> Tensor:
+    """(N, C) proved margins, from the ranges (N * L, P) of all patches."""
+    box = pooling_of(problem.head).box(ranges.view(len(problem), problem.patches, -1))
     return problem.margins.lower(box[:, None])[:, 0]
 
 
-def surely_needed(problem: Problem, paradigm: ExactParadigm[Any], explanations: list[list[Pair]]) -> list[bool]:
+def surely_needed(problem: Problem, paradigm: ExactParadigm, explanations: list[list[Pair]]) -> list[bool]:
     """For each image, whether no checker can prove the class without some one of its statements.
 
     A statement is needed if a margin without it is negative though all observables have the paradigm's ranges from
@@ -46,7 +46,7 @@ def surely_needed(problem: Problem, paradigm: ExactParadigm[Any], explanations: 
 
 def not_surely_needed(
     problem: Problem,
-    paradigm: ExactParadigm[Any],
+    paradigm: ExactParadigm,
     explanations: list[list[Pair]],
     among: list[list[Pair]] | None = None,
 ) -> list[list[Pair]]:
@@ -59,21 +59,21 @@ def not_surely_needed(
         among: for each image, those of them that are in question; all by default.
     """
     inner = paradigm.inner()
-    ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
+    ranges = _with_actual(ranges_from_scratch(problem, inner, explanations), problem.observed)
     noise = noise_of(problem).tolist()
     stated, patches = problem.by_patch(explanations), problem.patches
     asked = stated if among is None else problem.by_patch(among)
     alone: dict[int, tuple[Problem, Any]] = {}
     found: list[list[Pair]] = [[] for _ in explanations]
     for chunk in _chunks([row for row in stated if row in asked], lambda row: len(stated[row])):
-        left_out, rows = ranges_without_each(problem, inner, {row: stated[row] for row in chunk})
-        within = _with_actual(rows.range, problem.observed[problem.index([row for row, _ in left_out])])
+        left_out, known = ranges_without_each(problem, inner, {row: stated[row] for row in chunk})
+        within = _with_actual(known, problem.observed[problem.index([row for row, _ in left_out])])
         begin = 0
         for image, of_image in groupby(left_out, lambda pair: pair[0] // patches):
             pairs = [(row % patches, prototype) for row, prototype in of_image]
             if image not in alone:
-                known = ranges[image * patches : (image + 1) * patches]
-                alone[image] = problem.take([image]), pooling_of(problem.head).dropping(known)
+                of_all = ranges[image * patches : (image + 1) * patches]
+                alone[image] = problem.take([image]), pooling_of(problem.head).dropping(of_all)
             one, pooled = alone[image]
             end = begin + len(pairs)
             boxes = pooled.alone(problem.index([patch for patch, _ in pairs]), within[begin:end])
@@ -85,15 +85,15 @@ def not_surely_needed(
     return found
 
 
-def inner_margins(problem: Problem, inner: ExactParadigm[Any], explanations: list[list[Pair]]) -> tuple[Tensor, Tensor]:
+def inner_margins(problem: Problem, inner: ExactParadigm, explanations: list[list[Pair]]) -> tuple[Tensor, Tensor]:
     """(N, C) margins from ranges from within, and (N,) how much less than 0 one has to be: then the real margin is
     negative."""
-    ranges = _with_actual(ranges_from_scratch(problem, inner, explanations).range, problem.observed)
-    return proved_margins(problem, PatchRanges(ranges)), noise_of(problem)
+    ranges = _with_actual(ranges_from_scratch(problem, inner, explanations), problem.observed)
+    return proved_margins(problem, ranges), noise_of(problem)
 
 
 def without_doubtful(
-    problem: Problem, paradigm: SpatialParadigm[Any], pairs: list[Pair], doubtful: list[Pair]
+    problem: Problem, paradigm: SpatialParadigm, pairs: list[Pair], doubtful: list[Pair]
 ) -> list[Pair]:
     """The statements of the only image without those doubtful ones that bounds, rounded outward, prove needless.
 
@@ -104,9 +104,9 @@ def without_doubtful(
         doubtful: some of them; each is tried once, in this order.
     """
     left = list(pairs)
-    pooled = pooling_of(problem.head).dropping(ranges_from_scratch(problem, paradigm, [left]).range)
+    pooled = pooling_of(problem.head).dropping(ranges_from_scratch(problem, paradigm, [left]))
     for pair in doubtful:
-        patch, ranges = problem.index([pair[0]]), range_without(problem, paradigm, left, pair).range
+        patch, ranges = problem.index([pair[0]]), range_without(problem, paradigm, left, pair)
         if bool((problem.margins.lower(pooled.alone(patch, ranges)[None]) > 0).all()):
             pooled.replace(patch, ranges)
             left.remove(pair)

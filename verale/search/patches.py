@@ -27,7 +27,7 @@ class Patches:
 
     def __init__(self, problem: Problem, projection: Projection, pairs: Sequence[Pair]) -> None:
         self._problem, self._projection, self.pairs = problem, projection, list(pairs)
-        self._ranges = ranges_from_scratch(problem, projection, [self.pairs]).range
+        self._ranges = ranges_from_scratch(problem, projection, [self.pairs])
         self.box = pooling_of(problem.head).box(self._ranges)
 
     def copy(self) -> Patches:
@@ -51,8 +51,8 @@ class Patches:
         self.pairs = self.pairs.copy()
         pooled = pooling_of(self._problem.head).dropping(self._ranges)
         pairs, ranges = ranges_without_each(self._problem, self._projection, self._problem.by_patch([self.pairs]))
-        alone = {pair: ranges.range[index : index + 1] for index, pair in enumerate(pairs)}
-        boxes = pooled.alone(self._problem.index([patch for patch, _ in pairs]), ranges.range)
+        alone = {pair: ranges[index : index + 1] for index, pair in enumerate(pairs)}
+        boxes = pooled.alone(self._problem.index([patch for patch, _ in pairs]), ranges)
         may = {pair for pair, proved in zip(pairs, proves(boxes).tolist(), strict=True) if proved}
         changed: set[int] = set()
         for pair in order:
@@ -60,7 +60,7 @@ class Patches:
                 continue
             without = alone[pair]
             if pair[0] in changed:
-                without = range_without(self._problem, self._projection, self.pairs, pair).range
+                without = range_without(self._problem, self._projection, self.pairs, pair)
             where = self._problem.index([pair[0]])
             box = pooled.alone(where, without)
             if bool(proves(box)):

@@ -24,7 +24,7 @@ from verale.errors import UsageError
 from verale.head import Head, digest
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.activations import Activations
-from verale.search.at_once import rows_from_scratch
+from verale.search.at_once import ranges_from_scratch
 from verale.search.digits import EXACT_DIGITS
 from verale.search.loosened import CEILING, FLOOR, Item
 from verale.search.needed import not_surely_needed, proved_margins, without_doubtful
@@ -232,7 +232,7 @@ class _OfPatches:
         if doubtful:
             pairs = without_doubtful(self.problem, self._paradigm, pairs, doubtful)
             (doubtful,) = not_surely_needed(self.problem, self._paradigm, [pairs])
-        (margins,) = proved_margins(self.problem, rows_from_scratch(self.problem, self._paradigm, [sorted(pairs)]))
+        (margins,) = proved_margins(self.problem, ranges_from_scratch(self.problem, self._paradigm, [sorted(pairs)]))
         statements = statements_about(self.problem, sorted(pairs))
         return _Left(frozenset(pairs), statements, margins, not doubtful)
 
@@ -251,5 +251,5 @@ class _OfPatches:
         return pairs if self._entails(pairs) else kept
 
     def _entails(self, pairs: list[Pair]) -> bool:
-        rows = rows_from_scratch(self.problem, self._paradigm, [pairs])
-        return bool((proved_margins(self.problem, rows) > 0).all())
+        ranges = ranges_from_scratch(self.problem, self._paradigm, [pairs])
+        return bool((proved_margins(self.problem, ranges) > 0).all())

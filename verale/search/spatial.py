@@ -17,7 +17,7 @@ __all__ = ["explain_spatial", "is_launched"]
 
 def explain_spatial(
     problem: Problem,
-    paradigm: SpatialParadigm[Any],
+    paradigm: SpatialParadigm,
     order: str,
     most: list[float] | None = None,
     device: torch.device | str = "cpu",
@@ -40,7 +40,7 @@ def explain_spatial(
     return [explained[image] for image in range(len(problem))]
 
 
-def is_launched(head: Head, paradigm: SpatialParadigm[Any], order: str, device: torch.device | str) -> bool:
+def is_launched(head: Head, paradigm: SpatialParadigm, order: str, device: torch.device | str) -> bool:
     """Whether one launch on a device searches exact statements of equal cost about all images."""
     return devices.admits(head, paradigm, order) and devices.is_available(torch.device(device))
 

@@ -24,14 +24,14 @@ def test_the_truth_is_inside_and_the_domain_never_loosens(geometry, seed, turns)
     # Latents on the domain's boundary, where a bound that were too tight would show.
     latents = (2 * latents - 0.5).clamp(0, 1)
     observed, paradigm = observe(head, latents), DomainProjection(head, turns)
-    rows, gained = paradigm.start(len(latents)), 0.0
-    for prototype in range(5):
-        index = torch.full((len(latents),), prototype)
-        rows = paradigm.extend(rows, index, observed[torch.arange(len(latents)), index])
-        assert (rows.range.lower <= observed.upper + ROUNDING).all()
-        assert (rows.range.upper >= observed.lower - ROUNDING).all()
-        assert (rows.range.lower >= rows.lower).all() and (rows.range.upper <= rows.upper).all()
-        gained += float((rows.upper - rows.lower - rows.range.upper + rows.range.lower).sum())
+    gained = 0.0
+    for count in range(1, 6):
+        stated = [list(range(count))] * len(latents)
+        ranges, plain = paradigm.ranges(stated, observed), Projection(head).ranges(stated, observed)
+        assert (ranges.lower <= observed.upper + ROUNDING).all()
+        assert (ranges.upper >= observed.lower - ROUNDING).all()
+        assert (ranges.lower >= plain.lower).all() and (ranges.upper <= plain.upper).all()
+        gained += float((plain.upper - plain.lower - ranges.upper + ranges.lower).sum())
     assert gained > 0.1
 
 
@@ -53,11 +53,8 @@ def test_both_ends_are_attained_where_the_domain_cuts_the_free_direction(geometr
     observed = observe(head, torch.tensor([latent], dtype=torch.float64))
     ranges = []
     for paradigm in (Projection(head), DomainProjection(head, turns)):
-        rows = paradigm.start(1)
-        for prototype in range(len(points) - 1):
-            index = torch.tensor([prototype])
-            rows = paradigm.extend(rows, index, observed[torch.tensor([0]), index])
-        ranges.append((float(rows.range.lower[0, -1]), float(rows.range.upper[0, -1])))
+        known = paradigm.ranges([list(range(len(points) - 1))], observed)
+        ranges.append((float(known.lower[0, -1]), float(known.upper[0, -1])))
     plain, tighter = ranges
     assert tighter == pytest.approx(expected, abs=1e-6)
     assert plain[1] > expected[1] + 0.1

@@ -10,6 +10,7 @@ from support.cases import every
 from support.small import small_head
 
 from verale.bounds import Assignment, LinearMargins, assignment_margins
+from verale.bounds.rows import stated_pairs
 from verale.rounding import Enclosure
 
 PATCHES, RIVAL = 4, 1
@@ -22,11 +23,9 @@ def stated_masses(seed: int):
     parts = torch.multinomial(torch.rand(6, generator=generator), PATCHES * 64, replacement=True, generator=generator)
     masses = torch.stack([p.bincount(minlength=6) for p in parts.view(PATCHES, 64)]).double() / 64
     paradigm = Assignment(head)
-    rows = paradigm.start(PATCHES)
-    each = torch.arange(PATCHES)
-    for _ in range(int(torch.randint(0, 4, (), generator=generator))):
-        chosen = torch.rand(PATCHES, 6, generator=generator).masked_fill(rows.stated, -1.0).argmax(1)
-        rows = paradigm.extend(rows, chosen, Enclosure.exact(masses[each, chosen]))
+    count = int(torch.randint(0, 4, (), generator=generator))
+    patch, chosen = stated_pairs(torch.rand(PATCHES, 6, generator=generator).argsort(1)[:, :count].tolist())
+    rows = paradigm.from_statements(PATCHES, patch, chosen, Enclosure.exact(masses[patch, chosen]))
     return head, masses, rows, generator
 
 

@@ -17,12 +17,11 @@ def test_the_first_sphere_is_the_triangle_inequality_and_two_say_more_than_each(
     generator = torch.Generator().manual_seed(6)
     head = metric_head(geometry, torch.rand(12, 6, generator=generator))
     z = torch.rand(5, 6, generator=generator, dtype=torch.float64)
-    observed, first, second = observe(head, z), torch.zeros(5, dtype=torch.int64), torch.ones(5, dtype=torch.int64)
-    sphere, triangle = Hypersphere(head), Triangle(head)
-    one, same = (p.extend(p.start(5), first, observed[:, 0]) for p in (sphere, triangle))
+    observed, sphere, triangle = observe(head, z), Hypersphere(head), Triangle(head)
+    one, same = (each.ranges([[0]] * 5, observed) for each in (sphere, triangle))
     torch.testing.assert_close(one.lower, same.lower, rtol=0, atol=1e-6)
     torch.testing.assert_close(one.upper, same.upper, rtol=0, atol=1e-6)
-    two, both = sphere.extend(one, second, observed[:, 1]), triangle.extend(same, second, observed[:, 1])
+    two, both = (each.ranges([[0, 1]] * 5, observed) for each in (sphere, triangle))
     assert float((two.upper - two.lower).mean()) < float((both.upper - both.lower).mean())
 
 
@@ -35,10 +34,7 @@ def test_spheres_depend_on_the_order_and_fewer_statements_can_say_more(geometry)
     assert paradigm.ordered and not Projection.ordered and not Triangle.ordered and not Simplex.ordered
 
     def bounds(*stated: int) -> Tensor:
-        rows = paradigm.start(9)
-        for j in stated:
-            rows = paradigm.extend(rows, torch.full((9,), j), observed[:, j])
-        return rows.upper[:, 4:]
+        return paradigm.ranges([list(stated)] * 9, observed).upper[:, 4:]
 
     assert (bounds(0, 1, 2) - bounds(2, 1, 0)).abs().max() > 1e-3
     assert (bounds(1, 2, 3) < bounds(0, 1, 2, 3) - 1e-3).any()
@@ -51,7 +47,8 @@ def test_a_patch_is_lost_where_float64_cannot_follow():
     paradigm = Hypersphere(head)
 
     def enter(rows: object, j: int, value: float) -> object:
-        return paradigm.extend(rows, torch.tensor([j]), Enclosure.exact(torch.tensor([value], dtype=torch.float64)))
+        stated = Enclosure.exact(torch.tensor([value], dtype=torch.float64))
+        return paradigm.extend(rows, torch.tensor([j]), stated, torch.tensor([True]))
 
     once = enter(paradigm.start(1), 0, 0.5)
     kept = enter(once, 2, 0.5)
@@ -65,3 +62,17 @@ def test_a_patch_is_lost_where_float64_cannot_follow():
     assert float(between.upper[0, 1]) == 0.5 + 2.0**-18
     again = enter(between, 3, 0.5)
     assert again.lost and int(again.count) == 1 and float(again.upper[0, 3]) == 0.5
+
+
+@pytest.mark.parametrize("geometry", [Euclidean(), Cosine(1e-8)], ids=str)
+def test_patches_with_fewer_statements_have_the_ranges_of_these(geometry):
+    generator = torch.Generator().manual_seed(9)
+    head = metric_head(geometry, torch.rand(12, 6, generator=generator))
+    observed = observe(head, torch.rand(4, 6, generator=generator, dtype=torch.float64))
+    stated = [[3, 0, 5, 1], [], [4], [7, 2, 6]]
+    paradigm = Hypersphere(head)
+    together = paradigm.ranges(stated, observed)
+    for patch, each in enumerate(stated):
+        alone = paradigm.ranges([each], observed[[patch]])
+        torch.testing.assert_close(together.lower[[patch]], alone.lower, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(together.upper[[patch]], alone.upper, rtol=1e-12, atol=1e-12)

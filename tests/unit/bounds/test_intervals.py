@@ -29,7 +29,7 @@ def at_corners(paradigm, observed, count, width):
     for signs in product((-1, 1), repeat=count):
         corner = observed.lower.clone()
         corner[0, :count] += width * torch.tensor(signs, dtype=torch.float64)
-        known = paradigm.ranges_at_once([list(range(count))], Enclosure(corner - 1e-15, corner + 1e-15))
+        known = paradigm.ranges([list(range(count))], Enclosure(corner - 1e-15, corner + 1e-15))
         lows.append(known.lower)
         highs.append(known.upper)
     low, high = torch.cat(lows).amin(0, keepdim=True), torch.cat(highs).amax(0, keepdim=True)
@@ -41,7 +41,7 @@ def at_corners(paradigm, observed, count, width):
 def test_equalities_give_the_exact_range(geometry, count):
     head, observed = case(geometry)
     paradigm, stated = Projection(head), [list(range(count))]
-    exact, ours = paradigm.ranges_at_once(stated, observed), paradigm.ranges_of_intervals(stated, observed)
+    exact, ours = paradigm.ranges(stated, observed), paradigm.ranges(stated, observed, wide=True)
     torch.testing.assert_close(ours.lower, exact.lower, rtol=0, atol=1e-8)
     torch.testing.assert_close(ours.upper, exact.upper, rtol=0, atol=1e-8)
 
@@ -53,9 +53,9 @@ def test_narrow_intervals_give_hardly_more_than_their_corners(geometry, count, w
     """The ranges for statements at the ends of their intervals lie within; and these reach nearly as far out."""
     head, observed = case(geometry)
     paradigm, stated = Projection(head), [list(range(count))]
-    middle = paradigm.ranges_at_once(stated, observed)
+    middle = paradigm.ranges(stated, observed)
     wide = Enclosure(observed.lower - width, observed.upper + width)
-    ours = paradigm.ranges_of_intervals(stated, wide)
+    ours = paradigm.ranges(stated, wide, wide=True)
     low, high = at_corners(paradigm, observed, count, width)
     assert (ours.lower <= low + 1e-9).all() and (ours.upper >= high - 1e-9).all()
     moved, needed = middle.lower - ours.lower, middle.lower - low
@@ -71,7 +71,7 @@ def test_latents_that_satisfy_wide_statements_are_within(geometry):
     generator = torch.Generator().manual_seed(2)
     half = 0.2 * torch.maximum(observed.upper.abs(), observed.upper.new_tensor(0.1))
     wide = Enclosure(observed.lower - half, observed.upper + half)
-    ours = Projection(head).ranges_of_intervals([[0, 1]], wide)
+    ours = Projection(head).ranges([[0, 1]], wide, wide=True)
     z = torch.rand(200_000, 7, generator=generator, dtype=torch.float64) * 2 - 0.5
     if isinstance(geometry, InnerProduct):
         z = z / z.norm(dim=1, keepdim=True) * 1.5 * torch.rand(len(z), 1, generator=generator, dtype=torch.float64)
@@ -88,8 +88,8 @@ def test_ranges_from_within_are_attained_at_corners(geometry, count, width):
     """No end lies beyond what statements at the ends of their intervals give; from narrow ones, hardly before it."""
     head, observed = case(geometry)
     paradigm, stated = Projection(head), [list(range(count))]
-    inner = paradigm.inner().ranges_of_intervals(stated, Enclosure(observed.lower - width, observed.upper + width))
-    outer = paradigm.ranges_of_intervals(stated, Enclosure(observed.lower - width, observed.upper + width))
+    inner = paradigm.inner().ranges(stated, Enclosure(observed.lower - width, observed.upper + width), wide=True)
+    outer = paradigm.ranges(stated, Enclosure(observed.lower - width, observed.upper + width), wide=True)
     low, high = at_corners(paradigm, observed, count, width)
     assert (inner.lower >= low - 1e-8)[:, count:].all() and (inner.upper <= high + 1e-8)[:, count:].all()
     if width < 0.01:

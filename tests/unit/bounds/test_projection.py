@@ -22,9 +22,7 @@ def test_projection_is_attained(geometry, stated):
         z *= 1.5 * (1 - 1e-14) / z.norm()
     observed = observe(head, z)
     paradigm = Projection(head)
-    rows = paradigm.start(1)
-    for j in range(stated):
-        rows = paradigm.extend(rows, torch.tensor([j]), observed[[0], [j]])
+    ranges = paradigm.ranges([list(range(stated))], observed)
     x = points.double()
     if isinstance(geometry, Cosine):
         x, z = x / x.norm(dim=1, keepdim=True), z / z.norm()
@@ -41,7 +39,7 @@ def test_projection_is_attained(geometry, stated):
             for j in range(stated):
                 assert float((extreme - x[j]).norm()) == pytest.approx(float((z[0] - x[j]).norm()), abs=1e-12)
             ends.append(float((extreme - x[k]).square().sum() if isinstance(geometry, Euclidean) else extreme @ x[k]))
-        assert sorted(ends) == pytest.approx([float(rows.lower[0, k]), float(rows.upper[0, k])], abs=1e-6)
+        assert sorted(ends) == pytest.approx([float(ranges.lower[0, k]), float(ranges.upper[0, k])], abs=1e-6)
 
 
 @pytest.mark.parametrize("geometry", [Euclidean(), Cosine(1e-8)], ids=str)
@@ -51,11 +49,9 @@ def test_projection_is_never_looser_than_triangle(geometry):
     head = metric_head(geometry, torch.rand(12, 6, generator=generator))
     observed = observe(head, torch.rand(5, 6, generator=generator, dtype=torch.float64))
     wide, tight = Triangle(head), Projection(head)
-    loose, exact = wide.start(5), tight.start(5)
-    for _ in range(5):
-        j = torch.randperm(12, generator=generator)[:5]
-        said = observed[torch.arange(5), j]
-        loose, exact = wide.extend(loose, j, said), tight.extend(exact, j, said)
+    order = [torch.randperm(12, generator=generator).tolist() for _ in range(5)]
+    for count in range(1, 6):
+        loose, exact = (each.ranges([stated[:count] for stated in order], observed) for each in (wide, tight))
         assert (exact.lower >= loose.lower - 1e-9).all() and (exact.upper <= loose.upper + 1e-9).all()
     assert float((exact.upper - exact.lower).mean()) < 0.9 * float((loose.upper - loose.lower).mean())
 
@@ -67,11 +63,9 @@ def test_projection_is_never_looser_than_hypersphere(geometry):
     head = metric_head(geometry, torch.rand(12, 6, generator=generator))
     observed = observe(head, torch.rand(5, 6, generator=generator, dtype=torch.float64))
     wide, tight = Hypersphere(head), Projection(head)
-    loose, exact = wide.start(5), tight.start(5)
-    order = torch.stack([torch.randperm(12, generator=generator) for _ in range(5)])
-    for j in order[:, :5].T:
-        said = observed[torch.arange(5), j]
-        loose, exact = wide.extend(loose, j, said), tight.extend(exact, j, said)
+    order = [torch.randperm(12, generator=generator).tolist() for _ in range(5)]
+    for count in range(1, 6):
+        loose, exact = (each.ranges([stated[:count] for stated in order], observed) for each in (wide, tight))
         assert (exact.lower >= loose.lower - 1e-7).all() and (exact.upper <= loose.upper + 1e-7).all()
     assert float((exact.upper - exact.lower).mean()) < 0.9 * float((loose.upper - loose.lower).mean())
 
@@ -84,7 +78,6 @@ def test_a_duplicate_of_a_stated_prototype_is_known():
     z = torch.rand(1, 4, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     observed = observe(head, z)
     paradigm = Projection(head)
-    rows = paradigm.extend(paradigm.start(1), torch.tensor([0]), observed[[0], [0]])
-    assert float(rows.upper[0, 3] - rows.lower[0, 3]) < 1e-5
-    rows = paradigm.extend(rows, torch.tensor([3]), observed[[0], [3]])
-    assert int(rows.count) == 0
+    once, both = paradigm.ranges([[0]], observed), paradigm.ranges([[0, 3]], observed)
+    assert float(once.upper[0, 3] - once.lower[0, 3]) < 1e-5
+    assert torch.equal(once.upper[0, [0, 1, 2, 4]], both.upper[0, [0, 1, 2, 4]])

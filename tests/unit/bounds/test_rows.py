@@ -1,48 +1,35 @@
-"""Rows: copies of some, rows replaced in place, and paradigms refused for geometries they are not defined for."""
+"""Spatial paradigms: pairs of statements, and paradigms refused for geometries they are not defined for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 import torch
 from support.cases import every
 from support.small import metric_head
-from torch import Tensor
 
-from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, put, take
+from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle
+from verale.bounds.rows import cut, stated_pairs
 from verale.errors import UsageError
 from verale.head import Cosine, Euclidean, FocalPooling, Geometry, Head, Identity, InnerProduct, Softmax
 from verale.paradigms import PARADIGMS
+from verale.rounding import Enclosure
 
 
-@dataclass(frozen=True)
-class Two:
-    """Two tensors of R rows, the second with a dimension that may grow."""
-
-    value: Tensor
-    list: Tensor
-
-
-def rows(count: int, width: int, start: int) -> Two:
-    values = torch.arange(start, start + count)
-    return Two(values, values[:, None] * torch.ones(width, dtype=torch.int64))
+def test_the_pairs_of_lists_stand_patch_by_patch_and_cut_their_own_ranges_alone():
+    stated = [[2, 0], [], [1]]
+    patch, prototype = stated_pairs(stated)
+    assert patch.tolist() == [0, 0, 2] and prototype.tolist() == [2, 0, 1]
+    ends = torch.zeros(3, 3).double(), torch.full((3, 3), 4.0).double()
+    ranges = cut(Enclosure(*ends), stated, Enclosure.exact(torch.ones(3, 3).double()))
+    said = torch.tensor([[True, False, True], [False] * 3, [False, True, False]])
+    assert torch.equal(ranges.lower, said.double()) and torch.equal(ranges.upper, torch.where(said, 1.0, 4.0).double())
 
 
-def test_taken_rows_are_copies():
-    before = rows(4, 2, 0)
-    taken = take(before, torch.tensor([3, 1]))
-    assert taken.value.tolist() == [3, 1] and taken.list.tolist() == [[3, 3], [1, 1]]
-    taken.value[0] = 9
-    assert before.value.tolist() == [0, 1, 2, 3]
-
-
-def test_rows_are_overwritten_and_the_shorter_ones_padded_with_zeros():
-    after = put(rows(3, 2, 0), torch.tensor([2, 0]), rows(2, 3, 10))
-    assert after.value.tolist() == [11, 1, 10]
-    assert after.list.tolist() == [[11, 11, 11], [1, 1, 0], [10, 10, 10]]
-    after = put(after, torch.tensor([1]), rows(1, 1, 7))
-    assert after.list.tolist() == [[11, 11, 11], [7, 0, 0], [10, 10, 10]]
+@pytest.mark.parametrize("stated", [[], [[]], [[], []]])
+def test_nothing_is_stated_of_no_patches_and_of_some(stated):
+    assert [len(each) for each in stated_pairs(stated)] == [0, 0]
 
 
 @every("paradigm", [Projection, Triangle, Hypersphere, Simplex, Assignment])

@@ -19,14 +19,12 @@ def test_distances_lie_between_the_difference_and_the_sum():
     head = metric_head(Euclidean(), torch.tensor([[0.0, 0.0], [3.0, 0.0], [7.0, 0.0]]))
     paradigm = Triangle(head)
 
-    def enter(rows, j, squared):
-        return paradigm.extend(rows, torch.tensor([j]), Enclosure.exact(torch.tensor([squared], dtype=torch.float64)))
-
-    once = enter(paradigm.start(1), 0, 4.0)
+    observed = Enclosure.exact(torch.tensor([[4.0, 0.0, 36.0]], dtype=torch.float64))
+    once = paradigm.ranges([[0]], observed)
     assert once.lower[0].tolist() == pytest.approx([4, 1, 25], rel=1e-7)
     assert once.upper[0].tolist() == pytest.approx([4, 25, 81], rel=1e-7)
     assert once.lower[0, 1] <= 1 and once.upper[0, 1] >= 25 and once.lower[0, 2] <= 25 and once.upper[0, 2] >= 81
-    twice = enter(once, 2, 36.0)
+    twice = paradigm.ranges([[0, 2]], observed)
     assert twice.lower[0].tolist() == pytest.approx([4, 4, 36], rel=1e-7)
     assert twice.upper[0].tolist() == pytest.approx([4, 25, 36], rel=1e-7)
 
@@ -34,8 +32,7 @@ def test_distances_lie_between_the_difference_and_the_sum():
 def test_cosines_lie_between_those_of_the_sum_and_the_difference_of_angles():
     head = metric_head(Cosine(0.0), torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
     paradigm = Triangle(head)
-    stated = torch.tensor([0.8], dtype=torch.float64)
-    rows = paradigm.extend(paradigm.start(1), torch.tensor([0]), Enclosure.exact(stated))
+    rows = paradigm.ranges([[0]], Enclosure.exact(torch.tensor([[0.8, 0.0, 0.0]], dtype=torch.float64)))
     with flint.ctx.workprec(200):
         alpha = flint.arb(0.8).acos()
         for k, theta in ((1, flint.arb.pi() / 4), (2, flint.arb.pi() / 2)):
@@ -52,10 +49,5 @@ def test_the_order_of_statements_does_not_matter():
     head = metric_head(Euclidean(), torch.rand(6, 4, generator=generator))
     observed = observe(head, torch.rand(3, 4, generator=generator, dtype=torch.float64))
     paradigm = Triangle(head)
-    bounds = []
-    for order in ((0, 1, 2), (2, 0, 1)):
-        rows = paradigm.start(3)
-        for j in order:
-            rows = paradigm.extend(rows, torch.full((3,), j), observed[:, j])
-        bounds.append(rows)
+    bounds = [paradigm.ranges([list(order)] * 3, observed) for order in ((0, 1, 2), (2, 0, 1))]
     assert torch.equal(bounds[0].lower, bounds[1].lower) and torch.equal(bounds[0].upper, bounds[1].upper)

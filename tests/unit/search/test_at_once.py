@@ -1,14 +1,14 @@
-"""Ranges at once, for paradigms that can; others are entered one after the other."""
+"""Ranges from nothing but statements: of whole explanations, and without single statements."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 from support.compiled import first_image, random_statements
-from support.problems import MONOTONE, SPATIAL, small_problem
+from support.problems import MONOTONE, SPATIAL, ranges_one_by_one, small_problem
 
-from verale.bounds import Projection, Triangle, extend_all
-from verale.search.at_once import range_without, ranges_from_scratch, ranges_without_each, rows_from_scratch
+from verale.bounds import Projection, Triangle
+from verale.search.at_once import range_without, ranges_from_scratch, ranges_without_each
 
 SLACK = 1e-5
 
@@ -27,30 +27,28 @@ def random_explanations(problem):
 
 
 @pytest.mark.parametrize(("paradigm", "tolerance"), [(Projection, 0.0), (Triangle, 0.0), (Triangle, 0.01)])
-def test_ranges_are_those_of_the_rows(paradigm, tolerance):
+def test_ranges_are_those_of_each_patch_by_itself(paradigm, tolerance):
     problem = small_problem("euclidean", tolerance=tolerance)
     paradigm, explanations = paradigm(problem.head), random_explanations(problem)
-    close(
-        ranges_from_scratch(problem, paradigm, explanations).range,
-        rows_from_scratch(problem, paradigm, explanations).range,
-    )
     groups = problem.by_patch(explanations)
+    ranges = ranges_from_scratch(problem, paradigm, explanations)
+    for patch in range(len(ranges.lower)):
+        close(ranges[[patch]], paradigm.ranges([groups.get(patch, [])], problem.observed[[patch]]))
     ours, ranges = ranges_without_each(problem, paradigm, groups)
     assert sorted(ours) == sorted((patch, j) for patch, stated in groups.items() for j in stated)
     for row, (patch, j) in enumerate(ours):
         others = [[k for k in groups[patch] if k != j]]
-        alone = extend_all(paradigm, paradigm.start(1), [patch], others, problem.observed).range
-        close(ranges.range[[row]], alone)
+        close(ranges[[row]], paradigm.ranges(others, problem.observed[[patch]]))
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), SPATIAL)
 def test_lists_of_statements_are_entered_like_each_alone(geometry, paradigm):
     problem = small_problem(geometry)
-    paradigm = paradigm(problem.head)
-    where, prototypes = [1, 0, 2], [[3, 0, 5], [], [4, 1]]
-    together = extend_all(paradigm, paradigm.start(3), where, prototypes, problem.observed).range
-    for row, (patch, stated) in enumerate(zip(where, prototypes, strict=True)):
-        close(together[[row]], extend_all(paradigm, paradigm.start(1), [patch], [stated], problem.observed).range)
+    paradigm, observed = paradigm(problem.head), problem.observed[[1, 0, 2]]
+    stated = [[3, 0, 5], [], [4, 1]]
+    together = paradigm.ranges(stated, observed)
+    for row, each in enumerate(stated):
+        close(together[[row]], paradigm.ranges([each], observed[[row]]))
 
 
 @pytest.mark.parametrize(("geometry", "paradigm"), MONOTONE)
@@ -58,15 +56,15 @@ def test_ranges_never_grow_when_a_statement_is_added(geometry, paradigm):
     problem = small_problem(geometry)
     paradigm, explanations = paradigm(problem.head), random_explanations(problem)
     fewer = [pairs[:9] for pairs in explanations]
-    before, after = (ranges_from_scratch(problem, paradigm, each).range for each in (fewer, explanations))
+    before, after = (ranges_from_scratch(problem, paradigm, each) for each in (fewer, explanations))
     assert (after.lower >= before.lower - SLACK).all() and (after.upper <= before.upper + SLACK).all()
 
 
 def test_of_wide_intervals_they_are_narrower():
-    problem = small_problem("euclidean", tolerance=0.01)
-    paradigm, explanations = Projection(problem.head), random_explanations(problem)
-    ours, rows = (each(problem, paradigm, explanations).range for each in (ranges_from_scratch, rows_from_scratch))
-    assert (ours.upper - ours.lower).sum() < 0.99 * (rows.upper - rows.lower).sum()
+    problem = small_problem("euclidean", tolerance=0.01).take([0])
+    paradigm, (pairs, *_) = Projection(problem.head), random_explanations(problem)
+    ours, others = ranges_from_scratch(problem, paradigm, [pairs]), ranges_one_by_one(problem, paradigm, pairs)
+    assert (ours.upper - ours.lower).sum() < 0.99 * (others.upper - others.lower).sum()
 
 
 def test_a_patch_without_one_of_its_statements():
@@ -75,4 +73,4 @@ def test_a_patch_without_one_of_its_statements():
     groups = problem.by_patch([pairs])
     left_out, each = ranges_without_each(problem, paradigm, groups)
     index = left_out.index(pairs[3])
-    close(range_without(problem, paradigm, pairs, pairs[3]).range, each.range[[index]])
+    close(range_without(problem, paradigm, pairs, pairs[3]), each[[index]])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.compiled import ADMITTED, first_image, random_statements
+from support.problems import ranges_one_by_one
 
-from verale.search.at_once import rows_from_scratch
 from verale.search.compiled.patch import commit, try_statement
 from verale.search.compiled.rows import candidate, hulls_of, reset
 
@@ -24,7 +24,7 @@ def test_ranges_are_those_of_the_rounded_projection(name, tolerance):
     for patch, prototype in statements:
         try_statement(image, hulls, patch, patch, prototype, trial)
         commit(image, hulls, patch, patch, prototype, trial)
-    ranges = rows_from_scratch(problem, paradigm, [list(map(tuple, statements.tolist()))]).range
+    ranges = ranges_one_by_one(problem, paradigm, statements.tolist())
     np.testing.assert_allclose(hulls.lower, ranges.lower.numpy(), atol=SLACK)
     np.testing.assert_allclose(hulls.upper, ranges.upper.numpy(), atol=SLACK)
     assert (hulls.lower > image.lower).any()

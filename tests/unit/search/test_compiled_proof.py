@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.compiled import ADMITTED, first_image
 
-from verale.search.at_once import PatchRanges, ranges_from_scratch
+from verale.search.at_once import ranges_from_scratch
 from verale.search.compiled.grow import grow_statements
 from verale.search.compiled.proof import prove
 from verale.search.compiled.shrink import shrink_statements
@@ -33,11 +33,11 @@ def test_the_same_is_proved_as_on_tensors(name):
             continue
         ranges, doubtful = proved
         slower = ranges_from_scratch(problem, paradigm, [pairs])
-        margins, others = proved_margins(problem, PatchRanges(ranges)), proved_margins(problem, slower)
+        margins, others = proved_margins(problem, ranges), proved_margins(problem, slower)
         assert (margins > 0).all()
         np.testing.assert_allclose(margins[margins.isfinite()], others[others.isfinite()], atol=1e-5)
-        np.testing.assert_allclose(ranges.lower, slower.range.lower, atol=1e-5)
-        np.testing.assert_allclose(ranges.upper, slower.range.upper, atol=1e-5)
+        np.testing.assert_allclose(ranges.lower, slower.lower, atol=1e-5)
+        np.testing.assert_allclose(ranges.upper, slower.upper, atol=1e-5)
         assert doubtful == sorted(not_surely_needed(problem, paradigm, [pairs])[0], key=pairs.index)
     assert not doubtful
 

@@ -53,16 +53,11 @@ def optimum(head: Head, certificate: Certificate, statements, floor) -> list[flo
 def proves(head: Head, certificate: Certificate, statements) -> bool:
     """Whether the spatial paradigm proves the class from some statements, built from scratch."""
     paradigm = {"projection": Projection, "assignment": Simplex, "hypersphere": Hypersphere}[certificate.paradigm](head)
-    rows = paradigm.start(certificate.patches)
-    lowers, uppers = rows.range.lower.clone(), rows.range.upper.clone()
-    for patch in range(certificate.patches):
-        row = paradigm.start(1)
-        for s in statements:
-            if s.patch == patch:
-                interval = Enclosure(torch.tensor([s.lower]).double(), torch.tensor([s.upper]).double())
-                row = paradigm.extend(row, torch.tensor([s.prototype]), interval)
-        lowers[patch], uppers[patch] = row.range.lower[0], row.range.upper[0]
-    near, far = oriented(head, Enclosure(lowers, uppers))
+    lowers, uppers = torch.zeros(2, certificate.patches, head.size, dtype=torch.float64)
+    for s in statements:
+        lowers[s.patch, s.prototype], uppers[s.patch, s.prototype] = s.lower, s.upper
+    stated = [[s.prototype for s in statements if s.patch == patch] for patch in range(certificate.patches)]
+    near, far = oriented(head, paradigm.ranges(stated, Enclosure(lowers, uppers)))
     box = pooled_activation(head, near.amin(0), far.amin(0))
     margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), certificate.patches)
     if certificate.paradigm == "assignment":

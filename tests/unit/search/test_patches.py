@@ -20,7 +20,7 @@ def first(geometry, tolerance=0.0):
 
 
 def box_of(problem, projection, pairs):
-    ranges = ranges_from_scratch(problem, projection, [pairs]).range
+    ranges = ranges_from_scratch(problem, projection, [pairs])
     return pooling_of(problem.head).box(ranges)
 
 

@@ -111,7 +111,7 @@ def _pooling_number(head: Head) -> int:
     return MEAN_OF_GREATEST if isinstance(pooling, TopMeanPooling) and pooling.k > 1 else MAXIMUM
 
 
-def image_arrays(problem: Problem, paradigm: SpatialParadigm[Any]) -> ImageArrays:
+def image_arrays(problem: Problem, paradigm: SpatialParadigm) -> ImageArrays:
     """The arrays of a problem with one image. Raises UsageError for a similarity without a formula."""
     head, margins = problem.head, problem.margins
     (row,) = range(len(problem))
@@ -155,7 +155,7 @@ def image_arrays(problem: Problem, paradigm: SpatialParadigm[Any]) -> ImageArray
     )
 
 
-def _bounds(paradigm: SpatialParadigm[Any], head: Head) -> dict[str, Any]:
+def _bounds(paradigm: SpatialParadigm, head: Head) -> dict[str, Any]:
     """How statements bound the observables of a patch. Raises TypeError for a paradigm that machine code has not."""
     known: dict[str, Any] = {"gram": np.zeros((head.size, 0)), "pairs": None, "whole": 1.0}
     known["shift"] = np.zeros(head.size)

@@ -182,7 +182,7 @@ class WorkTable(NamedTuple):
     outcome: Any
 
 
-def admits(head: Head, paradigm: SpatialParadigm[Any], order: str) -> bool:
+def admits(head: Head, paradigm: SpatialParadigm, order: str) -> bool:
     """Whether the kernel has this head, this paradigm and this order of statements."""
     return (
         order == ORDERS[0]

@@ -143,7 +143,7 @@ def _proved(
         prices: (P,) of a rival.
     """
     rows = paradigm.from_statements(problem.patches, *_stated(problem, pairs))
-    margins: Tensor = proved_margins(problem, rows)[0]
+    margins: Tensor = proved_margins(problem, rows.range)[0]
     (open_,) = torch.nonzero(~(margins > 0), as_tuple=True)
     stated: dict[int, dict[int, float]] = {}
     for rival in open_.tolist():
@@ -197,4 +197,4 @@ class AssignmentSearch(OfPatches):
         stated, pairs = problem.with_ends(statements), pairs_of(statements)
         paid = {each.rival: dict(zip(each.prototypes, each.values, strict=True)) for each in prices}
         rows = self.spatial.from_statements(stated.patches, *_stated(stated, pairs))
-        return _with_prices(stated, rows, proved_margins(stated, rows)[0], paid)
+        return _with_prices(stated, rows, proved_margins(stated, rows.range)[0], paid)

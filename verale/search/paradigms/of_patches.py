@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
 from functools import partial
 from typing import Any, ClassVar
 
@@ -25,6 +24,9 @@ from verale.search.spatial import explain_spatial, is_launched
 from verale.search.stated import pairs_of, statements_about
 
 __all__ = ["OfPatches"]
+
+_NUMBERS_PER_PAIR = 5
+"""What bounds keep of each patch and prototype: both ends, and what these are computed from."""
 
 
 class OfPatches(ParadigmSearch):
@@ -58,8 +60,7 @@ class OfPatches(ParadigmSearch):
     @property
     def bytes_per_patch(self) -> int:
         """See `ParadigmSearch`."""
-        row = self.spatial.start(1)
-        return sum(int(getattr(row, field.name).nbytes) for field in fields(row))
+        return 8 * _NUMBERS_PER_PAIR * self.head.size
 
     def propose(self, problem: Problem, most: list[float]) -> list[Solution]:
         """See `ParadigmSearch`: of all orders the cheapest. A later one is given up where it would have more
