@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from verale.search.compiled.masses import GIVEN_UP, GROWN, Masses, grow_masses
-from verale.search.compiled.prices import PricedRivals, drop_statements
+from verale.search.compiled.matching import PricedRivals
+from verale.search.compiled.prices import drop_statements
 from verale.search.matching import Floats, Indices
 from verale.search.problem import Pair
 
-__all__ = ["Assigned", "choose_masses", "drop_masses"]
+__all__ = ["Assigned", "choose_masses", "drop_masses", "rivals_of"]
 
 _GUARD = 1e-9
 """A rival is closed in growth when its margin exceeds this."""
@@ -65,12 +66,13 @@ def drop_masses(mass: Floats, weights: Floats, bias: Floats, noise: Floats, pair
     first = np.searchsorted(patches, np.arange(len(mass) + 1))
     if np.diff(first).max() >= mass.shape[1] - 1:
         return None
-    kept, minimal, prices, margins = drop_statements(_rivals(mass, weights, bias, noise), patches, prototypes, first)
+    kept, minimal, prices, margins = drop_statements(rivals_of(mass, weights, bias, noise), patches, prototypes, first)
     left = sorted(zip(patches[kept].tolist(), prototypes[kept].tolist(), strict=True))
     return Assigned(left, bool(minimal), prices, margins)
 
 
-def _rivals(mass: Floats, weights: Floats, bias: Floats, noise: Floats) -> PricedRivals:
+def rivals_of(mass: Floats, weights: Floats, bias: Floats, noise: Floats) -> PricedRivals:
+    """The image as `verale.search.compiled.matching` takes it; see `drop_masses`."""
     needed: Indices = (weights < 0).sum(1)
     paying = np.ascontiguousarray(np.argsort(weights, axis=1, kind="stable")[:, : needed.max()])
     gain = -np.take_along_axis(weights, paying, 1).clip(max=0)

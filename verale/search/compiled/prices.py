@@ -1,9 +1,4 @@
-"""Dropping in machine code, for masses: statements go while the best prices still prove every margin.
-
-A rival's excess over the predicted class is what an assignment of remainders to its prototypes can give it
-(`verale.bounds.assignment`): patch l gives prototype k at most w_k (R_l - o_k)^+, if k is not stated at l. The heaviest
-matching is what it gives at most; the least prices sum to as much and prove it.
-"""
+"""Dropping in machine code, for masses: statements go while the best prices still prove every margin."""
 
 from __future__ import annotations
 
@@ -12,65 +7,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from verale.search.compiled.arrays import first_least, largest, overwrite
+from verale.search.compiled.arrays import first_least, overwrite
 from verale.search.compiled.jit import entry
-from verale.search.compiled.masses import Floats, Indices, most_left, move
+from verale.search.compiled.masses import Floats, Indices, move
+from verale.search.compiled.matching import (
+    PricedMasses,
+    PricedRivals,
+    Workspace,
+    excess_of,
+    pay_alone,
+    priced_masses,
+    solve,
+    weight_of,
+    workspace_of,
+)
 from verale.search.compiled.parts import part
 
-__all__ = ["PricedRivals", "drop_statements"]
-
-_SLACK = 1e-13
-"""See `verale.search.matching`."""
-
-
-class PricedRivals(NamedTuple):
-    """For each of K rivals the prototypes k with w_k = W_rival,k - W_predicted,k > 0, the greatest w_k first.
-
-    Attributes:
-        mass: (L, P) the masses.
-        weights: (K, P) W_predicted - W_rival.
-        bias: (K,) b_predicted - b_rival.
-        needed: (K,) how many there are.
-        paying, gain: (K, Q) the prototypes and their w_k.
-        position: (K, P) where a prototype stands among them, or -1.
-        noise: (K,) more than rounding can move a margin.
-    """
-
-    mass: Floats
-    weights: Floats
-    bias: Floats
-    needed: Indices
-    paying: Indices
-    gain: Floats
-    position: Indices
-    noise: Floats
-
-
-class PricedMasses(NamedTuple):
-    """What is stated, and for each rival prices that bound what is left to it.
-
-    Attributes:
-        left: (L,) the remainders.
-        order, rank: (L,) the patches by remainder, the greatest first, and where each of them stands.
-        stated: (L, P) bool.
-        top: (P,) the greatest stated masses.
-        known: (K,) the margins if no prototype got a remainder.
-        price: (K, Q) v_k.
-        excess: (K, L) how much a patch can give beyond the prices.
-        sums: (K, 2) of both.
-        partner: (K, Q) the patch that each prototype had in the rival's last matching, or -1.
-    """
-
-    left: Floats
-    order: Indices
-    rank: Indices
-    stated: NDArray[np.bool_]
-    top: Floats
-    known: Floats
-    price: Floats
-    excess: Floats
-    sums: Floats
-    partner: Indices
+__all__ = ["drop_statements"]
 
 
 class MassDropping(NamedTuple):
@@ -119,7 +72,7 @@ def drop_statements(
         np.zeros(rivals.weights.shape),
         np.empty(len(rivals.bias)),
     )
-    priced, room = _priced(rivals, patches, prototypes), _workspace(rivals, len(first) - 1)
+    priced, room = priced_masses(rivals, patches, prototypes), workspace_of(rivals, len(first) - 1)
     minimal = _drop_all(rivals, priced, room, dropping)
     return dropping.kept, minimal, dropping.prices, dropping.margins
 
@@ -130,7 +83,7 @@ def _drop_all(rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropp
     for rival in range(len(rivals.bias)):
         for k in range(len(priced.top)):
             priced.known[rival] += rivals.weights[rival, k] * priced.top[k]
-        _pay_alone(rivals, priced, rival)
+        pay_alone(rivals, priced, rival)
     minimal, key, next_ = True, dropping.key, dropping.next_
     for patch in range(len(key)):
         key[patch] = _remainder_without(rivals, priced, dropping, patch)
@@ -145,9 +98,9 @@ def _drop_all(rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropp
         key[patch] = _remainder_without(rivals, priced, dropping, patch)
     prices, margins = dropping.prices, dropping.margins
     for rival in range(len(margins)):
-        _pay_alone(rivals, priced, rival)
+        pay_alone(rivals, priced, rival)
         if priced.known[rival] - priced.sums[rival, 0] <= rivals.noise[rival]:
-            _solve(rivals, priced, room, rival)
+            solve(rivals, priced, room, rival)
         margins[rival] = priced.known[rival] - priced.sums[rival, 0] - priced.sums[rival, 1]
         for at in range(rivals.needed[rival]):
             prices[rival, rivals.paying[rival, at]] = priced.price[rival, at]
@@ -161,96 +114,6 @@ def _remainder_without(rivals: PricedRivals, priced: PricedMasses, dropping: Mas
     if at == dropping.first[patch + 1]:
         return np.inf
     return float(priced.left[patch] + rivals.mass[patch, dropping.prototypes[at]])
-
-
-def _priced(rivals: PricedRivals, patches: Indices, prototypes: Indices) -> PricedMasses:
-    """Everything that is stated, and room for prices."""
-    (count, size), competitors = rivals.mass.shape, len(rivals.bias)
-    left, stated, top = np.ones(count), np.zeros((count, size), np.bool_), np.zeros(size)
-    mass = rivals.mass[patches, prototypes]
-    stated[patches, prototypes] = True
-    np.subtract.at(left, patches, mass)
-    np.maximum.at(top, prototypes, mass)
-    left = np.maximum(left, 0.0)
-    order, rank = np.argsort(-left, kind="stable"), np.empty(count, np.int64)
-    rank[order] = np.arange(count)
-    price, partner = np.zeros(rivals.gain.shape), np.full(rivals.gain.shape, -1)
-    excess, sums = np.zeros((competitors, count)), np.zeros((competitors, 2))
-    return PricedMasses(left, order, rank, stated, top, rivals.bias.copy(), price, excess, sums, partner)
-
-
-@part
-def _pay_alone(rivals: PricedRivals, priced: PricedMasses, rival: int) -> None:
-    """Let each prototype pay for the largest remainder that is open to it, as under `simplex`."""
-    priced.excess[rival], priced.sums[rival] = 0.0, 0.0
-    for at in range(rivals.needed[rival]):
-        patch = most_left(priced.order, priced.stated, rivals.paying[rival, at], -1)
-        priced.price[rival, at] = 0.0 if patch < 0 else _weight(rivals, priced, rival, at, patch)
-        priced.sums[rival, 0] += priced.price[rival, at]
-
-
-class Workspace(NamedTuple):
-    """Memory that is used again and again.
-
-    Attributes:
-        excess, margins: (K,) of a trial.
-        doubtful: (K,) rivals.
-        at_most: (K,) upper bounds of their margins.
-        price, saved: (K, Q) and (K, L), of the rivals that a trial changes.
-        sums: (K, 2) of these.
-        rows, columns: (L,) and (Q,) the patches and the positions that matter to a rival.
-        weight, transposed: (L * Q,) what each of these patches can give.
-        u, v, of_row, of_column: the prices and partners of both.
-        distance, before, visited, path, way: what the search for a shortest path needs.
-    """
-
-    excess: Floats
-    margins: Floats
-    doubtful: Indices
-    at_most: Floats
-    price: Floats
-    saved: Floats
-    sums: Floats
-    rows: Indices
-    columns: Indices
-    weight: Floats
-    transposed: Floats
-    u: Floats
-    v: Floats
-    of_row: Indices
-    of_column: Indices
-    distance: Floats
-    before: Indices
-    visited: NDArray[np.bool_]
-    path: Indices
-    way: Floats
-
-
-def _workspace(rivals: PricedRivals, patches: int) -> Workspace:
-    competitors, columns = rivals.gain.shape
-    longest = max(patches, columns) + 1
-    return Workspace(
-        np.empty(competitors),
-        np.empty(competitors),
-        np.empty(competitors, np.int64),
-        np.empty(competitors),
-        np.empty((competitors, columns)),
-        np.empty((competitors, patches)),
-        np.empty((competitors, 2)),
-        np.empty(patches, np.int64),
-        np.empty(columns, np.int64),
-        np.empty(patches * columns),
-        np.empty(patches * columns),
-        np.empty(patches),
-        np.empty(columns),
-        np.empty(patches, np.int64),
-        np.empty(columns, np.int64),
-        np.empty(longest),
-        np.empty(longest, np.int64),
-        np.empty(longest, np.bool_),
-        np.empty(longest, np.int64),
-        np.empty(longest),
-    )
 
 
 @part
@@ -314,14 +177,14 @@ def _closed(rivals: PricedRivals, priced: PricedMasses, room: Workspace, patch: 
     """
     count = 0
     for rival in range(len(rivals.bias)):
-        room.excess[rival] = _excess(rivals, priced, rival, patch)
+        room.excess[rival] = excess_of(rivals, priced, rival, patch)
         margin = priced.known[rival] - priced.sums[rival, 0] - priced.sums[rival, 1]
         room.margins[rival] = margin - room.excess[rival] + priced.excess[rival, patch]
         if room.margins[rival] <= rivals.noise[rival]:
             given = 0.0
             for at in range(rivals.needed[rival]):
                 if priced.partner[rival, at] >= 0:
-                    given += _weight(rivals, priced, rival, at, priced.partner[rival, at])
+                    given += weight_of(rivals, priced, rival, at, priced.partner[rival, at])
             if priced.known[rival] - given < -rivals.noise[rival]:
                 return False, True, 0
             room.doubtful[count], room.at_most[count] = rival, priced.known[rival] - given
@@ -335,161 +198,8 @@ def _closed(rivals: PricedRivals, priced: PricedMasses, room: Workspace, patch: 
         overwrite(room.price[solved], priced.price[rival])
         overwrite(room.saved[solved], priced.excess[rival])
         overwrite(room.sums[solved], priced.sums[rival])
-        given = _solve(rivals, priced, room, rival)
+        given = solve(rivals, priced, room, rival)
         if priced.known[rival] - priced.sums[rival, 0] - priced.sums[rival, 1] <= rivals.noise[rival]:
             return False, priced.known[rival] - given < -rivals.noise[rival], solved + 1
         room.excess[rival] = priced.excess[rival, patch]
     return True, True, count
-
-
-@part
-def _weight(rivals: PricedRivals, priced: PricedMasses, rival: int, at: int, patch: int) -> float:
-    """w_k (R_l - o_k)^+, 0 where k is stated."""
-    k = rivals.paying[rival, at]
-    if priced.stated[patch, k]:
-        return 0.0
-    return float(rivals.gain[rival, at] * max(priced.left[patch] - priced.top[k], 0.0))
-
-
-@part
-def _excess(rivals: PricedRivals, priced: PricedMasses, rival: int, patch: int) -> float:
-    """How much a patch can give beyond the prices."""
-    most = 0.0
-    for at in range(rivals.needed[rival]):
-        most = max(most, _weight(rivals, priced, rival, at, patch) - priced.price[rival, at])
-    return most
-
-
-@part
-def _solve(rivals: PricedRivals, priced: PricedMasses, room: Workspace, rival: int) -> float:
-    """Set a rival's best prices, and excess; returns what its matching gives it. No prices sum to less.
-
-    Of q prototypes that can gain anything, only the q + 1 patches count that can give one of them most; the proof is in
-    `verale.search.paradigms.assignment`. It begins with the prices and the matching that the rival has.
-    """
-    for patch in range(len(priced.left)):
-        priced.excess[rival, patch] = 0.0
-    columns, most = 0, priced.left[priced.order[0]]
-    for at in range(rivals.needed[rival]):
-        if most > priced.top[rivals.paying[rival, at]]:
-            room.columns[columns] = at
-            columns += 1
-        else:
-            priced.price[rival, at], priced.partner[rival, at] = 0.0, -1
-    rows = _rows(rivals, priced, room, rival, columns)
-    weight = room.weight[: rows * columns].reshape(rows, columns)
-    transposed = room.transposed[: rows * columns].reshape(columns, rows)
-    u, v = room.u[:rows], room.v[:columns]
-    of_row, of_column = room.of_row[:rows], room.of_column[:columns]
-    greatest = 0.0
-    for row in range(rows):
-        for column in range(columns):
-            weight[row, column] = _weight(rivals, priced, rival, room.columns[column], room.rows[row])
-            transposed[column, row] = weight[row, column]
-            greatest = max(greatest, weight[row, column])
-    slack = _SLACK * greatest
-    of_row[:], of_column[:] = -1, -1
-    for column in range(columns):  # no price need exceed what a patch can give
-        v[column] = min(priced.price[rival, room.columns[column]], largest(transposed[column]))
-    for row in range(rows):
-        u[row] = _beyond(weight[row], v)
-    for column in range(columns):
-        for row in range(rows):
-            partner = priced.partner[rival, room.columns[column]]
-            if room.rows[row] == partner and weight[row, column] - u[row] - v[column] >= -slack:
-                of_row[row], of_column[column] = column, row
-    for row in range(rows):
-        if of_row[row] < 0 and u[row] > slack:
-            _match(weight, u, v, of_row, of_column, row, room)
-    for column in range(columns):
-        if of_column[column] < 0 and v[column] > slack:
-            _match(transposed, v, u, of_column, of_row, column, room)
-    given, prices, excess = 0.0, 0.0, 0.0
-    for column in range(columns):
-        at, row = room.columns[column], of_column[column]
-        priced.price[rival, at], priced.partner[rival, at] = v[column], -1 if row < 0 else room.rows[row]
-        prices += v[column]
-        given += 0.0 if row < 0 else weight[row, column]
-    for row in range(rows):
-        beyond = _beyond(weight[row], v)
-        priced.excess[rival, room.rows[row]] = beyond
-        excess += beyond
-    priced.sums[rival, 0], priced.sums[rival, 1] = prices, excess
-    return given
-
-
-@part
-def _beyond(weight: Floats, v: Floats) -> float:
-    """How much a patch can give beyond the prices of the positions that matter."""
-    beyond = 0.0
-    for column in range(len(v)):
-        beyond = max(beyond, weight[column] - v[column])
-    return beyond
-
-
-@part
-def _rows(rivals: PricedRivals, priced: PricedMasses, room: Workspace, rival: int, columns: int) -> int:
-    """List the patches with the greatest remainders, until each prototype has q + 1 at which it is not stated."""
-    room.way[:columns] = columns + 1
-    short, rows = columns, 0
-    for patch in priced.order:
-        if short == 0:
-            break
-        room.rows[rows] = patch
-        rows += 1
-        for column in range(columns):
-            if not priced.stated[patch, rivals.paying[rival, room.columns[column]]]:
-                room.way[column] -= 1
-                short -= room.way[column] == 0
-    return rows
-
-
-@part
-def _match(
-    weight: Floats, u: Floats, v: Floats, of_row: Indices, of_column: Indices, start: int, room: Workspace
-) -> None:
-    """See `verale.search.matching`: the same shortest paths."""
-    columns = len(v)
-    distance, before, visited = room.distance[:columns], room.before[:columns], room.visited[:columns]
-    distance[:], before[:], visited[:] = np.inf, -1, False
-    room.path[0], room.way[0] = start, 0.0
-    steps, row, way, limit, last = 1, start, 0.0, u[start], start
-    while True:
-        column = -1
-        for each in range(columns):
-            if not visited[each]:
-                reached = way + u[row] + v[each] - weight[row, each]
-                if reached < distance[each]:
-                    distance[each], before[each] = reached, row
-                if column < 0 or distance[each] < distance[column]:
-                    column = each
-        if column < 0 or distance[column] >= limit:
-            column, length = -1, limit
-            break
-        if of_column[column] < 0:
-            length = distance[column]
-            break
-        visited[column] = True
-        row, way = of_column[column], max(way, distance[column])
-        room.path[steps], room.way[steps] = row, way
-        steps += 1
-        if way + u[row] < limit:
-            limit, last = way + u[row], row
-    for step in range(steps):
-        row = room.path[step]
-        u[row] = max(0.0, u[row] - max(0.0, length - room.way[step]))
-    for each in range(columns):
-        if visited[each]:
-            v[each] += max(0.0, length - distance[each])
-    if column < 0:
-        if last == start:
-            return
-        column = of_row[last]
-        of_row[last] = -1
-    row = -1
-    while row != start:
-        row = before[column]
-        of_column[column] = row
-        following = of_row[row]
-        of_row[row] = column
-        column = following
