@@ -28,7 +28,7 @@ def test_statements_entail_the_class(seed):
         pairs = list(map(tuple, statements.tolist()))
         assert ended == GROWN and len(set(pairs)) == len(pairs)
         assert (margins_from_scratch(one, Simplex(one.head), [pairs]) > 0).all()
-        grown = grow_statements(image_arrays(one, Simplex(one.head)), 1, 1e-9, np.inf)
+        grown = grow_statements(image_arrays(one, Simplex(one.head)), 1e-9, np.inf)
         sizes = [sizes[0] + len(pairs), sizes[1] + len(grown.statements)]
     assert 0 < sizes[0] < 1.1 * sizes[1]
 

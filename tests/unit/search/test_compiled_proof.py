@@ -18,7 +18,7 @@ GUARD = 1e-6
 def searched(name, seed=0):
     """A problem, and its statements before and after shrinking."""
     problem, paradigm, image = first_image(name, seed)
-    _, grown, *_ = grow_statements(image, min(problem.head.size, problem.head.depth) + 1, GUARD, np.inf)
+    _, grown, *_ = grow_statements(image, GUARD, np.inf)
     kept, _ = shrink_statements(image, grown, np.zeros(len(grown)), True, GUARD)
     return problem, paradigm, image, [[(int(patch), int(j)) for patch, j in each] for each in (grown, grown[kept])]
 

@@ -34,7 +34,7 @@ def shrunk(image, statements, exact=True, first=()):
 )
 def test_no_statement_that_is_kept_can_be_dropped(name, tolerance):
     problem, paradigm, image = first_image(name, tolerance=tolerance)
-    _, statements, *_ = grow_statements(image, 7, GUARD, np.inf)
+    _, statements, *_ = grow_statements(image, GUARD, np.inf)
     kept, left = shrunk(image, statements, not tolerance)
     pairs = list(map(tuple, statements[kept].tolist()))
     assert margins_one_by_one(problem, paradigm, pairs).min() > 0

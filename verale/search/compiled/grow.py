@@ -68,7 +68,7 @@ class GrowthArrays(NamedTuple):
     patch_used: Booleans
 
 
-def grow_statements(image: ImageArrays, room: int, guard: float, most: float) -> Grown:
+def grow_statements(image: ImageArrays, guard: float, most: float) -> Grown:
     """Statements whose margins all exceed `guard`, each against the worst rival.
 
     A rival is open while its margin is not above the guard. In each round, the worst open rival names the activations
@@ -80,11 +80,10 @@ def grow_statements(image: ImageArrays, room: int, guard: float, most: float) ->
 
     Args:
         image: what to explain.
-        room: directions of a patch, at most.
         guard: a rival is closed when its margin exceeds this.
         most: growth with more statements is given up.
     """
-    (patches, size), rivals = image.low.shape, len(image.bias)
+    (patches, size), rivals, room = image.low.shape, len(image.bias), image.room
     growth = GrowthArrays(
         np.empty(size * rivals),
         np.empty(rivals),
@@ -103,10 +102,10 @@ def grow_statements(image: ImageArrays, room: int, guard: float, most: float) ->
     return Grown(end, growth.statements[:count].copy(), worst, float(growth.margins[worst]))
 
 
-def sweep_statements(image: ImageArrays, room: int, order: Integers, width: int, guard: float, most: float) -> Grown:
+def sweep_statements(image: ImageArrays, order: Integers, width: int, guard: float, most: float) -> Grown:
     """The same in the published order (Soria et al., arXiv 2511.16588): statements (S, 2) as they are listed, `width`
     of them at a time, one a patch."""
-    (patches, size), margins = image.low.shape, np.empty(len(image.bias))
+    (patches, size), room, margins = image.low.shape, image.room, np.empty(len(image.bias))
     hulls = hulls_of(image, patches, room)
     end, count = _sweep(image, order, width, guard, most, margins, hulls, candidate(size, room), pooled_of(image))
     worst = int(margins.argmin())

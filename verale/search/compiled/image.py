@@ -58,6 +58,8 @@ class ImageArrays(NamedTuple):
         whole: the square of the radius of the ball in which a patch without statements lies; 0 for distances.
         shift: (P,) observables of the ball's centre.
         least_residual: a direction that is not longer, squared, than this is not used.
+        room: a patch has at most so many directions: one more than there are dimensions, for rounding; on spheres every
+            statement may count.
         lower, upper: (P,) what observables can be over the domain.
         low, high: (L, P) the ends that statements give.
         hidden: (L, P) which prototypes do not look at which patches.
@@ -73,7 +75,6 @@ class ImageArrays(NamedTuple):
         actual: (P,) the activations.
         actual_similar: (P, L) the similarities; of no patch under max pooling.
         attained: (P,) the patch that may be stated and is most similar to the prototype.
-        least: (P,) the least dissimilarity.
     """
 
     bounds: int
@@ -83,6 +84,7 @@ class ImageArrays(NamedTuple):
     whole: float
     shift: Floats
     least_residual: float
+    room: int
     lower: Floats
     upper: Floats
     low: Floats
@@ -101,7 +103,6 @@ class ImageArrays(NamedTuple):
     actual: Floats
     actual_similar: Floats
     attained: Integers
-    least: Floats
 
 
 def _pooling_number(head: Head) -> int:
@@ -133,6 +134,7 @@ def image_arrays(problem: Problem, paradigm: SpatialParadigm) -> ImageArrays:
     return ImageArrays(
         **_bounds(paradigm, head),
         distance=head.geometry.is_distance,
+        room=head.size if isinstance(paradigm, Hypersphere) else min(head.size, head.depth) + 1,
         lower=_array(domain.lower),
         upper=_array(domain.upper.nan_to_num(posinf=far)),
         low=_array(low),
@@ -151,7 +153,6 @@ def image_arrays(problem: Problem, paradigm: SpatialParadigm) -> ImageArrays:
         actual=_array(actual),
         actual_similar=_array(_similarities(problem)),
         attained=_array(dissimilar.masked_fill(~problem.patches_left[:, None], torch.inf).argmin(0)),
-        least=_array(dissimilar.amin(0)),
     )
 
 

@@ -110,8 +110,7 @@ def shrink_statements(
     """
     count, (patches, size) = len(statements), image.low.shape
     stated = by_patch(image, statements)
-    room = stated.prototype.shape[1]
-    rivals = len(image.bias)
+    room, rivals = min(stated.prototype.shape[1], image.room), len(image.bias)
     shrinking = Shrinking(
         np.empty(rivals),
         np.empty(rivals),

@@ -74,14 +74,12 @@ def add_statements(
 
 def _grown(problem: Problem, image: ImageArrays, guard: float, most: float, order: str) -> Grown:
     size = problem.head.size
-    # Directions are as many as there are dimensions, but for rounding; on spheres every statement may count.
-    room = size if image.bounds == HYPERSPHERE else min(size, problem.head.depth) + 1
     if order == ORDERS[0]:
-        return grow_statements(image, room, guard, float(most))
+        return grow_statements(image, guard, float(most))
     patches, left = problem.avoid.patches_left(problem.patches), problem.avoid.prototypes_left(size)
     nearest = problem.dissimilarities()[0][patches][:, left].argsort(dim=1, stable=True).numpy()
     listed = np.stack([np.tile(patches, len(left)), np.array(left, np.int64)[nearest.T].ravel()], 1)
-    return sweep_statements(image, room, listed.astype(np.int64), len(patches), guard, float(most))
+    return sweep_statements(image, listed.astype(np.int64), len(patches), guard, float(most))
 
 
 def _shrunk(problem: Problem, image: ImageArrays, pairs: list[Pair], guard: float, first: set[Pair]) -> list[Pair]:
