@@ -11,17 +11,18 @@ from itertools import combinations, islice, product
 import torch
 from torch import Tensor
 
-from verale.bounds import LinearMargins, Projection, activation_range
+from verale.bounds import LinearMargins, Projection
 from verale.bounds.lipschitz import Lipschitz
-from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Prices, Statement
+from verale.certificate import Prices, Statement
 from verale.errors import UsageError
 from verale.head import Head, Linear
 from verale.rounding import Enclosure
 from verale.search.activations import ActivationExplanation
 from verale.search.additions import Additions
 from verale.search.avoid import NONE_FOUND
-from verale.search.clauses import Clauses, ClausesOf, Level
+from verale.search.clauses import Clauses, Level
 from verale.search.covering import Covering
+from verale.search.mixed_bounds import MixedBounds
 from verale.search.options import SearchOptions
 from verale.search.overlapping import Overlapping
 from verale.search.paradigms.base import require_memory
@@ -91,7 +92,7 @@ def explain_mixed(
     """
     from verale.search.machine_code import first_statements
 
-    image = _Image(problem, projection, lipschitz)
+    image = _Image(problem, MixedBounds(problem, projection, lipschitz))
     image.begin_with([], _HOPELESS * most)
     pairs = first_statements(problem, projection)
     for count in sorted({min(len(pairs), _SHORT), min(len(pairs), _LONG + len(pairs) // _SHARE)}):
@@ -108,17 +109,11 @@ def explain_mixed(
 class _Image:
     """One image, and the cheapest explanation of it so far, `best`; `has_few` prototypes or many."""
 
-    def __init__(self, problem: Problem, projection: Projection, lipschitz: Lipschitz) -> None:
+    def __init__(self, problem: Problem, known: MixedBounds) -> None:
         if not isinstance(problem.margins, LinearMargins):
             raise UsageError("paradigm 'mixed' needs a linear readout")
-        self._problem = problem
+        self._problem, self._known = problem, known
         self._linear = problem.margins
-        self.projection, self._lipschitz = projection, lipschitz
-        self._observed = problem.stated_activations()[0]
-        self._left = problem.prototypes_left.cpu()
-        self._range = activation_range(problem.head, problem.patches)
-        self._clauses_of = ClausesOf(self._observed, self._range, lipschitz)
-        self._none = torch.zeros_like(self._observed.lower, dtype=torch.bool)
         self.has_few = problem.head.size <= _FEW and problem.head.size * problem.head.classes <= _FEW_GAINS
         self._level: Level = None
         self._costs = problem.costs
@@ -132,7 +127,7 @@ class _Image:
         """
         if self.best is not None and self._of_pairs(pairs) >= self._cost:
             return
-        base = Patches(self._problem, self.projection, pairs)
+        base = self._known.patches(pairs)
         if self.has_few:
             self._begin_with_few(base)
             return
@@ -146,8 +141,8 @@ class _Image:
 
     def _begin_with_few(self, base: Patches) -> None:
         """Of few prototypes: at most two statements about activations, then coverings for several pairs of clauses."""
-        promising = self._additions.promising(base.box).cpu() & self._left
-        for kept in (self._none, *self._single()[promising]):
+        promising = self._additions.promising(base.box) & self._known.left
+        for kept in (self._known.none, *self._single()[promising]):
             most = self._cost - self._costs.step - self._of_pairs(base.pairs) - self._of(kept)
             if most > self._costs.step and (added := self._added(base.box, kept, most)) is not None:
                 self._keep(self._dropped(base.copy(), *added))
@@ -175,17 +170,11 @@ class _Image:
 
     def _single(self) -> Tensor:
         """(P, P) bool, the sets of one activation."""
-        return torch.eye(len(self._none), dtype=torch.bool)
-
-    @cached_property
-    def _table(self) -> Enclosure:
-        """(P, P) row k has the ranges that follow from the statement about a_k; one that is avoided tells nothing."""
-        table, avoided = self._lipschitz.ranges(self._observed), ~self._left[:, None]
-        return Enclosure(table.lower.masked_fill(avoided, -torch.inf), table.upper.masked_fill(avoided, torch.inf))
+        return torch.eye(len(self._known.none), dtype=torch.bool)
 
     def _values(self, base: Enclosure) -> dict[int, float]:
         """About what the statements cost that some ceilings need."""
-        last = len(self._clauses_of.highest) - 1
+        last = len(self._known.clauses_of.highest) - 1
         values = {level: self._relaxed(base, (level, None)) for level in sorted({int(s * last) for s in _LEVELS})}
         for _ in range(_CLOSER):
             known = sorted(values)
@@ -197,8 +186,8 @@ class _Image:
 
     def _pair_values(self, base: Enclosure) -> dict[tuple[Level, Level], float]:
         """About what the statements cost that some pairs of ceiling and floor need."""
-        ceilings, floors = self._clauses_of.levels
-        most = max(_FEWEST_PAIRS, _PAIRS // (len(self._none) * self._problem.head.classes))
+        ceilings, floors = self._known.clauses_of.levels
+        most = max(_FEWEST_PAIRS, _PAIRS // (len(self._known.none) * self._problem.head.classes))
         step = _STEP
         while len(ceilings[::step]) * len(floors[::step]) > most:
             step *= 2
@@ -212,57 +201,24 @@ class _Image:
                     values[pair] = self._relaxed(base, (ceilings[pair[0]], floors[pair[1]]))
         return {(ceilings[one], floors[other]): value for (one, other), value in values.items()}
 
-    def margins_of(self, statements: Sequence[Statement]) -> Tensor:
-        """See `margins_of_both`."""
-        pairs = [(each.patch, each.prototype) for each in statements if isinstance(each, PatchStatement)]
-        stated, clauses = self._none.clone(), Clauses()
-        for each in statements:
-            match each:
-                case ActivationStatement(prototype):
-                    stated[prototype] = True
-                case OrderStatement(exempt, upper):
-                    (ceiling,) = self._clauses_of.ceilings_at(self._each.new_tensor([upper]), self._among(exempt))
-                    clauses = replace(clauses, ceiling=ceiling)
-                case FloorStatement(exempt, lower):
-                    (floor,) = self._clauses_of.floors_at(self._each.new_tensor([lower]), self._among(exempt))
-                    clauses = replace(clauses, floor=floor)
-        own = self._lipschitz.ranges(self._observed, stated)
-        return self._margins(_told(clauses.cut(Patches(self._problem, self.projection, pairs).box), own))
-
-    def _among(self, prototypes: Sequence[int]) -> Tensor:
-        """(1, P) bool."""
-        among = self._none[None].clone()
-        among[0, list(prototypes)] = True
-        return among
-
-    def _box(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> Enclosure:
-        """(P,) ranges of the activations: those of the statements about patches, cut by all others."""
-        return _told(clauses.cut(base), self._table[stated])
-
-    def _margins(self, box: Enclosure) -> Tensor:
-        return self._problem.margins.lower(box[None, None])[0, 0]
-
-    def _proved(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> bool:
-        return bool((self._margins(self._box(base, stated, clauses)) > 0).all())
-
     def _covering(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> Covering:
-        return Covering.of(self._linear, self._box(base, stated, clauses), self._table, self._each)
+        return Covering.of(self._linear, self._known.box(base, stated, clauses), self._known.table, self._each)
 
     def _relaxed(self, base: Enclosure, levels: tuple[Level, Level]) -> float:
         """About what the statements cost that a pair of ceiling and floor needs, the pair counted."""
-        clauses = self._clauses_of.at(levels)
+        clauses = self._known.clauses_of.at(levels)
         if not self.has_few:
-            box = self._box(base, self._none, clauses)
+            box = self._known.box(base, self._known.none, clauses)
             return self._overlapping.needed(box, _SHARES[0]) + clauses.cost(self._costs)
-        relaxed = self._covering(base, self._none, clauses).relaxed()
+        relaxed = self._covering(base, self._known.none, clauses).relaxed()
         return math.inf if relaxed is None else relaxed[0] + clauses.cost(self._costs)
 
     def _chosen(self, base: Enclosure, clauses: Clauses, share: float) -> list[int]:
         """Statements about activations that entail the class, the surest first."""
         chosen: list[int] = []
-        stated, left = self._none.clone(), torch.zeros(len(self._none), dtype=torch.float64)
+        stated, left = self._known.none.clone(), torch.zeros(len(self._known.none), dtype=torch.float64)
         if not self.has_few:
-            chosen, others = self._overlapping.chosen(self._box(base, self._none, clauses), share)
+            chosen, others = self._overlapping.chosen(self._known.box(base, self._known.none, clauses), share)
             stated[chosen] = True
             return chosen + self._until_proved(base, stated, clauses, others)
         for _ in range(_ROUNDS):
@@ -272,23 +228,23 @@ class _Image:
                 break
             # HiGHS prints a line on some programmes with costs, so these are not solved in integers.
             whole = self.has_few and not self._costs
-            left = (covering.solved(relaxed[1]) if whole else relaxed[1]) * self._left
+            left = (covering.solved(relaxed[1]) if whole else relaxed[1]) * self._known.left
             sure = [k for k in left.argsort(descending=True).tolist() if left[k] > _SURE and not stated[k]]
             stated[sure] = True
             chosen += sure
-            if not sure or self._proved(base, stated, clauses):
+            if not sure or self._known.proves(base, stated, clauses):
                 break
-        rest = [k for k in left.argsort(descending=True, stable=True).tolist() if self._left[k] and not stated[k]]
+        rest = [k for k in left.argsort(descending=True, stable=True).tolist() if self._known.left[k] and not stated[k]]
         return chosen + self._until_proved(base, stated, clauses, rest)
 
     def _until_proved(self, base: Enclosure, stated: Tensor, clauses: Clauses, rest: list[int]) -> list[int]:
         """The first of some more statements, as many as prove the class."""
-        low, high = 0, 0 if self._proved(base, stated, clauses) else len(rest)
+        low, high = 0, 0 if self._known.proves(base, stated, clauses) else len(rest)
         while low < high:
             middle = (low + high) // 2
             trial = stated.clone()
             trial[rest[:middle]] = True
-            if self._proved(base, trial, clauses):
+            if self._known.proves(base, trial, clauses):
                 high = middle
             else:
                 low = middle + 1
@@ -298,11 +254,15 @@ class _Image:
         self, patches: Patches, levels: tuple[Level, Level], share: float = 1.0
     ) -> ActivationExplanation | None:
         """An explanation with a given ceiling and floor, or less."""
-        clauses = self._clauses_of.at(levels)
+        clauses = self._known.clauses_of.at(levels)
         chosen = self._chosen(patches.box, clauses, share)
-        stated = self._none.clone()
+        stated = self._known.none.clone()
         stated[chosen] = True
-        return self._dropped(patches, stated, clauses, chosen) if self._proved(patches.box, stated, clauses) else None
+        return (
+            self._dropped(patches, stated, clauses, chosen)
+            if self._known.proves(patches.box, stated, clauses)
+            else None
+        )
 
     def _dropped(
         self, patches: Patches, stated: Tensor, clauses: Clauses, order: Sequence[int] = ()
@@ -314,9 +274,9 @@ class _Image:
             order: the statements about activations, the most useful first.
         """
         for fewer in (replace(clauses, ceiling=None), replace(clauses, floor=None), Clauses()):
-            if fewer.size < clauses.size and self._proved(patches.box, stated, fewer):
+            if fewer.size < clauses.size and self._known.proves(patches.box, stated, fewer):
                 clauses = fewer
-        told = self._box(self._range, stated, clauses)
+        told = self._known.box(self._known.range, stated, clauses)
         patches.drop(
             sorted(patches.pairs, key=self._costs.of_pair)[::-1],
             lambda boxes: (self._problem.margins.lower(boxes.intersect(told)[None])[0] > 0).all(1),
@@ -327,13 +287,13 @@ class _Image:
             (stated, clauses), order = exchanged, ()
         each: list[float] = self._each.tolist()
         members = sorted(order or stated.nonzero()[:, 0].tolist(), key=each.__getitem__)
-        stated = self._none.clone()
+        stated = self._known.none.clone()
         stated[self._overlapping.pruned(clauses.cut(patches.box), members)] = True
-        again = Patches(self._problem, self.projection, patches.pairs)
-        margins = self._margins(self._box(again.box, stated, clauses))
+        again = self._known.patches(patches.pairs)
+        margins = self._known.margins(self._known.box(again.box, stated, clauses))
         if not bool((margins > 0).all()):
             return None
-        statements = [*patches.statements, *self._statements(stated, clauses)]
+        statements = [*patches.statements, *self._known.statements(stated, clauses)]
         return ActivationExplanation(statements, margins, minimal=False)
 
     def _exchanged(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> tuple[Tensor, Clauses] | None:
@@ -349,7 +309,7 @@ class _Image:
                 most = clauses.cost(self._costs) + float(self._each[list(removed)].sum()) - self._costs.step
                 kept = stated.clone()
                 kept[list(removed)] = False
-                own = self._box(base, kept, Clauses())
+                own = self._known.box(base, kept, Clauses())
                 places[removed] = found = self._additions.places(own, places.get(removed[:-1]))
                 if (
                     most >= 0
@@ -365,60 +325,45 @@ class _Image:
 
         The cheapest are chosen, and of these what leaves the greatest least margin.
         """
-        ceilings, floors = self._clauses_of.levels
-        least = self._additions.least(self._box(base, kept, Clauses()))
+        ceilings, floors = self._known.clauses_of.levels
+        least = self._additions.least(self._known.box(base, kept, Clauses()))
         costs = self._additions.costs.masked_fill(least <= 0, math.inf)
         cheapest = float(costs.amin())
         if cheapest > most or math.isinf(cheapest):
             return None
         best = least.masked_fill(costs > cheapest, -math.inf).argmax()
         added, ceiling, floor = (int(index) for index in torch.unravel_index(best, least.shape))
-        stated, clauses = kept.clone(), self._clauses_of.at((ceilings[ceiling], floors[floor]))
+        stated, clauses = kept.clone(), self._known.clauses_of.at((ceilings[ceiling], floors[floor]))
         if added < len(stated):
             stated[added] = True
-        return (stated, clauses) if self._proved(base, stated, clauses) else None
+        return (stated, clauses) if self._known.proves(base, stated, clauses) else None
 
     @cached_property
     def _overlapping(self) -> Overlapping:
-        return Overlapping(self._linear, self._table, self._each, self._left)
+        return Overlapping(self._linear, self._known.table, self._each, self._known.left)
 
     @cached_property
     def _additions(self) -> Additions:
         """Of an activation, a ceiling and a floor."""
-        ceilings, floors = self._clauses_of.levels
-        self._clauses_of.know(*([level for level in levels if level is not None] for levels in (ceilings, floors)))
+        ceilings, floors = self._known.clauses_of.levels
+        self._known.clauses_of.know(
+            *([level for level in levels if level is not None] for levels in (ceilings, floors))
+        )
         cost_of = self._each.new_tensor
         costs_of_clauses = self._costs.ceiling * cost_of([level is not None for level in ceilings])[
             :, None
         ] + self._costs.floor * cost_of([level is not None for level in floors])
         return Additions(
             self._linear,
-            self._table,
-            torch.stack([self._clauses_of.at((level, None)).cut(self._range).upper for level in ceilings]),
-            torch.stack([self._clauses_of.at((None, level)).cut(self._range).lower for level in floors]),
+            self._known.table,
+            torch.stack([self._known.clauses_of.at((level, None)).cut(self._known.range).upper for level in ceilings]),
+            torch.stack([self._known.clauses_of.at((None, level)).cut(self._known.range).lower for level in floors]),
             torch.cat([self._each, self._each.new_zeros(1)])[:, None, None] + costs_of_clauses,
         )
-
-    def _statements(self, stated: Tensor, clauses: Clauses) -> list[Statement]:
-        """The statements about activations, and the clauses."""
-        lower, upper = self._observed.lower.tolist(), self._observed.upper.tolist()
-        own: list[Statement] = [ActivationStatement(k, lower[k], upper[k]) for k in stated.nonzero()[:, 0].tolist()]
-        if clauses.ceiling is not None:
-            own.append(OrderStatement(clauses.ceiling.exempts, clauses.ceiling.end))
-        if clauses.floor is not None:
-            own.append(FloorStatement(clauses.floor.exempts, clauses.floor.end))
-        return own
 
     def _keep(self, explanation: ActivationExplanation | None) -> None:
         if explanation is not None and self._costs.total(explanation.statements) < self._cost:
             self.best = explanation
-
-
-def _told(box: Enclosure, rows: Enclosure) -> Enclosure:
-    """A box (P,), cut by what each of some statements (S, P) says."""
-    if not len(rows.lower):
-        return box
-    return box.intersect(Enclosure.unchecked(rows.lower.amax(0), rows.upper.amin(0)))
 
 
 class MixedSearch(OfActivations):
@@ -447,4 +392,4 @@ class MixedSearch(OfActivations):
 
     def prove(self, problem: Problem, statements: Sequence[Statement], prices: Sequence[Prices] = ()) -> Tensor:
         """See `ParadigmSearch`."""
-        return _Image(replace(problem.with_ends(statements), tolerance=EXACT), *self._known).margins_of(statements)
+        return MixedBounds(replace(problem.with_ends(statements), tolerance=EXACT), *self._known).margins_of(statements)
