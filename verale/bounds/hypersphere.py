@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag, pad
 
+from verale.bounds.at_once import INFLATE
 from verale.bounds.domain import domain_range
 from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import require_geometry
@@ -23,9 +24,6 @@ _STEPS = 2.0**18
 _CONCENTRIC = 2.0**-13
 """An anchor whose squared distance from the centre (on the sphere: whose squared sine) is below this fraction says too
 little about where the latent is."""
-
-_INFLATE = 1 + 2.0**-30
-"""Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +216,7 @@ class Hypersphere:
         operations = self._operations + 4 * rows.weights.shape[1]
         whole = 1 + rows.weights.abs().sum(1)
         lost = 2 * operations * UNDERFLOW * whole
-        return _INFLATE * (gamma(operations) * size + (lost if size.dim() == 1 else lost[:, None]))
+        return INFLATE * (gamma(operations) * size + (lost if size.dim() == 1 else lost[:, None]))
 
     def _tighten(self, rows: Spheres, prototype: Tensor, observed: Enclosure) -> Spheres:
         """The bounds of the class docstring, intersected with the earlier ones and with the statement itself."""
@@ -233,7 +231,7 @@ class Hypersphere:
         moment = (rows.weights * sums.gather(1, rows.anchors)).sum(1)
         moment = moment / 2 if self._euclidean else moment
         whole = 1 + rows.weights.abs().sum(1)
-        rows = replace(rows, moment=moment, moment_error=2 * _INFLATE * whole * self._error(rows, magnitude / whole))
+        rows = replace(rows, moment=moment, moment_error=2 * INFLATE * whole * self._error(rows, magnitude / whole))
         bounds = (self._distances if self._euclidean else self._cosines)(rows, sums, self._error(rows, size))
         lost = rows.lost[:, None]
         lower = torch.where(lost, rows.lower, torch.maximum(rows.lower, bounds.lower))
@@ -248,7 +246,7 @@ class Hypersphere:
         radius = self._radius(rows, Enclosure(rows.near, rows.far)).sqrt()
         inner, outer = radius.lower[:, None], radius.upper[:, None]
         error = error + rows.moment_error[:, None]
-        apart = Enclosure.around(sums - rows.moment[:, None], up(error * _INFLATE)).sqrt()
+        apart = Enclosure.around(sums - rows.moment[:, None], up(error * INFLATE)).sqrt()
         least = torch.maximum(down(apart.lower - outer), down(inner - apart.upper)).clamp_(min=0)
         return Enclosure(down(least.square()).clamp_(min=0), up(up(apart.upper + outer).square()))
 

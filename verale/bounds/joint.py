@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.ascent import Facts, best_weights
+from verale.bounds.at_once import INFLATE
 from verale.bounds.domain import ball_around, domain_range
 from verale.bounds.observables import norm, scaled
 from verale.errors import UsageError
@@ -15,9 +16,6 @@ from verale.head import Head, Identity, InnerProduct, Linear, MaxPooling, Negate
 from verale.rounding import UNDERFLOW, UNIT, down, gamma, up
 
 __all__ = ["Joint", "JointMargins"]
-
-_INFLATE = 1 + 2.0**-30
-"""Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
 
 _BYTES = 2**26
 """About how much memory the differences of vectors take at once."""
@@ -178,7 +176,7 @@ class Joint:
         curves, depth, count = self.facts.curves, self.head.depth, weights.shape[-1]
         share = targets - weights
         # A difference of weights, its product with the scale, and the difference from w are rounded once each.
-        off = up(_INFLATE * UNIT * (3 * targets.abs() + share.abs()) + 4 * UNDERFLOW)
+        off = up(INFLATE * UNIT * (3 * targets.abs() + share.abs()) + 4 * UNDERFLOW)
         sizes = share.abs() + off
 
         place = self._place(share)
@@ -187,13 +185,13 @@ class Joint:
         terms, paid = share * values, weights * ends
         size = (terms.abs() + paid.abs()).sum(-1) + bias.abs()
         lost = (off * (values.abs() + error) + share.abs() * error).sum(-1)
-        lost = up(_INFLATE * (lost + gamma(2 * count + 8) * size + (4 * count + 8) * UNDERFLOW))
+        lost = up(INFLATE * (lost + gamma(2 * count + 8) * size + (4 * count + 8) * UNDERFLOW))
 
         whole = (share * curves).sum(-1)
-        curve = down(whole - up(_INFLATE * ((sizes * curves).sum(-1) * gamma(count + 4) + (off * curves).sum(-1))))
+        curve = down(whole - up(INFLATE * ((sizes * curves).sum(-1) * gamma(count + 4) + (off * curves).sum(-1))))
         slope, slack = self._slope(place, share, sizes, off)
-        bent = up(_INFLATE * ((slope.abs() + slack).square().sum(-1) + depth * UNDERFLOW))
-        bound = bias + (terms + paid).sum(-1) - lost - up(bent / curve.clamp(min=UNDERFLOW)) * _INFLATE
+        bent = up(INFLATE * ((slope.abs() + slack).square().sum(-1) + depth * UNDERFLOW))
+        bound = bias + (terms + paid).sum(-1) - lost - up(bent / curve.clamp(min=UNDERFLOW)) * INFLATE
         bound = down(bound - up(UNIT * 4 * (bound.abs() + size + lost)))
         bound = torch.where(curve > 0, bound, -torch.inf).nan_to_num(-torch.inf, torch.inf, -torch.inf)
         return bound.scatter(1, predicted[:, None], torch.inf)
@@ -220,7 +218,7 @@ class Joint:
             error = error + self._turn * up(place.square().sum(-1, keepdim=True).sqrt() * (1 + gamma(depth + 8)))
         square = place.square().sum(-1, keepdim=True)
         return torch.cat([values, square], -1), up(
-            _INFLATE * torch.cat([error, square * gamma(depth + 4) + depth * UNDERFLOW], -1)
+            INFLATE * torch.cat([error, square * gamma(depth + 4) + depth * UNDERFLOW], -1)
         )
 
     def _slope(self, place: Tensor, share: Tensor, sizes: Tensor, off: Tensor) -> tuple[Tensor, Tensor]:
@@ -232,4 +230,4 @@ class Joint:
         reach, along = place.abs(), vectors.abs()
         error = gamma(count + 8) * ((sizes @ curves)[..., None] * reach + sizes @ along)
         error = error + (off @ curves)[..., None] * reach + off @ along + sizes.sum(-1, keepdim=True) * self._turn
-        return slope, up(_INFLATE * error + 4 * count * UNDERFLOW)
+        return slope, up(INFLATE * error + 4 * count * UNDERFLOW)

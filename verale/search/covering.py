@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from verale.bounds import LinearMargins
@@ -50,12 +51,12 @@ class Covering:
         direct: (R, P) gains of x itself.
     """
 
-    each: Any
+    each: NDArray[np.float64]
     rivals: int
-    columns: Any
-    ends: Any
-    gains: Any
-    direct: Any
+    columns: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    gains: NDArray[np.float64]
+    direct: NDArray[np.float64]
 
     @classmethod
     def of(cls, margins: LinearMargins, box: Enclosure, table: Enclosure, each: Tensor | None = None) -> Covering:
@@ -127,11 +128,11 @@ class Covering:
         return otherwise if result.x is None else torch.from_numpy(result.x[: self.size].round())
 
     @property
-    def _costs(self) -> Any:
+    def _costs(self) -> NDArray[np.float64]:
         return np.concatenate([self.each, np.zeros(len(self.columns))])
 
     @property
-    def _limits(self) -> Any:
+    def _limits(self) -> NDArray[np.float64]:
         groups = len(np.unique(self.ends))
         return np.concatenate([-np.ones(self.rivals), np.ones(groups), np.zeros(len(self.columns))])
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import Tensor
 
-from verale.bounds import ExactParadigm, Projection
+from verale.bounds import ExactParadigm, Projection, SpatialParadigm
 from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
 from verale.search.at_once import ranges_from_scratch
@@ -31,7 +29,7 @@ class MachineCode:
 
     guards: tuple[float, ...] = GUARDS
 
-    def __init__(self, problem: Problem, paradigm: Any, order: str = ORDERS[0]) -> None:
+    def __init__(self, problem: Problem, paradigm: SpatialParadigm, order: str = ORDERS[0]) -> None:
         self.problem, self.paradigm, self._order = problem, paradigm, order
         self._images: dict[int, tuple[Problem, ImageArrays]] = {}
 
@@ -60,12 +58,12 @@ class MachineCode:
         return self._images[image]
 
 
-def first_statements(problem: Problem, paradigm: Any) -> list[Pair]:
+def first_statements(problem: Problem, paradigm: SpatialParadigm) -> list[Pair]:
     """Statements about the only image in the order in which they are added to it; none is dropped."""
     return add_statements(problem, image_arrays(problem, paradigm), GUARDS[0]).pairs
 
 
-def prove_pairs(problem: Problem, paradigm: Any, image: ImageArrays, pairs: list[Pair]) -> Proved | None:
+def prove_pairs(problem: Problem, paradigm: SpatialParadigm, image: ImageArrays, pairs: list[Pair]) -> Proved | None:
     """The only image's statements with the margins that they alone prove, rounded outward, and those that are not
     surely needed (none where that is not asked); None if a margin is not positive.
 
@@ -73,20 +71,20 @@ def prove_pairs(problem: Problem, paradigm: Any, image: ImageArrays, pairs: list
     which bound errors one by one. So they may prove that those are needed, too, of which machine code does not. All
     that other paradigms conclude is proved on tensors.
     """
-    is_exact = isinstance(paradigm, ExactParadigm) and not problem.tolerance
+    exact = paradigm if isinstance(paradigm, ExactParadigm) and not problem.tolerance else None
     quick = None
-    if is_exact and isinstance(paradigm, Projection):
-        quick = prove(problem, paradigm, image, pairs, float(noise_of(problem)[0]))
+    if isinstance(exact, Projection):
+        quick = prove(problem, exact, image, pairs, float(noise_of(problem)[0]))
     margins = None if quick is None else _positive_margins(problem, quick[0])
     if margins is None:
         margins = _positive_margins(problem, ranges_from_scratch(problem, paradigm, [pairs]))
     if margins is None:
         return None
     doubtful: list[Pair] = []
-    if is_exact and (quick is None or quick[1]):
-        (doubtful,) = not_surely_needed(problem, paradigm, [pairs], None if quick is None else [quick[1]])
+    if exact is not None and (quick is None or quick[1]):
+        (doubtful,) = not_surely_needed(problem, exact, [pairs], None if quick is None else [quick[1]])
     keeps_order = paradigm.ordered or bool(problem.tolerance)
-    return SpatialExplanation(by_patch(pairs, keeps_order), margins, is_exact and not doubtful), doubtful
+    return SpatialExplanation(by_patch(pairs, keeps_order), margins, exact is not None and not doubtful), doubtful
 
 
 def _positive_margins(problem: Problem, ranges: Enclosure) -> Tensor | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -187,7 +186,9 @@ class Problem:
         return middle if hidden is None else middle.masked_fill(hidden, torch.inf)
 
 
-def _replaced(ends: Enclosure, where: tuple[Tensor, Tensor], statements: Sequence[Any]) -> Enclosure:
+def _replaced(
+    ends: Enclosure, where: tuple[Tensor, Tensor], statements: Sequence[PatchStatement | ActivationStatement]
+) -> Enclosure:
     lower, upper = ends.lower.clone(), ends.upper.clone()
     lower[where] = lower.new_tensor([each.lower for each in statements])
     upper[where] = upper.new_tensor([each.upper for each in statements])

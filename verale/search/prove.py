@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from torch import Tensor
 
+from verale.bounds import SpatialParadigm
 from verale.search.needed import without_doubtful
 from verale.search.problem import Pair, Problem
 
@@ -72,14 +73,17 @@ class Engine(Protocol):
 
     Attributes:
         problem: N images.
-        paradigm: how statements bound observables.
         guards: a margin of plain floats counts as positive above a guard. The first is tried first; where the proof
             fails greater ones are, and where the class stays open smaller ones.
     """
 
     problem: Problem
-    paradigm: Any
     guards: tuple[float, ...]
+
+    @property
+    def paradigm(self) -> SpatialParadigm:
+        """How statements bound observables."""
+        ...
 
     def choose(self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]) -> Chosen:
         """Statements for some images.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
+from verale.bounds import Projection
 from verale.search.devices.launch import choose_statements
 from verale.search.machine_code import MachineCode
 from verale.search.problem import Pair, Problem
@@ -18,9 +17,9 @@ class Launched(MachineCode):
 
     guards = tuple(guard for guard in MachineCode.guards if guard >= MachineCode.guards[0])
 
-    def __init__(self, problem: Problem, paradigm: Any, device: torch.device) -> None:
+    def __init__(self, problem: Problem, paradigm: Projection, device: torch.device) -> None:
         super().__init__(problem, paradigm)
-        self._device = device
+        self._projection, self._device = paradigm, device
 
     def choose(
         self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
@@ -28,4 +27,4 @@ class Launched(MachineCode):
         """See `Engine`."""
         if not images:
             return []
-        return choose_statements(self.problem.take(images), self.paradigm, guard, most, early, self._device)
+        return choose_statements(self.problem.take(images), self._projection, guard, most, early, self._device)
