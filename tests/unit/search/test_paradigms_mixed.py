@@ -123,8 +123,8 @@ def test_it_gives_up_where_a_smaller_explanation_is_known(monkeypatch):
 def test_the_work_is_bounded_by_counts(monkeypatch):
     """Fewer pairs and exchanges give explanations too, and linear programmes are no more than is said."""
     solved = []
-    relaxed = mixed.Covering.relaxed
-    monkeypatch.setattr(mixed.Covering, "relaxed", lambda covering: solved.append(1) or relaxed(covering))
+    needed = mixed.Overlapping.needed
+    monkeypatch.setattr(mixed.Overlapping, "needed", lambda *given: solved.append(1) or needed(*given))
     monkeypatch.setattr(mixed, "_SMALL", 0)
     head = load_head(RUN)
     (latents,) = (load_network().latents(load_images().images[7:8]),)
@@ -136,5 +136,5 @@ def test_the_work_is_bounded_by_counts(monkeypatch):
     (few,) = explain(head, latents, "mixed")
     assert every.size <= few.size
     assert len(solved) < many
-    # At most three starts: pairs on the grid, nine about the best of them twice, and four coverings.
-    assert len(solved) <= 3 * (mixed._FEWEST_PAIRS + 3 * 8 + mixed._TRIED * mixed._ROUNDS)
+    # At most three starts: pairs on the grid, and eight more about the best of them three times.
+    assert len(solved) <= 3 * (mixed._FEWEST_PAIRS + 3 * 8)

@@ -21,7 +21,6 @@ from verale.search.activations import ActivationExplanation
 from verale.search.additions import Additions
 from verale.search.avoid import NONE_FOUND
 from verale.search.clauses import Clauses, Level
-from verale.search.covering import Covering
 from verale.search.mixed_bounds import MixedBounds
 from verale.search.options import SearchOptions
 from verale.search.overlapping import Overlapping
@@ -38,22 +37,22 @@ _LEVELS = (0.6, 0.75, 0.9)
 _CLOSER = 1
 """So often it is then tried halfway between the best and its neighbours."""
 _FEW = 128
-"""With at most so many prototypes ceilings and floors are chosen together, and coverings are solved in integers."""
+"""With at most so many prototypes ceilings and floors are chosen together, and statements are exchanged."""
 _FEW_GAINS = 2**14
 """And with at most so many products of prototypes and classes."""
 _CLASSES = 2**11
 """Linear programmes with more rivals take a second and more each."""
 _STEP = 4
-"""Of ceilings and floors one in so many is tried with a covering, the others when statements are exchanged."""
+"""Of ceilings and floors one in so many is tried at first, the others when statements are exchanged."""
 _PAIRS, _FEWEST_PAIRS = 2**16, 16
 """Of their pairs so many are tried, divided by the products of prototypes and classes, but some at least. Where there
 are more, a wider step is taken first, and then halved about the best pair."""
 _EXCHANGES = 32
 """The most exchanges that follow each other."""
 _TRIED = 4
-"""The most pairs of ceiling and floor whose coverings are solved in integers."""
+"""The most pairs of ceiling and floor with which explanations are begun."""
 _SMALL = 4
-"""An explanation of so many statements is not made smaller by coverings."""
+"""An explanation of so many statements is not begun again."""
 _REMOVED, _SWAPS = 3, 64
 """An exchange removes at most so many statements; of so many sets of them."""
 _SHORT, _LONG, _SHARE = 16, 64, 4
@@ -62,11 +61,6 @@ _HOPELESS = 1.15
 """Of 24 images, what was found first had at most so many times as many statements as what was found in the end."""
 _SHARES = 0.0, 0.5
 """How much of what a statement says of other activations is counted first; both are tried, of many prototypes."""
-_SURE = 0.75
-"""Of a relaxed covering, what is taken before the rest is solved again."""
-_ROUNDS = 3
-_DOUBT = 1e-6
-"""How far rounding may move the value of a relaxed covering."""
 
 
 def explain_mixed(
@@ -74,7 +68,7 @@ def explain_mixed(
 ) -> ActivationExplanation:
     """The cheapest explanation found of the only image of a problem; the smallest, where there are no costs.
 
-    Statements about activations are chosen so that they cover what every rival lacks (`Covering`), for several
+    Statements about activations are chosen so that they cover what every rival lacks (`Overlapping`), for several
     ceilings, and after none or some of the statements about patches with which projection begins. Whatever is then not
     needed is dropped.
 
@@ -135,12 +129,12 @@ class _Image:
             values = self._values(base.box)
             self._level = min(values, key=values.__getitem__)
         for share in _SHARES:
-            self._keep(self._solved(base.copy(), (self._level, None), share))
+            self._keep(self._solved(base.copy(), (self._level, None), [share]))
             if self.best is not None and self._size > most:
                 raise GivenUpError(given_up(len(self.best.statements)))
 
     def _begin_with_few(self, base: Patches) -> None:
-        """Of few prototypes: at most two statements about activations, then coverings for several pairs of clauses."""
+        """Of few prototypes: at most two statements about activations, then several pairs of clauses."""
         promising = self._additions.promising(base.box) & self._known.left
         for kept in (self._known.none, *self._single()[promising]):
             most = self._cost - self._costs.step - self._of_pairs(base.pairs) - self._of(kept)
@@ -148,7 +142,7 @@ class _Image:
                 self._keep(self._dropped(base.copy(), *added))
         values = {} if self._size <= _SMALL + len(base.pairs) else self._pair_values(base.box)
         for levels in sorted(values, key=values.__getitem__)[:_TRIED]:
-            self._keep(self._solved(base.copy(), levels))
+            self._keep(self._solved(base.copy(), levels, _SHARES))
 
     @property
     def _size(self) -> float:
@@ -201,41 +195,18 @@ class _Image:
                     values[pair] = self._relaxed(base, (ceilings[pair[0]], floors[pair[1]]))
         return {(ceilings[one], floors[other]): value for (one, other), value in values.items()}
 
-    def _covering(self, base: Enclosure, stated: Tensor, clauses: Clauses) -> Covering:
-        return Covering.of(self._linear, self._known.box(base, stated, clauses), self._known.table, self._each)
-
     def _relaxed(self, base: Enclosure, levels: tuple[Level, Level]) -> float:
         """About what the statements cost that a pair of ceiling and floor needs, the pair counted."""
         clauses = self._known.clauses_of.at(levels)
-        if not self.has_few:
-            box = self._known.box(base, self._known.none, clauses)
-            return self._overlapping.needed(box, _SHARES[0]) + clauses.cost(self._costs)
-        relaxed = self._covering(base, self._known.none, clauses).relaxed()
-        return math.inf if relaxed is None else relaxed[0] + clauses.cost(self._costs)
+        box = self._known.box(base, self._known.none, clauses)
+        return self._overlapping.needed(box, _SHARES[0]) + clauses.cost(self._costs)
 
     def _chosen(self, base: Enclosure, clauses: Clauses, share: float) -> list[int]:
-        """Statements about activations that entail the class, the surest first."""
-        chosen: list[int] = []
-        stated, left = self._known.none.clone(), torch.zeros(len(self._known.none), dtype=torch.float64)
-        if not self.has_few:
-            chosen, others = self._overlapping.chosen(self._known.box(base, self._known.none, clauses), share)
-            stated[chosen] = True
-            return chosen + self._until_proved(base, stated, clauses, others)
-        for _ in range(_ROUNDS):
-            covering = self._covering(base, stated, clauses)
-            relaxed = covering.relaxed()
-            if relaxed is None:
-                break
-            # HiGHS prints a line on some programmes with costs, so these are not solved in integers.
-            whole = self.has_few and not self._costs
-            left = (covering.solved(relaxed[1]) if whole else relaxed[1]) * self._known.left
-            sure = [k for k in left.argsort(descending=True).tolist() if left[k] > _SURE and not stated[k]]
-            stated[sure] = True
-            chosen += sure
-            if not sure or self._known.proves(base, stated, clauses):
-                break
-        rest = [k for k in left.argsort(descending=True, stable=True).tolist() if self._known.left[k] and not stated[k]]
-        return chosen + self._until_proved(base, stated, clauses, rest)
+        """Statements about activations that entail the class, the most useful first."""
+        chosen, others = self._overlapping.chosen(self._known.box(base, self._known.none, clauses), share)
+        stated = self._known.none.clone()
+        stated[chosen] = True
+        return chosen + self._until_proved(base, stated, clauses, others)
 
     def _until_proved(self, base: Enclosure, stated: Tensor, clauses: Clauses, rest: list[int]) -> list[int]:
         """The first of some more statements, as many as prove the class."""
@@ -251,11 +222,11 @@ class _Image:
         return rest[:high]
 
     def _solved(
-        self, patches: Patches, levels: tuple[Level, Level], share: float = 1.0
+        self, patches: Patches, levels: tuple[Level, Level], shares: Sequence[float]
     ) -> ActivationExplanation | None:
-        """An explanation with a given ceiling and floor, or less."""
+        """An explanation with a given ceiling and floor, or less; it begins with the fewest of some choices."""
         clauses = self._known.clauses_of.at(levels)
-        chosen = self._chosen(patches.box, clauses, share)
+        chosen = min((self._chosen(patches.box, clauses, share) for share in shares), key=len)
         stated = self._known.none.clone()
         stated[chosen] = True
         return (
