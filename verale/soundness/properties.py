@@ -7,14 +7,11 @@ true, in rationals or 300-bit balls.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -25,7 +22,7 @@ from hypothesis import strategies as st
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement, Prices
 from verale.checker import Auditor, Status
 from verale.paradigms import PARADIGMS
-from verale.soundness.corpus.cases import Case, judged, stored
+from verale.soundness.corpus.cases import judged
 from verale.soundness.corpus.recipes import (
     CLASSES,
     COUNT,
@@ -36,11 +33,18 @@ from verale.soundness.corpus.recipes import (
     draw_head,
     draw_image,
 )
+from verale.soundness.freedoms import (
+    accepted,
+    names_of_prototypes_are_free,
+    order_is_free,
+    require,
+    unit_of_length_is_free,
+)
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, below
 from verale.soundness.independent.claim import Claim, Evaluations
 from verale.soundness.independent.head import Head
-from verale.soundness.independent.readers import Document, read_latents
+from verale.soundness.independent.readers import Document
 from verale.soundness.independent.witnesses import witnesses
 
 __all__ = ["PROPERTIES", "Property", "Tried", "try_property"]
@@ -112,11 +116,6 @@ def try_property(one: Property, examples: int, start: int = 0, shrunk: bool = Tr
     return Tried(tried, outcomes, "" if outcomes[one.shows] else f"no example {one.shows}, so nothing was tried")
 
 
-def _require(holds: bool, what: str) -> None:
-    if not holds:
-        raise AssertionError(what)
-
-
 # No constructed latent refutes what is proved.
 
 
@@ -150,11 +149,11 @@ def _proved_margins_hold(
         return "not proved"
     margins = [None if margin is None else below(margin) for margin in verdict.margins]
     certificate = files.certificate(data, statements, image=image, margins=margins, **options)
-    _require(auditor.check(certificate).status is Status.PROVED, "a margin that was proved is not proved when stated")
+    require(auditor.check(certificate).status is Status.PROVED, "a margin that was proved is not proved when stated")
     claim = Claim.read(certificate, data, latents)
     claim.require_instance()
     counterexample = claim.counterexample(Evaluations(claim.head), witnesses(claim, generator))
-    _require(counterexample is None, f"PROVED, and refuted by {counterexample}")
+    require(counterexample is None, f"PROVED, and refuted by {counterexample}")
     return "proved"
 
 
@@ -220,129 +219,8 @@ def _two_classes_are_not_proved(
             head.data, statements, predicted, CLASSES, recipe.paradigm, recipe.patches, image
         )
         verdict = judged(Auditor, certificate, head.data, files.latents([image]))
-        _require(verdict == ("NOT_PROVED", "entailment"), f"{verdict} of statements that two classes share")
+        require(verdict == ("NOT_PROVED", "entailment"), f"{verdict} of statements that two classes share")
     return "two classes"
-
-
-# Verdicts do not depend on how a certificate is written.
-
-
-@cache
-def _accepted() -> list[Case]:
-    return [case for case in stored() if case.name.startswith("accept") and case.latents is not None]
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """A case taken apart. Its margins are halved, as the last digits of what is proved may depend on the order."""
-
-    head: Head
-    images: list[files.Matrix]
-    document: Document
-
-    @classmethod
-    def of(cls, case: Case) -> _Parts:
-        document = json.loads(case.certificate)
-        predicate = document["predicate"]
-        predicate["margins"] = [m and (float.fromhex(m) / 2).hex() for m in predicate["margins"]]
-        return cls(Head.read(case.head), read_latents(files.given(case.latents)), document)
-
-    def verdict(self, head: Head, images: list[files.Matrix]) -> tuple[str, str]:
-        """Status and reason of the document after it gets the digests of these."""
-        data, subject = head.data, self.document["subject"]
-        subject[0]["digest"]["sha256"] = hashlib.sha256(data).hexdigest()
-        if len(subject) > 1:
-            index = [files.digest(image) for image in self.images].index(subject[1]["digest"]["sha256"])
-            subject[1]["digest"]["sha256"] = files.digest(images[index])
-        return judged(Auditor, files.encode(self.document), data, files.latents(images))
-
-
-def _by_patch(statements: list[Document]) -> dict[int, list[Document]]:
-    groups: dict[int, list[Document]] = {}
-    for statement in statements:
-        groups.setdefault(statement["patch"], []).append(statement)
-    return groups
-
-
-def _order_is_free(case: Case, shuffle: random.Random) -> str:
-    """Under hypersphere that of the statements about one patch is kept: a centre moves from each to the next."""
-    parts = _Parts.of(case)
-    before = parts.verdict(parts.head, parts.images)
-    predicate = parts.document["predicate"]
-    shuffled = list(predicate["statements"])
-    shuffle.shuffle(shuffled)
-    if predicate["paradigm"] == "hypersphere":
-        in_order = {patch: iter(group) for patch, group in _by_patch(predicate["statements"]).items()}
-        shuffled = [next(in_order[statement["patch"]]) for statement in shuffled]
-    predicate["statements"] = shuffled
-    after = parts.verdict(parts.head, parts.images)
-    _require(after == before, f"{before}, in another order {after}")
-    return before[0]
-
-
-def _names_of_prototypes_are_free(case: Case, order: list[int]) -> str:
-    """Prototype `order[j]` becomes j. With two banks each keeps its own prototypes; a tree is left as it is."""
-    parts = _Parts.of(case)
-    head = parts.head
-    order = [j for j in order if j < head.count] + list(range(len(order), head.count))
-    pooling = head.part("pooling")
-    if pooling["kind"] == "banks":
-        order.sort(key=lambda j: j >= pooling["class_token"])
-    new_index = {old: new for new, old in enumerate(order)}
-
-    def moved(values: list[Any]) -> list[Any]:
-        return [values[j] for j in order] + values[head.count :]
-
-    readout = head.part("readout")
-    if readout["kind"] == "soft_tree":  # its root is prototype 0
-        return "tree"
-    vectors: dict[str, Any] = {name: getattr(head, name) for name in ("prototypes", "scale", "peak", "mask")}
-    if readout["kind"] == "maximum":
-        vectors["bias"] = head.bias
-    changed = {name: None if values is None else moved(values) for name, values in vectors.items()}
-    other = replace(head, **(changed | {"weight": [moved(row) for row in head.weight]}))
-    images = parts.images
-    if head.prototypes is None:  # softmax: a latent has an entry a prototype
-        images = [[moved(z) for z in image] for image in images]
-    before = parts.verdict(head, parts.images)
-    predicate = parts.document["predicate"]
-    for statement in predicate["statements"]:
-        if "except" in statement:
-            statement["except"] = sorted(new_index[j] for j in statement["except"])
-        else:
-            statement["prototype"] = new_index[statement["prototype"]]
-    for prices in predicate["hints"].get("prices", ()):
-        pairs = sorted(zip((new_index[j] for j in prices["prototypes"]), prices["prices"], strict=True))
-        prices["prototypes"], prices["prices"] = [j for j, _ in pairs], [price for _, price in pairs]
-    after = parts.verdict(other, images)
-    _require(after == before, f"{before}, with prototypes in another order {after}")
-    return before[0]
-
-
-def _unit_of_length_is_free(case: Case, power: int) -> str:
-    """Every length multiplied by 2^power, in metric heads whose similarity can undo it."""
-    parts = _Parts.of(case)
-    head, unit = parts.head, 2.0**power
-    kind, similarity = head.part("geometry")["kind"], head.part("similarity")["kind"]
-    before = parts.verdict(head, parts.images)
-    longer = [[unit * x for x in row] for row in files.given(head.prototypes)] if head.prototypes else None
-    if kind == "euclidean" and similarity in ("log_ratio", "negated", "exponential"):
-        ends = {name: end and (unit * float.fromhex(end)).hex() for name, end in head.part("domain").items()}
-        scale = [x / unit**2 for x in (head.scale or [1.0] * head.count)]
-        other = replace(head, prototypes=longer, scale=scale, parts={**head.parts, "domain": ends})
-        images = [[[unit * x for x in z] for z in image] for image in parts.images]
-        of_statement = unit**2
-    elif "cosine" in kind:  # the length of a prototype cancels
-        other, images, of_statement = replace(head, prototypes=longer), parts.images, 1.0
-    else:
-        return "no unit"
-    for statement in parts.document["predicate"]["statements"]:
-        if "patch" in statement:
-            ends = statement["interval"]
-            statement["interval"] = [end and (of_statement * float.fromhex(end)).hex() for end in ends]
-    after = parts.verdict(other, images)
-    _require(after == before, f"{before}, in another unit {after}")
-    return before[0]
 
 
 # Certificates survive their files.
@@ -396,8 +274,8 @@ def _certificates(draw: st.DrawFn) -> Certificate:
 def _a_certificate_survives_its_file(certificate: Certificate) -> str:
     data = certificate.to_bytes()
     again = Certificate.from_bytes(data)
-    _require(again == certificate, f"read as {again}")
-    _require(again.to_bytes() == data, "written differently")
+    require(again == certificate, f"read as {again}")
+    require(again.to_bytes() == data, "written differently")
     return "kept"
 
 
@@ -430,22 +308,22 @@ PROPERTIES = (
     Property(
         "the order of statements is free",
         {
-            "case": st.sampled_from(_accepted()),
+            "case": st.sampled_from(accepted()),
             "shuffle": st.randoms(use_true_random=False),
         },
-        _order_is_free,
+        order_is_free,
         "PROVED",
     ),
     Property(
         "so are the names of prototypes",
-        {"case": st.sampled_from(_accepted()), "order": st.permutations(range(COUNT))},
-        _names_of_prototypes_are_free,
+        {"case": st.sampled_from(accepted()), "order": st.permutations(range(COUNT))},
+        names_of_prototypes_are_free,
         "PROVED",
     ),
     Property(
         "so is the unit of length",
-        {"case": st.sampled_from(_accepted()), "power": st.integers(-40, 40)},
-        _unit_of_length_is_free,
+        {"case": st.sampled_from(accepted()), "power": st.integers(-40, 40)},
+        unit_of_length_is_free,
         "PROVED",
     ),
     Property(

@@ -379,27 +379,19 @@ class _Search:
         for statement in self._claim.statements:
             for j in [k for k in range(self._count) if k not in statement["except"]] if "except" in statement else [-1]:
                 low, high = interval(statement)
-                prototype = statement.get("prototype", j)
-                patch = statement.get("patch")
-                value = (
-                    activations[prototype] if patch is None else ball(evaluations.observable(exact[patch], prototype))
-                )
+                prototype, patch = statement.get("prototype", j), statement.get("patch")
+                observed = None if patch is None else evaluations.observable(exact[patch], prototype)
+                value = activations[prototype] if observed is None else ball(observed)
                 narrow = isfinite(low) and high - low <= NARROW * (1e-3 + abs(low))
                 if not narrow and bool(value >= ball(low)) and bool(value <= ball(high)):
                     continue
                 inward = 1e-9 * min(high - low, 1e-3 + abs(float(value.mid())))
-                target = (
-                    ball(low) / 2 + ball(high) / 2
-                    if narrow
-                    else (ball(low) + ball(inward) if value < ball(low) else ball(high) - ball(inward))
-                )
+                target = ball(low) + ball(inward) if value < ball(low) else ball(high) - ball(inward)
+                if narrow:
+                    target = ball(low) / 2 + ball(high) / 2
                 where = at.clone().requires_grad_()
-                own = (
-                    self._head.activations(where)[prototype]
-                    if patch is None
-                    else (self._head.observables(where)[patch, prototype])
-                )
-                row = (torch.autograd.grad(own, where)[0].nan_to_num(0.0, 0.0, 0.0) * free).flatten()
+                numbers = self._head.activations(where) if patch is None else self._head.observables(where)[patch]
+                row = (torch.autograd.grad(numbers[prototype], where)[0].nan_to_num(0.0, 0.0, 0.0) * free).flatten()
                 length = float(row.norm()) or 1.0
                 rows.append(row / length)
                 lacking.append(float((value - target).mid()) / length)
