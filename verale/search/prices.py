@@ -7,17 +7,49 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verale.bounds import domain_range
 from verale.head import Head
 from verale.rounding import UNIT
-from verale.search.matching import Floats, Indices, Matching, ranked
 from verale.search.problem import Pair, Problem
 
-__all__ = ["Rivals", "PricedTrials", "rounded_up"]
+__all__ = ["Floats", "Indices", "PricedTrials", "Rivals", "best_prices", "rounded_up"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 _PRICE_SHARE = 8
 """Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
+
+
+_SLACK = 1e-13
+"""How far rounding may move a zero, relative to the largest weight."""
+
+
+def best_prices(weights: Floats) -> tuple[Floats, tuple[Indices, Indices]]:
+    """The least prices (m,) which prove that no matching of n rows to m columns is heavier than one, and this matching.
+
+    A row that is matched can give no other column more than its own one leaves it; a row that is not, nothing more than
+    the price. Raised until that holds, prices are no greater than any others that prove it, and so sum to least.
+
+    Args:
+        weights: (n, m), >= 0.
+
+    Returns:
+        The prices; the matching, as an index of `weights`.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    rows, columns = linear_sum_assignment(weights, maximize=True)
+    own, others, slack = weights[rows, columns], weights[rows], _SLACK * weights.max(initial=0.0)
+    prices: Floats = np.delete(weights, rows, 0).max(0, initial=0.0)
+    for _ in range(weights.shape[1]):
+        raised = np.maximum(prices, (others - (own - prices[columns])[:, None]).max(0, initial=0.0))
+        if not (raised > prices + slack).any():
+            break
+        prices = raised
+    return prices, (rows, columns)
 
 
 def rounded_up(prices: Floats, margin: float) -> Floats:
@@ -98,7 +130,7 @@ class PricedTrials:
         most = np.where(self._stated, 0.0, self._left[:, None]).max(0)
         self._prices = self._gain * (most - self._top).clip(min=0)[self._paying]
         self._excess = np.zeros((len(self._rivals), len(self._low)))
-        self._matchings: dict[int, Matching] = {}
+        self._matchings: dict[int, tuple[Indices, Indices]] = {}
 
     def drop_all(self) -> None:
         """Drop statements until none can be dropped.
@@ -202,7 +234,7 @@ class PricedTrials:
 
     def _matched(self, rival: int) -> float:
         """What a rival's matching gives it; no prices sum to less."""
-        return self._matchings[rival].weight(self._weights(rival))
+        return float(self._weights(rival)[self._matchings[rival]].sum())
 
     def _known(self) -> Floats:
         """(K,) the margins if no prototype got a remainder."""
@@ -229,12 +261,10 @@ class PricedTrials:
         less than what any patch outside can give: none of these has an excess either. The prices are feasible for all
         patches, they sum to what the matching gives, and so both are best for all patches.
         """
-        weights, (chosen, gain) = self._weights(rival), self._of(rival)
+        weights, (chosen, _) = self._weights(rival), self._of(rival)
         rows = self._rows(chosen)
-        v, matching = ranked(gain, self._left[rows], self._top[chosen])
-        u = (weights[rows] - v).max(1, initial=0.0)
-        matching.improve(weights[rows], u, v)
-        self._matchings[rival] = matching.of_rows(rows, len(weights))
+        v, (matched, columns) = best_prices(weights[rows])
+        self._matchings[rival] = rows[matched], columns
         self._set(self._prices, (rival, slice(len(v))), v)
         self._set(self._excess, rival, (weights - v).max(1, initial=0.0))
         return float(self._prices[rival].sum() + self._excess[rival].sum())

@@ -7,7 +7,7 @@ import pytest
 from support.heaviest import heaviest_left
 from support.problems import small_problem
 
-from verale.search.prices import PricedTrials, rounded_up
+from verale.search.prices import PricedTrials, best_prices, rounded_up
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -20,6 +20,17 @@ def test_only_the_patches_that_can_give_most_matter(seed):
     for row, margin in enumerate(margins):
         assert len(trials._rows(trials._of(row)[0])) < 40
         assert trials._known()[row] - trials._solve(row) == pytest.approx(margin, abs=1e-12)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(7, 4), (4, 7), (12, 12), (3, 0), (1, 1)])
+def test_the_best_prices_prove_that_no_matching_is_heavier(rows, columns):
+    generator = np.random.default_rng(rows)
+    for drawn in (0.2, 0.6, 1.0):
+        weights = generator.random((rows, columns)) * (generator.random((rows, columns)) < drawn)
+        prices, matching = best_prices(weights)
+        excess = (weights - prices).max(1, initial=0.0).clip(0)
+        assert (prices >= 0).all() and len(set(matching[0].tolist())) == len(matching[0])
+        assert prices.sum() + excess.sum() == pytest.approx(weights[matching].sum(), abs=1e-12)
 
 
 def test_rounded_prices_are_no_less_and_leave_most_of_the_margin():

@@ -9,7 +9,7 @@ import numpy as np
 from verale.search.compiled.masses import GIVEN_UP, GROWN, Masses, grow_masses
 from verale.search.compiled.matching import PricedRivals
 from verale.search.compiled.prices import drop_statements
-from verale.search.matching import Floats, Indices
+from verale.search.prices import Floats, Indices
 from verale.search.problem import Pair
 
 __all__ = ["Assigned", "choose_masses", "drop_masses", "rivals_of"]

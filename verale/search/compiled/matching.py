@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _SLACK = 1e-13
-"""See `verale.search.matching`."""
+"""How far rounding may move a zero, relative to the largest weight."""
 
 
 class PricedRivals(NamedTuple):
@@ -278,7 +278,10 @@ def _rows(rivals: PricedRivals, priced: PricedMasses, room: Workspace, rival: in
 def _match(
     weight: Floats, u: Floats, v: Floats, of_row: Indices, of_column: Indices, start: int, room: Workspace
 ) -> None:
-    """See `verale.search.matching`: the same shortest paths."""
+    """Find the row a partner, or another price: a shortest augmenting path.
+
+    Reference: Kuhn, The Hungarian method for the assignment problem (1955).
+    """
     columns = len(v)
     distance, before, visited = room.distance[:columns], room.before[:columns], room.visited[:columns]
     distance[:], before[:], visited[:] = np.inf, -1, False

@@ -14,10 +14,9 @@ from verale.certificate import Prices, Statement
 from verale.head import Head
 from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
-from verale.search.matching import Floats
 from verale.search.needed import proved_margins, surely_needed
 from verale.search.paradigms.of_patches import OfPatches
-from verale.search.prices import PricedTrials, Rivals, rounded_up
+from verale.search.prices import Floats, PricedTrials, Rivals, rounded_up
 from verale.search.problem import Pair, Problem, given_up
 from verale.search.prove import HOPELESS, UNSETTLED, Explained, Proved, SpatialExplanation, propose_and_prove
 from verale.search.stated import pairs_of
