@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status, Verdict
-from verale.soundness import properties
+from verale.soundness import freedoms, properties
 from verale.soundness.properties import PROPERTIES, RECIPES, Property, try_property
 
 BY_NAME = {one.says: one for one in PROPERTIES}
@@ -59,7 +59,8 @@ class Fussy(Auditor):
     ],
 )
 def test_a_wrong_checker_is_caught(says: str, auditor: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(properties, "Auditor", auditor)
+    for module in (properties, freedoms):
+        monkeypatch.setattr(module, "Auditor", auditor)
     one = BY_NAME[says]
     fewer = {"recipe": st.just(RECIPES[0]), "number": st.integers(0, 3)}
     strategies = {name: fewer.get(name, strategy) for name, strategy in one.strategies.items()}
