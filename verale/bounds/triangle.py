@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from verale.bounds.projection import Projection, ProjectionNumbers
+from verale.bounds.rows import stated_pairs
 from verale.head import Head
 from verale.rounding import Enclosure
 
@@ -40,7 +41,10 @@ class Triangle:
 
     def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
         """See `SpatialParadigm`."""
-        found = self._single.ranges([[] for _ in stated], observed)
-        for step in range(max(map(len, stated), default=0)):
-            found = found.intersect(self._single.ranges([each[step : step + 1] for each in stated], observed))
-        return found
+        patch, prototype = stated_pairs(stated)
+        alone = self._single.ranges([[j] for j in prototype.tolist()], observed[patch])
+        found, where = self._single.ranges([[] for _ in stated], observed), patch[:, None].expand_as(alone.lower)
+        return Enclosure.unchecked(
+            found.lower.scatter_reduce(0, where, alone.lower, "amax"),
+            found.upper.scatter_reduce(0, where, alone.upper, "amin"),
+        )
