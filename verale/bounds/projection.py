@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -208,6 +207,9 @@ class Projection:
             whole = self._tighten(ranges, rows, [used[row] for row in rows], observed, wide, sums)
             for at in (~whole).nonzero()[:, 0].tolist():
                 self._tighten_dependent(ranges, rows[at], used[rows[at]], observed, wide, sums)
+        if self._inside:
+            hidden = [row for row, each in enumerate(stated) if len(used[row]) < len(each)]
+            ranges.lower[hidden], ranges.upper[hidden] = torch.inf, -torch.inf
         return cut(ranges, stated, observed)
 
     def _groups(self, stated: Sequence[Sequence[int]]) -> Iterator[list[int]]:
@@ -280,18 +282,18 @@ class Projection:
 
     def _independent(self, stated: Sequence[int]) -> list[int]:
         """The prototypes that add enough to the hull of those before them, by Cholesky's factorisation row by row."""
-        products = self._gram[list(stated)][:, list(stated)].numpy()
-        if self._euclidean:
+        own = torch.tensor(stated)
+        products, skipped = self._gram[own[:, None], own], int(self._euclidean)
+        if skipped:
             products = products - products[:1] - products[:, :1] + products[0, 0]
-        kept = [0] if self._euclidean else []
-        factor = np.zeros((0, 0))
-        for at in range(len(kept), len(stated)):
-            own = products[kept[int(self._euclidean) :], at]
-            along = np.linalg.solve(factor, own) if len(own) else own
-            rest, reach = products[at, at] - along @ along, products[at, at]
+        kept, factor = list(range(skipped)), torch.zeros_like(products)
+        for at in range(skipped, len(stated)):
+            count, reach = len(kept) - skipped, float(products[at, at])
+            known = products[kept[skipped:], at][:, None]
+            along = torch.linalg.solve_triangular(factor[:count, :count], known, upper=False)[:, 0]
+            rest = reach - float(along @ along)
             if rest > 2 * _DEPENDENT * reach and rest > 32 * self._reach_error:
-                count = len(own)
-                factor = np.block([[factor, np.zeros((count, 1))], [along[None], np.array([[np.sqrt(rest)]])]])
+                factor[count, :count], factor[count, count] = along, rest**0.5
                 kept.append(at)
         return [stated[at] for at in kept]
 

@@ -76,6 +76,8 @@ def test_a_statement_with_one_end_bounds_its_own_observable_alone():
     upper[0, lists[0][1]] = torch.inf
     ours = Projection(head).ranges(lists[:1], Enclosure(observed.lower[:1], upper[:1]))
     theirs = Projection(head).ranges([[lists[0][0], lists[0][2]]], observed[:1])
+    inner = Projection(head).inner().ranges(lists[:1], Enclosure(observed.lower[:1], upper[:1]))
+    assert (inner.lower[0, [j for j in range(14) if j not in lists[0]]] == torch.inf).all()
     assert torch.equal(ours.upper, theirs.upper) and ours.lower[0, lists[0][1]] >= observed.lower[0, lists[0][1]]
 
 
