@@ -18,17 +18,21 @@ def ranges_from_scratch(problem: Problem, paradigm: SpatialParadigm, explanation
 
 
 def ranges_without_each(
-    problem: Problem, paradigm: SpatialParadigm, groups: dict[int, list[int]]
+    problem: Problem,
+    paradigm: SpatialParadigm,
+    groups: dict[int, list[int]],
+    among: dict[int, list[int]] | None = None,
 ) -> tuple[list[Pair], Enclosure]:
     """What is known of each patch, leaving out each of its statements in turn.
 
     Args:
         groups: the statements (prototypes) by patch.
+        among: those to leave out; all by default.
 
     Returns:
         The S pairs left out, and the ranges (S, P) without each.
     """
-    pairs = [(where, j) for where, stated in groups.items() for j in stated]
+    pairs = [(where, j) for where, stated in groups.items() for j in stated if among is None or j in among[where]]
     left = [[k for k in groups[where] if k != j] for where, j in pairs]
     return pairs, _ranges(problem, paradigm, [where for where, _ in pairs], left)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import Tensor
 
 from verale.bounds import ExactParadigm, Projection, SpatialParadigm
@@ -63,13 +65,18 @@ def first_statements(problem: Problem, paradigm: SpatialParadigm) -> list[Pair]:
     return add_statements(problem, image_arrays(problem, paradigm), GUARDS[0]).pairs
 
 
-def prove_pairs(problem: Problem, paradigm: SpatialParadigm, image: ImageArrays, pairs: list[Pair]) -> Proved | None:
+def prove_pairs(
+    problem: Problem, paradigm: SpatialParadigm, image: ImageArrays, pairs: list[Pair], few: float = math.inf
+) -> Proved | None:
     """The only image's statements with the margins that they alone prove, rounded outward, and those that are not
     surely needed (none where that is not asked); None if a margin is not positive.
 
     Exact statements under `projection` are proved in machine code. Where that does not prove the margins, tensors may,
     which bound errors one by one. So they may prove that those are needed, too, of which machine code does not. All
     that other paradigms conclude is proved on tensors.
+
+    Args:
+        few: where machine code leaves more statements in doubt, they stay so.
     """
     exact = paradigm if isinstance(paradigm, ExactParadigm) and not problem.tolerance else None
     quick = None
@@ -80,8 +87,8 @@ def prove_pairs(problem: Problem, paradigm: SpatialParadigm, image: ImageArrays,
         margins = _positive_margins(problem, ranges_from_scratch(problem, paradigm, [pairs]))
     if margins is None:
         return None
-    doubtful: list[Pair] = []
-    if exact is not None and (quick is None or quick[1]):
+    doubtful: list[Pair] = [] if quick is None else quick[1]
+    if exact is not None and (quick is None or 0 < len(doubtful) <= few):
         (doubtful,) = not_surely_needed(problem, exact, [pairs], None if quick is None else [quick[1]])
     keeps_order = paradigm.ordered or bool(problem.tolerance)
     return SpatialExplanation(by_patch(pairs, keeps_order), margins, exact is not None and not doubtful), doubtful

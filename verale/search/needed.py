@@ -58,15 +58,17 @@ def not_surely_needed(
         explanations: for each image, its statements, in their order.
         among: for each image, those of them that are in question; all by default.
     """
-    inner = paradigm.inner()
-    ranges = _with_actual(ranges_from_scratch(problem, inner, explanations), problem.observed)
-    noise = noise_of(problem).tolist()
     stated, patches = problem.by_patch(explanations), problem.patches
     asked = stated if among is None else problem.by_patch(among)
     alone: dict[int, tuple[Problem, Any]] = {}
     found: list[list[Pair]] = [[] for _ in explanations]
-    for chunk in _chunks([row for row in stated if row in asked], lambda row: len(stated[row])):
-        left_out, known = ranges_without_each(problem, inner, {row: stated[row] for row in chunk})
+    if not asked:
+        return found
+    inner = paradigm.inner()
+    ranges = _with_actual(ranges_from_scratch(problem, inner, explanations), problem.observed)
+    noise = noise_of(problem).tolist()
+    for chunk in _chunks([row for row in stated if row in asked], lambda row: len(asked[row])):
+        left_out, known = ranges_without_each(problem, inner, {row: stated[row] for row in chunk}, asked)
         within = _with_actual(known, problem.observed[problem.index([row for row, _ in left_out])])
         begin = 0
         for image, of_image in groupby(left_out, lambda pair: pair[0] // patches):
@@ -80,8 +82,6 @@ def not_surely_needed(
             surely = (one.margins.lower(boxes[None])[0].amin(1) < -noise[image]).tolist()
             found[image] += [pair for pair, needed in zip(pairs, surely, strict=True) if not needed]
             begin = end
-    if among is not None:
-        found = [[pair for pair in pairs if pair in of_image] for pairs, of_image in zip(found, among, strict=True)]
     return found
 
 

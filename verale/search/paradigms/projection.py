@@ -51,7 +51,7 @@ class ProjectionSearch(OfPatches):
             chosen = choose_statements(image, arrays, guard, math.inf)
             if chosen.failure or len(chosen.pairs) > _LARGEST * size:
                 return None
-            proved = prove_pairs(image, self.spatial, arrays, chosen.pairs)
+            proved = prove_pairs(image, self.spatial, arrays, chosen.pairs, _FEW)
             if proved is None:
                 return None
             explanation, doubtful = proved
@@ -67,8 +67,8 @@ class ProjectionSearch(OfPatches):
         self, image: Problem, pairs: list[Pair], doubtful: list[Pair], wide: list[Statement], margins: Tensor
     ) -> tuple[list[Statement], Tensor, bool]:
         """The wide statements about pairs without what the class follows without, if few are in doubt."""
-        if len(doubtful) > _FEW:
-            return wide, margins, False
+        if not doubtful or len(doubtful) > _FEW:
+            return wide, margins, not doubtful
         stated = image.with_ends(wide)
         left = without_doubtful(stated, self.spatial, pairs, doubtful)
         (unsure,) = not_surely_needed(stated, self.spatial, [left], [[pair for pair in doubtful if pair in set(left)]])
