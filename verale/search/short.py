@@ -22,6 +22,9 @@ from verale.search.smallest import Solved
 
 __all__ = ["fewest_digits", "in_short_numbers"]
 
+_FAR = 4.0
+"""An estimate of what widths cost may be wrong by so much."""
+
 Prove = Callable[[list[Statement]], Tensor]
 """The margins (C,) that statements prove."""
 
@@ -51,33 +54,43 @@ def in_short_numbers(
     most = FEW_DIGITS if digits == FEWEST_DIGITS else int(digits)
     wide = in_digits(statements, most, least)
     margins = prove(wide)
+    lost = margins.new_tensor(exact) - margins
+    share = float((lost / margins.new_tensor(exact)).nan_to_num(0.0).amax()) * 10.0**most
     if bool((margins > 0).all()):
         if digits == FEWEST_DIGITS:
-            wide, margins = fewest_digits(statements, range(1, most), prove, least) or (wide, margins)
+            wide, margins = fewest_digits(statements, range(1, most), prove, least, share) or (wide, margins)
         return wide, margins_in_digits(margins.tolist()), minimal, prices
-    others = search.with_slack(image, len(statements), margins.new_tensor(exact) - margins, most, least)
+    others = search.with_slack(image, len(statements), lost, most, least)
     if others is not None or digits != FEWEST_DIGITS:
         return others
-    found = fewest_digits(statements, range(most + 1, MOST_DIGITS + 1), prove, least)
+    found = fewest_digits(statements, range(most + 1, MOST_DIGITS + 1), prove, least, share)
     return solution if found is None else (found[0], margins_in_digits(found[1].tolist()), minimal, prices)
 
 
 def fewest_digits(
-    statements: Sequence[Statement], digits: range, prove: Prove, least: float
+    statements: Sequence[Statement], digits: range, prove: Prove, least: float, share: float | None = None
 ) -> tuple[list[Statement], Tensor] | None:
     """The statements in the fewest digits of a range with which they prove the class, and the margins; None if they
     never do.
 
-    Fewer digits are wider statements, so bisection finds the fewest. It begins with the most.
+    Fewer digits are wider statements, so bisection finds the fewest. It begins with the most or, where something is
+    known of what widths cost, with what should be the fewest.
+
+    Args:
+        share: of a margin, what n digits cost by estimate, times 10^n: each digit less costs ten times as much. What
+            by far exceeds a margin is not tried.
     """
     found = None
-    low, high, tried = digits.start, digits.stop - 1, digits.stop - 1
+    low, high = digits.start, digits.stop - 1
+    tried = high if share is None else next((n for n in digits if share < 10.0**n), high)
     while low <= high:
         wide = in_digits(statements, tried, least)
         margins = prove(wide)
         if bool((margins > 0).all()):
             found, high = (wide, margins), tried - 1
+            if share is not None and share > _FAR * 10.0**high:
+                break
         else:
             low = tried + 1
-        tried = (low + high) // 2
+        tried = (low + high) // 2 if share is None else high if found else low
     return found

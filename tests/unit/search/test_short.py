@@ -19,20 +19,23 @@ from verale.search.explain import explain
 from verale.search.short import fewest_digits
 
 
+@pytest.mark.parametrize("off", [None, 0.3, 1.0, 3.0])
 @pytest.mark.parametrize("enough", range(1, 10))
-def test_the_fewest_digits_are_found(enough):
+def test_the_fewest_digits_are_found(enough, off):
+    """Also where the estimate of what widths cost is off by a factor; then few are tried."""
     tried = []
 
     def prove(statements):
         tried.append(digits_of(statements))
         return torch.ones(2) if tried[-1] >= enough else -torch.ones(2)
 
-    found = fewest_digits([OrderStatement((), 1.23456789123)], range(1, MOST_DIGITS + 1), prove, 1e-12)
+    share = None if off is None else off * 0.5 * 10.0**enough
+    found = fewest_digits([OrderStatement((), 1.23456789123)], range(1, MOST_DIGITS + 1), prove, 1e-12, share)
     if enough > MOST_DIGITS:
         assert found is None
     else:
         assert found is not None and digits_of(found[0]) == enough
-    assert len(tried) <= 4
+    assert len(tried) <= (4 if off is None else 2)
 
 
 CASES = [
