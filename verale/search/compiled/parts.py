@@ -67,13 +67,16 @@ class CompiledPart(registry.CPUDispatcher):
     def __call__(self, *arguments: Any) -> Any:
         """Called from Python, as tests do, it becomes an entry of its own."""
         if self._entry is None:
-            from verale.search.compiled.jit import entry
-
             # The cache tells functions apart by name, and closures by what they hold, which no two processes share.
             call = FunctionType(_call.__code__, {"part": self}, self.__name__)
             call.__module__, call.__qualname__ = _call.__module__, f"{self.__module__}.{self.__qualname__}"
-            self._entry = entry(call)
+            self._entry = self.entry(call)
         return self._entry(*arguments)
+
+    @staticmethod
+    def entry(function: F) -> F:
+        """A function that Python calls; `jit` puts its own here, which keeps machine code."""
+        return cast(F, numba.jit(**OPTIONS, pipeline_class=Compiler)(function))
 
     def compile(self, sig: Any) -> Any:
         types = tuple(
