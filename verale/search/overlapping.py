@@ -141,10 +141,12 @@ class Overlapping:
 
     def _gains(self, ends: _Floats, share: float) -> _Floats:
         """(R, P) what each statement gains alone."""
-        tighter = (self._said - ends[self._ends]) * np.where(self._is_own, 1.0, share)
-        used = (tighter > 0) & self._left[self._sources]
+        tighter, counted = self._said - ends[self._ends], np.where(self._is_own, 1.0, share)
+        # Of what may not be stated, a value may be infinite.
+        used = (tighter > 0) & (counted > 0) & self._left[self._sources]
         size = len(self._each)
-        alone = csr_array((tighter[used], (self._sources[used], self._ends[used])), shape=(size, 2 * size))
+        gained = tighter[used] * counted[used]
+        alone = csr_array((gained, (self._sources[used], self._ends[used])), shape=(size, 2 * size))
         gains: _Floats = (alone @ self._weights).T
         return gains
 
