@@ -75,7 +75,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # so that any text can be printed
     log_to_stderr(logging.WARNING, "%(levelname)s: %(message)s")
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; idle, but they would forbid to fork
+    if sys.platform == "linux" and sys.argv[1:2] in (["explain"], ["demo"]):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; idle there, but they would forbid to fork
     try:
         sys.exit(cli.main(prog_name="verale", standalone_mode=False))
     except click.UsageError as error:

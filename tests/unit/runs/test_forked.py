@@ -44,12 +44,13 @@ from verale.runs.workers.forked import Forked, can_fork
 
 assert can_fork()
 kept = open("kept", "w")
+here = os.path.realpath("kept")
 print("once", end="")
 
 def serve():
     line = sys.stdin.readline()
-    files = sorted(number for number in range(64) if os.path.exists(f"/proc/self/fd/{number}"))
-    text = f"{line.strip()} {os.getsid(0) == os.getpid()} {os.environ['NAMED']} {files}"
+    files = {os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd") if int(number) > 2}
+    text = f"{line.strip()} {os.getsid(0) == os.getpid()} {os.environ['NAMED']} {files & {here, '/dev/null'}}"
     os.write(1, text.encode())
 
 process = Forked(serve, {"NAMED": "there"})
@@ -60,7 +61,26 @@ process.kill()
 process.wait()
 """
     done = run(script, tmp_path)
-    assert (done.stdout, done.stderr) == ("once: told True there [0, 1, 2] None\n", "")
+    assert (done.stdout, done.stderr) == ("once: told True there {'/dev/null'} None\n", "")
+
+
+def test_what_is_freed_in_a_fork_closes_no_file_of_its_own(tmp_path) -> None:
+    """A log file of the caller's is freed where processes send what they log."""
+    script = """
+import logging
+from collections import deque
+from operator import methodcaller
+from verale.runs.workers.local import Processes
+
+logging.getLogger("verale").addHandler(logging.FileHandler("run.log"))
+with Processes(methodcaller, ("bit_length",), deque([1, 2, 300]), lambda task: (task,)) as processes:
+    print(processes.start(1, fork=True))
+    processes.begin()
+    done = [processes.awaited() for _ in range(3)]
+print(sorted((each.task, each.result, each.died) for each in done))
+"""
+    done = run(script, tmp_path)
+    assert done.stdout == "True\n[(1, 1, False), (2, 2, False), (300, 9, False)]\n", done.stderr
 
 
 def test_a_fork_ends_when_its_process_is_killed(tmp_path) -> None:

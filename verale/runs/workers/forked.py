@@ -6,10 +6,11 @@ is forked only while it has one thread, whoever would have started others.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -26,7 +27,8 @@ def can_fork() -> bool:
 
 
 class Forked:
-    """A process that serves its standard input and output; otherwise it has no open file of this one.
+    """A process that serves its standard input and output. What else this one has open leads nowhere there: the numbers
+    stay taken, so that an object of this one which is freed there closes no file of its own.
 
     Args:
         serve: what it does. It ends when this returns or raises.
@@ -37,22 +39,26 @@ class Forked:
     """
 
     def __init__(self, serve: Callable[[], object], environment: Mapping[str, str]) -> None:
-        theirs_in, ours_out = os.pipe()
-        ours_in, theirs_out = os.pipe()
-        with suppress(OSError, ValueError):  # nobody reads it, or it is closed
+        with suppress(AttributeError, OSError, ValueError):  # there is none, nobody reads it, or it is closed
             sys.stdout.flush()  # so that nothing is printed twice
+        ends: list[int] = []
+        # Until it is another process, an interrupt there would be handled by what waits for it here.
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         try:
+            ends += [*os.pipe(), *os.pipe()]
             self._pid = os.fork()
         except OSError:
-            for end in (theirs_in, ours_out, ours_in, theirs_out):
+            for end in ends:
                 os.close(end)
             raise
-        if self._pid == 0:
-            _become(serve, theirs_in, theirs_out, environment)
-        os.close(theirs_in)
-        os.close(theirs_out)
-        self.stdin: BinaryIO = os.fdopen(ours_out, "wb")
-        self.stdout: BinaryIO = os.fdopen(ours_in, "rb")
+        finally:
+            if getattr(self, "_pid", None) == 0:
+                _become(serve, ends[0], ends[3], environment, masked)
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        os.close(ends[0])
+        os.close(ends[3])
+        self.stdin: BinaryIO = os.fdopen(ends[1], "wb")
+        self.stdout: BinaryIO = os.fdopen(ends[2], "rb")
 
     def kill(self) -> None:
         """End it, if it has not ended."""
@@ -66,14 +72,19 @@ class Forked:
 
 
 def _become(
-    serve: Callable[[], object], stdin: int, stdout: int, environment: Mapping[str, str]
+    serve: Callable[[], object], stdin: int, stdout: int, environment: Mapping[str, str], masked: Iterable[int]
 ) -> NoReturn:  # pragma: no cover  # the other process, which nothing measures
     """Be the other process. Nothing of this one is done there when it ends: no handler, no file is flushed."""
     try:
         os.setsid()  # so that Ctrl-C reaches this process only
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        gc.freeze()  # what this one has left behind is not looked for there
         os.dup2(stdin, 0)
         os.dup2(stdout, 1)
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in map(int, os.listdir("/proc/self/fd")):
+            if number > 2 and number != nowhere:
+                os.dup2(nowhere, number)
         os.environ.update(environment)
         sys.stdin = os.fdopen(0)
         serve()
