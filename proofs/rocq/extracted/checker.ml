@@ -7283,14 +7283,40 @@ let total1 es =
 let divided e d =
   ((floor_div (fst e) d), (ceil_div (snd e) d))
 
+(** val by_width :
+    (Big_int_Z.big_int * Big_int_Z.big_int) ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let by_width e =
+  ((fst e), (Z.sub (snd e) (fst e)))
+
+(** val spread0 :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let rec spread0 low0 less more ws es =
+  match ws with
+  | [] -> ((Z.add low0 less), (Z.add low0 more))
+  | w :: ws' ->
+    (match es with
+     | [] -> ((Z.add low0 less), (Z.add low0 more))
+     | e :: es' ->
+       if Z.leb Big_int_Z.zero_big_int w
+       then spread0 (Z.add low0 (Z.mul w (fst e))) less
+              (Z.add more (Z.mul w (snd e))) ws' es'
+       else spread0 (Z.add low0 (Z.mul w (fst e)))
+              (Z.add less (Z.mul w (snd e))) more ws' es')
+
 (** val affine :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list ->
     Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int **)
 
 let affine b unit0 es row0 bias0 =
-  divided (add_ends ((Z.mul b bias0), (Z.mul b bias0)) (weighted row0 es))
-    unit0
+  divided
+    (spread0 (Z.mul b bias0) Big_int_Z.zero_big_int Big_int_Z.zero_big_int
+      row0 es) unit0
 
 (** val greatest_enclosed :
     (Big_int_Z.big_int * Big_int_Z.big_int) list ->
@@ -7406,7 +7432,8 @@ let conv2d_enclosed b w groups unit0 weights1 biases e =
   let own0 = Nat.div e.planes groups in
   built outputs (rows_given w e) (columns_given w e) (fun y x ->
     let of_groups =
-      map (fun g -> window w e y x own0 (mul g own0)) (seq 0 groups)
+      map (fun g -> map by_width (window w e y x own0 (mul g own0)))
+        (seq 0 groups)
     in
     map (fun o ->
       affine b unit0 (nth (Nat.div (mul o groups) outputs) of_groups [])
@@ -7418,7 +7445,7 @@ let conv2d_enclosed b w groups unit0 weights1 biases e =
     Big_int_Z.big_int list -> enclosed -> enclosed **)
 
 let linear_enclosed b unit0 weights1 biases e =
-  let es = map (fun c -> found e c 0 0) (seq 0 e.planes) in
+  let es = map by_width (map (fun c -> found e c 0 0) (seq 0 e.planes)) in
   built (length weights1) (Stdlib.Int.succ 0) (Stdlib.Int.succ 0) (fun _ _ ->
     map (fun o ->
       affine b unit0 es (nth o weights1 [])

@@ -2172,6 +2172,15 @@ val divided :
   (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
+val by_width :
+  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
+val spread0 :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int * Big_int_Z.big_int
+
 val affine :
   Big_int_Z.big_int -> Big_int_Z.big_int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list ->

@@ -4,45 +4,45 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(J){"use strict";var
-nW=1e-13,nz="Invalid_argument",fN=0.001,fO='"',ny="@[",nV=0.01,hV=1255,nU="Fatal error: exception %s\n",nf=255,eu=1e-11,nT=0x800,ne="jsError",bM=0x8000,nx="%ni",et=256,nd="ready",nw="ml_z_overflow",cU=4096,nc="End_of_file",nS="a class",hU="Failure",cd=0xff,nb="\n",es=1e-12,h9="ENOENT",bc="0",nR="([^/]+)",n7="prices",h8=0xf,na="List.nth",cT=128,hT=-48,m$=0xdc00,nv="Sys_blocked_io",n6="fd ",nP="hints: ",nQ="ENOTEMPTY",ai=248,nO=0.999999999999,aw="camlinternalFormat.ml",nN="Division_by_zero",n5=">",n4=1027,m_="Sys_error",h7=1e-14,aN=246,nu="%u",m9="EEXIST",fM="%d",m8="Printexc.handle_uncaught_exception",n3="a statement",ct=1e-280,nM="buffer.ml",h1=127,dw=1024,nt="@{",ib=-2147483648,ic="e",fI=120,m7=103,ns=" : flags Open_rdonly and Open_wronly are not compatible",bO=1e-09,nr="linear",nK=102,nL="head",hS=512,cQ="-",m6=0x7ff0,fL=1e-15,ia=": Not a directory",nq=" : file already exists",cb=0xffffff,hR="0x",m5=0.0001,n2="Out_of_memory",al=254,h$="index out of bounds",cR=100,fQ="_bigarr02",m4="%Li",nJ=" : flags Open_text and Open_binary are not compatible",cS=-1.,h0=2147483647,dy=0.5,np=", characters ",bP=0xffff,hZ="none",no=12520,h6=64.,nn="(Program not linked with -g, cannot print stack backtrace)\n",m3=16777216,fH=0.1,nI="Unix.Unix_error",n1="infinity",hQ="mkdir",er=1000,v="",nH="Stack_overflow",nm="^",fG=": No such file or directory",fK=-2.,nG="/static/",dv=0x3f,h5=-97,nF="Not_found",fJ=1e-16,fF=1e-08,nl="Match_failure",m2=", ",cc="%x",fP=252,cu=".",du="+",h4="rmdir",n0=0xf0,nE=32752,nZ="network",nk="%li",nD=1026,hP=2047,hY=1e-07,nj=10000.,h_=0.25,nY=-32,m1="Pervasives.do_at_exit",ca=" ",h3="Fatal error: exception ",br=0x80,bz=1023,m0="Undefined_recursive_module",dx=1e-06,hX="nan",nC="expected ",ni=0xe0,nh=0xdfff,nB="_",bN="/",h2="compare: functional value",nX="Assert_failure",mZ="%i",hW="ENOTDIR",ng=1073741823,by=250,nA="expected fewer digits";function
-D$(c,d){var
+nX=1e-13,nA="Invalid_argument",fM=0.001,fN='"',nz="@[",nW=0.01,hV=1255,nV="Fatal error: exception %s\n",ng=255,eu=1e-11,nU=0x800,nf="jsError",bM=0x8000,ny="%ni",et=256,ne="ready",nx="ml_z_overflow",cU=4096,nd="End_of_file",nT="a class",hU="Failure",cd=0xff,nc="\n",es=1e-12,h9="ENOENT",bc="0",nS="([^/]+)",n8="prices",h8=0xf,nb="List.nth",cT=128,hT=-48,na=0xdc00,nw="Sys_blocked_io",n7="fd ",nQ="hints: ",nR="ENOTEMPTY",ai=248,nP=0.999999999999,aw="camlinternalFormat.ml",nO="Division_by_zero",n6=">",n5=1027,m$="Sys_error",h7=1e-14,aN=246,nv="%u",m_="EEXIST",fL="%d",m9="Printexc.handle_uncaught_exception",n4="a statement",ct=1e-280,nN="buffer.ml",h1=127,dw=1024,nu="@{",ib=-2147483648,ic="e",fH=120,m8=103,nt=" : flags Open_rdonly and Open_wronly are not compatible",bO=1e-09,ns="linear",nL=102,nM="head",hS=512,cQ="-",m7=0x7ff0,fK=1e-15,ia=": Not a directory",nr=" : file already exists",cb=0xffffff,hR="0x",m6=0.0001,n3="Out_of_memory",al=254,h$="index out of bounds",cR=100,fP="_bigarr02",m5="%Li",nK=" : flags Open_text and Open_binary are not compatible",cS=-1.,h0=2147483647,dy=0.5,nq=", characters ",bP=0xffff,hZ="none",np=12520,h6=64.,no="(Program not linked with -g, cannot print stack backtrace)\n",m4=16777216,fG=0.1,nJ="Unix.Unix_error",n2="infinity",hQ="mkdir",er=1000,v="",nI="Stack_overflow",nn="^",fF=": No such file or directory",fJ=-2.,nH="/static/",dv=0x3f,h5=-97,nG="Not_found",fI=1e-16,fE=1e-08,nm="Match_failure",m3=", ",cc="%x",fO=252,cu=".",du="+",h4="rmdir",n1=0xf0,nF=32752,n0="network",nl="%li",nE=1026,hP=2047,hY=1e-07,nk=10000.,h_=0.25,nZ=-32,m2="Pervasives.do_at_exit",ca=" ",h3="Fatal error: exception ",br=0x80,bz=1023,m1="Undefined_recursive_module",dx=1e-06,hX="nan",nD="expected ",nj=0xe0,ni=0xdfff,nC="_",bN="/",h2="compare: functional value",nY="Assert_failure",m0="%i",hW="ENOTDIR",nh=1073741823,by=250,nB="expected fewer digits";function
+Eb(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-Ea(d,b,e,c,f){if(c<=b)for(var
+Ec(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-Eb(b,d,c,e){for(var
+Ed(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-EX(b,a){throw[0,b,a]}function
+EZ(b,a){throw[0,b,a]}function
 dE(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
 d=v,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fZ(c,b,a){var
+fY(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=cU&&a==c.length)return d.apply(null,c);var
 e=v;for(;0<a;b+=dw,a-=dw)e+=d.apply(null,c.slice(b,b+Math.min(a,dw)));return e}function
 cX(a){if(a.t==2)a.c+=dE(a.l-a.c.length,"\0");else
-a.c=fZ(a.c,0,a.c.length);a.t=0}function
-oz(a){if(a.length<24){for(var
+a.c=fY(a.c,0,a.c.length);a.t=0}function
+oA(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>h1)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 iz(e){for(var
 j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<br){for(var
 d=b+1;d<i&&(f=e.charCodeAt(d))<br;d++);if(d-b>hS){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT){g=h+(f<<6);if(f<ni){a=g-0x3080;if(a<br)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT){g=h+(g<<6);if(f<n0){a=g-0xe2080;if(a<nT||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bP)c+=String.fromCharCode(0xd7c0+(a>>10),m$+(a&0x3FF));else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT){g=h+(f<<6);if(f<nj){a=g-0x3080;if(a<br)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT){g=h+(g<<6);if(f<n1){a=g-0xe2080;if(a<nU||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bP)c+=String.fromCharCode(0xd7c0+(a>>10),na+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>dw){c.substr(0,1);j+=c;c=v}}return j+c}function
 bQ(c,a,b){this.t=c;this.c=a;this.l=b}bQ.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:cX(this);case
-0:if(oz(this.c)){this.t=9;return this.c}this.t=8;case
+0:if(oA(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};bQ.prototype.toUtf16=function(){var
 a=this.toString();if(this.t==9)return a;return iz(a)};bQ.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 bQ(this.t,a,this.l)};function
-of(a){return new
+og(a){return new
 bQ(0,a,a.length)}function
-b(a){return of(a)}function
-iw(c,a){EX(c,b(a))}var
+b(a){return og(a)}function
+iw(c,a){EZ(c,b(a))}var
 ae=[0];function
 X(a){iw(ae.Invalid_argument,a)}function
 cV(){X(h$)}function
@@ -58,8 +58,8 @@ var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cw(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fZ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fZ(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ih(b);var
+cw(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ih(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -68,9 +68,9 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cW(a){return a}function
 bA(a,b,c,d,e){cw(cW(a),b,c,d,e);return 0}function
-od(){X(h$)}function
+oe(){X(h$)}function
 am(a,c,b){b&=cd;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ih(a)}a.c[c]=b;return 0}function
-dA(b,a,c){if(a>>>0>=b.l)od();return am(b,a,c)}function
+dA(b,a,c){if(a>>>0>=b.l)oe();return am(b,a,c)}function
 ev(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
@@ -85,16 +85,16 @@ Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bB(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)cV();return a}function
-Ei(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bg(a){a.t&6&&cX(a);return a.c}var
-E9=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-oy(a){if(E9)return Math.floor(Math.log2(a));var
+Ek(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bf(a){a.t&6&&cX(a);return a.c}var
+E$=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+oz(a){if(E$)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 ip(c){var
 a=new(J.Float32Array)(1);a[0]=c;var
 b=new(J.Int32Array)(a.buffer);return b[0]|0}var
-ol=Math.pow(2,-24);function
+om=Math.pow(2,-24);function
 iv(a){throw a}function
 eC(){iv(ae.Division_by_zero)}function
 C(b,c,a){this.lo=b&cb;this.mi=c&cb;this.hi=a&bP}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
@@ -106,7 +106,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*ol|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ol|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*om|0)+this.mi*a.lo+this.lo*a.mi,d=(c*om|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
 C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
 C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
@@ -132,14 +132,14 @@ d=a.hi;if(a.hi&bM)a=a.neg();if(b.hi&bM)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&bM)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cd,this.mi>>16,this.mi>>8&cd,this.mi&cd,this.lo>>16,this.lo>>8&cd,this.lo&cd]};C.prototype.lo32=function(){return this.lo|(this.mi&cd)<<24};C.prototype.hi32=function(){return this.mi>>>8&bP|this.hi<<16};function
 cZ(b,c,a){return new
 C(b,c,a)}function
-fT(a){if(!isFinite(a)){if(isNaN(a))return cZ(1,0,m6);return a>0?cZ(0,0,m6):cZ(0,0,0xfff0)}var
+fS(a){if(!isFinite(a)){if(isNaN(a))return cZ(1,0,m7);return a>0?cZ(0,0,m7):cZ(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bM:a>=0?0:bM;if(f)a=-a;var
-b=oy(a)+bz;if(b<=0){b=0;a/=Math.pow(2,-nD)}else{a/=Math.pow(2,b-n4);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=oz(a)+bz;if(b<=0){b=0;a/=Math.pow(2,-nE)}else{a/=Math.pow(2,b-n5);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
 g=a|0;c=c&h8|f|b<<4;return cZ(g,e,c)}function
 ez(a){return a.toArray()}function
-oc(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fQ)for(var
+od(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fP)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bP)c.write(16,b.dims[a]);else{c.write(16,bP);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -161,7 +161,7 @@ e=ez(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=ez(fT(b.get(a)));for(var
+e=ez(fS(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -171,15 +171,15 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,ip(d[1]));c.write(32,ip(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=ez(fT(f[1]));for(var
+f=b.get(a),e=ez(fS(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=ez(fT(f[2]));for(var
+e=ez(fS(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-oa(a){switch(a){case
+ob(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-Ec(c,e){var
+Ee(c,e){var
 b=J,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -195,7 +195,7 @@ b=J,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)X("Bigarray.create: unsupported kind");var
 d=new
-a(e*oa(c));return d}function
+a(e*ob(c));return d}function
 iq(c){var
 a=new(J.Int32Array)(1);a[0]=c;var
 b=new(J.Float32Array)(a.buffer);return b[0]}function
@@ -203,17 +203,17 @@ ey(a){return new
 C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 dC(d){var
 f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hP)return(f|g|b&h8)==0?b&bM?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&h8);if(c>0){a+=16;a*=Math.pow(2,c-n4)}else
-a*=Math.pow(2,-nD);if(b&bM)a=-a;return a}function
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&h8);if(c>0){a+=16;a*=Math.pow(2,c-n5)}else
+a*=Math.pow(2,-nE);if(b&bM)a=-a;return a}function
 ie(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)X("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-Ey(b,a){return new
+EA(b,a){return new
 C(b&cb,b>>>24&cd|(a&bP)<<8,a>>>16&bP)}function
 ir(a){return a.hi32()}function
 is(a){return a.lo32()}var
-Ed=fQ;function
-cv(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cv.prototype.caml_custom=Ed;cv.prototype.offset=function(b){var
+Ef=fP;function
+cv(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cv.prototype.caml_custom=Ef;cv.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -222,7 +222,7 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cV();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cV();c=c*this.dims[a]+(b[a]-1)}return c};cv.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return Ey(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return EA(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[al,e,c];default:return this.data[a]}};cv.prototype.set=function(a,b){switch(this.kind){case
@@ -263,20 +263,20 @@ a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
 X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cV();return a};dz.prototype.get=function(a){return this.data[a]};dz.prototype.set=function(a,b){this.data[a]=b;return 0};dz.prototype.fill=function(a){this.data.fill(a);return 0};function
-n_(c,d,a,b){var
-e=oa(c);if(ie(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+n$(c,d,a,b){var
+e=ob(c);if(ie(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 dz(c,d,a,b);return new
 cv(c,d,a,b)}function
 cY(a){if(!ae.Failure)ae.Failure=[ai,b(hU),-3];iw(ae.Failure,a)}function
-n$(b,v,r){var
+oa(b,v,r){var
 i=b.read32s();if(i<0||i>16)cY("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cd,o=p>>8&1,h=[];if(r==fQ)for(var
+p=b.read32s(),j=p&cd,o=p>>8&1,h=[];if(r==fP)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bP){var
 t=b.read32u(),u=b.read32u();if(t!=0)cY("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=ie(h),f=Ec(j,d),g=n_(j,o,h,f);switch(j){case
+d=ie(h),f=Ee(j,d),g=n$(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -317,13 +317,13 @@ a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
 m=dC(ey(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dC(ey(e));g.set(a,[al,m,l])}break}v[0]=(4+i)*4;return n_(j,o,h,f)}function
-n9(a,b,c){return a.compare(b,c)}function
+l=dC(ey(e));g.set(a,[al,m,l])}break}v[0]=(4+i)*4;return n$(j,o,h,f)}function
+n_(a,b,c){return a.compare(b,c)}function
 aK(a,b){return Math.imul(a,b)}function
 aO(b,a){a=aK(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aK(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Et(a,b){a=aO(a,is(b));a=aO(a,ir(b));return a}function
-im(a,b){return Et(a,fT(b))}function
-ob(c){var
+Ev(a,b){a=aO(a,is(b));a=aO(a,ir(b));return a}function
+im(a,b){return Ev(a,fS(b))}function
+oc(c){var
 b=ie(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
@@ -348,41 +348,41 @@ a=0;a<b;a++)d=im(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=im(d,c.data[a]);break}return d}function
-Ew(a,b){b[0]=4;return a.read32s()}function
-ES(a,b){switch(a.read8u()){case
+Ey(a,b){b[0]=4;return a.read32s()}function
+EU(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:cY("input_value: native integer value too large");default:cY("input_value: ill-formed native integer")}}function
-EH(c,d){var
+EJ(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ey(b)}function
-ED(e,d,b){var
+EF(e,d,b){var
 c=ez(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Ex(a,b,c){return a.compare(b)}function
-EA(a){return a.lo32()^a.hi32()}var
-ex={"_j":{deserialize:EH,serialize:ED,fixed_length:8,compare:Ex,hash:EA},"_i":{deserialize:Ew,fixed_length:4},"_n":{deserialize:ES,fixed_length:4},"_bigarray":{deserialize:function(a,b){return n$(a,b,"_bigarray")},serialize:oc,compare:n9,hash:ob},"_bigarr02":{deserialize:function(a,b){return n$(a,b,fQ)},serialize:oc,compare:n9,hash:ob}};function
+Ez(a,b,c){return a.compare(b)}function
+EC(a){return a.lo32()^a.hi32()}var
+ex={"_j":{deserialize:EJ,serialize:EF,fixed_length:8,compare:Ez,hash:EC},"_i":{deserialize:Ey,fixed_length:4},"_n":{deserialize:EU,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oa(a,b,"_bigarray")},serialize:od,compare:n_,hash:oc},"_bigarr02":{deserialize:function(a,b){return oa(a,b,fP)},serialize:od,compare:n_,hash:oc}};function
 ig(a){return ex[a.caml_custom]&&ex[a.caml_custom].compare}function
-og(f,c,d,e){var
+oh(f,c,d,e){var
 b=ig(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 eA(a){return a
 instanceof
 bQ}function
-fU(a){return eA(a)}function
-oh(a){if(typeof
+fT(a){return eA(a)}function
+oi(a){if(typeof
 a==="number")return er;else
-if(eA(a))return fP;else
-if(fU(a))return 1252;else
+if(eA(a))return fO;else
+if(fT(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=nf){var
+Array&&a[0]===a[0]>>>0&&a[0]<=ng){var
 b=a[0]|0;return b==al?0:b}else
 if(a
 instanceof
-String)return no;else
+String)return np;else
 if(typeof
-a=="string")return no;else
+a=="string")return np;else
 if(a
 instanceof
 Number)return er;else
@@ -392,21 +392,21 @@ if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-om(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-oe(a,b){a.t&6&&cX(a);b.t&6&&cX(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-ou(a,b){return oe(a,b)}function
+on(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+of(a,b){a.t&6&&cX(a);b.t&6&&cX(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+ov(a,b){return of(a,b)}function
 dB(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=oh(a);if(f==by){a=a[1];continue}var
-g=oh(b);if(g==by){b=b[1];continue}if(f!==g){if(f==er){if(g==hV)return og(a,b,-1,d);return-1}if(g==er){if(f==hV)return og(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+f=oi(a);if(f==by){a=a[1];continue}var
+g=oi(b);if(g==by){b=b[1];continue}if(f!==g){if(f==er){if(g==hV)return oh(a,b,-1,d);return-1}if(g==er){if(f==hV)return oh(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
 247:X(h2);break;case
 248:var
-c=om(a[2],b[2]);if(c!=0)return c|0;break;case
+c=on(a[2],b[2]);if(c!=0)return c|0;break;case
 249:X(h2);break;case
 250:X("equal: got Forward_tag, should not happen");break;case
 251:X("equal: abstract value");break;case
 252:if(a!==b){var
-c=oe(a,b);if(c!=0)return c|0}break;case
+c=of(a,b);if(c!=0)return c|0}break;case
 253:X("equal: got Double_tag, should not happen");break;case
 254:X("equal: got Double_array_tag, should not happen");break;case
 255:X("equal: got Custom_tag, should not happen");break;case
@@ -420,21 +420,21 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bg(a),b=bg(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bf(a),b=bf(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 aW(a,b){return dB(a,b,true)}function
-Ej(){return[0]}function
+El(){return[0]}function
 at(a){if(a<0)X("Bytes.create");return new
 bQ(a?2:9,v,a)}function
-fR(b,a){if(a==0)eC();return b/a|0}function
+fQ(b,a){if(a==0)eC();return b/a|0}function
 bR(a,b){return+(dB(a,b,false)==0)}function
-El(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dE(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ih(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+En(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dE(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ih(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 ij(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iu(d){d=bg(d);var
+iu(d){d=bf(d);var
 e=d.length;if(e>31)X("format_int: format too long");var
 a={justify:du,signstyle:cQ,filler:ca,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
@@ -461,152 +461,152 @@ b=h-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)+a.slice(
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
 b=a.length-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)}}break}return ii(e,a)}function
-fS(e,c){if(bg(e)==fM)return b(v+c);var
+fR(e,c){if(bf(e)==fL)return b(v+c);var
 a=iu(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=ca;var
 f=a.prec-d.length;if(f>0)d=dE(f,bc)+d}return ii(a,d)}var
-EU=0;function
-cx(){return EU++}function
+EW=0;function
+cx(){return EW++}function
 il(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bz,oy(a)+1);a*=Math.pow(2,-b);while(a<dy){a*=2;b--}while(a>=1){a*=dy;b++}if(c)a=-a;return[0,a,b]}function
-on(a){return a.toUtf16()}function
+b=Math.max(-bz,oz(a)+1);a*=Math.pow(2,-b);while(a<dy){a*=2;b--}while(a>=1){a*=dy;b++}if(c)a=-a;return[0,a,b]}function
+oo(a){return a.toUtf16()}function
 eE(){return false}function
-E_(){function
+Fa(){function
 a(a){if(a.charAt(0)===bN)return[v,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||v,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
 d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eE()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
-iD=E_();function
-ow(a){return a.slice(-1)!==bN?a+bN:a}if(eE()&&J.process&&J.process.cwd)var
+iD=Fa();function
+ox(a){return a.slice(-1)!==bN?a+bN:a}if(eE()&&J.process&&J.process.cwd)var
 ew=J.process.cwd().replace(/\\/g,bN);else
 var
-ew="/static";ew=ow(ew);function
-EL(a){a=on(a);if(!iD(a))a=ew+a;var
+ew="/static";ew=ox(ew);function
+EN(a){a=oo(a);if(!iD(a))a=ew+a;var
 e=iD(a),d=e[1].split(bN),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-E6(e){for(var
+E8(e){for(var
 f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<br){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<br;d++);if(d-c>hS){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<nT){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(br|a&dv)}else
-if(a<0xd800||a>=nh)b+=String.fromCharCode(ni|a>>12,br|a>>6&dv,br|a&dv);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<m$||h>nh)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(n0|a>>18,br|a>>12&dv,br|a>>6&dv,br|a&dv)}if(b.length>dw){b.substr(0,1);f+=b;b=v}}return f+b}function
-Eh(a){var
-b=9;if(!oz(a))b=8,a=E6(a);return new
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<nU){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(br|a&dv)}else
+if(a<0xd800||a>=ni)b+=String.fromCharCode(nj|a>>12,br|a>>6&dv,br|a&dv);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<na||h>ni)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(n1|a>>18,br|a>>12&dv,br|a>>6&dv,br|a&dv)}if(b.length>dw){b.substr(0,1);f+=b;b=v}}return f+b}function
+Ej(a){var
+b=9;if(!oA(a))b=8,a=E8(a);return new
 bQ(b,a,a.length)}function
-bT(a){return Eh(a)}var
-Fn=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",m9,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",h9,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hW,nQ,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+bT(a){return Ej(a)}var
+Fp=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",m_,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",h9,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hW,nR,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 dH(d,f,e,a){var
-b=Fn.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=Fp.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bT(f||v),bT(e||v)];return c}var
-or={};function
-c0(a){return or[a]}function
+os={};function
+c0(a){return os[a]}function
 dD(b,a){throw[0,b].concat(a)}function
-Eg(a){return new
+Ei(a){return new
 bQ(4,a,a.length)}function
 ao(a){iw(ae.Sys_error,a)}function
-EV(a){ao(a+fG)}function
-Ef(b,a){if(a>>>0>=b.l)od();return ev(b,a)}function
-bi(a){return a.l}function
-D_(){}function
+EX(a){ao(a+fF)}function
+Eh(b,a){if(a>>>0>=b.l)oe();return ev(b,a)}function
+bh(a){return a.l}function
+Ea(){}function
 aD(a){this.data=a}aD.prototype=new
-D_();aD.prototype.truncate=function(a){var
-b=this.data;this.data=at(a|0);cw(b,0,this.data,0,a)};aD.prototype.length=function(){return bi(this.data)};aD.prototype.write=function(b,d,g,a){var
+Ea();aD.prototype.truncate=function(a){var
+b=this.data;this.data=at(a|0);cw(b,0,this.data,0,a)};aD.prototype.length=function(){return bh(this.data)};aD.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=at(b+a),f=this.data;this.data=e;cw(f,0,this.data,0,c)}bA(d,g,this.data,b,a);return 0};aD.prototype.read=function(c,a,d,b){var
-e=this.length();cw(this.data,c,a,d,b);return 0};aD.prototype.read_one=function(a){return Ef(this.data,a)};aD.prototype.close=function(){};aD.prototype.constructor=aD;function
+e=this.length();cw(this.data,c,a,d,b);return 0};aD.prototype.read_one=function(a){return Eh(this.data,a)};aD.prototype.close=function(){};aD.prototype.constructor=aD;function
 aV(b,a){this.content={};this.root=b;this.lookupFun=a}aV.prototype.nm=function(a){return this.root+a};aV.prototype.create_dir_if_needed=function(d){var
 c=d.split(bN),b=v;for(var
 a=0;a<c.length-1;a++){b+=c[a]+bN;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aV.prototype.slash=function(a){return/\/$/.test(a)?a:a+bN};aV.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
 aD(cW(c[1]))}}};aV.prototype.exists=function(a){if(a==v)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aV.prototype.mkdir=function(c,e,d){var
-b=d&&c0(nI);if(this.exists(c))if(b)dD(b,dH(m9,hQ,this.nm(c)));else
+b=d&&c0(nJ);if(this.exists(c))if(b)dD(b,dH(m_,hQ,this.nm(c)));else
 ao(c+": File exists");var
 a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dD(b,dH(h9,hQ,this.nm(a)));else
-ao(a+fG);if(!this.is_dir(a))if(b)dD(b,dH(hW,hQ,this.nm(a)));else
+ao(a+fF);if(!this.is_dir(a))if(b)dD(b,dH(hW,hQ,this.nm(a)));else
 ao(a+ia);this.create_dir_if_needed(this.slash(c))};aV.prototype.rmdir=function(a,f){var
-b=f&&c0(nI),c=a==v?v:this.slash(a),e=new
-RegExp(nm+c+nR);if(!this.exists(a))if(b)dD(b,dH(h9,h4,this.nm(a)));else
-ao(a+fG);if(!this.is_dir(a))if(b)dD(b,dH(hW,h4,this.nm(a)));else
+b=f&&c0(nJ),c=a==v?v:this.slash(a),e=new
+RegExp(nn+c+nS);if(!this.exists(a))if(b)dD(b,dH(h9,h4,this.nm(a)));else
+ao(a+fF);if(!this.is_dir(a))if(b)dD(b,dH(hW,h4,this.nm(a)));else
 ao(a+ia);for(var
 d
 in
-this.content)if(d.match(e))if(b)dD(b,dH(nQ,h4,this.nm(a)));else
+this.content)if(d.match(e))if(b)dD(b,dH(nR,h4,this.nm(a)));else
 ao(this.nm(a)+": Directory not empty");delete
 this.content[c]};aV.prototype.readdir=function(a){var
-f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fG);if(!this.is_dir(a))ao(a+ia);var
+f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fF);if(!this.is_dir(a))ao(a+ia);var
 g=new
-RegExp(nm+f+nR),d={},c=[];for(var
+RegExp(nn+f+nS),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aV.prototype.is_dir=function(a){if(a==v)return true;var
 b=this.slash(a);return this.content[b]?1:0};aV.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aV.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+ns);if(b.text&&b.binary)ao(this.nm(a)+nJ);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+nq);var
+this.content[a];return b};aV.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nt);if(b.text&&b.binary)ao(this.nm(a)+nK);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+nr);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aD(at(0));return this.content[a]}else
-EV(this.nm(a))};aV.prototype.register=function(c,a){var
-b;if(this.content[c])ao(this.nm(c)+nq);if(eA(a))b=new
-aD(a);if(fU(a))b=new
+EX(this.nm(a))};aV.prototype.register=function(c,a){var
+b;if(this.content[c])ao(this.nm(c)+nr);if(eA(a))b=new
+aD(a);if(fT(a))b=new
 aD(cW(a));else
 if(a
 instanceof
 Array)b=new
-aD(Eg(a));else
+aD(Ei(a));else
 if(typeof
 a==="string")b=new
-aD(of(a));else
+aD(og(a));else
 if(a.toString){var
 d=cW(bT(a.toString()));b=new
 aD(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 ao(this.nm(c)+" : registering file with invalid content type")};aV.prototype.constructor=aV;function
-n8(){}function
-oj(b){var
+n9(){}function
+ok(b){var
 a=iD(b);if(!a)return;return a[0]+bN}var
-fX=oj(ew)||cY("unable to compute caml_root"),dG=[];if(eE())dG.push({path:fX,device:new
-n8(fX)});else
-dG.push({path:fX,device:new
-aV(fX)});dG.push({path:nG,device:new
-aV(nG)});function
-oE(b){var
-g=EL(b),b=g.join(bN),f=ow(b),c;for(var
+fW=ok(ew)||cY("unable to compute caml_root"),dG=[];if(eE())dG.push({path:fW,device:new
+n9(fW)});else
+dG.push({path:fW,device:new
+aV(fW)});dG.push({path:nH,device:new
+aV(nH)});function
+oF(b){var
+g=EN(b),b=g.join(bN),f=ox(b),c;for(var
 e=0;e<dG.length;e++){var
 a=dG[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eE()){var
-d=oj(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=ok(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-n8(d)};dG.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
-Ek(c,b){var
-a=oE(c);if(!a.device.register)cY("cannot register file");a.device.register(a.rest,b);return 0}function
-ox(c,a){var
-c=b(c),a=b(a);return Ek(c,a)}function
-En(){var
+n9(d)};dG.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
+Em(c,b){var
+a=oF(c);if(!a.device.register)cY("cannot register file");a.device.register(a.rest,b);return 0}function
+oy(c,a){var
+c=b(c),a=b(a);return Em(c,a)}function
+Ep(){var
 b=J.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)ox(b[a].name,b[a].content);J.jsoo_create_file=ox;J.caml_fs_tmp=[];return 0}function
-Eo(){return[0]}function
-Ep(a,b){return+(dB(a,b,false)>=0)}function
+a=0;a<b.length;a++)oy(b[a].name,b[a].content);J.jsoo_create_file=oy;J.caml_fs_tmp=[];return 0}function
+Eq(){return[0]}function
+Er(a,b){return+(dB(a,b,false)>=0)}function
 io(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aO(d,c)}d^=e;return d}function
-Eu(a,b){return io(a,bg(b))}function
-Er(d,b){var
+Ew(a,b){return io(a,bf(b))}function
+Et(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=aO(d,c)}d^=e;return d}function
-oo(a){switch(a.t&6){default:cX(a);case
+op(a){switch(a.t&6){default:cX(a);case
 0:return a.c;case
 4:return a.c}}function
-Eq(b,c){var
-a=oo(c);return typeof
-a==="string"?io(b,a):Er(b,a)}function
-Es(a){a^=a>>>16;a=aK(a,0x85ebca6b|0);a^=a>>>13;a=aK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-ok(j,l,n,m){var
+Es(b,c){var
+a=op(c);return typeof
+a==="string"?io(b,a):Et(b,a)}function
+Eu(a){a^=a>>>16;a=aK(a,0x85ebca6b|0);a^=a>>>13;a=aK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+ol(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>et)d=et;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ex[a.caml_custom]&&ex[a.caml_custom].hash){var
 k=ex[a.caml_custom].hash(a);b=aO(b,k);c--}}else
 if(a
@@ -615,13 +615,13 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aO(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aO(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eA(a)){b=Eq(b,a);c--}else
-if(fU(a)){b=Eu(b,a);c--}else
+if(eA(a)){b=Es(b,a);c--}else
+if(fT(a)){b=Ew(b,a);c--}else
 if(typeof
 a==="string"){b=io(b,a);c--}else
 if(a===(a|0)){b=aO(b,a+a+1);c--}else
-if(a===+a){b=im(b,a);c--}}b=Es(b);return b&0x3FFFFFFF}function
-Ev(a,c,k){if(!isFinite(a)){if(isNaN(a))return bT(hX);return bT(a>0?n1:"-infinity")}var
+if(a===+a){b=im(b,a);c--}}b=Eu(b);return b&0x3FFFFFFF}function
+Ex(a,c,k){if(!isFinite(a)){if(isNaN(a))return bT(hX);return bT(a>0?n2:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -635,26 +635,26 @@ b=a.toString(16);if(c>=0){var
 h=b.indexOf(cu);if(h<0)b+=cu+dE(c,bc);else{var
 f=h+1+c;if(b.length<f)b+=dE(f-b.length,bc);else
 b=b.substr(0,f)}}return bT(e+hR+b+"p"+j+d.toString(10))}function
-EC(a){return+a.isZero()}function
-EF(a){return new
+EE(a){return+a.isZero()}function
+EH(a){return new
 C(a&cb,a>>24&cb,a>>31&bP)}function
-EG(a){return a.toInt()}function
-EB(a){return+a.isNeg()}function
-EE(a){return a.neg()}function
-Ez(g,c){var
-a=iu(g);if(a.signedconv&&EB(c)){a.sign=-1;c=EE(c)}var
-b=v,h=EF(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(EG(e.modulus))+b}while(!EC(c));if(a.prec>=0){a.filler=ca;var
+EI(a){return a.toInt()}function
+ED(a){return+a.isNeg()}function
+EG(a){return a.neg()}function
+EB(g,c){var
+a=iu(g);if(a.signedconv&&ED(c)){a.sign=-1;c=EG(c)}var
+b=v,h=EH(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(EI(e.modulus))+b}while(!EE(c));if(a.prec>=0){a.filler=ca;var
 d=a.prec-b.length;if(d>0)b=dE(d,bc)+b}return ii(a,b)}function
-bh(b,a){a|=0;if(a>bz){a-=bz;b*=Math.pow(2,bz);if(a>bz){a-=bz;b*=Math.pow(2,bz)}}if(a<-bz){a+=bz;b*=Math.pow(2,-bz)}b*=Math.pow(2,a);return b}function
-EJ(a,b){return+(dB(a,b,false)<=0)}function
-EK(a,b){return+(dB(a,b,false)<0)}function
+bg(b,a){a|=0;if(a>bz){a-=bz;b*=Math.pow(2,bz);if(a>bz){a-=bz;b*=Math.pow(2,bz)}}if(a<-bz){a+=bz;b*=Math.pow(2,-bz)}b*=Math.pow(2,a);return b}function
+EL(a,b){return+(dB(a,b,false)<=0)}function
+EM(a,b){return+(dB(a,b,false)<0)}function
 q(a,d){if(a<0)cV();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-E2(a){return b(fZ(a,0,a.length))}var
-EM=function(){function
+E4(a){return b(fY(a,0,a.length))}var
+EO=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -669,35 +669,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=oo(i);if(typeof
+e=[],h=op(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return E2(k(e,f))}}();function
-EN(c,b,a){return EM(cW(c),b,a)}function
-EO(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return E4(k(e,f))}}();function
+EP(c,b,a){return EO(cW(c),b,a)}function
+EQ(){return 0}var
 bS=new
 Array();function
-fV(c){var
+fU(c){var
 a=bS[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
 b=ae.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=v;return 0}function
-I(a){return bi(a)}function
-ot(e,f){var
+I(a){return bh(a)}function
+ou(e,f){var
 a=bS[e],d=b(f),c=I(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-E7(a){var
+E9(a){var
 a=iz(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-E8(a){var
+E_(a){var
 a=iz(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-f0(c,e,d,a){if(ae.fds===undefined)ae.fds=new
+fZ(c,e,d,a){if(ae.fds===undefined)ae.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ae.fds[c]=b;if(!ae.fd_last_idx||c>ae.fd_last_idx)ae.fd_last_idx=c;return c}function
-Fp(c,b,g){var
+Fr(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,59 +707,59 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bg(c)+ns);if(a.text&&a.binary)ao(bg(c)+nJ);var
-d=oE(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return f0(f+1,ot,e,a)}f0(0,ot,new
-aD(at(0)));f0(1,E8,new
-aD(at(0)));f0(2,E7,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bf(c)+nt);if(a.text&&a.binary)ao(bf(c)+nK);var
+d=oF(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return fZ(f+1,ou,e,a)}fZ(0,ou,new
+aD(at(0)));fZ(1,E_,new
+aD(at(0)));fZ(2,E9,new
 aD(at(0)));function
-EP(a){var
-c=ae.fds[a];if(c.flags.wronly)ao(n6+a+" is writeonly");var
+ER(a){var
+c=ae.fds[a];if(c.flags.wronly)ao(n7+a+" is writeonly");var
 d=null;if(a==0&&eE()){var
 e=require("fs");d=function(){return bT(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bS[b.fd]=b;return b.fd}function
-op(c){var
-b=ae.fds[c];if(b.flags.rdonly)ao(n6+c+" is readonly");var
+oq(c){var
+b=ae.fds[c];if(b.flags.rdonly)ao(n7+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bS[a.fd]=a;return a.fd}function
-EQ(){var
+ES(){var
 b=0;for(var
 a=0;a<bS.length;a++)if(bS[a]&&bS[a].opened&&bS[a].out)b=[0,bS[a].fd,b];return b}function
 dF(a){return a}function
-ER(g,d,h,f){var
+ET(g,d,h,f){var
 b=bS[g];if(!b.opened)ao("Cannot output to a closed channel");var
-a;if(h==0&&bi(d)==f)a=d;else{a=at(f);cw(d,h,a,0,f)}var
-i=dF(a),c=bg(i),e=c.lastIndexOf(nb);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fV(g);b.buffer+=c.substr(e+1)}return 0}function
-it(b,a,d,c){return ER(b,cW(a),d,c)}function
-oq(c,a){var
+a;if(h==0&&bh(d)==f)a=d;else{a=at(f);cw(d,h,a,0,f)}var
+i=dF(a),c=bf(i),e=c.lastIndexOf(nc);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fU(g);b.buffer+=c.substr(e+1)}return 0}function
+it(b,a,d,c){return ET(b,cW(a),d,c)}function
+or(c,a){var
 d=b(String.fromCharCode(a));it(c,d,0,1);return 0}function
-fW(b,a){if(a==0)eC();return b%a}function
+fV(b,a){if(a==0)eC();return b%a}function
 eB(a,b){return+(dB(a,b,false)!=0)}function
-ET(a,b){a[0]=by;a[1]=b;return 0}function
+EV(a,b){a[0]=by;a[1]=b;return 0}function
 bs(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eA(a))return fP;else
-if(fU(a))return fP;else
+if(eA(a))return fO;else
+if(fT(a))return fO;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return nf;else
+if(a&&a.caml_custom)return ng;else
 return er}function
 bt(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
-ix(a,b){or[bg(a)]=b;return 0}function
-EY(a){return Math.round(a)}function
-fY(a){if(a==0)a=1/a;return a<0?1:0}function
-E0(){X(h$)}function
+ix(a,b){os[bf(a)]=b;return 0}function
+E0(a){return Math.round(a)}function
+fX(a){if(a==0)a=1/a;return a<0?1:0}function
+E2(){X(h$)}function
 eD(b,a){return ev(b,a)}function
-ap(b,a){if(a>>>0>=I(b))E0();return eD(b,a)}function
-Ee(a,b){if(a===b)return 1;a.t&6&&cX(a);b.t&6&&cX(b);return a.c==b.c?1:0}function
-E1(a,b){return Ee(a,b)}function
-y(a,b){return 1-E1(a,b)}function
-E3(){return 0x7FFFFFFF/4|0}function
-EW(){iv(ae.Not_found)}function
-ov(c){var
-a=J,b=on(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bT(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return bT(J.jsoo_static_env[b]);EW()}function
-E4(){if(J.crypto)if(typeof
+ap(b,a){if(a>>>0>=I(b))E2();return eD(b,a)}function
+Eg(a,b){if(a===b)return 1;a.t&6&&cX(a);b.t&6&&cX(b);return a.c==b.c?1:0}function
+E3(a,b){return Eg(a,b)}function
+y(a,b){return 1-E3(a,b)}function
+E5(){return 0x7FFFFFFF/4|0}function
+EY(){iv(ae.Not_found)}function
+ow(c){var
+a=J,b=oo(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bT(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return bT(J.jsoo_static_env[b]);EY()}function
+E6(){if(J.crypto)if(typeof
 J.crypto.getRandomValues==="function"){var
 a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
 if(J.crypto.randomBytes==="function"){var
@@ -769,92 +769,92 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 iy(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 ax(b,a){return{joo_tramp:b,joo_args:a}}function
-E5(c,a){if(typeof
+E7(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-os(a){return a}function
+ot(a){return a}function
 bC(a){if(a
 instanceof
 Array)return a;if(J.RangeError&&a
 instanceof
-J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return os(ae.Stack_overflow);if(J.InternalError&&a
+J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return ot(ae.Stack_overflow);if(J.InternalError&&a
 instanceof
-J.InternalError&&a.message&&a.message.match(/too much recursion/i))return os(ae.Stack_overflow);if(a
+J.InternalError&&a.message&&a.message.match(/too much recursion/i))return ot(ae.Stack_overflow);if(a
 instanceof
-J.Error&&c0(ne))return[0,c0(ne),a];return[0,ae.Failure,bT(String(a))]}function
+J.Error&&c0(nf))return[0,c0(nf),a];return[0,ae.Failure,bT(String(a))]}function
 aY(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-oA(b){var
+oB(b){var
 a=BigInt(b);return aY(a<0?-a:a)}function
-oB(a,b){return aY(BigInt(a)+BigInt(b))}function
-f1(a){if(a===0)eC();return BigInt(a)}function
-E$(e,g){var
-b=BigInt(e),a=f1(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aY(f?c+BigInt(1):c)}function
+oC(a,b){return aY(BigInt(a)+BigInt(b))}function
+f0(a){if(a===0)eC();return BigInt(a)}function
+Fb(e,g){var
+b=BigInt(e),a=f0(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aY(f?c+BigInt(1):c)}function
 au(a,b){return a<b?-1:a>b?1:0}function
-iA(a,b){return aY(BigInt(a)/f1(b))}function
-Fi(a,b){return aY(BigInt(a)%f1(b))}function
-Fa(a,b){return[0,iA(a,b),Fi(a,b)]}function
+iA(a,b){return aY(BigInt(a)/f0(b))}function
+Fk(a,b){return aY(BigInt(a)%f0(b))}function
+Fc(a,b){return[0,iA(a,b),Fk(a,b)]}function
 iB(a,b){return a===b?1:0}function
-Fb(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aY(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+Fd(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aY(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
 dI(e,f){var
-b=BigInt(e),a=f1(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aY(g?c-BigInt(1):c)}function
+b=BigInt(e),a=f0(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aY(g?c-BigInt(1):c)}function
 iC(d,c){var
-a=bg(d);if(a!==fM&&a!==cc)X("Z.format: the format must be %d or %x");return b(c.toString(a===cc?16:10))}function
-Fc(){return 0}function
-Fd(a,b){return aY(BigInt(a)*BigInt(b))}function
-Fe(b,c){var
+a=bf(d);if(a!==fL&&a!==cc)X("Z.format: the format must be %d or %x");return b(c.toString(a===cc?16:10))}function
+Fe(){return 0}function
+Ff(a,b){return aY(BigInt(a)*BigInt(b))}function
+Fg(b,c){var
 a=b*c;return a<-2147483648||a>h0?1:0}function
-Ff(a){return aY(-BigInt(a))}function
+Fh(a){return aY(-BigInt(a))}function
 aX(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-Fg(c,i,b,e){var
-f=bg(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
+Fi(c,i,b,e){var
+f=bf(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,v),d=c===10||c===0;if(!d&&c!==16)X("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))X("Z.of_substring_base: invalid digit");var
 h=BigInt(d?a:hR+a);return aY(a===g?h:-h)}function
-Fh(a){return aY(BigInt(a)-BigInt(1))}function
-oC(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aY(BigInt(b)<<BigInt(a))}function
-Fj(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aY(BigInt(b)>>BigInt(a))}function
+Fj(a){return aY(BigInt(a)-BigInt(1))}function
+oD(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aY(BigInt(b)<<BigInt(a))}function
+Fl(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aY(BigInt(b)>>BigInt(a))}function
 R(a){return a<0?-1:a>0?1:0}function
-Fk(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+Fm(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(aX(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aY(a)}function
-oD(a,b){return aY(BigInt(a)-BigInt(b))}function
-Fl(a){return aY(BigInt(a)+BigInt(1))}function
-Fm(a){if(typeof
-a!=="number")iv(c0(nw));return a}function
-Fo(a,c){J.verale={greeting:bg(a),ask:function(a){return bg(bB(c,[b(a)]))}};return 0}function
-EI(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Em(b){var
-a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&EI(b[1]))var
+oE(a,b){return aY(BigInt(a)-BigInt(b))}function
+Fn(a){return aY(BigInt(a)+BigInt(1))}function
+Fo(a){if(typeof
+a!=="number")iv(c0(nx));return a}function
+Fq(a,c){J.verale={greeting:bf(a),ask:function(a){return bf(bB(c,[b(a)]))}};return 0}function
+EK(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Eo(b){var
+a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&EK(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=m2;var
+d=f;d<e.length;d++){if(d>f)a+=m3;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bQ)a+=fO+c.toString()+fO;else
+bQ)a+=fN+c.toString()+fN;else
 if(typeof
-c=="string")a+=fO+c.toString()+fO;else
-a+=nB}a+=")"}else
+c=="string")a+=fN+c.toString()+fN;else
+a+=nC}a+=")"}else
 if(b[0]==ai)a+=b[1];return a}function
-oi(a){if(a
+oj(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ai)){var
-c=c0(m8);if(c)c(a,false);else{var
-d=Em(a),b=c0(m1);if(b)b(0);J.console.error(h3+d+nb)}}else
+c=c0(m9);if(c)c(a,false);else{var
+d=Eo(a),b=c0(m2);if(b)b(0);J.console.error(h3+d+nc)}}else
 throw a}function
-EZ(){var
-a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oi(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oi(a.error)})}EZ();function
-f(a,b){return a.length==1?a(b):bB(a,[b])}function
+E1(){var
+a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oj(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oj(a.error)})}E1();function
+g(a,b){return a.length==1?a(b):bB(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):bB(a,[b,c])}function
 a8(a,b,c,d){return a.length==3?a(b,c,d):bB(a,[b,c,d])}function
 cP(a,b,c,d,e){return a.length==4?a(b,c,d,e):bB(a,[b,c,d,e])}function
 cO(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bB(a,[b,c,d,e,f])}function
-mY(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bB(a,[b,c,d,e,f,g])}function
-D9(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bB(a,[b,c,d,e,f,g,h])}En();var
-eG=[ai,b(n2),-1],iI=[ai,b(m_),-2],iG=[ai,b(hU),-3],iF=[ai,b(nz),-4],f5=[ai,b(nc),-5],bU=[ai,b(nF),-7],iH=[ai,b(nl),-8],f4=[ai,b(nH),-9],ad=[ai,b(nX),-11],iJ=[ai,b(m0),-12],D8=[4,0,0,0,[12,45,[4,0,0,0,0]]],gm=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(np),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d0=[0,0,0],mh=[0,0,0],mk=[0,0,0],mw=[0,0,-1],hD=[0,0,0],ek=[0,0,1,0,0,0],el=[0,58,62],hG=[0,96,cT],mD=[0,1,0,0],mN=[0,0,[0,64,0]];bt(11,iJ,m0);bt(10,ad,nX);bt(9,[ai,b(nv),-10],nv);bt(8,f4,nH);bt(7,iH,nl);bt(6,bU,nF);bt(5,[ai,b(nN),-6],nN);bt(4,f5,nc);bt(3,iF,nz);bt(2,iG,hU);bt(1,iI,m_);bt(0,eG,n2);var
-oT=b("output_substring"),oP=b("%.12g"),oN=b(cu),oK=b("true"),oL=b("false"),oG=cZ(0,0,nE),oH=cZ(0,0,65520),oI=cZ(1,0,nE),oX=b("option is None"),o1=b("\\\\"),o2=b("\\'"),o3=b("\\b"),o4=b("\\t"),o5=b("\\n"),o6=b("\\r"),o8=b("4.13.1"),pg=b("List.map2"),pi=b("List.fold_left2"),pk=b("List.exists2"),pn=b("List.combine"),pd=b("List.init"),pb=b(na),o$=b("nth"),pa=b(na),o_=b("hd"),pu=b("String.blit / Bytes.blit_string"),pt=b("Bytes.blit"),ps=b("String.sub / Bytes.sub"),pH=b("String.contains_from / Bytes.contains_from"),pC=b(v),py=b("String.concat"),pT=[0,b("array.ml"),322,4],pP=b("Array.map2: arrays must have the same length"),pO=b("Array.blit"),pN=b("Array.fill"),pM=b("Array.sub"),pL=b("Array.init"),pS=b("Stdlib.Array.Bottom"),pW=b("Stdlib.Queue.Empty"),p2=b("CamlinternalLazy.Undefined"),p$=b("Buffer.add_substring/add_subbytes"),p9=b("Buffer.add: cannot grow buffer"),p8=[0,b(nM),93,2],p7=[0,b(nM),94,2],qk=b("%c"),ql=b("%s"),qm=b(mZ),qn=b(nk),qo=b(nx),qp=b(m4),qq=b("%f"),qr=b("%B"),qs=b("%{"),qt=b("%}"),qu=b("%("),qv=b("%)"),qw=b("%a"),qx=b("%t"),qy=b("%?"),qz=b("%r"),qA=b("%_r"),qB=[0,b(aw),850,23],qM=[0,b(aw),814,21],qE=[0,b(aw),815,21],qN=[0,b(aw),818,21],qF=[0,b(aw),819,21],qO=[0,b(aw),822,19],qG=[0,b(aw),823,19],qP=[0,b(aw),826,22],qH=[0,b(aw),827,22],qQ=[0,b(aw),831,30],qI=[0,b(aw),832,30],qK=[0,b(aw),836,26],qC=[0,b(aw),837,26],qL=[0,b(aw),846,28],qD=[0,b(aw),847,28],qJ=[0,b(aw),851,23],r4=b(nu),r2=[0,b(aw),1558,4],r3=b("Printf: bad conversion %["),r5=[0,b(aw),1626,39],r6=[0,b(aw),1649,31],r7=[0,b(aw),1650,31],r8=b("Printf: bad conversion %_"),r9=b(nt),r_=b(ny),r$=b(nt),sa=b(ny),rX=b(hX),rV=b("neg_infinity"),rW=b(n1),rU=b(cu),rP=[0,m7],rD=b("%+nd"),rE=b("% nd"),rG=b("%+ni"),rH=b("% ni"),rI=b("%nx"),rJ=b("%#nx"),rK=b("%nX"),rL=b("%#nX"),rM=b("%no"),rN=b("%#no"),rC=b("%nd"),rF=b(nx),rO=b("%nu"),rp=b("%+ld"),rq=b("% ld"),rs=b("%+li"),rt=b("% li"),ru=b("%lx"),rv=b("%#lx"),rw=b("%lX"),rx=b("%#lX"),ry=b("%lo"),rz=b("%#lo"),ro=b("%ld"),rr=b(nk),rA=b("%lu"),rb=b("%+Ld"),rc=b("% Ld"),re=b("%+Li"),rf=b("% Li"),rg=b("%Lx"),rh=b("%#Lx"),ri=b("%LX"),rj=b("%#LX"),rk=b("%Lo"),rl=b("%#Lo"),ra=b("%Ld"),rd=b(m4),rm=b("%Lu"),qZ=b("%+d"),q0=b("% d"),q2=b("%+i"),q3=b("% i"),q4=b(cc),q5=b("%#x"),q6=b("%X"),q7=b("%#X"),q8=b("%o"),q9=b("%#o"),qY=b(fM),q1=b(mZ),q_=b(nu),qc=b("@]"),qd=b("@}"),qe=b("@?"),qf=b("@\n"),qg=b("@."),qh=b("@@"),qi=b("@%"),qj=b("@"),qR=b("CamlinternalFormat.Type_mismatch"),sh=b(v),si=[0,[11,b(m2),[2,0,[2,0,0]]],b(", %s%s")],sP=[0,[11,b(h3),[2,0,[12,10,0]]],b(nU)],sQ=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sO=b("Fatal error: out of memory in uncaught exception handler"),sL=[0,[11,b(h3),[2,0,[12,10,0]]],b(nU)],sG=[0,[2,0,[12,10,0]],b("%s\n")],sH=[0,[11,b(nn),0],b(nn)],sx=b("Raised at"),sy=b("Re-raised at"),sz=b("Raised by primitive operation at"),sA=b("Called from"),sB=b(" (inlined)"),sD=b(v),sC=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(np),D8]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sE=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sq=b("Out of memory"),sr=b("Stack overflow"),ss=b("Pattern matching failed"),st=b("Assertion failed"),su=b("Undefined recursive module"),sk=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sl=b(v),sm=b(v),sn=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sg=[0,[4,0,0,0,0],b(fM)],se=[0,[3,0,0],b("%S")],sf=b(nB),sI=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],sU=b("x"),s4=b("Hashtbl: unsupported hash table format"),D6=b("OCAMLRUNPARAM"),D4=b("CAMLRUNPARAM"),sZ=b(v),tN=[3,0,3],tO=b(cu),tH=b(n5),tI=b("<\/"),tJ=b(v),tD=b(n5),tE=b("<"),tF=b(v),tB=b("\n"),tq=[0,b(v)],tj=b(v),tk=b(v),tl=b(v),tm=b(v),tf=[0,b(v),0,b(v)],te=b(v),ta=b("Stdlib.Format.String_tag"),tV=b("Z.Overflow"),tW=b(nw),t2=b("int_of_big_int"),uk=[0,0],ux=[0,0],wU=[0,0],wF=[0,0,0],zZ=b(nA),zY=b("image"),zW=b("expected a finite number"),zU=b("a digit in base 16"),zS=b(n3),zN=b("joint"),zO=b("nothing"),zP=b(n7),zQ=b("nothing, prices or joint"),zM=b(nS),zL=b(n7),zF=b("activation"),zG=b("others"),zH=b("patch"),zJ=b("a patch"),zI=b(n3),zE=b("a prototype"),zC=b("certificate"),zD=b(nS),zz=b(nL),zA=b("as many prototypes as coordinates"),zB=b("positive scales"),zu=b(nr),zv=b("maximum"),zw=b("soft_tree"),zx=b("a readout"),zn=b("masked_max"),zo=b("max"),zp=b("max_minus_mean"),zq=b("max_minus_mean_distance"),zr=b("top_mean"),zs=b("a pooling"),zd=b("exp_distance"),ze=b("exponential"),zf=b("identity"),zg=b("log_ratio"),zh=b("negated"),zi=b("quadratic"),zj=b("rectified"),zk=b("threshold"),zl=b("a similarity"),y8=b("cosine"),y9=b("euclidean"),y_=b("inner_product"),y$=b("rooted_cosine"),za=b("softmax"),zb=b("a geometry"),y4=b("a child that is a node or a leaf of the tree"),y5=b("a child that is a greater node"),y6=b("every node and every leaf in the tree"),y2=b("a row of 0 and 1 with a 1"),y0=b("a number from 1"),yZ=b(nC),yW=b(hZ),yX=b("some"),yY=b("none or some"),yS=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],yT=[0,[4,6,0,0,0],b(cc)],yU=b(" or "),yV=b("a list of "),yQ=[0,[4,6,0,0,0],b(cc)],yR=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yN=b(cc),yO=b("a natural number"),yP=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yL=b(cc),yM=b("a positive integer"),yK=b(hZ),yI=b(v),yJ=b("an integer in base 16"),yG=b("expected the end of the line, found another item"),yF=b("at most 1025 bytes"),yE=b("expected another item, found the end of the line"),yC=[0,[11,b(nC),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yA=b("Reader.Wrong"),yB=b("Reader.Too_large"),AE=b("picture"),AF=b(nA),AC=b("a layer before this one"),Az=b(nZ),AA=b("a positive std"),AB=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Ak=b(nr),Ar=b("add"),As=b("avg_pool2d"),At=b("concat"),Au=b("conv2d"),Av=b("flatten"),Aw=b("leaky_relu"),Al=b("max_pool2d"),Am=b("relu"),An=b("sigmoid"),Ao=b("tanh"),Ap=b("upsample_nearest"),Aq=b("a layer of as many inputs as its kind has"),Ai=b("inputs with the same rows and columns"),Ag=b("inputs of one shape"),Ae=b("a slope from 0 to 1"),Aa=b("a pooling without dilation"),Ab=[0,1,1],Ac=b("a padding of at most half the kernel"),z$=b("a layer without rows and columns before a linear one"),z8=b("groups that divide the channels"),z9=b("groups that divide the rows of weights"),z6=b("a row of weights"),z5=b("windows that are no larger than what they slide over"),z3=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],z4=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],z1=b("a layer is larger than 2^24"),AI=[0,0],AK=[0,1],AJ=[0,2],Bs=[0,1],Bt=[0,fF],Bq=b("a patch without views"),Bo=[0,1],Bp=[0,fF],Bv=[0,0.03,[0,1.,0]],BA=[0,0],BW=[0,40,[0,24,[0,12,0]]],B4=[0,1.],Cv=[0,0,0],Ct=[0,dx,[0,m5,[0,nV,[0,fH,[0,0.3,0]]]]],CS=[0,160,192],C3=[1,0],CZ=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],C7=[0,0,[0,et,[0,1152,0]]],Dp=b("unclaimed"),Dq=b("at_least "),Dr=b("at_most "),Dm=b("some "),Dn=b(hZ),Dl=[0,[4,6,0,0,0],b(cc)],Dk=b(cc),DI=b("minimal"),DP=b("entailment_hints"),DQ=b("entails"),DR=b(nL),DS=b("instance"),DT=b("instance_settings"),DU=b(nd),DJ=b("needed"),DK=b(nZ),DL=b("pictured"),DM=b("refuted"),DO=b(nd),DN=b("a question: the head first, and only once; so the network before pictures"),Dz=b("proved"),DA=b("not proved"),DB=b("not covered: "),DC=b(nP),DD=b(nP),DZ=b("limit: "),D0=b("limit: there is no more memory"),D1=b("limit: a list is too long"),D2=b("the input ends within a line"),DX=b("error: "),DW=b("expected one line, found more"),D3=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+mZ(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bB(a,[b,c,d,e,f,g])}function
+D$(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bB(a,[b,c,d,e,f,g,h])}Ep();var
+eG=[ai,b(n3),-1],iI=[ai,b(m$),-2],iG=[ai,b(hU),-3],iF=[ai,b(nA),-4],f4=[ai,b(nd),-5],bU=[ai,b(nG),-7],iH=[ai,b(nm),-8],f3=[ai,b(nI),-9],ad=[ai,b(nY),-11],iJ=[ai,b(m1),-12],D_=[4,0,0,0,[12,45,[4,0,0,0,0]]],gl=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nq),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d0=[0,0,0],mi=[0,0,0],ml=[0,0,0],mx=[0,0,-1],hD=[0,0,0],ek=[0,0,1,0,0,0],el=[0,58,62],hG=[0,96,cT],mE=[0,1,0,0],mO=[0,0,[0,64,0]];bt(11,iJ,m1);bt(10,ad,nY);bt(9,[ai,b(nw),-10],nw);bt(8,f3,nI);bt(7,iH,nm);bt(6,bU,nG);bt(5,[ai,b(nO),-6],nO);bt(4,f4,nd);bt(3,iF,nA);bt(2,iG,hU);bt(1,iI,m$);bt(0,eG,n3);var
+oU=b("output_substring"),oQ=b("%.12g"),oO=b(cu),oL=b("true"),oM=b("false"),oH=cZ(0,0,nF),oI=cZ(0,0,65520),oJ=cZ(1,0,nF),oY=b("option is None"),o2=b("\\\\"),o3=b("\\'"),o4=b("\\b"),o5=b("\\t"),o6=b("\\n"),o7=b("\\r"),o9=b("4.13.1"),ph=b("List.map2"),pj=b("List.fold_left2"),pl=b("List.exists2"),po=b("List.combine"),pe=b("List.init"),pc=b(nb),pa=b("nth"),pb=b(nb),o$=b("hd"),pv=b("String.blit / Bytes.blit_string"),pu=b("Bytes.blit"),pt=b("String.sub / Bytes.sub"),pI=b("String.contains_from / Bytes.contains_from"),pD=b(v),pz=b("String.concat"),pU=[0,b("array.ml"),322,4],pQ=b("Array.map2: arrays must have the same length"),pP=b("Array.blit"),pO=b("Array.fill"),pN=b("Array.sub"),pM=b("Array.init"),pT=b("Stdlib.Array.Bottom"),pX=b("Stdlib.Queue.Empty"),p3=b("CamlinternalLazy.Undefined"),qa=b("Buffer.add_substring/add_subbytes"),p_=b("Buffer.add: cannot grow buffer"),p9=[0,b(nN),93,2],p8=[0,b(nN),94,2],ql=b("%c"),qm=b("%s"),qn=b(m0),qo=b(nl),qp=b(ny),qq=b(m5),qr=b("%f"),qs=b("%B"),qt=b("%{"),qu=b("%}"),qv=b("%("),qw=b("%)"),qx=b("%a"),qy=b("%t"),qz=b("%?"),qA=b("%r"),qB=b("%_r"),qC=[0,b(aw),850,23],qN=[0,b(aw),814,21],qF=[0,b(aw),815,21],qO=[0,b(aw),818,21],qG=[0,b(aw),819,21],qP=[0,b(aw),822,19],qH=[0,b(aw),823,19],qQ=[0,b(aw),826,22],qI=[0,b(aw),827,22],qR=[0,b(aw),831,30],qJ=[0,b(aw),832,30],qL=[0,b(aw),836,26],qD=[0,b(aw),837,26],qM=[0,b(aw),846,28],qE=[0,b(aw),847,28],qK=[0,b(aw),851,23],r5=b(nv),r3=[0,b(aw),1558,4],r4=b("Printf: bad conversion %["),r6=[0,b(aw),1626,39],r7=[0,b(aw),1649,31],r8=[0,b(aw),1650,31],r9=b("Printf: bad conversion %_"),r_=b(nu),r$=b(nz),sa=b(nu),sb=b(nz),rY=b(hX),rW=b("neg_infinity"),rX=b(n2),rV=b(cu),rQ=[0,m8],rE=b("%+nd"),rF=b("% nd"),rH=b("%+ni"),rI=b("% ni"),rJ=b("%nx"),rK=b("%#nx"),rL=b("%nX"),rM=b("%#nX"),rN=b("%no"),rO=b("%#no"),rD=b("%nd"),rG=b(ny),rP=b("%nu"),rq=b("%+ld"),rr=b("% ld"),rt=b("%+li"),ru=b("% li"),rv=b("%lx"),rw=b("%#lx"),rx=b("%lX"),ry=b("%#lX"),rz=b("%lo"),rA=b("%#lo"),rp=b("%ld"),rs=b(nl),rB=b("%lu"),rc=b("%+Ld"),rd=b("% Ld"),rf=b("%+Li"),rg=b("% Li"),rh=b("%Lx"),ri=b("%#Lx"),rj=b("%LX"),rk=b("%#LX"),rl=b("%Lo"),rm=b("%#Lo"),rb=b("%Ld"),re=b(m5),rn=b("%Lu"),q0=b("%+d"),q1=b("% d"),q3=b("%+i"),q4=b("% i"),q5=b(cc),q6=b("%#x"),q7=b("%X"),q8=b("%#X"),q9=b("%o"),q_=b("%#o"),qZ=b(fL),q2=b(m0),q$=b(nv),qd=b("@]"),qe=b("@}"),qf=b("@?"),qg=b("@\n"),qh=b("@."),qi=b("@@"),qj=b("@%"),qk=b("@"),qS=b("CamlinternalFormat.Type_mismatch"),si=b(v),sj=[0,[11,b(m3),[2,0,[2,0,0]]],b(", %s%s")],sQ=[0,[11,b(h3),[2,0,[12,10,0]]],b(nV)],sR=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sP=b("Fatal error: out of memory in uncaught exception handler"),sM=[0,[11,b(h3),[2,0,[12,10,0]]],b(nV)],sH=[0,[2,0,[12,10,0]],b("%s\n")],sI=[0,[11,b(no),0],b(no)],sy=b("Raised at"),sz=b("Re-raised at"),sA=b("Raised by primitive operation at"),sB=b("Called from"),sC=b(" (inlined)"),sE=b(v),sD=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nq),D_]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sF=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sr=b("Out of memory"),ss=b("Stack overflow"),st=b("Pattern matching failed"),su=b("Assertion failed"),sv=b("Undefined recursive module"),sl=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sm=b(v),sn=b(v),so=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sh=[0,[4,0,0,0,0],b(fL)],sf=[0,[3,0,0],b("%S")],sg=b(nC),sJ=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],sV=b("x"),s5=b("Hashtbl: unsupported hash table format"),D8=b("OCAMLRUNPARAM"),D6=b("CAMLRUNPARAM"),s0=b(v),tO=[3,0,3],tP=b(cu),tI=b(n6),tJ=b("<\/"),tK=b(v),tE=b(n6),tF=b("<"),tG=b(v),tC=b("\n"),tr=[0,b(v)],tk=b(v),tl=b(v),tm=b(v),tn=b(v),tg=[0,b(v),0,b(v)],tf=b(v),tb=b("Stdlib.Format.String_tag"),tW=b("Z.Overflow"),tX=b(nx),t3=b("int_of_big_int"),ul=[0,0],uy=[0,0],wV=[0,0],wG=[0,0,0],z1=b(nB),z0=b("image"),zY=b("expected a finite number"),zW=b("a digit in base 16"),zU=b(n4),zP=b("joint"),zQ=b("nothing"),zR=b(n8),zS=b("nothing, prices or joint"),zO=b(nT),zN=b(n8),zH=b("activation"),zI=b("others"),zJ=b("patch"),zL=b("a patch"),zK=b(n4),zG=b("a prototype"),zE=b("certificate"),zF=b(nT),zB=b(nM),zC=b("as many prototypes as coordinates"),zD=b("positive scales"),zw=b(ns),zx=b("maximum"),zy=b("soft_tree"),zz=b("a readout"),zp=b("masked_max"),zq=b("max"),zr=b("max_minus_mean"),zs=b("max_minus_mean_distance"),zt=b("top_mean"),zu=b("a pooling"),zf=b("exp_distance"),zg=b("exponential"),zh=b("identity"),zi=b("log_ratio"),zj=b("negated"),zk=b("quadratic"),zl=b("rectified"),zm=b("threshold"),zn=b("a similarity"),y_=b("cosine"),y$=b("euclidean"),za=b("inner_product"),zb=b("rooted_cosine"),zc=b("softmax"),zd=b("a geometry"),y6=b("a child that is a node or a leaf of the tree"),y7=b("a child that is a greater node"),y8=b("every node and every leaf in the tree"),y4=b("a row of 0 and 1 with a 1"),y2=b("a number from 1"),y1=b(nD),yY=b(hZ),yZ=b("some"),y0=b("none or some"),yU=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],yV=[0,[4,6,0,0,0],b(cc)],yW=b(" or "),yX=b("a list of "),yS=[0,[4,6,0,0,0],b(cc)],yT=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yP=b(cc),yQ=b("a natural number"),yR=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yN=b(cc),yO=b("a positive integer"),yM=b(hZ),yK=b(v),yL=b("an integer in base 16"),yI=b("expected the end of the line, found another item"),yH=b("at most 1025 bytes"),yG=b("expected another item, found the end of the line"),yE=[0,[11,b(nD),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yC=b("Reader.Wrong"),yD=b("Reader.Too_large"),AG=b("picture"),AH=b(nB),AE=b("a layer before this one"),AB=b(n0),AC=b("a positive std"),AD=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Am=b(ns),At=b("add"),Au=b("avg_pool2d"),Av=b("concat"),Aw=b("conv2d"),Ax=b("flatten"),Ay=b("leaky_relu"),An=b("max_pool2d"),Ao=b("relu"),Ap=b("sigmoid"),Aq=b("tanh"),Ar=b("upsample_nearest"),As=b("a layer of as many inputs as its kind has"),Ak=b("inputs with the same rows and columns"),Ai=b("inputs of one shape"),Ag=b("a slope from 0 to 1"),Ac=b("a pooling without dilation"),Ad=[0,1,1],Ae=b("a padding of at most half the kernel"),Ab=b("a layer without rows and columns before a linear one"),z_=b("groups that divide the channels"),z$=b("groups that divide the rows of weights"),z8=b("a row of weights"),z7=b("windows that are no larger than what they slide over"),z5=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],z6=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],z3=b("a layer is larger than 2^24"),AK=[0,0],AM=[0,1],AL=[0,2],Bu=[0,1],Bv=[0,fE],Bs=b("a patch without views"),Bq=[0,1],Br=[0,fE],Bx=[0,0.03,[0,1.,0]],BC=[0,0],BY=[0,40,[0,24,[0,12,0]]],B6=[0,1.],Cx=[0,0,0],Cv=[0,dx,[0,m6,[0,nW,[0,fG,[0,0.3,0]]]]],CU=[0,160,192],C5=[1,0],C1=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],C9=[0,0,[0,et,[0,1152,0]]],Dr=b("unclaimed"),Ds=b("at_least "),Dt=b("at_most "),Do=b("some "),Dp=b(hZ),Dn=[0,[4,6,0,0,0],b(cc)],Dm=b(cc),DK=b("minimal"),DR=b("entailment_hints"),DS=b("entails"),DT=b(nM),DU=b("instance"),DV=b("instance_settings"),DW=b(ne),DL=b("needed"),DM=b(n0),DN=b("pictured"),DO=b("refuted"),DQ=b(ne),DP=b("a question: the head first, and only once; so the network before pictures"),DB=b("proved"),DC=b("not proved"),DD=b("not covered: "),DE=b(nQ),DF=b(nQ),D1=b("limit: "),D2=b("limit: there is no more memory"),D3=b("limit: a list is too long"),D4=b("the input ends within a line"),DZ=b("error: "),DY=b("expected one line, found more"),D5=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 af(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -938,135 +938,135 @@ E=a[1];return[21,E,$(a[2],b)];case
 23:var
 F=a[1];return[23,F,$(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,$(a[3],b)]}}function
-f2(a){return[0,a]}function
-f3(a){return a[1]}function
+f1(a){return[0,a]}function
+f2(a){return a[1]}function
 iE(a,c,b){return a[1]===c?(a[1]=b,1):0}function
 eF(a){throw[0,iG,a]}function
 ag(a){throw[0,iF,a]}function
-cy(b,a){return EJ(b,a)?b:a}function
-aq(b,a){return Ep(b,a)?b:a}function
+cy(b,a){return EL(b,a)?b:a}function
+aq(b,a){return Er(b,a)?b:a}function
 eH(a){return 0<=a?a:-a|0}var
-M=dC(oG),Y=dC(oH),bu=dC(oI),oF=h0;function
+M=dC(oH),Y=dC(oI),bu=dC(oJ),oG=h0;function
 aQ(d,c){var
 a=I(d),e=I(c),b=at(a+e|0);bA(d,0,b,0,a);bA(c,0,b,a,e);return dF(b)}function
-oJ(a){return a?oK:oL}function
-oM(a){var
+oK(a){return a?oL:oM}function
+oN(a){var
 e=I(a);return function(f){var
-b=f;for(;;){if(e<=b)return aQ(a,oN);var
+b=f;for(;;){if(e<=b)return aQ(a,oO);var
 c=ap(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-oO(a){return oM(ik(oP,a))}function
+oP(a){return oN(ik(oQ,a))}function
 cz(a,b){if(a){var
-c=a[1];return[0,c,cz(a[2],b)]}return b}EP(0);var
-oQ=op(1),bD=op(2);function
-oR(b){function
+c=a[1];return[0,c,cz(a[2],b)]}return b}ER(0);var
+oR=oq(1),bD=oq(2);function
+oS(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fV(d)}catch(a){a=bC(a);if(a[1]!==iI)throw a;var
+c=a[2],d=a[1];try{fU(d)}catch(a){a=bC(a);if(a[1]!==iI)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(EQ(0))}function
+a=c;continue}return 0}}return a(ES(0))}function
 dJ(b,a){return it(b,a,0,I(a))}function
-oS(d,c,b,a){if(0<=b&&0<=a&&!((I(c)-a|0)<b))return it(d,c,b,a);return ag(oT)}function
-iK(a){dJ(bD,a);oq(bD,10);return fV(bD)}var
-f6=f2(oR);function
-oU(c){for(;;){var
-d=f2(1),a=f3(f6),b=1-iE(f6,a,function(a,b){return function(d){if(iE(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-f7(a){return f(f3(f6),0)}ix(b(m1),f7);function
-oV(b,a){return oq(b,a)}function
-eI(a){return fV(a)}function
-f8(a,b){return a?a[1]:b}function
-oW(a){return a?a[1]:ag(oX)}function
-oY(a){return a?a[1]:0}function
-cA(b,a){return a?[0,f(b,a[1])]:0}function
-iL(b,a){return a?f(b,a[1]):0}function
+oT(d,c,b,a){if(0<=b&&0<=a&&!((I(c)-a|0)<b))return it(d,c,b,a);return ag(oU)}function
+iK(a){dJ(bD,a);or(bD,10);return fU(bD)}var
+f5=f1(oS);function
+oV(c){for(;;){var
+d=f1(1),a=f2(f5),b=1-iE(f5,a,function(a,b){return function(d){if(iE(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+f6(a){return g(f2(f5),0)}ix(b(m2),f6);function
+oW(b,a){return or(b,a)}function
+eI(a){return fU(a)}function
+f7(a,b){return a?a[1]:b}function
+oX(a){return a?a[1]:ag(oY)}function
+oZ(a){return a?a[1]:0}function
+cA(b,a){return a?[0,g(b,a[1])]:0}function
+iL(b,a){return a?g(b,a[1]):0}function
 iM(a){return a?1:0}function
 eJ(a){return 0===a[0]?[0,a[1]]:0}function
-oZ(a){return a}function
-o0(a){var
-c=0;if(40<=a){if(92===a)return o1;if(!(h1<=a))c=1}else
-if(32<=a){if(39<=a)return o2;c=1}else
+o0(a){return a}function
+o1(a){var
+c=0;if(40<=a){if(92===a)return o2;if(!(h1<=a))c=1}else
+if(32<=a){if(39<=a)return o3;c=1}else
 if(!(14<=a))switch(a){case
-8:return o3;case
-9:return o4;case
-10:return o5;case
-13:return o6}if(c){var
+8:return o4;case
+9:return o5;case
+10:return o6;case
+13:return o7}if(c){var
 d=at(1);am(d,0,a);return dF(d)}var
 b=at(4);am(b,0,92);am(b,1,48+(a/cR|0)|0);am(b,2,48+((a/10|0)%10|0)|0);am(b,3,48+(a%10|0)|0);return dF(b)}function
-o7(a){return 25<a+h5>>>0?a:a+nY|0}var
-f9=E3(0),dK=(4*f9|0)-1|0;function
-o9(d,c){var
+o8(a){return 25<a+h5>>>0?a:a+nZ|0}var
+f8=E5(0),dK=(4*f8|0)-1|0;function
+o_(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aj(a){return o9(0,a)}function
-iN(a){return a?a[1]:eF(o_)}function
-bj(b,a){return 0<=a?function(d,c){var
+aj(a){return o_(0,a)}function
+iN(a){return a?a[1]:eF(o$)}function
+bi(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eF(o$)}}(b,a):ag(pa)}function
+a=e,b=b-1|0;continue}return eF(pa)}}(b,a):ag(pb)}function
 iO(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ag(pb)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):ag(pc)}function
 bE(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
 bF(a){return bE(a,0)}function
-pc(g,e,d,c){var
-b=g,a=e;for(;;){if(d<=a)return b;var
-b=[0,f(c,a),b],a=a+1|0;continue}}function
+pd(f,e,d,c){var
+b=f,a=e;for(;;){if(d<=a)return b;var
+b=[0,g(c,a),b],a=a+1|0;continue}}function
 iP(a,c,b){if(c<=a)return 0;var
-d=f(b,a);return[0,d,iP(a+1|0,c,b)]}function
-aZ(a,b){return 0<=a?50<a?bF(pc(0,0,a,b)):iP(0,a,b):ag(pd)}function
+d=g(b,a);return[0,d,iP(a+1|0,c,b)]}function
+aZ(a,b){return 0<=a?50<a?bF(pd(0,0,a,b)):iP(0,a,b):ag(pe)}function
 F(b,a){if(a){var
-c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
+c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
 iQ(c,b,a){if(a){var
 d=a[2],e=n(b,c,a[1]);return[0,e,iQ(c+1|0,b,d)]}return 0}function
 dL(b,a){return iQ(0,b,a)}function
-pe(c,a){return function(e,d){var
+pf(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
+f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
 a0(c,b){var
 a=b;for(;;){if(a){var
-d=a[2];f(c,a[1]);var
+d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-pf(e,d,c){var
+pg(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dM(b,a){return pf(0,b,a)}function
+dM(b,a){return pg(0,b,a)}function
 ak(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-f_(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,f_(c,e,d)]}}else
-if(!a)return 0;return ag(pg)}function
-ph(g,f,e,d){var
+f9(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,f9(c,e,d)]}}else
+if(!a)return 0;return ag(ph)}function
+pi(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=a8(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ag(pi)}}function
+if(!a)return c;return ag(pj)}}function
 bG(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b){var
+e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
 c1(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=f(d,a[1]);if(b)return b;var
+e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pj(f,e,d){var
+pk(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ag(pk)}}function
+if(!a)return 0;return ag(pl)}}function
 dN(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aW(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-pl(d,c){var
+pm(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aW(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-pm(d,c){var
+pn(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aW(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
@@ -1074,32 +1074,32 @@ iR(b,a){if(a){var
 c=a[2],d=a[1];return 0===aW(d[1],b)?c:[0,d,iR(b,c)]}return 0}function
 eK(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2];if(f(d,b))return[0,b];var
+b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
 aR(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=a[1];if(f(e,d)){var
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
 a=c;continue}return bF(b)}}var
 b=0;return function(c){return a(b,c)}}function
 bV(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
 d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bF(b)}}(0,0,a)}function
-bk(e){function
-a(h,g){var
-b=h,a=g;for(;;){if(a){var
-c=a[2],d=f(e,a[1]);if(d){var
+bj(e){function
+a(h,f){var
+b=h,a=f;for(;;){if(a){var
+c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
 a=c;continue}return bF(b)}}var
 b=0;return function(c){return a(b,c)}}function
 dO(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-g=a[2],b=bE(f(e,a[1]),b),a=g;continue}return bF(b)}}(b,0,a)}function
+f=a[2],b=bE(g(e,a[1]),b),a=f;continue}return bF(b)}}(b,0,a)}function
 iS(b,a){if(b){if(a){var
 c=a[1],d=b[1];return[0,[0,d,c],iS(b[2],a[2])]}}else
-if(!a)return 0;return ag(pn)}function
-f$(a,b){function
+if(!a)return 0;return ag(po)}function
+f_(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
@@ -1127,7 +1127,7 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=aj(b);return 2<=c?g(c,b)[1]:b}function
-po(b,a){function
+pp(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
@@ -1189,7 +1189,7 @@ o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
 c=aj(a);return 2<=c?h(c,a)[1]:a}function
-pp(d,c){var
+pq(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
 eL(d,c){var
@@ -1200,16 +1200,16 @@ iT(b,a){return b<=a?b:a}function
 iU(b,a){return a<=b?b:a}function
 iV(a){return b(v+a)}function
 cB(a,c){var
-b=at(a);El(b,0,a,c);return b}function
-pq(a){var
-b=bi(a),c=at(b);cw(a,0,c,0,b);return c}function
-pr(c,b,a){if(0<=b&&0<=a&&!((bi(c)-a|0)<b)){var
-d=at(a);cw(c,b,d,0,a);return d}return ag(ps)}function
-iW(c,b,a){return dF(pr(c,b,a))}function
-iX(e,c,d,b,a){if(0<=a&&0<=c&&!((bi(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return cw(e,c,d,b,a);return ag(pt)}function
-bW(e,c,d,b,a){if(0<=a&&0<=c&&!((I(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return bA(e,c,d,b,a);return ag(pu)}function
-pv(e){var
-a=[0,0],m=bi(e)-1|0,o=0;if(!(m<0)){var
+b=at(a);En(b,0,a,c);return b}function
+pr(a){var
+b=bh(a),c=at(b);cw(a,0,c,0,b);return c}function
+ps(c,b,a){if(0<=b&&0<=a&&!((bh(c)-a|0)<b)){var
+d=at(a);cw(c,b,d,0,a);return d}return ag(pt)}function
+iW(c,b,a){return dF(ps(c,b,a))}function
+iX(e,c,d,b,a){if(0<=a&&0<=c&&!((bh(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return cw(e,c,d,b,a);return ag(pu)}function
+bW(e,c,d,b,a){if(0<=a&&0<=c&&!((I(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return bA(e,c,d,b,a);return ag(pv)}function
+pw(e){var
+a=[0,0],m=bh(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
 f=ev(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
@@ -1222,9 +1222,9 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bi(e))return pq(e);var
+i=r;continue}break}}if(a[1]===bh(e))return pr(e);var
 b=at(a[1]);a[1]=0;var
-n=bi(e)-1|0,p=0;if(!(n<0)){var
+n=bh(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
 c=ev(e,h),d=0;if(35<=c)if(92===c)d=2;else
 if(h1<=c)d=1;else
@@ -1242,49 +1242,49 @@ switch(c){case
 3:am(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-iY(g,b){var
-c=bi(b);if(0===c)return b;var
+iY(f,b){var
+c=bh(b);if(0===c)return b;var
 d=at(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){am(d,a,f(g,ev(b,a)));var
+a=h;for(;;){am(d,a,g(f,ev(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-pw(a){return iY(o7,a)}function
-ga(a){return cW(a)}function
-bl(a){return dF(a)}function
-gb(b,a){return bl(cB(b,a))}function
-px(a,b){return b<=a?a:ag(py)}function
-pz(f,e,d){var
+px(a){return iY(o8,a)}function
+f$(a){return cW(a)}function
+bk(a){return dF(a)}function
+ga(b,a){return bk(cB(b,a))}function
+py(a,b){return b<=a?a:ag(pz)}function
+pA(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=px((I(c)+e|0)+b|0,b),a=g;continue}return I(c)+b|0}return b}}function
-pA(b,h,g,e,f){var
+g=a[2],b=py((I(c)+e|0)+b|0,b),a=g;continue}return I(c)+b|0}return b}}function
+pB(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
 i=c[2];bA(a,0,b,d,I(a));bA(g,0,b,d+I(a)|0,e);var
 d=(d+I(a)|0)+e|0,c=i;continue}bA(a,0,b,d,I(a));return b}return b}}function
-pB(b,a){if(a){var
-c=I(b);return bl(pA(at(pz(0,c,a)),0,b,c,a))}return pC}function
-pD(b,a){return bl(iY(b,ga(a)))}function
-pE(a){return function(b,f,e){var
+pC(b,a){if(a){var
+c=I(b);return bk(pB(at(pA(0,c,a)),0,b,c,a))}return pD}function
+pE(b,a){return bk(iY(b,f$(a)))}function
+pF(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eD(b,a)+nY|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bl(pv(ga(b)));var
+c=eD(b,a)+nZ|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bk(pw(f$(b)));var
 a=a+1|0;continue}}(a,I(a),0)}function
-pF(e,d,c,b){var
+pG(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw bU;if(eD(e,a)===b)return a;var
 a=a+1|0;continue}}function
-pG(b,a,d){var
-c=I(b);if(0<=a&&!(c<a))try{pF(b,c,a,d);var
-e=1;return e}catch(a){a=bC(a);if(a===bU)return 0;throw a}return ag(pH)}function
-pI(b,a){return pG(b,0,a)}function
-pJ(a){return bl(pw(ga(a)))}function
-pK(a){return 1-(typeof
+pH(b,a,d){var
+c=I(b);if(0<=a&&!(c<a))try{pG(b,c,a,d);var
+e=1;return e}catch(a){a=bC(a);if(a===bU)return 0;throw a}return ag(pI)}function
+pJ(b,a){return pH(b,0,a)}function
+pK(a){return bk(px(f$(a)))}function
+pL(a){return 1-(typeof
 a==="number"?1:0)}function
 aE(b,c){if(0===b)return[0];if(0<=b){var
-d=q(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
-a=g;for(;;){d[1+a]=f(c,a);var
+d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
+a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ag(pL)}function
+a=h;continue}break}}return d}return ag(pM)}function
 iZ(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
@@ -1293,23 +1293,23 @@ a=h;continue}break}}return c}function
 bH(a){var
 b=a.length-1;return 0===b?[0]:id(a,0,b)}function
 ce(b,a){var
-c=b.length-1;return 0===c?bH(a):0===a.length-1?id(b,0,c):D$(b,a)}function
-eM(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return id(c,b,a);return ag(pM)}function
-i0(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Eb(c,b,a,d);return ag(pN)}function
-i1(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Ea(e,c,d,b,a);return ag(pO)}function
+c=b.length-1;return 0===c?bH(a):0===a.length-1?id(b,0,c):Eb(b,a)}function
+eM(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return id(c,b,a);return ag(pN)}function
+i0(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Ed(c,b,a,d);return ag(pO)}function
+i1(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Ec(e,c,d,b,a);return ag(pP)}function
 dP(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
-a=e;for(;;){f(d,b[1+a]);var
-g=a+1|0;if(c!==a){var
-a=g;continue}break}}return 0}function
+a=e;for(;;){g(d,b[1+a]);var
+f=a+1|0;if(c!==a){var
+a=f;continue}break}}return 0}function
 p(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,f(d,b[1])),g=c-1|0,h=1;if(!(g<1)){var
-a=h;for(;;){e[1+a]=f(d,b[1+a]);var
-i=a+1|0;if(g!==a){var
+e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
+a=h;for(;;){e[1+a]=g(d,b[1+a]);var
+i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
 dQ(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ag(pP);if(0===b)return[0];var
+b=d.length-1;if(b!==c.length-1)return ag(pQ);if(0===b)return[0];var
 f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1328,11 +1328,11 @@ a=h;continue}break}}return e}function
 aF(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-pQ(d,c){var
+pR(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 L(a){if(a){var
-b=a[2],d=a[1],c=q(pQ(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=q(pR(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1341,16 +1341,16 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gc(c,b){var
+gb(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
+a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
 cf(c,b){var
 d=b.length-1;return function(e){var
-a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
+a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gd=[ai,pS,cx(0)];function
-pR(b){if(bR(b,[0]))return[0,[0],[0]];var
+gc=[ai,pT,cx(0)];function
+pS(b){if(bR(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
@@ -1361,27 +1361,27 @@ g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gd,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gc,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bC(b);if(b[1]===gd){var
+g=l(f,b,d);return g}catch(b){b=bC(b);if(b[1]===gc){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bC(a);if(a[1]===gd)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bC(a);if(a[1]===gc)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,pT]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,pU]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1395,7 +1395,7 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-pU(l,a){function
+pV(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
@@ -1420,9 +1420,9 @@ e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=q(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
 c2(a){return a!=a?1:0}function
 a1(b,a){if(!(b<a)){var
-c=0;if(fY(a)||!fY(b))c=1;if(c)return c2(b)?b:a}return c2(a)?a:b}function
+c=0;if(fX(a)||!fX(b))c=1;if(c)return c2(b)?b:a}return c2(a)?a:b}function
 z(b,a){if(!(b<a)){var
-c=0;if(fY(a)||!fY(b))c=1;if(c)return c2(a)?a:b}return c2(b)?b:a}function
+c=0;if(fX(a)||!fX(b))c=1;if(c)return c2(a)?a:b}return c2(b)?b:a}function
 dR(a){return[0,0,0]}function
 dS(a){a[1]=0;a[2]=0;return 0}function
 c3(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
@@ -1431,50 +1431,50 @@ b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
 c5(b){var
 a=b[1];return a?[0,a[1]]:0}function
-pV(b,a){return a0(b,a[1])}var
-pX=[ai,pW,cx(0)];function
-pY(a){return[0,0,0,0]}function
-ge(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+pW(b,a){return a0(b,a[1])}var
+pY=[ai,pX,cx(0)];function
+pZ(a){return[0,0,0,0]}function
+gd(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
 i3(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-pZ(b){var
+p0(b){var
 a=b[2];return a?[0,a[1]]:0}function
-p0(a){var
-b=a[2];if(b){var
-c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}ge(a);return c}throw pX}function
 p1(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}ge(a);return[0,c]}return 0}var
-p3=[ai,p2,cx(0)];function
-p4(a){throw p3}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gd(a);return c}throw pY}function
+p2(a){var
+b=a[2];if(b){var
+c=b[1];if(b[2]){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gd(a);return[0,c]}return 0}var
+p4=[ai,p3,cx(0)];function
+p5(a){throw p4}function
 cg(a){var
-c=a[1];a[1]=p4;try{var
-b=f(c,0);ET(a,b);return b}catch(b){b=bC(b);a[1]=function(a){throw b};throw b}}function
+c=a[1];a[1]=p5;try{var
+b=g(c,0);EV(a,b);return b}catch(b){b=bC(b);a[1]=function(a){throw b};throw b}}function
 eN(a){var
 b=1<=a?a:1,c=dK<b?dK:b,d=at(c);return[0,d,0,c,d]}function
 eO(a){return iW(a[1],0,a[2])}function
-p5(a){return a[2]}function
-p6(a){a[2]=0;return 0}function
-gf(a,c){var
+p6(a){return a[2]}function
+p7(a){a[2]=0;return 0}function
+ge(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dK<b[1])if((d+c|0)<=dK)b[1]=dK;else
-eF(p9);var
-e=at(b[1]);iX(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,p7]}throw[0,ad,p8]}}function
-gg(a,c){var
-b=a[2];if(a[3]<=b)gf(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
-p_(a,d,c,b){var
+eF(p_);var
+e=at(b[1]);iX(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,p8]}throw[0,ad,p9]}}function
+gf(a,c){var
+b=a[2];if(a[3]<=b)ge(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
+p$(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((I(d)-b|0)<c?1:0);if(f)ag(p$);var
-g=a[2]+b|0;if(a[3]<g)gf(a,b);bA(d,c,a[1],a[2],b);a[2]=g;return 0}function
+h=b<0?1:0,f=h||((I(d)-b|0)<c?1:0);if(f)ag(qa);var
+g=a[2]+b|0;if(a[3]<g)ge(a,b);bA(d,c,a[1],a[2],b);a[2]=g;return 0}function
 ch(a,c){var
-b=I(c),d=a[2]+b|0;if(a[3]<d)gf(a,b);bA(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gh(a){return 5===a[2]?12:-6}function
+b=I(c),d=a[2]+b|0;if(a[3]<d)ge(a,b);bA(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gg(a){return 5===a[2]?12:-6}function
 i4(a){return[0,0,at(a)]}function
 i5(a,g){var
-b=bi(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+b=bh(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
 e=at(iU(b*2|0,c));iX(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
@@ -1483,77 +1483,77 @@ c6(a,b){i5(a,1);dA(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aG(a,c){var
 b=I(c);i5(a,b);bW(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 i6(a){return iW(a[2],0,a[1])}function
-qa(a,b){var
+qb(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return nK;case
+0:return nL;case
 1:return 101;case
 2:return 69;case
-3:return m7;case
+3:return m8;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-qb(a,b){switch(b[1]){case
+qc(a,b){switch(b[1]){case
 0:break;case
 1:c6(a,43);break;default:c6(a,32)}return 8<=b[2]?c6(a,35):0}function
 i7(a){if(typeof
 a==="number")switch(a){case
-0:return qc;case
-1:return qd;case
-2:return qe;case
-3:return qf;case
-4:return qg;case
-5:return qh;default:return qi}else
+0:return qd;case
+1:return qe;case
+2:return qf;case
+3:return qg;case
+4:return qh;case
+5:return qi;default:return qj}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aQ(qj,gb(1,a[1]))}}function
-gi(b,c){var
+1:return a[1];default:return aQ(qk,ga(1,a[1]))}}function
+gh(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aG(b,qk);var
+d=a[1];aG(b,ql);var
 a=d;continue;case
 1:var
-e=a[1];aG(b,ql);var
+e=a[1];aG(b,qm);var
 a=e;continue;case
 2:var
-f=a[1];aG(b,qm);var
+f=a[1];aG(b,qn);var
 a=f;continue;case
 3:var
-g=a[1];aG(b,qn);var
+g=a[1];aG(b,qo);var
 a=g;continue;case
 4:var
-h=a[1];aG(b,qo);var
+h=a[1];aG(b,qp);var
 a=h;continue;case
 5:var
-i=a[1];aG(b,qp);var
+i=a[1];aG(b,qq);var
 a=i;continue;case
 6:var
-j=a[1];aG(b,qq);var
+j=a[1];aG(b,qr);var
 a=j;continue;case
 7:var
-k=a[1];aG(b,qr);var
+k=a[1];aG(b,qs);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aG(b,qs);gi(b,m);aG(b,qt);var
+l=a[2],m=a[1];aG(b,qt);gh(b,m);aG(b,qu);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aG(b,qu);gi(b,o);aG(b,qv);var
+n=a[3],o=a[1];aG(b,qv);gh(b,o);aG(b,qw);var
 a=n;continue;case
 10:var
-p=a[1];aG(b,qw);var
+p=a[1];aG(b,qx);var
 a=p;continue;case
 11:var
-q=a[1];aG(b,qx);var
+q=a[1];aG(b,qy);var
 a=q;continue;case
 12:var
-r=a[1];aG(b,qy);var
+r=a[1];aG(b,qz);var
 a=r;continue;case
 13:var
-s=a[1];aG(b,qz);var
+s=a[1];aG(b,qA);var
 a=s;continue;default:var
-t=a[1];aG(b,qA);var
+t=a[1];aG(b,qB);var
 a=t;continue}}function
 ar(a){if(typeof
 a==="number")return 0;else
@@ -1579,34 +1579,34 @@ a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aH(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){f(x,0);return 0};return[0,function(a){f(y,0);return 0},z,w,v];case
+b=aH(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=aH(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){f(C,0);return 0};return[0,function(a){f(D,0);return 0},E,B,A];case
+c=aH(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=aH(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){f(H,0);return 0};return[0,function(a){f(I,0);return 0},J,G,F];case
+d=aH(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=aH(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){f(M,0);return 0};return[0,function(a){f(N,0);return 0},O,L,K];case
+e=aH(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-g=aH(a[1]),P=g[4],Q=g[3],R=g[2],S=g[1],T=function(a){f(R,0);return 0};return[0,function(a){f(S,0);return 0},T,Q,P];case
+f=aH(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=aH(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){f(W,0);return 0};return[0,function(a){f(X,0);return 0},Y,V,U];case
+h=aH(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=aH(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){f($,0);return 0};return[0,function(a){f(aa,0);return 0},ab,_,Z];case
+i=aH(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=aH(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){f(ae,0);return 0};return[0,function(a){f(af,0);return 0},ag,ad,ac];case
+j=aH(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
 8:var
-k=aH(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){f(aj,0);return 0};return[0,function(a){f(ak,0);return 0},al,ai,ah];case
+k=aH(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aH(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aH(av(ar(an),am)),at=m[4],au=m[3],aw=m[2],ax=m[1],ay=function(a){f(at,0);f(ao,0);return 0},az=function(a){f(ap,0);f(au,0);return 0},aA=function(a){f(aw,0);f(aq,0);return 0};return[0,function(a){f(as,0);f(ax,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aH(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aH(av(ar(an),am)),at=m[4],au=m[3],aw=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(aw,0);g(aq,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
 10:var
-n=aH(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){f(aD,0);return 0};return[0,function(a){f(aE,0);return 0},aF,aC,aB];case
+n=aH(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aH(a[1]),aG=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){f(aJ,0);return 0};return[0,function(a){f(aK,0);return 0},aL,aI,aG];case
+o=aH(a[1]),aG=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aG];case
 12:var
-p=aH(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){f(aO,0);return 0};return[0,function(a){f(aP,0);return 0},aQ,aN,aM];case
+p=aH(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aH(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){f(aR,0);return 0},aW=function(a){f(aS,0);return 0},aX=function(a){f(aT,0);return 0};return[0,function(a){f(aU,0);return 0},aX,aW,aV];default:var
-r=aH(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){f(aY,0);return 0},a3=function(a){f(aZ,0);return 0},a4=function(a){f(a0,0);return 0};return[0,function(a){f(a1,0);return 0},a4,a3,a2]}}function
+q=aH(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=aH(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
 av(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
@@ -1618,7 +1618,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ad,qB]}else
+9:a=6;break;default:throw[0,ad,qC]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1643,8 +1643,8 @@ b!=="number")switch(b[0]){case
 13:a=3;e=1;break;case
 14:a=4;e=1;break}if(!e)a=7;break;case
 2:var
-g=0,v=c[1];if(typeof
-b==="number")g=1;else
+f=0,v=c[1];if(typeof
+b==="number")f=1;else
 switch(b[0]){case
 2:return[2,av(v,b[1])];case
 8:a=5;break;case
@@ -1653,7 +1653,7 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:g=1}if(g)a=7;break;case
+14:a=4;break;default:f=1}if(f)a=7;break;case
 3:var
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
@@ -1724,35 +1724,35 @@ D=b[1],E=av(B,b[2]);return[8,av(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ad,qK];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ad,qL];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aH(av(ar(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,av(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aH(av(ar(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,av(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ad,qL];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ad,qM];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,av(M,b[1])];throw[0,ad,qM];case
+b!=="number"&&10===b[0])return[10,av(M,b[1])];throw[0,ad,qN];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,av(N,b[1])];default:o=1}if(o)throw[0,ad,qN];break;case
+11:return[11,av(N,b[1])];default:o=1}if(o)throw[0,ad,qO];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,av(O,b[1])];default:p=1}if(p)throw[0,ad,qO];break;case
+12:return[12,av(O,b[1])];default:p=1}if(p)throw[0,ad,qP];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1760,7 +1760,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,av(P,b[1])];default:q=1}if(q)throw[0,ad,qP];break;default:var
+13:return[13,av(P,b[1])];default:q=1}if(q)throw[0,ad,qQ];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1768,15 +1768,15 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,av(Q,b[1])];default:r=1}if(r)throw[0,ad,qQ]}switch(a){case
-0:throw[0,ad,qE];case
-1:throw[0,ad,qF];case
-2:throw[0,ad,qG];case
-3:throw[0,ad,qH];case
-4:throw[0,ad,qI];case
-5:throw[0,ad,qC];case
-6:throw[0,ad,qD];default:throw[0,ad,qJ]}}var
-ay=[ai,qR,cx(0)];function
+14:return[14,av(Q,b[1])];default:r=1}if(r)throw[0,ad,qR]}switch(a){case
+0:throw[0,ad,qF];case
+1:throw[0,ad,qG];case
+2:throw[0,ad,qH];case
+3:throw[0,ad,qI];case
+4:throw[0,ad,qJ];case
+5:throw[0,ad,qD];case
+6:throw[0,ad,qE];default:throw[0,ad,qK]}}var
+ay=[ai,qS,cx(0)];function
 eP(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ay}}function
@@ -1790,7 +1790,7 @@ b==="number")return[0,0,U(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-g=a2(b[1],c,a[1]);return[0,[0,g[1]],g[2]]}break;case
+f=a2(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
 h=a2(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
@@ -1820,7 +1820,7 @@ p=a2(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 a!=="number"&&9===a[0]){var
 d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,af(e)];if(eB([0,af(B)],C))throw ay;var
 D=[0,af(d)];if(eB([0,af(A)],D))throw ay;var
-q=aH(av(ar(e),d)),E=q[4];f(q[2],0);f(E,0);var
+q=aH(av(ar(e),d)),E=q[4];g(q[2],0);g(E,0);var
 r=a2(af(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
@@ -1897,7 +1897,7 @@ b!=="number"&&11===b[0]){var
 K=U(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 aA=a[1],L=U(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return qT(a[1],a[2],b);case
+18:return qU(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=U(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1907,11 +1907,11 @@ aB=a[2],aC=a[1],N=U(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=U(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return qU(a[1],a[2],b)}throw ay}function
-qT(a,c,b){if(0===a[0]){var
+23:return qV(a[1],a[2],b)}throw ay}function
+qU(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=U(d[1],b),k=e[1],f=U(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=U(g[1],b),m=h[1],i=U(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-qU(a,c,b){if(typeof
+qV(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return a9(a,c,b);case
 1:return a9(a,c,b);case
@@ -1933,10 +1933,10 @@ g=a[1],e=a2(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return a9(a,c,b);default:return a9(a,c,b)}}function
 a9(d,c,b){var
 a=U(c,b);return[0,[23,d,a[1]],a[2]]}function
-qS(c,b){var
+qT(c,b){var
 a=U(c,b);if(typeof
 a[2]==="number")return a[1];throw ay}function
-qV(b,a){return qS(b,af(ar(a)))}function
+qW(b,a){return qT(b,af(ar(a)))}function
 a_(k,g,a){var
 b=I(a),h=0<=g?k:0,d=eH(g);if(d<=b)return a;var
 l=2===h?48:32,c=cB(d,l);switch(h){case
@@ -1946,87 +1946,87 @@ e=0;if(0<b){var
 i=0;if(43!==ap(a,0)&&45!==ap(a,0)&&32!==ap(a,0)){e=1;i=1}if(!i){dA(c,0,ap(a,0));bW(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===ap(a,0)){var
-j=0;if(fI!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dA(c,1,ap(a,1));bW(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bW(a,0,c,d-b|0,b)}}return bl(c)}function
+j=0;if(fH!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dA(c,1,ap(a,1));bW(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bW(a,0,c,d-b|0,b)}}return bk(c)}function
 c7(k,b){var
 c=eH(k),a=I(b),d=ap(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+h5>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fI===ap(b,1)||88===ap(b,1))j=1;if(j){var
-h=cB(c+2|0,48);dA(h,1,ap(b,1));bW(b,2,h,(c-a|0)+4|0,a-2|0);return bl(h)}}e=1;f=1;break;case
+j=0;if(fH===ap(b,1)||88===ap(b,1))j=1;if(j){var
+h=cB(c+2|0,48);dA(h,1,ap(b,1));bW(b,2,h,(c-a|0)+4|0,a-2|0);return bk(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cB(c+1|0,48);dA(g,0,d);bW(b,1,g,(c-a|0)+2|0,a-1|0);return bl(g)}}if(e&&a<c){var
-i=cB(c,48);bW(b,0,i,c-a|0,a);return bl(i)}return b}function
-qW(d){var
-a=pE(d),b=I(a),c=cB(b+2|0,34);bA(a,0,c,1,b);return bl(c)}function
-qX(a){switch(a){case
-1:return qZ;case
-2:return q0;case
-4:return q2;case
-5:return q3;case
-6:return q4;case
-7:return q5;case
-8:return q6;case
-9:return q7;case
-10:return q8;case
-11:return q9;case
+g=cB(c+1|0,48);dA(g,0,d);bW(b,1,g,(c-a|0)+2|0,a-1|0);return bk(g)}}if(e&&a<c){var
+i=cB(c,48);bW(b,0,i,c-a|0,a);return bk(i)}return b}function
+qX(d){var
+a=pF(d),b=I(a),c=cB(b+2|0,34);bA(a,0,c,1,b);return bk(c)}function
+qY(a){switch(a){case
+1:return q0;case
+2:return q1;case
+4:return q3;case
+5:return q4;case
+6:return q5;case
+7:return q6;case
+8:return q7;case
+9:return q8;case
+10:return q9;case
+11:return q_;case
 0:case
-13:return qY;case
+13:return qZ;case
 3:case
-14:return q1;default:return q_}}function
-q$(a){switch(a){case
-1:return rb;case
-2:return rc;case
-4:return re;case
-5:return rf;case
-6:return rg;case
-7:return rh;case
-8:return ri;case
-9:return rj;case
-10:return rk;case
-11:return rl;case
+14:return q2;default:return q$}}function
+ra(a){switch(a){case
+1:return rc;case
+2:return rd;case
+4:return rf;case
+5:return rg;case
+6:return rh;case
+7:return ri;case
+8:return rj;case
+9:return rk;case
+10:return rl;case
+11:return rm;case
 0:case
-13:return ra;case
+13:return rb;case
 3:case
-14:return rd;default:return rm}}function
-rn(a){switch(a){case
-1:return rp;case
-2:return rq;case
-4:return rs;case
-5:return rt;case
-6:return ru;case
-7:return rv;case
-8:return rw;case
-9:return rx;case
-10:return ry;case
-11:return rz;case
+14:return re;default:return rn}}function
+ro(a){switch(a){case
+1:return rq;case
+2:return rr;case
+4:return rt;case
+5:return ru;case
+6:return rv;case
+7:return rw;case
+8:return rx;case
+9:return ry;case
+10:return rz;case
+11:return rA;case
 0:case
-13:return ro;case
+13:return rp;case
 3:case
-14:return rr;default:return rA}}function
-rB(a){switch(a){case
-1:return rD;case
-2:return rE;case
-4:return rG;case
-5:return rH;case
-6:return rI;case
-7:return rJ;case
-8:return rK;case
-9:return rL;case
-10:return rM;case
-11:return rN;case
+14:return rs;default:return rB}}function
+rC(a){switch(a){case
+1:return rE;case
+2:return rF;case
+4:return rH;case
+5:return rI;case
+6:return rJ;case
+7:return rK;case
+8:return rL;case
+9:return rM;case
+10:return rN;case
+11:return rO;case
 0:case
-13:return rC;case
+13:return rD;case
 3:case
-14:return rF;default:return rO}}function
+14:return rG;default:return rP}}function
 i8(b,c){var
-d=eH(c),e=qa(rP,b),a=i4(16);c6(a,37);qb(a,b);c6(a,46);aG(a,iV(d));c6(a,e);return i6(a)}function
+d=eH(c),e=qb(rQ,b),a=i4(16);c6(a,37);qc(a,b);c6(a,46);aG(a,iV(d));c6(a,e);return i6(a)}function
 eQ(m,a){if(13<=m){var
 g=[0,0],h=I(a)-1|0,n=0;if(!(h<0)){var
 c=n;for(;;){if(!(9<eD(a,c)+hT>>>0))g[1]++;var
@@ -2036,51 +2036,51 @@ i=g[1],j=at(I(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dA(j,k[1],a);k[1]++;retu
 b=o;for(;;){var
 f=eD(a,b);if(9<f+hT>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bl(j)}return a}function
-rQ(a,b){return eQ(a,fS(qX(a),b))}function
-rR(a,b){return eQ(a,fS(rn(a),b))}function
-rS(a,b){return eQ(a,fS(rB(a),b))}function
-rT(a,b){return eQ(a,Ez(q$(a),b))}function
+b=p;continue}break}}return bk(j)}return a}function
+rR(a,b){return eQ(a,fR(qY(a),b))}function
+rS(a,b){return eQ(a,fR(ro(a),b))}function
+rT(a,b){return eQ(a,fR(rC(a),b))}function
+rU(a,b){return eQ(a,EB(ra(a),b))}function
 bX(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Ev(a,c,d)}function
+d=32}return Ex(a,c,d)}function
 f(a){var
 e=I(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=ap(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aQ(a,rU)}function
+b=b+1|0;continue}}(0)?a:aQ(a,rV)}function
 e(c){var
-b=Ei(a);return 3===b?a<0.?rV:rW:4<=b?rX:c}switch(b[2]){case
+b=Ek(a);return 3===b?a<0.?rW:rX:4<=b?rY:c}switch(b[2]){case
 5:return e(f(ik(i8(b,c),a)));case
 6:return d(0);case
-7:return pJ(d(0));case
+7:return pK(d(0));case
 8:return e(d(0));default:return ik(i8(b,c),a)}}function
-rY(d){var
-a=o0(d),b=I(a),c=cB(b+2|0,39);bA(a,0,c,1,b);return bl(c)}function
-rZ(b){var
-a=i4(16);gi(a,b);return i6(a)}function
+rZ(d){var
+a=o1(d),b=I(a),c=cB(b+2|0,39);bA(a,0,c,1,b);return bk(c)}function
+r0(b){var
+a=i4(16);gh(a,b);return i6(a)}function
 eq(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
-a==="number")return f(c,b);else
+a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return N(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return N(c,[4,b,rY(a)],q)};case
+q=a[1];return function(a){return N(c,[4,b,rZ(a)],q)};case
 2:var
-r=a[2],s=a[1];return gj(c,b,r,s,function(a){return a});case
-3:return gj(c,b,a[2],a[1],qW);case
-4:return eR(c,b,a[4],a[2],a[3],rQ,a[1]);case
-5:return eR(c,b,a[4],a[2],a[3],rR,a[1]);case
-6:return eR(c,b,a[4],a[2],a[3],rS,a[1]);case
-7:return eR(c,b,a[4],a[2],a[3],rT,a[1]);case
-8:return r0(c,b,a[4],a[2],a[3],a[1]);case
-9:return gj(c,b,a[2],a[1],oJ);case
+r=a[2],s=a[1];return gi(c,b,r,s,function(a){return a});case
+3:return gi(c,b,a[2],a[1],qX);case
+4:return eR(c,b,a[4],a[2],a[3],rR,a[1]);case
+5:return eR(c,b,a[4],a[2],a[3],rS,a[1]);case
+6:return eR(c,b,a[4],a[2],a[3],rT,a[1]);case
+7:return eR(c,b,a[4],a[2],a[3],rU,a[1]);case
+8:return r1(c,b,a[4],a[2],a[3],a[1]);case
+9:return gi(c,b,a[2],a[1],oK);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2088,9 +2088,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=rZ(a[2]);return function(a){return N(c,[4,b,u],t)};case
+t=a[3],u=r0(a[2]);return function(a){return N(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return N(c,b,$(qV(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return N(c,b,$(qW(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return N(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2101,21 +2101,21 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return N(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return N(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ad,r2];case
+19:throw[0,ad,r3];case
 20:var
-F=a[3],G=[8,b,r3];return function(a){return N(c,G,F)};case
+F=a[3],G=[8,b,r4];return function(a){return N(c,G,F)};case
 21:var
-H=a[2];return function(a){return N(c,[4,b,fS(r4,a)],H)};case
+H=a[2];return function(a){return N(c,[4,b,fR(r5,a)],H)};case
 22:var
 I=a[1];return function(a){return N(c,[5,b,a],I)};case
 23:var
-g=a[2],h=a[1];return d<50?mX(d+1|0,c,b,h,g):ax(mX,[0,c,b,h,g]);default:var
-i=a[3],j=a[1],k=f(a[2],0);return d<50?hN(d+1|0,c,b,i,j,k):ax(hN,[0,c,b,i,j,k])}}function
-mX(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?mY(d+1|0,c,b,h,f):ax(mY,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?hN(d+1|0,c,b,i,j,k):ax(hN,[0,c,b,i,j,k])}}function
+mY(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-2:throw[0,ad,r5];default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}else
+2:throw[0,ad,r6];default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
@@ -2158,19 +2158,19 @@ r=a[1];return function(e,a){return bd(d,c,r,b)};case
 s=a[1];return function(a){return bd(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return bd(d,c,t,b)};case
-13:throw[0,ad,r6];default:throw[0,ad,r7]}}function
+13:throw[0,ad,r7];default:throw[0,ad,r8]}}function
 S(d,b,e,a){var
-c=[8,e,r8];return d<50?eq(d+1|0,b,c,a):ax(eq,[0,b,c,a])}function
+c=[8,e,r9];return d<50?eq(d+1|0,b,c,a):ax(eq,[0,b,c,a])}function
 hN(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return r1(b,e,a,i,f(c,d))}}var
-g=[4,e,c];return h<50?eq(h+1|0,b,g,a):ax(eq,[0,b,g,a])}function
+i=d[1];return function(d){return r2(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?eq(h+1|0,b,f,a):ax(eq,[0,b,f,a])}function
 N(a,b,c){return iy(eq(0,a,b,c))}function
 bd(a,b,c,d){return iy(hO(0,a,b,c,d))}function
-r1(a,b,c,d,e){return iy(hN(0,a,b,c,d,e))}function
-gj(e,d,c,a,b){if(typeof
-a==="number")return function(a){return N(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return N(e,[4,d,a_(h,g,f(b,a))],c)}}var
-i=a[1];return function(g,a){return N(e,[4,d,a_(i,g,f(b,a))],c)}}}function
+r2(a,b,c,d,e){return iy(hN(0,a,b,c,d,e))}function
+gi(e,d,c,a,b){if(typeof
+a==="number")return function(a){return N(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
+f=a[2],h=a[1];return function(a){return N(e,[4,d,a_(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return N(e,[4,d,a_(i,f,g(b,a))],c)}}}function
 eR(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
 c==="number")return c?function(g,c){return N(f,[4,e,c7(g,n(b,a,c))],d)}:function(c){return N(f,[4,e,n(b,a,c)],d)};var
@@ -2181,51 +2181,51 @@ l=c[1];return function(c){return N(f,[4,e,a_(i,h,c7(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
 c==="number")return c?function(h,g,c){return N(f,[4,e,a_(j,h,c7(g,n(b,a,c)))],d)}:function(g,c){return N(f,[4,e,a_(j,g,n(b,a,c))],d)};var
 m=c[1];return function(g,c){return N(f,[4,e,a_(j,g,c7(m,n(b,a,c)))],d)}}}function
-r0(e,d,c,f,b,a){if(typeof
+r1(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return N(e,[4,d,bX(a,f,b)],c)}:function(b){return N(e,[4,d,bX(a,gh(a),b)],c)};var
+b==="number")return b?function(f,b){return N(e,[4,d,bX(a,f,b)],c)}:function(b){return N(e,[4,d,bX(a,gg(a),b)],c)};var
 j=b[1];return function(b){return N(e,[4,d,bX(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return N(e,[4,d,a_(h,g,bX(a,f,b))],c)}:function(b){return N(e,[4,d,a_(h,g,bX(a,gh(a),b))],c)};var
+b==="number")return b?function(f,b){return N(e,[4,d,a_(h,g,bX(a,f,b))],c)}:function(b){return N(e,[4,d,a_(h,g,bX(a,gg(a),b))],c)};var
 k=b[1];return function(b){return N(e,[4,d,a_(h,g,bX(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return N(e,[4,d,a_(i,g,bX(a,f,b))],c)}:function(f,b){return N(e,[4,d,a_(i,f,bX(a,gh(a),b))],c)};var
+b==="number")return b?function(g,f,b){return N(e,[4,d,a_(i,g,bX(a,f,b))],c)}:function(f,b){return N(e,[4,d,a_(i,f,bX(a,gg(a),b))],c)};var
 l=b[1];return function(f,b){return N(e,[4,d,a_(i,f,bX(a,l,b))],c)}}}function
 bY(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=i7(a[2]);bY(b,g);return dJ(b,h);case
+f=a[1],h=i7(a[2]);bY(b,f);return dJ(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bY(b,d);dJ(b,r9);var
+i=c[1];bY(b,d);dJ(b,r_);var
 a=i;continue}var
-j=c[1];bY(b,d);dJ(b,r_);var
+j=c[1];bY(b,d);dJ(b,r$);var
 a=j;continue;case
 6:var
-m=a[2];bY(b,a[1]);return f(m,b);case
+m=a[2];bY(b,a[1]);return g(m,b);case
 7:bY(b,a[1]);return eI(b);case
 8:var
 n=a[2];bY(b,a[1]);return ag(n);case
 2:case
 4:var
 k=a[2];bY(b,a[1]);return dJ(b,k);default:var
-l=a[2];bY(b,a[1]);return oV(b,l)}}function
+l=a[2];bY(b,a[1]);return oW(b,l)}}function
 ci(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-g=a[1],h=i7(a[2]);ci(b,g);return ch(b,h);case
+f=a[1],h=i7(a[2]);ci(b,f);return ch(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];ci(b,d);ch(b,r$);var
+i=c[1];ci(b,d);ch(b,sa);var
 a=i;continue}var
-j=c[1];ci(b,d);ch(b,sa);var
+j=c[1];ci(b,d);ch(b,sb);var
 a=j;continue;case
 6:var
-m=a[2];ci(b,a[1]);return ch(b,f(m,0));case
+m=a[2];ci(b,a[1]);return ch(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
@@ -2233,112 +2233,112 @@ n=a[2];ci(b,a[1]);return ag(n);case
 2:case
 4:var
 k=a[2];ci(b,a[1]);return ch(b,k);default:var
-l=a[2];ci(b,a[1]);return gg(b,l)}}function
-sb(c,a,b){var
-d=b[1],e=0;return N(function(b){bY(a,b);return f(c,a)},e,d)}function
-gk(b,a){return sb(function(a){return 0},b,a)}function
-gl(a){return gk(bD,a)}function
-sc(b,a){var
+l=a[2];ci(b,a[1]);return gf(b,l)}}function
+sc(c,a,b){var
+d=b[1],e=0;return N(function(b){bY(a,b);return g(c,a)},e,d)}function
+gj(b,a){return sc(function(a){return 0},b,a)}function
+gk(a){return gj(bD,a)}function
+sd(b,a){var
 c=a[1];return N(function(c){var
-a=eN(64);ci(a,c);return f(b,eO(a))},0,c)}function
-as(a){return sc(function(a){return a},a)}var
-sd=f2(0);function
-gn(c,b){var
-a=c[1+b];return pK(a)?bs(a)===fP?f(as(se),a):bs(a)===253?oO(a):sf:f(as(sg),a)}function
-i9(b,a){if(b.length-1<=a)return sh;var
-c=i9(b,a+1|0),d=gn(b,a);return n(as(si),d,c)}function
-sj(a){var
+a=eN(64);ci(a,c);return g(b,eO(a))},0,c)}function
+as(a){return sd(function(a){return a},a)}var
+se=f1(0);function
+gm(c,b){var
+a=c[1+b];return pL(a)?bs(a)===fO?g(as(sf),a):bs(a)===253?oP(a):sg:g(as(sh),a)}function
+i9(b,a){if(b.length-1<=a)return si;var
+c=i9(b,a+1|0),d=gm(b,a);return n(as(sj),d,c)}function
+sk(a){var
 b=a.length-1;if(2<b>>>0){var
-c=i9(a,2),d=gn(a,1);return n(as(sk),d,c)}switch(b){case
-0:return sl;case
-1:return sm;default:var
-e=gn(a,1);return f(as(sn),e)}}function
-so(d){function
+c=i9(a,2),d=gm(a,1);return n(as(sl),d,c)}switch(b){case
+0:return sm;case
+1:return sn;default:var
+e=gm(a,1);return g(as(so),e)}}function
+sp(d){function
 a(e){var
 a=e;for(;;){if(a){var
-g=a[2],h=a[1];try{var
-c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(f3(sd))}function
-sp(a){if(a===eG)return sq;if(a===f4)return sr;if(a[1]===iH){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cO(as(gm),i,h,e,e+5|0,ss)}if(a[1]===ad){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cO(as(gm),k,j,f,f+6|0,st)}if(a[1]===iJ){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cO(as(gm),m,l,g,g+6|0,su)}if(0===bs(a)){var
-n=a[1][1];return aQ(n,sj(a))}return a[1]}function
+f=a[2],h=a[1];try{var
+c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
+a=f;continue}return 0}}return a(f2(se))}function
+sq(a){if(a===eG)return sr;if(a===f3)return ss;if(a[1]===iH){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cO(as(gl),i,h,e,e+5|0,st)}if(a[1]===ad){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cO(as(gl),k,j,f,f+6|0,su)}if(a[1]===iJ){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cO(as(gl),m,l,g,g+6|0,sv)}if(0===bs(a)){var
+n=a[1][1];return aQ(n,sk(a))}return a[1]}function
 eS(a){var
-b=so(a);return b?b[1]:sp(a)}function
-sv(a){var
-b=[0,Ej(a)];return b}function
-sw(b,a){function
-c(a){return a?0===b?sx:sy:0===b?sz:sA}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?sB:sD,i=a[2],j=a[7],k=c(a[1]);return[0,D9(as(sC),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(as(sE),l)]}function
-sF(d,b){if(b){var
-e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
+b=sp(a);return b?b[1]:sq(a)}function
+sw(a){var
+b=[0,El(a)];return b}function
+sx(b,a){function
+c(a){return a?0===b?sy:sz:0===b?sA:sB}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?sC:sE,i=a[2],j=a[7],k=c(a[1]);return[0,D$(as(sD),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(as(sF),l)]}function
+sG(d,b){if(b){var
+e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=sw(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gk(d,sG),j)}var
-k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gk(d,sH)}function
-go(b,a){return sF(b,sv(a))}var
-sJ=sI.slice();function
-sK(e,d){var
-g=eS(e);f(gl(sL),g);go(bD,d);var
-a=EO(0);if(a<0){var
-b=eH(a);iK(c(sJ,b)[1+b])}return eI(bD)}var
-sM=[0];function
+h=sx(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(gj(d,sH),j)}var
+k=a+1|0;if(f!==a){var
+a=k;continue}break}}return 0}return gj(d,sI)}function
+gn(b,a){return sG(b,sw(a))}var
+sK=sJ.slice();function
+sL(e,d){var
+f=eS(e);g(gk(sM),f);gn(bD,d);var
+a=EQ(0);if(a<0){var
+b=eH(a);iK(c(sK,b)[1+b])}return eI(bD)}var
+sN=[0];function
 i_(b){var
-a=Eo(0);return a}function
-sN(b,a){try{var
-c=a?sM:i_(0);try{f7(0)}catch(a){}try{var
-i=sK(b,c),d=i}catch(a){a=bC(a);var
-e=i_(0),g=eS(b);f(gl(sP),g);go(bD,c);var
-h=eS(a);f(gl(sQ),h);go(bD,e);var
-d=eI(bD)}return d}catch(a){a=bC(a);if(a===eG)return iK(sO);throw a}}ix(b(m8),function(b,a){try{var
-c=sN(b,a);return c}catch(a){return 0}});function
-sR(a){return EN(a,0,I(a))}function
-sS(a){return[0,q(55,0),0]}function
-sT(d,g){function
-l(b,a){return sR(aQ(b,iV(a)))}function
+a=Eq(0);return a}function
+sO(b,a){try{var
+c=a?sN:i_(0);try{f6(0)}catch(a){}try{var
+i=sL(b,c),d=i}catch(a){a=bC(a);var
+e=i_(0),f=eS(b);g(gk(sQ),f);gn(bD,c);var
+h=eS(a);g(gk(sR),h);gn(bD,e);var
+d=eI(bD)}return d}catch(a){a=bC(a);if(a===eG)return iK(sP);throw a}}ix(b(m9),function(b,a){try{var
+c=sO(b,a);return c}catch(a){return 0}});function
+sS(a){return EP(a,0,I(a))}function
+sT(a){return[0,q(55,0),0]}function
+sU(d,g){function
+l(b,a){return sS(aQ(b,iV(a)))}function
 m(a){var
 b=ap(a,3)<<24,c=ap(a,2)<<16,d=ap(a,1)<<8;return((ap(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,sU],j=54+iU(55,i)|0,n=0;if(!(j<0)){var
+f=[0,sV],j=54+iU(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=fW(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&ng;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=fV(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nh;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-sV(b){var
-a=sS(0);sT(a,b);return a}function
-sW(a){return sV(E4(0))}function
-sX(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&ng,g=a[2];c(a[1],g)[1+g]=f;return f}function
-sY(a){var
+sW(b){var
+a=sT(0);sU(a,b);return a}function
+sX(a){return sW(E6(0))}function
+sY(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nh,g=a[2];c(a[1],g)[1+g]=f;return f}function
+sZ(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-D7=ov(D6),ja=D7}catch(a){a=bC(a);if(a!==bU)throw a;try{var
-D5=ov(D4),i$=D5}catch(a){a=bC(a);if(a!==bU)throw a;var
-i$=sZ}var
+D9=ow(D8),ja=D9}catch(a){a=bC(a);if(a!==bU)throw a;try{var
+D7=ow(D6),i$=D7}catch(a){a=bC(a);if(a!==bU)throw a;var
+i$=s0}var
 ja=i$}var
-s0=pI(ja,82),eT=[aN,function(a){return sW(0)}];function
-s1(c,b){var
-a=c;for(;;){if(b<=a)return a;if(f9<(a*2|0))return a;var
+s1=pJ(ja,82),eT=[aN,function(a){return sX(0)}];function
+s2(c,b){var
+a=c;for(;;){if(b<=a)return a;if(f8<(a*2|0))return a;var
 a=a*2|0;continue}}function
 jb(a,e){var
-f=a?a[1]:s0,b=s1(16,e);if(f)var
-c=bs(eT),g=by===c?eT[1]:aN===c?cg(eT):eT,d=sX(g);else
+f=a?a[1]:s1,b=s2(16,e);if(f)var
+c=bs(eT),g=by===c?eT[1]:aN===c?cg(eT):eT,d=sY(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-s2(n,d,g,h){var
-i=h.length-1,e=q(i,0),j=g.length-1-1|0;function
+s3(n,d,f,h){var
+i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
-i=a[1],l=a[2],m=a[3],g=d?a:[0,i,l,0],b=f(n,i),j=c(e,b)[1+b];if(j)j[3]=g;else
-c(h,b)[1+b]=g;c(e,b)[1+b]=g;var
+i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
+c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
 a=m;continue}return 0}}var
 p=0;if(!(j<0)){var
-b=p;for(;;){o(c(g,b)[1+b]);var
+b=p;for(;;){o(c(f,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2349,44 +2349,44 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jc(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<f9?1:0;if(d){var
-e=q(c,0),h=1-sY(a);a[2]=e;return s2(f(g,a),h,b,e)}return d}function
-s3(c,b,a){return ok(c,b,0,a)}function
-cC(a,b){return 4<=a.length-1?ok(10,cR,a[3],b)&(a[2].length-1-1|0):ag(s4)}function
-s5(a,d,f){var
+jc(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<f8?1:0;if(d){var
+e=q(c,0),h=1-sZ(a);a[2]=e;return s3(g(f,a),h,b,e)}return d}function
+s4(c,b,a){return ol(c,b,0,a)}function
+cC(a,b){return 4<=a.length-1?ol(10,cR,a[3],b)&(a[2].length-1-1|0):ag(s5)}function
+s6(a,d,f){var
 b=cC(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
 e=a[2].length-1<<1<a[1]?1:0;return e?jc(cC,a):e}function
-s6(c,b){var
+s7(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aW(c,a[1]))return d;var
 a=e;continue}throw bU}}function
-s7(f,a){var
+s8(f,a){var
 g=cC(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aW(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aW(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aW(a,e[1])?j:s6(a,k)}throw bU}throw bU}throw bU}function
-s8(c,b){var
+j=e[2],k=e[3];return 0===aW(a,e[1])?j:s7(a,k)}throw bU}throw bU}throw bU}function
+s9(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aW(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-s9(f,a){var
+s_(f,a){var
 g=cC(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aW(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aW(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aW(a,e[1])?[0,j]:s8(a,k)}return 0}return 0}return 0}function
-s_(a,b){function
+j=e[2],k=e[3];return 0===aW(a,e[1])?[0,j]:s9(a,k)}return 0}return 0}return 0}function
+s$(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aW(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=cC(a,b);return d(c(a[2],e)[1+e])}function
-s$(b,d,c){var
+ta(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aW(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
 jd(a,d,e){var
-b=cC(a,d),f=c(a[2],b)[1+b],g=s$(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+b=cC(a,d),f=c(a[2],b)[1+b],g=ta(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
 h=a[2].length-1<<1<a[1]?1:0;if(h)return jc(cC,a);var
 i=h}else
 var
@@ -2394,52 +2394,52 @@ i=g;return i}function
 cj(a){return a}var
 je=0,jf=-1;function
 jg(a){return 0<=a?1:0}var
-jh=[ai,ta,cx(0)];function
+jh=[ai,tb,cx(0)];function
 eU(a,b){a[13]=a[13]+b[3]|0;return i3(b,a[28])}function
-tb(a){a[12]=1;a[13]=1;return ge(a[28])}var
+tc(a){a[12]=1;a[13]=1;return gd(a[28])}var
 ji=1000000010;function
-gp(b,a){return a8(b[17],a,0,I(a))}function
-eV(a){return f(a[19],0)}function
-tc(b,a){return f(b[20],a)}function
-td(b,a){return f(b[21],a)}function
-jj(a,c,b){a[9]=a[9]-c|0;gp(a,b);a[11]=0;return 0}function
+go(b,a){return a8(b[17],a,0,I(a))}function
+eV(a){return g(a[19],0)}function
+td(b,a){return g(b[20],a)}function
+te(b,a){return g(b[21],a)}function
+jj(a,c,b){a[9]=a[9]-c|0;go(a,b);a[11]=0;return 0}function
 eW(c,a){var
-b=y(a,te);return b?jj(c,I(a),a):b}function
+b=y(a,tf);return b?jj(c,I(a),a):b}function
 cD(a,b,c){var
-d=b[3],e=b[2];eW(a,b[1]);eV(a);a[11]=1;a[10]=iT(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;td(a,a[10]);return eW(a,d)}function
-jk(b,a){return cD(b,tf,a)}function
+d=b[3],e=b[2];eW(a,b[1]);eV(a);a[11]=1;a[10]=iT(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;te(a,a[10]);return eW(a,d)}function
+jk(b,a){return cD(b,tg,a)}function
 c8(a,b){var
-c=b[2],d=b[3];eW(a,b[1]);a[9]=a[9]-c|0;tc(a,c);return eW(a,d)}function
-tg(a){var
+c=b[2],d=b[3];eW(a,b[1]);a[9]=a[9]-c|0;td(a,c);return eW(a,d)}function
+th(a){var
 b=c5(a[2]);if(b){var
 c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jk(a,d):e}return eV(a)}function
-th(a){var
-b=p1(a[28]);if(b){var
+ti(a){var
+b=p2(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
 e=cj(d);a[9]=a[9]+e|0;return 0}return 0}function
-ti(a,g,b){if(typeof
+tj(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
 j=c5(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return EK(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return EM(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:c4(a[2]);return 0;case
 2:c4(a[3]);return 0;case
 3:var
 m=c5(a[2]);return m?jk(a,m[1][2]):eV(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?th(a):n;default:var
-o=c4(a[5]);return o?gp(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ti(a):n;default:var
+o=c4(a[5]);return o?go(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jj(a,g,b[1]);case
+0:return jj(a,f,b[1]);case
 1:var
 c=b[2],e=b[1],p=c[1],y=c[2],q=c5(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
 0:return c8(a,e);case
 1:return cD(a,c,d);case
 2:return cD(a,c,d);case
-3:return a[9]<(g+I(p)|0)?cD(a,c,d):c8(a,e);case
-4:return a[11]?c8(a,e):a[9]<(g+I(p)|0)?cD(a,c,d):((a[6]-d|0)+y|0)<a[10]?cD(a,c,d):c8(a,e);default:return c8(a,e)}}return 0;case
+3:return a[9]<(f+I(p)|0)?cD(a,c,d):c8(a,e);case
+4:return a[11]?c8(a,e):a[9]<(f+I(p)|0)?cD(a,c,d):((a[6]-d|0)+y|0)<a[10]?cD(a,c,d):c8(a,e);default:return c8(a,e)}}return 0;case
 2:var
 h=a[6]-a[9]|0,z=b[2],A=b[1],s=c5(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
@@ -2449,23 +2449,23 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?c8(a,[0,tk,v+A|0,tj]):cD(a,[0,tm,i+z|0,tl],a[6])}return 0;case
+v=i-h|0;return 0<=v?c8(a,[0,tl,v+A|0,tk]):cD(a,[0,tn,i+z|0,tm],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tg(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return c3([0,F,E],a[2]);case
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))th(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c3([0,F,E],a[2]);case
 4:return c3(b[1],a[3]);default:var
-x=b[1];gp(a,f(a[24],x));return c3(x,a[5])}}function
+x=b[1];go(a,g(a[24],x));return c3(x,a[5])}}function
 jl(a){for(;;){var
-d=pZ(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jg(c),e=i||(a[9]<=h?1:0);if(e){p0(a[28]);var
-j=jg(c)?cj(c):ji;ti(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tn(a,b){eU(a,b);return jl(a)}function
-to(c,a,b){return tn(c,[0,a,[0,b],cj(a)])}function
-tp(b,a){return to(b,cj(I(a)),a)}function
-gq(a){dS(a);return c3([0,-1,[0,jf,tq,0]],a)}function
-gr(a,c){var
+d=p0(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jg(c),e=i||(a[9]<=h?1:0);if(e){p1(a[28]);var
+j=jg(c)?cj(c):ji;tj(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+to(a,b){eU(a,b);return jl(a)}function
+tp(c,a,b){return to(c,[0,a,[0,b],cj(a)])}function
+tq(b,a){return tp(b,cj(I(a)),a)}function
+gp(a){dS(a);return c3([0,-1,[0,jf,tr,0]],a)}function
+gq(a,c){var
 d=c5(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cj(b[1]);if(i<a[12])return gq(a[1]);var
+e=d[1],b=e[2],i=e[1],f=cj(b[1]);if(i<a[12])return gp(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
@@ -2473,115 +2473,115 @@ h=1-c,k=h?(b[1]=cj(a[13]+f|0),c4(a[1]),0):h;return k;case
 1:case
 2:var
 j=c?(b[1]=cj(a[13]+f|0),c4(a[1]),0):c;return j}return 0}return 0}function
-tr(a,c,b){eU(a,b);if(c)gr(a,1);return c3([0,a[13],b],a[1])}function
-ts(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tr(a,0,[0,cj(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?tp(a,a[16]):b}function
-tt(a){return ts(a,0,3)}function
-tu(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eU(a,[0,je,1,0]);gr(a,1);gr(a,0)}a[14]=a[14]-1|0;var
+ts(a,c,b){eU(a,b);if(c)gq(a,1);return c3([0,a[13],b],a[1])}function
+tt(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return ts(a,0,[0,cj(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?tq(a,a[16]):b}function
+tu(a){return tt(a,0,3)}function
+tv(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eU(a,[0,je,1,0]);gq(a,1);gq(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-tv(a,e){if(a[23])eU(a,[0,je,5,0]);var
+tw(a,e){if(a[23])eU(a,[0,je,5,0]);var
 b=a[22];if(b){var
-c=c4(a[4]);if(c)return f(a[27],c[1]);var
+c=c4(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-tw(a,b){return tv(a,0)}function
-tx(a){tb(a);gq(a[1]);dS(a[2]);dS(a[3]);dS(a[4]);dS(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tt(a)}function
-ty(a){var
-b=a[4];return pV(function(b){return tw(a,0)},b)}function
-tz(a,b){ty(a);for(;;){if(1<a[14]){tu(a,0);continue}a[13]=ji;jl(a);if(b)eV(a);return tx(a)}}function
-jm(a,b){tz(a,0);return f(a[18],0)}function
-tA(a,b){return a8(a[17],tB,0,1)}var
-jn=gb(80,32);function
+tx(a,b){return tw(a,0)}function
+ty(a){tc(a);gp(a[1]);dS(a[2]);dS(a[3]);dS(a[4]);dS(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tu(a)}function
+tz(a){var
+b=a[4];return pW(function(b){return tx(a,0)},b)}function
+tA(a,b){tz(a);for(;;){if(1<a[14]){tv(a,0);continue}a[13]=ji;jl(a);if(b)eV(a);return ty(a)}}function
+jm(a,b){tA(a,0);return g(a[18],0)}function
+tB(a,b){return a8(a[17],tC,0,1)}var
+jn=ga(80,32);function
 jo(b,d){var
 a=d;for(;;){var
 c=0<a?1:0;if(c){if(80<a){a8(b[17],jn,0,80);var
 a=a-80|0;continue}return a8(b[17],jn,0,a)}return c}}function
-tC(a){return a[1]===jh?aQ(tE,aQ(a[2],tD)):tF}function
-tG(a){return a[1]===jh?aQ(tI,aQ(a[2],tH)):tJ}function
-tK(a){return 0}function
+tD(a){return a[1]===jh?aQ(tF,aQ(a[2],tE)):tG}function
+tH(a){return a[1]===jh?aQ(tJ,aQ(a[2],tI)):tK}function
 tL(a){return 0}function
-tM(h,g,f,e,d){var
-b=pY(0),c=[0,jf,tN,0];i3(c,b);var
-a=dR(0);gq(a);c3([0,1,c],a);var
-i=dR(0),j=dR(0),k=dR(0);return[0,a,dR(0),k,j,i,78,10,68,78,0,1,1,1,1,oF,tO,h,g,f,e,d,0,0,tC,tG,tK,tL,b]}function
+tM(a){return 0}function
+tN(h,g,f,e,d){var
+b=pZ(0),c=[0,jf,tO,0];i3(c,b);var
+a=dR(0);gp(a);c3([0,1,c],a);var
+i=dR(0),j=dR(0),k=dR(0);return[0,a,dR(0),k,j,i,78,10,68,78,0,1,1,1,1,oG,tP,h,g,f,e,d,0,0,tD,tH,tL,tM,b]}function
 jp(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=tM(c,b,function(a){return 0},e,d);a[19]=function(b){return tA(a,b)};a[20]=function(b){return jo(a,b)};a[21]=function(b){return jo(a,b)};return a}function
+a=tN(c,b,function(a){return 0},e,d);a[19]=function(b){return tB(a,b)};a[20]=function(b){return jo(a,b)};a[21]=function(b){return jo(a,b)};return a}function
 jq(a){function
-b(b){return eI(a)}return jp(function(b,c,d){return oS(a,b,c,d)},b)}function
-tP(a){function
-b(a){return 0}return jp(function(b,c,d){return p_(a,b,c,d)},b)}var
-tQ=hS,tR=function(a){return eN(tQ)}(0),tS=jq(oQ),tT=jq(bD);tP(tR);oU(function(a){jm(tS,0);return jm(tT,0)});function
-tU(b,a){var
+b(b){return eI(a)}return jp(function(b,c,d){return oT(a,b,c,d)},b)}function
+tQ(a){function
+b(a){return 0}return jp(function(b,c,d){return p$(a,b,c,d)},b)}var
+tR=hS,tS=function(a){return eN(tR)}(0),tT=jq(oR),tU=jq(bD);tQ(tS);oV(function(a){jm(tT,0);return jm(tU,0)});function
+tV(b,a){var
 c=bs(a)===ai?a:a[1];return ix(b,c)}var
-jr=[ai,tV,cx(0)];Fc(0);tU(tW,jr);function
+jr=[ai,tW,cx(0)];Fe(0);tV(tX,jr);function
 s(a){if(typeof
-a==="number"&&a!==ib)return-a|0;return Ff(a)}function
-m(b,a){if(typeof
+a==="number"&&a!==ib)return-a|0;return Fh(a)}function
+l(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:oB(b,a)}return oB(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:oC(b,a)}return oC(b,a)}function
 k(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:oD(a,b)}return oD(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:oE(a,b)}return oE(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!Fe(b,a))return aK(b,a);return Fd(b,a)}function
-tX(b,a){return typeof
+a==="number"&&!Fg(b,a))return aK(b,a);return Ff(b,a)}function
+tY(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?fR(b,a):iA(b,a):iA(b,a)}function
+b==="number"?fQ(b,a):iA(b,a):iA(b,a)}function
 u(a){if(typeof
-a==="number"&&a!==h0)return a+1|0;return Fl(a)}function
-tY(a){if(typeof
-a==="number"&&a!==ib)return a-1|0;return Fh(a)}function
+a==="number"&&a!==h0)return a+1|0;return Fn(a)}function
+tZ(a){if(typeof
+a==="number"&&a!==ib)return a-1|0;return Fj(a)}function
 dU(a){return typeof
-a==="number"?0<=a?a:a!==ib?-a|0:oA(a):oA(a)}function
+a==="number"?0<=a?a:a!==ib?-a|0:oB(a):oB(a)}function
 P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:oC(b,a)}return oC(b,a)}function
+c=b<<a;return c>>a===b?c:oD(b,a)}return oD(b,a)}function
 ck(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return Fj(b,a)}function
+c=a<32?a:31;return b>>c}return Fl(b,a)}function
 cE(a){return typeof
-a==="number"?a:Fm(a)}var
+a==="number"?a:Fo(a)}var
 d=0,j=1;function
 aa(b,a){return 0<au(b,a)?a:b}function
 r(b,a){return 0<=au(b,a)?b:a}function
 js(b,a){return au(b,a)<=0?1:0}function
-tZ(b,a){return 0<=au(b,a)?1:0}function
-gs(b,a){return au(b,a)<0?1:0}function
-gt(b,a){return 0<au(b,a)?1:0}function
-t0(b,a){return Fg(b,a,0,I(a))}function
+t0(b,a){return 0<=au(b,a)?1:0}function
+gr(b,a){return au(b,a)<0?1:0}function
+gs(b,a){return 0<au(b,a)?1:0}function
+t1(b,a){return Fi(b,a,0,I(a))}function
 cl(e,a){var
-d=Fa(e,a),b=d[2],c=d[1];if(0<=R(b))return[0,c,b];if(0<=R(a)){var
-f=m(b,a);return[0,tY(c),f]}var
+d=Fc(e,a),b=d[2],c=d[1];if(0<=R(b))return[0,c,b];if(0<=R(a)){var
+f=l(b,a);return[0,tZ(c),f]}var
 g=k(b,a);return[0,u(c),g]}function
 i(c,b){return a(c,b)}function
-t1(a){return Fk(a)}function
+t2(a){return Fm(a)}function
 dV(a){return R(a)}function
 D(b,a){return iB(b,a)}function
 o(b,a){return au(b,a)<=0?1:0}function
 w(b,a){return au(b,a)<0?1:0}function
 E(a){return a}function
 dW(a){try{var
-b=cE(a);return b}catch(a){a=bC(a);if(a===jr)return eF(t2);throw a}}function
-t3(c,b,a){return Fb(c,b,a)}function
+b=cE(a);return b}catch(a){a=bC(a);if(a===jr)return eF(t3);throw a}}function
+t4(c,b,a){return Fd(c,b,a)}function
 bI(a){return a?0:1}function
 ab(b,a){var
-c=a?[0,f(b,a[1])]:a;return c}function
-g(a){return a[1]}function
+c=a?[0,g(b,a[1])]:a;return c}function
+f(a){return a[1]}function
 h(a){return a[2]}function
 B(a){var
 b=a?B(a[2])+1|0:a;return b}function
-bm(a,b){if(a){var
-c=bm(a[2],b);return[0,a[1],c]}return b}function
-t4(a){return aq(0,a-1|0)}function
+bl(a,b){if(a){var
+c=bl(a[2],b);return[0,a[1],c]}return b}function
+t5(a){return aq(0,a-1|0)}function
 aS(b,a){return b+a|0}function
 an(b,a){return aK(b,a)}function
 c9(b,a){return aq(0,b-a|0)}function
@@ -2593,18 +2593,18 @@ c(b){return jt(a,ju(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 eX(b,a){return b<=a?1:0}function
 Z(b,a){return b<a?1:0}function
-gu(b,a){function
+gt(b,a){function
 c(b){function
-c(a){return gu(b,a)+1|0}function
+c(a){return gt(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 jv(b,a){function
 c(a){return ju(b,jv(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bJ(b,a){return 0===a?0:fR(b,a)}function
-gv(b,a){return 0===a?b:fW(b,a)}var
+bJ(b,a){return 0===a?0:fQ(b,a)}function
+gu(b,a){return 0===a?b:fV(b,a)}var
 eY=function
-c(a,b){return c.fun(a,b)};E5(eY,function(b,a){function
+c(a,b){return c.fun(a,b)};E7(eY,function(b,a){function
 f(h){function
 e(a){return u(i(2,j))}function
 f(a){return i(2,u(a))}function
@@ -2612,7 +2612,7 @@ g(a){return u(i(2,u(a)))}if(o(a,j))return e(0);var
 b=cl(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,u(b))}function
-g(a){return u(i(2,m(b,a)))}function
+g(a){return u(i(2,l(b,a)))}function
 h(a){return i(2,n(eY,b,a))}if(o(a,j))return f(0);var
 c=cl(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
 h(b){function
@@ -2622,22 +2622,22 @@ h(a){return u(i(2,n(eY,b,a)))}if(o(a,j))return f(0);var
 c=cl(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
 c=cl(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
 dX(a,b,c){function
-h(c){return f(a,b)}function
+h(c){return g(a,b)}function
 i(c){return dX(a,dX(a,b,c),c)}function
-k(c){return f(a,dX(a,dX(a,b,c),c))}if(o(c,j))return h(0);var
-e=cl(c,E(2)),g=e[1];return D(e[2],d)?i(g):k(g)}function
+k(c){return g(a,dX(a,dX(a,b,c),c))}if(o(c,j))return h(0);var
+e=cl(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
 jw(a){return E(a+1|0)}function
-t5(b){function
+t6(b){function
 c(c){return a(b,c)}return function(a){return dX(c,j,a)}}function
-bn(c,a){function
+bm(c,a){function
 e(a){return d}function
-g(a){return f(t5(c),a)}function
+f(a){return g(t6(c),a)}function
 h(a){return j}var
-b=dV(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
+b=dV(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
 a$(a){return 0<=dV(a)?dW(a):0}function
 t(b,a){return 0===dV(a)?d:dI(b,a)}function
 bZ(a){return 0<dV(a)?E(aX(a)-1|0):d}function
-bo(a){return 0<=dV(a)?t1(a):d}function
+bn(a){return 0<=dV(a)?t2(a):d}function
 be(b,c){var
 a=dW(c);return 0<=a?P(b,a):ck(b,-a|0)}function
 cm(b,c){var
@@ -2652,16 +2652,16 @@ bK(a,b){function
 c(b){return a?bK(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-t6(d,c){var
+t7(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-l(b,a){if(a)var
-d=l(b,a[2]),c=[0,f(b,a[1]),d];else
+m(b,a){if(a)var
+d=m(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
 b0(b,a){if(a){var
-c=b0(b,a[2]);return bm(f(b,a[1]),c)}return a}function
+c=b0(b,a[2]);return bl(g(b,a[1]),c)}return a}function
 b1(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
@@ -2669,18 +2669,18 @@ aI(c,b,a){if(a){var
 d=aI(c,b,a[2]);return n(c,a[1],d)}return b}function
 b2(e,d){var
 a=d;for(;;){if(a){var
-b=f(e,a[1]);if(!b){var
+b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
 H(d,c){var
 a=c;for(;;){if(a){var
-b=f(d,a[1]);if(b){var
+b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
 cF(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(f(b,d))return[0,d,cF(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,cF(b,c)];var
 a=c;continue}return a}}function
 W(b,a){if(b)if(a)var
 d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2703,42 +2703,42 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bw(b,a){function
 c(a){return[0,b,bw(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-t7(a,b){return D(G(gu(b,c9(B(a),1)),a,d),j)}function
+t8(a,b){return D(G(gt(b,c9(B(a),1)),a,d),j)}function
 ah(c,b){if(c){if(b){var
-e=ah(c[2],b[2]);return m(a(c[1],b[1]),e)}return d}return d}function
+e=ah(c[2],b[2]);return l(a(c[1],b[1]),e)}return d}return d}function
 _(a){if(a){var
-b=_(a[2]);return m(a[1],b)}return d}function
+b=_(a[2]);return l(a[1],b)}return d}function
 jx(c,b){if(b){var
-e=a(c,jx(c,b[2]));return m(b[1],e)}return d}function
-t8(c,b,a){var
-d=dW(a);return t3(c,dW(b),d)}function
-t9(a){var
+e=a(c,jx(c,b[2]));return l(b[1],e)}return d}function
+t9(c,b,a){var
+d=dW(a);return t4(c,dW(b),d)}function
+t_(a){var
 e=be(j,k(a,j));function
 b(a,g,c,d){function
 f(e){var
 a=cm(g,j),f=cm(c,a),h=b(e,a,f,d);return b(e,a,k(c,be(f,a)),h)}function
 h(a){return[0,k(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
 jy(c,b,a){if(b){if(a){var
-d=jy(c,b[2],a[2]),e=be(a[1],c);return[0,m(b[1],e),d]}return b}return l(function(a){return be(a,c)},a)}function
+d=jy(c,b[2],a[2]),e=be(a[1],c);return[0,l(b[1],e),d]}return b}return m(function(a){return be(a,c)},a)}function
 jz(b,a){if(a){var
 c=jz(b,a[2]);return jy(b,a[1],c)}return a}function
-t_(g,f,e){var
+t$(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
-h=b[2],i=c[2],d=m(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dY=jv(2,6),t$=6;function
+h=b[2],i=c[2],d=l(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
+dY=jv(2,6),ua=6;function
 jA(b,a){function
 c(c){if(a)var
 d=jA(c,c_(dY,a)),b=[0,cG(dY,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-ua(a){var
+ub(a){var
 c=be(j,a),d=be(j,k(a,j));return function(e,b){var
-f=jA(e,b);return l(function(b){var
+f=jA(e,b);return m(function(b){var
 e=jz(a,b);return[0,jx(c,bw(d,B(b))),e]},f)}}function
-ub(b,a){return l(function(b){return t_(d,a,h(b))},b)}function
+uc(b,a){return m(function(b){return t$(d,a,h(b))},b)}function
 jB(e,c,b){if(c)if(b)var
-f=jB(e,c[2],b[2]),g=b[1],d=[0,m(a(e,c[1]),g),f];else
+f=jB(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
@@ -2749,43 +2749,43 @@ e=a[2],f=b[2],g=b[1];if(D(g,d)){var
 b=f,a=e;continue}var
 j=e0(f,e,c);return jB(g,a[1],j)}return c}return c}}function
 jC(d,c,b,a){if(b){if(a){var
-f=jC(d,c,b[2],a[2]),g=m(b[1][1],a[1]);return cP(t9(d),t$,c,g,f)}var
+f=jC(d,c,b[2],a[2]),g=l(b[1][1],a[1]);return cP(t_(d),ua,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-uc(b,e,d,c){return cG(e,jC(b,a(b,E(dY)),d,c))}function
+ud(b,e,d,c){return cG(e,jC(b,a(b,E(dY)),d,c))}function
 e1(b,a){if(b)if(a)var
-d=e1(b[2],a[2]),c=[0,m(b[1][1],a[1]),d];else
+d=e1(b[2],a[2]),c=[0,l(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
 dZ(b){var
 f=be(j,k(b,j));return function(c,g){var
-h=E(dY),e=a$(t(E(c),h)),i=a(b,E(c9(c,an(e,dY))));return l(function(a){return k(t8(G(e,a,d),i,b),f)},g)}}function
+h=E(dY),e=a$(t(E(c),h)),i=a(b,E(c9(c,an(e,dY))));return m(function(a){return k(t9(G(e,a,d),i,b),f)},g)}}function
 e2(a){if(a){var
-b=e2(a[2]);return m(dU(a[1]),b)}return d}function
+b=e2(a[2]);return l(dU(a[1]),b)}return d}function
 K(b,a){return s(t(s(b),a))}function
-bp(d,c,b){var
+bo(d,c,b){var
 e=K(a(d,c),b);return[0,t(a(d,c),b),e]}function
-bf(b,a){var
-c=h(a),d=m(h(b),c),e=g(a);return[0,m(g(b),e),d]}function
-ud(a){var
-b=s(g(a));return[0,s(h(a)),b]}function
-ue(b,a){var
-c=g(a),d=k(h(b),c),e=h(a);return[0,k(g(b),e),d]}function
-e3(b,c){if(o(d,b)){var
-e=a(b,h(c));return[0,a(b,g(c)),e]}var
-f=a(b,g(c));return[0,a(b,h(c)),f]}function
-gw(d,c,b){var
-e=h(b),f=K(a(h(c),e),d),i=g(b);return[0,t(a(g(c),i),d),f]}function
+bp(b,a){var
+c=h(a),d=l(h(b),c),e=f(a);return[0,l(f(b),e),d]}function
+ue(a){var
+b=s(f(a));return[0,s(h(a)),b]}function
 uf(b,a){var
-c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-gx(b,c){var
-d=g(c),e=K(a(b,b),d),f=h(c);return[0,t(a(b,b),f),e]}function
+c=f(a),d=k(h(b),c),e=h(a);return[0,k(f(b),e),d]}function
+e3(b,c){if(o(d,b)){var
+e=a(b,h(c));return[0,a(b,f(c)),e]}var
+g=a(b,f(c));return[0,a(b,h(c)),g]}function
+gv(d,c,b){var
+e=h(b),g=K(a(h(c),e),d),i=f(b);return[0,t(a(f(c),i),d),g]}function
+ug(b,a){var
+c=h(a),d=r(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
+gw(b,c){var
+d=f(c),e=K(a(b,b),d),g=h(c);return[0,t(a(b,b),g),e]}function
 e4(d,c,b){var
-e=K(a(h(b),c),d);return[0,t(a(g(b),c),d),e]}function
-ug(b){var
+e=K(a(h(b),c),d);return[0,t(a(f(b),c),d),e]}function
+uh(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
@@ -2794,47 +2794,47 @@ c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=ug(a);if(e){var
+e=uh(a);if(e){var
 f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
 jE(d,c,b){function
 e(b){var
-e=jE(d,m(c,j),b);return[0,t(d,m(a(i(2,j),c),j)),e]}function
+e=jE(d,l(c,j),b);return[0,t(d,l(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
 jF(e,c,b){if(b){var
-f=cm(a(c,jF(e,c,b[2])),e);return m(b[1],f)}return d}function
+f=cm(a(c,jF(e,c,b[2])),e);return l(b[1],f)}return d}function
 jG(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jG(c,a),b);return m(u(i(2,u(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jG(c,a),b);return l(u(i(2,u(i(2,j)))),d)}function
 e(d){var
-b=bn(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+b=bm(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
 jH(b,h,g,f,e){var
-c=t(be(f,b),e),k=jF(b,cm(a(c,c),b),h),d=cm(a(a(i(2,j),c),k),b);return[0,d,m(d,g)]}function
+c=t(be(f,b),e),k=jF(b,cm(a(c,c),b),h),d=cm(a(a(i(2,j),c),k),b);return[0,d,l(d,g)]}function
 jI(g,f,e,d,c,b){function
 h(c){var
-h=bf(b,jH(g,f,e,j,m(a(i(2,j),d),j)));return jI(g,f,e,m(d,j),c,h)}function
+h=bp(b,jH(g,f,e,j,l(a(i(2,j),d),j)));return jI(g,f,e,l(d,j),c,h)}function
 k(a){return 0}var
-l=0===c?k(0):h(c-1|0);return[0,b,l]}function
+m=0===c?k(0):h(c-1|0);return[0,b,m]}function
 e5(h,g){var
-k=i(2,i(2,i(2,i(2,j)))),a=m(bZ(h),k),b=bJ(aS(g,3),4)+1|0,c=jE(bn(i(2,j),a),d,b),l=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jG(a,b),l),e=m(i(2,u(i(2,j))),n),o=a$(i(2,i(2,i(2,i(2,i(2,j)))))),f=jI(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,G(a$(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-uh(d,c,b){var
-e=s(cm(s(a(h(b),c)),d));return[0,cm(a(g(b),c),d),e]}function
+k=i(2,i(2,i(2,i(2,j)))),a=l(bZ(h),k),b=bJ(aS(g,3),4)+1|0,c=jE(bm(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jG(a,b),m),e=l(i(2,u(i(2,j))),n),o=a$(i(2,i(2,i(2,i(2,i(2,j)))))),f=jI(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,G(a$(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+ui(d,c,b){var
+e=s(cm(s(a(h(b),c)),d));return[0,cm(a(f(b),c),d),e]}function
 jJ(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=t(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
 r=a$(k(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bK(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=m(d,h),u=k(d,h),v=jH(b[1],b[2],b[3],u,s),w=bf(c[1],v),x=bf(e3(p,b[5]),w),l=[0,uh(b[1],q,x)];else
+h=a(e,f),s=l(d,h),u=k(d,h),v=jH(b[1],b[2],b[3],u,s),w=bp(c[1],v),x=bp(e3(p,b[5]),w),m=[0,ui(b[1],q,x)];else
 var
-l=c;return l}function
-ui(c,b,a){return o(d,a)?[0,c,be(b,a)]:[0,be(c,s(a)),b]}function
-uj(m,l,e,c){var
+m=c;return m}function
+uj(c,b,a){return o(d,a)?[0,c,be(b,a)]:[0,be(c,s(a)),b]}function
+uk(m,l,e,c){var
 n=w(d,e),p=n?w(d,c):n;if(p){var
-q=bZ(c),f=k(bZ(e),q),b=ui(e,c,f),r=g(b);if(o(h(b),r)){var
-s=h(b);return jJ(m,l,f,g(b),s)}var
-t=h(b),u=g(b),v=a(i(2,j),u);return jJ(m,l,k(f,j),v,t)}return p}function
-gy(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return t7(b,a)?[0,e,gy(b,a,d)]:gy(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+q=bZ(c),g=k(bZ(e),q),b=uj(e,c,g),r=f(b);if(o(h(b),r)){var
+s=h(b);return jJ(m,l,g,f(b),s)}var
+t=h(b),u=f(b),v=a(i(2,j),u);return jJ(m,l,k(g,j),v,t)}return p}function
+gx(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return t8(b,a)?[0,e,gx(b,a,d)]:gx(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
 jK(b,a){if(b)if(a)var
 d=jK(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
@@ -2847,69 +2847,69 @@ a3(a){if(a){var
 b=a[1];if(b)var
 c=a3(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return uk}function
+d=b;return d}return ul}function
 jM(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e6(a,d,c,g,b){if(b){var
+e6(a,d,c,f,b){if(b){var
 h=b[2],e=b[1],i=jM(a,c,e);if(i){var
-m=e6(a,d,c,g,h);return[0,i[1],m]}var
-j=jM(a,g,e);if(j){var
-n=e6(a,d,g,c,h);return[0,j[1],n]}var
-k=f(d,e),l=[0,k,e6(a,d,[0,[0,e,k]],c,h)]}else
+m=e6(a,d,c,f,h);return[0,i[1],m]}var
+j=jM(a,f,e);if(j){var
+n=e6(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,e6(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-ul(c,b,a){return e6(c,b,0,0,a)}function
+um(c,b,a){return e6(c,b,0,0,a)}function
 jN(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-um(b,a){var
-d=g(a),c=jN(g(b),d);if(c){var
+un(b,a){var
+d=f(a),c=jN(f(b),d);if(c){var
 e=h(a);return jN(h(b),e)}return c}function
 e7(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
 c$(b,a){if(b){var
 c=b[1];return a?[0,aa(c,a[1])]:[0,c]}return a}function
 d1(b,a){var
-c=h(a),d=c$(h(b),c),e=g(a);return[0,e7(g(b),e),d]}function
+c=h(a),d=c$(h(b),c),e=f(a);return[0,e7(f(b),e),d]}function
 jO(c,b,a){if(a){var
 d=a[2],e=a[1],f=function(a){return[0,e,jO(a,b,d)]},g=function(a){return[0,d1(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
 d2(c,b,e,d){var
 f=ab(function(d){return K(a(b,d),c)},d);return[0,ab(function(d){return t(a(b,d),c)},e),f]}function
 jP(e,d,a,c){if(a){var
-b=a[1],f=jP(e,d,a[2],c),i=h(h(b)),j=d2(e,d,g(h(b)),i);return jO(g(b),j,f)}return c}function
+b=a[1],g=jP(e,d,a[2],c),i=h(h(b)),j=d2(e,d,f(h(b)),i);return jO(f(b),j,g)}return c}function
 a4(c){var
-b=bo(c);return D(a(b,b),c)?b:m(b,j)}function
-un(a){return o(a,d)?d:be(j,m(cm(bZ(a),j),j))}function
-uo(b,e,c){var
+b=bn(c);return D(a(b,b),c)?b:l(b,j)}function
+uo(a){return o(a,d)?d:be(j,l(cm(bZ(a),j),j))}function
+up(b,e,c){var
 f=o(d,e),g=f?w(d,c):f;if(g)var
-i=a4(K(a(a(b,b),e),c)),h=[0,[0,bo(t(a(a(b,b),e),c)),i]];else
+i=a4(K(a(a(b,b),e),c)),h=[0,[0,bn(t(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-e8(p,o,n,l){var
-c=p,b=o,f=n,e=l;for(;;){if(c){if(b){var
+e8(p,o,n,m){var
+c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
 j=b[2],h=b[1],k=c[2],g=c[1];if(D(g,d)){var
 c=k,b=j;continue}var
 i=w(d,g)?h[3]:h[2];if(i){var
-q=m(e,a(g,i[1])),c=k,b=j,f=m(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-gz(l,k){var
-c=l,b=k;for(;;){if(c){if(b){var
+q=l(e,a(g,i[1])),c=k,b=j,f=l(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
+gy(m,k){var
+c=m,b=k;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(D(g,d)){var
 c=f,b=h;continue}var
-n=gz(f,h),o=ah(f,e[2]),p=a(i(2,j),o);return m(a(g,m(a(g,e[1]),p)),n)}return d}return d}return d}}function
-up(h,b,e,c){if(w(d,b)){var
+n=gy(f,h),o=ah(f,e[2]),p=a(i(2,j),o);return l(a(g,l(a(g,e[1]),p)),n)}return d}return d}return d}}function
+uq(h,b,e,c){if(w(d,b)){var
 i=a(h,c);return[0,[0,k(a(b,e),i),b]]}var
 f=D(b,d),g=f?D(c,d):f,l=g?[0,[0,e,j]]:g;return l}function
-uq(l,k,j,i,h,g,f,b,d){var
+ur(l,k,j,i,h,g,f,b,d){var
 m=a(b,h),c=e8(d,k,a(b,i),m);if(c){var
-e=c[1],n=gz([0,b,d],[0,[0,g,f],j]);return up(l,e[1],e[2],n)}return c}var
-ur=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),us=bn(i(2,j),ur);function
+e=c[1],n=gy([0,b,d],[0,[0,g,f],j]);return uq(l,e[1],e[2],n)}return c}var
+us=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),ut=bm(i(2,j),us);function
 V(a){return a[8]}function
 d3(b,a){return G(a,b[9],0)}function
-gA(b){var
+gz(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gB(f,e,c){var
+gA(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
 d4(b){var
@@ -2923,10 +2923,10 @@ jQ(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gC(b){var
+gB(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-ut(a){var
+uu(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2936,13 +2936,13 @@ var
 f=c;return f}function
 aL(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return us;return j}function
+a!=="number"&&2!==a[0])return ut;return j}function
 e9(c,b){var
 d=ah(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aL(c),f=a(a(aL(c),g),d),h=a4(f),i=bo(f);return[0,d,_(b),i,h]}return[0,d,_(b),j,j]}function
+g=aL(c),f=a(a(aL(c),g),d),h=a4(f),i=bn(f);return[0,d,_(b),i,h]}return[0,d,_(b),j,j]}function
 e_(a){var
-h=a[9],b=l(function(b){return e9(a,b)},h),f=jQ(a);if(f)var
+h=a[9],b=m(function(b){return e9(a,b)},h),f=jQ(a);if(f)var
 i=a[2],c=B(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2951,138 +2951,138 @@ c=a[1];return B(b)===c?1:0},j);else
 var
 e=c;var
 g=e?H(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
-gD=i(2,i(2,i(2,i(2,u(i(2,j))))));function
-uu(a){return m(bZ(aI(function(b,a){return r(b[1],a)},d,a)),j)}function
-jR(a){return m(m(uu(a),gD),j)}function
-uv(a,b){var
-c=a[9],d=B(a[9]);return n(ua(jR(b)),d,c)}function
-uw(a){var
-b=a[9];return l(function(a){return 0},b)}function
-jS(g,e,d,b,a){if(b)if(a){var
-h=a[1],k=jS(g,e,d+1|0,b[2],a[2]);if(h)var
+gC=i(2,i(2,i(2,i(2,u(i(2,j))))));function
+uv(a){return l(bZ(aI(function(b,a){return r(b[1],a)},d,a)),j)}function
+jR(a){return l(l(uv(a),gC),j)}function
+uw(a,b){var
+c=a[9],d=B(a[9]);return n(ub(jR(b)),d,c)}function
+ux(a){var
+b=a[9];return m(function(a){return 0},b)}function
+jS(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=jS(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?ub(g,b[1]):j;var
+j=g(e,d),i=j?uc(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
 e$(c,b){if(b)var
-e=b[1],f=e$(c,b[2]),d=[0,l(function(b){return a(a(E(c[1]),e),b)},b),f];else
+e=b[1],f=e$(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gE(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gE(c,g,f[2],e[2],d[2],b),i=e[1],j=l(function(b){return a(i,b)},b),k=f[1];return[0,bm(n(dZ(g),k,d),j),h]}return e$(c,b)}return e$(c,b)}return e$(c,b)}function
-gF(d,b){if(b){var
+gD(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gD(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bl(n(dZ(g),k,d),j),h]}return e$(c,b)}return e$(c,b)}return e$(c,b)}function
+gE(d,b){if(b){var
 a=G(b[1],d,0);if(a)var
-c=gF(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=gE(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return ux}function
+e=a;return e}return uy}function
 jT(c,b){var
 d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
 e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-jU(f,e,c,b){function
-d(b,c){return b?[0,a(f,b[1])]:ab(function(b){return a(e,b)},c)}var
-i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
+jU(g,e,c,b){function
+d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
+i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
 da(e,c,b){var
 f=aL(e),g=o(d,b)?c[3]:c[4];return t(a(b,g),f)}function
-gG(c,b,a){return s(da(c,b,s(a)))}function
-gH(f,c,b,e){var
+gF(c,b,a){return s(da(c,b,s(a)))}function
+gG(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return t(a(b,aL(f)),h)}function
 jV(b,k,e,c){var
-f=gB(b,k,e[1]);if(w(d,d4(b)))var
-l=c[2],n=c[1],j=l,i=n;else
+g=gA(b,k,e[1]);if(w(d,d4(b)))var
+m=c[2],n=c[1],j=m,i=n;else
 var
-q=g(c),r=h(c),j=q,i=r;var
-o=ab(function(c){return m(f,da(b,e,a(s(d4(b)),c)))},j),p=ab(function(c){return m(f,gG(b,e,a(s(d4(b)),c)))},i);return[0,gA(b),p,o]}function
+q=f(c),r=h(c),j=q,i=r;var
+o=ab(function(c){return l(g,da(b,e,a(s(d4(b)),c)))},j),p=ab(function(c){return l(g,gF(b,e,a(s(d4(b)),c)))},i);return[0,gz(b),p,o]}function
 jW(b,g){var
-e=gC(b);if(e)var
+e=gB(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=V(b),r=[0,s(a(a(g,a(V(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=ut(b);if(f)var
-k=f[1],l=k[2],n=k[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),l)],v=[0,i(2,j),0,u],o=[0,[0,m(n,l),v],0];else
+f=uu(b);if(f)var
+k=f[1],m=k[2],n=k[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,l(n,m),v],0];else
 var
-o=f;return bm(o,h)}function
+o=f;return bl(o,h)}function
 b3(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=b3(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gI(b){var
+gH(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return V(b);var
 d=V(b);return a(V(b),d)}function
-uy(c,h,b,e,g){if(typeof
+uz(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 p=V(c),q=a(V(c),p),u=a4(r(d,K(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
-n=t(da(c,e,s(a(a(b,gI(c)),i))),h);return[0,i,a4(e[1]),n]}var
+n=t(da(c,e,s(a(a(b,gH(c)),i))),h);return[0,i,a4(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=V(c),y=a(V(c),x),z=bo(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=V(c),y=a(V(c),x),z=bn(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(da(c,e,a(a(b,gI(c)),f)),h);return[1,f,a4(e[1]),w]}}function
-uz(f,b,e,c){var
+w=t(da(c,e,a(a(b,gH(c)),f)),h);return[1,f,a4(e[1]),w]}}function
+uA(f,b,e,c){var
 g=a(f,e);return a4(r(d,K(k(a(b,c),g),b)))}function
-uA(l,h,c,g,e,b,d){var
-f=l[4];if(typeof
+uB(m,h,c,g,e,b,d){var
+f=m[4];if(typeof
 f==="number"&&!f){var
-n=m(k(e,a(a(i(2,j),h),d)),g),p=m(b,c);return o(a(m(b,c),p),n)}return o(k(a(c,e),d),b)}function
-uB(n,l,c,h,e,b,d){var
+n=l(k(e,a(a(i(2,j),h),d)),g),p=l(b,c);return o(a(l(b,c),p),n)}return o(k(a(c,e),d),b)}function
+uC(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
-p=k(b,c),q=a(k(b,c),p);return o(m(k(e,a(a(i(2,j),l),d)),h),q)}return g}return o(m(a(c,e),d),b)}function
-uC(i,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(uA(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,e7([0,a[1]],k),j]}return b}if(uB(i,f,e,d,a[2],a[3],c)){var
-l=h(b),m=c$([0,a[1]],l);return[0,g(b),m]}return b}}function
+p=k(b,c),q=a(k(b,c),p);return o(l(k(e,a(a(i(2,j),m),d)),h),q)}return g}return o(l(a(c,e),d),b)}function
+uD(i,g,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(uB(i,g,e,d,a[2],a[3],c)){var
+j=h(b),k=f(b);return[0,e7([0,a[1]],k),j]}return b}if(uC(i,g,e,d,a[2],a[3],c)){var
+l=h(b),m=c$([0,a[1]],l);return[0,f(b),m]}return b}}function
 jX(d,c,b,a){if(c){if(b){if(a){var
 e=jX(d,c[2],b[2],a[2]);return[0,a8(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
 jY(f,e,d,b,a){if(b)if(a)var
-g=jY(f,e,d,b[2],a[2]),c=[0,uy(f,e,d,b[1],a[1]),g];else
+g=jY(f,e,d,b[2],a[2]),c=[0,uz(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
 jZ(b,a){if(b){if(a){var
-c=jZ(b[2],a[2]),d=a[1];return[0,m(dU(b[1]),d),c]}return a}return a}function
+c=jZ(b[2],a[2]),d=a[1];return[0,l(dU(b[1]),d),c]}return a}return a}function
 j0(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=jZ(c,j0(a[2])),g=e2(c),d=[0,m(b[1],g),f];else
+c=b[2],f=jZ(c,j0(a[2])),g=e2(c),d=[0,l(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-uD(a){return aI(r,d,j0(a))}function
-uE(b,c){var
+uE(a){return aI(r,d,j0(a))}function
+uF(b,c){var
 d=a(b,b),e=k(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return k(a(d,c),f)}}function
-uF(g,f,e,d,c,b){var
-h=a(d,un(a(E(c),b)));return K(m(a4(a(f,e)),h),g)}function
+uG(g,f,e,d,c,b){var
+h=a(d,uo(a(E(c),b)));return K(l(a4(a(f,e)),h),g)}function
 j1(g,f){var
 a=e8(f,g,d,d);if(a)var
 b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-uG(b,h,g,f,e){var
+uH(b,h,g,f,e){var
 c=j1(g,f);if(c){var
-d=j1(g,l(s,f));if(d)var
-o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=k(s(a(h,d[1])),p),t=a(h,c[1]),m=[0,K(r(k(a(a(i(2,j),b),e),t),q),o)];else
+d=j1(g,m(s,f));if(d)var
+o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=k(s(a(h,d[1])),p),t=a(h,c[1]),l=[0,K(r(k(a(a(i(2,j),b),e),t),q),o)];else
 var
-m=d;var
-n=m}else
+l=d;var
+n=l}else
 var
 n=c;return n}function
 j2(h,g,f,b,a){if(b){if(a){var
-c=uG(h,g,f,b[1],a[1]);if(c)var
+c=uH(h,g,f,b[1],a[1]);if(c)var
 e=j2(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
@@ -3090,32 +3090,32 @@ j=i}else
 var
 j=a;return j}return[0,d]}function
 j3(b,a){if(b)if(a)var
-d=a[1],e=j3(b[2],a[2]),c=[0,l(function(a){return ah(a,d)},b),e];else
+d=a[1],e=j3(b[2],a[2]),c=[0,m(function(a){return ah(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-uH(e,b,d){var
+uI(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
-e=a(g,b);return m(k(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
+e=a(g,b);return l(k(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
 j4(e,c,b){if(c)if(b)var
 f=j4(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uI(e,d,a,c){var
+uJ(e,d,a,c){var
 b=e[4];if(typeof
 b==="number"&&!b)return j4(d,a,c);return a}function
-uJ(b,c,d,l,h){var
+uK(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=V(b),o=a(V(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
-e=a(i(2,j),b),f=[0,K(a(c,m(m(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,k(m(l,d),n)),g)],f]}}var
-f=a(d,gI(b));return function(g,e,i,d){var
-h=[0,s(gH(b,g,a(c,k(s(e),d)),f))];return[0,[0,gH(b,g,a(c,k(e,d)),f)],h]}}function
+e=a(i(2,j),b),f=[0,K(a(c,l(l(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,k(l(m,d),n)),g)],f]}}var
+f=a(d,gH(b));return function(g,e,i,d){var
+h=[0,s(gG(b,g,a(c,k(s(e),d)),f))];return[0,[0,gG(b,g,a(c,k(e,d)),f)],h]}}function
 db(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
@@ -3123,8 +3123,8 @@ j5(b,c){var
 d=d4(b);return a(c,a(db(b),d))}function
 fa(b,h,s,r,q,p,e,o,c){if(c){var
 i=c[1],f=i[1],j=w(d,f);if(j){var
-t=i[2],u=a(a(p,db(b)),f),v=e[1],x=gB(b,h,e[1]),g=uq(h,r,q,gA(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,gH(b,e,k[1],y)];else
+t=i[2],u=a(a(p,db(b)),f),v=e[1],x=gA(b,h,e[1]),g=ur(h,r,q,gz(b),x,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,gG(b,e,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3133,108 +3133,108 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-uK(m,k,i,e,d,q,p,n,b,o,c){var
+uL(l,k,i,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=l(function(b){return a(w,b)},q),t=bm(f(p,o),x),y=h(c),z=n[2],A=c$(ab(s,fa(m,k,i,e,d,s(j),b,t,z)),y),B=g(c);return[0,e7(fa(m,k,i,e,d,j,b,t,[0,r[1]]),B),A]}var
+w=b[2],x=m(function(b){return a(w,b)},q),t=bl(g(p,o),x),y=h(c),z=n[2],A=c$(ab(s,fa(l,k,i,e,d,s(j),b,t,z)),y),B=f(c);return[0,e7(fa(l,k,i,e,d,j,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=l(function(b){return a(C,b)},q),v=bm(f(p,o),D),E=h(c),F=[0,u[1]],G=c$(ab(s,fa(m,k,i,e,d,s(j),b,v,F)),E),H=g(c);return[0,e7(fa(m,k,i,e,d,j,b,v,0),H),G]}return c}function
-gJ(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+C=b[2],D=m(function(b){return a(C,b)},q),v=bl(g(p,o),D),E=h(c),F=[0,u[1]],G=c$(ab(s,fa(l,k,i,e,d,s(j),b,v,F)),E),H=f(c);return[0,e7(fa(l,k,i,e,d,j,b,v,0),H),G]}return c}function
+gI(l,k,j,i,h,g,f,c,p,o,a){if(c){var
 m=c[1],b=m[1],d=c_(b,o);if(d){var
 e=c_(b,a);if(e){var
-n=aS(p,b),q=gJ(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uK(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bm(cG(b,a),r)}return a}return a}return a}function
-uL(a){var
+n=aS(p,b),q=gI(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uL(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bl(cG(b,a),r)}return a}return a}return a}function
+uM(a){var
 b=a[4];return b0(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 fb(b,a){return G(a,b,[0,d,d,j,j])}function
-uM(f,e,a,c,b){var
-g=e0(c,b,l(function(a){return d},a));return uc(e,B(f[9]),a,g)}function
+uN(f,e,a,c,b){var
+g=e0(c,b,m(function(a){return d},a));return ud(e,B(f[9]),a,g)}function
 j6(e,c,b){if(c)if(b)var
-f=j6(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,m(b[1],g),f];else
+f=j6(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,l(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uN(z,y,x,v,f,e,u,t,s,r,a){var
+uO(z,y,x,v,f,e,u,t,s,r,a){var
 g=cG(B(e),a),b=e8(a,t,d,d);if(b){var
 h=b[1],k=D(h[1],f),l=k?w(d,f):k;if(l)var
-A=bn(i(2,j),gD),c=o(e2(g),A);else
+A=bm(i(2,j),gC),c=o(e2(g),A);else
 var
 c=l;if(c)var
-m=ah(c_(B(e),a),r),n=uM(z,x,v,g,u),C=h[2],E=gz(a,s),F=D(m,d)?n:j6(m,y,n),p=[0,[0,F,E,C]];else
+m=ah(c_(B(e),a),r),n=uN(z,x,v,g,u),C=h[2],E=gy(a,s),F=D(m,d)?n:j6(m,y,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-uO(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=uz(b,d,a[3],a[2]);return jX(function(a,c,d){return uC(f,b,i,h,a,c,d)},e,g,c)}function
-uP(e,c,b){var
+uP(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=uA(b,d,a[3],a[2]);return jX(function(a,c,d){return uD(f,b,i,h,a,c,d)},e,g,c)}function
+uQ(e,c,b){var
 f=a(e,b[3]);return r(d,K(k(a(c,b[2]),f),c))}function
-uQ(c,b,i,h,g){var
-e=e8(l(s,g),h,d,d);if(e){var
+uR(c,b,i,h,g){var
+e=e8(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(D(f[1],j)){var
-k=a(b,i[2]);return t(m(a(c,f[2]),k),b)}return d}return d}function
+k=a(b,i[2]);return t(l(a(c,f[2]),k),b)}return d}return d}function
 j7(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
 h=a[1],e=d[1],i=b[1],j=c[1],k=j7(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cO(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-uR(h,C,A,q,p,a,g,m,z,y,x,v,b,f,e){var
+uS(h,C,A,q,p,a,g,l,z,y,x,v,b,f,e){var
 c=f[3],k=f[2];if(w(d,k)&&H(function(a){var
-b=bn(i(2,j),gD);return o(e2(a),b)},c)){var
-D=l(function(a){return d},p),r=l(function(a){return e1(p,e0(a,z,D))},c),E=l(function(a){return l(function(b){return bv(d,n(dZ(q),b,[0,a,0]))},m)},r),F=l(function(a){return G(a,b[1],d)},m),s=l(function(a){return ah(a,F)},c),t=j2(g,a,y,c,s);if(t){var
-I=t[1],J=uD(j3(c,E)),u=uP(a,g,b),K=uQ(a,g,b,x,v),L=uH(h,a,b[2]),M=uE(k,J),N=uJ(h,C,a,K,u),O=function(j,i,d,c,g){var
-l=cG(j,r),b=uI(h,a,n(dZ(q),i,l),s),e=ah(b,b),f=n(L,d,c),m=B(b);return d1(cP(N,d,c,f,uF(k,u,n(M,f,e),I,m,e)),g)};return j7(O,f[4],0,A,b[1],e)}return e}return e}function
-uS(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=uN(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=uO(c,b,r,h,m,d);return a[4]?uR(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-uT(a,o,f,c,d,m,v,U,T,k,S,e){var
-w=o[3],i=b3(S,o[4]),b=l(g,i),x=H(function(b){return Z(b,a[2])},b);if(x){var
-p=jP(o[3],f,i,k);if(e[1]){var
-q=gF(v,b);if(q)var
-y=q[1],z=jT(w,f),A=z[1],j=A[1],B=z[2],V=A[2],C=l(function(b){var
-d=G(g(b),k,d0),e=jU(V,B,h(b),d);return jV(a,j,fb(c,g(b)),e)},i),D=jW(a,j),E=bm(C,l(h,D)),r=l(g,D),F=l(function(a){return e1(m,a)},y),I=gE(a,d,b,l(function(a){return fb(c,a)[2]},b),F,r),W=uS(a,f,c,d,m,U,T,j,b,y,C,E,I,r,e,p),X=0,Y=e[5],_=function(a){return n(dZ(d),a,F)},J=[0,gJ(a,j,j5(a,B),E,I,r,_,Y,X,c,W)];else
+b=bm(i(2,j),gC);return o(e2(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return e1(p,e0(a,z,D))},c),E=m(function(a){return m(function(b){return bv(d,n(dZ(q),b,[0,a,0]))},l)},r),F=m(function(a){return G(a,b[1],d)},l),s=m(function(a){return ah(a,F)},c),t=j2(g,a,y,c,s);if(t){var
+I=t[1],J=uE(j3(c,E)),u=uQ(a,g,b),K=uR(a,g,b,x,v),L=uI(h,a,b[2]),M=uF(k,J),N=uK(h,C,a,K,u),O=function(j,i,d,c,g){var
+l=cG(j,r),b=uJ(h,a,n(dZ(q),i,l),s),e=ah(b,b),f=n(L,d,c),m=B(b);return d1(cP(N,d,c,f,uG(k,u,n(M,f,e),I,m,e)),g)};return j7(O,f[4],0,A,b[1],e)}return e}return e}function
+uT(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=uO(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=uP(c,b,r,h,m,d);return a[4]?uS(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+uU(a,o,g,c,d,l,v,U,T,k,S,e){var
+w=o[3],i=b3(S,o[4]),b=m(f,i),x=H(function(b){return Z(b,a[2])},b);if(x){var
+p=jP(o[3],g,i,k);if(e[1]){var
+q=gE(v,b);if(q)var
+y=q[1],z=jT(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
+d=G(f(b),k,d0),e=jU(V,B,h(b),d);return jV(a,j,fb(c,f(b)),e)},i),D=jW(a,j),E=bl(C,m(h,D)),r=m(f,D),F=m(function(a){return e1(l,a)},y),I=gD(a,d,b,m(function(a){return fb(c,a)[2]},b),F,r),W=uT(a,g,c,d,l,U,T,j,b,y,C,E,I,r,e,p),X=0,Y=e[5],_=function(a){return n(dZ(d),a,F)},J=[0,gI(a,j,j5(a,B),E,I,r,_,Y,X,c,W)];else
 var
 J=q;return J}var
 s=e[5];if(s){var
-t=gF(v,b);if(t)var
-K=jT(w,f),L=K[1],u=L[1],M=K[2],$=L[2],aa=l(function(b){var
-d=G(g(b),k,d0),e=jU($,M,h(b),d);return jV(a,u,fb(c,g(b)),e)},i),N=jW(a,u),ab=bm(aa,l(h,N)),O=l(g,N),ac=t[1],P=l(function(a){return e1(m,a)},ac),ad=gE(a,d,b,l(function(a){return fb(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(dZ(d),a,P)},Q=[0,gJ(a,u,j5(a,M),ab,ad,O,ag,af,ae,c,p)];else
+t=gE(v,b);if(t)var
+K=jT(w,g),L=K[1],u=L[1],M=K[2],$=L[2],aa=m(function(b){var
+d=G(f(b),k,d0),e=jU($,M,h(b),d);return jV(a,u,fb(c,f(b)),e)},i),N=jW(a,u),ab=bl(aa,m(h,N)),O=m(f,N),ac=t[1],P=m(function(a){return e1(l,a)},ac),ad=gD(a,d,b,m(function(a){return fb(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(dZ(d),a,P)},Q=[0,gI(a,u,j5(a,M),ab,ad,O,ag,af,ae,c,p)];else
 var
 Q=t;return Q}var
 R=[0,p]}else
 var
 R=x;return R}function
 d5(c,b,a){if(a){var
-d=a[2],e=a[1],g=function(a){return[0,e,d5(c,a,d)]},h=function(a){return[0,f(c,e),d]};return 0===b?h(0):g(b-1|0)}return a}function
+d=a[2],e=a[1],f=function(a){return[0,e,d5(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
 j8(d,c,b,a){if(a)var
-e=a[1],h=j8(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b2(function(a){return i(b,a)},c)?e:f(d,e),g=[0,j,h];else
+e=a[1],h=j8(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b2(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
-g=a;return g}var
+f=a;return f}var
 fc=[0,d,0];function
 j9(e,b,a){var
-f=c$([0,e],h(a)),i=c$(h(b),f),c=g(b);if(c)var
-j=c[1],d=r(g(a),j);else
+g=c$([0,e],h(a)),i=c$(h(b),g),c=f(b);if(c)var
+j=c[1],d=r(f(a),j);else
 var
-d=g(a);return[0,d,i]}function
-uU(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+d=f(a);return[0,d,i]}function
+uV(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
 f=a[2],g=d2(e,c,a[3],a[4]);return d5(function(a){return j9(c,g,a)},f,b)}return b}return b}function
-uV(d,a,c,b){var
-e=bw(fc,c),f=a[4],g=a[3];return b1(function(a,c){return uU(d,g,b,a,c)},f,e)}function
-uW(b,a){return r(d,k(b,_(l(g,a))))}function
+uW(d,a,c,b){var
+e=bw(fc,c),f=a[4],g=a[3];return b1(function(a,c){return uV(d,g,b,a,c)},f,e)}function
+uX(b,a){return r(d,k(b,_(m(f,a))))}function
 j_(b){var
 a=h(b);return a?a[1]:d}function
 fd(a){return h(a)?0:1}function
-uX(a){return B(cF(fd,a))}function
-gK(b,a){var
+uY(a){return B(cF(fd,a))}function
+gJ(b,a){var
 c=h(a);if(c){var
-d=m(g(a),b);return aa(c[1],d)}return m(g(a),b)}function
-uY(h,f,e,d,a){var
+d=l(f(a),b);return aa(c[1],d)}return l(f(a),b)}function
+uZ(h,g,e,d,a){var
 b=fd(a),i=b?1:b;if(d===i)var
-j=k(h,k(e,j_(a))),c=r(g(a),j);else
+j=k(h,k(e,j_(a))),c=r(f(a),j);else
 var
-c=g(a);return[0,[0,c],[0,gK(f,a)]]}function
+c=f(a);return[0,[0,c],[0,gJ(g,a)]]}function
 dc(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-uZ(b,a){var
-c=uX(a),d=_(l(j_,a)),e=uW(b,a);return l(function(a){return uY(b,e,d,c,a)},a)}function
+u0(b,a){var
+c=uY(a),d=_(m(j_,a)),e=uX(b,a);return m(function(a){return uZ(b,e,d,c,a)},a)}function
 j$(c,b){var
 e=c[10],h=e?r(d,k(e[1],b)):d,f=c[11],i=f?r(d,k(b,f[1])):d,g=r(h,i);return a(g,g)}function
 ka(e,d,b){var
@@ -3243,90 +3243,90 @@ d6(b){var
 a=b[10];return a?o(d,a[1]):a}function
 fe(b){var
 a=b[11];return a?o(a[1],d):a}function
-u0(b,a){var
+u1(b,a){var
 c=d6(b),e=c?w(a,d):c;if(e)var
 f=e;else{var
 g=fe(b);if(g)return w(d,a);var
 f=g}return f}function
-ff(c,b){return _(l(function(b){return u0(c,b)?d:a(b,b)},b))}function
-gL(b,a){return d6(b)?a:l(s,a)}function
-gM(a){return aI(r,bv(d,a),a)}function
+ff(c,b){return _(m(function(b){return u1(c,b)?d:a(b,b)},b))}function
+gK(b,a){return d6(b)?a:m(s,a)}function
+gL(a){return aI(r,bv(d,a),a)}function
 kb(a,c){var
-e=d6(a),b=e||fe(a);return b?w(gM(gL(a,c)),d):b}function
-u1(e,d,c,b){var
-f=a(e,d),i=h(b),j=K(a(h(c),i),f),k=a(e,d),l=g(b);return[0,t(a(g(c),l),k),j]}function
+e=d6(a),b=e||fe(a);return b?w(gL(gK(a,c)),d):b}function
+u2(e,d,c,b){var
+g=a(e,d),i=h(b),j=K(a(h(c),i),g),k=a(e,d),l=f(b);return[0,t(a(f(c),l),k),j]}function
 kc(b,e,d,c){function
-f(a){return bf([0,b,b],u1(b,e,c,kc(b,m(e,j),a,c)))}function
+f(a){return bp([0,b,b],u2(b,e,c,kc(b,l(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
 kd(c,b,a){function
-d(b){return kd(c,b,gw(c,a,a))}function
+d(b){return kd(c,b,gv(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-u2(b,n,e,c,m){var
-p=be(m,E(e)),f=bp(b,dU(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kc(b,j,n,f),r=o(d,c)?k:gx(b,k),l=[0,kd(b,e,r)];else
+u3(b,n,e,c,m){var
+p=be(m,E(e)),f=bo(b,dU(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=kc(b,j,n,f),r=o(d,c)?k:gw(b,k),l=[0,kd(b,e,r)];else
 var
 l=g;return l}function
-u3(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,t(a(u(i(2,j)),e),p)),q=bZ(c),f=r(d,m(k(bZ(dU(e)),q),j)),g=m(m(bZ(o),b),f),s=m(bo(g),j),v=bo(b),h=aa(m(E(n),v),s),l=m(m(f,t(g,h)),j),w=i(2,i(2,j)),x=a$(m(m(b,l),w)),y=a$(l);return[0,[0,a$(h),y],x]}function
+u4(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,t(a(u(i(2,j)),e),p)),q=bZ(c),f=r(d,l(k(bZ(dU(e)),q),j)),g=l(l(bZ(o),b),f),s=l(bn(g),j),v=bn(b),h=aa(l(E(n),v),s),m=l(l(f,t(g,h)),j),w=i(2,i(2,j)),x=a$(l(l(b,m),w)),y=a$(m);return[0,[0,a$(h),y],x]}function
 ke(a,h,d,c){var
-e=u3(a,h,d,c),f=e[1],g=be(a,E(e[2])),b=u2(g,f[1],f[2],d,c),i=b?[0,e4(g,a,b[1])]:b;return i}var
-u4=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kf=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cn(g,f,c,b){if(o(b,d))return 0;if(w(a(u4,b),c))return 0;if(w(c,a(s(kf),b))){var
+e=u4(a,h,d,c),f=e[1],g=be(a,E(e[2])),b=u3(g,f[1],f[2],d,c),i=b?[0,e4(g,a,b[1])]:b;return i}var
+u5=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kf=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cn(g,f,c,b){if(o(b,d))return 0;if(w(a(u5,b),c))return 0;if(w(c,a(s(kf),b))){var
 e=ke(g,f,s(kf),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ke(g,f,c,b)}function
-gN(f,e,d,c){var
-a=cn(f,e,g(c),d);if(a){var
-b=cn(f,e,h(c),d);if(b)var
-k=h(b[1]),i=[0,[0,g(a[1]),k]];else
+gM(g,e,d,c){var
+a=cn(g,e,f(c),d);if(a){var
+b=cn(g,e,h(c),d);if(b)var
+k=h(b[1]),i=[0,[0,f(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-gO(a,h,f){var
+gN(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cn(h,f,k(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
-u5(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=k(E(c[2]),j),f=m(b,a(e,gO(c,b,d))),g=[0,K(a(b,b),f)],h=a(e,b),i=m(gO(c,b,d),h);return[0,[0,t(a(b,gO(c,b,d)),i)],g]}function
+i=a[8],e=cn(h,g,k(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
+u6(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=k(E(c[2]),j),f=l(b,a(e,gN(c,b,d))),g=[0,K(a(b,b),f)],h=a(e,b),i=l(gN(c,b,d),h);return[0,[0,t(a(b,gN(c,b,d)),i)],g]}function
 kg(d,c){var
 e=V(d);return function(b,f){var
 g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return K(a4(a(a(a(c,c),i),h)),g)}}function
 kh(e,b,h,f,c){if(D(h[1],d)&&kb(e,c)){var
-g=gM(gL(e,c)),i=a(g,g);return s(bo(t(a(a(b,b),i),f)))}var
+g=gL(gK(e,c)),i=a(g,g);return s(bn(t(a(a(b,b),i),f)))}var
 j=ff(e,c);return a4(K(a(a(b,b),j),f))}function
-gP(a){return a?a[1][2]:j}function
+gO(a){return a?a[1][2]:j}function
 ki(b){var
 c=V(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
 kj(b,c){var
-e=gP(c);function
-g(b){return a(e,b)}function
-d(a){return ab(g,a)}var
-h=f(ki(b),c),i=[0,ab(s,f(ki(b),c)),h],j=d(b[11]);return d1([0,d(b[10]),j],i)}function
+e=gO(c);function
+f(b){return a(e,b)}function
+d(a){return ab(f,a)}var
+h=g(ki(b),c),i=[0,ab(s,g(ki(b),c)),h],j=d(b[11]);return d1([0,d(b[10]),j],i)}function
 kk(c,b){var
 d=V(c);return function(f,e){var
-g=a(a(d,gP(f)),d),h=kj(c,f),i=h[1];if(i){var
+g=a(a(d,gO(f)),d),h=kj(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],m=i[1],n=[0,K(a(b,_(l(function(b){var
-c=a(k,b);return r(a(m,b),c)},e))),g)];return[0,[0,t(a(b,_(l(function(b){var
-c=a(k,b);return aa(a(m,b),c)},e))),g)],n]}return d0}return d0}}function
-u6(b,f){var
+k=j[1],l=i[1],n=[0,K(a(b,_(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,_(m(function(b){var
+c=a(k,b);return aa(a(l,b),c)},e))),g)],n]}return d0}return d0}}function
+u7(b,f){var
 c=V(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],m=d[1],h=[0,K(a(f,_(l(function(a){return ka(m,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,K(a(f,_(m(function(a){return ka(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,_(l(function(a){return j$(b,a)},g))),n)],i]}}function
+n=a(c,c);return[0,[0,t(a(f,_(m(function(a){return j$(b,a)},g))),n)],i]}}function
 kl(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(u6(b,c),a):u5(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(u7(b,c),a):u6(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],m=n(kk(b,c),[0,e],a),o=[0,n(kg(b,c),e,a)],p=l(s,a);return d1([0,[0,s(n(kg(b,c),e,p))],o],m)}return n(kk(b,c),0,a)}var
-g=d[1],h=ah(a,a),k=[0,kh(b,c,g,h,a)];return[0,[0,s(kh(b,c,g,h,l(s,a)))],k]}}function
-u7(a,c,b){var
+e=i[1],l=n(kk(b,c),[0,e],a),o=[0,n(kg(b,c),e,a)],p=m(s,a);return d1([0,[0,s(n(kg(b,c),e,p))],o],l)}return n(kk(b,c),0,a)}var
+f=d[1],h=ah(a,a),k=[0,kh(b,c,f,h,a)];return[0,[0,s(kh(b,c,f,h,m(s,a)))],k]}}function
+u8(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
@@ -3334,18 +3334,18 @@ i=a[2],f=[0,bw(kl(a,c,b,0),i)];else
 var
 f=e;return f}var
 g=e_(a);if(g)var
-j=a[9],h=[0,l(function(d){return kl(a,c,b,d)},j)];else
+j=a[9],h=[0,m(function(d){return kl(a,c,b,d)},j)];else
 var
 h=g;return h}var
-u8=[0,0,j,0,0,0];function
+u9=[0,0,j,0,0,0];function
 km(d,c,b,a){function
 e(b){var
-e=km(d,c+1|0,b,eZ(a));return[0,n(d,c,bv(u8,a)),e]}function
+e=km(d,c+1|0,b,eZ(a));return[0,n(d,c,bv(u9,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-u9(e,d,c,a,j,i,h,b,g,f){var
-k=jY(e,c,b,a,g),l=jR(a),m=d[2],n=0;return a3(km(function(f,g){return uT(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+u_(e,d,c,a,j,i,h,b,g,f){var
+k=jY(e,c,b,a,g),l=jR(a),m=d[2],n=0;return a3(km(function(f,g){return uU(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
 d7(a){return w(d,a[1])}function
-u_(a){return w(a[1],a[2])}function
+u$(a){return w(a[1],a[2])}function
 fg(c,b,d,a){function
 e(d){if(a){var
 e=fg(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fg(c,b,d,0)]}function
@@ -3358,14 +3358,14 @@ a==="number"&&!a)return 1;return 0}function
 bL(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return d7(g(c))?0:2;case
-2:return d7(g(c))?dd(b)?0:1:2;case
+1:return d7(f(c))?0:2;case
+2:return d7(f(c))?dd(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dd(b)&&d7(g(c))&&d7(e)&&u_(e))return 0;return 2;case
+e=a[1];if(dd(b)&&d7(f(c))&&d7(e)&&u$(e))return 0;return 2;case
 1:if(dd(b)&&o(d,a[1][1]))return 0;return 2;default:return d7(a[1])?1:2}}function
-u$(c){var
+va(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
@@ -3375,20 +3375,20 @@ e=a[1],f=e[2],j=o(b,d)?aa(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
 co(u,c,b,j,B,t,e){var
-h=g(t)[1],i=g(t)[2],f=u[5];if(typeof
-f==="number")switch(f){case
-0:return[0,bp(b,e,c)];case
+h=f(t)[1],i=f(t)[2],g=u[5];if(typeof
+g==="number")switch(g){case
+0:return[0,bo(b,e,c)];case
 1:var
-C=a(i,c);return[0,bp(b,s(a(h,e)),C)];case
+C=a(i,c);return[0,bo(b,s(a(h,e)),C)];case
 2:if(dd(u)){var
 D=a(i,c);return fh(b,j,s(a(h,e)),D)}var
 E=a(i,c);return fh(b,j,s(a(h,k(c,e))),E);case
-3:return 0;default:return[0,bp(b,r(d,e),c)]}else
-switch(f[0]){case
+3:return 0;default:return[0,bo(b,r(d,e),c)]}else
+switch(g[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=m(a(a(h,e),w),G),I=a(c,i);return uj(b,B,a(m(a(h,e),I),w),H);case
+v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=l(a(a(h,e),w),G),I=a(c,i);return uk(b,B,a(l(a(h,e),I),w),H);case
 1:var
-l=f[1],J=a(c,l[2]),K=a(c,l[1]),n=uo(b,m(a(e,l[2]),K),J);if(n){var
+m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=up(b,l(a(e,m[2]),K),J);if(n){var
 x=n[1],p=fh(b,j,s(x[2]),b);if(p)var
 q=fh(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
@@ -3396,121 +3396,121 @@ y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bp(b,e,c)]:[0,[0,d,d]]}}function
-gQ(b,a){var
+A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bo(b,e,c)]:[0,[0,d,d]]}}function
+gP(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kn(b,j,i,h,f,e,a){if(a)return ab(g,co(b,j,i,h,f,e,a[1]));var
-c=u$(b),k=c?[0,d]:c;return k}function
+kn(b,j,i,h,g,e,a){if(a)return ab(f,co(b,j,i,h,g,e,a[1]));var
+c=va(b),k=c?[0,d]:c;return k}function
 ko(g,f,e,d,c,b,a){return a?ab(h,co(g,f,e,d,c,b,a[1])):a}function
-va(f,e,c,b){var
+vb(f,e,c,b){var
 g=a(b,b),h=r(a(c,c),g),i=w(d,c)?a(c,c):w(b,d)?a(b,b):d,j=a(e,e),k=K(s(a(f,i)),j),l=a(e,e);return[0,t(s(a(f,h)),l),k]}function
-vb(b,m,g,f){var
+vc(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,va(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,vb(m,a(b,e),q,o)];else
 var
 j=d;var
 l=j}else
 var
 l=c;return l}function
-vc(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
-vd(b,a){return dd(b)?vc(a):a}function
-gR(b,e,d,i,f,a,c){switch(bL(b,a)){case
+vd(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
+ve(b,a){return dd(b)?vd(a):a}function
+gQ(b,e,d,i,g,a,c){switch(bL(b,a)){case
 0:var
-k=ko(b,e,d,i,f,a,g(c));return gQ(kn(b,e,d,i,f,a,h(c)),k);case
+k=ko(b,e,d,i,g,a,f(c));return gP(kn(b,e,d,i,g,a,h(c)),k);case
 1:var
-l=ko(b,e,d,i,f,a,h(c));return gQ(kn(b,e,d,i,f,a,g(c)),l);default:var
+l=ko(b,e,d,i,g,a,h(c));return gP(kn(b,e,d,i,g,a,f(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return vb(e,d,a,c);return 0}}function
+j==="number"&&3===j)return vc(e,d,a,c);return 0}}function
 fi(a,f,e,d,c,b,p){var
-i=vd(a,p),h=i[2],j=i[1];if(j){var
+i=ve(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return co(a,f,e,d,c,b,g)}return gR(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gR(a,f,e,d,c,b,[0,[0,g],0])}return gR(a,f,e,d,c,b,[0,0,h])}function
+n=1;if(n)return co(a,f,e,d,c,b,g)}return gQ(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gQ(a,f,e,d,c,b,[0,[0,g],0])}return gQ(a,f,e,d,c,b,[0,0,h])}function
 kp(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bR(d,g(b)))return h(b);var
+b=a[1];if(bR(d,f(b)))return h(b);var
 a=a[2];continue}return fc}}function
 kq(c,a,b){if(b){var
-e=b[2],d=b[1];return bR(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,kq(c,a,e)]}return[0,[0,a,f(c,fc)],0]}function
-ve(c,g,f,e,b,a){if(0===a[0]){var
+e=b[2],d=b[1];return bR(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kq(c,a,e)]}return[0,[0,a,g(c,fc)],0]}function
+vf(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&Z(d,f)){var
 h=d2(g,c,a[3],a[4]);return kq(function(a){return j9(c,h,a)},d,b)}return b}return b}function
-vf(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b1(function(a,e){return ve(d,g,c,b,a,e)},f,e)}function
-vg(a){return g(h(a))}function
-vh(b,a){return r(d,k(b,_(l(vg,a))))}function
+vg(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b1(function(a,e){return vf(d,g,c,b,a,e)},f,e)}function
+vh(a){return f(h(a))}function
+vi(b,a){return r(d,k(b,_(m(vh,a))))}function
 fj(a,b){var
 c=a[4];return b2(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vi(a,e,d,c){var
-b=vf(a,e,d,c);return[0,vh(a,b),b]}function
-vj(c,b,a){return fd(b)?a:r(a,gK(c,b))}function
-vk(b,a){var
+vj(a,e,d,c){var
+b=vg(a,e,d,c);return[0,vi(a,b),b]}function
+vk(c,b,a){return fd(b)?a:r(a,gJ(c,b))}function
+vl(b,a){var
 c=h(a);return b1(function(c,b){var
-d=g(b),e=h(b),f=g(a);return d5(function(a){return vj(f,e,a)},d,c)},c,b)}function
-vl(f,a,b){var
-c=ac(0,a[2]),g=cF(function(b){return fj(a,b)},c),e=l(function(c){return vi(f,a,b,c)},g),h=b1(vk,e,bw(d,b));return[0,e,E(B(cF(function(b){return bI(fj(a,b))},c))),h]}function
-gS(b,a){if(b)if(a)var
-d=gS(b[2],a[2]),c=[0,d1(b[1],a[1]),d];else
+d=f(b),e=h(b),g=f(a);return d5(function(a){return vk(g,e,a)},d,c)},c,b)}function
+vm(f,a,b){var
+c=ac(0,a[2]),g=cF(function(b){return fj(a,b)},c),e=m(function(c){return vj(f,a,b,c)},g),h=b1(vl,e,bw(d,b));return[0,e,E(B(cF(function(b){return bI(fj(a,b))},c))),h]}function
+gR(b,a){if(b)if(a)var
+d=gR(b[2],a[2]),c=[0,d1(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vm(c,b,a,g){var
+vn(c,b,a,g){var
 d=dc(b);if(d)var
-e=function(a){return gS(g,uZ(c,a))},h=e(bw(fc,b[2])),i=function(d){return fj(a,d)?e(uV(c,a,b[2],d)):h},f=[0,l(i,ac(0,a[2]))];else
+e=function(a){return gR(g,u0(c,a))},h=e(bw(fc,b[2])),i=function(d){return fj(a,d)?e(uW(c,a,b[2],d)):h},f=[0,m(i,ac(0,a[2]))];else
 var
 f=d;return f}function
 d8(b,a){return b1(r,a,b)}function
-vn(a){if(a)var
-b=a[2],c=a[1],e=l(h,b),f=d8(h(c),e),i=l(g,b),d=[0,[0,d8(g(c),i),f]];else
+vo(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),g=d8(h(c),e),i=m(f,b),d=[0,[0,d8(f(c),i),g]];else
 var
 d=a;return d}function
 kr(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-gT(d,b,a){if(b){var
+gS(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-vo(b,a){var
-c=h(a),d=gT(aa,h(b),c),e=g(a);return[0,kr(aa,g(b),e),d]}function
 vp(b,a){var
-c=h(a),d=kr(r,h(b),c),e=g(a);return[0,gT(r,g(b),e),d]}function
-gU(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,gU(b,c)):d}return d0}function
-vq(e,a,c){var
-b=kp(e,h(c)),d=gK(g(c),b);if(!w(h(a),d)){var
-j=g(b);if(!w(g(a),j))return a}var
-f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
+c=h(a),d=gS(aa,h(b),c),e=f(a);return[0,kr(aa,f(b),e),d]}function
+vq(b,a){var
+c=h(a),d=kr(r,h(b),c),e=f(a);return[0,gS(r,f(b),e),d]}function
+gT(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,gT(b,c)):d}return d0}function
 vr(e,a,c){var
-f=D(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b1(function(a,b){return vq(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
-vs(b,a){var
+b=kp(e,h(c)),d=gJ(f(c),b);if(!w(h(a),d)){var
+j=f(b);if(!w(f(a),j))return a}var
+g=r(h(a),d),i=f(b);return[0,r(f(a),i),g]}function
+vs(e,a,c){var
+g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b1(function(a,b){return vr(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
+vt(b,a){var
 c=b[2];return Z(aS(B(h(a)),1),c)}function
-vt(a){var
+vu(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
 c=b4(a);return H(function(b){return 1===bL(a,b)?1:0},c)}return 0}function
-vu(a,j,i,c,f){var
-d=vt(a),e=d?Z(1,a[2]):d;if(e)var
-k=c[1],b=H(function(b){return vs(a,b)},k);else
+vv(a,j,i,c,g){var
+d=vu(a),e=d?Z(1,a[2]):d;if(e)var
+k=c[1],b=H(function(b){return vt(a,b)},k);else
 var
 b=e;if(b){var
-m=ac(0,a[2]),o=gS(f,l(function(a){return vr(j,c,a)},m)),p=W(b4(a),o);return a3(l(function(a){var
-b=h(a);return n(i,g(a),b)},p))}return b}function
+l=ac(0,a[2]),o=gR(g,m(function(a){return vs(j,c,a)},l)),p=W(b4(a),o);return a3(m(function(a){var
+b=h(a);return n(i,f(a),b)},p))}return b}function
 fk(a){return a[12]}function
 az(b,a){return G(a,b[13],0)}function
 de(b,a){return G(a,b[14],d)}function
-vv(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
-gV(c,b,a){if(c){if(b){if(a){var
-e=gV(c[2],b[2],a[2]),f=a[1];return m(vv(k(c[1],b[1]),f),e)}return d}return d}return d}function
+vw(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
+gU(c,b,a){if(c){if(b){if(a){var
+e=gU(c[2],b[2],a[2]),f=a[1];return l(vw(k(c[1],b[1]),f),e)}return d}return d}return d}function
 cH(b,a){var
 c=b[2];return B(a)===c?1:0}function
 fl(b,i,h,d,c){var
 e=cH(b,az(b,d)),f=e?cH(b,az(b,c)):e;if(f)var
-j=de(b,c),l=a(i,k(de(b,d),j)),n=az(b,c),g=[0,m(gV(az(b,d),n,h),l)];else
+j=de(b,c),m=a(i,k(de(b,d),j)),n=az(b,c),g=[0,l(gU(az(b,d),n,h),m)];else
 var
 g=f;return g}function
 ks(f,e,b,d,c){if(b){var
@@ -3519,49 +3519,49 @@ kt(g,f){var
 b=g,a=f;for(;;){if(a){var
 c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kt(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-vw(d,f,c,b){var
-i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fd(kp(g(b),f)))return e;return c}function
-vx(c,b,a){return b1(function(a,d){return vw(c,b,a,d)},a,d)}function
-vy(a){var
+vx(d,g,c,b){var
+i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fd(kp(f(b),g)))return e;return c}function
+vy(c,b,a){return b1(function(a,d){return vx(c,b,a,d)},a,d)}function
+vz(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,k(c[2],c[1]),e,d]}function
-vz(d,c,b,a){var
-e=W(d[3],c);return l(vy,W(W(b,a),e))}function
-vA(a){return w(d,a[1])?a[3]:d}function
+vA(d,c,b,a){var
+e=W(d[3],c);return m(vz,W(W(b,a),e))}function
+vB(a){return w(d,a[1])?a[3]:d}function
 ku(b,a){var
-c=h(a);return vx(g(a),c,b)}function
-vB(e,b,d){var
-c=kt(0,d),f=ku(c,[0,e,0]),g=a(b[2],f),h=b[1];return m(_(l(function(a){return ku(c,a)},h)),g)}function
-vC(b,a){var
-c=b[3];return W(l(g,a),c)}function
-vD(f,b,e,i,h,d,c){var
-j=az(b,c),g=vz(e,h,az(b,d),j),n=vB(f,e,g),o=_(l(vA,g)),p=de(b,c),q=a(f,k(de(b,d),p)),r=vC(e,i),s=az(b,c);return k(k(m(gV(az(b,d),s,r),q),o),n)}function
-vE(a){var
+c=h(a);return vy(f(a),c,b)}function
+vC(e,b,d){var
+c=kt(0,d),f=ku(c,[0,e,0]),g=a(b[2],f),h=b[1];return l(_(m(function(a){return ku(c,a)},h)),g)}function
+vD(b,a){var
+c=b[3];return W(m(f,a),c)}function
+vE(f,b,e,i,h,d,c){var
+j=az(b,c),g=vA(e,h,az(b,d),j),n=vC(f,e,g),o=_(m(vB,g)),p=de(b,c),q=a(f,k(de(b,d),p)),r=vD(e,i),s=az(b,c);return k(k(l(gU(az(b,d),s,r),q),o),n)}function
+vF(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return dc(a);return 0}return 0}return 0}function
-vF(m,a,l,k,b,e,c){var
-f=vE(a),g=f?cH(a,az(a,e)):f,h=g?cH(a,az(a,c)):g,i=h?cH(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,vD(m,a,l,k,b,e,c)]:j;return n}function
-vG(c,b,a,j,i,h,g,f,e){var
-d=Z(0,b[2]);return d?ks(c,a,vF(a,c,j,i,h,b[1],g),f,e):d}function
+vG(m,a,l,k,b,e,c){var
+f=vF(a),g=f?cH(a,az(a,e)):f,h=g?cH(a,az(a,c)):g,i=h?cH(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,vE(m,a,l,k,b,e,c)]:j;return n}function
+vH(c,b,a,j,i,h,g,f,e){var
+d=Z(0,b[2]);return d?ks(c,a,vG(a,c,j,i,h,b[1],g),f,e):d}function
 kv(b,a){var
 c=h(b);if(c)var
 i=c[1],d=aa(h(a),i);else
 var
 d=h(a);var
-e=g(b);if(e)var
-j=e[1],f=r(g(a),j);else
+e=f(b);if(e)var
+j=e[1],g=r(f(a),j);else
 var
-f=g(a);return[0,f,d]}function
-vH(c,b,a){switch(a[0]){case
+g=f(a);return[0,g,d]}function
+vI(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
 d=a[1],e=n(c,a[2],a[3]);return d5(function(a){return kv(e,a)},d,b);default:var
 g=a[1],f=0,h=n(c,a[2],a[3]);return j8(function(a){return kv(h,a)},g,f,b)}}function
-gW(c,b,a){return b1(function(a,b){return vH(c,a,b)},a,b)}function
-vI(g){function
+gV(c,b,a){return b1(function(a,b){return vI(c,a,b)},a,b)}function
+vJ(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3580,153 +3580,153 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bm(c[1],f)}var
+f=e(b);return bl(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-vJ(b,a){return aI(function(c,a){return m(r(d,k(c,b)),a)},d,a)}function
+vK(b,a){return aI(function(c,a){return l(r(d,k(c,b)),a)},d,a)}function
 d9(a,b,f){if(f){var
 c=f[2],e=f[1];if(w(a,e)){var
-g=d9(a,b,c),h=g[2]+1|0;return[0,m(e,g[1]),h]}var
+g=d9(a,b,c),h=g[2]+1|0;return[0,l(e,g[1]),h]}var
 i=function(f){if(D(e,a)){var
-d=d9(a,f,c),g=d[2]+1|0;return[0,m(e,d[1]),g]}return d9(a,b,c)},j=function(b){return d9(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-vK=vI([0,function(b,a){return o(a,b)}]);function
+d=d9(a,f,c),g=d[2]+1|0;return[0,l(e,d[1]),g]}return d9(a,b,c)},j=function(b){return d9(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+vL=vJ([0,function(b,a){return o(a,b)}]);function
 kw(b,a){var
-c=f(vK[5],a);return G(t4(b),c,d)}function
-vL(b,a){return B(cF(function(a){return w(b,a)},a))}function
-vM(p,c){var
-b=gu(p,B(c)),d=l(g,c),e=l(h,c),f=kw(b,d),i=kw(b,e),j=d9(f,c9(b,vL(f,d)),d),k=Z(0,b),n=k?j[2]===b?1:0:k;if(n)var
-q=E(b),r=vJ(i,e),s=K(m(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
+c=g(vL[5],a);return G(t5(b),c,d)}function
+vM(b,a){return B(cF(function(a){return w(b,a)},a))}function
+vN(p,c){var
+b=gt(p,B(c)),d=m(f,c),e=m(h,c),g=kw(b,d),i=kw(b,e),j=d9(g,c9(b,vM(g,d)),d),k=Z(0,b),n=k?j[2]===b?1:0:k;if(n)var
+q=E(b),r=vK(i,e),s=K(l(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
 var
 o=n;return o}function
-kx(a){return aI(m,d,a)}function
-vN(b,a){return kx(l(function(a){return r(d,k(b,h(a)))},a))}function
+kx(a){return aI(l,d,a)}function
+vO(b,a){return kx(m(function(a){return r(d,k(b,h(a)))},a))}function
 ky(c,b){var
-d=g(b),e=h(b);return m(a(k(c,j),e),d)}function
-vO(b,a){var
-c=E(B([0,b,a])),d=l(g,a),e=d8(g(b),d),f=l(function(a){return ky(c,a)},a),h=d8(ky(c,b),f),i=K(k(h,kx(l(g,[0,b,a]))),c);return[0,t(vN(e,[0,b,a]),c),i]}function
-vP(a){var
-b=a?[0,vO(a[1],a[2])]:a;return b}function
+d=f(b),e=h(b);return l(a(k(c,j),e),d)}function
+vP(b,a){var
+c=E(B([0,b,a])),d=m(f,a),e=d8(f(b),d),g=m(function(a){return ky(c,a)},a),h=d8(ky(c,b),g),i=K(k(h,kx(m(f,[0,b,a]))),c);return[0,t(vO(e,[0,b,a]),c),i]}function
 vQ(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
-vR(a){return aI(function(c,a){var
-b=h(c);return b?m(b[1],a):a},d,a)}function
-vS(a){var
+b=a?[0,vP(a[1],a[2])]:a;return b}function
+vR(a){var
+c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
+vS(a){return aI(function(c,a){var
+b=h(c);return b?l(b[1],a):a},d,a)}function
+vT(a){var
 b=0;return aI(function(b,a){return h(b)?a:a+1|0},b,a)}function
-vT(b,a,d){var
+vU(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,k(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-vU(c,b,a){var
-d=vT(c,b,a),e=g(a),f=ab(function(a){return m(e,a)},d);return[0,g(a),f]}function
-vV(a){var
-b=vS(a),c=vR(a);return l(function(a){return vU(c,b,a)},a)}function
+vV(c,b,a){var
+d=vU(c,b,a),e=f(a),g=ab(function(a){return l(e,a)},d);return[0,f(a),g]}function
+vW(a){var
+b=vT(a),c=vS(a);return m(function(a){return vV(c,b,a)},a)}function
 kz(c,b){var
-i=g(b),d=o(g(c),i);if(d){var
+i=f(b),d=o(f(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
-f=1}else
+g=1}else
 var
-f=d;return f}function
-vW(e,d){var
+g=d;return g}function
+vX(e,d){var
 a=e,b=d;for(;;){if(b){var
 c=b[1],f=b[2],g=b2(function(b){return function(a){return kz(a,b)}}(c),a)?a:[0,c,cF(function(b){return function(a){return bI(kz(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
 kA(i,h,g,f,e,d,c,b){return co(i,a(h,E(c)),g,f,e,d,b)}function
-vX(j,i,f,e,d,c,o,b){var
-a=co(j,i,f,e,d,c,g(b));if(a){var
+vY(j,i,g,e,d,c,o,b){var
+a=co(j,i,g,e,d,c,f(b));if(a){var
 l=a[1][2],m=h(b);if(m){var
-p=kA(j,i,f,e,d,c,o,m[1]);return ab(function(a){return k(l,g(a))},p)}var
+p=kA(j,i,g,e,d,c,o,m[1]);return ab(function(a){return k(l,f(a))},p)}var
 n=[0,l]}else
 var
 n=a;return n}function
-vY(j,i,h,g,f,e,c){var
-k=vW(0,vV(c)),m=B(c),b=a3(l(function(a){return vX(j,i,h,g,f,e,m,a)},k));if(b)var
+vZ(j,i,h,g,f,e,c){var
+k=vX(0,vW(c)),l=B(c),b=a3(m(function(a){return vY(j,i,h,g,f,e,l,a)},k));if(b)var
 a=b[1],n=a?[0,d8(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-vZ(a){var
-b=0;return aI(function(b,a){return gT(aa,h(b),a)},b,a)}function
-v0(b,a){return aI(function(c,a){return m(r(g(c),b),a)},d,a)}function
-v1(j,i,h,g,f,e,a){var
-l=vZ(a);if(l){var
+v0(a){var
+b=0;return aI(function(b,a){return gS(aa,h(b),a)},b,a)}function
+v1(b,a){return aI(function(c,a){return l(r(f(c),b),a)},d,a)}function
+v2(j,i,h,g,f,e,a){var
+l=v0(a);if(l){var
 m=l[1],b=co(j,i,h,g,f,e,m);if(b)var
-o=v0(m,a),c=kA(j,i,h,g,f,e,B(a),o),p=c?[0,r(d,k(b[1][1],c[1][2]))]:c,n=p;else
+o=v1(m,a),c=kA(j,i,h,g,f,e,B(a),o),p=c?[0,r(d,k(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-v2(a,f,e,d,c,b,i){var
+v3(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
 g!=="number"&&0===g[0]){if(bL(a,b))return 0;var
-h=l(vQ,i),j=vY(a,f,e,d,c,b,h);return gQ(v1(a,f,e,d,c,b,h),j)}return 0}function
-gX(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gX(e,eZ(d),g,f),i=a[1],j=b[1],c=[0,a8(e,bv(0,d),j,i),h];else
+h=m(vR,i),j=vZ(a,f,e,d,c,b,h);return gP(v2(a,f,e,d,c,b,h),j)}return 0}function
+gW(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=gW(e,eZ(d),g,f),i=a[1],j=b[1],c=[0,a8(e,bv(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-gY(e,d,c,b,a){function
-f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return a3(ul(um,function(a){return f(b,a)},a))}}function
+gX(e,d,c,b,a){function
+f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return a3(um(un,function(a){return f(b,a)},a))}}function
 kB(c,h,g,f,e){function
 i(a,b){return fi(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bL(c,b)){case
-0:return i(b,gU(vo,a));case
-1:return i(b,gU(vp,a));default:var
-d=n(gY(c,h,g,f,e),b,a);return d?vn(d[1]):d}return a}}function
+0:return i(b,gT(vp,a));case
+1:return i(b,gT(vq,a));default:var
+d=n(gX(c,h,g,f,e),b,a);return d?vo(d[1]):d}return a}}function
 kC(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
 0:return n(kB(b,g,f,e,d),c,a);case
 1:var
-i=n(gY(b,g,f,e,d),c,a);return i?vP(i[1]):i;default:return v2(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gy(k,B(a),a);return n(kB(b,g,f,e,d),c,l)}var
-j=n(gY(b,g,f,e,d),c,a);return j?vM(h[1],j[1]):j}}function
+i=n(gX(b,g,f,e,d),c,a);return i?vQ(i[1]):i;default:return v3(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gx(k,B(a),a);return n(kB(b,g,f,e,d),c,l)}var
+j=n(gX(b,g,f,e,d),c,a);return j?vN(h[1],j[1]):j}}function
 kD(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-gZ(a,f,e,d,c,b){var
-g=jL(a[2],b),h=b4(a),i=kD(a[6]);return a3(gX(function(b,g,h){return kC(a,f,e,d,c,b,g,h)},i,h,g))}function
+gY(a,f,e,d,c,b){var
+g=jL(a[2],b),h=b4(a),i=kD(a[6]);return a3(gW(function(b,g,h){return kC(a,f,e,d,c,b,g,h)},i,h,g))}function
 kE(b,a){return r(d,aa(b,a))}function
-v3(b,e,d,c){var
-i=w(c,d)?h(e):g(e),f=kE(b,i),j=a(f,c);return t(m(a(k(b,f),d),j),b)}function
-g0(m,l,i,h,g,b,a){if(w(a,d))return[0,f(g,a$(k(s(j),a)))];function
+v4(b,e,d,c){var
+i=w(c,d)?h(e):f(e),g=kE(b,i),j=a(g,c);return t(l(a(k(b,g),d),j),b)}function
+gZ(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,a$(k(s(j),a)))];function
 c(o){var
 b=a$(a);function
-j(a){return g0(m,l,i,h,g,o,a)}var
-c=bK(m,b);if(c){var
-e=j(G(b,i,d));if(e)var
-f=j(G(b,h,d)),p=f?[0,a8(l,c[1],e[1],f[1])]:f,k=p;else
+g(a){return gZ(n,m,l,i,h,o,a)}var
+c=bK(n,b);if(c){var
+e=g(G(b,l,d));if(e)var
+f=g(G(b,i,d)),p=f?[0,a8(m,c[1],e[1],f[1])]:f,j=p;else
 var
-k=e;var
-n=k}else
+j=e;var
+k=j}else
 var
-n=c;return n}function
+k=c;return k}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
 kF(c,g,f,e,b){var
 h=G(b,az(c,e),d);return a(g,k(G(b,az(c,f),d),h))}function
-v4(a,b,i,h,g,f,e){var
+v5(a,b,i,h,g,f,e){var
 c=jD(a);if(c){var
-j=a[2],k=function(c){return kF(a,b,f,e,c)};return g0(i,function(a,c,d){return v3(b,a,c,d)},h,g,k,j,d)}return c}function
+j=a[2],k=function(c){return kF(a,b,f,e,c)};return gZ(i,function(a,c,d){return v4(b,a,c,d)},h,g,k,j,d)}return c}function
 kG(e,j,i,c,h,b){if(c)if(b){var
-l=b[2],n=eZ(h),k=kG(e,j,i,c[2],n,l),o=fk(e);if(D(c[1],o)){var
-p=a(j,bv(d,h)),q=fk(e);return[0,m(a(f(i,b[1]),q),p),k]}var
-g=k}else
+m=b[2],n=eZ(h),k=kG(e,j,i,c[2],n,m),o=fk(e);if(D(c[1],o)){var
+p=a(j,bv(d,h)),q=fk(e);return[0,l(a(g(i,b[1]),q),p),k]}var
+f=k}else
 var
-g=b;else
+f=b;else
 var
-g=c;return g}function
-v5(a){var
+f=c;return f}function
+v6(a){var
 b=a?[0,aI(r,a[1],a[2])]:a;return b}function
-kH(a,l,j,i,f){function
+kH(a,l,j,i,g){function
 d(c,b){var
-d=a[14];return v5(kG(a,l,c,az(a,b),d,j))}var
-b=d(g,i);if(b)var
-c=d(h,f),m=c?[0,k(b[1],c[1])]:c,e=m;else
+d=a[14];return v6(kG(a,l,c,az(a,b),d,j))}var
+b=d(f,i);if(b)var
+c=d(h,g),m=c?[0,k(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-v6(a,f,e,d,c){var
+v7(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?kH(a,f,e,d,c):fl(a,f,e,d,c):v4(a,f,e,b[1],b[2],d,c)}function
-kI(b,a,g,f,e,d,c){return ks(b,a,v6(b,a,g,f,e),d,c)}function
+b==="number"?b?kH(a,f,e,d,c):fl(a,f,e,d,c):v5(a,f,e,b[1],b[2],d,c)}function
+kI(b,a,g,f,e,d,c){return ks(b,a,v7(b,a,g,f,e),d,c)}function
 df(d,c,b){return a(b,k(a(d,b),c))}function
-v7(c,f,e,b){if(w(d,c)){if(f)var
+v8(c,f,e,b){if(w(d,c)){if(f)var
 u=f[1],g=o(b,a(a(i(2,j),c),u));else
 var
 g=f;if(e)var
@@ -3740,15 +3740,15 @@ l=D(c,d),m=l?o(b,d):l,z=m?[0,df(c,b,k)]:m;return z}if(e){var
 n=D(c,d),p=n?o(d,b):n,A=p?[0,df(c,b,e[1])]:p;return A}var
 q=D(c,d),r=q?D(b,d):q,B=r?[0,d]:r;return B}function
 kJ(g,f,e,a){if(a){var
-b=v7(g,f,e,a[1]);if(b)var
-c=kJ(g,f,e,a[2]),i=c?[0,m(b[1],c[1])]:c,h=i;else
+b=v8(g,f,e,a[1]);if(b)var
+c=kJ(g,f,e,a[2]),i=c?[0,l(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-v8(a,d){var
+v9(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
 c=bK(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-v9(a,n){var
+v_(a,n){var
 g=n[2]===1?1:0,h=g?jQ(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
@@ -3773,46 +3773,46 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-v_(d,b){var
+v$(d,b){var
 c=b[1],e=b[2];return a(d,a(k(c[1],c[2]),e))}function
-v$(a,d,c,b){var
-e=ac(0,a[2]),f=l(function(b){return v8(a,b)},e),g=az(a,b),h=W(W(az(a,c),g),f);return l(function(a){return v_(d,a)},h)}function
+wa(a,d,c,b){var
+e=ac(0,a[2]),f=m(function(b){return v9(a,b)},e),g=az(a,b),h=W(W(az(a,c),g),f);return m(function(a){return v$(d,a)},h)}function
 kK(f,e,c){if(f){if(e){var
 b=e[1],i=f[1],j=i[2],g=kK(f[2],e[2],c);if(g){var
-l=g[1],n=l[2],o=l[1];if(D(b,d))return[0,[0,o,n]];var
+m=g[1],n=m[2],o=m[1];if(D(b,d))return[0,[0,o,n]];var
 h=w(d,b)?j[1]:j[2];if(h)var
-r=m(n,a(b,h[1])),s=i[1],p=[0,[0,d5(function(a){return k(a,b)},s,o),r]];else
+r=l(n,a(b,h[1])),s=i[1],p=[0,[0,d5(function(a){return k(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-wa(b,c,e){var
+wb(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gG(b,c,g),f);return[0,g,r(k(f,da(b,c,g)),m)];case
+f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gF(b,c,g),f);return[0,g,r(k(f,da(b,c,g)),m)];case
 1:var
-h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gG(b,c,i),h);return[0,i,r(k(h,da(b,c,i)),o)]}return[0,e,d]}function
+h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gF(b,c,i),h);return[0,i,r(k(h,da(b,c,i)),o)]}return[0,e,d]}function
 kL(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
 c=fe(a),f=c?[0,d]:c,e=d6(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-wb(b,d,c){var
-e=_(d),f=gA(b);return m(a(a(db(b),f),e),c)}function
-wc(b,c){var
-e=bw(d,b[1]),f=e0(c,b[9],e),g=db(b),h=a(i(2,j),g);return l(function(b){return a(h,b)},f)}function
-wd(b,d,c){var
-e=ah(c,l(function(a){return gB(b,j,a[1])},d));return a(db(b),e)}function
-we(c){var
-a=gC(c);if(a){var
+wc(b,d,c){var
+e=_(d),f=gz(b);return l(a(a(db(b),f),e),c)}function
+wd(b,c){var
+e=bw(d,b[1]),f=e0(c,b[9],e),g=db(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+we(b,d,c){var
+e=ah(c,m(function(a){return gA(b,j,a[1])},d));return a(db(b),e)}function
+wf(c){var
+a=gB(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-kM(b,n,u,j,i,f,L,K){var
-e=n[3],p=f[1],v=b3(0,n[4]),w=gC(b)?r(d,f[3]):d,x=v9(b,n),y=x?cH(b,az(b,j)):x,z=y?cH(b,az(b,i)):y,A=z?H(function(a){var
-c=b[2];return Z(g(a),c)},v):z;if(A){var
-M=v$(b,p,j,i),q=kK(v,f[2],M);if(q){var
-B=q[1],N=W(u,B[1]),C=l(function(a){return wa(b,a[1],a[2])},N),s=l(g,C),O=wc(b,s),P=h(kL(b)),Q=g(kL(b)),t=kJ(wb(b,s,w),Q,P,O);if(t){var
-D=we(b),c=D[2],E=D[1],F=V(b),R=d4(b),G=a(db(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),U=a(c,c),X=wd(b,u,s),Y=k(a(m(t[1],X),U),T),$=a(_(l(h,C)),e),aa=de(b,i),ab=k(de(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=m(B[2],ac),ae=k(a(aL(b),ad),$),af=a(ae,a(G,a(c,c))),ag=a(m(a(Y,e),af),K),ah=fk(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
+kM(b,n,u,j,i,g,L,K){var
+e=n[3],p=g[1],v=b3(0,n[4]),w=gB(b)?r(d,g[3]):d,x=v_(b,n),y=x?cH(b,az(b,j)):x,z=y?cH(b,az(b,i)):y,A=z?H(function(a){var
+c=b[2];return Z(f(a),c)},v):z;if(A){var
+M=wa(b,p,j,i),q=kK(v,g[2],M);if(q){var
+B=q[1],N=W(u,B[1]),C=m(function(a){return wb(b,a[1],a[2])},N),s=m(f,C),O=wd(b,s),P=h(kL(b)),Q=f(kL(b)),t=kJ(wc(b,s,w),Q,P,O);if(t){var
+D=wf(b),c=D[2],E=D[1],F=V(b),R=d4(b),G=a(db(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),U=a(c,c),X=we(b,u,s),Y=k(a(l(t[1],X),U),T),$=a(_(m(h,C)),e),aa=de(b,i),ab=k(de(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=l(B[2],ac),ae=k(a(aL(b),ad),$),af=a(ae,a(G,a(c,c))),ag=a(l(a(Y,e),af),K),ah=fk(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
 I=t}else
 var
 I=q;var
@@ -3829,45 +3829,45 @@ var
 e=c;return e}function
 d_(c,i,h,g,f,b,a){if(bL(c,b))return 0;var
 e=o(d,a);return e?co(c,i,h,g,f,b,a):e}function
-wf(o,n,m,l,k,c){var
-a=c[2];if(a){var
-d=a[1],e=c[1],b=d_(o,n,m,l,k,e[1],d);if(b)var
-p=g(b[1]),f=w(h(e[2]),p),i=f?[0,d]:f;else
-var
-i=b;var
-j=i}else
-var
-j=a;return j}function
 wg(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=d_(o,n,m,l,k,e[1],d);if(b)var
-p=g(e[2]),f=w(h(b[1]),p),i=f?[0,d]:f;else
+p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-g1(c,b){var
-d=ah(b,b),e=ah(c,b),f=a(i(2,j),e);return m(k(ah(c,c),f),d)}function
+wh(o,n,m,l,k,c){var
+a=c[2];if(a){var
+d=a[1],e=c[1],b=d_(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+var
+i=b;var
+j=i}else
+var
+j=a;return j}function
+g0(c,b){var
+d=ah(b,b),e=ah(c,b),f=a(i(2,j),e);return l(k(ah(c,c),f),d)}function
 kO(c,b,d){var
-e=o(m(c,b),d);if(e){var
+e=o(l(c,b),d);if(e){var
 f=k(k(d,c),b),g=a(k(k(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
 dg(b,c){var
 d=V(b);return a(c,a(V(b),d))}function
-wh(c,e,r,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=G(j,o,0);if(k){var
-s=dg(c,k[1]),t=a(e,g1(n,d3(c,j)));if(kO(dg(c,i),t,s)){var
+wi(c,e,r,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=G(j,o,0);if(k){var
+s=dg(c,k[1]),t=a(e,g0(n,d3(c,j)));if(kO(dg(c,i),t,s)){var
 l=d_(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=aa(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
-wi(c,e,s,q,p,o,n,m,d,b){if(d){var
-f=d[1],i=f[2],j=f[1],k=G(j,o,0);if(k){var
-t=dg(c,i),u=a(e,g1(n,d3(c,j)));if(kO(dg(c,k[1]),u,t)){var
+u=h(l[1]),v=aa(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
+wj(c,e,s,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=G(j,o,0);if(k){var
+t=dg(c,i),u=a(e,g0(n,d3(c,j)));if(kO(dg(c,k[1]),u,t)){var
 l=d_(c,e,s,q,p,m,i);if(l){var
-v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
+v=h(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
 d$(e,d,c,b,a){if(d){if(c){if(b){if(a){var
 f=d$(e,d[2],c[2],b[2],a[2]);return[0,cP(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-wj(a,f,e,d,c,i,h,b){if(kN(a)){var
-g=b4(a),j=i[1],k=W(W(g,b),j),m=l(function(b){return wf(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=l(function(b){return wg(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=d$(function(b,g,h,i){return wh(a,f,e,d,c,m,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return d$(function(b,g,h,i){return wi(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+wk(a,f,e,d,c,i,h,b){if(kN(a)){var
+g=b4(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return wg(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return wh(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=d$(function(b,g,h,i){return wi(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return d$(function(b,g,h,i){return wj(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
 kP(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
@@ -3879,127 +3879,127 @@ e=0}else
 var
 e=a;return e}function
 ea(b,g,f,e,d,a,c){return 1===bL(b,a)?co(b,g,f,e,d,a,c):0}function
-wk(o,n,m,l,k,c){var
-a=c[2];if(a){var
-d=a[1],e=c[1],b=ea(o,n,m,l,k,e[1],d);if(b)var
-p=g(b[1]),f=w(h(e[2]),p),i=f?[0,d]:f;else
-var
-i=b;var
-j=i}else
-var
-j=a;return j}function
 wl(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ea(o,n,m,l,k,e[1],d);if(b)var
-p=g(e[2]),f=w(h(b[1]),p),i=f?[0,d]:f;else
+p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-g2(g,f,e,c,b){var
+wm(o,n,m,l,k,c){var
+a=c[2];if(a){var
+d=a[1],e=c[1],b=ea(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+var
+i=b;var
+j=i}else
+var
+j=a;return j}function
+g1(g,f,e,c,b){var
 i=aL(g),h=a(aL(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return t(a(a(f,b),h),k)}function
 kQ(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
-l=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=m(k(a(c,c),p),n);return o(a(a(c,c),q),l)}return g}function
+m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=l(k(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
 kR(b,a){return G(a,b,[0,d,d,j,j])}function
-wm(d,c,v,u,t,s,r,q,i,f,b){if(f){var
-j=f[1],l=j[2],m=l[2],n=l[1],e=j[1],o=G(e,r,0);if(o){if(Z(e,d[2])){var
-w=ah(q,d3(d,e)),x=kR(s,e),y=g2(d,c,h(i),x,w),z=a(m,o[1]);if(kQ(c,k(a(n,c),z),m,y)){var
-p=ea(d,c,v,u,t,g(i),n);if(p){var
-A=h(p[1]),B=aa(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
-wn(d,c,w,v,u,t,s,q,i,f,b){if(f){var
-j=f[1],l=j[2],m=l[2],n=l[1],e=j[1],o=G(e,s,0);if(o){if(Z(e,d[2])){var
-x=ah(q,d3(d,e)),y=kR(t,e),z=g2(d,c,h(i),y,x),A=a(n,c);if(kQ(c,k(a(m,o[1]),A),m,z)){var
-p=ea(d,c,w,v,u,g(i),n);if(p){var
-B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
-wo(a,f,e,d,c,g,j,i,b){if(kP(a)){var
-h=b4(a),k=W(h,g),m=j[1],n=W(W(h,b),m),o=l(function(b){return wk(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=l(function(b){return wl(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=d$(function(b,h,i,j){return wm(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return d$(function(b,h,i,j){return wn(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-wp(b,a){var
-c=e_(b),d=uw(b),e=u7(b,a[1],a[3]),f=c?uv(b,c[1]):c;return[0,b,a,e5(a[2],a[3]),c,f,e,d]}function
-wq(a){var
-b=uL(a);return function(a){function
+wn(d,c,v,u,t,s,r,q,i,g,b){if(g){var
+j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=G(e,r,0);if(o){if(Z(e,d[2])){var
+w=ah(q,d3(d,e)),x=kR(s,e),y=g1(d,c,h(i),x,w),z=a(m,o[1]);if(kQ(c,k(a(n,c),z),m,y)){var
+p=ea(d,c,v,u,t,f(i),n);if(p){var
+A=h(p[1]),B=aa(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
+wo(d,c,w,v,u,t,s,q,i,g,b){if(g){var
+j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=G(e,s,0);if(o){if(Z(e,d[2])){var
+x=ah(q,d3(d,e)),y=kR(t,e),z=g1(d,c,h(i),y,x),A=a(n,c);if(kQ(c,k(a(m,o[1]),A),m,z)){var
+p=ea(d,c,w,v,u,f(i),n);if(p){var
+B=h(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
+wp(a,f,e,d,c,g,j,i,b){if(kP(a)){var
+h=b4(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return wl(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return wm(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=d$(function(b,h,i,j){return wn(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return d$(function(b,h,i,j){return wo(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+wq(b,a){var
+c=e_(b),d=ux(b),e=u8(b,a[1],a[3]),f=c?uw(b,c[1]):c;return[0,b,a,e5(a[2],a[3]),c,f,e,d]}function
+wr(a){var
+b=uM(a);return function(a){function
 c(b,a){return b===a?1:0}return b2(function(b){return c(a,b)},b)}}function
-wr(a,b){var
-c=a[7],d=a[1][9],e=wq(b),f=jS(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+ws(a,b){var
+c=a[7],d=a[1][9],e=wr(b),f=jS(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
 kS(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bR(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-ws(a,g,b){var
+wt(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vm(h,c,g,d[1]):d}var
+d=a[6];return d?vn(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return u9(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return u_(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-wt(a,d){var
-b=a[1],e=a[2][1],c=dc(b),f=c?[0,vl(e,d,b[2])]:c;return f}function
-wu(a){var
+wu(a,d){var
+b=a[1],e=a[2][1],c=dc(b),f=c?[0,vm(e,d,b[2])]:c;return f}function
+wv(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return vu(d,e,function(a,b){return fi(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return vv(d,e,function(a,b){return fi(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-wv(a,b){var
+ww(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=wj(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wo(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-ww(a,e,d){var
-g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(wu(a),j);if(c)return[0,c[1]];var
-b=ws(a,e,d);return b?gZ(g,h,i,a[2][3],a[3],b[1]):b}}function
-wx(b,a,c){var
+f=a[2][3],g=wk(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wp(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+wx(a,e,d){var
+f=a[1],h=a[2][1],i=a[2][2];return function(j){var
+c=g(wv(a),j);if(c)return[0,c[1]];var
+b=wt(a,e,d);return b?gY(f,h,i,a[2][3],a[3],b[1]):b}}function
+wy(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(ww(b,a,c),e);return ab(function(e){var
-g=a[4],h=a[3],i=gW(function(a,b){return d2(h,d,a,b)},e,g);return f(wv(b,c),i)},g)}}function
-wy(a,c,i){var
+f=g(wx(b,a,c),e);return ab(function(e){var
+f=a[4],h=a[3],i=gV(function(a,b){return d2(h,d,a,b)},e,f);return g(ww(b,c),i)},f)}}function
+wz(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
 b=kS(e,i[4]);if(b){var
-f=D(d,k);if(f)return vG(j,c,d,a[1],m,b[1],e,l,c[5]);var
+f=D(d,k);if(f)return vH(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-wz(d,a,g){var
+wA(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
 c=kS(e,g[5]);if(c)return kM(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-wA(c,a,g){var
+wB(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
 e=G(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=w(d,e);if(j){var
-p=kI(l,m,h,a[1],b,e,a[5]),k=p||cP(wy(c,a,g),o,h,b,e);if(!k)return n(wz(c,a,g),b,e);var
+p=kI(l,m,h,a[1],b,e,a[5]),k=p||cP(wz(c,a,g),o,h,b,e);if(!k)return n(wA(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-wB(b,a,d){var
+wC(b,a,d){var
 j=b[1],e=Z(0,a[2]);if(e){var
-g=wt(b,a),c=f(wx(b,a,d),g);if(c)var
-k=c[1],l=ac(0,j[3]),h=[0,cF(function(c){return bI(a8(wA(b,a,d),g,k,c))},l)];else
+f=wu(b,a),c=g(wy(b,a,d),f);if(c)var
+k=c[1],l=ac(0,j[3]),h=[0,cF(function(c){return bI(a8(wB(b,a,d),f,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
 kT(b,c){var
-d=a4(a(a(b,b),c));return[0,bo(a(a(b,b),c)),d]}function
+d=a4(a(a(b,b),c));return[0,bn(a(a(b,b),c)),d]}function
 kU(h,g,a){var
 b=ah(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
 e=kT(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-g3(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+g2(a,b,c){if(D(a,d))return[0,[0,d,d]];var
 e=w(d,b);if(e){if(w(d,a))var
 h=K(a,b),f=[0,t(a,c),h];else
 var
@@ -4007,124 +4007,124 @@ i=K(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-kV(b,r,f,j){var
+kV(b,r,g,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],k=o(d,i[1]);if(k)var
-s=i[2],t=bp(b,a(f,i[1]),s),l=[0,bf(kT(b,j),t)];else
+s=i[2],t=bo(b,a(g,i[1]),s),m=[0,bp(kT(b,j),t)];else
 var
-l=k;return l;case
+m=k;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(f,f),v),x=m(a(j,e[2]),w),p=bp(a(b,b),x,u),y=a4(h(p)),q=[0,[0,bo(g(p)),y]];else
+u=e[2],v=e[1],w=a(a(g,g),v),x=l(a(j,e[2]),w),p=bo(a(b,b),x,u),y=a4(h(p)),q=[0,[0,bn(f(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-wC(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=g3(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=aa(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
+wD(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g2(a(a(a(b,b),b),j),n,l);if(c)var
+g=c[1],o=aa(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
-kW(e,h,o,b,n,l,d){var
+kW(e,h,o,b,n,m,d){var
 c=h[8],f=ah(o,d[1]),g=h[4];if(typeof
 g==="number"){if(0===g){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bp(e,m(k(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===g[0]?[0,bp(e,f,a(b,c))]:wC(e,f,d[3],l)}function
-kX(f,e,d,c,b){function
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bo(e,l(k(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===g[0]?[0,bo(e,f,a(b,c))]:wD(e,f,d[3],m)}function
+kX(g,e,d,c,b){function
 i(i){var
-j=a(E(d+1|0),f),c=kX(f,e,d+1|0,i,t(a(b,e),j)),k=h(c);return[0,m(b,g(c)),k]}function
+j=a(E(d+1|0),g),c=kX(g,e,d+1|0,i,t(a(b,e),j)),k=h(c);return[0,l(b,f(c)),k]}function
 j(a){return[0,b,b]}return 0===c?j(0):i(c-1|0)}function
 kY(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(Z(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-wD(c,f,b){var
-d=t(g(b),c),k=a(m(d,i(2,j)),c),e=o(h(b),k),l=e?[0,d]:e;return[0,f,l]}function
-g4(g,c,f,e,b,d){if(Z(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gw(a(g,c),d,k),m=g4(g,c,f,j,aS(b,i),l),n=g4(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wD(c,b,d)}function
+wE(c,g,b){var
+d=t(f(b),c),k=a(l(d,i(2,j)),c),e=o(h(b),k),m=e?[0,d]:e;return[0,g,m]}function
+g3(g,c,f,e,b,d){if(Z(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gv(a(g,c),d,k),m=g3(g,c,f,j,aS(b,i),l),n=g3(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wE(c,b,d)}function
 kZ(g,f,e,c,b,d){function
 h(e){var
-h=gw(a(g,f),b,b);return kZ(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
+h=gv(a(g,f),b,b);return kZ(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-wE(c,b,h,g,f,e){var
+wF(c,b,h,g,f,e){var
 i=s(j),d=cn(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return g4(c,b,g,kZ(c,b,e,1,d[1],0),0,l)}return wF}function
-wG(c,n,l,C,B,b,A){var
+k=a(c,b),l=[0,a(c,b),k];return g3(c,b,g,kZ(c,b,e,1,d[1],0),0,l)}return wG}function
+wH(c,n,m,C,B,b,A){var
 p=a(A,c),e=t(p,b);if(w(e,E(n))){var
-q=k(a(m(e,j),b),p),f=kY(l,a$(m(e,j)));if(f){var
-r=f[1],s=kX(b,t(q,c),1,C,q),u=o(h(s),B);if(u)var
-F=a(b,c),v=[0,m(r,t(a(r,g(s)),F))];else
+q=k(a(l(e,j),b),p),g=kY(m,a$(l(e,j)));if(g){var
+r=g[1],s=kX(b,t(q,c),1,C,q),u=o(h(s),B);if(u)var
+F=a(b,c),v=[0,l(r,t(a(r,f(s)),F))];else
 var
 v=u;var
 x=v}else
 var
-x=f;return x}var
-i=kY(l,n);if(i)var
+x=g;return x}var
+i=kY(m,n);if(i)var
 y=D(i[1],d),z=y?[0,d]:y;else
 var
 z=i;return z}function
-k0(l,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?wG(l,j,i,h,g,f,k(b,n)):p;if(c)var
-e=k0(l,j,i,h,g,f,b,a[2]),r=e?[0,m(c[1],e[1])]:e,q=r;else
+k0(m,j,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?wH(m,j,i,h,g,f,k(b,n)):p;if(c)var
+e=k0(m,j,i,h,g,f,b,a[2]),r=e?[0,l(c[1],e[1])]:e,q=r;else
 var
 q=c;return q}return[0,d]}function
-wH(h,o,n,g,f,e,l,d){var
-b=k0(h,o,n,g,f,e,l,d);if(b)var
-c=b[1],p=a(e,h),q=E(g),r=a(i(2,j),q),s=K(a(m(m(f,i(2,i(2,j))),r),c),p),t=E(B(d)),k=[0,[0,c,m(m(c,a(u(i(2,i(2,j))),t)),s)]];else
+wI(h,o,n,g,f,e,m,d){var
+b=k0(h,o,n,g,f,e,m,d);if(b)var
+c=b[1],p=a(e,h),q=E(g),r=a(i(2,j),q),s=K(a(l(l(f,i(2,i(2,j))),r),c),p),t=E(B(d)),k=[0,[0,c,l(l(c,a(u(i(2,i(2,j))),t)),s)]];else
 var
 k=b;return k}function
 k1(a){return aI(r,bv(d,a),a)}function
-wI(e,d,c,b,a){return a3(l(function(a){return cn(e,d,k(a,b),c)},a))}function
-wJ(b,d,c){var
-e=g(d),f=aa(b,K(a(b,h(c)),e)),i=h(d);return[0,t(a(b,g(c)),i),f]}function
-k2(e,m,k,c){var
-a=wI(e,m,k,k1(c),c);if(a)var
-b=a[1],n=_(l(h,b)),f=[0,_(l(g,b)),n],i=w(d,g(f)),o=i?[0,l(function(a){return wJ(e,f,a)},b)]:i,j=o;else
+wJ(e,d,c,b,a){return a3(m(function(a){return cn(e,d,k(a,b),c)},a))}function
+wK(b,d,c){var
+e=f(d),g=aa(b,K(a(b,h(c)),e)),i=h(d);return[0,t(a(b,f(c)),i),g]}function
+k2(e,l,k,c){var
+a=wJ(e,l,k,k1(c),c);if(a)var
+b=a[1],n=_(m(h,b)),g=[0,_(m(f,b)),n],i=w(d,f(g)),o=i?[0,m(function(a){return wK(e,g,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-wK=i(2,i(2,u(i(2,u(i(2,u(i(2,j)))))))),g5=bn(i(2,j),wK),wL=i(2,i(2,i(2,u(i(2,j))))),wM=bn(i(2,j),wL),wN=u(i(2,u(i(2,j)))),k3=bn(i(2,j),wN),wO=u(i(2,u(i(2,j)))),wP=bn(i(2,j),wO),k4=a$(a(i(2,u(i(2,i(2,u(i(2,i(2,j))))))),wP)),k5=u(i(2,u(i(2,i(2,u(i(2,i(2,j))))))));function
-wQ(b,a){return wE(g5,wM,k3,k4,b,a)}function
-wR(a){var
-b=r(d,k(k5,bZ(a)));return bn(i(2,j),b)}function
-wS(g,c,f,e){var
-b=wR(c),d=a(c,b),h=l(function(c){return a(c,b)},e),k=a(f,b);return wH(k3,k4,g,5,t(d,bn(i(2,j),k5)),d,k,h)}function
-wT(e,p,b,o,n,m){var
+wL=i(2,i(2,u(i(2,u(i(2,u(i(2,j)))))))),g4=bm(i(2,j),wL),wM=i(2,i(2,i(2,u(i(2,j))))),wN=bm(i(2,j),wM),wO=u(i(2,u(i(2,j)))),k3=bm(i(2,j),wO),wP=u(i(2,u(i(2,j)))),wQ=bm(i(2,j),wP),k4=a$(a(i(2,u(i(2,i(2,u(i(2,i(2,j))))))),wQ)),k5=u(i(2,u(i(2,i(2,u(i(2,i(2,j))))))));function
+wR(b,a){return wF(g4,wN,k3,k4,b,a)}function
+wS(a){var
+b=r(d,k(k5,bZ(a)));return bm(i(2,j),b)}function
+wT(g,c,f,e){var
+b=wS(c),d=a(c,b),h=m(function(c){return a(c,b)},e),k=a(f,b);return wI(k3,k4,g,5,t(d,bm(i(2,j),k5)),d,k,h)}function
+wU(e,p,b,o,n,m){var
 c=cn(e,p,k(m,n),o);if(c){var
-f=c[1],i=w(d,g(b));if(i)var
-q=g(b),r=aa(e,K(a(g5,h(f)),q)),s=h(b),j=[0,[0,t(a(g5,g(f)),s),r]];else
+g=c[1],i=w(d,f(b));if(i)var
+q=f(b),r=aa(e,K(a(g4,h(g)),q)),s=h(b),j=[0,[0,t(a(g4,f(g)),s),r]];else
 var
 j=i;var
 l=j}else
 var
 l=c;return l}function
 fm(a){var
-b=[0,h(a)];return[0,[0,g(a)],b]}function
+b=[0,h(a)];return[0,[0,f(a)],b]}function
 k6(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dc(a),h=d?wU:d;return h}var
+d=dc(a),h=d?wV:d;return h}var
 i=a[2],e=B(a[9])===i?1:0;if(e)var
 j=a[9],b=H(function(b){var
 c=a[1];return eX(B(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,l(function(b){return kU(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return kU(g,a,b)},k)];else
 var
 f=b;return f}function
-wV(e,d,a,c,g){var
+wW(e,d,a,c,g){var
 f=ah(a,a),b=kV(d,e,c,f);if(b){var
-h=b[1];return a3(l(function(b){return kW(d,e,a,c,f,h,b)},g))}return b}function
-wW(b,d,i,h,a,g){var
+h=b[1];return a3(m(function(b){return kW(d,e,a,c,f,h,b)},g))}return b}function
+wX(b,d,i,h,a,g){var
 c=G(g,a[2],0),j=b[1],e=B(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=k2(d,i,a[1],c);return ab(function(a){return l(fm,a)},k)}var
-m=wV(b,d,c,a[1],h);return ab(function(a){return l(fm,a)},m)}return e}function
-wX(d,c,e,b){var
+k=k2(d,i,a[1],c);return ab(function(a){return m(fm,a)},k)}var
+l=wW(b,d,c,a[1],h);return ab(function(a){return m(fm,a)},l)}return e}function
+wY(d,c,e,b){var
 a=k6(d,c);if(a){var
-f=ac(0,B(b[2])),g=a[1];return a3(l(function(a){return wW(d,c,e,g,b,a)},f))}return a}function
-g6(b,d){var
+f=ac(0,B(b[2])),g=a[1];return a3(m(function(a){return wX(d,c,e,g,b,a)},f))}return a}function
+g5(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4135,7 +4135,7 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-wY(j,f,c){var
+wZ(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
@@ -4143,28 +4143,28 @@ b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ah(c,c),m),l)}return i}return 1}var
 g=bI(D(e[1][1],d));return g?g:w(d,ah(c,c))}}function
 k7(b,c,a){var
-f=b[1],d=B(a)===f?1:0,e=d?H(g6(b,c),a):d;return e?wY(b,c,a):e}function
-wZ(e,d,b,c){if(c){if(b){var
-f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
+f=b[1],d=B(a)===f?1:0,e=d?H(g5(b,c),a):d;return e?wZ(b,c,a):e}function
 w0(e,d,b,c){if(c){if(b){var
+f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
+w1(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-g7(c,b,a,f,e){var
-d=wZ(c,b,g(a),f);return d?w0(c,b,h(a),e):d}function
+g6(c,b,a,g,e){var
+d=w0(c,b,f(a),g);return d?w1(c,b,h(a),e):d}function
 k8(e,d,a,c,b){var
-f=[0,h(a)];return g7(d,e,[0,[0,g(a)],f],c,b)}function
-w1(j,i,h,g,f,e,d){var
+g=[0,h(a)];return g6(d,e,[0,[0,f(a)],g],c,b)}function
+w2(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
 k=function(b,a){return b===a?1:0},l=b2(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||k8(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
 k9(j,i,g,f,b,a){switch(a[0]){case
 0:var
 c=bK(i,a[1]);if(c){var
-d=bK(c[1],a[2]);if(d)return g7(b,j,d[1],a[3],a[4]);var
+d=bK(c[1],a[2]);if(d)return g6(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bK(f,a[1]);return e?k8(g,b,e[1],a[2],a[3]):e;default:return w1(g,b,a[1],a[2],a[3],0,f)}}function
+e=bK(f,a[1]);return e?k8(g,b,e[1],a[2],a[3]):e;default:return w2(g,b,a[1],a[2],a[3],0,f)}}function
 fn(a){return 0===a[0]?1:0}function
 k_(i,b,h,g,f,e,a){var
 j=b[2],d=B(a[2])===j?1:0;if(d)var
@@ -4172,256 +4172,256 @@ k=a[2],l=a[1],c=H(function(a){return k7(i,l,a)},k);else
 var
 c=d;if(c){var
 m=b[4],n=b[3];return H(function(a){return k9(h,g,f,e,n,a)},m)}return c}var
-w2=u(i(2,u(i(2,i(2,j))))),w3=bn(i(2,j),w2),w4=a$(u(i(2,i(2,u(i(2,j))))));function
-g8(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=fm(a[1]);return g7(d[3],c,i,f,e)}return a}function
-w5(a,f,b,c){var
+w3=u(i(2,u(i(2,i(2,j))))),w4=bm(i(2,j),w3),w5=a$(u(i(2,i(2,u(i(2,j))))));function
+g7(d,c,a,b){if(a){var
+e=h(b),g=f(b),i=fm(a[1]);return g6(d[3],c,i,g,e)}return a}function
+w6(a,g,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=G(g(c),m,0),n=a[1],e=eX(B(d),n);if(e){var
-o=h(c);return g8(f,b,kW(b,a,l,i,k,j,kU(b,a,d)),o)}return e}}function
-w6(d,c,b,a){var
-e=h(a);return g8(d,c,bK(b,g(a)),e)}function
-w7(k,d,j,b,a){var
+m=a[9],d=G(f(c),m,0),n=a[1],e=eX(B(d),n);if(e){var
+o=h(c);return g7(g,b,kW(b,a,l,i,k,j,kU(b,a,d)),o)}return e}}function
+w7(d,c,b,a){var
+e=h(a);return g7(d,c,bK(b,f(a)),e)}function
+w8(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=k1(b),c=wS(a[1],e,f,b);if(c){var
+g=k1(b),c=wT(a[1],e,g,b);if(c){var
 m=c[1];return H(function(c){var
-a=bK(b,g(c));if(a){var
-i=h(c);return g8(k,d,wT(d,j,m,e,f,a[1]),i)}return a},l)}var
+a=bK(b,f(c));if(a){var
+i=h(c);return g7(k,d,wU(d,j,m,e,g,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-w8(d,c,a,k,e,r){var
+w9(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
 f=b3(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
 o=dc(d);if(o){var
-p=n(w7(c,a,k,e,r),b,g);if(p)var
+p=n(w8(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
 i=k2(a,k,l,b);if(i){var
-t=i[1];return H(function(b){return w6(c,a,t,b)},g)}var
+t=i[1];return H(function(b){return w7(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
 q=ah(b,b),j=kV(a,d,l,q);if(j){var
-u=j[1];return H(a8(w5(d,c,a,e),b,q,u),g)}return j}return 1}}function
-w9(k,j,i,h,g,f,e,d){var
+u=j[1];return H(a8(w6(d,c,a,e),b,q,u),g)}return j}return 1}}function
+w_(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(w8(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(w9(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-w_(b,a){return 0===a[0]?Z(a[1],b):0}function
-w$(b,f,e){var
+w$(b,a){return 0===a[0]?Z(a[1],b):0}function
+xa(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(B(e[2])),d=o(w3,a(E(b[1]),g)),h=d?[0,wQ(f,w4)]:d;return h}return 0}function
-xa(c,b,h,f,a){var
+g=E(B(e[2])),d=o(w4,a(E(b[1]),g)),h=d?[0,wR(f,w5)]:d;return h}return 0}function
+xb(c,b,h,f,a){var
 i=a[1],j=b[2],g=B(a[2])===j?1:0;if(g)var
 k=a[2],d=H(function(a){return k7(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=B(a[2]),e=H(function(a){return w_(m,a)},l);else
+l=b[4],m=B(a[2]),e=H(function(a){return w$(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return w9(c,b,h,f,a,w$(c,f,a),0,n)}return e}function
-xb(c,b,m,l,f,e,k,a){var
+n=a[2];return w_(c,b,h,f,a,xa(c,f,a),0,n)}return e}function
+xc(c,b,m,l,f,e,k,a){var
 g=k_(c,b,m,l,f,e,k),h=g?Z(a,c[3]):g,i=h?bI(a===b[1]?1:0):h;return i?kI(c,f,e,a,b[1],d,j):i}function
-k$(c,a,b){return wX(c,a[1],a[3],b)}function
+k$(c,a,b){return wY(c,a[1],a[3],b)}function
 la(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e5(b,a[3]);return gZ(c,d,b,a[3],f,e)}}function
+f=e5(b,a[3]);return gY(c,d,b,a[3],f,e)}}function
 lb(c,a,d,b){var
-h=a[1],m=a[2],i=Z(0,B(b[2]));if(i){if(H(fn,d[4]))return xa(c,d,h,a[3],b);var
+h=a[1],m=a[2],i=Z(0,B(b[2]));if(i){if(H(fn,d[4]))return xb(c,d,h,a[3],b);var
 e=k$(c,a,b);if(e){var
-j=e[1],g=f(la(c,a),j);if(g)return k_(c,d,h,j,m,g[1],b);var
-k=g}else
+j=e[1],f=g(la(c,a),j);if(f)return k_(c,d,h,j,m,f[1],b);var
+k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-xc(b,a,k,c){var
-l=a[1],m=a[2],g=Z(0,B(c[2]));if(g){var
+xd(b,a,k,c){var
+l=a[1],m=a[2],f=Z(0,B(c[2]));if(f){var
 d=k$(b,a,c);if(d){var
-h=d[1],e=f(la(b,a),h);if(e){var
-n=ac(0,b[3]),o=e[1];return b2(function(a){return xb(b,k,l,h,m,o,c,a)},n)}var
+h=d[1],e=g(la(b,a),h);if(e){var
+n=ac(0,b[3]),o=e[1];return b2(function(a){return xc(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
-j=g;return j}function
-xd(d,c,a){if(0===a[0]){var
+j=f;return j}function
+xe(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
 fo(b,a){var
-c=a[6],d=a[5],e=c_(b+1|0,a[4]),f=bm(cG(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xe(c,b){var
+c=a[6],d=a[5],e=c_(b+1|0,a[4]),f=bl(cG(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xf(c,b){var
 d=V(c);return function(f){var
-k=a(d,d),e=K(a(b,_(l(function(a){return j$(c,a)},f))),k),g=c[10];if(g){var
+k=a(d,d),e=K(a(b,_(m(function(a){return j$(c,a)},f))),k),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=t(a(b,_(l(function(a){return ka(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=t(a(b,_(m(function(a){return ka(p,o,a)},f))),n);else
 var
-i=m(e,a(b,b));var
+i=l(e,a(b,b));var
 j=i}else
 var
-j=m(e,a(b,b));return[0,e,j]}}function
+j=l(e,a(b,b));return[0,e,j]}}function
 lc(e,b,h,f,c){if(D(h[1],d)&&kb(e,c)){var
-g=gM(gL(e,c)),i=a(g,g);return s(a4(K(a(a(b,b),i),f)))}var
-j=ff(e,c);return bo(t(a(a(b,b),j),f))}function
-xf(d,b,c,a){var
-e=ah(a,a),f=aa(b,lc(d,b,c,e,a)),g=s(lc(d,b,c,e,l(s,a)));return[0,r(s(b),g),f]}function
+g=gL(gK(e,c)),i=a(g,g);return s(a4(K(a(a(b,b),i),f)))}var
+j=ff(e,c);return bn(t(a(a(b,b),j),f))}function
+xg(d,b,c,a){var
+e=ah(a,a),f=aa(b,lc(d,b,c,e,a)),g=s(lc(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
 ld(d,c){var
 e=V(d);return function(b,f){var
-g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return t(bo(a(a(a(c,c),i),h)),g)}}function
-xg(e,d){var
+g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return t(bn(a(a(a(c,c),i),h)),g)}}function
+xh(e,d){var
 f=V(e);return function(h,g){var
-i=a(a(f,gP(h)),f),j=kj(e,h),b=j[1];if(b){var
+i=a(a(f,gO(h)),f),j=kj(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],m=b[1],p=t(a(d,_(l(function(b){var
-c=a(k,b);return r(a(m,b),c)},g))),i),n=[0,[0,K(a(d,_(l(function(b){var
-c=a(k,b);return aa(a(m,b),c)},g))),i),p]];else
+k=c[1],l=b[1],p=t(a(d,_(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,K(a(d,_(m(function(b){var
+c=a(k,b);return aa(a(l,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-xh(e,c,b,a){var
-f=n(xg(e,c),b,a);if(f){var
-i=f[1];if(b){var
+xi(e,c,b,a){var
+g=n(xh(e,c),b,a);if(g){var
+i=g[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(ld(e,c),j,a),t=aa(h(i),q),u=l(s,a),v=s(n(ld(e,c),j,u)),m=[0,[0,r(g(i),v),t]];else
+q=n(ld(e,c),j,a),t=aa(h(i),q),u=m(s,a),v=s(n(ld(e,c),j,u)),l=[0,[0,r(f(i),v),t]];else
 var
-m=k;return m}var
+l=k;return l}var
 p=[0,i]}else
 var
-p=f;return p}function
-le(c,b,l){if(c[2]===1)return[0,[0,b,b]];var
+p=g;return p}function
+le(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=k(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cn(b,l,k(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cn(b,m,k(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
-o=m(b,a(g,e)),p=t(a(b,b),o),q=m(e,a(g,b));return[0,[0,K(a(b,e),q),p]]}function
-xi(a,c,e,d){var
+o=l(b,a(g,e)),p=t(a(b,b),o),q=l(e,a(g,b));return[0,[0,K(a(b,e),q),p]]}function
+xj(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(xe(a,c),d)]:le(a,c,e):2===b[0]?xh(a,c,b[1],d):[0,xf(a,c,b[1],d)]}function
-xj(a,c,b){var
+b==="number"?0===b?[0,g(xf(a,c),d)]:le(a,c,e):2===b[0]?xi(a,c,b[1],d):[0,xg(a,c,b[1],d)]}function
+xk(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[2];return bw(le(a,c,b),e)}if(e_(a)){var
-f=a[9];return l(function(d){return xi(a,c,b,d)},f)}return bw(0,a[2])}function
-xk(a){var
+f=a[9];return m(function(d){return xj(a,c,b,d)},f)}return bw(0,a[2])}function
+xl(a){var
 b=d6(a),c=b?fe(a):b;return bI(c)}function
-lf(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-g9(e,d,c,b){switch(bL(e,c)){case
+lf(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
+g8(e,d,c,b){switch(bL(e,c)){case
 0:return h(b);case
-1:return g(b);default:var
-f=h(c)[1],k=a(a(i(2,j),d),f),l=h(h(b)),n=m(g(g(b)),l);return o(a(h(c)[2],n),k)?g(b):h(b)}}function
+1:return f(b);default:var
+g=h(c)[1],k=a(a(i(2,j),d),g),m=h(h(b)),n=l(f(f(b)),m);return o(a(h(c)[2],n),k)?f(b):h(b)}}function
 lg(e,d,c,b){switch(bL(e,c)){case
-0:return g(b);case
+0:return f(b);case
 1:return h(b);default:var
-f=h(c)[2];return lf(t(a(d,h(c)[1]),f),b)}}function
-xl(f,e,a){if(a){var
-b=a[2],c=a[1];if(bL(f,e))var
-i=h(g(c)),d=aI(function(a){var
-b=h(g(a));return function(a){return r(b,a)}},i,b);else
+g=h(c)[2];return lf(t(a(d,h(c)[1]),g),b)}}function
+xm(g,e,a){if(a){var
+b=a[2],c=a[1];if(bL(g,e))var
+i=h(f(c)),d=aI(function(a){var
+b=h(f(a));return function(a){return r(b,a)}},i,b);else
 var
-j=g(h(c)),d=aI(function(a){var
-b=g(h(a));return function(a){return aa(b,a)}},j,b);return l(function(a){return lf(d,a)},a)}return a}function
+j=f(h(c)),d=aI(function(a){var
+b=f(h(a));return function(a){return aa(b,a)}},j,b);return m(function(a){return lf(d,a)},a)}return a}function
 lh(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lh(d,c,b,a,f);return[0,g9(d,c,b,g),e]},i=function(e){var
-a=l(function(a){return g9(d,c,b,a)},f);return[0,lg(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-xm(p,o,f,d,c){function
-b(a){return g(g(a))}function
+e=lh(d,c,b,a,f);return[0,g8(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return g8(d,c,b,a)},f);return[0,lg(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+xn(p,o,g,d,c){function
+b(a){return f(f(a))}function
 e(a){return h(h(a))}if(bL(p,o)){var
-q=b(d),r=e(d),s=m(a(k(f,j),r),q),t=b(c),u=e(c);return w(m(a(k(f,j),u),t),s)}var
+q=b(d),r=e(d),s=l(a(k(g,j),r),q),t=b(c),u=e(c);return w(l(a(k(g,j),u),t),s)}var
 v=b(c),i=w(b(d),v);if(i)var
-l=i;else{var
+m=i;else{var
 x=b(c),n=D(b(d),x);if(n){var
 y=e(c);return w(e(d),y)}var
-l=n}return l}function
-xn(l,k,j,i,f,e){var
-c=i,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=xm(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
-xo(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lh(c,d,b,xn(c,b,E(B(a)),1,f,e),a)}return a}function
-xp(a,e,c,b){var
+m=n}return m}function
+xo(l,k,j,i,g,e){var
+c=i,b=g,a=e;for(;;){if(a){var
+d=a[1],m=a[2],n=xn(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
+xp(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lh(c,d,b,xo(c,b,E(B(a)),1,f,e),a)}return a}function
+xq(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xl(a,c,b);return l(function(b){return g9(a,e,c,b)},b)}function
-xq(a,d,c,b){var
+d==="number"&&d)return xm(a,c,b);return m(function(b){return g8(a,e,c,b)},b)}function
+xr(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return xo(a,d,c,b);return l(function(b){return lg(a,d,c,b)},b)}function
-xr(a,b){function
+e==="number"&&e)return xp(a,d,c,b);return m(function(b){return lg(a,d,c,b)},b)}function
+xs(a,b){function
 d(b){var
-d=g(b),c=D(g(a),d);if(c){var
+d=f(b),c=D(f(a),d);if(c){var
 e=h(b);return D(h(a),e)}return c}var
-j=d(g(b)),e=j||d(h(b));if(e)var
-f=e;else{var
-k=h(a),i=D(g(a),k);if(i)var
-l=g(a),c=o(h(g(b)),l);else
+j=d(f(b)),e=j||d(h(b));if(e)var
+g=e;else{var
+k=h(a),i=D(f(a),k);if(i)var
+l=f(a),c=o(h(f(b)),l);else
 var
 c=i;if(c){var
-m=g(h(b));return o(g(a),m)}var
-f=c}return f}function
-xs(f,e){var
+m=f(h(b));return o(f(a),m)}var
+g=c}return g}function
+xt(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=xr(b[1],a[1]);if(c){var
+c=xs(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-li(m,k,j,i,f,e,d,a,c){var
-b=xs(a,c);return b?kC(m,k,j,i,f,d,e,l(function(a){var
-b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
-xt(d,c,j,i,h,b,g,a){var
-e=li(d,c,j,i,h,b,g,xp(d,c,b,a),a);if(e)var
-f=li(d,c,j,i,h,b,g,xq(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+li(l,k,j,i,g,e,d,a,c){var
+b=xt(a,c);return b?kC(l,k,j,i,g,d,e,m(function(a){var
+b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
+xu(d,c,j,i,h,b,g,a){var
+e=li(d,c,j,i,h,b,g,xq(d,c,b,a),a);if(e)var
+f=li(d,c,j,i,h,b,g,xr(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-xu(a){var
-d=h(a),b=o(g(a),d);if(b)var
-e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
+xv(a){var
+d=h(a),b=o(f(a),d);if(b)var
+e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
 var
 c=b;return c}function
 lj(c,b,e,d){var
 f=ab(function(d){return t(a(b,d),c)},d);return[0,ab(function(d){return K(a(b,d),c)},e),f]}function
-xv(b,a){var
-c=b3(a,b[4]);return l(function(a){var
-b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
-xw(e,b,a,c){var
-f=xv(b,c),g=bw([0,d,a],e[2]),h=b[3];return gW(function(b,c){return lj(h,a,b,c)},g,f)}function
+xw(b,a){var
+c=b3(a,b[4]);return m(function(a){var
+b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
+xx(e,b,a,c){var
+f=xw(b,c),g=bw([0,d,a],e[2]),h=b[3];return gV(function(b,c){return lj(h,a,b,c)},g,f)}function
 lk(b,a){var
-c=h(a),d=aa(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-xx(b,d,c,a){var
-e=k(b,k(d,g(a)));return lk(a,[0,k(b,k(c,h(a))),e])}function
-xy(b,f,e,d,c){var
-a=xw(b,f,e,c);if(dc(b)){var
-i=b3(c,f[4]);if(H(function(a){var
-c=b[2];return Z(g(a),c)},i)&&H(function(a){var
-b=h(a);return o(g(a),b)},a)){var
-j=_(l(g,a)),k=_(l(h,a)),m=W(d,a);return l(function(a){var
-b=g(a),c=xx(e,j,k,h(a));return ab(function(a){return lk(c,a)},b)},m)}}return l(function(a){return 0},d)}function
-xz(d,c,b){var
-e=W(c,b);return _(l(function(b){var
-e=a(d,h(b)),c=k(g(b),e);return a(c,c)},e))}function
+c=h(a),d=aa(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
+xy(b,d,c,a){var
+e=k(b,k(d,f(a)));return lk(a,[0,k(b,k(c,h(a))),e])}function
+xz(b,g,e,d,c){var
+a=xx(b,g,e,c);if(dc(b)){var
+i=b3(c,g[4]);if(H(function(a){var
+c=b[2];return Z(f(a),c)},i)&&H(function(a){var
+b=h(a);return o(f(a),b)},a)){var
+j=_(m(f,a)),k=_(m(h,a)),l=W(d,a);return m(function(a){var
+b=f(a),c=xy(e,j,k,h(a));return ab(function(a){return lk(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+xA(d,c,b){var
+e=W(c,b);return _(m(function(b){var
+e=a(d,h(b)),c=k(f(b),e);return a(c,c)},e))}function
 ll(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return m(xz(d,a[1],b),f)}return ah(a[1],b)}function
+f=a[2];return l(xA(d,a[1],b),f)}return ah(a[1],b)}function
 fp(e,c){var
 b=V(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-xA(e,h,c,b,g,f){var
-i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fp(e,h),j)),i)}function
 xB(e,h,c,b,g,f){var
+i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fp(e,h),j)),i)}function
+xC(e,h,c,b,g,f){var
 i=o(d,b)?c[3]:c[4],j=a(g,a(fp(e,h),i));return o(a(a(b,aL(e)),f),j)}function
-xC(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=ll(b,a,m,g[1]),j=n[3],k=f?xA(b,a,h,i,f[1],j):1;if(k){if(e)return xB(b,a,h,i,e[1],j);var
+xD(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=ll(b,a,m,g[1]),j=n[3],k=f?xB(b,a,h,i,f[1],j):1;if(k){if(e)return xC(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
@@ -4429,19 +4429,19 @@ fq(b,c){var
 d=V(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ah(e,e),i),h)}}function
 lm(f,d,c,b,e){var
-g=a(d,d),h=k(b,c),n=a(k(b,c),h),p=a(a(E(f[1]),n),g);return o(_(l(function(f){var
-g=a(d,m(c,b)),e=k(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-xD(c){var
+g=a(d,d),h=k(b,c),n=a(k(b,c),h),p=a(a(E(f[1]),n),g);return o(_(m(function(f){var
+g=a(d,l(c,b)),e=k(a(i(2,j),f),g);return a(e,e)},e)),p)}function
+xE(c){var
 d=V(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=k(e,f),l=a(k(e,f),h),m=a(a(E(c[1]),l),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-xE(a,c,b){var
+xF(a,c,b){var
 s=a[1],i=B(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(a8(xD(a),f,m,q)){var
+q=p[1];if(a8(xE(a),f,m,q)){var
 u=b[1];return n(fq(a,c),f,u)}return lm(a,c,m,q,b[1])}var
 v=b[1];return n(fq(a,c),f,v)}var
 w=b[1];return n(fq(a,c),f,w)}var
@@ -4451,28 +4451,28 @@ r=h}else
 var
 r=g;return r}var
 t=b[1];return n(fq(a,c),[0,j,j],t)}}return i}function
-g_(e,c,b,a){var
-f=b3(a,c[4]);return l(function(a){var
-c=h(a),f=G(g(a),b,[0,d,d,j,j]);return[0,[0,d3(e,g(a)),f],c]},f)}function
-g$(c,f,b,e,a){var
-d=xE(c,b,a);return d?H(function(d){return xC(c,f,b,a,d)},e):d}function
-ha(b,g,f,c,i,h){var
+g9(e,c,b,a){var
+g=b3(a,c[4]);return m(function(a){var
+c=h(a),g=G(f(a),b,[0,d,d,j,j]);return[0,[0,d3(e,f(a)),g],c]},g)}function
+g_(c,f,b,e,a){var
+d=xF(c,b,a);return d?H(function(d){return xD(c,f,b,a,d)},e):d}function
+g$(b,g,f,c,i,h){var
 e=ll(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fp(b,f),j),l=aL(b),m=K(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fp(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
-xF(b,a,e){var
-f=g(a);if(o(g(b),f)){var
+xG(b,a,e){var
+g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(g(b),j),k=g(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-xG(b,e,a){var
-f=g(a);if(o(g(b),f)){var
+j=h(a),c=r(f(b),j),k=f(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+xH(b,e,a){var
+g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=g(a),c=aa(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-xH(f,e,d,c,a){return l(function(a){var
-b=g$(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-xI(l,k,j,i,h){var
+j=f(a),c=aa(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+xI(f,e,d,c,a){return m(function(a){var
+b=g_(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+xJ(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=G(s,i,0);if(b){var
 c=G(r,i,0);if(c)if(a){var
-t=a[1],d=ha(l,k,j,n,o,b[1]),u=s===r?d:ha(l,k,j,n,o,c[1]),e=xF(t,d,u);if(e)var
-f=xG(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=a[1],d=g$(l,k,j,n,o,b[1]),u=s===r?d:g$(l,k,j,n,o,c[1]),e=xG(t,d,u);if(e)var
+f=xH(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4483,60 +4483,60 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-xJ(a,c,h,f,e,d,b){var
-i=g_(a,c,e,d),j=a[2];if(B(b[3])===j){var
+xK(a,c,h,g,e,d,b){var
+i=g9(a,c,e,d),j=a[2];if(B(b[3])===j){var
 k=b3(d,c[4]);if(H(function(b){var
-c=a[2];return Z(g(b),c)},k)){var
-m=xH(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return l(function(b){return xI(a,h,p,m,b)},o)}}return l(function(a){return 0},f)}function
-xK(b,e,d,c){var
-i=w(c,d)?h(e):g(e),f=kE(b,i),j=a(f,c);return K(m(a(k(b,f),d),j),b)}function
-xL(a,c,b,g,f){var
+c=a[2];return Z(f(b),c)},k)){var
+l=xI(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return m(function(b){return xJ(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
+xL(b,e,d,c){var
+i=w(c,d)?h(e):f(e),g=kE(b,i),j=a(g,c);return K(l(a(k(b,g),d),j),b)}function
+xM(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
 j=a[2],h=B(b)===j?1:0;return h?kH(a,c,b,g,f):h}var
 k=a[2],i=B(b)===k?1:0;return i?fl(a,c,b,g,f):i}var
 l=a[2];function
 m(b){return kF(a,c,g,f,b)}var
-n=e[2],o=e[1];return g0(b,function(a,b,d){return xK(c,a,b,d)},o,n,m,l,d)}function
+n=e[2],o=e[1];return gZ(b,function(a,b,d){return xL(c,a,b,d)},o,n,m,l,d)}function
 ln(b,a){return t(a,b[3])}function
-hb(e,d,c,b){if(b){var
+ha(e,d,c,b){if(b){var
 f=b[1];return a(ln(e,d),f)}return c}function
-hc(c,b,e){var
-a=c[4];return r(d,k(b,_(l(function(a){return 0===a[0]?a[1]===e?r(d,hb(c,b,d,a[3])):d:d},a))))}function
-xM(c,b,e){var
-a=c[4];return aI(r,d,l(function(a){if(0===a[0]){if(a[2]===e){var
-f=hc(c,b,a[1]),g=m(r(d,hb(c,b,d,a[3])),f);return aa(hb(c,b,b,a[4]),g)}return d}return d},a))}function
+hb(c,b,e){var
+a=c[4];return r(d,k(b,_(m(function(a){return 0===a[0]?a[1]===e?r(d,ha(c,b,d,a[3])):d:d},a))))}function
+xN(c,b,e){var
+a=c[4];return aI(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=hb(c,b,a[1]),g=l(r(d,ha(c,b,d,a[3])),f);return aa(ha(c,b,b,a[4]),g)}return d}return d},a))}function
 lo(c,b,a){var
-d=ac(0,c[2]);return l(function(c){return xM(b,a,c)},d)}function
+d=ac(0,c[2]);return m(function(c){return xN(b,a,c)},d)}function
 lp(d){var
 a=d;for(;;){if(a){var
 b=a[2],e=a[1],f=function(b,a){return bR(b,a)},c=bI(b2(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-xN(e,m,l,j,i,c){var
-b=c[2],f=c[1],n=G(b,j,d),g=k(G(b,i,d),n),o=G(b,l,d),h=k(hc(e,m,f),o);if(w(d,g)&&w(d,h)){var
-p=e[4];if(bI(b2(function(a){return xd(f,b,a)},p)))return a(g,h)}return d}function
-xO(b,f,e,q,p,n,m,c){var
-w=ln(f,e),r=D(e,a(f[3],w));if(r)var
+xO(e,m,l,j,i,c){var
+b=c[2],f=c[1],n=G(b,j,d),g=k(G(b,i,d),n),o=G(b,l,d),h=k(hb(e,m,f),o);if(w(d,g)&&w(d,h)){var
+p=e[4];if(bI(b2(function(a){return xe(f,b,a)},p)))return a(g,h)}return d}function
+xP(b,g,e,q,p,n,l,c){var
+w=ln(g,e),r=D(e,a(g[3],w));if(r)var
 x=b[2],i=B(q)===x?1:0;else
 var
 i=r;var
 s=i?H(function(a){var
-d=f[2],c=Z(g(a),d);if(c){var
-e=b[2];return Z(h(a),e)}return c},c):i,t=s?lp(l(g,c)):s,u=t?lp(l(h,c)):t;if(u){var
-j=fl(b,e,W(l(g,q),m),p,n);if(j){var
-y=az(b,n),z=az(b,p),A=_(l(function(a){return xN(f,e,m,z,y,a)},c));return o(k(j[1],A),d)}var
+d=g[2],c=Z(f(a),d);if(c){var
+e=b[2];return Z(h(a),e)}return c},c):i,t=s?lp(m(f,c)):s,u=t?lp(m(h,c)):t;if(u){var
+j=fl(b,e,W(m(f,q),l),p,n);if(j){var
+y=az(b,n),z=az(b,p),A=_(m(function(a){return xO(g,e,l,z,y,a)},c));return o(k(j[1],A),d)}var
 v=j}else
 var
 v=u;return v}function
-xP(a){var
-b=[0,h(a)];return[0,[0,g(a)],b]}function
-xQ(a,c,j,i,f,b,e,d){var
-k=W(a[9],b),m=W(b4(a),k);return a3(l(function(b){var
-k=g(h(b)),l=xP(ha(a,c,e,h(h(b)),k,d));return fi(a,c,j,i,f,g(b),l)},m))}function
-xR(a,b,w,i,v,u,h,t,f){var
-j=f[2],k=f[1],x=b3(0,b[4]),l=H(function(b){var
-c=a[2];return Z(g(b),c)},x),m=l?g$(a,b,k,g_(a,b,h,0),j):l;if(m){var
-c=xQ(a,w,i,v,u,h,k,j);if(c){var
+xQ(a){var
+b=[0,h(a)];return[0,[0,f(a)],b]}function
+xR(a,c,j,i,g,b,e,d){var
+k=W(a[9],b),l=W(b4(a),k);return a3(m(function(b){var
+k=f(h(b)),l=xQ(g$(a,c,e,h(h(b)),k,d));return fi(a,c,j,i,g,f(b),l)},l))}function
+xS(a,b,w,i,v,u,h,t,g){var
+j=g[2],k=g[1],x=b3(0,b[4]),l=H(function(b){var
+c=a[2];return Z(f(b),c)},x),m=l?g_(a,b,k,g9(a,b,h,0),j):l;if(m){var
+c=xR(a,w,i,v,u,h,k,j);if(c){var
 n=c[1],y=a[2],p=B(n)===y?1:0;if(p){var
 e=fl(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
@@ -4548,71 +4548,71 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-xS(a){return xj(a[1],a[2][1],a[2][3])}function
-xT(a){return a?xu(a[1]):a}function
-lq(a){return l(xT,a)}function
+xT(a){return xk(a[1],a[2][1],a[2][3])}function
+xU(a){return a?xv(a[1]):a}function
+lq(a){return m(xU,a)}function
 lr(b){var
-d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fj(c,a)){var
+d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fj(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return xJ(d,c,e,g,h[1],a,k)}return lq(xy(d,c,e,g,a))}return j}}function
-xU(a){var
+k=g(i,a);return xK(d,c,e,f,h[1],a,k)}return lq(xz(d,c,e,f,a))}return j}}function
+xV(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a3(g);return b?xt(c,d,e,f,a[3],h,i,b[1]):b}}function
+b=a3(g);return b?xu(c,d,e,f,a[3],h,i,b[1]):b}}function
 ls(b){var
 a=b[1];return function(c){var
 d=H(function(b){var
 c=a[2];return B(b)===c?1:0},c);if(d){var
-e=jL(a[2],c),f=b4(a),g=kD(a[6]);return a3(gX(xU(b),g,f,e))}return d}}function
-xV(a,k,f){var
+e=jL(a[2],c),f=b4(a),g=kD(a[6]);return a3(gW(xV(b),g,f,e))}return d}}function
+xW(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=D(c,h);if(j){var
-p=n(f[4],i,b);return xO(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return xP(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return xR(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-xW(b,l,k){var
+q=n(f[5],i,b);return xS(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+xX(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
 i=Z(a,g[3]),j=i?bI(a===c[1]?1:0):i;if(j)var
-e=xL(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+e=xM(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cO(xV(b,l,k),c,p,n,h,a):f}}function
-xX(b,e,d){var
+f=j;return f?cO(xW(b,l,k),c,p,n,h,a):f}}function
+xY(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=gW(function(a,b){return lj(r,m,a,b)},q,p),s=1===e?lo(k,a,l):0,t=H(fn,a[4]),i=t||H(function(a){var
-b=h(a);return o(g(a),b)},f);if(i){var
-u=d[1];return b2(cP(xW(b,e,d),a,n,s,f),u)}var
+p=a[4],q=c[1],r=a[3],g=gV(function(a,b){return lj(r,m,a,b)},q,p),s=1===e?lo(k,a,l):0,t=H(fn,a[4]),i=t||H(function(a){var
+b=h(a);return o(f(a),b)},g);if(i){var
+u=d[1];return b2(cP(xX(b,e,d),a,n,s,g),u)}var
 j=i}else
 var
 j=c;return j}}function
-xY(d,a){if(a){var
+xZ(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
 lt(a,q,d){var
 i=a[1];return function(b){var
-e=xS(a),j=lq(e),k=ac(0,b[2]),m=l(function(c){var
-f=d[2];return cO(lr(a),e,j,b,c,f)},k),r=H(fn,b[4])?0:f(ls(a),m),c=Z(0,b[2]),n=c?xk(i):c;return function(c){var
+e=xT(a),j=lq(e),k=ac(0,b[2]),l=m(function(c){var
+f=d[2];return cO(lr(a),e,j,b,c,f)},k),r=H(fn,b[4])?0:g(ls(a),l),c=Z(0,b[2]),n=c?xl(i):c;return function(c){var
 o=fo(c,b),i=bK(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,m),t=l(function(b){if(xY(g(b),i)){var
-k=f(d[3],c),l=g(b);return cO(lr(a),e,j,o,l,k)}return h(b)},s),p=f(ls(a),t);else
+s=W(k,l),t=m(function(b){if(xZ(f(b),i)){var
+k=g(d[3],c),l=f(b);return cO(lr(a),e,j,o,l,k)}return h(b)},s),p=g(ls(a),t);else
 var
-p=r;return a8(xX(a,q,d),o,c,p)}return n}}}function
-xZ(d,c,b,a){var
-e=ac(0,B(a[4]));return H(f(lt(d,c,b),a),e)}function
+p=r;return a8(xY(a,q,d),o,c,p)}return n}}}function
+x0(d,c,b,a){var
+e=ac(0,B(a[4]));return H(g(lt(d,c,b),a),e)}function
 lu(e,d,c,b,a){var
 f=an(a,c9(d,1));return aS(bJ(c9(c9(aS(e,an(2,b)),f),1),c),1)}function
-hd(a,e,d,c,b){var
-f=E(h(a[3])),i=an(b,h(a[4])),j=k(E(aS(an(d,h(a[2])),i)),f),l=E(g(a[3])),m=an(c,g(a[4]));return[0,k(E(aS(an(e,g(a[2])),m)),l),j]}function
-lv(i,f,a){var
-c=o(d,g(a));if(c)var
-j=E(i),b=w(g(a),j);else
+hc(a,e,d,c,b){var
+g=E(h(a[3])),i=an(b,h(a[4])),j=k(E(aS(an(d,h(a[2])),i)),g),l=E(f(a[3])),m=an(c,f(a[4]));return[0,k(E(aS(an(e,f(a[2])),m)),l),j]}function
+lv(i,g,a){var
+c=o(d,f(a));if(c)var
+j=E(i),b=w(f(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
-k=E(f);return w(h(a),k)}return e}var
-he=0;function
+k=E(g);return w(h(a),k)}return e}var
+hd=0;function
 fr(b,a){if(a){var
 f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fr(a,h)},l=function(a){return fr(a,f)};if(o(b,j))return i(0);var
 c=cl(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
@@ -4623,7 +4623,7 @@ q(b){return[0,0,[0,a],0]}function
 r(b){return[0,eb(b,a,0),0,0]}function
 s(b){return[0,0,0,eb(b,a,0)]}if(o(c,j))return q(0);var
 k=cl(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}var
-b5=[0,d,d],ec=[0,0,0,0,he];function
+b5=[0,d,d],ec=[0,0,0,0,hd];function
 lw(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
 g=eb(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
@@ -4631,243 +4631,252 @@ cp(a,e,d,c){var
 f=a[4],g=a[1],b=fr(jw(aS(an(aS(an(d,a[3]),c),g),e)),f);return b?b[1]:b5}function
 fs(d,b,a,c){var
 e=ac(0,b);return[0,d,b,a,lw(j,b0(function(b){var
-d=ac(0,a);return b0(f(c,b),d)},e),he)]}function
+d=ac(0,a);return b0(g(c,b),d)},e),hd)]}function
 cI(a,d,c,b){return fs(a,d,c,function(d,c){var
-e=ac(0,a);return l(function(a){return a8(b,a,d,c)},e)})}function
-ft(b,a){if(b){if(a){var
-c=ft(b[2],a[2]);return bf(e3(b[1],a[1]),c)}return b5}return b5}function
-fu(a){return aI(bf,b5,a)}function
+e=ac(0,a);return m(function(a){return a8(b,a,d,c)},e)})}function
+he(b,a){if(b){if(a){var
+c=he(b[2],a[2]);return bp(e3(b[1],a[1]),c)}return b5}return b5}function
+ft(a){return aI(bp,b5,a)}function
 lx(b,a){var
-c=K(h(b),a);return[0,t(g(b),a),c]}function
-ly(c,f,e,d,b){var
-g=ft(d,e),h=a(c,b);return lx(bf([0,a(c,b),h],g),f)}function
-lz(a){if(a){var
-b=a[2],c=a[1];return b?uf(c,lz(b)):c}return b5}function
-lA(c,b,a){var
-d=a$(h(a));return cp(c,b,a$(g(a)),d)}function
-x0(a,c,b){return lv(a[2],a[3],b)?lA(a,c,b):b5}function
-lB(a,e,d,c,b){var
-f=ac(0,g(a[1]));return b0(function(f){var
-g=ac(0,h(a[1]));return l(function(g){return x0(e,b,hd(a,d,c,f,g))},g)},f)}function
-x1(f,e,d,c,b,a){var
-g=ac(0,b);return b0(function(b){return lB(f,e,d,c,aS(a,b))},g)}function
-x2(a,b,d,c,i){var
-e=ac(0,g(a[1]));return b0(function(e){var
+c=K(h(b),a);return[0,t(f(b),a),c]}function
+ly(a){var
+b=f(a),c=k(h(a),b);return[0,f(a),c]}function
+x1(t,s,r,q,p){var
+b=t,j=s,i=r,e=q,c=p;for(;;){if(e){var
+m=e[2],g=e[1];if(c){var
+n=c[2],k=c[1];if(o(d,g)){var
+u=l(i,a(g,h(k))),b=l(b,a(g,f(k))),i=u,e=m,c=n;continue}var
+v=l(j,a(g,h(k))),b=l(b,a(g,f(k))),j=v,e=m,c=n;continue}var
+w=l(b,i);return[0,l(b,j),w]}var
+x=l(b,i);return[0,l(b,j),x]}}function
+lz(g,f,e,c,b){return lx(x1(a(g,b),d,d,c,e),f)}function
+lA(a){if(a){var
+b=a[2],c=a[1];return b?ug(c,lA(b)):c}return b5}function
+lB(c,b,a){var
+d=a$(h(a));return cp(c,b,a$(f(a)),d)}function
+x2(a,c,b){return lv(a[2],a[3],b)?lB(a,c,b):b5}function
+lC(a,e,d,c,b){var
+g=ac(0,f(a[1]));return b0(function(f){var
+g=ac(0,h(a[1]));return m(function(g){return x2(e,b,hc(a,d,c,f,g))},g)},g)}function
+x3(f,e,d,c,b,a){var
+g=ac(0,b);return b0(function(b){return lC(f,e,d,c,aS(a,b))},g)}function
+x4(a,b,d,c,i){var
+e=ac(0,f(a[1]));return b0(function(e){var
 f=ac(0,h(a[1]));return b0(function(f){var
-h=hd(a,d,c,e,f),g=lv(b[2],b[3],h),j=g?[0,lA(b,i,hd(a,d,c,e,f)),0]:g;return j},f)},e)}function
+h=hc(a,d,c,e,f),g=lv(b[2],b[3],h),j=g?[0,lB(b,i,hc(a,d,c,e,f)),0]:g;return j},f)},e)}function
 hf(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return lu(b[2],f,e,d,c)}function
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lu(b[2],g,e,d,c)}function
 hg(a,b){var
 c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lu(b[3],f,e,d,c)}function
-x3(a){var
-b=r(d,h(a));return[0,r(d,g(a)),b]}function
-x4(c,b){if(o(d,h(b)))var
+x5(a){var
+b=r(d,h(a));return[0,r(d,f(a)),b]}function
+x6(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
-k=c[2],l=c[1],e=K(a(h(b),l),k);if(o(d,g(b)))var
-f=g(b);else
+k=c[2],l=c[1],e=K(a(h(b),l),k);if(o(d,f(b)))var
+g=f(b);else
 var
-i=c[2],j=c[1],f=t(a(g(b),j),i);return[0,f,e]}function
-x5(a,e,c){var
-b=gN(a,e,a,ud(c));return b?gx(a,bf([0,a,a],b[1])):[0,d,a]}function
-x6(a,d,c){var
-b=gN(a,d,a,e3(i(2,j),c));if(b){var
-e=gx(a,bf([0,a,a],b[1]));return ue([0,a,a],e3(i(2,j),e))}return[0,s(a),a]}function
-x7(j,c,b,i,f,h,a){var
+i=c[2],j=c[1],g=t(a(f(b),j),i);return[0,g,e]}function
+x7(a,e,c){var
+b=gM(a,e,a,ue(c));return b?gw(a,bp([0,a,a],b[1])):[0,d,a]}function
+x8(a,d,c){var
+b=gM(a,d,a,e3(i(2,j),c));if(b){var
+e=gw(a,bp([0,a,a],b[1]));return uf([0,a,a],e3(i(2,j),e))}return[0,s(a),a]}function
+x9(j,c,b,i,f,h,a){var
 e=B(f),g=bJ(a[1],b);function
-k(m,k){var
-n=ac(0,b),o=l(function(b){return x1(c,a,m,k,g,an(b,g))},n),p=ac(0,e);return l(function(a){var
-c=G(a,h,d),g=G(a,f,0);return ly(j,i,G(bJ(an(a,b),e),o,0),g,c)},p)}var
-m=hg(c,a);return fs(e,hf(c,a),m,k)}function
-x8(f,e,a,c,b){var
-g=ac(0,b[1]),h=l(function(a){return cp(b,a,0,0)},g);function
+k(l,k){var
+n=ac(0,b),o=m(function(b){return m(ly,x3(c,a,l,k,g,an(b,g)))},n),p=ac(0,e);return m(function(a){var
+c=G(a,h,d),g=G(a,f,0);return lz(j,i,G(bJ(an(a,b),e),o,0),g,c)},p)}var
+l=hg(c,a);return fs(e,hf(c,a),l,k)}function
+x_(f,e,a,c,b){var
+g=ac(0,b[1]),h=m(ly,m(function(a){return cp(b,a,0,0)},g));function
 i(i,g){var
-b=ac(0,B(a));return l(function(b){var
-g=G(b,c,d);return ly(f,e,h,G(b,a,0),g)},b)}return fs(B(a),1,1,i)}function
-x9(b){var
+b=ac(0,B(a));return m(function(b){var
+g=G(b,c,d);return lz(f,e,h,G(b,a,0),g)},b)}return fs(B(a),1,1,i)}function
+x$(b){var
 a=bv(ec,b);function
-c(d,c,a){return fu(l(function(b){return cp(b,d,c,a)},b))}return cI(a[1],a[2],a[3],c)}function
-x_(a){var
+c(d,c,a){return ft(m(function(b){return cp(b,d,c,a)},b))}return cI(a[1],a[2],a[3],c)}function
+ya(a){var
 b=bv(ec,a);function
 c(c,b){return b0(function(a){var
-d=ac(0,a[1]);return l(function(d){return cp(a,d,c,b)},d)},a)}var
+d=ac(0,a[1]);return m(function(d){return cp(a,d,c,b)},d)},a)}var
 d=b[3],e=b[2],f=0;return fs(aI(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
-fv(b,a){function
-c(e,d,c){return f(b,cp(a,e,d,c))}return cI(a[1],a[2],a[3],c)}function
-x$(b,a){function
-c(e,d,c){return lz(x2(b,a,d,c,e))}var
+fu(b,a){function
+c(e,d,c){return g(b,cp(a,e,d,c))}return cI(a[1],a[2],a[3],c)}function
+yb(b,a){function
+c(e,d,c){return lA(x4(b,a,d,c,e))}var
 d=hg(b,a),e=hf(b,a);return cI(a[1],e,d,c)}function
-ya(a,b){var
-c=h(a[1]),d=E(an(g(a[1]),c));function
-e(f,e,c){return lx(fu(lB(a,b,e,c,f)),d)}var
-f=hg(a,b),i=hf(a,b);return cI(b[1],i,f,e)}function
-yb(a){function
+yc(a,b){var
+c=h(a[1]),d=E(an(f(a[1]),c));function
+e(f,e,c){return lx(ft(lC(a,b,e,c,f)),d)}var
+g=hg(a,b),i=hf(a,b);return cI(b[1],i,g,e)}function
+yd(a){function
 b(b,h,g){var
-c=gv(b,a[3]),d=a[2],e=gv(bJ(b,a[3]),d),f=a[2];return cp(a,bJ(bJ(b,a[3]),f),e,c)}var
+c=gu(b,a[3]),d=a[2],e=gu(bJ(b,a[3]),d),f=a[2];return cp(a,bJ(bJ(b,a[3]),f),e,c)}var
 c=a[3];return cI(an(an(a[1],a[2]),c),1,1,b)}function
-yc(b,a){function
+ye(b,a){function
 c(e,d,c){var
-f=bJ(c,h(b));return cp(a,e,bJ(d,g(b)),f)}var
-d=h(b),e=an(a[3],d),f=g(b),i=an(a[2],f);return cI(a[1],i,e,c)}function
-lC(b,a){var
+g=bJ(c,h(b));return cp(a,e,bJ(d,f(b)),g)}var
+d=h(b),e=an(a[3],d),g=f(b),i=an(a[2],g);return cI(a[1],i,e,c)}function
+lD(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-yd(b,a){var
-c=a[1]===b[1]?1:0;return c?lC(b,a):c}function
+yf(b,a){var
+c=a[1]===b[1]?1:0;return c?lD(b,a):c}function
 dh(a,b){var
 c=a?[0,b]:a;return c}function
-ye(e,i,a,c){var
+yg(e,i,a,c){var
 b=bv(ec,c);if(typeof
 a==="number")switch(a){case
 0:var
-m=x9(c);return dh(H(function(a){return yd(b,a)},c),m);case
+m=x$(c);return dh(H(function(a){return yf(b,a)},c),m);case
 1:var
-n=x_(c);return dh(H(function(a){return lC(b,a)},c),n);case
-2:return[0,fv(x3,b)];case
-3:return[0,fv(function(a){return x5(e,i,a)},b)];case
-4:return[0,fv(function(a){return x6(e,i,a)},b)];default:return[0,yb(b)]}else
+n=ya(c);return dh(H(function(a){return lD(b,a)},c),n);case
+2:return[0,fu(x5,b)];case
+3:return[0,fu(function(a){return x7(e,i,a)},b)];case
+4:return[0,fu(function(a){return x8(e,i,a)},b)];default:return[0,yd(b)]}else
 switch(a[0]){case
 0:var
-j=a[2],p=x7(e,a[1],j,a[3],a[4],a[5],b);return dh(Z(0,j),p);case
+j=a[2],p=x9(e,a[1],j,a[3],a[4],a[5],b);return dh(Z(0,j),p);case
 1:var
-q=x8(e,a[1],a[2],a[3],b),k=b[2]===1?1:0,r=k?b[3]===1?1:0:k;return dh(r,q);case
+q=x_(e,a[1],a[2],a[3],b),k=b[2]===1?1:0,r=k?b[3]===1?1:0:k;return dh(r,q);case
 2:var
-l=a[1],s=fv(function(a){return x4(l,a)},b);return dh(o(d,l[1]),s);case
-3:return[0,x$(a[1],b)];case
+l=a[1],s=fu(function(a){return x6(l,a)},b);return dh(o(d,l[1]),s);case
+3:return[0,yb(a[1],b)];case
 4:var
-f=a[1],t=ya(f,b),u=h(f[1]);return dh(Z(0,an(g(f[1]),u)),t);default:return[0,yc(a[1],b)]}}function
-yf(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bp(e,a(k(a(d,b[2]),n),l),h)}function
-yg(a,b){var
+g=a[1],t=yc(g,b),u=h(g[1]);return dh(Z(0,an(f(g[1]),u)),t);default:return[0,ye(a[1],b)]}}function
+yh(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bo(e,a(k(a(d,b[2]),n),l),h)}function
+yi(a,b){var
 e=a[3],f=an(an(a[1],a[2]),e),c=B(b)===f?1:0;return c?H(function(a){var
 b=o(d,a);return b?o(a,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j))))))))))))))):b},b):c}function
-yh(a){var
+yj(a){var
 c=B(a[5]),b=eX(a[1],c);if(b){var
 e=a[5];return H(function(a){return w(d,a[1])},e)}return b}function
-yi(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=lw(j,l(function(a){return[0,a,a]},b),he);return cI(f,c,e,function(b,l,k){var
-f=fr(jw(aS(an(aS(an(b,c),l),e),k)),i),m=f?g(f[1]):d,n=G(b,a[5],[0,j,j]);return yf(h,G(b,a[4],[0,d,j]),n,m)})}function
-yj(h,g,f,e){var
+yk(h,a,b){var
+c=a[2],e=a[3],g=a[1],i=lw(j,m(function(a){return[0,a,a]},b),hd);return cI(g,c,e,function(b,l,k){var
+g=fr(jw(aS(an(aS(an(b,c),l),e),k)),i),m=g?f(g[1]):d,n=G(b,a[5],[0,j,j]);return yh(h,G(b,a[4],[0,d,j]),n,m)})}function
+yl(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=l(function(b){return function(a){return G(a,b,ec)}}(b),i),c=ye(h,g,d[2],j);if(c){var
-k=a[2],b=bm(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-yk(c,f,a,b){var
-d=yg(a,b),e=d?yh(a):d;if(e){var
-g=a[6],h=yj(c,f,[0,yi(c,a,b),0],g);return ab(function(a){return t6(a,ec)},h)}return e}function
-lD(b){var
-f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hh(a){return fu(l(lD,a))}function
-yl(d,b){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return G(a,b,ec)}}(b),i),c=yg(h,g,d[2],j);if(c){var
+k=a[2],b=bl(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
+ym(c,f,a,b){var
+d=yi(a,b),e=d?yj(a):d;if(e){var
+g=a[6],h=yl(c,f,[0,yk(c,a,b),0],g);return ab(function(a){return t7(a,ec)},h)}return e}function
+lE(b){var
+g=s(h(b)),c=r(d,r(f(b),g)),i=h(b),e=r(s(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
+hh(a){return ft(m(lE,a))}function
+yn(d,b){var
 c=d[8];return function(e,d){var
-f=a(e,b),i=k(a(h(d),c),f),j=a(e,b);return[0,k(a(g(d),c),j),i]}}function
-lE(e,c,b,a){if(a){var
-f=a[2],g=lE(e,c,eZ(b),f),h=a[1],i=bv(d,b);return bf(lD(n(yl(e,c),i,h)),g)}return b5}function
-ym(b,r,i,q){var
+g=a(e,b),i=k(a(h(d),c),g),j=a(e,b);return[0,k(a(f(d),c),j),i]}}function
+lF(e,c,b,a){if(a){var
+f=a[2],g=lF(e,c,eZ(b),f),h=a[1],i=bv(d,b);return bp(lE(n(yn(e,c),i,h)),g)}return b5}function
+yo(b,r,i,q){var
 s=a(b,b),j=e4(a(i,i),s,q);function
 k(a){var
-b=a4(h(a));return[0,bo(g(a)),b]}var
+b=a4(h(a));return[0,bn(f(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bp(b,e[1],e[2]),m=[0,bf(k(j),t)];else
+t=bo(b,e[1],e[2]),m=[0,bp(k(j),t)];else
 var
 m=l;return m;case
 1:var
-f=c[1],n=o(d,f[1]);if(n)var
-u=f[2],v=f[1],p=[0,k(bf(j,bp(a(b,b),v,u)))];else
+g=c[1],n=o(d,g[1]);if(n)var
+u=g[2],v=g[1],p=[0,k(bp(j,bo(a(b,b),v,u)))];else
 var
 p=n;return p}return[0,b5]}function
-yn(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=g3(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=g3(a(a(a(b,b),b),p),i,j);if(l){var
-q=aa(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-yo(e,d,b){var
+yp(b,g,e,d,c){var
+m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g2(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=g2(a(a(a(b,b),b),p),i,j);if(l){var
+q=aa(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+yq(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=lE(d,b,c[1],g),k=a(b,f);return[0,e4(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=ft(c[1],g);return[0,e4(a(b,f),e,m)]}var
-l=c[3];return[0,yn(e,b,ft(c[1],g),l,i)]}}}function
-yp(e,d,c,a,b){return a3(l(function(b){var
-f=k(h(b),a);return gN(e,d,c,[0,k(g(b),a),f])},b))}function
-yq(c,e,b){var
-j=h(b),l=k(h(e),j),f=m(g(b),l),n=g(b),o=k(g(e),n),i=m(h(b),o),p=w(d,i)?aa(c,K(a(c,h(b)),i)):c,q=w(d,f)?t(a(c,g(b)),f):d;return[0,q,p]}function
-yr(c,g,f,a){var
-i=l(h,a),b=yp(c,g,f,aI(r,h(bv(b5,a)),i),a);if(b)var
-d=b[1],j=fu(d),e=[0,l(function(a){return yq(c,j,a)},d)];else
+j=lF(d,b,c[1],g),k=a(b,f);return[0,e4(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=he(c[1],g);return[0,e4(a(b,f),e,m)]}var
+l=c[3];return[0,yp(e,b,he(c[1],g),l,i)]}}}function
+yr(e,d,c,a,b){return a3(m(function(b){var
+g=k(h(b),a);return gM(e,d,c,[0,k(f(b),a),g])},b))}function
+ys(c,e,b){var
+j=h(b),m=k(h(e),j),g=l(f(b),m),n=f(b),o=k(f(e),n),i=l(h(b),o),p=w(d,i)?aa(c,K(a(c,h(b)),i)):c,q=w(d,g)?t(a(c,f(b)),g):d;return[0,q,p]}function
+yt(c,g,f,a){var
+i=m(h,a),b=yr(c,g,f,aI(r,h(bv(b5,a)),i),a);if(b)var
+d=b[1],j=ft(d),e=[0,m(function(a){return ys(c,j,a)},d)];else
 var
 e=b;return e}function
-ys(l,f,e){var
+yu(l,g,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hh(e)),p),n)}return k}return 1}var
-i=bI(D(c[1][1],d));return i?i:w(d,g(hh(e)))}}function
-yt(b,a,c){var
+m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hh(e)),p),n)}return k}return 1}var
+i=bI(D(c[1][1],d));return i?i:w(d,f(hh(e)))}}function
+yv(b,a,c){var
 d=H(function(c){var
-e=g(c),d=f(g6(b,a),e);if(d){var
-i=h(c);return f(g6(b,a),i)}return d},c);return d?ys(b,a,c):d}function
-yu(b,f,a){var
+e=f(c),d=g(g5(b,a),e);if(d){var
+i=h(c);return g(g5(b,a),i)}return d},c);return d?yu(b,a,c):d}function
+yw(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=yr(c,f[3],a,d);j=1}if(!j){var
-e=ym(c,b,a,hh(d));if(e)var
-m=e[1],i=a3(l(n(yo(c,b,a),d,m),k));else
+h=yt(c,f[3],a,d);j=1}if(!j){var
+e=yo(c,b,a,hh(d));if(e)var
+l=e[1],i=a3(m(n(yq(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return ab(function(a){return l(fm,a)},h)}}function
-yv(c,b,d){var
-e=b[1];return function(g){var
+h=i}return ab(function(a){return m(fm,a)},h)}}function
+yx(c,b,d){var
+e=b[1];return function(f){var
 a=k6(c,e);if(a){var
-h=a[1];return a3(l(f(yu(c,b,d),h),g))}return a}}function
-yw(h,b,a){var
+h=a[1];return a3(m(g(yw(c,b,d),h),f))}return a}}function
+yy(h,b,a){var
 e=a[1],c=a[2];return function(f){if(H(fn,b[4]))var
 g=0;else{var
-k=e5(c,a[3]),d=gZ(h,e,c,a[3],k,f);if(!d)return d;var
+k=e5(c,a[3]),d=gY(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
 i=b[4],j=b[3];return H(function(a){return k9(e,f,c,g,j,a)},i)}}function
-yx(b,h,g,e,a){var
+yz(b,h,f,e,a){var
 i=Z(0,B(a));if(i)var
 l=h[2],c=B(a)===l?1:0;else
 var
 c=i;var
-j=c?H(function(a){return yt(b,e,a)},a):c;if(j){var
-d=f(yv(b,g,e),a);if(d){var
-m=d[1];return f(yw(b,h,g),m)}var
+j=c?H(function(a){return yv(b,e,a)},a):c;if(j){var
+d=g(yx(b,f,e),a);if(d){var
+m=d[1];return g(yy(b,h,f),m)}var
 k=d}else
 var
 k=j;return k}function
-yy(a){var
-b=ac(0,an(a[2],a[3]));return l(function(b){var
-c=ac(0,a[1]);return l(function(c){var
-d=gv(b,a[3]);return cp(a,c,bJ(b,a[3]),d)},c)},b)}function
-yz(d,j,c,b,i,h){var
-a=yk(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return yx(d,j,c,b,yy(e));var
+yA(a){var
+b=ac(0,an(a[2],a[3]));return m(function(b){var
+c=ac(0,a[1]);return m(function(c){var
+d=gu(b,a[3]);return cp(a,c,bJ(b,a[3]),d)},c)},b)}function
+yB(d,j,c,b,i,h){var
+a=ym(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return yz(d,j,c,b,yA(e));var
 g=f}else
 var
 g=a;return g}var
-b6=[ai,yA,cx(0)],ed=[ai,yB,cx(0)];function
-aM(b,a){throw[0,b6,n(as(yC),b,a)]}function
-yD(a){return[0,a,eN(64),0]}function
+b6=[ai,yC,cx(0)],ed=[ai,yD,cx(0)];function
+aM(b,a){throw[0,b6,n(as(yE),b,a)]}function
+yF(a){return[0,a,eN(64),0]}function
 hi(b){var
-a=b[3];if(a)throw[0,b6,yE];return a}function
-bq(a){hi(a);p6(a[2]);(function(d){for(;;){var
-b=f(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(p5(a[2])===1025)return aM(yF,eO(a[2]));gg(a[2],b);continue}return c}}(0));return eO(a[2])}function
+a=b[3];if(a)throw[0,b6,yG];return a}function
+bq(a){hi(a);p7(a[2]);(function(d){for(;;){var
+b=g(a[1],0);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(p6(a[2])===1025)return aM(yH,eO(a[2]));gf(a[2],b);continue}return c}}(0));return eO(a[2])}function
 di(a,d){var
 b=bq(d),c=y(b,a);return c?aM(a,b):c}function
 cJ(b){var
-a=1-b[3];if(a)throw[0,b6,yG];return a}function
-yH(a){var
+a=1-b[3];if(a)throw[0,b6,yI];return a}function
+yJ(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=nK?1:0:e;return d}function
-lF(a){var
-e=y(a,yI),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=I(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=nL?1:0:e;return d}function
+lG(a){var
+e=y(a,yK),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=I(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==ap(a,b)?1:0:k;function
@@ -4875,233 +4884,233 @@ l(f){var
 b=f;for(;;){var
 c=b===I(a)?1:0;if(c)var
 d=c;else{var
-e=yH(ap(a,b));if(e){var
+e=yJ(ap(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
 i=c<=dw?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aM(yJ,a);return t0(16,a)}function
-aT(a){return lF(bq(a))}function
+j=d;if(1-j)aM(yL,a);return t1(16,a)}function
+aT(a){return lG(bq(a))}function
 dj(c){var
-a=bq(c),b=y(a,yK);return b?[0,lF(a)]:b}function
+a=bq(c),b=y(a,yM);return b?[0,lG(a)]:b}function
 b7(b){var
-a=aT(b);if(R(a)<=0)aM(yM,iC(yL,a));return a}var
-lG=1048576;function
+a=aT(b);if(R(a)<=0)aM(yO,iC(yN,a));return a}var
+lH=1048576;function
 dk(b){var
-a=aT(b);if(R(a)<0)aM(yO,iC(yN,a));if(gt(a,lG))throw[0,ed,f(as(yP),lG)];return cE(a)}function
+a=aT(b);if(R(a)<0)aM(yQ,iC(yP,a));if(gs(a,lH))throw[0,ed,g(as(yR),lH)];return cE(a)}function
 dl(d,b,c){var
 a=dk(c);if(b<=a){var
-e=f(as(yQ),a);aM(n(as(yR),d,b),e)}return a}function
-hj(a,d,c){return function(g,e){var
-b=g,a=e;for(;;){if(0===b)return bF(a);var
-b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
+e=g(as(yS),a);aM(n(as(yT),d,b),e)}return a}function
+hj(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bF(a);var
+b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
 cq(b,a){return hj(dk(a),b,a)}function
 ba(b,d,c){var
 a=cq(d,c);if(1-dN(aj(a),b)){var
-e=aj(a),g=f(as(yS),e);aM(aQ(yV,pB(yU,F(as(yT),b))),g)}return a}function
-lH(c,b,a){var
+e=aj(a),f=g(as(yU),e);aM(aQ(yX,pC(yW,F(as(yV),b))),f)}return a}function
+lI(c,b,a){var
 d=[0,b,0];return ba(c,function(a){return ba(d,aT,a)},a)}function
 hk(e,b){var
-a=bq(b),c=y(a,yW);if(c){if(y(a,yX))return aM(yY,a);var
-d=[0,f(e,b)]}else
+a=bq(b),c=y(a,yY);if(c){if(y(a,yZ))return aM(y0,a);var
+d=[0,g(e,b)]}else
 var
 d=c;return d}function
 b8(a){var
 b=aT(a);return[0,b,b7(a)]}function
 aA(c,b){var
-a=1-c;if(a)throw[0,b6,aQ(yZ,b)];return a}function
+a=1-c;if(a)throw[0,b6,aQ(y1,b)];return a}function
 b9(b){var
-a=dk(b);aA(0<a?1:0,y0);return a}function
-y1(e){var
+a=dk(b);aA(0<a?1:0,y2);return a}function
+y3(e){var
 a=cq(aT,e);function
 b(b,a){return iB(a,b)}var
 c=bG(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
 f=1,d=c1(function(a){return b(f,a)},a);else
 var
-d=c;aA(d,y2);return a}function
-y3(b,f,e){var
+d=c;aA(d,y4);return a}function
+y5(b,f,e){var
 d=q((2*b|0)+1|0,0);function
 a(h,e){var
-f=tZ(e,-1-b|0),i=b-1|0,j=f?js(e,i):f;aA(j,y4);var
-a=cE(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aA(l,y5);c(d,g)[1+g]=1;return 0}dM(a,f);dM(a,e);c(d,0)[1]=1;return aA(cf(function(a){return a},d),y6)}function
-y7(b){var
-a=bq(b);if(y(a,y8)){var
-c=y(a,y9);if(c){if(y(a,y_))return y(a,y$)?y(a,za)?aM(zb,a):1:[1,b8(b)];var
+f=t0(e,-1-b|0),i=b-1|0,j=f?js(e,i):f;aA(j,y6);var
+a=cE(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aA(l,y7);c(d,g)[1+g]=1;return 0}dM(a,f);dM(a,e);c(d,0)[1]=1;return aA(cf(function(a){return a},d),y8)}function
+y9(b){var
+a=bq(b);if(y(a,y_)){var
+c=y(a,y$);if(c){if(y(a,za))return y(a,zb)?y(a,zc)?aM(zd,a):1:[1,b8(b)];var
 d=[2,hk(b8,b)]}else
 var
 d=c;return d}return[0,b8(b)]}function
-zc(b){var
-a=bq(b);if(y(a,zd)){if(y(a,ze)){var
-c=y(a,zf);if(c){if(y(a,zg))return y(a,zh)?y(a,zi)?y(a,zj)?y(a,zk)?aM(zl,a):[2,b8(b)]:4:3:1;var
+ze(b){var
+a=bq(b);if(y(a,zf)){if(y(a,zg)){var
+c=y(a,zh);if(c){if(y(a,zi))return y(a,zj)?y(a,zk)?y(a,zl)?y(a,zm)?aM(zn,a):[2,b8(b)]:4:3:1;var
 d=[0,b8(b)]}else
 var
 d=c;return d}return 2}return[1,b8(b)]}function
-zm(e,b){var
-a=bq(b);if(y(a,zn)){var
-c=y(a,zo);if(c){if(y(a,zp))return y(a,zq)?y(a,zr)?aM(zs,a):[1,b9(b)]:2;var
+zo(e,b){var
+a=bq(b);if(y(a,zp)){var
+c=y(a,zq);if(c){if(y(a,zr))return y(a,zs)?y(a,zt)?aM(zu,a):[1,b9(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,ba([0,e,0],y1,b)]}function
-zt(c,b){var
-a=bq(b),d=y(a,zu);if(d){if(y(a,zv)){if(y(a,zw))return aM(zx,a);var
-e=ba([0,c,0],aT,b),f=ba([0,c,0],aT,b);y3(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,ba([0,e,0],y3,b)]}function
+zv(c,b){var
+a=bq(b),d=y(a,zw);if(d){if(y(a,zx)){if(y(a,zy))return aM(zz,a);var
+e=ba([0,c,0],aT,b),f=ba([0,c,0],aT,b);y5(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-zy(a){di(zz,a);var
-c=b9(a),b=b9(a),d=b9(a),e=y7(a),h=1!==e?1:0,i=h||(c===b?1:0);aA(i,zA);var
-j=zc(a),k=zm(b,a),f=zt(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b7(a),p=lH([0,l,0],c,a),q=hk(aT,a),r=hk(aT,a),s=b7(a),t=lH([0,d,0],m,a),u=ba([0,n,0],aT,a),v=b7(a),g=ba([0,0,[0,b,0]],aT,a);aA(bG(function(a){return 0<R(a)?1:0},g),zB);var
+zA(a){di(zB,a);var
+c=b9(a),b=b9(a),d=b9(a),e=y9(a),h=1!==e?1:0,i=h||(c===b?1:0);aA(i,zC);var
+j=ze(a),k=zo(b,a),f=zv(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b7(a),p=lI([0,l,0],c,a),q=hk(aT,a),r=hk(aT,a),s=b7(a),t=lI([0,d,0],m,a),u=ba([0,n,0],aT,a),v=b7(a),g=ba([0,0,[0,b,0]],aT,a);aA(bG(function(a){return 0<R(a)?1:0},g),zD);var
 w=b7(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,ba([0,0,[0,b,0]],aT,a)]}function
-ee(b,a){di(zC,a);var
-e=dl(zD,b[3],a),d=dk(a);function
-c(a){return dl(zE,b[2],a)}function
+ee(b,a){di(zE,a);var
+e=dl(zF,b[3],a),d=dk(a);function
+c(a){return dl(zG,b[2],a)}function
 f(a){var
-b=bq(a);if(y(b,zF)){if(y(b,zG)){if(y(b,zH))return aM(zI,b);var
-e=dl(zJ,d,a),f=c(a),g=dj(a);return[0,e,f,g,dj(a)]}var
+b=bq(a);if(y(b,zH)){if(y(b,zI)){if(y(b,zJ))return aM(zK,b);var
+e=dl(zL,d,a),f=c(a),g=dj(a);return[0,e,f,g,dj(a)]}var
 h=cq(c,a),i=dj(a);return[2,h,i,dj(a)]}var
 j=c(a),k=dj(a);return[1,j,k,dj(a)]}var
 g=b7(a),h=cq(f,a),i=b7(a);return[0,e,d,g,h,i,ba([0,b[3],0],aT,a)]}function
-zK(b,a){di(zL,a);return cq(function(a){var
-c=dl(zM,b[3],a),d=b7(a);return[0,c,d,ba([0,b[2],0],aT,a)]},a)}function
-lI(d){var
-a=bq(d);if(y(a,zN)){var
-b=y(a,zO);if(b){if(y(a,zP))return aM(zQ,a);var
+zM(b,a){di(zN,a);return cq(function(a){var
+c=dl(zO,b[3],a),d=b7(a);return[0,c,d,ba([0,b[2],0],aT,a)]},a)}function
+lJ(d){var
+a=bq(d);if(y(a,zP)){var
+b=y(a,zQ);if(b){if(y(a,zR))return aM(zS,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-zR(b,a){return dl(zS,aj(b[4]),a)}function
-zT(b){var
-a=f(b[1],0);if(58<=a){if(!(5<a+h5>>>0))return a-87|0}else
-if(48<=a)return a+hT|0;return aM(zU,gb(1,a))}function
-fw(e,d,c){var
+zT(b,a){return dl(zU,aj(b[4]),a)}function
+zV(b){var
+a=g(b[1],0);if(58<=a){if(!(5<a+h5>>>0))return a-87|0}else
+if(48<=a)return a+hT|0;return aM(zW,ga(1,a))}function
+fv(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|zT(c);continue}}function
+b=b-1|0,a=a<<4|zV(c);continue}}function
 hl(a){return 1===(a&1)?0:1+hl(a>>>1|0)|0}function
-zV(e){var
-g=fw(3,0,e),h=fw(6,0,e),a=fw(7,0,e),f=g&hP;if(hP===f)throw[0,b6,zW];var
-b=0===f?h:h|m3;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hl(b):hl(a),i=0===a?b>>>c|0:ck(m(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,l=2048<=g?s(i):i;return[0,l,k]}function
-zX(d,a){di(zY,a);var
+zX(e){var
+g=fv(3,0,e),h=fv(6,0,e),a=fv(7,0,e),f=g&hP;if(hP===f)throw[0,b6,zY];var
+b=0===f?h:h|m4;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hl(b):hl(a),i=0===a?b>>>c|0:ck(l(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,k]}function
+zZ(d,a){di(z0,a);var
 b=cq(function(a){hi(a);var
-c=hj(d[1],zV,a),b=f(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b6,zZ];return c},a),e=0;function
-g(b,a){return cy(b,a[2])}var
-c=ak(function(a,b){return ak(g,a,b)},e,b);function
+c=hj(d[1],zX,a),b=g(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b6,z1];return c},a),e=0;function
+f(b,a){return cy(b,a[2])}var
+c=ak(function(a,b){return ak(f,a,b)},e,b);function
 h(a){return P(a[1],a[2]-c|0)}var
 i=F(function(a){return F(h,a)},b);return[0,P(j,-c|0),i]}var
-z0=m3;function
+z2=m4;function
 cK(c){var
-b=ak(function(c,b){return a(c,b)},j,c);if(gt(b,z0))throw[0,ed,z1];return cE(b)}var
-z2=cU;function
+b=ak(function(c,b){return a(c,b)},j,c);if(gs(b,z2))throw[0,ed,z3];return cE(b)}var
+z4=cU;function
 ef(d,c){var
-a=dk(c),b=dk(c),e=f(as(z3),d);aA(d<=cy(a,b)?1:0,e);if(cU<aq(a,b))throw[0,ed,f(as(z4),z2)];return[0,a,b]}function
-lJ(a){var
+a=dk(c),b=dk(c),e=g(as(z5),d);aA(d<=cy(a,b)?1:0,e);if(cU<aq(a,b))throw[0,ed,g(as(z6),z4)];return[0,a,b]}function
+lK(a){var
 b=ef(1,a),c=ef(1,a),d=ef(0,a);return[0,b,c,d,ef(1,a)]}function
-lK(a,d,b){function
+lL(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aK(f(b,a[4]),e-1|0)|0)-1|0;aA(0<=c?1:0,z5);return fR(c,f(b,a[2]))+1|0}function
+e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aK(g(b,a[4]),e-1|0)|0)-1|0;aA(0<=c?1:0,z7);return fQ(c,g(b,a[2]))+1|0}function
 e(a){return a[2]}var
-g=c(b[3],e);function
-h(a){return a[1]}return[0,d,c(b[2],h),g]}function
-lL(c,a){var
-d=b7(a),e=[0,c,0],b=cq(function(a){return ba(e,aT,a)},a);aA(0!==b?1:0,z6);return[0,d,b,ba([0,aj(b),0],aT,a)]}function
-z7(f,c){var
-g=f[1],b=lJ(c),a=b9(c);aA(0===fW(g,a)?1:0,z8);var
-i=[0,b[1][1],[0,b[1][2],0]],d=lL(cK([0,fR(g,a),i]),c),h=d[2],e=aj(h);aA(0===fW(e,a)?1:0,z9);cK([0,e,[0,a,0]]);var
-j=lK(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-z_(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aA(f,z$);var
-b=lL(a[1],e),d=b[2],g=[0,aj(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-lM(b,e){var
-a=lJ(e);aA(bR(a[4],Ab),Aa);function
+f=c(b[3],e);function
+h(a){return a[1]}return[0,d,c(b[2],h),f]}function
+lM(c,a){var
+d=b7(a),e=[0,c,0],b=cq(function(a){return ba(e,aT,a)},a);aA(0!==b?1:0,z8);return[0,d,b,ba([0,aj(b),0],aT,a)]}function
+z9(f,c){var
+g=f[1],b=lK(c),a=b9(c);aA(0===fV(g,a)?1:0,z_);var
+i=[0,b[1][1],[0,b[1][2],0]],d=lM(cK([0,fQ(g,a),i]),c),h=d[2],e=aj(h);aA(0===fV(e,a)?1:0,z$);cK([0,e,[0,a,0]]);var
+j=lL(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+Aa(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aA(f,Ab);var
+b=lM(a[1],e),d=b[2],g=[0,aj(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+lN(b,e){var
+a=lK(e);aA(bR(a[4],Ad),Ac);function
 c(b){var
-c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aA(g,Ac);return[0,a,lK(a,b[1],b)]}function
-Ad(c){var
-a=b8(c),b=0<=R(a[1])?1:0,d=b?js(a[1],a[2]):b;aA(d,Ae);return a}function
-Af(a){var
-b=iN(a);function
-c(b,a){return bR(b,a)}aA(bG(function(a){return c(b,a)},a),Ag);return b}function
+c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
+d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aA(f,Ae);return[0,a,lL(a,b[1],b)]}function
+Af(c){var
+a=b8(c),b=0<=R(a[1])?1:0,d=b?js(a[1],a[2]):b;aA(d,Ag);return a}function
 Ah(a){var
+b=iN(a);function
+c(b,a){return bR(b,a)}aA(bG(function(a){return c(b,a)},a),Ai);return b}function
+Aj(a){var
 b=iN(a),c=b[3],d=b[2];aA(bG(function(a){var
-b=bR(a[2],d),e=b?bR(a[3],c):b;return e},a),Ai);var
+b=bR(a[2],d),e=b?bR(a[3],c):b;return e},a),Ak);var
 e=0;return[0,ak(function(b,a){return b+a[1]|0},e,a),d,c]}function
-Aj(a,c){var
-b=bq(c),g=ou(b,Ak);if(0<=g){if(0<g){if(y(b,Al)){if(y(b,Am)){if(y(b,An)){if(y(b,Ao)){if(!y(b,Ap)&&a&&!a[2]){var
+Al(a,c){var
+b=bq(c),g=ov(b,Am);if(0<=g){if(0<g){if(y(b,An)){if(y(b,Ao)){if(y(b,Ap)){if(y(b,Aq)){if(!y(b,Ar)&&a&&!a[2]){var
 d=a[1],e=ef(1,c),j=cK([0,d[3],[0,e[2],0]]),k=cK([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=lM(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return z_(a[1],c)}else
-if(y(b,Ar)){if(y(b,As)){if(y(b,At)){if(y(b,Au)){if(y(b,Av)){if(!y(b,Aw)&&a&&!a[2]){var
-l=a[1];return[0,[2,Ad(c)],l]}}else
+h=lN(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return Aa(a[1],c)}else
+if(y(b,At)){if(y(b,Au)){if(y(b,Av)){if(y(b,Aw)){if(y(b,Ax)){if(!y(b,Ay)&&a&&!a[2]){var
+l=a[1];return[0,[2,Af(c)],l]}}else
 if(a&&!a[2]){var
 f=a[1];return[0,5,[0,cK([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return z7(a[1],c)}else
-if(a&&a[2])return[0,1,Ah(a)]}else
+if(a&&!a[2])return z9(a[1],c)}else
+if(a&&a[2])return[0,1,Aj(a)]}else
 if(a&&!a[2]){var
-i=lM(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Af(a)];return aM(Aq,b)}var
-Ax=cU;function
-Ay(a){di(Az,a);var
+i=lN(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,Ah(a)];return aM(As,b)}var
+Az=cU;function
+AA(a){di(AB,a);var
 b=b9(a),d=b9(a),e=b9(a);cK([0,b,[0,d,[0,e,0]]]);var
-j=ba([0,b,0],b8,a),h=ba([0,b,0],b8,a);aA(bG(function(a){return 0<R(a[1])?1:0},h),AA);var
-g=b9(a);if(cU<g)throw[0,ed,f(as(AB),Ax)];var
-i=q(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(g<b)return bF(e);var
-f=cq(function(b){return function(a){return dl(AC,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Aj(F(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cK([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
-b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-AD(b,a){di(AE,a);hi(a);function
-d(a){return fw(2,0,a)}var
-e=hj(aK(aK(b[1],b[2]),b[3]),d,a),c=f(a[1],0);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b6,AF];return e}var
-lN=30;function
+j=ba([0,b,0],b8,a),h=ba([0,b,0],b8,a);aA(bG(function(a){return 0<R(a[1])?1:0},h),AC);var
+f=b9(a);if(cU<f)throw[0,ed,g(as(AD),Az)];var
+i=q(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
+b=k,e=j;for(;;){if(f<b)return bF(e);var
+g=cq(function(b){return function(a){return dl(AE,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Al(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cK([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
+AF(b,a){di(AG,a);hi(a);function
+d(a){return fv(2,0,a)}var
+e=hj(aK(aK(b[1],b[2]),b[3]),d,a),c=g(a[1],0);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b6,AH];return e}var
+lO=30;function
 hm(a){var
 c=aX(a);if(c<=30)return[0,cE(a),0];var
-d=0<=R(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:ck(d,b),f=ck(e,lN),i=cE(k(e,P(f,lN))),g=bh(cE(f),30)+i,h=0<=R(a)?g:-g;return[0,h,b]}function
+d=0<=R(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:ck(d,b),f=ck(e,lO),i=cE(k(e,P(f,lO))),g=bg(cE(f),30)+i,h=0<=R(a)?g:-g;return[0,h,b]}function
 bb(c,b){var
-a=hm(b);return bh(a[1],a[2]-c|0)}function
+a=hm(b);return bg(a[1],a[2]-c|0)}function
 a5(e,d,c){var
-a=hm(d),b=hm(c);return bh(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=hm(d),b=hm(c);return bg(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a6(c,b){var
-d=bh(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dy)|0;var
-e=il(b),f=bh(e[1],27),g=Math.floor(f),h=m(P(g|0,26),bh(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):ck(h,-a|0)}function
+d=bg(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dy)|0;var
+e=il(b),f=bg(e[1],27),g=Math.floor(f),h=l(P(g|0,26),bg(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):ck(h,-a|0)}function
 aJ(a){return Math.abs(a)<M?1:0}function
-lO(b,a){return iT(b.length-1,a.length-1)-1|0}function
+lP(b,a){return iT(b.length-1,a.length-1)-1|0}function
 O(c,b){var
-e=lO(c,b),d=0.,i=0;if(e<0)var
+e=lP(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
 a7(b,e,c){var
-d=lO(b,c),f=0;if(!(d<0)){var
+d=lP(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
 cL(c,b){var
 a=[0,0.];dP(function(c){var
-d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
+d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 dm(a){return a*a}function
 cr(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-AG(a){var
+AI(a){var
 b=jb(0,a.length-1);return Q(function(e,d){var
-f=s3(cR,cR,d),h=s_(b,f),g=eK(function(b){return bR(c(a,b)[1+b],d)},h);return g?g[1]:(s5(b,f,e),e)},a)}function
-AH(a){return typeof
-a==="number"?0===a?AI:0:2===a[0]?AK:AJ}function
-AL(c,a){var
+f=s4(cR,cR,d),h=s$(b,f),g=eK(function(b){return bR(c(a,b)[1+b],d)},h);return g?g[1]:(s6(b,f,e),e)},a)}function
+AJ(a){return typeof
+a==="number"?0===a?AK:0:2===a[0]?AM:AL}function
+AN(c,a){var
 b=q(c,0.),d=1./aq(1,a.length-1);function
 f(a,c){return x(b,a,e(b,a)+c*d)}dP(function(a){return A(f,a)},a);function
 g(c,a){return a-e(b,c)}return p(function(a){return Q(g,a)},a)}function
-AM(c,b,a){var
+AO(c,b,a){var
 d=cL(a,function(a){return dm(z(a-c,b-a))});return[0,cL(a,function(a){return dm(z(0.,z(c-a,a-b)))}),d]}function
-lP(b,a,c){if(b!=Y&&a!=M){var
+lQ(b,a,c){if(b!=Y&&a!=M){var
 d=cL(c,function(c){return z(b*c,a*c)});return[0,cL(c,function(c){return a1(b*c,a*c)}),d]}return[0,Y,M]}function
 hn(e,d,b){function
 a(c){return e*Math.sqrt(cL(b,function(a){switch(d){case
@@ -5111,13 +5120,13 @@ b=0.<c*a?1:0;break;case
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(cS),c]}function
-AN(a,g,d){var
+AP(a,g,d){var
 b=T(a1,M,d),c=T(z,Y,d),h=hn(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-AO(d,b,v,n){var
+AQ(d,b,v,n){var
 X=b[9],Z=0;function
 _(b,a){return aq(b,aX(a))}var
 f=ak(function(a,b){return ak(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return bb(f,a)},a))},$)),x=b[10],h=x?bb(f,x[1]):Y,y=b[11],i=y?bb(f,y[1]):M,A=b[10],B=b[11],S=0;if(A&&0<=R(A[1]))var
@@ -5129,7 +5138,7 @@ T=1;if(T)var
 l=2}var
 C=p(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=AL(n,g);break;case
+j=AN(n,g);break;case
 1:var
 j=g;break;default:var
 j=Q(function(b,a){return p(function(a){return a/e(C,b)},a)},g)}var
@@ -5150,9 +5159,9 @@ r!=="number"&&2!==r[0]){var
 E=0===R(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return AM(h,i,a);case
+0:return AO(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a1(i,b),c=lP(z(h,-b),f,a),e=hn(b,l,a),g=a1(c[2],e[2]);return[0,z(c[1],e[1]),g]}return lP(h,i,a);default:return E?AN(1.,l,a):hn(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a1(i,b),c=lQ(z(h,-b),f,a),e=hn(b,l,a),g=a1(c[2],e[2]);return[0,z(c[1],e[1]),g]}return lQ(h,i,a);default:return E?AP(1.,l,a):hn(1.,l,a)}}var
 ab=2===d?j:g,G=p(aa,ab),H=a(k,k),ac=L(b[9]);function
 ad(a){return 2===d?bb(0,a):a5(-2*f|0,a,H)}if(2===d)var
 ae=0,I=function(a,b){return a5(ae,a,b)};else
@@ -5163,16 +5172,16 @@ s!=="number"&&2===s[0]){var
 K=s[1];if(K){var
 N=K[1],ap=a(N[2],N[2]),J=ap;W=1}}if(!W)var
 J=w;var
-ag=0===d?0:cz(D,m),ah=AG(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),am=q(v,[0]),an=p(function(a){return cL(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,an,am,aj,ai,ah,ag,J,af,I,ad]}function
-AP(a){var
-b=a[2],c=a[1],d=0===eL(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bG(function(a){return 0===eL(a,c)?1:0},g),e=AH(a[4]);if(e&&f&&h)return[0,AO(e[1],a,b,c)];return 0}function
-AQ(a,d){function
+ag=0===d?0:cz(D,m),ah=AI(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),am=q(v,[0]),an=p(function(a){return cL(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,an,am,aj,ai,ah,ag,J,af,I,ad]}function
+AR(a){var
+b=a[2],c=a[1],d=0===eL(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bG(function(a){return 0===eL(a,c)?1:0},g),e=AJ(a[4]);if(e&&f&&h)return[0,AQ(e[1],a,b,c)];return 0}function
+AS(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
-e=c(d,b)[1+b];return f(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,g]}function
-lQ(a){return 0<R(a[1])?1:0}function
-lR(e,b){var
+e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
+lR(a){return 0<R(a[1])?1:0}function
+lS(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5180,9 +5189,9 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=au(d[1],d[2])<0?1:0;if(c&&b&&lQ(d)&&f)return 0;return 2;case
-1:if(c&&0<=R(a[1][1]))return 0;return 2;default:return lQ(a[1])?1:2}}function
-AR(a,i,b){var
+d=a[1],f=au(d[1],d[2])<0?1:0;if(c&&b&&lR(d)&&f)return 0;return 2;case
+1:if(c&&0<=R(a[1][1]))return 0;return 2;default:return lR(a[1])?1:2}}function
+AT(a,i,b){var
 f=q(b,0),g=q(b,0),d=a[7],e=iO(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
@@ -5191,11 +5200,11 @@ h=d[1],i=e[1];if(i!==h){var
 j=au(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
 a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a0(k,a[13]);h=1}if(!h){i0(f,0,b,1);i0(g,0,b,1)}return[0,f,g]}function
-AS(b,a){return q(b,[0,3,3,aE(a,function(a){return a})])}function
-AT(a,m,b,e){var
-n=a[16],g=L(F(function(a){return 0<R(a)?1:0},n)),o=lR(a,1),p=[0,lR(a,0),o],h=AR(a,m,b),i=h[2],j=h[1];function
+AU(b,a){return q(b,[0,3,3,aE(a,function(a){return a})])}function
+AV(a,m,b,e){var
+n=a[16],f=L(F(function(a){return 0<R(a)?1:0},n)),o=lS(a,1),p=[0,lS(a,0),o],h=AT(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=g.length-1<=a?1:0,m=l||c(g,a)[1+a],d=c(i,a)[1+a],e=d?2:d,f=c(j,a)[1+a],h=f?1:f,k=oZ(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=o0(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
@@ -5203,34 +5212,34 @@ d==="number"){if(0===d){var
 q=aE(e,function(a){return a});return aE(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
 l=L(d[1]);return aE(b,function(a){if(a<l.length-1)var
-b=L(c(l,a)[1+a]),g=function(f){var
+b=L(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
 d=cy(f,b.length-1-1|0),e=iB(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aZ(e,function(a){return a}),d=L(f(aR(g),h));else
+e=a;return e},h=aZ(e,function(a){return a}),d=L(g(aR(f),h));else
 var
-d=[0];return k(d,a)})}return AS(b,e)}function
-AU(a,h,g){var
+d=[0];return k(d,a)})}return AU(b,e)}function
+AW(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bj(a[13],h),b=q(a[2],0),j=function(a,d){var
-e=0<=R(d)?d:s(d),f=0<au(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a0(function(b){return dM(j,f_(k,i,bj(a[13],b)))},g);var
-l=function(a){return a},e=aE(a[2],l);pU(function(d,a){var
+i=bi(a[13],h),b=q(a[2],0),j=function(a,d){var
+e=0<=R(d)?d:s(d),f=0<au(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a0(function(b){return dM(j,f9(k,i,bi(a[13],b)))},g);var
+l=function(a){return a},e=aE(a[2],l);pV(function(d,a){var
 e=c(b,d)[1+d];return au(c(b,a)[1+a],e)},e);var
 f=q(a[2],0);A(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<R(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return q(a[2],1)}function
-fx(a,g,b){var
+fw(a,g,b){var
 h=a[1],d=cr(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=cr(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
 b_(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
 ho(a,b){var
 c=bO*a[17];return c<b_(a,b)?1:0}function
-AV(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-AW(a,b){var
-c=AV(a,b);return(a[3]*a[15]-c)/2.}function
-AX(a,b){var
+AX(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+AY(a,b){var
+c=AX(a,b);return(a[3]*a[15]-c)/2.}function
+AZ(a,b){var
 c=a[3]==0.?0.:b_(a,a[4]);return(b_(a,b)+c)/2.}function
-fy(r,p,g,o){var
+fx(r,p,g,o){var
 d=g.length-1,f=q(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -5246,7 +5255,7 @@ h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=O(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=fx(b,m,f),o=a-1|0,y=0;if(o<0)var
+m=c(b[9],a)[1+a],n=fw(b,m,f),o=a-1|0,y=0;if(o<0)var
 p=n;else{var
 d=y,r=n;for(;;){var
 z=e(g,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5264,17 +5273,17 @@ hq(c,a){var
 b=1;for(;;){a0(function(b){return a7(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-lS(a){var
+lT(a){var
 b=Math.sqrt(O(a,a));return p(function(a){return a/b},a)}function
-AY(a){var
+A0(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 w=m.length-1,q=p(function(b){return e(a[8],b[1])},m),n=[0,0];A(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
-g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
+f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
-b=aj(i[1]),c=aj(g[1])-b|0,e=g[1],f=bF(bV(function(a,b){return a<c?1:0},e));a0(function(b){var
-c=i[1],e=b$(a,d(b));i[1]=[0,lS(hq(i[1],e)),c];return 0},f);return i[1]}function
+b=aj(i[1]),c=aj(f[1])-b|0,e=f[1],g=bF(bV(function(a,b){return a<c?1:0},e));a0(function(b){var
+c=i[1],e=b$(a,d(b));i[1]=[0,lT(hq(i[1],e)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
@@ -5285,72 +5294,72 @@ g=e(q,b);if(dx*t(b)<g)var
 c=g;else
 var
 n=b$(a,d(b)),l=hq(y(0),n),c=O(l,l);var
-h=AX(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+h=AZ(a,b),i=1e-22*t(b)<c?1:0;if(i)var
 j=ct<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
 m=bO*a[17],k=[0,[0,b_(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=f(bk(E),F);if(i){var
-v=ak(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=f(bk(function(c){return function(b){var
+F=n[1],i=g(bj(E),F);if(i){var
+v=ak(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=g(bj(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dx*t(b)<z?1:0,I=o[1],J=h[1],K=AW(a,b),L=ph(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-B=aE(w,function(c){return function(b){return fx(a,c,d(b))}}(b)),M=h[1];a0(function(b,c){return function(a){return a7(c,e(a,b),a)}}(b,B),M);var
+G=d(b),j=Math.sqrt(z),H=dx*t(b)<z?1:0,I=o[1],J=h[1],K=AY(a,b),L=pi(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+B=aE(w,function(c){return function(b){return fw(a,c,d(b))}}(b)),M=h[1];a0(function(b,c){return function(a){return a7(c,e(a,b),a)}}(b,B),M);var
 N=0,P=p(function(b){return function(a){return a/b}}(j),B),C=N,k=P}else{var
-Q=b$(a,G),m=lS(hq(y(0),Q));if(0.<a[3])var
+Q=b$(a,G),m=lT(hq(y(0),Q));if(0.<a[3])var
 D=d(a[4]),u=O(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
 R=[0,[0,m,u]],S=aE(w,function(e,f){return function(b){var
-a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);A(function(b,a){return x(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];g[1]=[0,b,g[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);A(function(b,a){return x(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
 j(a){return L(bF(a))}var
-u=j(g[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=fy(u,B,C,b),k=[0,0.],v=[0,0.];A(function(d,b){v[1]=v[1]+b;var
+u=j(f[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=fx(u,B,C,b),k=[0,0.],v=[0,0.];A(function(d,b){v[1]=v[1]+b;var
 e=Math.abs(b)*b_(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
 F=b_(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=z(I,fL*(a[15]+J)+ct),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,K,N,M]}function
-lT(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+ct,h=T(function(b,a){return z(b,e(d,a[1]))},m,a),b=[0,0.];A(function(a,c){b[1]=z(b[1],e(f,a)-e(g,a));return 0},a);return AY([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eu*h<b[1]?1:0])}function
-AZ(a,b){var
+G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=z(I,fK*(a[15]+J)+ct),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,K,N,M]}function
+lU(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+ct,h=T(function(b,a){return z(b,e(d,a[1]))},m,a),b=[0,0.];A(function(a,c){b[1]=z(b[1],e(f,a)-e(g,a));return 0},a);return A0([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eu*h<b[1]?1:0])}function
+A1(a,b){var
 d=[0,0];A(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],g=c(b,i)[1+i][1],m=cr(a,g);function
+i=d[1],f=c(b,i)[1+i][1],m=cr(a,f);function
 n(b){var
-f=e(a[8],b)+e(a[8],g),h=f-2.*e(m,b);if(dx*f<h)return h;var
-d=bH(c(a[6],b)[1+b]);a7(d,1.,c(a[6],g)[1+g]);return O(d,d)}var
-h=aE(a[2],n);x(h,g,0.);function
+g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dx*g<h)return h;var
+d=bH(c(a[6],b)[1+b]);a7(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
+h=aE(a[2],n);x(h,f,0.);function
 j(c){return p(function(a){var
-b=e(h,a[1]);return f(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return lT(a,b,1.,d[1],-1,r,q,h,o)}function
-A0(c,b,g,a){function
-d(g,d){var
+b=e(h,a[1]);return g(c,a)-b},b)}var
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return lU(a,b,1.,d[1],-1,r,q,h,o)}function
+A2(c,b,f,a){function
+d(f,d){var
 h=[al,d];return ce(p(function(b){var
-d=a[1]*e(c[9],b[1]);return fK*(f(g,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return lT(c,b,0.,b.length-1,g,d(function(a){return a[3]},Y),k,i,h)}function
-lU(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,AZ(a,b),0];var
-c=a[14];return dL(function(c,d){return A0(a,b,c,d)},c)}function
+d=a[1]*e(c[9],b[1]);return fJ*(g(f,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return lU(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
+lV(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,A1(a,b),0];var
+c=a[14];return dL(function(c,d){return A2(a,b,c,d)},c)}function
 hr(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bj(a[1][14],a[5]);return b/fK+d[1]*e(a[1][9],c)}function
-A1(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bj(a[1][14],a[5]);return fK*(b-d[1]*e(a[1][9],c))}function
-A2(a,d,b){var
+d=bi(a[1][14],a[5]);return b/fJ+d[1]*e(a[1][9],c)}function
+A3(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bi(a[1][14],a[5]);return fJ*(b-d[1]*e(a[1][9],c))}function
+A4(a,d,b){var
 c=dn(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hp(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 cM(a){return a[6].length-1}function
-A3(a,k,b,j){var
+A5(a,k,b,j){var
 f=dn(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(z(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-A4(a,d){if(d===a[9].length-1)return a;function
+A6(a,d){if(d===a[9].length-1)return a;function
 b(a){return eM(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fy(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-lV(a,e,d){var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fx(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+lW(a,e,d){var
 b=b$(a,e);A(function(d,f){var
 e=c(a[9],d)[1+d];return a7(b,f,b$(a,c(a[2],e)[1+e][1]))},d);return b}function
-A5(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=lV(a,i,f),u=0;if(!(k<0)){var
+A7(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=lW(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
 h=c(a[9],b)[1+b],n=O(t,b$(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
@@ -5360,36 +5369,36 @@ d=A,r=s;continue}var
 p=s;break}}x(g,b,p/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-v=fy(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=lV(a,i,l);return[0,l,O(m,m)]}function
-fz(k,g,a,j,b){var
-t=k?k[1]:fJ,u=g?g[1]:g,l=dn(a,b),m=fy(a[9],a[10],a[11],l),n=hp(a,b,l),s=0;if(!u&&n<hY*e(a[8],b)){var
-r=A5(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+v=fx(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=lW(a,i,l);return[0,l,O(m,m)]}function
+fy(k,g,a,j,b){var
+t=k?k[1]:fI,u=g?g[1]:g,l=dn(a,b),m=fx(a[9],a[10],a[11],l),n=hp(a,b,l),s=0;if(!u&&n<hY*e(a[8],b)){var
+r=A7(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=z(a[15],fN*a[17]),d=z(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+ct),f=q(cM(a),0.),i=[0,0.];A(function(b,h){var
+v=z(a[15],fM*a[17]),d=z(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+ct),f=q(cM(a),0.),i=[0,0.];A(function(b,h){var
 g=d*e(a[14],b)-j*h;x(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);x(f,a[4],d-a[3]*(j+i[1]));function
 p(b){var
 c=e(f,b);if(c==0.)return 0.;var
 d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
 w=a[9],y=p(a[4]),B=T(function(b,a){return b+p(a)},y,w);return[0,f,d,-B-h/d-d*O(a[13],a[13])]}var
-A6=48,A7=16,hs=400000000;function
-A8(a){function
+A8=48,A9=16,hs=400000000;function
+A_(a){function
 d(a){return a}var
 b=aE(cM(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gc(function(a){return a===b?1:0},e)){var
+e=a[9];if(!gb(function(a){return a===b?1:0},e)){var
 c=b_(a,b);d=1}}if(!d)var
 c=cS;return[0,c,b]},b);i2(function(b,a){return aW(b,a)},c);var
-e=eM(c,0,aq(A6,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-A9(a){var
-b=A8(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fx(a,e,c(a[2],b)[1+b][1]);return 0.}var
+e=eM(c,0,aq(A8,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+A$(a){var
+b=A_(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fw(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-lW(b,a){var
+lX(b,a){var
 d=c(b[2],a)[1+a];return ho(b[1],d)}function
-A_(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fx(a[1],b,c)},b)}function
-lX(g,o,D,n,f,j){var
+Ba(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fw(a[1],b,c)},b)}function
+lY(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
@@ -5411,7 +5420,7 @@ B=A+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(u!==b){var
 b=H,A=B;continue}var
 v=B;break}}var
 w=z(0.,v),y=0.<j?-t-w/j:Y,G=c2(y)?Y:y;return[0,f,j,h,w,G]}function
-A$(j,i){var
+Bb(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 E=c(j,g)[1+g];x(E,g,e(E,g)*1.00000000001+ct);var
@@ -5440,44 +5449,44 @@ k=J,w=y;continue}var
 v=y;break}}x(l,a,v/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-lY(b,a){var
+lZ(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=h7*b[1][17],g=Q(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aZ(l.length-1,function(a){return a}),h=L(f(aR(function(b){var
-c=e(a[1],b)!=0.?1:0,d=c||(e(g,b)!=0.?1:0);return d}),s));function
+m=a[4]/(a[2]*a[2]),n=h7*b[1][17],f=Q(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aZ(l.length-1,function(a){return a}),h=L(g(aR(function(b){var
+c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return e(g,b)*a[2]/2.},b)}function
-t(f){var
-b=f;for(;;){var
-h=q(b),c=A$(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aF(b),d=bV(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eL(d,b.length-1))return[0,b,g,c];var
+q(b){return p(function(b){return e(f,b)*a[2]/2.},b)}function
+t(g){var
+b=g;for(;;){var
+h=q(b),c=Bb(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aF(b),d=bV(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eL(d,b.length-1))return[0,b,f,c];var
 b=L(d);continue}}var
-u=q(h),v=[0,h,g,dQ(function(a,b){return b/(o(a,a)+ct)},h,u)];return[0,t(h),v]}function
-Ba(g,b,a,j){var
+u=q(h),v=[0,h,f,dQ(function(a,b){return b/(o(a,a)+ct)},h,u)];return[0,t(h),v]}function
+Bc(g,b,a,j){var
 k=a[3],l=a[2],c=bH(b[1]),d=[0,b[2]],f=a[1];A(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(lW(g,a)&&h*n<0.){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(lX(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;x(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-Bb(j,i,b){var
+Bd(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];A(function(d,b){var
-f=e(i[1],b),g=lW(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a1(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-Bc(a){var
+f=e(i[1],b),g=lX(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a1(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+Be(a){var
 b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
-Bd(a,c,h,g,f){var
-i=A_(a,g),d=a[2].length-1;c[1]=c[1]-aK(aK(d,d),10+(d/3|0)|0)|0;var
+Bf(a,c,h,g,f){var
+i=Ba(a,g),d=a[2].length-1;c[1]=c[1]-aK(aK(d,d),10+(d/3|0)|0)|0;var
 u=h7*a[1][17];function
 k(b,j,f){var
-c=Ba(a,b,j,f),d=c[2],e=c[1],k=nW*Bc(e);return z(0.02*b[2],k)<d?lX(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
+c=Bc(a,b,j,f),d=c[2],e=c[1],k=nX*Be(e);return z(0.02*b[2],k)<d?lY(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=lY(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aK(aK(h,h),h+3|0)/3|0)|0)-aK(4*d|0,d)|0;var
-o=Bb(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=lZ(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aK(aK(h,h),h+3|0)/3|0)|0)-aK(4*d|0,d)|0;var
+o=Bd(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5487,71 +5496,71 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(lX(a,h,g,i,p(function(a){return e(f[1],a)},r),o),A7),j=q(f[1].length-1,0.),s=a[2];A(function(c,a){return x(j,a,e(b[1],c))},s);var
-m=lY(a,b)[1],t=m[2],v=m[1],w=cf(function(b){return Math.abs(e(t,b))<=fF*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-Be=60;function
-Bf(a,j,b,c){var
+o=f[2],r=a[2],b=n(lY(a,h,g,i,p(function(a){return e(f[1],a)},r),o),A9),j=q(f[1].length-1,0.),s=a[2];A(function(c,a){return x(j,a,e(b[1],c))},s);var
+m=lZ(a,b)[1],t=m[2],v=m[1],w=cf(function(b){return Math.abs(e(t,b))<=fE*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+Bg=60;function
+Bh(a,j,b,c){var
 d=dn(a,b),f=dn(a,c),g=O(a[13],f),h=hp(a,b,d);if(bO*e(a[8],b)<h)var
 k=b$(a,c),l=O(b$(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
 i=g;return hr(a,c,a[3]*a[15]-2.*i)}function
-lZ(a,t,h,s,b){var
+l0(a,t,h,s,b){var
 d=aj(b);function
 u(f,e){var
 d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return ho(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=aZ(a[2].length-1,v),o=f(aR(function(a){return 1-pm(a,b)}),w),y=[0,s,F(n,o)],z=L(cz(F(function(a){return n(a[1])},b),y)),A=AQ(a[1],z),B=lU(A,L(dL(u,b))),i=eK(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],g=fz(0,0,j,h,d),k=q(cM(a),0.),l=[0,0.],m=[0,0];dM(function(n,f){var
-b=f[1],c=e(g[1],n);x(k,b,c);var
+w=aZ(a[2].length-1,v),o=g(aR(function(a){return 1-pn(a,b)}),w),y=[0,s,F(n,o)],z=L(cz(F(function(a){return n(a[1])},b),y)),A=AS(a[1],z),B=lV(A,L(dL(u,b))),i=eK(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=fy(0,0,j,h,d),k=q(cM(a),0.),l=[0,0.],m=[0,0];dM(function(n,g){var
+b=g[1],c=e(f[1],n);x(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?ho(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?ho(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*b_(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(g[1],d);x(k,cM(a)-1|0,C)}var
-p=t*hr(j,d,h*(g[3]-l[1])),D=dL(function(i,b){var
-e=c(a[2],b)[1+b],f=Bf(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bk(function(a){return a}),D),G=f$(function(b,a){return ij(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bV(function(a,b){return a<2?1:0},H);if(c2(p))return 0;var
-r=[0,[0,b,k,g[2],p,m[1],I]]}else
+C=e(f[1],d);x(k,cM(a)-1|0,C)}var
+p=t*hr(j,d,h*(f[3]-l[1])),D=dL(function(i,b){var
+e=c(a[2],b)[1+b],f=Bh(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bj(function(a){return a}),D),G=f_(function(b,a){return ij(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bV(function(a,b){return a<2?1:0},H);if(c2(p))return 0;var
+r=[0,[0,b,k,f[2],p,m[1],I]]}else
 var
 r=i;return r}function
-Bg(a){function
+Bi(a){function
 b(b){var
-c=a[1];return f(aR(function(a){return a[1]!==b?1:0}),c)}var
+c=a[1];return g(aR(function(a){return a[1]!==b?1:0}),c)}var
 c=1<aj(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
 d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cz(d,dO(e,a[6]))}function
-l0(b,a){function
+l1(b,a){function
 c(a){return a}var
-d=aZ(b[2].length-1,c),g=f(aR(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-Bh(a,d){function
+d=aZ(b[2].length-1,c),f=g(aR(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+Bj(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=l0(a,d),b=f$(function(b,a){var
+g=l1(a,d),b=f_(function(b,a){var
 c=f(b);return ij(f(a),c)},g);function
 h(a){var
 c=a+1|0;return bV(function(a,b){return a<c?1:0},b)}return[0,b,aZ(cy(8,aj(b)),h)]}function
-Bi(a,k,j,e,i,d){var
-g=a[2].length-1;function
-h(c,b){return ak(function(b,f){var
-i=g+a[1][3]|0,l=aK(50*(1+aj(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=lZ(a,k,j,e,f);if(b&&c){var
+Bk(a,k,j,e,i,d){var
+f=a[2].length-1;function
+h(c,b){return ak(function(b,g){var
+i=f+a[1][3]|0,l=aK(50*(1+aj(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=l0(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(Bg(a),[0,a]);if(c){var
+c=h(Bi(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aZ(g,function(a){return a}),n=f(aR(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dO(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cz(F(function(b){return Bh(a,b)},i),q),s=0;return ak(function(a,d){var
-e=h(d,0),b=cA(function(a){return l(a,Be)},e);if(a){if(b){var
+b=a[1],m=aZ(f,function(a){return a}),n=g(aR(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dO(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cz(F(function(b){return Bj(a,b)},i),q),s=0;return ak(function(a,d){var
+e=h(d,0),b=cA(function(a){return l(a,Bg)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-eg=fI;function
-Bj(a){var
+eg=fH;function
+Bl(a){var
 b=a.length-1,g=q(b,[0]),d=p(function(a){return q(b,0.)},a);A(function(b,h){var
 f=bH(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
@@ -5566,7 +5575,7 @@ o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-Bk(i,m){var
+Bm(i,m){var
 d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aE(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);x(g,a,e(h,a)/n);var
@@ -5577,19 +5586,19 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-Bl(b,h,g,n){function
+Bn(b,h,f,n){function
 i(c){var
-a=f(b[5],c);return h?dQ(k,a,f(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return P(a,eg)},o),j=p(i,g),r=b[4];function
+a=g(b[5],c);return h?dQ(k,a,g(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return P(a,eg)},o),j=p(i,f),r=b[4];function
 s(a){return bb(r,a)}var
-t=Bj(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},g),e=1;for(;;){var
-l=bH(q);A(function(f){return function(b,d){var
+t=Bl(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
+m=bH(q);A(function(f){return function(b,d){var
 e=0!==R(d)?1:0;if(e){var
 g=c(j,b)[1+b];return A(function(b,e){var
-g=a(d,e);f[1+b]=k(c(f,b)[1+b],g);return 0},g)}return e}}(l),d);var
-u=b[4]+fI|0,v=Bk(t,p(function(b){return function(a){return bb(b,a)}}(u),l));A(function(a,b){var
+g=a(d,e);f[1+b]=k(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
+u=b[4]+fH|0,v=Bm(t,p(function(b){return function(a){return bb(b,a)}}(u),m));A(function(a,b){var
 e=aJ(b);if(e){var
-g=a6(eg,b);d[1+a]=m(c(d,a)[1+a],g);var
+g=a6(eg,b);d[1+a]=l(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
@@ -5597,106 +5606,106 @@ w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
 dp(a){return a?cS:1.}function
 bx(b,a){return 0.<b[3]?dp(a):-dp(a)}function
-fA(b,a,d,c){var
+fz(b,a,d,c){var
 e=hr(b,d,bx(b,a)*c);return dp(a)*e}function
-Bm(b,a,d,c){var
-e=A1(b,d,dp(a)*c);return bx(b,a)*e}function
-fB(b,a){return b[4]<a[4]?a:b}function
+Bo(b,a,d,c){var
+e=A3(b,d,dp(a)*c);return bx(b,a)*e}function
+fA(b,a){return b[4]<a[4]?a:b}function
 ht(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
 hu(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
 hv(f,e,a,d,c){var
-g=bx(a[1],d),b=fz(f,e,a[1],g,c),h=fA(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+g=bx(a[1],d),b=fy(f,e,a[1],g,c),h=fz(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
 hw(c,b,a){return 0<a[2].length-1?a:hv(0,0,a[1],c,b)}function
-Bn(d,c,b){var
-a=d[1];return a[18]?hv(Bp,Bo,d,c,b):[0,d,[0],0.,fA(a,c,b,A2(a,bx(a,c),b))]}function
-l1(j,f,e,a){var
+Bp(d,c,b){var
+a=d[1];return a[18]?hv(Br,Bq,d,c,b):[0,d,[0],0.,fz(a,c,b,A4(a,bx(a,c),b))]}function
+l2(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-es*d[17])return a;var
 i=q(cM(d),0.);x(i,b,-bx(d,f));return[0,a[1],i,0.,h]}return a}function
-l2(c,b){var
-a=F(b,c[4]);return a?ak(fB,a[1],a[2]):ag(Bq)}function
-eh(c,b,a){return l2(c,function(d){return l1(c,b,a,Bn(d,b,a))})}function
-Br(k,c,b,f,e){var
-g=e[1],a=g[1],h=bx(a,c),d=fz(Bt,Bs,A4(a,A3(a,h,b,Bm(a,c,b,f))),h,b),j=fA(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-Bu(d,g,a){var
-b=a[1][1],h=l0(b,a[2]),i=bx(b,d),e=lZ(b,dp(d),i,g,h);if(e){var
+l3(c,b){var
+a=F(b,c[4]);return a?ak(fA,a[1],a[2]):ag(Bs)}function
+eh(c,b,a){return l3(c,function(d){return l2(c,b,a,Bp(d,b,a))})}function
+Bt(k,c,b,f,e){var
+g=e[1],a=g[1],h=bx(a,c),d=fy(Bv,Bu,A6(a,A5(a,h,b,Bo(a,c,b,f))),h,b),j=fz(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+Bw(d,g,a){var
+b=a[1][1],h=l1(b,a[2]),i=bx(b,d),e=l0(b,dp(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
 f=c[4];if(a[4]-es*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-Bw(k,c,a,b){var
+By(k,c,a,b){var
 e=b[1],h=bx(e,c),l=hv(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fz([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=bs(g),u=by===m?g[1]:aN===m?cg(g):g,n=Bd(u,t,h,a,s),i=n[1],v=fA(e,c,a,i[3]),o=fB(d,[0,b,i[1],i[2],v]);if(n[2])return Bu(c,a,o);var
+s=fy([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=bs(g),u=by===m?g[1]:aN===m?cg(g):g,n=Bf(u,t,h,a,s),i=n[1],v=fz(e,c,a,i[3]),o=fA(d,[0,b,i[1],i[2],v]);if(n[2])return Bw(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=Bi(e,dp(c),h,a,x,w);if(p){var
-j=p[1];return fB(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Bv)}function
-l3(a){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=Bk(e,dp(c),h,a,x,w);if(p){var
+j=p[1];return fA(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Bx)}function
+l4(a){var
 b=a[4];return c1(function(a){return a[1][18]},b)}function
 dq(a){var
 b=a[4],c=0.;return ak(function(b,a){return z(b,a[1][17])},c,b)}function
-fC(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&l3(a))return fB(c,l2(a,function(c){return l1(a,d,b,Bw(a,d,b,c))}));return c}function
-dr(a){return bj(a[1][14],a[5])}function
-l4(a,f){var
+fB(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&l4(a))return fA(c,l3(a,function(c){return l2(a,d,b,By(a,d,b,c))}));return c}function
+dr(a){return bi(a[1][14],a[5])}function
+l5(a,f){var
 b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ce(d,[al,c*dr(a)[3]]):d}function
 hx(e,d,h,a){var
 b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];A(function(e,f){var
 h=0.<d[3]?1:0,i=(0<R(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=aF(b);return[0,[0,P(1,h),k]]}function
-l5(i,h,a,g,f,b){var
+l6(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,l=k(f,T(m,P(j,g),b));c(b,a)[1+a]=l;var
+j=0.<h?1:-1,m=k(f,T(l,P(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-Bx(b,d,a){if(0<=b[5]){var
+Bz(b,d,a){if(0<=b[5]){var
 h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=T(m,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fD(a){return Math.log(a)/0.693147180559945286}function
-By(b,a,g,d){var
-c=a[2].length-1+1|0,h=fD(c*b[17]/(a[3]*d))/2.,i=b[18]?fD(c*b[17]/d):0.,j=fD(h6*c/a[3]),k=fD(T(a1,M,g)),e=z(z(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
-Bz(l,k,j,i,a){var
-b=a[1][1],d=l4(b,j);function
+i=T(l,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+fC(a){return Math.log(a)/0.693147180559945286}function
+BA(b,a,g,d){var
+c=a[2].length-1+1|0,h=fC(c*b[17]/(a[3]*d))/2.,i=b[18]?fC(c*b[17]/d):0.,j=fC(h6*c/a[3]),k=fC(T(a1,M,g)),e=z(z(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
+BB(l,k,j,i,a){var
+b=a[1][1],d=l5(b,j);function
 g(a){return cf(aJ,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?By(b,a,d,i):BA;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return a6(c,a*e(d,b))},m),n=a6(c,a[3]),o=b[4];l5(b,bx(b,k),o,c,n,h);return hx(l,b,c,h)}return f}return 0}function
-l6(a,b){var
-c=z(a[15],fN*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-BB(i,y,h,n){var
+f=0.<a[3]?BA(b,a,d,i):BC;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return a6(c,a*e(d,b))},m),n=a6(c,a[3]),o=b[4];l6(b,bx(b,k),o,c,n,h);return hx(l,b,c,h)}return f}return 0}function
+l7(a,b){var
+c=z(a[15],fM*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+BD(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aZ(b,function(a){return a}),j=f(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dN(a[4],j)?a[4]:ak(cy,b,j),k=L(f(aR(function(b){var
+z=aZ(b,function(a){return a}),j=g(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dN(a[4],j)?a[4]:ak(cy,b,j),k=L(g(aR(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aK(200*(k.length-1)|0,a[1][3])|0;var
-r=l6(a,h)*bh(1.,-84);if(0<=a[5])var
+r=l7(a,h)*bg(1.,-84);if(0<=a[5])var
 B=dr(a)[3],l=r*e(a[1][7],h)*B;else
 var
 l=r;var
 t=aJ(l),m=t?a6(eg,l):t;if(0<R(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bl(a[1],C,D,h),w=bx(a,y),g=q(cM(a),0);A(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;l5(a,w,d,eg,m,g);return hx(i,a,eg,g)}}return 0}function
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bn(a[1],C,D,h),w=bx(a,y),f=q(cM(a),0);A(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;l6(a,w,d,eg,m,f);return hx(i,a,eg,f)}}return 0}function
 hy(b,e,a,h,o){var
 d=hw(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=es*l6(i,a),k=d[3]<p?1:0,g=k?h<fL*i[17]?1:0:k;else
+p=es*l7(i,a),k=d[3]<p?1:0,g=k?h<fK*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?BB(b,e,a,d):l,f=q||Bz(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?BD(b,e,a,d):l,f=q||BB(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-ds(b,a){return bj(b[4],a)}function
-l7(b){var
-a=l4(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-l8(a){var
+ds(b,a){return bi(b[4],a)}function
+l8(b){var
+a=l5(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+l9(a){var
 b=q(cM(a),0.),d=a[14];A(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=T(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
-l9(a){var
-b=[0,0.],f=l7(a),c=l8(a);A(function(c,g){var
+l_(a){var
+b=[0,0.],f=l8(a),c=l9(a);A(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-BC(h,d){var
-f=p(l9,d);i2(function(b,a){return ij(b,a)},f);var
-b=47-il(z(e(f,((f.length-1)*9|0)/10|0),fN))[2]|0;if(10<=b&&!(60<b)){var
+BE(h,d){var
+f=p(l_,d);i2(function(b,a){return ij(b,a)},f);var
+b=47-il(z(e(f,((f.length-1)*9|0)/10|0),fM))[2]|0;if(10<=b&&!(60<b)){var
 g=P(1,b);if(0<=c(d,0)[1][5]){var
 l=dr(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dy){var
 i=P(g,1);k=1}if(!k)var
@@ -5704,9 +5713,9 @@ i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-BD(h,u,R,P){var
-g=P[1],a=ds(u,R)[1];if(bh(1.,48-g|0)<=l9(a))return 0;var
-S=a[2].length-1,v=l7(a),T=l8(a),i=Q(function(b,a){return a6(g,a*e(v,b))},T);Bx(a,g,i);var
+BF(h,u,R,P){var
+g=P[1],a=ds(u,R)[1];if(bg(1.,48-g|0)<=l_(a))return 0;var
+S=a[2].length-1,v=l8(a),T=l9(a),i=Q(function(b,a){return a6(g,a*e(v,b))},T);Bz(a,g,i);var
 j=Q(function(b,a){var
 c=e(v,b);return bb(g,a)/c},i),d=q(h[2],0.),D=j.length-1-1|0,w=0.,y=0.,B=0.,C=0,U=0;if(D<0)var
 H=C,G=B,F=y,E=w;else{var
@@ -5732,16 +5741,16 @@ g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hx(u,a,g,i);if(k)var
 X=Math.sqrt(z(0.,K+F)),L=[0,[0,k[1][2],d,K,X,G]];else
 var
 L=k;return L}function
-BE(c,a,h,b){var
-d=bh(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
+BG(c,a,h,b){var
+d=bg(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(z(0.,e(a[8],b)-2.*e(c[2],b)+c[3]));if(h){var
 j=i+f+d;return-(j*j)}var
 g=i-f-d;return 0.<g?g*g:0.}var
 l=f*(Math.sqrt(e(a[8],b))+d),m=dr(a),k=e(c[2],b)+m[1]*e(a[1][9],b),n=h?-k:k;return n-l}function
-BF(a,c,d,b){if(0.<c[3]){var
+BH(a,c,d,b){if(0.<c[3]){var
 f=e(c[8],b)-2.*e(a[2],b)+a[3]+a[4]*a[4];return d?-f:f}var
 h=dr(c),g=e(a[2],b)+h[1]*e(c[1][9],b);return d?-g:g}function
-BG(d){var
+BI(d){var
 h=d[9].length-1,f=q(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=q(l,0.),j=c(d[9],a)[1+a];x(g,j,1.);var
@@ -5753,24 +5762,24 @@ b=t;continue}break}}var
 o=p(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-BH(b,a){if(0.<b[3]){var
+BJ(b,a){if(0.<b[3]){var
 c=0.,d=-T(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
-BI(a){var
+BK(a){var
 b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
-BJ(b,d,t,r){var
-h=ds(d,r),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BG(a),j=p(function(b){return BH(a,b)},u),v=0.,w=T(function(d,c){var
+BL(b,d,t,r){var
+h=ds(d,r),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BI(a),j=p(function(b){return BJ(a,b)},u),v=0.,w=T(function(d,c){var
 b=[0,0.];A(function(d,c){var
 e=Math.abs(c)*b_(a,d)/2.;b[1]=b[1]+e;return 0},c);return z(d,b[1])},v,j),x=T(function(c,b){return z(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-k=p(function(a){return Q(y,a)},j),B=1e-300,l=T(function(b,a){return z(b,BI(a))},B,k);if(l*Math.sqrt(x)<nj){var
-n=47-il(l)[2]|0,C=function(h){var
+k=p(function(a){return Q(y,a)},j),B=1e-300,m=T(function(b,a){return z(b,BK(a))},B,k);if(m*Math.sqrt(x)<nk){var
+n=47-il(m)[2]|0,C=function(h){var
 b=p(function(a){return a6(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
-i=s(T(m,0,b)),f=a[4];c(b,f)[1+f]=i}var
+i=s(T(l,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=q(d[1].length-1,0),j=d[5];A(function(a,e){var
 f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aF(g)},o=a6(2*(n+b[4]|0)|0,g*g);if(0<R(o)){var
 D=q(b[2],0);return[0,[0,o,F(C,aF(k)),w,D,h,t,0]]}return 0}return 0}function
-BK(b,k,c,s){var
+BM(b,k,c,s){var
 d=b[6],a=b[5][1],t=b[3],h=dn(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
@@ -5784,34 +5793,34 @@ A=e(a[1][9],c),B=dr(a)[1]*A,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fN*f<g?1:0]}}(0,f)}function
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fM*f<g?1:0]}}(0,f)}function
 hz(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
-a=i[1],g=BK(a,p,d,o),j=g[1],k=1-a[5][1][18];if(k){var
+a=i[1],f=BM(a,p,d,o),j=f[1],k=1-a[5][1][18];if(k){var
 l=0<j?1:0;if(l)var
 m=bs(b),r=by===m?b[1]:aN===m?cg(b):b,h=a[5]===r?1:0;else
 var
 h=l}else
 var
-h=k;if(g[3]){var
-n=0;if(!g[2]&&!h)n=1;if(!n){a[7]=[0,[0,d,j,e],a[7]];return 0}}return f(e,0)}return f(e,0)}function
-BL(b,a){return h_*aK(b,a+1|0)}function
-BM(a){return 3.+0.4*a}function
-BN(a){return 4.+0.04*aK(a+1|0,a+1|0)}function
-BO(a){var
+h=k;if(f[3]){var
+n=0;if(!f[2]&&!h)n=1;if(!n){a[7]=[0,[0,d,j,e],a[7]];return 0}}return g(e,0)}return g(e,0)}function
+BN(b,a){return h_*aK(b,a+1|0)}function
+BO(a){return 3.+0.4*a}function
+BP(a){return 4.+0.04*aK(a+1|0,a+1|0)}function
+BQ(a){var
 d=aj(a[2]),e=q(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a0(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
-b=p,j=o,g=n;for(;;){var
-s=BM(b),t=BN(k)-s,u=BL(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
-b=w,j=h,g=v;continue}break}}var
+b=p,j=o,f=n;for(;;){var
+s=BO(b),t=BP(k)-s,u=BN(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+b=w,j=h,f=v;continue}break}}var
 r=a[7];a0(function(d){var
-e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
-g=aq(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=g;return 0},r);a[7]=0;return 0}function
-l_(c,b,a){var
+e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
+f=aq(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
+l$(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-l$(f,w,e,l,v){function
+ma(f,w,e,l,v){function
 m(a){var
-b=l_(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+b=l$(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
 d=2.*w+e,n=cR,a=h_,y=dy,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
@@ -5821,33 +5830,33 @@ C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
 k=g==0.?a/h6:(g+j)/2.;var
-G=Math.abs(k-a)<=fL*k?0:F,n=G,a=k,y=j,x=g;continue}var
+G=Math.abs(k-a)<=fK*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[al,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-ma(f,h,a,e){if(h==Y){var
-c=e/(2.*a);return[al,-(e*c)/2.,c*c,-c,fK*c*c/a,c/a,-0.5/a]}var
+mb(f,h,a,e){if(h==Y){var
+c=e/(2.*a);return[al,-(e*c)/2.,c*c,-c,fJ*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[al,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cS/i]}function
-mb(a){return[al,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-BP(e,f,c,b){var
+mc(a){return[al,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+BR(e,f,c,b){var
 a=f[2],d=f[1];if(Y<d&&a<M){var
-g=a-d;return c*(d+a)-b<0.?mb(l$(e,-a,g,c,-b)):l$(e,d,g,c,b)}return a<M?mb(ma(e,-a,c,-b)):ma(e,d,c,b)}function
-BQ(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?mc(ma(e,-a,g,c,-b)):ma(e,d,g,c,b)}return a<M?mc(mb(e,-a,c,-b)):mb(e,d,c,b)}function
+BS(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==M)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=l_(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cS/(b*(1./(e*e)+1./(f*f)))]}function
+h=l$(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cS/(b*(1./(e*e)+1./(f*f)))]}function
 ei(c,d,b){var
-a=[0,f(b,c[2])],g=c[1];A(function(g,c){var
-h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
+a=[0,g(b,c[2])],f=c[1];A(function(f,c){var
+h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
 hA(b,a){var
 c=bH(b[2][2]),d=b[1];A(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?a7(c,e(a,b),f[2]):d},d);return c}function
-mc(a){var
+md(a){var
 b=a[3][1]==Y?1:0,c=b||(a[3][2]==M?1:0);return c}function
-BR(a,c){var
+BT(a,c){var
 d=ei(a,c,function(a){return a[1]}),j=hA(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
 b=[0,ei(a,c,function(a){return a[3]})];dP(function(c){if(0.<d)var
 e=f(c,z(i,a1(h,c/(2.*d))));else
-if(mc(a))var
+if(md(a))var
 e=Y;else
 var
 g=f(c,h),e=a1(f(c,i),g);b[1]=b[1]+e;return 0},j);var
@@ -5857,10 +5866,10 @@ j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-md(b,m,d){var
-j=d.length-1,n=ei(b,d,function(a){return a[1]}),f=hA(b,d);if(mc(b)&&n<=0.)return 0;var
+me(b,m,d){var
+j=d.length-1,n=ei(b,d,function(a){return a[1]}),f=hA(b,d);if(md(b)&&n<=0.)return 0;var
 g=[0,ei(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=iZ(j,j,0.);A(function(o,s){var
-d=BP(m,b[3],n,s);g[1]=g[1]+d[1];var
+d=BR(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);x(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -5872,10 +5881,10 @@ f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];A(function(a,f){var
-b=BQ(m,f[4],e(d,a));g[1]=g[1]+b[1];x(h,a,e(h,a)+b[2]);var
+b=BS(m,f[4],e(d,a));g[1]=g[1]+b[1];x(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return x(i[1+a],a,k)},l);var
 a=aJ(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-me(o,n){var
+mf(o,n){var
 l=n.length-1,h=p(bH,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
@@ -5886,7 +5895,7 @@ k=R,A=w;for(;;){var
 U=e(c(h,f)[1+f],k),B=A-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,A=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(z(m,nW*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);x(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(z(m,nX*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);x(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
@@ -5911,21 +5920,21 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);x(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-BS=12;function
-BT(d,b,n,m){var
+BU=12;function
+BV(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:md(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=me(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
+h=0===f?0:me(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=mf(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
 a=j;for(;;){if(a<bO)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<M?1:0,f=h||(0.<a?1:0);if(f)var
 i=Y<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cf(function(a){return a},k),l=i+m5*a*o-fL*Math.abs(i),h=g?md(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fH*b<k){var
+g=f;return g},f),g=cf(function(a){return a},k),l=i+m6*a*o-fK*Math.abs(i),h=g?me(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fG*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-BU=3;function
-BV(b,a){var
+BW=3;function
+BX(b,a){var
 g=a.length-1,d=0.,f=T(function(b,a){return z(b,Math.abs(a))},d,a),i=p(function(a){return bO*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
@@ -5951,25 +5960,25 @@ b=p;continue}break}}var
 m=x(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),p);var
-r=me(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),BU)}function
-BX(b,a){var
-c=F(function(b){return p(function(a){return bh(EY(bh(a,b)),-b|0)},a)},BW);return[0,BV(b,a),c]}function
-BY(a,c){function
+r=mf(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),BW)}function
+BZ(b,a){var
+c=F(function(b){return p(function(a){return bg(E0(bg(a,b)),-b|0)},a)},BY);return[0,BX(b,a),c]}function
+B0(a,c){function
 d(a){return aJ(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=z(d(b[1]),e);return z(c,z(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,Y],i=T(g,z(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=BR(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=BT(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=BT(a,b*i,c,BS);f(d);var
+d=BV(a,b*i,c,BU);f(d);var
 e=h7<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];A(function(d,c){var
 a=Math.abs(c)<dx?1:0;if(a){var
 e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-BZ=64;function
-B0(a,j){var
+B1=64;function
+B2(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5983,55 +5992,55 @@ var
 d=b}else
 var
 d=f;return d}function
-B1(a){var
+B3(a){var
 d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-mf(a,b){var
+mg(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-g=f(a[5],b),h=a[4],d=p(function(a){return bb(h,a)},g),i=[al,0.,M],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+f=g(a[5],b),h=a[4],d=p(function(a){return bb(h,a)},f),i=[al,0.,M],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
 k=[al,0.,M],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-B2(b,a){function
+B4(b,a){function
 c(c,a){return a?bb(b[4],a[1]):c}var
 d=c(Y,a[10]),e=c(M,a[11]);if(2===b[1]){var
 f=e<=0.?0.:M,g=0.<=d?0.:Y;return[al,g,f]}return[al,d,e]}function
-B3(f,c){var
+B5(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return B4;var
+b!=="number"){if(2!==b[0])return B6;var
 d=b[1];if(d){var
 e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dm(a5(f[4],h,g))]}}return 0}var
-mg=64;function
-B5(a){var
+mh=64;function
+B7(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(aX(a[8])-1|0)|0;return 1}function
-B6(d,g,b){var
+B8(d,f,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=mf(d,c),f=e(M,a[4]),g=[al,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=mg(d,c),f=e(M,a[4]),g=[al,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],p=f(aR(x),y),m=f(bk(w),p);if(B0(g,b)&&0===pp(m,p)&&!(0<eL(m,BZ))){var
-h=[aN,function(a){return f8(e_(g),0)}],r=function(a,d){var
-e=b[5],f=bj(b[6],a),i=b[1],c=bs(h),j=by===c?h[1]:aN===c?cg(h):h;return kM(g,b,j,i,a,d,f,e)},C=B1(g),o=L(F(L,g[13])),t=b[1],D=c(o,t)[1+t],u=B2(d,g),i=B3(d,g),z=function(a){return mf(d,a)},E=aE(d[2],z),j=i?[0,[0,cS,q(d[3],0.),i[1],[al,0.,M]]]:[0],l=ce(L(m),j),A=aZ(o.length-1,function(a){return a});return f(bk(function(h){if(h===b[1])return 0;var
+y=b[4],p=g(aR(x),y),m=g(bj(w),p);if(B2(f,b)&&0===pq(m,p)&&!(0<eL(m,B1))){var
+h=[aN,function(a){return f7(e_(f),0)}],r=function(a,d){var
+e=b[5],g=bi(b[6],a),i=b[1],c=bs(h),j=by===c?h[1]:aN===c?cg(h):h;return kM(f,b,j,i,a,d,g,e)},C=B3(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=B4(d,f),i=B5(d,f),z=function(a){return mg(d,a)},E=aE(d[2],z),j=i?[0,[0,cS,q(d[3],0.),i[1],[al,0.,M]]]:[0],l=ce(L(m),j),A=aZ(o.length-1,function(a){return a});return g(bj(function(h){if(h===b[1])return 0;var
 p=Q(function(b,d){var
-e=f(C,b);return a(k(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
+e=g(C,b);return a(k(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=R(a)?a:s(a)}var
 v=T(function(b,a){return 0<au(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(d[3],0.),0.,u]],m=T(function(f,g){var
 a=f[2],d=f[1],b=a5(0,g,v),e=c(E,d)[1+d];if(b!=0.)a7(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,l,m,u],H=Q(function(c,b){var
 a=b[4];if((l.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dx}return 0.}return a[2]==M?fH:a[1]==Y?-0.1:0.},l);function
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dx}return 0.}return a[2]==M?fG:a[1]==Y?-0.1:0.},l);function
 x(d,b){var
 c=aJ(b);return c?a(a6(d,b),v):c}var
 y=l.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+B5(g)|0,d);var
-c=aZ(y,function(b){return x(mg,e(a,b))});return[0,P(1,mg),c,b]}var
-A=BY(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+B7(f)|0,d);var
+c=aZ(y,function(b){return x(mh,e(a,b))});return[0,P(1,mh),c,b]}var
+A=B0(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=F(z,BX(w,A)),B=f8(eK(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-B7(h,c,a){var
+I=F(z,BZ(w,A)),B=f7(eK(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+B9(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
@@ -6041,7 +6050,7 @@ switch(b[0]){case
 d=b[1],e=Math.exp(a),i=a5(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):M;case
 1:var
 f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a5(0,f[1],f[2]);return bu}return bu}function
-mi(j,a,b,f){var
+mj(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -6060,35 +6069,35 @@ d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=q(b,0),l=a[1];a0(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?A(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
 hB=14;function
-mj(c,e,a){function
-g(b,a){return 0<e?m(b,a):k(b,a)}var
+mk(c,e,a){function
+f(b,a){return 0<e?l(b,a):k(b,a)}var
 h=50,i=0<=R(a)?a:s(a),b=ck(i,h),d=0<R(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
-e=g(d,s(b));if(f(c,e))return[0,[0,e,d]];var
+e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
 d=e,b=P(b,2),a=a-1|0;continue}}function
-l(j,i,h){var
+m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
-e=g(d,b);if(0!==a&&f(c,e)){var
+e=f(d,b);if(0!==a&&g(c,e)){var
 d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
-n(i,h,g){var
-d=i,e=h,a=g;for(;;){var
-b=ck(m(d,e),1);if(0!==a&&0!==au(b,d)&&0!==au(b,e)){if(f(c,b)){var
+n(i,h,f){var
+d=i,e=h,a=f;for(;;){var
+b=ck(l(d,e),1);if(0!==a&&0!==au(b,d)&&0!==au(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,l(a,d,hB)]:j(a,d,hB);return cA(function(a){return n(a[1],a[2],hB)},o)}function
-B8(h,g,i,J,I,d){var
-j=h[2],p=mi(i,J,j,d),s=p[3],u=p[2],v=p[1],w=L(b4(g)),r=i[1],M=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,hB)]:j(a,d,hB);return cA(function(a){return n(a[1],a[2],hB)},o)}function
+B_(h,g,i,J,I,d){var
+j=h[2],p=mj(i,J,j,d),s=p[3],u=p[2],v=p[1],w=L(b4(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(v,a)[1+a];if(b){var
-e=a5(0,b[1],i[2]),d=c(w,a)[1+a][1];return B7(g,a5(0,d[1],d[2]),e)}return bu}var
-l=aE(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
-c=aJ(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},l);function
+e=a5(0,b[1],i[2]),d=c(w,a)[1+a][1];return B9(g,a5(0,d[1],d[2]),e)}return bu}var
+m=aE(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+c=aJ(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aJ(e(l,a)):h;if(i)var
-f=d?e(l,a)+g:e(l,a)-g,j=c(o,b)[1+b][1],k=d?f<j*nO?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,m=n;else
+h=b!==a?1:0,i=h?aJ(e(m,a)):h;if(i)var
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*nP?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
-m=i;return m}var
+l=i;return l}var
 B=j-1|0,N=0;if(!(B<0)){var
 b=N;for(;;){var
 R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
@@ -6103,42 +6112,42 @@ C=q(j,0);A(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=Q(function(a,k){var
 b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aJ(e(l,a))){var
-m=function(j){var
+f=b[1];if(k&&aJ(e(m,a))){var
+l=function(j){var
 k=c(w,a)[1+a],b=d_(g,r,i[2],i[3],I,k,j);if(b){var
 e=b[1];if(d)return au(e[2],f)<0?1:0;var
 h=0<au(e[1],f)?1:0}else
 var
 h=b;return h},n=bb(0,r),h=x(a)*n,j=aJ(h);if(j){var
-o=a6(0,h),p=d?-1:1;return mj(m,p,o)}return j}}return 0},C),E=L(g[9]),F=dg(g,1),O=aF(Q(function(e,o){var
+o=a6(0,h),p=d?-1:1;return mk(l,p,o)}return j}}return 0},C),E=L(g[9]),F=dg(g,1),O=aF(Q(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=dg(g,f[1]),p=c(E,b)[1+b],i=a(r,g1(c(E,e)[1+e],p)),j=m(h,i),l=a4(P(a(h,i),2)),q=d?K(m(j,l),F):t(k(j,l),F),n=[0,[0,b,q]];else
+h=dg(g,f[1]),p=c(E,b)[1+b],i=a(r,g0(c(E,e)[1+e],p)),j=l(h,i),m=a4(P(a(h,i),2)),q=d?K(l(j,m),F):t(k(j,m),F),n=[0,[0,b,q]];else
 var
 n=f;return n},o));return[0,aF(D),O]}function
-B9(d,c,a){var
+B$(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
 2:return 0.<a?1.+Math.log(a)/c:bu;case
 4:return 0.<=a?a:bu}return bu}function
-ml(f,e,a){var
+mm(f,e,a){var
 b=0.99999999999999<e?1.:e,c=Math.sqrt(z(0.,1.-b*b)),d=Math.sqrt(z(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bu,bu]:a<b?[0,a1(1.,b*a+c*d),b-a*c/d]:[0,bu,bu]}function
-B_(l,h,j,I,H,d){var
-i=l[2],r=mi(j,I,i,d),u=r[3],v=r[2],w=r[1],x=L(b4(h)),f=j[1],n=aE(i,function(a){var
+Ca(m,h,j,I,H,d){var
+i=m[2],r=mj(j,I,i,d),u=r[3],v=r[2],w=r[1],x=L(b4(h)),f=j[1],n=aE(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a5(0,b[1],j[2]),d=c(x,a)[1+a][1];return B9(h,a5(0,d[1],d[2]),e)}return bu});function
+e=a5(0,b[1],j[2]),d=c(x,a)[1+a][1];return B$(h,a5(0,d[1],d[2]),e)}return bu});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
 o=aE(i,function(a){var
-b=y(a)?e(n,a):d?e(l[11],a):e(l[12],a);return[0,b,a]});function
+b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=ml(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+es<f?1:0:f<i-es?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=mm(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+es<f?1:0:f<i-es?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 B=i-1|0,J=0;if(!(B<0)){var
 b=J;for(;;){var
 O=c(v,b)[1+b],R=O||c(u,b)[1+b];if(R){var
-F=cr(l,b),G=i-1|0,S=0;if(!(G<0)){var
+F=cr(m,b),G=i-1|0,S=0;if(!(G<0)){var
 g=S;for(;;){if(c(v,b)[1+b])z(g,b,e(F,g));if(c(u,b)[1+b])z(b,g,e(F,g));var
 U=g+1|0;if(G!==g){var
 g=U;continue}break}}}var
@@ -6154,91 +6163,91 @@ e=b[1];if(d)return au(e[2],g)<0?1:0;var
 i=0<au(e[1],g)?1:0}else
 var
 i=b;return i},o=bb(0,f),i=e(n,a)*o,k=aJ(i);if(k){var
-p=a6(0,i),q=d?1:-1;return mj(m,q,p)}return k}return 0},C),s=L(h[9]),M=p(function(a){return[aN,function(b){return e9(h,a)}]},s);function
+p=a6(0,i),q=d?1:-1;return mk(m,q,p)}return k}return 0},C),s=L(h[9]),M=p(function(a){return[aN,function(b){return e9(h,a)}]},s);function
 E(b){var
 a=c(M,b)[1+b],d=bs(a);return by===d?a[1]:aN===d?cg(a):a}var
 N=aF(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=ml(d,e(cr(l,b),g),x),z=bb(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
-i=a6(0,o),A=c(s,b)[1+b],B=ah(c(s,g)[1+g],A),C=E(b),F=g2(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a4(a(p,m(k(p,P(a(i,F),1)),G))),r=a(i,j[1]),H=d?t(k(r,q),f):K(m(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+x=e(n,b),y=mm(d,e(cr(m,b),g),x),z=bb(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
+i=a6(0,o),A=c(s,b)[1+b],B=ah(c(s,g)[1+g],A),C=E(b),F=g1(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a4(a(p,l(k(p,P(a(i,F),1)),G))),r=a(i,j[1]),H=d?t(k(r,q),f):K(l(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
 u=j;return u},o));return[0,aF(D),N]}function
-B$(a){var
+Cb(a){var
 b=a[4];return c1(function(a){return 0===a[0]?0:1},b)}function
-mm(d,a,c){var
-b=B$(c);if(b)switch(d[1]){case
+mn(d,a,c){var
+b=Cb(c);if(b)switch(d[1]){case
 0:return kN(a);case
 1:return 0;default:return kP(a)}return b}var
-cN=[0,mh,mh,mk,mk];function
-Ca(b,d,a,c){if(mm(b,d,c)){var
+cN=[0,mi,mi,ml,ml];function
+Cc(b,d,a,c){if(mn(b,d,c)){var
 e=e5(a[2],a[3]),f=function(f){var
-g=mY(f,b,d,a,c,e,1);return[0,mY(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(B_);return[0,cN[1],cN[2],g[1],g[2]]}var
-h=f(B8);return[0,h[1],h[2],cN[3],cN[4]]}return cN}function
-mn(h){var
-j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),l=q(e,0),g=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
+g=mZ(f,b,d,a,c,e,1);return[0,mZ(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(Ca);return[0,cN[1],cN[2],g[1],g[2]]}var
+h=f(B_);return[0,h[1],h[2],cN[3],cN[4]]}return cN}function
+mo(h){var
+j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),m=q(e,0),f=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
 x=T(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
 p=function(d,a){var
-e=c(c(h,d)[1+d],a)[1+a],f=c(l,a)[1+a];return k(m(c(b,d)[1+d],f),e)},n=aE(e,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
+e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return k(l(c(b,d)[1+d],f),e)},n=aE(e,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
 i=u;for(;;){var
-n=e-1|0,l=-1,v=0;if(n<0)var
-b=l;else{var
-d=v,f=l;for(;;){var
+n=e-1|0,m=-1,v=0;if(n<0)var
+b=m;else{var
+d=v,g=m;for(;;){var
 r=1-c(k,d)[1+d];if(r){var
-s=f<0?1:0;if(s)var
+s=g<0?1:0;if(s)var
 j=s;else
 var
-A=c(h,f)[1+f],j=gs(c(h,d)[1+d],A)}else
+A=c(h,g)[1+g],j=gr(c(h,d)[1+d],A)}else
 var
 j=r;var
-t=j?d:f,z=d+1|0;if(n!==d){var
-d=z,f=t;continue}var
+t=j?d:g,z=d+1|0;if(n!==d){var
+d=z,g=t;continue}var
 b=t;break}}var
-o=c(g,b)[1+b];c(k,b)[1+b]=1;if(0<=o){var
+o=c(f,b)[1+b];c(k,b)[1+b]=1;if(0<=o){var
 p=e-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(k,a)[1+a]){var
-x=B(o,a),q=m(c(h,b)[1+b],x);if(gs(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
+x=B(o,a),q=l(c(h,b)[1+b],x);if(gr(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
 e=c(b,a)[1+a];return k(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=k(b[1+a],A);var
-B=t[2];a0(function(f){return function(a){var
-h=f(a),d=c(g,a)[1+a],i=k(c(b,d)[1+d],h),e=g[1+a];c(b,e)[1+e]=i;var
-j=f(a);l[1+a]=m(c(l,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
+B=t[2];a0(function(g){return function(a){var
+h=g(a),d=c(f,a)[1+a],i=k(c(b,d)[1+d],h),e=f[1+a];c(b,e)[1+e]=i;var
+j=g(a);m[1+a]=l(c(m,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
-d=c(b,a)[1+a],f=c(g,d)[1+d];c(g,a)[1+a]=f;var
-a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,s)(i));var
+d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
+a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=aF(g),w=dL(function(b,a){return[0,a,b]},v);return f(aR(function(a){return 0<=a[1]?1:0}),w)}function
-Cb(a){function
+v=aF(f),w=dL(function(b,a){return[0,a,b]},v);return g(aR(function(a){return 0<=a[1]?1:0}),w)}function
+Cd(a){function
 b(b){return p(function(a){return c(a,b)[1+b]},a)}return aE(c(a,0)[1].length-1,b)}function
-Cc(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mn(a);var
-b=mn(Cb(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Cd(g,b,e,r){function
-j(a){return L(bj(g[13],a))}var
-s=j(b[1]),l=dQ(k,j(r),s),h=L(lo(g,b,e));function
+Ce(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mo(a);var
+b=mo(Cd(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Cf(f,b,e,r){function
+j(a){return L(bi(f[13],a))}var
+s=j(b[1]),l=dQ(k,j(r),s),h=L(lo(f,b,e));function
 t(a){var
-b=0<R(c(l,a)[1+a])?1:0;return b?gs(c(h,a)[1+a],e):b}function
+b=0<R(c(l,a)[1+a])?1:0;return b?gr(c(h,a)[1+a],e):b}function
 u(a){return a}var
-v=aZ(g[2],u),i=L(f(aR(t),v));function
+v=aZ(f[2],u),i=L(g(aR(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=f(bk(w),x),y=F(function(a){return a[1]},m),n=po(function(b,a){return om(b,a)},y);function
+x=b[4],m=g(bj(w),x),y=F(function(a){return a[1]},m),n=pp(function(b,a){return on(b,a)},y);function
 o(d,c){var
 a=d;for(;;){if(a!==b[2]&&0!==c){if(dN(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(e,f,b){if(gt(e,c(h,b)[1+b])&&!dN([0,f,b],m)){var
+A(e,f,b){if(gs(e,c(h,b)[1+b])&&!dN([0,f,b],m)){var
 g=k(e,c(h,b)[1+b]);return a(c(l,b)[1+b],g)}return d}function
 B(a){var
-c=hc(b,e,a);return p(function(b){return A(c,a,b)},i)}var
-q=L(cz(n,z)),C=Cc(p(B,q));return F(function(a){var
+c=hb(b,e,a);return p(function(b){return A(c,a,b)},i)}var
+q=L(cz(n,z)),C=Ce(p(B,q));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
 ej(f,e){var
 b=[0,d];A(function(d,f){var
-g=a(f,c(e,d)[1+d]);b[1]=m(b[1],g);return 0},f);return b[1]}function
-Ce(b){var
+g=a(f,c(e,d)[1+d]);b[1]=l(b[1],g);return 0},f);return b[1]}function
+Cg(b){var
 f=b.length-1,e=Q(function(b,a){return ce(a,aE(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(l,j){var
 b=l,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return eM(a,f,f)},e)]];var
@@ -6250,74 +6259,74 @@ g=a(j,c(c(e,d)[1+d],b)[1+b]);return dI(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+
 q=d+1|0;if(i!==d){var
 d=q;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Cf(d){var
+Ch(d){var
 a=d;for(;;){var
-b=Ce(p(function(b){return function(a){return p(function(b){return ej(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Cg(p(function(b){return function(a){return p(function(b){return ej(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
 e=b[1],f=aF(a),a=L(bV(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Cg(b,l,q,e,p,d){var
+Ci(b,l,q,e,p,d){var
 m=P(q,1),c=l[8];function
 n(c){var
-a=f(b[5],c);return ej(a,a)}function
-g(a){return dI(P(a,e),m)}function
+a=g(b[5],c);return ej(a,a)}function
+f(a){return dI(P(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aL(l),i=dI(g(a(e,a(c,f(p,h)))),j);else
+j=aL(l),i=dI(f(a(e,a(c,g(p,h)))),j);else
 var
-i=g(a(e,a(c,c)));return[0,f(b[5],h),i]}function
+i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dI(g(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=f(b[5],j);return[0,dQ(k,f(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dI(f(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=g(b[5],j);return[0,dQ(k,g(b[5],i),r),q]}if(b[1])var
 t=0,u=F(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Cf(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+j=Ch(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
 hC(a){return P(a[2],a[5])}function
-Ch(h,s,b,g,r){var
+Cj(h,s,b,f,r){var
 t=b[1],u=p(function(a){var
-b=ej(g,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return ej(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},g),y=b[1];A(function(e,b){var
+b=ej(f,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return ej(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];A(function(e,b){var
 f=b[1];return A(function(b,f){var
-g=a(c(w,e)[1+e],f);d[1+b]=m(c(d,b)[1+b],g);return 0},f)},y);var
+g=a(c(w,e)[1+e],f);d[1+b]=l(c(d,b)[1+b],g);return 0},f)},y);var
 e=hC(b),i=b[4];if(i)var
-j=i[1],l=s[8],z=f(h[5],j[1]),n=dQ(function(c,b){return k(c,a(e,b))},d,z),B=ej(n,n),C=b[6],D=a(e,e),E=a(a(l,l),D),o=k(dI(a(j[2],E),C),B);else
+j=i[1],m=s[8],z=g(h[5],j[1]),n=dQ(function(c,b){return k(c,a(e,b))},d,z),B=ej(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=k(dI(a(j[2],E),C),B);else
 var
 o=a(r,a(b[2],b[2]));var
 q=0===h[1]?1:0,F=q?o:q;return[0,aF(d),F]}var
-Ci=12;function
-mo(d,b){var
+Ck=12;function
+mp(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-Cj(c,b){var
+Cl(c,b){var
 a=[0,0.];A(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-Ck(b,d){var
+Cm(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return ce(a,[al,0.])};return[0,function(b){return Cj(a,b)},f]}function
+f=function(b){return ce(a,[al,0.])};return[0,function(b){return Cl(a,b)},f]}function
 g(c){return Q(function(c,d){var
-f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mo(a,b)},g]}function
-mp(a){var
+f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mp(a,b)},g]}function
+mq(a){var
 b=a[14],c=0;return ak(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-Cl(b,a){var
+Cn(b,a){var
 c=q(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mo(c,a)},e,Y,d]}function
-Cm(b,g,c,o){function
-h(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=f(bk(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=Ck(b,c),j=i[2],k=i[1],d=h(Y,a[3]),e=h(M,a[4]),f=e-d<fF*g?1:0,l=(d+e)/2.,m=eu*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mp(b),i=a?[0,Cl(b,a[1]),0]:a;return cz(e,i)}function
-Cn(b,a){return a1(h_*(a[6]-a[5]),bO*b)}function
-mq(e,a,d){var
-b=f(a[3],d),c=Cn(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-Co(d,h){var
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mp(c,a)},e,Y,d]}function
+Co(b,h,c,o){function
+i(d,a){return a?n(b[17],a[1],c[3]):d}var
+d=c[4],e=g(bj(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],g=Cm(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(M,a[4]),f=e-d<fE*h?1:0,l=(d+e)/2.,m=eu*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mq(b),f=a?[0,Cn(b,a[1]),0]:a;return cz(e,f)}function
+Cp(b,a){return a1(h_*(a[6]-a[5]),bO*b)}function
+mr(e,a,d){var
+b=g(a[3],d),c=Cp(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+Cq(d,h){var
 j=h.length-1,k=q(j,-1),n=j-1|0,y=0;if(!(n<0)){var
 a=y;for(;;){var
 p=j-1|0,o=-1,A=0;if(p<0)var
 f=o;else{var
 g=A,i=o;for(;;){var
-u=1-gc(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
+u=1-gb(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
 v=i<0?1:0;if(v)var
 m=v;else
 var
@@ -6336,17 +6345,17 @@ b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
 a=F;continue}break}}return Q(function(b,a){if(0<=a){var
 f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
-mr(m,h,b,a){function
+ms(m,h,b,a){function
 d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return mq(h,a,b)!=0.?1:0}}(a),b);if(cf(aJ,a)){if(dN(1,e)){if(0===d)return 0;var
-j=m?f_(function(b,a){var
-c=b||a;return c},i,e):e,r=iS(b,j),k=f(bk(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),g=L(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mq(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(g),g),l=bH(a),u=Co(t,s);A(function(d,e){return function(a,b){return a7(e,-b,c(d,a)[1+a])}}(g,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Ci,F(function(a){return 0},b),a)}function
-ms(c,b,a){var
-d=mr(1,c,b,a);return d?[0,d[1]]:mr(0,c,b,a)}function
-Cp(f,k,j,i){var
+e=F(function(b){return function(a){return mr(h,a,b)!=0.?1:0}}(a),b);if(cf(aJ,a)){if(dN(1,e)){if(0===d)return 0;var
+j=m?f9(function(b,a){var
+c=b||a;return c},i,e):e,r=iS(b,j),k=g(bj(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mr(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bH(a),u=Cq(t,s);A(function(d,e){return function(a,b){return a7(e,-b,c(d,a)[1+a])}}(f,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Ck,F(function(a){return 0},b),a)}function
+mt(c,b,a){var
+d=ms(1,c,b,a);return d?[0,d[1]]:ms(0,c,b,a)}function
+Cr(f,k,j,i){var
 a=k[1][1],l=hw(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
 h(c,a){return A(function(a,d){return x(b,a,e(b,a)+c*d)},a)}function
 n(b){return b$(a,b)}if(0.<g){var
@@ -6354,16 +6363,16 @@ s=n(i);h(bx(a,j)/g,s);var
 t=a[2];A(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},t)}if(0<=a[5]){var
-u=bj(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
+u=bi(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
 d=v;for(;;){x(b,d,e(b,d)+u);var
 w=d+1|0;if(o!==d){var
 d=w;continue}break}}}else{var
 p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-mt=bh(1.,60);function
-Cq(c,e,b){if(0===c[1]){var
+mu=bg(1.,60);function
+Cs(c,e,b){if(0===c[1]){var
 a=ak(function(c,a){var
-d=a[6]==M?a[5]:(a[5]+a[6])/2.;return a1(c,d-f(a[3],b))},M,e),d=0.<a?1:0,g=d?aJ(a):d;if(g)x(b,c[3],Math.sqrt(a));return b}return b}function
-Cr(f,k,a,i,d,b){var
+d=a[6]==M?a[5]:(a[5]+a[6])/2.;return a1(c,d-g(a[3],b))},M,e),d=0.<a?1:0,f=d?aJ(a):d;if(f)x(b,c[3],Math.sqrt(a));return b}return b}function
+Ct(f,k,a,i,d,b){var
 g=a[1][1],h=hw(i,d,a)[2],j=1.,l=T(function(b,a){return z(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];A(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
@@ -6371,102 +6380,102 @@ d=b[1]}else
 var
 d=0.;var
 j=a1(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<hY*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==M?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-mu(b,e){function
+mv(b,e){function
 d(a){return O(a,a)}var
 a=q(b[3]+1|0,0.),c=[0,0.];a0(function(b){var
 e=b[2],f=b[1];a7(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){x(a,b[3],0.);var
 f=d(a),g=Math.sqrt(z(0.,c[1]-f));x(a,b[3],g)}return a}var
-Cs=hY;function
-mv(k,a,b,d){if(2<=a[1])var
-l=(aX(k[8])-1|0)+b|0,g=function(a){return a6(l,a)};else
+Cu=hY;function
+mw(k,a,b,d){if(2<=a[1])var
+l=(aX(k[8])-1|0)+b|0,f=function(a){return a6(l,a)};else
 var
-q=a[4]+b|0,g=function(a){return a6(q,a)};var
+q=a[4]+b|0,f=function(a){return a6(q,a)};var
 h=eM(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=f(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
+n=g(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(bb(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a6(2*(a[4]+b|0)|0,j*j);return[0,p(g,i),m]}function
-mx(b,a,g,c,i){var
-d=dq(g),e=Cm(a,d,c,i),p=g[1],q=0.,r=T(function(b,a){return z(b,a[3]-a[2])},q,p),l=0===a[1]?1:0,n=l?bG(function(a){return a[6]==M?1:0},e):l,j=f(aR(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aX(c[3])+cT|0;function
-s(c){return e9(b,aF(f(a[5],c)))[3]}var
-t=c[4],u=f(bk(function(a){if(0===a[0]){var
+j=e(d,a[3]),m=a6(2*(a[4]+b|0)|0,j*j);return[0,p(f,i),m]}function
+my(b,a,f,c,i){var
+d=dq(f),e=Co(a,d,c,i),p=f[1],q=0.,r=T(function(b,a){return z(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bG(function(a){return a[6]==M?1:0},e):m,j=g(aR(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aX(c[3])+cT|0;function
+s(c){return e9(b,aF(g(a[5],c)))[3]}var
+t=c[4],u=g(bj(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c1(function(a){return a[1]===d?1:0},j))return[0,[0,d,m(b[1],c[1])]]}}}return 0}),t),k=Cg(a,b,c[3],o,s,u),h=[aN,function(d){var
-a=b[9];return g_(b,c,F(function(a){return e9(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&c1(function(a){return a[1]===d?1:0},j))return[0,[0,d,l(b[1],c[1])]]}}}return 0}),t),k=Ci(a,b,c[3],o,s,u),h=[aN,function(d){var
+a=b[9];return g9(b,c,F(function(a){return e9(b,a)},a),i)}];function
 v(d){var
-c=mv(b,a,o,d);return Ch(a,b,k,c[1],c[2])}function
+c=mw(b,a,o,d);return Cj(a,b,k,c[1],c[2])}function
 w(b,c){var
-h=eh(g,b,c),i=nV*d<r?fC(g,b,c,h):h,f=Cq(a,e,Cp(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)x(f,a[3],Math.sqrt(mt*d));var
-k=ms(d,Cr(a,d,i,b,c,e),f),m=k?[0,k[1]]:ms(d,e,f);return[0,f,m]}function
+h=eh(f,b,c),i=nW*d<r?fB(f,b,c,h):h,g=Cs(a,e,Cr(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)x(g,a[3],Math.sqrt(mu*d));var
+k=mt(d,Ct(a,d,i,b,c,e),g),m=k?[0,k[1]]:mt(d,e,g);return[0,g,m]}function
 y(d){var
-a=bs(h),e=by===a?h[1]:aN===a?cg(h):h;return g$(b,c,hC(k),e,d)}return[0,hC(k),n,w,v,0!==j?1:0,y]}function
-my(c,a,b){if(0===b)return function(a){return mw};var
-g=1./aj(b),d=mu(c,F(function(a){return[0,g,a]},b));function
+a=bs(h),e=by===a?h[1]:aN===a?cg(h):h;return g_(b,c,hC(k),e,d)}return[0,hC(k),n,w,v,0!==j?1:0,y]}function
+mz(c,a,b){if(0===b)return function(a){return mx};var
+f=1./aj(b),d=mv(c,F(function(a){return[0,f,a]},b));function
 e(b,e){var
-g=mu(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return f(a[4],g)}function
-i(h,g){var
-b=g;for(;;){if(b){var
-c=e(b[1],h);if(f(a[6],c))return c;var
-b=b[2];continue}return f(a[4],d)}}return function(b){var
+f=mv(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
+i(h,f){var
+b=f;for(;;){if(b){var
+c=e(b[1],h);if(g(a[6],c))return c;var
+b=b[2];continue}return g(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(Cs,g):f(a[4],g)}var
-h=cf(aJ,d),j=h?Ct:h;return i(d,j)}}function
-mz(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bk(function(a){return a[2]}),d)}function
-Cu(k,b,j,i,h,e){var
-a=mx(k,b,j,i,h);function
+f=c[1];return a[5]?e(Cu,f):g(a[4],f)}var
+h=cf(aJ,d),j=h?Cv:h;return i(d,j)}}function
+mA(c,a){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bj(function(a){return a[2]}),d)}function
+Cw(k,b,j,i,h,e){var
+a=my(k,b,j,i,h);function
 l(a){return a}var
-m=aZ(b[2],l),o=f(aR(e),m),g=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=my(b,a,dO(function(b){return mz(a,b)},g)),p=f(d,[0,[al,M],0]),c=[0,-1],q=dO(function(a){var
-b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Cv}var
+m=aZ(b[2],l),o=g(aR(e),m),f=F(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mz(b,a,dO(function(b){return mA(a,b)},f)),p=g(d,[0,[al,M],0]),c=[0,-1],q=dO(function(a){var
+b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
+r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Cx}var
 s=aZ(b[2],r);return[0,a[1],[0,p,q],s]}function
-Cw(a,g){var
+Cy(a,f){var
 e=q(a[3],0.);A(function(d,b){var
-f=b!=0.?1:0;return f?a7(e,-b,c(a[6],d)[1+d]):f},g);var
-k=0.,h=T(function(b,a){return b+a},k,g),l=0.,j=T(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
+f=b!=0.?1:0;return f?a7(e,-b,c(a[6],d)[1+d]):f},f);var
+k=0.,h=T(function(b,a){return b+a},k,f),l=0.,j=T(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
 m=0,i=m,d=e;else
 if(bO*j<Math.abs(h))var
 G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=p(function(a){return nj*a/(j+ct)},e),i=I,d=J;function
+I=0,J=p(function(a){return nk*a/(j+ct)},e),i=I,d=J;function
 b(b,a){return ce(b,[0,a])}function
-n(b){return b<a[2]?f(a[5],b):q(a[3],0)}var
+n(b){return b<a[2]?g(a[5],b):q(a[3],0)}var
 o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],M),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cL(d,function(a){return a}),B=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,y,x,w,v,u,t,s,r,o],i]}function
-Cx(a,g){var
+Cz(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=mp(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+ct,i=nO*Math.sqrt(f[2]),j=[al,0.];return ce(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(mt);return ce(b,[al,k])}function
-Cy(c,o,m,l,k){var
-d=Cw(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
-b=mx(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aZ(a[2]-1|0,q),s=f(my(a,b,dO(function(a){return mz(b,a)},r)),p);return[0,b[1],s]}var
-h=aq(0,80-a[4]|0),i=mv(c,a,h,Cx(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aF(i[1]),t];return[0,P(1,h),u]}function
-Cz(a){return[0,a,AP(a)]}function
-CA(a){return typeof
+e=mq(a);if(e){var
+f=e[1],h=Math.sqrt(O(b,b))+ct,i=nP*Math.sqrt(f[2]),j=[al,0.];return ce(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mu);return ce(b,[al,k])}function
+CA(c,o,m,l,k){var
+d=Cy(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
+b=my(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aZ(a[2]-1|0,q),s=g(mz(a,b,dO(function(a){return mA(b,a)},r)),p);return[0,b[1],s]}var
+h=aq(0,80-a[4]|0),i=mw(c,a,h,Cz(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aF(i[1]),t];return[0,P(1,h),u]}function
+CB(a){return[0,a,AR(a)]}function
+CC(a){return typeof
 a==="number"?hs:40000000}function
-CB(a){return typeof
+CD(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-CC(a){var
-b=a?-72:-50;return bh(1.,b)}function
-CD(i,d,e,b,a){function
+CE(a){var
+b=a?-72:-50;return bg(1.,b)}function
+CF(i,d,e,b,a){function
 f(f,d){var
 g=eh(d,b,a),j=hu(d,b,a),k=z(ht(i,b,a),j),h=dq(d);function
 l(i){var
-c=fC(d,b,a,g),f=k+fJ*h<c[4]?1:0;return f?hy(d,b,a,e[5]*h,c):f}var
+c=fB(d,b,a,g),f=k+fI*h<c[4]?1:0;return f?hy(d,b,a,e[5]*h,c):f}var
 m=[aN,function(a){return g[1]}];return hz(d,c(e[2],f)[1+f],b,a,m,M,l)}return A(function(a){function
 b(b){return f(a,b)}return function(a){return iL(b,a)}},d)}function
-CE(d,f,b,a){function
+CG(d,f,b,a){function
 e(a){return a6(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[6],b)[1+b]=g;return 0}function
-CF(y,g,h,d,b){var
+CH(y,g,h,d,b){var
 l=ht(y,d,b),m=0<g.length-1?1:0,n=m?cf(iM,g):m;if(n){var
-f=p(oW,g),j=f.length-1,o=p(function(a){return z(l,hu(a,d,b))},f),B=h[1],r=Q(function(e,a){if(a){var
-g=h[3],i=ds(c(f,e)[1+e],g)[1];return BE(a[1],i,d,b)}return Y},B),i=q(j,0),k=function(a){var
+f=p(oX,g),j=f.length-1,o=p(function(a){return z(l,hu(a,d,b))},f),B=h[1],r=Q(function(e,a){if(a){var
+g=h[3],i=ds(c(f,e)[1+e],g)[1];return BG(a[1],i,d,b)}return Y},B),i=q(j,0),k=function(a){var
 b=c(i,a)[1+a],d=b?b[1][4]:e(r,a);return z(e(o,a),d)},s=q(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
 a=l;else{var
@@ -6478,49 +6487,49 @@ q=g,h=o;var
 x=e+1|0;if(m!==e){var
 e=x,g=q,o=h;continue}var
 a=h;break}}var
-n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&l3(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,fC(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
-w=[0,eh(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fJ*dq(c(f,0)[1])<a?1:0;if(t){var
+n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&l4(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,fB(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
+w=[0,eh(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fI*dq(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];A(function(g,j){var
 l=e(o,g)<a?1:0;if(l){var
 k=dq(j);if(a+bO*k<=e(r,g)){u[1]=1;return 0}var
 f=[aN,function(e){var
 a=c(i,g)[1+g];return a?a[1]:eh(j,d,b)}],m=[aN,function(c){var
 a=bs(f),b=by===a?f[1]:aN===a?cg(f):f;return b[1]}],n=function(m){var
-e=bs(f),c=by===e?f[1]:aN===e?cg(f):f,g=a+2e-09*k<c[4]?Br(j,d,b,a+fH*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hy(j,d,b,l,g)};return hz(j,c(h[2],g)[1+g],d,b,m,a+bO*k,n)}return l},f);var
-v=u[1];if(v)return CE(h,d,b,a+eu*dq(c(f,0)[1]));var
+e=bs(f),c=by===e?f[1]:aN===e?cg(f):f,g=a+2e-09*k<c[4]?Bt(j,d,b,a+fG*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hy(j,d,b,l,g)};return hz(j,c(h[2],g)[1+g],d,b,m,a+bO*k,n)}return l},f);var
+v=u[1];if(v)return CG(h,d,b,a+eu*dq(c(f,0)[1]));var
 w=v}else
 var
 w=t;var
 x=w}else
 var
 x=n;return x}var
-CG=3;function
-CH(w,v,a,d,b){var
+CI=3;function
+CJ(w,v,a,d,b){var
 x=aF(Q(function(b,d){return cA(function(d){var
-e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),g=L(f(bk(function(a){return a}),x)),i=p(function(a){return a[1]},g),y=ht(w,d,b),m=T(function(c,a){return z(c,hu(a,d,b))},y,i),h=p(function(a){return 0},g),n=p(function(e){var
+e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),f=L(g(bj(function(a){return a}),x)),i=p(function(a){return a[1]},f),y=ht(w,d,b),m=T(function(c,a){return z(c,hu(a,d,b))},y,i),h=p(function(a){return 0},f),n=p(function(e){var
 f=e[2],g=e[1];if(f&&!(0<=c(g[6],b)[1+b])){var
-h=ds(g,a[3])[1],i=bO*h[17];return BF(f[1],h,d,b)+i}return M},g),o=p(function(a){return 0},g),j=function(p){var
-f=p;for(;;){var
+h=ds(g,a[3])[1],i=bO*h[17];return BH(f[1],h,d,b)+i}return M},f),o=p(function(a){return 0},f),j=function(p){var
+g=p;for(;;){var
 j=[0,-1],q=[0,Y];A(function(g,i){return function(a,l){var
-b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(j,q),g);var
+b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(j,q),f);var
 a=j[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
-l=k[1];if(0<f&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,fC(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
-f=f-1|0;continue}return[0,[0,c(g,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
-s=[0,eh(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CG);if(j){var
-q=j[1],k=q[2],r=q[1],l=r[1],s=dq(l),t=m+fJ*s<k[4]?1:0;if(t){var
+l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
+r=[0,fB(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
+g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
+s=[0,eh(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CI);if(j){var
+q=j[1],k=q[2],r=q[1],l=r[1],s=dq(l),t=m+fI*s<k[4]?1:0;if(t){var
 B=function(c){return hy(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hz(l,r[3],d,b,C,M,B)}var
 u=t}else
 var
 u=j;return u}function
-mA(e,d,c,b,a,f){switch(f){case
+mB(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return CH(e,d,c,b,a);case
-2:return CF(e,d,c,b,a);default:return CD(e,d,c,b,a)}}function
-mB(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-CI(b,a){function
+1:return CJ(e,d,c,b,a);case
+2:return CH(e,d,c,b,a);default:return CF(e,d,c,b,a)}}function
+mC(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+CK(b,a){function
 c(a){return aJ(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return z(b,z(c(a[2]),d))}var
@@ -6528,36 +6537,36 @@ e=T(d,T(z,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==M)return[0,a[1],a[
 hE(a,b){var
 g=b[3],d=q(b[2],0),e=b[4];a0(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=mB(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mB(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=mC(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mC(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return CI(a,L(bF(b)))},d)}function
-CJ(l,a){var
+j=i;return j}return 0},e);return p(function(b){return CK(a,L(bF(b)))},d)}function
+CL(l,a){var
 d=jb(0,16),g=[0,0];A(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=s9(d,f);if(i){var
+h=a[1],f=c(l[13],h)[1+h],i=s_(d,f);if(i){var
 j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a1(a[3],b[3]),p=z(a[2],b[2]);return jd(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jd(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return pR(L(pe(function(a){return s7(d,a)},b)))}function
+b=g[1];return pS(L(pf(function(a){return s8(d,a)},b)))}function
 hF(b,a){var
 l=b?b[1]:function(a){return 1};return function(m,b){if(cf(function(a){var
 b=aJ(a[2]);return b?aJ(a[3]):b},b)){var
-h=CJ(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],M);dP(function(a){var
+h=CL(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],M);dP(function(a){var
 b=z(e(d,a[1]),a[2]);x(d,a[1],b);var
 c=a1(e(f,a[1]),a[3]);return x(f,a[1],c)},b);var
 j=q(a[2],-1);A(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return A9(a)}]]},g=lU(a,i);if(g)var
+n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return A$(a)}]]},g=lV(a,i);if(g)var
 s=q(a[2],hD),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-CK(d,c){var
-g=aF(c),a=f(bk(function(a){return a}),g);if(a){var
+CM(d,c){var
+f=aF(c),a=g(bj(function(a){return a}),f);if(a){var
 e=function(b){var
 c=0.;return ak(function(c,a){return c+ds(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aZ(aj(a[1][4]),i)),j=BC(d,L(F(function(a){return ds(a,b)[1]},a)));return cA(function(a){function
-e(c){return BD(d,c,b,a)}function
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aZ(aj(a[1][4]),i)),j=BE(d,L(F(function(a){return ds(a,b)[1]},a)));return cA(function(a){function
+e(c){return BF(d,c,b,a)}function
 f(a){return cA(e,a)}var
-g=p(function(a){return oY(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-CL(d){var
+g=p(function(a){return oZ(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+CN(d){var
 a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hD){var
 b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hD){var
 b=b-1|0;continue}var
@@ -6565,58 +6574,58 @@ h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-CM(w,v,d,u,l){var
+CO(w,v,d,u,l){var
 m=v[2];if(m){var
-a=m[1],x=[0,CA(d)],o=CB(d),y=hE(a,l),b=p(f(hF([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
+a=m[1],x=[0,CC(d)],o=CD(d),y=hE(a,l),b=p(g(hF([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;t=1}if(!t)var
-h=CK(a,b);if(h)var
-i=h[1],B=i[3],C=i[2],D=i[1],g=B,j=C,r=D;else
+h=CM(a,b);if(h)var
+i=h[1],B=i[3],C=i[2],D=i[1],f=B,j=C,r=D;else
 var
-G=p(function(a){return 0},b),H=0,I=1,g=G,j=H,r=I;var
+G=p(function(a){return 0},b),H=0,I=1,f=G,j=H,r=I;var
 k=Q(function(d,b){var
-e=c(g,d)[1+d];if(b&&e)return BJ(a,b[1],e[1],j);return 0},b),E=f(a[18],u[1]),s=q(a[2],0);A(function(h,d){function
+e=c(f,d)[1+d];if(b&&e)return BL(a,b[1],e[1],j);return 0},b),E=g(a[18],u[1]),s=q(a[2],0);A(function(h,d){function
 i(a){var
 b=d[3];function
 e(b,a){return c(b,a)[1+a]}return p(function(b){return e(a,b)},b)}var
-l=i(b),r=CC(f(o,h)),t=i(k),m=[0,i(g),t,j,E,r,s],q=0;if(0===d[2]&&e(a[12],h)==M){var
+l=i(b),r=CE(g(o,h)),t=i(k),m=[0,i(f),t,j,E,r,s],q=0;if(0===d[2]&&e(a[12],h)==M){var
 n=1;q=1}if(!q)var
-n=d[2];mA(a,l,m,0,h,d[1]);return mA(a,l,m,1,h,n)},z);dP(function(a){return iL(BO,a)},k);var
-F=aF(Q(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,j=CL(f[1][9]),e=[0,i,ek[2],ek[3],ek[4],j],h=c(k,b)[1+b];if(h){var
-a=h[1],l=a[4];if(gc(function(a){return 0<a?1:0},l)){var
+n=d[2];mB(a,l,m,0,h,d[1]);return mB(a,l,m,1,h,n)},z);dP(function(a){return iL(BQ,a)},k);var
+F=aF(Q(function(b,g){if(g){var
+d=c(f,b)[1+b],i=d?d[1][1]:d,j=CN(g[1][9]),e=[0,i,ek[2],ek[3],ek[4],j],h=c(k,b)[1+b];if(h){var
+a=h[1],l=a[4];if(gb(function(a){return 0<a?1:0},l)){var
 m=T(aq,0,a[4]),n=e[5],o=aF(a[4]),p=a[2],q=bV(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ek},b));return[0,r,aF(s),F]}function
 J(a){return ek}return[0,1,0,aZ(l[2],J)]}function
-CN(b,d,c,a){var
-e=a[1],f=b[1];return CM(function(a,b){return AT(f,e,a,b)},b,d,c,a)}function
-CO(c,b){function
+CP(b,d,c,a){var
+e=a[1],f=b[1];return CO(function(a,b){return AV(f,e,a,b)},b,d,c,a)}function
+CQ(c,b){function
 d(a){return 0===a[0]?1:0}var
 a=iM(c[2]);return a?c1(d,b[4]):a}function
-CP(b,c){var
-a=b[2];return a?B6(a[1],b[1],c):a}function
-CQ(a,d,c){var
-b=a[2];return b?Ca(b[1],a[1],d,c):cN}function
-mC(b,c){var
-a=b[2];return a?mm(a[1],b[1],c):a}function
-CR(a,e){var
-b=mC(a,e);if(b){var
+CR(b,c){var
+a=b[2];return a?B8(a[1],b[1],c):a}function
+CS(a,d,c){var
+b=a[2];return b?Cc(b[1],a[1],d,c):cN}function
+mD(b,c){var
+a=b[2];return a?mn(a[1],b[1],c):a}function
+CT(a,e){var
+b=mD(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-CT(g,b,f){var
+CV(g,b,f){var
 c=f[3],a=g[2],d=a?aq(0,cy(a[1][16],cU)):a,e=b[2]+d|0,h=P(1,e),i=aX(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-CU(e,d,h,a){var
+CW(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(hE(b,d),a)[1+a],g=n(hF(0,b),[0,hs],i);return g?Cu(e[1],b,g[1],d,a,h):mD}return mD}function
-CV(a,f,e){if(!(a[2]<=cR)&&0===a[7]){var
-b=function(b){return L(bj(a[13],b))},g=b(f),d=q(a[2],0);a0(function(a){var
+b=f[1],i=c(hE(b,d),a)[1+a],g=n(hF(0,b),[0,hs],i);return g?Cw(e[1],b,g[1],d,a,h):mE}return mE}function
+CX(a,f,e){if(!(a[2]<=cR)&&0===a[7]){var
+b=function(b){return L(bi(a[13],b))},g=b(f),d=q(a[2],0);a0(function(a){var
 e=b(a);return A(function(a,e){var
 b=0!==au(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-CW(e,a,g){var
+CY(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=L(bj(b[13],a[1])),j=L(bj(b[13],g)),h=function(a){var
+d=f[1],b=e[1],i=L(bi(b[13],a[1])),j=L(bi(b[13],g)),h=function(a){var
 g=iO(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
 e=-a5(0,g[1],b[15]);else
@@ -6625,70 +6634,70 @@ var
 e=cS;if(f)var
 e=1.;var
 l=b[12],m=c(j,a)[1+a];return a5(0,k(c(i,a)[1+a],m),l)*e},l=function(b){var
-d=c(hE(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hF(0,b),[0,hs],d)};return Cy(b,d,l,a,aE(d[2],h))}return[0,1,mw]}function
-CX(a){return[0,a,Cz(a),0]}function
+d=c(hE(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hF(0,b),[0,hs],d)};return CA(b,d,l,a,aE(d[2],h))}return[0,1,mx]}function
+CZ(a){return[0,a,CB(a),0]}function
 em(a){return P(j,(((aq(0,aX(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fE(c,b,a){return[0,c,b,aq(0,a)]}function
+fD(c,b,a){return[0,c,b,aq(0,a)]}function
 hH(b,e,d){var
-a=CT(b[2],e,d),c=em(a[2]),f=1===b[1][4]?c:em(a[1]);return fE(f,c,a[3])}function
-CY(a){function
+a=CV(b[2],e,d),c=em(a[2]),f=1===b[1][4]?c:em(a[1]);return fD(f,c,a[3])}function
+C0(a){function
 b(b,a){return(b+32|0)+(aX(a)/8|0)|0}var
 c=0;return ak(function(a,c){return ak(b,a,c)},c,a)}function
-mE(b,a,h){var
-c=pl(a,b[3]),g=0;if(c){var
-d=c[1];if(CY(d[7])<=134217728){var
+mF(b,a,h){var
+c=pm(a,b[3]),g=0;if(c){var
+d=c[1];if(C0(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=wp(b[1],a);var
-f=wr(e,h),i=iR(a,b[3]);b[3]=[0,[0,a,f],bV(function(a,b){return a<1?1:0},i)];return f}function
-mF(a){if(typeof
-a[7]!=="number"&&!jD(a))return CZ;return 0}function
+e=wq(b[1],a);var
+f=ws(e,h),i=iR(a,b[3]);b[3]=[0,[0,a,f],bV(function(a,b){return a<1?1:0},i)];return f}function
+mG(a){if(typeof
+a[7]!=="number"&&!jD(a))return C1;return 0}function
 en(c,b){var
-a=mF(c);return a?[0,a[1]]:f(b,0)?0:1}function
-mG(c,b){var
-a=mF(c);return a?[0,a[1]]:f8(f(b,0),1)}function
-C0(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return E$(a(b,f),e)},g);return[0,b[1],h]}function
-C1(a){var
+a=mG(c);return a?[0,a[1]]:g(b,0)?0:1}function
+mH(c,b){var
+a=mG(c);return a?[0,a[1]]:f7(g(b,0),1)}function
+C2(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Fb(a(b,f),e)},g);return[0,b[1],h]}function
+C3(a){var
 c=a[5],b=bG(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bG(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-C2=aR(function(a){return 0<R(a[2][1])?1:0});function
-mH(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-mI(a){var
-b=mH(a[2]);return[0,a[1],b]}function
+C4=aR(function(a){return 0<R(a[2][1])?1:0});function
+mI(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
 mJ(a){var
-b=mH(a[2]);return[0,a[1],b]}function
-mK(c){var
+b=mI(a[2]);return[0,a[1],b]}function
+mK(a){var
+b=mI(a[2]);return[0,a[1],b]}function
+mL(c){var
 a=c;for(;;){if(a){var
-b=f(a[1],0);if(b)return b;var
+b=g(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
-mL(b,a,n){function
+mM(b,a,n){function
 e(e,m,l,k){var
-o=e?e[1]:e,c=hH(b,m,a),g=f(l,c),d=f(k,c),p=mJ(d[4]),q=mJ(d[3]),r=mI(d[2]),s=mI(d[1]),t=b[1],u=F(function(a){return C0(c,t,a)},n),v=F(C1,g[3]),h=[0,g[1],g[2],v,u,o,s,r,q,p],i=wB(mE(b,c,a),a,h);if(i){var
-j=i[1];return j?[1,j]:[0,[0,c,h]]}return C3}function
+o=e?e[1]:e,c=hH(b,m,a),f=g(l,c),d=g(k,c),p=mK(d[4]),q=mK(d[3]),r=mJ(d[2]),s=mJ(d[1]),t=b[1],u=F(function(a){return C2(c,t,a)},n),v=F(C3,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=wC(mF(b,c,a),a,h);if(i){var
+j=i[1];return j?[1,j]:[0,[0,c,h]]}return C5}function
 o(a){return[0,j,0,0]}function
-d(d,c){return CN(b[2],d,c,a)}function
-g(a){return cN}function
-h(c){return CQ(b[2],c,a)}function
+d(d,c){return CP(b[2],d,c,a)}function
+f(a){return cN}function
+h(c){return CS(b[2],c,a)}function
 l(p){var
-i=f(C2,CP(b[2],a));function
+i=g(C4,CR(b[2],a));function
 c(c,b,a){return eJ(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=CR(b[2],a);if(c){var
-f=2;return eJ(e(0,CS,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+c=CT(b[2],a);if(c){var
+f=2;return eJ(e(0,CU,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
 a=2;return c(hG,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=mC(b[2],a);if(e){var
+e=mD(b[2],a);if(e){var
 f=1;return c(el,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
-a=1;return c(el,function(b){return d(a,b)},g)},m];return mK([0,function(a){return 0===i?0:c(el,o,g)},n])}function
-i(a){return e(0,el,function(b){return d(a,b)},g)}var
+a=1;return c(el,function(b){return d(a,b)},f)},m];return mL([0,function(a){return 0===i?0:c(el,o,f)},n])}function
+i(a){return e(0,el,function(b){return d(a,b)},f)}var
 k=i(0);if(0===k[0])return[0,k[1]];var
-m=k[1];if(CO(b[2],a)){var
-p=AU(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eJ(i(1))},q];return mK([0,function(b){if(0===m)return 0;function
+m=k[1];if(CQ(b[2],a)){var
+p=AW(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eJ(i(1))},q];return mL([0,function(b){if(0===m)return 0;function
 a(b,a){return c(b,a)[1+a]}return eJ(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
-C4(a,c,b){function
-d(d){return 0!==mL(a,c,b)?1:0}return en(a[1],d)}function
-C5(a,c,b){function
+C6(a,c,b){function
+d(d){return 0!==mM(a,c,b)?1:0}return en(a[1],d)}function
+C7(a,c,b){function
 d(e){var
-d=mL(a,c,b);return cA(function(a){return[1,a]},d)}return mG(a[1],d)}function
-C6(a){var
+d=mM(a,c,b);return cA(function(a){return[1,a]},d)}return mH(a[1],d)}function
+C8(a){var
 l=aX(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
@@ -6701,86 +6710,86 @@ i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
 h=k(g,f);return 0<R(h)?aq(b,l-aX(h)|0):b}return b}return ak(b,0,a[4])+8|0}function
-mM(g,b){var
+mN(g,b){var
 a=hH(g,hG,b),c=a[3],d=a[2],e=a[1];function
 f(a){var
-c=C6(b);return P(j,aq(0,cy(aX(a)-1|0,c)))}var
-h=f(d),i=fE(f(e),h,c);return[0,i,F(function(a){var
-b=P(d,a);return fE(P(e,a),b,c+(a/3|0)|0)},C7)]}function
+c=C8(b);return P(j,aq(0,cy(aX(a)-1|0,c)))}var
+h=f(d),i=fD(f(e),h,c);return[0,i,F(function(a){var
+b=P(d,a);return fD(P(e,a),b,c+(a/3|0)|0)},C9)]}function
 hI(b,d,a,c){var
-e=mM(b,a);return eK(function(e){return cP(d,b[1],e,a,c)},e)}function
-C8(a,c,b){function
-d(d){return 0!==hI(a,lb,c,b)?1:0}return en(a[1],d)}function
-C9(a,c,b){function
-d(e){var
-d=hI(a,lb,c,b);return cA(function(a){return[2,a]},d)}return mG(a[1],d)}function
+e=mN(b,a);return eK(function(e){return cP(d,b[1],e,a,c)},e)}function
 C_(a,c,b){function
-d(d){return 0!==hI(a,xc,c,b)?1:0}return en(a[1],d)}function
-C$(f){var
+d(d){return 0!==hI(a,lb,c,b)?1:0}return en(a[1],d)}function
+C$(a,c,b){function
+d(e){var
+d=hI(a,lb,c,b);return cA(function(a){return[2,a]},d)}return mH(a[1],d)}function
+Da(a,c,b){function
+d(d){return 0!==hI(a,xd,c,b)?1:0}return en(a[1],d)}function
+Db(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return aX(aj(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
-l=b[2],n=b[1],c=l,g=n;e=1;break}if(e){var
-j=function(b,a){return m(b,dU(a))},k=ak(function(a,b){return ak(j,a,b)},d,c);return aX(tX(k,a(g,aj(c))))}return 0}function
-Da(a){var
+m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
+j=function(b,a){return l(b,dU(a))},k=ak(function(a,b){return ak(j,a,b)},d,c);return aX(tY(k,a(g,aj(c))))}return 0}function
+Dc(a){var
 b=q(aj(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=ak(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+C$(a)|0;c(b,d)[1+d]=i;return 0}dM(e,a[6]);var
+f=a[1],g=0,h=ak(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Db(a)|0;c(b,d)[1+d]=i;return 0}dM(e,a[6]);var
 d=aj(a[6]);return 48+c(b,d)[1+d]|0}function
-Db(a,c,b,d){function
+Dd(a,c,b,d){function
 e(h){var
-e=Da(c),f=mM(a,b),g=bV(function(a,b){return a<aj(mN)?1:0},f);return pj(function(g,f){var
-h=P(j,e+f|0);return yz(a[1],b,g,h,c,d)},g,mN)}return en(a[1],e)}function
-Dc(b,g,c){var
+e=Dc(c),f=mN(a,b),g=bV(function(a,b){return a<aj(mO)?1:0},f);return pk(function(g,f){var
+h=P(j,e+f|0);return yB(a[1],b,g,h,c,d)},g,mO)}return en(a[1],e)}function
+De(b,g,c){var
 d=hH(b,g,c),h=em(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=em(i),k=r(em(c[3]),j),f=r(d[1],k);return fE(f,e,d[3])}function
-Dd(a){var
-b=a[6],c=dL(function(b,a){return[0,a,b]},b),d=f(aR(function(b){return b[2]!==a[1]?1:0}),c),e=f$(function(b,a){return aW(b,a)},d);return F(function(a){return a[2]},e)}function
-De(a){function
+j=em(i),k=r(em(c[3]),j),f=r(d[1],k);return fD(f,e,d[3])}function
+Df(a){var
+b=a[6],c=dL(function(b,a){return[0,a,b]},b),d=g(aR(function(b){return b[2]!==a[1]?1:0}),c),e=f_(function(b,a){return aW(b,a)},d);return F(function(a){return a[2]},e)}function
+Dg(a){function
 b(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<R(a[1])&&bG(b,a[3]))return a;return[0,j,0,0]}function
-Df(e,d,c,b,a){var
-g=d[2],h=fo(b,c),i=Cd(e[1],h,g,a);return f(aR(function(a){var
+Dh(e,d,c,b,a){var
+f=d[2],h=fo(b,c),i=Cf(e[1],h,f,a);return g(aR(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Dg(f,e,d,c){var
-g=fo(d,e),a=CW(f[2],g,c),b=a[1],h=a[2],i=0<R(b)?b:j;return[0,i,h]}function
-Dh(b,e,c,a){var
-f=CV(b[1],a[1],c);function
-d(c,a){return De(CU(b[2],c,f,a))}function
-g(c,d){return Dg(b,a,c,d)}function
-h(c,d){return Df(b,e,a,c,d)}function
+Di(f,e,d,c){var
+g=fo(d,e),a=CY(f[2],g,c),b=a[1],h=a[2],i=0<R(b)?b:j;return[0,i,h]}function
+Dj(b,e,c,a){var
+f=CX(b[1],a[1],c);function
+d(c,a){return Dg(CW(b[2],c,f,a))}function
+g(c,d){return Di(b,a,c,d)}function
+h(c,d){return Dh(b,e,a,c,d)}function
 i(b){var
 c=fo(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-mO(b,f,a,e){function
+mP(b,f,a,e){function
 c(h){var
-c=Dd(a);function
+c=Df(a);function
 d(c){var
-d=Dc(b,c[1],a),g=Dh(b,d,c[2],a);return cP(e,mE(b,d,a),f,g,a)}var
+d=De(b,c[1],a),g=Dj(b,d,c[2],a);return cP(e,mF(b,d,a),f,g,a)}var
 g=[0,[0,hG,c],0];return c1(d,[0,[0,el,bV(function(a,b){return a<5?1:0},c)],g])}return en(b[1],c)}function
-Di(c,b,a){return mO(c,b,a,xZ)}function
-Dj(d,c,b,a){return mO(d,c,b,function(e,d,c,b){return n(lt(e,d,c),b,a)})}function
-aB(b,a){return ch(b,iC(Dk,a))}function
-cs(b,a){return ch(b,f(as(Dl),a))}function
+Dk(c,b,a){return mP(c,b,a,x0)}function
+Dl(d,c,b,a){return mP(d,c,b,function(e,d,c,b){return n(lt(e,d,c),b,a)})}function
+aB(b,a){return ch(b,iC(Dm,a))}function
+cs(b,a){return ch(b,g(as(Dn),a))}function
 eo(b,a){return ch(b,a)}function
-hJ(a){return gg(a,32)}function
+hJ(a){return gf(a,32)}function
 aC(d,c,a,b){n(d,a,b[1]);hJ(a);return n(c,a,b[2])}function
 aU(c,a,b){cs(a,aj(b));return a0(function(b){hJ(a);return n(c,a,b)},b)}function
-dt(c,a,b){return b?(eo(a,Dm),n(c,a,b[1])):eo(a,Dn)}function
-Do(a,b){return typeof
-b==="number"?eo(a,Dp):0===b[0]?(eo(a,Dq),aB(a,b[1])):(eo(a,Dr),aB(a,b[1]))}function
-Ds(a,b){return aU(aB,a,b)}function
-mP(a,b){return aC(aB,Ds,a,b)}function
-Dt(b,a){var
+dt(c,a,b){return b?(eo(a,Do),n(c,a,b[1])):eo(a,Dp)}function
+Dq(a,b){return typeof
+b==="number"?eo(a,Dr):0===b[0]?(eo(a,Ds),aB(a,b[1])):(eo(a,Dt),aB(a,b[1]))}function
+Du(a,b){return aU(aB,a,b)}function
+mQ(a,b){return aC(aB,Du,a,b)}function
+Dv(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dt(mP,a,b)}return aC(function(a,b){return dt(mP,a,b)},d,b,c)}function
-Du(b,a){var
+d(a,b){return dt(mQ,a,b)}return aC(function(a,b){return dt(mQ,a,b)},d,b,c)}function
+Dw(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aC(cs,Dt,a,b)}function
+d(a,b){return aC(cs,Dv,a,b)}function
 e(a,b){return aU(d,a,b)}function
 f(a,b){return aU(cs,a,b)}function
 g(a,b){return aC(f,e,a,b)}function
@@ -6788,74 +6797,74 @@ h(a,b){return aU(aB,a,b)}function
 i(a,b){return aU(h,a,b)}function
 j(a,b){return aC(i,g,a,b)}function
 k(a,b){return aC(aB,j,a,b)}return aC(function(a,b){return aU(aB,a,b)},k,b,c)}function
-Dv(c,b){var
+Dx(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
 e(a,b){return aU(aB,a,b)}function
 f(a,b){return aC(e,aB,a,b)}return aC(cs,function(a,b){return aC(aB,f,a,b)},c,d)}function
-mQ(b,a){var
+mR(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return aC(cs,aB,a,b)}function
 e(a,b){return dt(d,a,b)}function
 f(a,b){return aU(e,a,b)}function
 g(a,b){return dt(aB,a,b)}return aC(function(a,b){return aU(g,a,b)},f,b,c)}function
-mR(b,a){var
+mS(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return aC(aB,aB,a,b)}function
 e(a,b){return aC(cs,d,a,b)}function
 f(a,b){return dt(e,a,b)}function
 g(a,b){return aU(f,a,b)}function
 h(a,b){return dt(aB,a,b)}return aC(function(a,b){return aU(h,a,b)},g,b,c)}function
-mS(b,a){var
+mT(b,a){var
 c=[0,a[1],[0,a[2],a[3]]];return aC(aB,function(a,b){return aC(aB,cs,a,b)},b,c)}function
-Dw(c,a){aB(c,a[1]);function
+Dy(c,a){aB(c,a[1]);function
 b(b,a){hJ(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aU(Do,a,b)},d);var
-e=a[3];b(function(a,b){return aU(Du,a,b)},e);var
+d=a[2];b(function(a,b){return aU(Dq,a,b)},d);var
+e=a[3];b(function(a,b){return aU(Dw,a,b)},e);var
 f=a[4];function
 g(a,b){return aU(aB,a,b)}function
 h(a,b){return aC(cs,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
-i=a[5];b(function(a,b){return aU(Dv,a,b)},i);b(mQ,a[6]);b(mQ,a[7]);b(mR,a[8]);return b(mR,a[9])}function
-mT(c,b){var
+i=a[5];b(function(a,b){return aU(Dx,a,b)},i);b(mR,a[6]);b(mR,a[7]);b(mS,a[8]);return b(mS,a[9])}function
+mU(c,b){var
 a=eN(cU);n(c,a,b);return eO(a)}function
-Dx(a){var
-b=zy(a);cJ(a);return[0,b,CX(b),0]}function
-Dy(b,a){var
-c=Ay(a);cJ(a);return[0,b[1],b[2],[0,c]]}function
+Dz(a){var
+b=zA(a);cJ(a);return[0,b,CZ(b),0]}function
+DA(b,a){var
+c=AA(a);cJ(a);return[0,b[1],b[2],[0,c]]}function
 ep(a){if(typeof
-a==="number")return 0===a?Dz:DA;else
+a==="number")return 0===a?DB:DC;else
 switch(a[0]){case
-0:return aQ(DB,a[1]);case
+0:return aQ(DD,a[1]);case
 1:var
-b=a[1];return aQ(DC,mT(function(a,b){return aC(mS,Dw,a,b)},b));default:return aQ(DD,mT(mS,a[1]))}}function
-mU(b,c,a){var
-d=ee(b[1],a),e=zK(b[1],a);cJ(a);return ep(a8(c,b[2],d,e))}function
-DE(b,a){var
-c=ee(b[1],a),d=lI(a);cJ(a);return ep(Di(b[2],d,c))}function
-DF(b,a){var
-c=ee(b[1],a),d=lI(a),e=zR(c,a);cJ(a);return ep(Dj(b[2],d,c,e))}function
+b=a[1];return aQ(DE,mU(function(a,b){return aC(mT,Dy,a,b)},b));default:return aQ(DF,mU(mT,a[1]))}}function
+mV(b,c,a){var
+d=ee(b[1],a),e=zM(b[1],a);cJ(a);return ep(a8(c,b[2],d,e))}function
+DG(b,a){var
+c=ee(b[1],a),d=lJ(a);cJ(a);return ep(Dk(b[2],d,c))}function
+DH(b,a){var
+c=ee(b[1],a),d=lJ(a),e=zT(c,a);cJ(a);return ep(Dl(b[2],d,c,e))}function
 hK(b,c,a){var
-d=ee(b[1],a),e=zX(b[1],a);cJ(a);return ep(a8(c,b[2],d,e))}function
-DG(c,b,a){var
-d=ee(c[1],a),e=AD(b,a);cJ(a);return ep(Db(c[2],b,d,e))}function
-DH(a,b,c){var
-d=ou(b,DI);if(0<=d){if(0<d){if(y(b,DJ)){if(y(b,DK)){if(y(b,DL)){if(!y(b,DM)&&a)return[0,a,hK(a[1],C_,c)]}else
+d=ee(b[1],a),e=zZ(b[1],a);cJ(a);return ep(a8(c,b[2],d,e))}function
+DI(c,b,a){var
+d=ee(c[1],a),e=AF(b,a);cJ(a);return ep(Dd(c[2],b,d,e))}function
+DJ(a,b,c){var
+d=ov(b,DK);if(0<=d){if(0<d){if(y(b,DL)){if(y(b,DM)){if(y(b,DN)){if(!y(b,DO)&&a)return[0,a,hK(a[1],Da,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,DG(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,DI(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,Dy(g,c)],DO]}}else
-if(a)return[0,a,DF(a[1],c)]}else
-if(a)return[0,a,DE(a[1],c)]}else
-if(y(b,DP)){if(y(b,DQ)){if(y(b,DR)){if(y(b,DS)){if(!y(b,DT)&&a)return[0,a,hK(a[1],C9,c)]}else
-if(a)return[0,a,hK(a[1],C8,c)]}else
-if(!a)return[0,[0,Dx(c)],DU]}else
-if(a)return[0,a,mU(a[1],C4,c)]}else
-if(a)return[0,a,mU(a[1],C5,c)];return aM(DN,b)}function
-hL(a){return pD(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-mV=[0,0],mW=[0,0];function
-DV(b){var
-a=[0,0],c=yD(function(c){if(a[1]===I(b))throw f5;a[1]++;return ap(b,a[1]-1|0)}),e=bq(c),d=DH(mV[1],e,c);if(a[1]<I(b))throw[0,b6,DW];mV[1]=d[1];return hL(d[2])}function
+g=a[1];if(!g[3])return[0,[0,DA(g,c)],DQ]}}else
+if(a)return[0,a,DH(a[1],c)]}else
+if(a)return[0,a,DG(a[1],c)]}else
+if(y(b,DR)){if(y(b,DS)){if(y(b,DT)){if(y(b,DU)){if(!y(b,DV)&&a)return[0,a,hK(a[1],C$,c)]}else
+if(a)return[0,a,hK(a[1],C_,c)]}else
+if(!a)return[0,[0,Dz(c)],DW]}else
+if(a)return[0,a,mV(a[1],C6,c)]}else
+if(a)return[0,a,mV(a[1],C7,c)];return aM(DP,b)}function
+hL(a){return pE(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+mW=[0,0],mX=[0,0];function
+DX(b){var
+a=[0,0],c=yF(function(c){if(a[1]===I(b))throw f4;a[1]++;return ap(b,a[1]-1|0)}),e=bq(c),d=DJ(mW[1],e,c);if(a[1]<I(b))throw[0,b6,DY];mW[1]=d[1];return hL(d[2])}function
 hM(b){var
-a=aQ(DX,hL(b));mW[1]=[0,a];return a}function
-DY(b){var
-a=mW[1];if(a)return a[1];try{var
-c=DV(b);return c}catch(a){a=bC(a);return a[1]===ed?aQ(DZ,hL(a[2])):a===eG?D0:a===f4?D1:a[1]===b6?hM(a[2]):a===f5?hM(D2):hM(eS(a))}}Fo(f(as(D3),o8),DY);f7(0);return}(globalThis));
+a=aQ(DZ,hL(b));mX[1]=[0,a];return a}function
+D0(b){var
+a=mX[1];if(a)return a[1];try{var
+c=DX(b);return c}catch(a){a=bC(a);return a[1]===ed?aQ(D1,hL(a[2])):a===eG?D2:a===f3?D3:a[1]===b6?hM(a[2]):a===f4?hM(D4):hM(eS(a))}}Fq(g(as(D5),o9),D0);f6(0);return}(globalThis));
