@@ -11,6 +11,9 @@ from verale.rounding import Enclosure
 
 __all__ = ["Triangle"]
 
+_ENTRIES_AT_ONCE = 2**21
+"""Of the bounds of single statements, so many are computed at once: some ten arrays of 16 MiB."""
+
 
 class Triangle:
     r"""The triangle inequality, statement by statement; the bounds of several statements are intersected.
@@ -41,10 +44,11 @@ class Triangle:
 
     def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
         """See `SpatialParadigm`."""
-        patch, prototype = stated_pairs(stated)
-        alone = self._single.ranges([[j] for j in prototype.tolist()], observed[patch])
-        found, where = self._single.ranges([[] for _ in stated], observed), patch[:, None].expand_as(alone.lower)
-        return Enclosure.unchecked(
-            found.lower.scatter_reduce(0, where, alone.lower, "amax"),
-            found.upper.scatter_reduce(0, where, alone.upper, "amin"),
-        )
+        found = self._single.ranges([[] for _ in stated], observed)
+        some = max(1, _ENTRIES_AT_ONCE // self.size)
+        for patch, prototype in zip(*(each.split(some) for each in stated_pairs(stated)), strict=True):
+            alone = self._single.ranges([[j] for j in prototype.tolist()], observed[patch])
+            where = patch[:, None].expand_as(alone.lower)
+            found.lower.scatter_reduce_(0, where, alone.lower, "amax")
+            found.upper.scatter_reduce_(0, where, alone.upper, "amin")
+        return found
