@@ -10,6 +10,7 @@ A statement that was needed still is: without it the others, being wider, entail
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from torch import Tensor
@@ -21,9 +22,6 @@ from verale.search.problem import Problem
 from verale.search.smallest import Solved
 
 __all__ = ["fewest_digits", "in_short_numbers"]
-
-_FAR = 4.0
-"""An estimate of what widths cost may be wrong by so much."""
 
 Prove = Callable[[list[Statement]], Tensor]
 """The margins (C,) that statements prove."""
@@ -74,22 +72,20 @@ def fewest_digits(
     never do.
 
     Fewer digits are wider statements, so bisection finds the fewest. It begins with the most or, where something is
-    known of what widths cost, with what should be the fewest.
+    known of what widths cost, with what should be the fewest, and goes on digit by digit.
 
     Args:
-        share: of a margin, what n digits cost by estimate, times 10^n: each digit less costs ten times as much. What
-            by far exceeds a margin is not tried.
+        share: of a margin, what n digits cost by estimate, times 10^n: each digit less costs ten times as much.
     """
     found = None
     low, high = digits.start, digits.stop - 1
+    share = share if share is not None and math.isfinite(share) else None
     tried = high if share is None else next((n for n in digits if share < 10.0**n), high)
     while low <= high:
         wide = in_digits(statements, tried, least)
         margins = prove(wide)
         if bool((margins > 0).all()):
             found, high = (wide, margins), tried - 1
-            if share is not None and share > _FAR * 10.0**high:
-                break
         else:
             low = tried + 1
         tried = (low + high) // 2 if share is None else high if found else low
