@@ -60,7 +60,7 @@ _SHORT, _LONG, _SHARE = 16, 64, 4
 _HOPELESS = 1.15
 """Of 24 images, what was found first had at most so many times as many statements as what was found in the end."""
 _SHARES = 0.0, 0.5
-"""How much of what a statement says of other activations is counted first; both are tried, of many prototypes."""
+"""How much of what a statement says of other activations is counted first; both are tried."""
 
 
 def explain_mixed(
