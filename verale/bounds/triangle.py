@@ -46,7 +46,9 @@ class Triangle:
         """See `SpatialParadigm`."""
         found = self._single.ranges([[] for _ in stated], observed)
         some = max(1, _ENTRIES_AT_ONCE // self.size)
-        for patch, prototype in zip(*(each.split(some) for each in stated_pairs(stated)), strict=True):
+        patches, prototypes = stated_pairs(stated)
+        for start in range(0, len(patches), some):
+            patch, prototype = patches[start : start + some], prototypes[start : start + some]
             alone = self._single.ranges([[j] for j in prototype.tolist()], observed[patch])
             where = patch[:, None].expand_as(alone.lower)
             found.lower.scatter_reduce_(0, where, alone.lower, "amax")
