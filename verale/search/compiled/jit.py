@@ -57,7 +57,7 @@ def entry(function: F) -> F:
     return cast(F, call)
 
 
-CompiledPart.entry = staticmethod(entry)  # type: ignore[method-assign]
+CompiledPart.entry = staticmethod(entry)
 
 
 def _compiled(function: F) -> F:

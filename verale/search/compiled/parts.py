@@ -57,8 +57,15 @@ def _call(*arguments: Any) -> Any:
     return part(*arguments)
 
 
+def _entry(function: F) -> F:
+    return cast(F, numba.jit(**OPTIONS, pipeline_class=Compiler)(function))
+
+
 class CompiledPart(registry.CPUDispatcher):
     """A function that numba finds in other functions, and translates for the types with which they call it."""
+
+    entry = staticmethod(_entry)
+    """What makes of a function one that Python calls; `jit` puts its own here, which keeps machine code."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, targetoptions=dict(OPTIONS), pipeline_class=_Translation)
@@ -70,13 +77,9 @@ class CompiledPart(registry.CPUDispatcher):
             # The cache tells functions apart by name, and closures by what they hold, which no two processes share.
             call = FunctionType(_call.__code__, {"part": self}, self.__name__)
             call.__module__, call.__qualname__ = _call.__module__, f"{self.__module__}.{self.__qualname__}"
-            self._entry = self.entry(call)
+            # Nor is code kept of parts whose sources the cache is not named after.
+            self._entry = (self.entry if self.__module__.startswith(f"{__package__}.") else _entry)(call)
         return self._entry(*arguments)
-
-    @staticmethod
-    def entry(function: F) -> F:
-        """A function that Python calls; `jit` puts its own here, which keeps machine code."""
-        return cast(F, numba.jit(**OPTIONS, pipeline_class=Compiler)(function))
 
     def compile(self, sig: Any) -> Any:
         types = tuple(
