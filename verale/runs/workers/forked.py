@@ -47,13 +47,13 @@ class Forked:
         try:
             ends += [*os.pipe(), *os.pipe()]
             self._pid = os.fork()
+            if self._pid == 0:
+                _become(serve, ends[0], ends[3], environment, masked)  # which never returns
         except OSError:
             for end in ends:
                 os.close(end)
             raise
         finally:
-            if getattr(self, "_pid", None) == 0:
-                _become(serve, ends[0], ends[3], environment, masked)
             signal.pthread_sigmask(signal.SIG_SETMASK, masked)
         os.close(ends[0])
         os.close(ends[3])
