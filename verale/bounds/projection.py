@@ -19,15 +19,16 @@ from verale.bounds.rows import cut, require_geometry
 from verale.head import Head, InnerProduct
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, gamma, up
 
-__all__ = ["Projection", "ProjectionNumbers", "ProjectionPrecision", "Sums"]
+__all__ = ["ENTRIES_AT_ONCE", "Projection", "ProjectionNumbers", "ProjectionPrecision", "Sums"]
 
 _DEPENDENT = 1e-9
 """An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
 as a direction (its own statement still holds). This is a choice of multipliers: it affects tightness, never
 soundness."""
 
-_ENTRIES_AT_ONCE = 2**21
-"""Of the products of directions and prototypes, so many are computed at once: 16 MiB, which a cache may hold."""
+ENTRIES_AT_ONCE = 2**21
+"""Of the products of directions and prototypes, and of the bounds of single statements, so many are computed at once:
+16 MiB, which a cache may hold."""
 
 
 class Sums(NamedTuple):
@@ -218,7 +219,7 @@ class Projection:
         begin = 0
         while begin < len(rows):
             end = begin + 1
-            while end < len(rows) and (end + 1 - begin) * len(stated[rows[end]]) * self.size <= _ENTRIES_AT_ONCE:
+            while end < len(rows) and (end + 1 - begin) * len(stated[rows[end]]) * self.size <= ENTRIES_AT_ONCE:
                 end += 1
             yield rows[begin:end]
             begin = end

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verale.bounds.projection import Projection, ProjectionNumbers
+from verale.bounds.projection import ENTRIES_AT_ONCE, Projection, ProjectionNumbers
 from verale.bounds.rows import stated_pairs
 from verale.head import Head
 from verale.rounding import Enclosure
 
 __all__ = ["Triangle"]
-
-_ENTRIES_AT_ONCE = 2**21
-"""Of the bounds of single statements, so many are computed at once: some ten arrays of 16 MiB."""
 
 
 class Triangle:
@@ -45,7 +42,7 @@ class Triangle:
     def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
         """See `SpatialParadigm`."""
         found = self._single.ranges([[] for _ in stated], observed)
-        some = max(1, _ENTRIES_AT_ONCE // self.size)
+        some = max(1, ENTRIES_AT_ONCE // self.size)
         patches, prototypes = stated_pairs(stated)
         for start in range(0, len(patches), some):
             patch, prototype = patches[start : start + some], prototypes[start : start + some]

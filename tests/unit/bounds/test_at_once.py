@@ -31,7 +31,7 @@ def one_by_one(paradigm, observed: Enclosure, lists) -> Enclosure:
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
 @pytest.mark.parametrize("entries", [1, 2**21], ids=["a patch at a time", "all patches together"])
 def test_ranges_are_those_of_each_patch_by_itself(geometry, entries, monkeypatch):
-    monkeypatch.setattr("verale.bounds.projection._ENTRIES_AT_ONCE", entries)
+    monkeypatch.setattr("verale.bounds.projection.ENTRIES_AT_ONCE", entries)
     head, observed, lists = patches_of(geometry)
     paradigm = Projection(head)
     ours, theirs = paradigm.ranges(lists, observed), one_by_one(paradigm, observed, lists)
