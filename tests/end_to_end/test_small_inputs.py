@@ -1,6 +1,7 @@
 """Small inputs cost little: each hostile file is answered or refused within the bound that docs/cli.md states.
 
-`python tests/end_to_end/test_small_inputs.py [WORD...]` prints the cost of each attack, or of those with a word.
+`PYTHONPATH=tests python tests/end_to_end/test_small_inputs.py [WORD...]` prints the cost of each attack, or of those
+with a word.
 """
 
 from __future__ import annotations

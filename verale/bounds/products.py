@@ -42,9 +42,10 @@ def gram(rows: Tensor) -> Tensor:
     unit, (first, second, third) = _sliced(rows, (_SIGNIFICAND - (depth - 1).bit_length()) // 2)
     products = rows.new_empty(len(rows), len(rows))
     for part in torch.split(torch.arange(len(rows)), max(1, _AT_ONCE // (8 * max(1, len(rows))))):
-        middle, small = (_mirrored(first, other, part) for other in (second, third))
-        sums = first[part] @ first.T + (middle + (small + second[part] @ second.T))
-        products[part] = sums * (unit[part] * unit.T)
+        # In place, since each of these may be as large as all products.
+        small = _mirrored(first, third, part).add_(second[part] @ second.T)
+        small.add_(_mirrored(first, second, part)).add_(first[part] @ first.T)
+        products[part] = small.mul_(unit[part] * unit.T)
     return products
 
 

@@ -348,7 +348,7 @@ def _reachable(head: Head, certificate: Certificate, clock: Clock) -> Enclosure:
     domain = domain_range(head)
     ranges = Enclosure(*(end.repeat(patches, 1) for end in (domain.lower, domain.upper)))
     own = max(map(len, by_patch.values()), default=0)
-    together = len(by_patch) * (head.size + own * own)
+    together = len(by_patch) * (head.size + 8 * own * own)  # so many tables of all pairs live at once
     if not by_patch or max(head.points.numel() and head.size * head.size, together) > 8 * TOGETHER:
         return ranges
     paradigm: Any = Projection(head) if head.geometry.has_prototypes else Simplex(head)
