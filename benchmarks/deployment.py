@@ -30,10 +30,10 @@ from verale.checker import Auditor
 from verale.checker.deployment import FORMULAS, Deployment
 from verale.head import Head, Softmax
 from verale.head.latents import as_patches
-from verale.paradigms import paradigms_of
 from verale.runs.deployed import explain_deployed
 from verale.search import SearchOptions
 from verale.search.explain import explain
+from verale.search.searches import paradigms_taken
 
 __all__ = ["main"]
 
@@ -93,7 +93,7 @@ def main() -> int:
     rows: list[Row] = []
     wanted = None if args.paradigms is None else args.paradigms.split(",")
     for data, model, head, latents, logits in _subjects(args):
-        for paradigm in paradigms_of(head.geometry.kind, patches=as_patches(latents).shape[1]):
+        for paradigm in paradigms_taken(head, as_patches(latents).shape[1]):
             if wanted is not None and paradigm not in wanted:
                 continue
             first = not rows or (rows[-1].data, rows[-1].model) != (data, model)

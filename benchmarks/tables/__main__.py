@@ -30,8 +30,8 @@ from benchmarks.tables.runs import TrainedRun, chosen_images, runs_in
 from verale.errors import InputError, UsageError, VeraleError, first_line
 from verale.files import write_atomically
 from verale.head import Head, as_patches, evaluate, load_latents, save_latents
-from verale.paradigms import paradigms_of
 from verale.runs.table import Explained
+from verale.search.searches import paradigms_taken
 from verale.version import __version__
 
 __all__ = ["main"]
@@ -152,7 +152,7 @@ def _measured(measured: Explanations, asked: _Asked, names: Sequence[str] | None
     head = Head.load(asked.folder / _HEAD)
     predicted = evaluate(head, as_patches(load_latents(asked.folder / _LATENTS))).predicted.tolist()
     with Within(asked.folder / _HEAD, asked.folder / _LATENTS, measured.budget) as within:
-        for method in methods_of(paradigms_of(head.geometry.kind, measured.patches), names):
+        for method in methods_of(paradigms_taken(head, measured.patches), names):
             path = asked.folder / method.table
             kept = measured.kept[method] = read_kept(path) if path.is_file() else []
             for image in range(len(kept), len(asked.indices)):

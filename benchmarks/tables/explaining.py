@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import executable
-from verale.errors import InputError, VeraleError
+from verale.errors import InputError, VeraleError, first_line
 from verale.files import read, write_atomically
 from verale.paradigms import PARADIGMS
 from verale.runs.table import COLUMNS, Explained, csv_line, csv_lines, read_table
@@ -197,11 +197,17 @@ def _serve(line: Connection, head_file: Path, latents_file: Path, budget: float)
 
 def _of_one(head: Head, latents: Tensor, auditor: Auditor, image: int, method: Method, budget: float) -> Kept:
     from verale.certificate import Certificate
+    from verale.head import evaluate
+    from verale.search import Unexplained
     from verale.search.explain import explain
 
     start = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, budget)
-    (found,) = explain(head, latents[image : image + 1], method.paradigm, order=method.order)
+    try:
+        (found,) = explain(head, latents[image : image + 1], method.paradigm, order=method.order)
+    except VeraleError as error:  # such as one for memory: no reason to lose the other methods
+        (predicted,) = evaluate(head, latents[image : image + 1]).predicted.tolist()
+        found = Unexplained(predicted, first_line(error))
     signal.setitimer(signal.ITIMER_PROF, 0)
     seconds = time.process_time() - start
     if not isinstance(found, Certificate):

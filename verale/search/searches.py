@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 from verale.errors import UsageError
 from verale.head import Head, Linear
@@ -21,7 +22,7 @@ from verale.search.paradigms.triangle import TriangleSearch
 from verale.search.priced import PricedMargins
 from verale.search.smallest import worth_trying
 
-__all__ = ["SEARCHES", "best_paradigm", "has_prices", "priced_margins", "searches_of"]
+__all__ = ["SEARCHES", "best_paradigm", "has_prices", "paradigms_taken", "priced_margins", "searches_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -44,18 +45,19 @@ SEARCHES: dict[str, type[ParadigmSearch]] = {
 
 def best_paradigm(head: Head) -> str:
     """The spatial paradigm that gives the smallest explanations of a head with any number of patches."""
-    several_patches = 2
-    *better, last = sorted(
-        (name for name in paradigms_of(head.geometry.kind, several_patches) if PARADIGMS[name].spatial),
-        key=lambda name: PARADIGMS[name].seldom_below is not None,
-    )
-    for name in better:
-        try:
-            SEARCHES[name].require(head, several_patches)
-        except UsageError:
-            continue
-        return name
-    return last
+    spatial = [name for name in paradigms_taken(head, patches=2) if PARADIGMS[name].spatial]
+    return min(spatial, key=lambda name: PARADIGMS[name].seldom_below is not None)
+
+
+def paradigms_taken(head: Head, patches: int) -> list[str]:
+    """The paradigms that a head with so many patches has: those of its geometry, but for what one of them needs else,
+    such as a pooling."""
+    taken = []
+    for name in paradigms_of(head.geometry.kind, patches):
+        with suppress(UsageError):
+            SEARCHES[name].require(head, patches)
+            taken.append(name)
+    return taken
 
 
 def searches_of(head: Head, patches: int, paradigm: str, options: SearchOptions) -> tuple[ParadigmSearch, ...]:

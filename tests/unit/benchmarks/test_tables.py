@@ -98,14 +98,16 @@ def test_an_image_over_the_budget_is_stopped_and_said(tmp_path):
         assert within.explain(1, Method("hypersphere", "nearest")) is None
 
 
-def test_a_process_that_fails_is_no_image_over_the_budget(tmp_path):
+def test_a_process_that_fails_is_no_image_over_the_budget_and_a_refusal_is_a_reason(tmp_path):
     head = small_head("softmax")
     head.save(tmp_path / "head")
     save_latents(tmp_path / "latents", small_latents(head))
     with Within(tmp_path / "head", tmp_path / "latents", 60) as within:
         with pytest.raises(Exception, match="ended with code 1"):
-            within.explain(0, Method("triangle"))
+            within.explain("no image", Method("top_k"))
         assert within.explain(0, Method("top_k")).verdict == "PROVED"
+        refused = within.explain(0, Method("triangle"))
+    assert refused.row.size is None and "needs a metric head" in refused.row.reason
 
 
 def test_what_was_stopped_or_has_no_explanation_is_in_no_mean():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from support.small import small_head, varied_head
+from support.small import focal_head, small_head, varied_head
 
 from verale.errors import UsageError
 from verale.paradigms import PARADIGMS, SMALLEST
 from verale.search import SearchOptions
 from verale.search.paradigms.base import require_memory
-from verale.search.searches import SEARCHES, best_paradigm, searches_of
+from verale.search.searches import SEARCHES, best_paradigm, paradigms_taken, searches_of
 
 
 def names_of(head, paradigm=SMALLEST, patches=5, **options):
@@ -34,6 +34,12 @@ def test_the_best_spatial_paradigm_is_the_default():
     assert best_paradigm(small_head("euclidean")) == "projection"
     assert best_paradigm(small_head("softmax")) == "assignment"
     assert best_paradigm(varied_head("threshold")) == "simplex"
+
+
+def test_a_paradigm_that_a_head_does_not_take_is_none_of_its_own():
+    assert "mixed" in paradigms_taken(small_head("euclidean"), 5)
+    assert "mixed" not in paradigms_taken(focal_head("euclidean", "max_minus_mean"), 5)
+    assert "joint" in paradigms_taken(small_head("euclidean"), 1)
 
 
 @pytest.mark.parametrize(("name", "of"), [("sparse", "euclidean"), ("mixed", "softmax"), ("joint", "euclidean")])
