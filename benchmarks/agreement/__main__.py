@@ -18,6 +18,7 @@ from benchmarks.agreement.table import table
 from verale.checker.errors import KernelError
 from verale.checker.proved import find_executable
 from verale.errors import UsageError
+from verale.paradigms import ORDERS
 from verale.soundness.agreement import sets
 from verale.soundness.agreement.compare import Compared, compared
 from verale.soundness.agreement.sets import Group, Question
@@ -77,14 +78,15 @@ def _trained(data: Path, images: int) -> Iterator[Group]:
     import safetensors.torch
 
     from benchmarks.heads import build
-    from verale.soundness.combinations import searches
+    from verale.certificate import Certificate
+    from verale.soundness.random_heads import explained
 
     for name in TRAINED:
         subject = build(name, data, images)
         questions = tuple(
-            Question(f"{name}, image {image}, {paradigm}", certificate)
-            for paradigm in dict.fromkeys(paradigm for paradigm, _ in searches(subject.head))
-            for image, certificate in enumerate(sets.explained(subject.head, subject.latents, paradigm, "rival", 0.0))
+            Question(f"{name}, image {each.image}, {each.paradigm}", each.result.to_bytes())
+            for each in explained(subject.head, subject.latents, orders=ORDERS[:1])
+            if isinstance(each.result, Certificate)
         )
         yield Group(subject.head.to_bytes(), safetensors.torch.save({"latents": subject.latents}), questions)
 

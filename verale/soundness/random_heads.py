@@ -6,24 +6,39 @@ Every certificate is audited with its latents, minimality included.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
-import flint
 import safetensors.torch
 from torch import Tensor
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
 from verale.head import Head
+from verale.paradigms import ORDERS
+from verale.search import Unexplained
 from verale.search.explain import explain
 from verale.soundness.combinations import searches
-from verale.soundness.independent.arithmetic import PRECISION
-from verale.soundness.independent.claim import Claim
-from verale.soundness.independent.readers import WrongError
-from verale.soundness.independent.witnesses import is_refuted
+from verale.soundness.corpus.judge import FEW, known_false
 
-FEW = 8
-"""Certificates with more statements are not judged without the checker, which would take long."""
+
+class Emission(NamedTuple):
+    """What the search gives of one image: under which paradigm, in which order, and of which image."""
+
+    paradigm: str
+    order: str
+    image: int
+    result: Certificate | Unexplained
+
+
+def explained(
+    head: Head, latents: Tensor, tolerance: float = 0.0, orders: Collection[str] = ORDERS
+) -> Iterator[Emission]:
+    """Images (N, L, D) explained under every paradigm that the head admits, in each of some orders that it has."""
+    for paradigm, order in searches(head):
+        if order in orders:
+            for image, result in enumerate(explain(head, latents, paradigm, order=order, tolerance=tolerance)):
+                yield Emission(paradigm, order, image, result)
 
 
 def audit(
@@ -43,37 +58,24 @@ def audit(
     bad = []
     head_file, latents_file = head.to_bytes(), safetensors.torch.save({"latents": latents})
     auditor = Auditor(head_file, latents_file, kernel)
-    for paradigm, order in searches(head):
-        for index, result in enumerate(explain(head, latents, paradigm, order=order, tolerance=tolerance)):
-            if not isinstance(result, Certificate):
-                counts["unexplained"] += 1
-                continue
-            counts[f"{_named(head)} {paradigm} {order}"] += 1
-            verdict = auditor.check(result.to_bytes(), minimality=True)
-            if verdict.status is not Status.PROVED:
-                bad.append(f"image {index} {paradigm} {order}: {verdict.reason}: {verdict.message}")
-            if judged_one_in and counts.total() % judged_one_in == 0 and result.size <= FEW:
-                counts["judged"] += 1
-                wrongs = _judged(result, head_file, latents_file)
-                bad += [f"image {index} {paradigm} {order}: {wrong}" for wrong in wrongs]
+    for paradigm, order, image, result in explained(head, latents, tolerance):
+        if not isinstance(result, Certificate):
+            counts["unexplained"] += 1
+            continue
+        counts[f"{_named(head)} {paradigm} {order}"] += 1
+        verdict = auditor.check(result.to_bytes(), minimality=True)
+        if verdict.status is not Status.PROVED:
+            bad.append(f"image {image} {paradigm} {order}: {verdict.reason}: {verdict.message}")
+        if judged_one_in and counts.total() % judged_one_in == 0 and result.size <= FEW:
+            counts["judged"] += 1
+            if (wrong := known_false(result.to_bytes(), head_file, latents_file)) is not None:
+                bad.append(f"image {image} {paradigm} {order}: {wrong}")
     return bad
 
 
 def emitted_of(counts: Counter[str]) -> int:
     """How many certificates were emitted."""
     return counts.total() - counts["unexplained"] - counts["judged"]
-
-
-def _judged(certificate: Certificate, head: bytes, latents: bytes) -> Iterator[str]:
-    """What is wrong with a certificate, decided without the checker."""
-    with flint.ctx.workprec(PRECISION):
-        claim = Claim.read(certificate.to_bytes(), head, latents)
-        try:
-            claim.require_instance()
-        except WrongError as wrong:
-            yield str(wrong)
-        if is_refuted(claim):
-            yield "latents satisfy the statements and fall short of a margin"
 
 
 def _named(head: Head) -> str:

@@ -26,7 +26,7 @@ from verale.paradigms import ORDERS
 from verale.search.explain import explain
 from verale.soundness.combinations import COMBINATIONS, Combination, draw, searches
 from verale.soundness.corpus.cases import judged, stored
-from verale.soundness.corpus.mutants import mutants
+from verale.soundness.corpus.mutants import mutants_of
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, below
 from verale.soundness.independent.claim import Evaluations
@@ -90,21 +90,17 @@ def of_tight_heads(combination: Combination, number: int, brief: bool = False) -
 
 def of_corpora(one_in: int, seed: int) -> Iterator[Target]:
     """One in so many mutants of accepted certificates: of these, those that stay proved and name an image."""
-    number = seed
-    for case in stored():
-        if case.status != "PROVED" or case.latents is None:
+    with_latents = (case for case in stored() if case.latents is not None)
+    for _, case, mutant in mutants_of(with_latents, one_in, seed):
+        if mutant.latents is None:
             continue
-        for mutant in mutants(case, random.Random(case.name)):
-            number += 1
-            if number % one_in or mutant.latents is None:
-                continue
-            if judged(Auditor, mutant.certificate, mutant.head, mutant.latents) != ("PROVED", ""):
-                continue
-            predicate, head = json.loads(mutant.certificate)["predicate"], Head.read(mutant.head)
-            if "instance" in predicate["claims"]:
-                key = predicate["paradigm"], head.kind("pooling"), head.kind("readout")
-                name = f"{case.name}, {mutant.kind}"
-                yield Target(key, "corpus", name, mutant.certificate, mutant.head, mutant.latents)
+        if judged(Auditor, mutant.certificate, mutant.head, mutant.latents) != ("PROVED", ""):
+            continue
+        predicate, head = json.loads(mutant.certificate)["predicate"], Head.read(mutant.head)
+        if "instance" in predicate["claims"]:
+            key = predicate["paradigm"], head.kind("pooling"), head.kind("readout")
+            name = f"{case.name}, {mutant.kind}"
+            yield Target(key, "corpus", name, mutant.certificate, mutant.head, mutant.latents)
 
 
 def _of_search(

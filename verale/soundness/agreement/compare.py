@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from verale.soundness.agreement.judging import is_small, known_false, not_broken
+from verale.soundness.agreement.judging import is_small, not_broken, not_true
 from verale.soundness.agreement.kernels import ENDED, NAMES, Said, asked, processor, said
 from verale.soundness.agreement.sets import Group, Question, with_margins
 
@@ -110,7 +110,7 @@ def _count(tally: Compared, group: Group, question: Question, found: dict[str, S
     if decided and sampled and question.witness is None and is_small(group, question):
         tally.judged += 1
         for status in decided:
-            false = (known_false if status == "PROVED" else not_broken)(group, question)
+            false = (not_true if status == "PROVED" else not_broken)(group, question)
             if false is not None:
                 tally.wrong.append(f"{question.name}: {false} ({', '.join(named)})")
 

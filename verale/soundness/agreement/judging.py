@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import lru_cache
 
 from verale.soundness.agreement.sets import Group, Question
-from verale.soundness.corpus.cases import Case
-from verale.soundness.corpus.judge import Judge, precisely
+from verale.soundness.corpus.judge import FEW, judge_of, known_false, precisely
 from verale.soundness.independent.arithmetic import ball, balls
 from verale.soundness.independent.claim import Claim, Evaluations
 from verale.soundness.independent.readers import WrongError
 from verale.soundness.independent.witnesses import is_refuted
 
-__all__ = ["FEW", "is_small", "known_false", "not_broken"]
+__all__ = ["is_small", "not_broken", "not_true"]
 
-FEW = 8
-"""Certificates with more statements are not judged: latents for each of them would take long."""
 SMALL = 30_000
-"""Nor are those of heads with more bytes."""
+"""Certificates of heads with more bytes are not judged, nor those with more than FEW statements."""
 _TIE = 90
 """Bits: logits that are as near as this are not told from equal ones."""
 
@@ -29,19 +25,10 @@ def is_small(group: Group, question: Question) -> bool:
     return len(group.head) <= SMALL and len(json.loads(question.certificate)["predicate"]["statements"]) <= FEW
 
 
-def known_false(group: Group, question: Question) -> str | None:
+def not_true(group: Group, question: Question) -> str | None:
     """What is known to be false of a certificate that a kernel proves, None if nothing is."""
-    with precisely():
-        try:
-            claim = Claim.read(question.certificate, group.head, group.latents)
-            claim.require_instance()
-        except WrongError as wrong:
-            return str(wrong)
-        try:
-            broken = is_refuted(claim) if group.base is None else _judge(group.base).refuted(claim)
-        except ValueError:  # a mass is too near to the head's threshold for any precision: nothing is known
-            return None
-    return "latents that satisfy every statement fall short of a margin" if broken else None
+    refuted = is_refuted if group.base is None else judge_of(group.base).refuted
+    return known_false(question.certificate, group.head, group.latents, refuted)
 
 
 def not_broken(group: Group, question: Question) -> str | None:
@@ -56,9 +43,3 @@ def not_broken(group: Group, question: Question) -> str | None:
         if tied.image is None or tied.counterexample(Evaluations(tied.head), [balls(tied.image)]) is None:
             return "refuted though the image has the class"
     return None
-
-
-@lru_cache(maxsize=1)
-def _judge(case: Case) -> Judge:
-    """That of the case whose mutants come one after the other."""
-    return Judge(case)

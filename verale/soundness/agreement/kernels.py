@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
-from verale.checker import Auditor, HeadError, LatentsError
+from verale.checker import Auditor
 from verale.checker.errors import ExecutableError
 from verale.soundness.agreement.sets import Group, Question
+from verale.soundness.corpus.cases import outcome_of
 
 __all__ = ["ENDED", "NAMES", "Said", "asked", "processor", "said"]
 
@@ -21,12 +23,11 @@ ENDED = ("EXECUTABLE_ERROR", "executable")
 
 def asked(group: Group, kernel: str) -> list[Said]:
     """The verdicts on a group's certificates, in their order."""
-    try:
-        auditor = Auditor(group.head, group.latents, kernel)
-    except HeadError:
-        return [("INPUT_ERROR", "head")] * len(group.questions)
-    except LatentsError:
-        return [("INPUT_ERROR", "latents")] * len(group.questions)
+
+    @cache
+    def auditor() -> Auditor:
+        return Auditor(group.head, group.latents, kernel)
+
     return [_verdict(auditor, question) for question in group.questions]
 
 
@@ -36,17 +37,14 @@ def said(group: Group, kernel: str, certificates: Iterable[bytes]) -> list[Said]
     return asked(Group(group.head, group.latents, questions), kernel)
 
 
-def _verdict(auditor: Auditor, question: Question) -> Said:
+def _verdict(auditor: Callable[[], Auditor], question: Question) -> Said:
+    witness = question.witness
     try:
-        if question.witness is not None:
-            verdict = auditor.refute(question.certificate, question.witness)
-        else:
-            verdict = auditor.check(question.certificate)
-    except LatentsError:
-        return "INPUT_ERROR", "latents"
+        if witness is not None:
+            return outcome_of(lambda: auditor().refute(question.certificate, witness))
+        return outcome_of(lambda: auditor().check(question.certificate))
     except ExecutableError:
         return ENDED
-    return verdict.status.value, verdict.reason
 
 
 def processor() -> float:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.mutants import mutants
 
-__all__ = ["Group", "Question", "corpora", "emitted", "explained", "mutated", "with_margins"]
+__all__ = ["Group", "Question", "corpora", "emitted", "mutated", "with_margins"]
 
 
 @dataclass(frozen=True)
@@ -80,16 +80,18 @@ def emitted(count: int, seed: int = 0, one_in: int = 1) -> Iterator[Group]:
     explained under every paradigm and order that it has. 16 turns have every tolerance."""
     import safetensors.torch
 
-    from verale.soundness.combinations import COMBINATIONS, CYCLE, draw, searches
+    from verale.certificate import Certificate
+    from verale.soundness.combinations import COMBINATIONS, CYCLE, draw
+    from verale.soundness.random_heads import explained
 
     made, turn = 0, CYCLE * seed
     while made < count:
         for combination in COMBINATIONS[turn % one_in :: one_in]:
             drawn = draw(combination, turn, 1)
             questions = tuple(
-                Question(f"{combination}, draw {turn}, {paradigm} {order}", data)
-                for paradigm, order in searches(drawn.head)
-                for data in explained(drawn.head, drawn.latents, paradigm, order, drawn.tolerance)
+                Question(f"{combination}, draw {turn}, {each.paradigm} {each.order}", each.result.to_bytes())
+                for each in explained(drawn.head, drawn.latents, drawn.tolerance)
+                if isinstance(each.result, Certificate)
             )
             made += len(questions)
             if questions:
@@ -97,17 +99,6 @@ def emitted(count: int, seed: int = 0, one_in: int = 1) -> Iterator[Group]:
             if made >= count:
                 return
         turn += 1
-
-
-def explained(head: object, latents: object, paradigm: str, order: str, tolerance: float) -> Iterator[bytes]:
-    """The certificates of those images that have one."""
-    from verale.certificate import Certificate
-    from verale.search.explain import explain
-
-    run: Callable[..., Iterable[object]] = explain
-    for result in run(head, latents, paradigm, order=order, tolerance=tolerance):
-        if isinstance(result, Certificate):
-            yield result.to_bytes()
 
 
 def with_margins(certificate: bytes, share: float) -> bytes:

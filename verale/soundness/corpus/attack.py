@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from verale.checker import Auditor
 from verale.soundness.corpus.cases import Case, judged, stored
-from verale.soundness.corpus.judge import Judge, precisely
-from verale.soundness.corpus.mutants import Mutant, mutants
+from verale.soundness.corpus.judge import judge_of, precisely
+from verale.soundness.corpus.mutants import Mutant, mutants_of
 from verale.soundness.independent.claim import Claim
 from verale.soundness.independent.readers import WrongError
 
@@ -53,33 +52,29 @@ def attacked(
         cases: the accepted cases; None for all.
         most: it stops after so many wrong ones.
     """
-    tally, number, proved = Tally(), 0, 0
-    accepted = [case for case in stored() if case.status == "PROVED"] if cases is None else cases
+    tally, proved = Tally(), 0
     with precisely():
-        for case in accepted:
-            judge = Judge(case)
-            for mutant in mutants(case, random.Random(case.name)):
-                number += 1
-                if number % one_in or mutant == Mutant(mutant.kind, case.certificate, case.head, case.latents):
-                    continue
-                verdict = judged(auditor, mutant.certificate, mutant.head, mutant.latents)
-                tally.verdicts[verdict] += 1
-                tally.kinds[mutant.kind] += 1
-                if verdict == ("NOT_PROVED", "entailment"):
-                    claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
-                    tally.refuted[judge.refuted(claim)] += 1
-                if verdict[0] != "PROVED":
-                    continue
-                if len(tally.wrong) >= most:
-                    return tally
-                proved += 1
-                thoroughly = proved % thoroughly_one_in == 0
-                try:
-                    tally.harmless.update(judge.judge(mutant, thoroughly))
-                    if thoroughly:
-                        tally.redropped += require_needed(auditor, mutant)
-                except WrongError as wrong:
-                    tally.wrong.append(f"{case.name}, {mutant.kind}: {wrong}")
+        for _, case, mutant in mutants_of(stored() if cases is None else cases, one_in):
+            if mutant == Mutant(mutant.kind, case.certificate, case.head, case.latents):
+                continue
+            verdict = judged(auditor, mutant.certificate, mutant.head, mutant.latents)
+            tally.verdicts[verdict] += 1
+            tally.kinds[mutant.kind] += 1
+            if verdict == ("NOT_PROVED", "entailment"):
+                claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
+                tally.refuted[judge_of(case).refuted(claim)] += 1
+            if verdict[0] != "PROVED":
+                continue
+            if len(tally.wrong) >= most:
+                return tally
+            proved += 1
+            thoroughly = proved % thoroughly_one_in == 0
+            try:
+                tally.harmless.update(judge_of(case).judge(mutant, thoroughly))
+                if thoroughly:
+                    tally.redropped += require_needed(auditor, mutant)
+            except WrongError as wrong:
+                tally.wrong.append(f"{case.name}, {mutant.kind}: {wrong}")
     return tally
 
 

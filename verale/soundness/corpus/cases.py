@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from verale.checker import Auditor, HeadError, LatentsError
+from verale.checker import Auditor, HeadError, LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.deployment import Deployment
 from verale.soundness.corpus.truth import BEYOND, Truth
 from verale.soundness.independent.files import given
@@ -17,6 +17,9 @@ MANIFEST = "corpora.json"
 SIZES = "sizes/"
 CERTIFICATE, HEAD, LATENTS = ".ale.json", ".head.safetensors", ".latents.safetensors"
 BREAKS, WITNESS = ".breaks.safetensors", ".witness.safetensors"
+
+_UNUSABLE = {HeadError: "head", LatentsError: "latents", NetworkError: "network", PictureError: "picture"}
+"""The errors of files that cannot be used, and which file each is about."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ class Case:
     def verdict(self, kernel: str) -> tuple[str, str]:
         """Status and reason that the checker gives."""
         if self.witness is not None:
-            return _refuted(self.certificate, self.head, self.witness, kernel)
+            auditor, witness = Auditor(self.head, None, kernel), self.witness
+            return outcome_of(lambda: auditor.refute(self.certificate, witness))
         return judged(Auditor, self.certificate, self.head, self.latents, kernel, self.deployment)
 
     def allows(self, verdict: tuple[str, str]) -> bool:
@@ -92,23 +96,17 @@ def judged(
     kernel: str = "arb",
     deployment: Deployment | None = None,
 ) -> tuple[str, str]:
-    """Status and reason of a verdict or an input error. Any other exception passes through."""
+    """Status and reason that the checker gives: see `outcome_of`."""
     asked: dict[str, Any] = {} if deployment is None else {"deployment": deployment}
-    try:
-        verdict = auditor(head, latents, kernel).check(certificate, minimality=True, **asked)
-    except HeadError:
-        return "INPUT_ERROR", "head"
-    except LatentsError:
-        return "INPUT_ERROR", "latents"
-    return verdict.status.value, verdict.reason
+    return outcome_of(lambda: auditor(head, latents, kernel).check(certificate, minimality=True, **asked))
 
 
-def _refuted(certificate: bytes, head: bytes, witness: bytes, kernel: str) -> tuple[str, str]:
-    """The same of a verdict on a witness."""
+def outcome_of(ask: Callable[[], Verdict]) -> tuple[str, str]:
+    """Status and reason of a verdict or an input error. Any other exception passes through."""
     try:
-        verdict = Auditor(head, None, kernel).refute(certificate, witness)
-    except LatentsError:
-        return "INPUT_ERROR", "latents"
+        verdict = ask()
+    except tuple(_UNUSABLE) as error:
+        return "INPUT_ERROR", _UNUSABLE[type(error)]
     return verdict.status.value, verdict.reason
 
 
@@ -128,14 +126,17 @@ def sized() -> list[Case]:
     return _indexed(lambda name, entry: name.startswith(SIZES))
 
 
+def file_of(path: str | None) -> bytes | None:
+    """A stored file; None where a case has none."""
+    return None if path is None else (CERTIFICATES / path).read_bytes()
+
+
 def _indexed(chosen: Callable[[str, dict[str, Any]], bool]) -> list[Case]:
     manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
 
     def read(path: str | None, inserted: dict[str, Any] | None = None) -> bytes | None:
-        if path is None:
-            return None
-        data = (CERTIFICATES / path).read_bytes()
-        return data if inserted is None else Inserted(**inserted).into(data)
+        data = file_of(path)
+        return data if data is None or inserted is None else Inserted(**inserted).into(data)
 
     cases = []
     for name, entry in manifest.items():

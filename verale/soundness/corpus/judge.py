@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import lru_cache
 
 import flint
 
@@ -37,6 +39,12 @@ HARMLESS = {
 """What can change in a certificate that stays proved; certificates/README.md explains each."""
 
 
+FEW = 8
+"""Of certificates with more statements, judging one without the checker would take long: latents for each of them."""
+
+BROKEN = "latents that satisfy every statement fall short of a margin"
+
+
 class Judge:
     """Judges the mutants of one case."""
 
@@ -55,7 +63,7 @@ class Judge:
         claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
         claim.require_instance()
         if self.refuted(claim, thoroughly):
-            raise WrongError("latents that satisfy every statement fall short of a margin")
+            raise WrongError(BROKEN)
         return self._changes(mutant)
 
     def refuted(self, claim: Claim, thoroughly: bool = False) -> bool:
@@ -94,6 +102,37 @@ class Judge:
         if old["hints"] != new["hints"]:
             changes.add("prices")
         return changes or {"text"}
+
+
+@lru_cache(maxsize=1)
+def judge_of(case: Case) -> Judge:
+    """That of the case whose mutants come one after the other."""
+    return Judge(case)
+
+
+def known_false(
+    certificate: bytes,
+    head: bytes,
+    latents: bytes | None,
+    refuted: Callable[[Claim], bool] = is_refuted,
+    certainly: bool = True,
+) -> str | None:
+    """What is known to be false of a certificate that is proved, without the checker; None if nothing is.
+
+    Args:
+        refuted: whether latents are found that satisfy every statement and fall short of a margin.
+        certainly: whether a statement counts as false where no ball shows that it is true.
+    """
+    with precisely():
+        try:
+            claim = Claim.read(certificate, head, latents)
+            claim.require_instance(certainly)
+        except WrongError as wrong:
+            return str(wrong)
+        try:
+            return BROKEN if refuted(claim) else None
+        except ValueError:  # a mass is too near to the head's threshold for any precision: nothing is known
+            return None
 
 
 def _of_statements(old: list[Document], new: list[Document]) -> set[str]:

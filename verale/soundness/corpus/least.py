@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from verale.checker.errors import FormatError, HeadError, LatentsError, UnprovedError
 from verale.checker.least import proved_least
+from verale.soundness.corpus.cases import file_of
+from verale.soundness.independent.files import given
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["INDEX", "LeastCase", "stored_least"]
@@ -59,21 +61,16 @@ class LeastCase:
 
 def stored_least() -> list[LeastCase]:
     """The cases as committed."""
-
-    def read(path: str) -> bytes:
-        return (CERTIFICATES / path).read_bytes()
-
-    index = json.loads(read(INDEX))
     return [
         LeastCase(
             name,
-            read(_FOLDER + name + _SUFFIX),
-            read(entry["head"]),
-            read(entry["latents"]),
-            entry["status"],
-            entry["reason"],
-            entry["comment"],
-            read(entry["smaller"]) if "smaller" in entry else None,
+            *(
+                given(file_of(_FOLDER + name + _SUFFIX)),
+                given(file_of(entry["head"])),
+                given(file_of(entry["latents"])),
+            ),
+            *(entry["status"], entry["reason"], entry["comment"]),
+            file_of(entry.get("smaller")),
         )
-        for name, entry in index.items()
+        for name, entry in json.loads((CERTIFICATES / INDEX).read_bytes()).items()
     ]

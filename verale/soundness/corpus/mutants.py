@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf, nextafter
 
@@ -31,6 +31,16 @@ class Mutant:
     certificate: bytes
     head: bytes
     latents: bytes | None
+
+
+def mutants_of(cases: Iterable[Case], one_in: int = 1, start: int = 0) -> Iterator[tuple[int, Case, Mutant]]:
+    """One in so many mutants of the accepted ones of some cases: its number, counted on from `start`, and its case."""
+    number = start
+    for case in cases:
+        for mutant in mutants(case, random.Random(case.name)) if case.status == "PROVED" else ():
+            number += 1
+            if number % one_in == 0:
+                yield number, case, mutant
 
 
 def mutants(case: Case, generator: random.Random) -> Iterator[Mutant]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from verale.checker import Auditor, HeadError, LatentsError, NetworkError, PictureError
+from verale.checker import Auditor
+from verale.soundness.corpus.cases import file_of, outcome_of
+from verale.soundness.independent.files import given
 from verale.soundness.paths import CERTIFICATES
 
 __all__ = ["FOLDER", "INDEX", "SUFFIXES", "PictureCase", "stored_pictures"]
@@ -38,34 +40,20 @@ class PictureCase:
 
     def outcome(self, kernel: str) -> tuple[str, str]:
         """Status and reason that the checker gives."""
-        try:
-            auditor = Auditor(self.head, None, kernel, network=self.network, pictures=self.pictures)
-        except (HeadError, LatentsError):
-            return "INPUT_ERROR", "head"
-        except NetworkError:
-            return "INPUT_ERROR", "network"
-        except PictureError:
-            return "INPUT_ERROR", "picture"
-        verdict = auditor.check(self.certificate, minimality=True)
-        return verdict.status.value, verdict.reason
+        network, pictures = self.network, self.pictures
+        return outcome_of(
+            lambda: Auditor(self.head, None, kernel, network=network, pictures=pictures).check(self.certificate, True)
+        )
 
 
 def stored_pictures() -> list[PictureCase]:
     """The cases as committed."""
-
-    def read(path: str | None) -> bytes | None:
-        return None if path is None else (CERTIFICATES / path).read_bytes()
-
     return [
         PictureCase(
             name,
-            (CERTIFICATES / entry["certificate"]).read_bytes(),
-            (CERTIFICATES / entry["head"]).read_bytes(),
-            read(entry.get("network")),
-            read(entry.get("pictures")),
-            entry["status"],
-            entry["reason"],
-            entry["comment"],
+            *(given(file_of(entry["certificate"])), given(file_of(entry["head"]))),
+            *(file_of(entry.get("network")), file_of(entry.get("pictures"))),
+            *(entry["status"], entry["reason"], entry["comment"]),
         )
         for name, entry in json.loads((CERTIFICATES / INDEX).read_bytes()).items()
     ]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from verale.checker import Auditor
 from verale.paradigms import ORDERS
 from verale.soundness.corpus.cases import Case, sized, stored
-from verale.soundness.corpus.judge import Judge, precisely
-from verale.soundness.corpus.mutants import Mutant, mutants
+from verale.soundness.corpus.judge import judge_of, known_false, precisely
+from verale.soundness.corpus.mutants import mutants_of
 from verale.soundness.corpus.truth import FALSE
-from verale.soundness.independent.claim import Claim
-from verale.soundness.independent.readers import WrongError
 from verale.soundness.second import SecondChecker
 from verale.soundness.second.comparison import Agreement, Comparison, Relation, compared
 
@@ -50,34 +48,18 @@ def _unlike(case: Case, found: Comparison) -> str | None:
 def of_mutants(
     checker: SecondChecker, one_in: int, cases: Iterable[Case] | None = None, auditor: Any = Auditor
 ) -> Agreement:
-    """Mutants of the accepted cases, one in so many. What one of the checkers proves alone is judged without them."""
-    agreement, number = Agreement(), 0
-    accepted = [case for case in (stored() if cases is None else cases) if case.status == "PROVED"]
+    """Mutants of the accepted cases, one in so many. What one of the checkers proves alone is judged without them, by
+    what is certainly false: the independent reading knows enclosures alone, and a cosine of exactly 1 is for it not
+    certainly 1."""
+    agreement = Agreement()
     with precisely():
-        for case in accepted:
-            judge: Judge | None = None
-            for mutant in mutants(case, random.Random(case.name)):
-                number += 1
-                if number % one_in:
-                    continue
-                found = compared(checker, _case(case.name, mutant.certificate, mutant.head, mutant.latents), auditor)
-                fault = None
-                if found.relation in (Relation.SECOND, Relation.CHECKER):
-                    judge = judge or Judge(case)
-                    fault = _untrue(judge, mutant)
-                agreement.add(f"{case.name}, mutant {number} ({mutant.kind})", found, fault)
+        for number, case, mutant in mutants_of(stored() if cases is None else cases, one_in):
+            files = mutant.certificate, mutant.head, mutant.latents
+            found, fault = compared(checker, _case(case.name, *files), auditor), None
+            if found.relation in (Relation.SECOND, Relation.CHECKER):
+                fault = known_false(*files, partial(judge_of(case).refuted, thoroughly=True), certainly=False)
+            agreement.add(f"{case.name}, mutant {number} ({mutant.kind})", found, fault)
     return agreement
-
-
-def _untrue(judge: Judge, mutant: Mutant) -> str | None:
-    """What the independent reading finds certainly false in a claim, or None. It knows enclosures alone: for it
-    a cosine of exactly 1 is not certainly 1."""
-    try:
-        claim = Claim.read(mutant.certificate, mutant.head, mutant.latents)
-        claim.require_instance(certainly=False)
-    except WrongError as wrong:
-        return str(wrong)
-    return "some latents break the claim" if judge.refuted(claim, thoroughly=True) else None
 
 
 def of_random_heads(checker: SecondChecker, numbers: Iterable[int], auditor: Any = Auditor) -> Agreement:
@@ -109,18 +91,13 @@ def _emitted(name: str, head: Any, latents: Any, tolerance: float, orders: tuple
 
     from verale.certificate import Certificate
     from verale.head import as_patches
-    from verale.search.explain import explain
-    from verale.soundness.combinations import searches
+    from verale.soundness.random_heads import explained
 
     flat = as_patches(latents)
-    head_file, latents_file = head.to_bytes(), safetensors.torch.save({"latents": flat.contiguous()})
-    for paradigm, order in searches(head):
-        if order not in orders:
-            continue
-        for index, result in enumerate(explain(head, flat, paradigm, order=order, tolerance=tolerance)):
-            if isinstance(result, Certificate):
-                data = result.to_bytes()
-                yield _case(f"{name}, image {index}, {paradigm} {order}", data, head_file, latents_file)
+    files = head.to_bytes(), safetensors.torch.save({"latents": flat.contiguous()})
+    for paradigm, order, index, result in explained(head, flat, tolerance, orders):
+        if isinstance(result, Certificate):
+            yield _case(f"{name}, image {index}, {paradigm} {order}", result.to_bytes(), *files)
 
 
 def _case(name: str, certificate: bytes, head: bytes, latents: bytes | None) -> Case:
