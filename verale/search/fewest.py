@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from verale.bounds import LinearMargins
 from verale.rounding import Enclosure
-from verale.search.costs import NEARLY_FREE, UNIT_COSTS, Costs
-from verale.search.programme import Basis, Relaxed, relaxed
+from verale.search.costs import UNIT_COSTS, Costs
+from verale.search.programme import Basis, Relaxed, greedy_cover, relaxed
 
 __all__ = ["Cover", "FewestActivations"]
 
@@ -264,22 +264,8 @@ class _Gains:
         left = self.need - self.given((share > 1 - _ZERO).astype(np.float64))
         for offered in (parts, np.flatnonzero(share <= _ZERO)):  # the latter where rounding left a row open
             if (left > 0).any():
-                chosen += self._greedy(offered, left)
+                chosen += offered[greedy_cover(self.of(offered), self.need, left, self.each[offered])].tolist()
         return self._pruned(sorted(chosen, key=lambda column: (self.each[column], -share[column])))
-
-    def _greedy(self, offered: NDArray[np.int64], left: Floats) -> list[int]:
-        """Those of some columns that cover most of what is left; `left` (R,) is lowered by what they gain."""
-        gains = self.of(offered)
-        chosen: list[int] = []
-        worth = self.each[offered].clip(min=NEARLY_FREE) * 1.0
-        while (left > 0).any() and len(chosen) < len(offered):
-            lacking = left > 0
-            shares = np.minimum(gains[lacking], left[lacking, None]) / self.need[lacking, None]
-            best = int((shares.sum(0) / worth).argmax())
-            chosen.append(int(offered[best]))
-            left -= gains[:, best]
-            worth[best] = np.inf
-        return chosen
 
     def _pruned(self, chosen: list[int]) -> list[int]:
         """The columns without those that are not needed, the last ones dropped first."""

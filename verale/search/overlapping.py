@@ -21,7 +21,7 @@ from torch import Tensor
 
 from verale.bounds import LinearMargins
 from verale.rounding import Enclosure
-from verale.search.programme import Basis, Relaxed, relaxed
+from verale.search.programme import Basis, Relaxed, greedy_cover, relaxed
 
 __all__ = ["Overlapping"]
 
@@ -99,7 +99,8 @@ class Overlapping:
                     ends = np.maximum(ends, self._table[k])
                     taken.append(k)
             if not taken:
-                taken = _covering(gains, lacks, solution.share, self._each)
+                columns = np.flatnonzero(solution.share > _ZERO)
+                taken = columns[greedy_cover(gains[:, columns], lacks, lacks.copy(), self._each[columns])].tolist()
                 ends = np.maximum(ends, self._table[taken].max(0))
             chosen += taken
         gained = self._gains(ends, share).sum(0)
@@ -154,16 +155,3 @@ class Overlapping:
         solution = relaxed(lambda rows: gains[rows], lambda share: gains @ share, lacks, self._each, self._basis)
         self._basis = self._basis if solution is None else solution.basis
         return solution
-
-
-def _covering(gains: _Floats, lacks: _Floats, share: _Floats, each: _Floats) -> list[int]:
-    """Columns with a share, those first that cover most of what is left for their cost, until nothing is."""
-    columns, left, taken = np.flatnonzero(share > _ZERO), lacks.copy(), list[int]()
-    offered, cost = gains[:, columns], each[columns].clip(min=_ZERO)
-    while (left > 0).any() and len(taken) < len(columns):
-        lacking = left > 0
-        best = int(((np.minimum(offered[lacking], left[lacking, None]) / lacks[lacking, None]).sum(0) / cost).argmax())
-        taken.append(int(columns[best]))
-        left -= offered[:, best]
-        cost[best] = np.inf
-    return taken

@@ -19,7 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Basis", "Relaxed", "relaxed"]
+from verale.search.costs import NEARLY_FREE
+
+__all__ = ["Basis", "Relaxed", "greedy_cover", "relaxed"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -271,3 +273,24 @@ def _reached(ratios: Floats, falls: Floats, way: float) -> tuple[Indices, int]:
         first = few if falls[few].sum() > way else first
     order = first[np.argsort(ratios[first], kind="stable")]
     return order, int(np.searchsorted(np.cumsum(falls[order]), way))
+
+
+def greedy_cover(gains: Floats, need: Floats, left: Floats, costs: Floats) -> list[int]:
+    """Columns, those first that cover most of what is left for their cost, until nothing is.
+
+    Args:
+        gains: (R, K) of the columns.
+        need: (R,) of the rows.
+        left: (R,) what is left of it; lowered by what the columns gain.
+        costs: (K,) of the columns.
+    """
+    chosen: list[int] = []
+    worth = np.maximum(costs, NEARLY_FREE)
+    while (left > 0).any() and len(chosen) < len(worth):
+        lacking = left > 0
+        shares = np.minimum(gains[lacking], left[lacking, None]) / need[lacking, None]
+        best = int((shares.sum(0) / worth).argmax())
+        chosen.append(best)
+        left -= gains[:, best]
+        worth[best] = np.inf
+    return chosen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -210,16 +211,13 @@ class _Image:
 
     def _until_proved(self, base: Enclosure, stated: Tensor, clauses: Clauses, rest: list[int]) -> list[int]:
         """The first of some more statements, as many as prove the class."""
-        low, high = 0, 0 if self._known.proves(base, stated, clauses) else len(rest)
-        while low < high:
-            middle = (low + high) // 2
+
+        def proves(more: int) -> bool:
             trial = stated.clone()
-            trial[rest[:middle]] = True
-            if self._known.proves(base, trial, clauses):
-                high = middle
-            else:
-                low = middle + 1
-        return rest[:high]
+            trial[rest[:more]] = True
+            return self._known.proves(base, trial, clauses)
+
+        return [] if proves(0) else rest[: bisect_left(range(len(rest)), True, key=proves)]
 
     def _solved(
         self, patches: Patches, levels: tuple[Level, Level], shares: Sequence[float]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import torch
 from torch import Tensor
 
@@ -71,14 +73,7 @@ def highest(activations: Activations) -> tuple[list[int], Tensor]:
     size = len(rank)
     if not entails(size):
         raise UnexplainedError("the class stays open though every activation is stated")
-    low, high = 0, size
-    while low < high:
-        middle = (low + high) // 2
-        if entails(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return at(high)
+    return at(bisect_left(range(size), True, key=entails))
 
 
 class TopKSearch(OfActivationsAlone):
