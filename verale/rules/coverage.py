@@ -21,33 +21,38 @@ _CHUNK = 2**23
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Which of N images satisfy which of M sets of statements.
+    """Which of N images satisfy some statements.
 
     Attributes:
-        certain: (M, N) every statement is true, proved in outward-rounded float64.
-        possible: (M, N) no statement is certainly false. All others are.
+        certain: (N,) every statement is true, proved in outward-rounded float64.
+        possible: (N,) no statement is certainly false. All others are.
     """
 
     certain: Tensor
     possible: Tensor
 
+    @property
+    def proposed(self) -> list[int]:
+        """The indices of the possible ones."""
+        indices: list[int] = self.possible.nonzero()[:, 0].tolist()
+        return indices
 
-def coverage_of(head: Head, images: Tensor, explanations: Sequence[Sequence[Statement]]) -> Coverage:
-    """The coverage of some explanations over images (N, L, D) float64.
+
+def coverage_of(head: Head, images: Tensor, statements: Sequence[Statement]) -> Coverage:
+    """The coverage of statements over images (N, L, D) float64.
 
     Raises:
         LatentsError: latents that do not fit the head.
     """
-    certain = torch.empty(len(explanations), len(images), dtype=torch.bool)
-    possible = torch.empty_like(certain)
+    certain = torch.ones(len(images), dtype=torch.bool)
+    possible = torch.ones_like(certain)
     for start, observed in _chunks(head, images):
         activations = pooling_of(head).box(observed)
-        columns = slice(start, start + len(observed.lower))
-        for number, statements in enumerate(explanations):
-            both = [_holds(each, observed, activations) for each in statements]
-            everything = torch.ones(columns.stop - start, dtype=torch.bool)
-            certain[number, columns] = torch.stack([everything, *(sure for sure, _ in both)]).all(0)
-            possible[number, columns] = torch.stack([everything, *(maybe for _, maybe in both)]).all(0)
+        some = slice(start, start + len(observed.lower))
+        for each in statements:
+            sure, maybe = _holds(each, observed, activations)
+            certain[some] &= sure
+            possible[some] &= maybe
     return Coverage(certain, possible)
 
 

@@ -183,8 +183,7 @@ class _Fit:
             version=__version__,
         )
         covers = of_class.images.clone()
-        coverage = coverage_of(self._head, self._images[of_class.images], [certificate.statements])
-        covers[of_class.images] = coverage.certain[0]
+        covers[of_class.images] = coverage_of(self._head, self._images[of_class.images], certificate.statements).certain
         return _Candidate(certificate, covers)
 
 

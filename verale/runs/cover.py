@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from verale.checker import Status, Verdict
 from verale.checker.certificate import LARGEST
@@ -15,9 +14,6 @@ from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read
 from verale.runs.arguments import HeadFile, LabelledImages, auditor_for
 from verale.runs.table import csv_line
-
-if TYPE_CHECKING:
-    from verale.certificate import Certificate
 
 __all__ = ["COLUMNS", "Covered", "CoveringAudits", "csv_rows"]
 
@@ -88,6 +84,7 @@ class CoveringAudits:
         and instance of the certificate that names this image; the screen only saves it the others.
         """
         from verale.certificate import Certificate
+        from verale.rules.coverage import coverage_of
 
         data = read(path, "a certificate (.ale.json)", LARGEST + 1)
         verdict = self._without_images.check(data, entailment_only=True)
@@ -100,7 +97,7 @@ class CoveringAudits:
                 f"holds images of {self._images.shape[1]} patches, expected {general.patches} as in {Path(path).name}",
             )
         proved, unproved = [], {}
-        for index in self._proposed(general):
+        for index in coverage_of(self._head, self._images, general.statements).proposed:
             bound = general.of_latents(self._digests[index])
             answer = self._auditor.check(bound.to_bytes())
             if answer.status is Status.PROVED:
@@ -114,14 +111,6 @@ class CoveringAudits:
     def label(self, index: int) -> int | None:
         """The true class of an image, where it is known."""
         return None if self._labels is None else self._labels[index]
-
-    def _proposed(self, certificate: Certificate) -> list[int]:
-        from verale.rules.coverage import coverage_of
-
-        proposed: list[int] = (
-            coverage_of(self._head, self._images, [certificate.statements]).possible[0].nonzero()[:, 0].tolist()
-        )
-        return proposed
 
 
 COLUMNS = ("Certificate", "Pred Label", "Idx", "True Label")

@@ -127,7 +127,7 @@ def named_image(latents: object, head: Head, certificate: Certificate) -> Tensor
     if certificate.picture is not None:
         from verale.rules.coverage import coverage_of
 
-        of_all = coverage_of(head, images, [certificate.statements]).possible[0].nonzero()[:, 0].tolist()
+        of_all = coverage_of(head, images, certificate.statements).proposed
         if len(of_all) != 1:
             raise InputError(
                 path,

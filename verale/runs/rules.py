@@ -227,7 +227,7 @@ def fit_rules(
     for number, certificate in enumerate(islice(fit(head, sets[0].images, paradigm), count)):
         each_seen = []
         for data, before, correct in zip(sets, seen, right, strict=True):
-            covers = coverage_of(head, data.images, [certificate.statements]).certain[0]
+            covers = coverage_of(head, data.images, certificate.statements).certain
             truly = None if data.labels is None else covers & (torch.tensor(data.labels) == certificate.predicted)
             each_seen.append(
                 Seen(int(covers.sum()), int((covers & ~before).sum()), None if truly is None else int(truly.sum()))

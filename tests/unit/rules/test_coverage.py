@@ -53,14 +53,14 @@ def test_images_that_satisfy_each_statement(geometry, monkeypatch):
     images = as_patches(small_latents(head, images=40))
     done = evaluate(head, images)
     said = statements(done)
-    cover = coverage_of(head, images, [[each] for each in said])
-    assert (cover.certain <= cover.possible).all()
-    for row, each in enumerate(said):
+    covers = [coverage_of(head, images, [each]) for each in said]
+    for cover, each in zip(covers, said, strict=True):
         true = truth(each, done)
-        assert (cover.certain[row] <= true).all() and (true <= cover.possible[row]).all()
-        assert int((cover.possible[row] & ~cover.certain[row]).sum()) <= 1  # the median itself is an end
-    assert 0 < int(cover.certain[2].sum()) < 40
-    assert not cover.possible[6].any() and cover.certain[7].all()
+        assert (cover.certain <= true).all() and (true <= cover.possible).all()
+        assert int((cover.possible & ~cover.certain).sum()) <= 1  # the median itself is an end
+        assert cover.proposed == [image for image, maybe in enumerate(cover.possible.tolist()) if maybe]
+    assert 0 < int(covers[2].certain.sum()) < 40
+    assert not covers[6].possible.any() and covers[7].certain.all()
 
 
 def test_all_statements_have_to_hold():
@@ -68,12 +68,13 @@ def test_all_statements_have_to_hold():
     images = as_patches(small_latents(head, images=40))
     done = evaluate(head, images)
     some = statements(done)[2:5]
-    together = coverage_of(head, images, [some, []])
-    apart = coverage_of(head, images, [[each] for each in some])
-    assert torch.equal(together.certain[0], apart.certain.all(0)) and together.certain[1].all()
-    assert torch.equal(together.possible[0], apart.possible.all(0))
+    together = coverage_of(head, images, some)
+    apart = [coverage_of(head, images, [each]) for each in some]
+    assert torch.equal(together.certain, torch.stack([each.certain for each in apart]).all(0))
+    assert torch.equal(together.possible, torch.stack([each.possible for each in apart]).all(0))
+    assert coverage_of(head, images, []).certain.all()
 
 
 def test_no_images():
     head = small_head("euclidean")
-    assert coverage_of(head, torch.empty(0, 5, 6, dtype=torch.float64), [[]]).certain.shape == (1, 0)
+    assert coverage_of(head, torch.empty(0, 5, 6, dtype=torch.float64), []).certain.shape == (0,)
