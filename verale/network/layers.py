@@ -52,7 +52,7 @@ class Operation(Protocol):
 
     kind: ClassVar[str]
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
+    def __call__(self, *inputs: Any, **named: Any) -> Tensor:  # mypy takes this for any parameters
         """The output, from the tensors that the layer reads."""
 
 
@@ -77,8 +77,7 @@ class Convolution:
     bias: Tensor | None = None
     magnitude: Tensor | None = None
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         return self.applied(given, self.weight, self.bias)
 
     def applied(self, given: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -101,8 +100,7 @@ class FullConnection:
     bias: Tensor | None = None
     magnitude: Tensor | None = None
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         return self.applied(given, self.weight, self.bias)
 
     def applied(self, given: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -136,8 +134,7 @@ class Rectifier:
 
     kind: ClassVar[str] = "relu"
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         return given.relu()
 
 
@@ -148,8 +145,7 @@ class LeakyRectifier:
     kind: ClassVar[str] = "leaky_relu"
     slope: float
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         return functional.leaky_relu(given, self.slope)
 
 
@@ -159,8 +155,7 @@ class Sigmoid:
 
     kind: ClassVar[str] = "sigmoid"
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         return given.sigmoid()
 
 
@@ -170,8 +165,7 @@ class Tanh:
 
     kind: ClassVar[str] = "tanh"
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         return given.tanh()
 
 
@@ -184,8 +178,7 @@ class SpatialMaximum:
     stride: Pair
     padding: Pair
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         return functional.max_pool2d(given, self.kernel, self.stride, self.padding)
 
 
@@ -198,8 +191,7 @@ class AveragePooling:
     stride: Pair
     padding: Pair
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         return functional.avg_pool2d(given, self.kernel, self.stride, self.padding)
 
 
@@ -209,8 +201,7 @@ class Flattening:
 
     kind: ClassVar[str] = "flatten"
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         return given.flatten(1)
 
 
@@ -221,8 +212,7 @@ class Upsampling:
     kind: ClassVar[str] = "upsample_nearest"
     scale: Pair
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        (given,) = inputs
+    def __call__(self, given: Tensor) -> Tensor:
         rows, columns = self.scale
         return given.repeat_interleave(rows, 2).repeat_interleave(columns, 3)
 
