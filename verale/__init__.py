@@ -131,30 +131,8 @@ __all__ = [
     "show",
 ]
 
-_HOME = {
-    "BankPooling": "verale.head",
-    "Box": "verale.head",
+_HOME = dict.fromkeys(__all__, "verale.head") | {
     "Certificate": "verale.certificate",
-    "Cosine": "verale.head",
-    "Euclidean": "verale.head",
-    "ExpDistance": "verale.head",
-    "Exponential": "verale.head",
-    "FocalPooling": "verale.head",
-    "Head": "verale.head",
-    "Identity": "verale.head",
-    "InnerProduct": "verale.head",
-    "Linear": "verale.head",
-    "LogRatio": "verale.head",
-    "MaskedMaxPooling": "verale.head",
-    "MaxPooling": "verale.head",
-    "Maximum": "verale.head",
-    "Negated": "verale.head",
-    "Quadratic": "verale.head",
-    "Rectified": "verale.head",
-    "SoftTree": "verale.head",
-    "Softmax": "verale.head",
-    "Threshold": "verale.head",
-    "TopMeanPooling": "verale.head",
     "Unexplained": "verale.search",
     "VeraleError": "verale.errors",
     "Verdict": "verale.checker",
@@ -165,14 +143,12 @@ _HOME = {
     "explain": "verale.search.explain",
     "explain_model": "verale.runs.explain_model",
     "export_network": "verale.adapters.freezing",
-    "load_latents": "verale.head",
-    "merge_slots": "verale.head",
     "necessity": "verale.runs.necessity",
     "plot": "verale.report.picture",
     "refute": "verale.runs.refute",
-    "save_latents": "verale.head",
     "show": "verale.report.notebook",
 }
+"""Where each name is: most are parts of heads."""
 
 
 def __getattr__(name: str) -> Any:
