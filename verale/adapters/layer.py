@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from verale.adapters.state import State, numbers
 from verale.errors import HeadError
+from verale.head import Geometry, Head, Similarity
 
 __all__ = ["MOST_WEIGHTS", "Layer", "blocks", "linear", "side_by_side"]
 
@@ -35,6 +37,10 @@ class Layer:
     def times(self, number: float) -> Layer:
         """The layer whose logits are this layer's, bias included, times a number. Float64."""
         return Layer(self.weight.double() * number, None if self.bias is None else self.bias.double() * number)
+
+    def head(self, geometry: Geometry, similarity: Similarity, prototypes: Tensor | None = None, **parts: Any) -> Head:
+        """The head that ends in this layer; `parts` are others of `verale.head.Head`. Raises HeadError."""
+        return Head(self.weight, geometry, similarity, prototypes, self.bias, **parts)
 
 
 def linear(state: State, key: str, size: int | None = None, **known: int) -> Layer:

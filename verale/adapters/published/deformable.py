@@ -40,14 +40,9 @@ def head(state: State) -> Head:
     count, channels, height, width = kernels.shape
     length = (kernels.square().sum(1, keepdim=True) + _EPSILON).sqrt() + _EPSILON
     layer = linear(state, "last_layer", count).after(1 / (_LENGTH * 1.01))
-    return Head(
-        weight=layer.weight,
-        bias=layer.bias,
-        geometry=InnerProduct(radius=_LENGTH * (1 + (channels + 14) * 2.0**-24)),
-        similarity=Rectified(),
-        prototypes=(kernels / length / math.sqrt(height * width)).flatten(1),
-        domain=Box(0, None),
-    )
+    geometry = InnerProduct(radius=_LENGTH * (1 + (channels + 14) * 2.0**-24))
+    prototypes = (kernels / length / math.sqrt(height * width)).flatten(1)
+    return layer.head(geometry, Rectified(), prototypes, domain=Box(0, None))
 
 
 def taps(state: Mapping[str, Any], features: Tensor, dilation: int = 2) -> Tensor:

@@ -37,12 +37,5 @@ def head(state: State, *, density: str = "log_distance", epsilon: float = 1e-4, 
     layer, scale = linear(state, "classifier.last_layer", count), (-log_var).exp()
     if density == "log_density":
         layer, scale = layer.after(1.0, -0.5 * depth * (math.log(2 * math.pi) + log_var)), 0.5 * scale
-    return Head(
-        weight=layer.weight,
-        bias=layer.bias,
-        geometry=Euclidean(),
-        similarity=similarity,
-        prototypes=prototypes,
-        scale=positive(_LOG_VAR, scale, "variances whose inverse float64 can hold"),
-        domain=domain,
-    )
+    scale = positive(_LOG_VAR, scale, "variances whose inverse float64 can hold")
+    return layer.head(Euclidean(), similarity, prototypes, scale=scale, domain=domain)

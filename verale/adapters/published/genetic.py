@@ -31,12 +31,5 @@ def head(state: State, *, patches: int | None = None, domain: Box = ANYWHERE) ->
         raise UsageError("option patches is missing, expected the positions of the latent sequence, such as patches=40")
     if patches < each:
         raise UsageError(f"option patches is {patches}, expected at least {each}, as many as prototypes of a class")
-    return Head(
-        weight=layer.weight,
-        bias=layer.bias,
-        geometry=Cosine(),
-        similarity=Identity(),
-        prototypes=prototypes,
-        domain=domain,
-        pooling=MaskedMaxPooling.at([j % each for j in range(len(prototypes))], patches),
-    )
+    pooling = MaskedMaxPooling.at([j % each for j in range(len(prototypes))], patches)
+    return layer.head(Cosine(), Identity(), prototypes, domain=domain, pooling=pooling)

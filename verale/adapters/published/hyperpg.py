@@ -65,12 +65,4 @@ def head(state: State, *, pm_name: str = "hyperpg", domain: Box = SIGMOID) -> He
         prototypes = prototypes * s.sign()[:, None].to(prototypes)
     elif pm_name == "attention":
         layer = layer.after(1 / math.sqrt(depth))
-    return Head(
-        weight=layer.weight,
-        bias=layer.bias,
-        geometry=geometry,
-        similarity=similarity,
-        prototypes=prototypes,
-        peak=peak,
-        domain=domain,
-    )
+    return layer.head(geometry, similarity, prototypes, peak=peak, domain=domain)

@@ -25,12 +25,4 @@ def head(state: State, *, domain: Box = ANYWHERE) -> Head:
     length = means.double().norm(dim=1)
     factor = (constant - (1 - length).square() / (2 * sigma.square())).exp()
     layer = layer.after(positive("prototype_covs", factor, "deviations whose densities float64 can hold"))
-    return Head(
-        weight=layer.weight,
-        bias=layer.bias,
-        geometry=Cosine(),
-        similarity=Exponential(),
-        prototypes=means,
-        scale=length / sigma.square(),
-        domain=domain,
-    )
+    return layer.head(Cosine(), Exponential(), means, scale=length / sigma.square(), domain=domain)

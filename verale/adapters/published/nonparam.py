@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verale.adapters.layer import blocks
+from verale.adapters.layer import Layer, blocks
 from verale.adapters.published import ANYWHERE
 from verale.adapters.state import State, numbers
 from verale.errors import UsageError
@@ -21,10 +21,5 @@ def head(state: State, *, temperature: float = 0.2, domain: Box = ANYWHERE) -> H
     shares = numbers(state, "classifier.weights", "C K").double()
     classes, per_class = shares.shape
     stacked = numbers(state, "prototypes", "B K D", B=classes + 1, K=per_class)
-    return Head(
-        weight=blocks(shares.softmax(dim=1) * per_class / temperature),
-        geometry=Cosine(),
-        similarity=Identity(),
-        prototypes=stacked[:-1].flatten(0, 1),
-        domain=domain,
-    )
+    layer = Layer(blocks(shares.softmax(dim=1) * per_class / temperature))
+    return layer.head(Cosine(), Identity(), stacked[:-1].flatten(0, 1), domain=domain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from verale.adapters.layer import linear
+from verale.adapters.layer import Layer, linear
 from verale.adapters.state import State
 from verale.head import Head, Identity, Softmax, Threshold
 
@@ -23,9 +23,5 @@ def head(state: State, *, threshold: float = _THRESHOLD) -> Head:
         threshold: 0 for no threshold, as in training and with `inference=False`.
     """
     layer = linear(state, "_classification")
-    return Head(
-        weight=layer.weight.clamp(min=0),
-        bias=layer.bias,
-        geometry=Softmax(),
-        similarity=Threshold(threshold) if threshold else Identity(),
-    )
+    layer = Layer(layer.weight.clamp(min=0), layer.bias)
+    return layer.head(Softmax(), Threshold(threshold) if threshold else Identity())

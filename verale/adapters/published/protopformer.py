@@ -31,12 +31,6 @@ def head(
     of_image = kernels(state, "prototype_vectors", D=of_token.shape[1])
     token_layer = linear(state, "last_layer_global", len(of_token))
     layer = side_by_side([token_layer.times(g), linear(state, "last_layer", len(of_image)).times(1 - g)])
-    return Head(
-        weight=layer.weight,
-        bias=layer.bias,
-        geometry=Euclidean(),
-        similarity=distance_similarity(activation, epsilon),
-        prototypes=torch.cat([of_token, of_image]),
-        pooling=BankPooling(len(of_token)),
-        domain=domain,
-    )
+    prototypes, pooling = torch.cat([of_token, of_image]), BankPooling(len(of_token))
+    similarity = distance_similarity(activation, epsilon)
+    return layer.head(Euclidean(), similarity, prototypes, pooling=pooling, domain=domain)

@@ -18,11 +18,4 @@ def head(state: State, *, activation: str = "log", epsilon: float = 1e-4, domain
     """
     prototypes = kernels(state, "prototype_vectors")
     layer = linear(state, "last_layer", len(prototypes))
-    return Head(
-        weight=layer.weight,
-        bias=layer.bias,
-        geometry=Euclidean(),
-        similarity=distance_similarity(activation, epsilon),
-        prototypes=prototypes,
-        domain=domain,
-    )
+    return layer.head(Euclidean(), distance_similarity(activation, epsilon), prototypes, domain=domain)

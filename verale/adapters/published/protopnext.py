@@ -55,12 +55,6 @@ def head(
     if isinstance(geometry, Cosine):
         length = prototypes.double().norm(dim=1)
         layer = layer.after(length / (((length.square() + epsilon).sqrt() + epsilon) * 1.01))
-    return Head(
-        weight=layer.weight,
-        bias=layer.bias,
-        geometry=geometry,
-        similarity=similarity,
-        prototypes=prototypes,
-        pooling=MaxPooling() if k == 1 else TopMeanPooling(k),
-        domain=domain or (ANYWHERE if paired else SIGMOID),
-    )
+    pooling = MaxPooling() if k == 1 else TopMeanPooling(k)
+    domain = domain or (ANYWHERE if paired else SIGMOID)
+    return layer.head(geometry, similarity, prototypes, pooling=pooling, domain=domain)

@@ -43,12 +43,5 @@ def head(
         layer = linear(state, "last_layer", classes * count, C=classes)
     else:
         layer = Layer(blocks(torch.ones(classes, count)))
-    return Head(
-        weight=merge_slots(layer.weight, slots),
-        bias=layer.bias,
-        geometry=Euclidean(),
-        similarity=similarity,
-        prototypes=prototypes,
-        pooling=FocalPooling("max_minus_mean_distance"),
-        domain=domain,
-    )
+    merged, pooling = Layer(merge_slots(layer.weight, slots), layer.bias), FocalPooling("max_minus_mean_distance")
+    return merged.head(Euclidean(), similarity, prototypes, pooling=pooling, domain=domain)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from verale.adapters.freezing import export_network
-from verale.adapters.layer import linear
+from verale.adapters.layer import Layer, linear
 from verale.adapters.modules import Module, SavedModel
 from verale.adapters.published import SIGMOID, choice
 from verale.adapters.state import State, numbers
@@ -46,14 +46,7 @@ def head(state: State, *, level: str = "super", domain: Box = SIGMOID) -> Head:
     _, name = choice("level", level, _LEVELS)
     prototypes = prototypes_of(state, level)
     layer = linear(state, name, len(prototypes))
-    return Head(
-        weight=-layer.weight,
-        bias=layer.bias,
-        geometry=Euclidean(),
-        similarity=Negated(),
-        prototypes=prototypes,
-        domain=domain,
-    )
+    return Layer(-layer.weight, layer.bias).head(Euclidean(), Negated(), prototypes, domain=domain)
 
 
 def prototypes_of(state: State, level: str = "super") -> Tensor:

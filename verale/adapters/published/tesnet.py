@@ -17,11 +17,5 @@ def head(state: State, *, domain: Box = SIGMOID) -> Head:
     """a_j = max_l <z_l, p_j / |p_j|>, the latent not normalised. The prototypes are normalised here, in float64."""
     prototypes = kernels(state, "prototype_vectors").double()
     layer = linear(state, "last_layer", len(prototypes))
-    return Head(
-        weight=layer.weight,
-        bias=layer.bias,
-        geometry=InnerProduct(),
-        similarity=Identity(),
-        prototypes=prototypes / prototypes.norm(dim=1, keepdim=True).clamp(min=_LEAST_LENGTH),
-        domain=domain,
-    )
+    normalised = prototypes / prototypes.norm(dim=1, keepdim=True).clamp(min=_LEAST_LENGTH)
+    return layer.head(InnerProduct(), Identity(), normalised, domain=domain)
