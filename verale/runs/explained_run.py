@@ -21,8 +21,8 @@ from verale.errors import InputError, LatentsError, naming
 from verale.files import is_certificate_name, read
 from verale.runs.folder import HEAD, LATENTS, SOURCE
 from verale.runs.source import Source, load_source
-from verale.runs.summary import table_of, warn_if_unfinished
-from verale.runs.table import Explained, read_table
+from verale.runs.summary import rows_of, table_of
+from verale.runs.table import Explained
 
 __all__ = ["OBSERVABLES", "CertificateFile", "ExplainedRun", "HeadOfRun"]
 
@@ -135,10 +135,7 @@ class ExplainedRun:
         if not Path(given).is_dir():
             raise InputError(given, "is not a folder; expected an --out of verale explain")
         table = table_of(given)
-        rows = {row.index: row for row in read_table(table, whole=False)}
-        if not rows:
-            raise InputError(table, "has no rows; explain some images first")
-        warn_if_unfinished(table.parent, len(rows))
+        rows = {row.index: row for row in rows_of(table, whole=False)}
         own = table.parent / HEAD
         if head is None and not lexists(own):
             what = "has no head.safetensors, without which statements mean nothing"

@@ -15,7 +15,7 @@ from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run, run_of
 from verale.runs.table import TABLE, Explained, read_table
 
-__all__ = ["RunSummary", "Spread", "summarize", "table_of", "warn_if_unfinished"]
+__all__ = ["RunSummary", "Spread", "rows_of", "summarize", "table_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -31,9 +31,10 @@ class Spread:
     deviation: float | None
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Spread:
-        """That of some numbers."""
-        return cls(mean(values) if values else None, stdev(values) if len(values) > 1 else None)
+    def of(cls, values: Iterable[float | None]) -> Spread:
+        """That of the numbers that are known."""
+        known = [value for value in values if value is not None]
+        return cls(mean(known) if known else None, stdev(known) if len(known) > 1 else None)
 
 
 @dataclass(frozen=True)
@@ -95,11 +96,7 @@ def summarize(source: str) -> list[RunSummary]:
     """
     path = table_of(source)
     is_run = path.name == TABLE and (path.parent / RUN_FILE).exists()
-    rows = read_table(path, whole=not is_run)
-    if is_run:
-        warn_if_unfinished(path.parent, len(rows))
-    if not rows:
-        raise InputError(path, "has no rows; explain some images first")
+    rows = rows_of(path, whole=not is_run)
     _say_audits(path, rows)
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
     if is_run and run_of(path.parent).get("paradigm") == SMALLEST:
@@ -115,11 +112,23 @@ def summarize(source: str) -> list[RunSummary]:
     return [_summary(source, paradigm, kind, filter(chosen, rows)) for kind, chosen in kinds.items()]
 
 
-def warn_if_unfinished(folder: Path, images: int) -> None:
-    """Log a warning if the run of a folder is not finished."""
-    total = images_of_run(folder)
-    if total and total != images:
-        _log.warning("%s: %d of %d images are explained so far", folder, images, total)
+def rows_of(path: Path, whole: bool) -> list[Explained]:
+    """The rows of a table, of which there are some; a warning says if its run is not finished.
+
+    Args:
+        path: the table.
+        whole: whether it is complete, as for `verale.runs.table.read_table`.
+
+    Raises:
+        InputError: a table that cannot be read, or has no rows; the message names file, line and column.
+    """
+    rows = read_table(path, whole=whole)
+    total = images_of_run(path.parent) if path.name == TABLE else 0
+    if total and total != len(rows):
+        _log.warning("%s: %d of %d images are explained so far", path.parent, len(rows), total)
+    if not rows:
+        raise InputError(path, "has no rows; explain some images first")
+    return rows
 
 
 def _say_audits(path: Path, rows: Sequence[Explained]) -> None:
@@ -137,14 +146,12 @@ def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Expl
     explained = [row for row in rows if row.size is not None]
     return RunSummary(
         *(source, paradigm, kind, len(explained), len(rows) - len(explained)),
-        size=Spread.of([row.size for row in explained if row.size is not None]),
-        relative_size=Spread.of([100 * row.relative_size for row in explained if row.relative_size is not None]),
-        seconds=Spread.of([row.seconds for row in explained if row.seconds is not None]),
-        bounded_prototypes=Spread.of(
-            [row.bounded_prototypes for row in explained if row.bounded_prototypes is not None]
-        ),
+        size=Spread.of(row.size for row in explained),
+        relative_size=Spread.of(None if (own := row.relative_size) is None else 100 * own for row in explained),
+        seconds=Spread.of(row.seconds for row in explained),
+        bounded_prototypes=Spread.of(row.bounded_prototypes for row in explained),
         prototypes=max((row.prototypes for row in explained if row.prototypes is not None), default=None),
-        bounded_pairs=Spread.of([row.bounded_pairs for row in explained if row.bounded_pairs is not None]),
+        bounded_pairs=Spread.of(row.bounded_pairs for row in explained),
         pairs=max((row.pairs for row in explained if row.pairs is not None), default=None),
         labelled=sum(row.correct is not None for row in rows),
         right=sum(row.correct is True for row in rows),

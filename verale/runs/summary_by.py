@@ -12,8 +12,8 @@ from verale.checker.certificate import ActivationStatement, PatchStatement
 from verale.errors import InputError
 from verale.runs.explained_run import ExplainedRun
 from verale.runs.folder import HEAD
-from verale.runs.summary import Spread, table_of, warn_if_unfinished
-from verale.runs.table import Explained, read_table
+from verale.runs.summary import Spread, rows_of, table_of
+from verale.runs.table import Explained
 
 __all__ = ["ClassSummary", "PrototypeSummary", "by_class", "by_prototype"]
 
@@ -92,8 +92,8 @@ def _of_class(source: str, kind: str, number: int, names: Sequence[str], rows: S
     name = names[number] if number < len(names) else str(number)
     return ClassSummary(
         *(source, kind, number, name, len(rows), sum(row.size is not None for row in rows)),
-        size=Spread.of([row.size for row in rows if row.size is not None]),
-        bounded_prototypes=Spread.of([row.bounded_prototypes for row in rows if row.bounded_prototypes is not None]),
+        size=Spread.of(row.size for row in rows),
+        bounded_prototypes=Spread.of(row.bounded_prototypes for row in rows),
         labelled=sum(row.correct is not None for row in rows),
         correct=sum(row.correct is True for row in rows),
     )
@@ -105,11 +105,7 @@ def _rows_and_names(source: str) -> tuple[Sequence[Explained], Sequence[str]]:
     if Path(source).is_dir() and lexists(path.parent / HEAD):
         run = ExplainedRun.of(source)
         return list(run.rows.values()), run.names or ()
-    rows = read_table(path, whole=not Path(source).is_dir())
-    if not rows:
-        raise InputError(path, "has no rows; explain some images first")
-    warn_if_unfinished(path.parent, len(rows))
-    return rows, ()
+    return rows_of(path, whole=not Path(source).is_dir()), ()
 
 
 def by_prototype(source: str) -> list[PrototypeSummary]:
