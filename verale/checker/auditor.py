@@ -18,7 +18,7 @@ from .latents import Latents
 from .limit import LIMIT, SHARE
 from .network import Network, read_network
 from .pictures import PictureFile, Pictures
-from .steps import Steps
+from .steps import Given, Steps
 from .together import DECIDED, completed, in_common, with_proved
 from .verdict import Status, Verdict
 
@@ -76,13 +76,13 @@ class Auditor:
         self._network, self._pictures = _seen(network, pictures, self._head.depth)
         self._kernels = kernels
         self.executable: Program | None = None
-        self._proved: Callable[..., Steps] | None = None
+        self._proved: Callable[[Given], Steps] | None = None
         if PROVED in names:
             self.executable, self._proved = _load_proved(self._head, self._size, self._network)
         self._limit = limit
 
     @cached_property
-    def _plain(self) -> dict[str, Callable[..., Steps]]:
+    def _plain(self) -> dict[str, Callable[[Given], Steps]]:
         """For each kernel that the rules compute with what makes its audits; `EITHER` mostly does without."""
         from .network.enclosure import Enclosure
         from .plain import PlainAudit, QuadraticRule, Space
@@ -143,17 +143,17 @@ class Auditor:
             document = read_certificate(certificate)  # 2. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
-        given, size = (document, self._head, self._latents), self._size + len(certificate)
-        seen = self._network, self._pictures
+        size, seen = self._size + len(certificate), (self._network, self._pictures)
+        given = Given(document, self._head, self._latents, self._limit, size, *seen)
 
         def by_rules() -> list[Verdict]:
-            audits = {name: make(*given, self._limit, size, *seen) for name, make in self._plain.items()}
+            audits = {name: make(given) for name, make in self._plain.items()}
             return [_verdict(audit, steps, failed, name) for name, audit in audits.items()]
 
         if self._proved is None:
             return in_common(by_rules(), self.kernel)
         limit = -(-self._limit // SHARE) if self.kernel == EITHER else self._limit
-        proved = _verdict(self._proved(*given, limit, size, *seen), steps, failed, PROVED)
+        proved = _verdict(self._proved(replace(given, limit=limit)), steps, failed, PROVED)
         if not self._kernels:
             return proved
         if self.kernel != EITHER:
@@ -192,7 +192,7 @@ def _default_kernel(size: int, with_pictures: bool) -> str:
     return default_kernel(size, with_pictures)
 
 
-def _load_proved(head: Head, size: int, network: Network | None) -> tuple[Program, Callable[..., Steps]]:
+def _load_proved(head: Head, size: int, network: Network | None) -> tuple[Program, Callable[[Given], Steps]]:
     """The proved checker, and what makes its audits. Its modules take a sixth of all the checker's time to load."""
     from .proved import ProvedAudit, ProvedClaims, find_program
 

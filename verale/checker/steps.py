@@ -4,6 +4,7 @@ what has been proved."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -17,21 +18,35 @@ from .network import Network
 from .pictures import Picture, Pictures
 from .verdict import Status, Verdict
 
-__all__ = ["Margins", "Steps"]
+__all__ = ["Given", "Margins", "Steps"]
 
 Margins: TypeAlias = tuple[Fraction | None, ...]
 
 
-class Steps(ABC):
-    """One certificate in one kernel: what has been proved so far.
+@dataclass(frozen=True)
+class Given:
+    """A certificate, and what it is audited with.
 
-    Args:
+    Attributes:
         certificate: the certificate.
         head: the head.
         latents: of images; None if no instance is to be checked.
         limit: steps for each megabyte (`limit`).
         size: of head and certificate, in bytes.
         network, pictures: None if no picture is to be checked.
+    """
+
+    certificate: Certificate
+    head: Head
+    latents: Latents | None
+    limit: int
+    size: int
+    network: Network | None = None
+    pictures: Pictures | None = None
+
+
+class Steps(ABC):
+    """One certificate in one kernel: what has been proved so far.
 
     Attributes:
         proved: the claims.
@@ -39,23 +54,8 @@ class Steps(ABC):
         deployed: what is left of them in binary32; empty before it is known.
     """
 
-    def __init__(
-        self,
-        certificate: Certificate,
-        head: Head,
-        latents: Latents | None,
-        limit: int,
-        size: int,
-        network: Network | None = None,
-        pictures: Pictures | None = None,
-    ) -> None:
-        self._certificate = certificate
-        self._head = head
-        self._latents = latents
-        self._limit = limit
-        self._size = size
-        self._network = network
-        self._pictures = pictures
+    def __init__(self, given: Given) -> None:
+        self._given, self._certificate, self._head = given, given.certificate, given.head
         self.proved: set[str] = set()
         self._asked: tuple[str, ...] = ()
         self.margins: Margins = ()
@@ -101,20 +101,21 @@ class Steps(ABC):
     def _allowed(self, image: Image | None, picture: Picture | None = None) -> int:
         """The steps that the files may take, of which the image's numbers count as 8 bytes each. Those of a picture
         count with it, its network among them."""
-        size = self._size + (0 if image is None else 8 * len(image.values))
-        if picture is not None and self._network is not None:
-            size += len(picture.values) + self._network.size
-        return allowed(self._limit, size)
+        given = self._given
+        size = given.size + (0 if image is None else 8 * len(image.values))
+        if picture is not None and given.network is not None:
+            size += len(picture.values) + given.network.size
+        return allowed(given.limit, size)
 
     def _subject(self) -> Image | None:
         """Step 3. The head, the latents and the network are the ones named."""
-        certificate = self._certificate
+        given, certificate = self._given, self._certificate
         self._require_head()
-        if self._network is not None and certificate.network is not None:
-            self._require("network", certificate.network, self._network.sha256)
-        if self._latents is None or certificate.latents is None:
+        if given.network is not None and certificate.network is not None:
+            self._require("network", certificate.network, given.network.sha256)
+        if given.latents is None or certificate.latents is None:
             return None
-        image = self._latents.find(certificate.latents)
+        image = given.latents.find(certificate.latents)
         if image is None:
             raise UnprovedError(
                 "subject",
@@ -125,10 +126,10 @@ class Steps(ABC):
 
     def _picture(self) -> Picture | None:
         """Step 3. The picture is the one named."""
-        named = self._certificate.picture
-        if self._pictures is None or named is None:
+        named, pictures = self._certificate.picture, self._given.pictures
+        if pictures is None or named is None:
             return None
-        picture = self._pictures.find(named)
+        picture = pictures.find(named)
         if picture is None:
             raise UnprovedError(
                 "subject",

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..certificate import Certificate
 from ..deployment import Deployment, are_binary32, unproved
 from ..errors import UnprovedError
-from ..head import Head
-from ..latents import Image, Latents
-from ..network import Network
+from ..latents import Image
 from ..network.enclosure import Enclosure
-from ..pictures import Picture, Pictures
-from ..steps import Steps
+from ..pictures import Picture
+from ..steps import Given, Steps
 from .assignment import Assignment
 from .cost import cost, require_within
 from .deployment import deployed_margins, require_deployed
@@ -36,27 +33,17 @@ class PlainAudit(Steps):
     """One certificate in a kernel that the rules compute with.
 
     Args:
-        certificate, head, latents, limit, size, network, pictures: as for `Steps`.
+        given: the certificate.
         quadratic: the rule of this head in the kernel.
         enclosure: of the pictures' network in the kernel, given the arithmetic; None without pictures.
     """
 
     def __init__(
-        self,
-        certificate: Certificate,
-        head: Head,
-        latents: Latents | None,
-        limit: int,
-        size: int,
-        network: Network | None = None,
-        pictures: Pictures | None = None,
-        *,
-        quadratic: QuadraticRule,
-        enclosure: Callable[[str], Enclosure] | None = None,
+        self, given: Given, *, quadratic: QuadraticRule, enclosure: Callable[[str], Enclosure] | None = None
     ) -> None:
-        super().__init__(certificate, head, latents, limit, size, network, pictures)
+        super().__init__(given)
         self._quadratic = quadratic
-        asked = certificate.arithmetic
+        asked = given.certificate.arithmetic
         self._enclosure = None if enclosure is None or asked is None else enclosure(asked)
         self._space = quadratic.space
 

@@ -5,14 +5,11 @@ What it does not cover is refused by name. No rule of this package is asked inst
 
 from __future__ import annotations
 
-from ..certificate import Certificate
 from ..deployment import Deployment
 from ..errors import RefutedError, UnprovedError
-from ..head import Head
-from ..latents import Image, Latents
-from ..network import Network
-from ..pictures import Picture, Pictures
-from ..steps import Steps
+from ..latents import Image
+from ..pictures import Picture
+from ..steps import Given, Steps
 from .claims import ProvedClaims
 
 __all__ = ["ProvedAudit"]
@@ -22,23 +19,12 @@ class ProvedAudit(Steps):
     """One certificate in the kernel `proved`, where a step is 25 ns of processor time.
 
     Args:
-        certificate, head, latents, limit, size, network, pictures: as for `Steps`.
+        given: the certificate.
         claims: proves what is claimed of this head.
     """
 
-    def __init__(
-        self,
-        certificate: Certificate,
-        head: Head,
-        latents: Latents | None,
-        limit: int,
-        size: int,
-        network: Network | None = None,
-        pictures: Pictures | None = None,
-        *,
-        claims: ProvedClaims,
-    ) -> None:
-        super().__init__(certificate, head, latents, limit, size, network, pictures)
+    def __init__(self, given: Given, *, claims: ProvedClaims) -> None:
+        super().__init__(given)
         self._claims = claims
 
     def run(self, minimality: bool, deployment: Deployment | None = None) -> None:

@@ -8,6 +8,7 @@ from ..certificate import Certificate, read_certificate
 from ..head_file import read_head
 from ..latents import Image, Latents
 from ..limit import LIMIT
+from ..steps import Given
 from .audit import ProvedAudit
 from .claims import ProvedClaims
 from .program import find_program
@@ -79,7 +80,7 @@ class Prover:
         """
         certificate = read_certificate(data)
         size = self._size + len(data)
-        audit = ProvedAudit(certificate, self._head, self._latents, self._limit, size, claims=self._claims)
+        audit = ProvedAudit(Given(certificate, self._head, self._latents, self._limit, size), claims=self._claims)
         audit.run(minimality=False)
         image = None
         if "instance" in audit.proved and self._latents is not None and certificate.latents is not None:

@@ -29,6 +29,7 @@ from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.instance import require_domain, require_true
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.space import Space
+from verale.checker.steps import Given
 from verale.head import Box, Head
 from verale.paradigms import paradigms_of
 from verale.search.explain import explain
@@ -64,7 +65,8 @@ class Audit:
         self.head, data = head, head.to_bytes()
         self.record = read_certificate(certificate.to_bytes())
         self.space = Space(read_head(data), load_kernel("arb"))
-        audit = PlainAudit(self.record, self.space.head, None, 2**40, len(data), quadratic=QuadraticRule(self.space))
+        given = Given(self.record, self.space.head, None, 2**40, len(data))
+        audit = PlainAudit(given, quadratic=QuadraticRule(self.space))
         audit.run(False)
         rule = audit._rule()
         box = rule.box(self.record.statements, self.record.patches)
