@@ -23,7 +23,7 @@ from torch.nn import functional
 
 from verale.adapters.fields import Axis, ReceptiveFields
 from verale.adapters.latents import evaluating
-from verale.adapters.tracing import argument, traced_on
+from verale.adapters.tracing import argument, shape_of, traced_on
 from verale.errors import InputError
 
 __all__ = ["ReceptiveFields", "fields_of", "receptive_fields"]
@@ -107,10 +107,9 @@ class _Follower:
         if node.op == "output":
             self.result = node.args[0]
             return
-        shape = getattr(node.meta.get("tensor_meta"), "shape", ())
-        if len(shape) != 4 or node.op == "get_attr":
+        if not _is_spatial(node):
             return
-        height, width = map(int, shape[2:])
+        height, width = shape_of(node)[2:]
         if node.op == "placeholder":
             self.fields[node] = _pixels(height), _pixels(width)
             return
@@ -126,7 +125,7 @@ class _Follower:
         inputs = [self.fields[one] for one in node.all_input_nodes if one in self.fields]
         if len(inputs) < sum(_is_spatial(one) for one in node.all_input_nodes) or not inputs:
             return None
-        rule = _rule_of(self._modules[str(node.target)]) if node.op == "call_module" else _rule_of_call(node)
+        rule = _rule_of(node, self._modules[str(node.target)] if node.op == "call_module" else None)
         if rule is not None and len(inputs) == 1:
             rows, columns = inputs[0]
             return rule(rows, height, 0), rule(columns, width, 1)
@@ -142,7 +141,7 @@ class _Follower:
 
 
 def _is_spatial(node: fx.Node) -> bool:
-    return len(getattr(node.meta.get("tensor_meta"), "shape", ())) == 4 and node.op != "get_attr"
+    return len(shape_of(node)) == 4 and node.op != "get_attr"
 
 
 def _is_pointwise(node: fx.Node) -> bool:
@@ -162,43 +161,29 @@ _Rule = Callable[[Axis, int, int], Axis]
 """From the input's intervals along an axis, the output's length and the axis (0 rows, 1 columns), the output's."""
 
 
-def _rule_of(module: nn.Module) -> _Rule | None:
-    """How a module lets its output depend on its input; None if that is not known."""
+def _rule_of(node: fx.Node, module: nn.Module | None) -> _Rule | None:
+    """How a module, or a function of torch, lets its output depend on its input; None if that is not known."""
+
+    def told(name: str, place: int, default: object = None) -> Any:
+        return argument(node, name, place, default, module)
+
     if isinstance(module, _POINTWISE) or (isinstance(module, nn.Softmax) and module.dim in (1, -3)):
         return lambda given, length, axis: given
-    if isinstance(module, (nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d)):
+    if isinstance(module, (nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d)) or node.target in _ADAPTIVE:
         return _adaptive
-    if isinstance(module, nn.Conv2d) and module.padding_mode == "zeros":
-        return _convolution(module.kernel_size, module.stride, module.padding, module.dilation)
-    if isinstance(module, nn.MaxPool2d) and not module.return_indices:
-        return _windows(module.kernel_size, module.stride, module.padding, module.dilation)
-    if isinstance(module, nn.AvgPool2d):
-        return _windows(module.kernel_size, module.stride, module.padding, 1)
+    if node.target is torch.conv2d or (isinstance(module, nn.Conv2d) and module.padding_mode == "zeros"):
+        kernel = shape_of(told("weight", 1))[2:] if module is None else module.kernel_size
+        return _convolution(kernel, told("stride", 3, 1), told("padding", 4, 0), told("dilation", 5, 1))
+    kernel, padding = told("kernel_size", 1), told("padding", 3, 0)
+    if node.target in _MAXIMUM or (isinstance(module, nn.MaxPool2d) and not module.return_indices):
+        return _windows(kernel, told("stride", 2) or kernel, padding, told("dilation", 4, 1))
+    if node.target is functional.avg_pool2d or isinstance(module, nn.AvgPool2d):
+        return _windows(kernel, told("stride", 2) or kernel, padding, 1)
     return None
 
 
-def _rule_of_call(node: fx.Node) -> _Rule | None:
-    """The same of a function of torch, as `forward` calls it; None if that is not known."""
-    target = node.target
-    if target in (functional.adaptive_avg_pool2d, functional.adaptive_max_pool2d):
-        return _adaptive
-    if target in (functional.max_pool2d, torch.max_pool2d):
-        kernel, padding, dilation = (argument(node, *each) for each in (("kernel_size", 1), _PADDING, _DILATION))
-        return _windows(kernel, argument(node, "stride", 2) or kernel, padding, dilation)
-    if target is functional.avg_pool2d:
-        kernel = argument(node, "kernel_size", 1)
-        return _windows(kernel, argument(node, "stride", 2) or kernel, argument(node, *_PADDING), 1)
-    if target is torch.conv2d:
-        shape = getattr(argument(node, "weight", 1).meta.get("tensor_meta"), "shape", ())
-        return _convolution(
-            tuple(map(int, shape[2:])), *(argument(node, *each) for each in (("stride", 3, 1), _PADDED, _DILATED))
-        )
-    return None
-
-
-_PADDING, _DILATION = ("padding", 3, 0), ("dilation", 4, 1)
-_PADDED, _DILATED = ("padding", 4, 0), ("dilation", 5, 1)
-"""Name, place and default of arguments, of poolings and of convolutions."""
+_ADAPTIVE = (functional.adaptive_avg_pool2d, functional.adaptive_max_pool2d)
+_MAXIMUM = (functional.max_pool2d, torch.max_pool2d)
 
 
 def _convolution(kernel: Any, stride: Any, padding: Any, dilation: Any) -> _Rule:

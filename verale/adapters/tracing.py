@@ -48,8 +48,10 @@ def shape_of(node: fx.Node) -> tuple[int, ...]:
     return tuple(map(int, getattr(node.meta.get("tensor_meta"), "shape", ())))
 
 
-def argument(node: fx.Node, name: str, place: int, default: object = None) -> Any:
-    """An argument of a call, by name or by place."""
+def argument(node: fx.Node, name: str, place: int, default: object = None, module: nn.Module | None = None) -> Any:
+    """An argument of a call, by name or by place; where a node calls a module, its attribute of that name."""
+    if module is not None:
+        return getattr(module, name, default)
     return node.kwargs.get(name, node.args[place] if len(node.args) > place else default)
 
 
