@@ -23,6 +23,8 @@ __all__ = [
     "enumerated",
     "lower_end",
     "others",
+    "part_of",
+    "percent",
     "subjects",
     "upper_end",
 ]
@@ -163,3 +165,13 @@ def _rounded(value: float | Fraction, digits: int, rounding: str) -> Decimal:
 
 def _plain(number: Decimal) -> str:
     return f"{number:f}" if number == 0 or -5 <= number.adjusted() < 15 else f"{number:e}"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share, rounded down: it is 100 % only if it is all."""
+    return f"{1000 * part // whole / 10:.1f} %"
+
+
+def part_of(part: int, whole: int) -> str:
+    """A count and its share."""
+    return f"{part} of {whole} ({percent(part, whole)})"

@@ -96,6 +96,8 @@ def command(
 
 
 def _print(found: Attribution) -> None:
+    from verale.certificate.words import part_of
+
     total = len(found.explanations)
     proved = sum(each.status == "PROVED" for each in found.explanations)
     sizes = sorted(each.size for each in found.explanations)
@@ -109,7 +111,7 @@ def _print(found: Attribution) -> None:
         shares = found.of(kind)
         for each in shares[:_MOST]:
             subject = kind if each.number is None else f"{kind} {each.number}"
-            line = f"{subject}: in {each.count} of {total} ({1000 * each.count // total / 10:.1f} %)"
+            line = f"{subject}: in {part_of(each.count, total)}"
             print_line(f"{line}, {each.statements:.1f} statements" if found.of("patch") else line)
         if len(shares) > _MOST:
             print_line(f"{len(shares) - _MOST} more of this kind")

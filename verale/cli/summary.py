@@ -154,5 +154,6 @@ def _of(part: str, whole: int | None) -> str:
 
 
 def _right(right: int, labelled: int) -> str:
-    """A count, and its share rounded down."""
-    return f"{right} of {labelled} ({1000 * right // labelled / 10:.1f} %)" if labelled else "-"
+    from verale.certificate.words import part_of
+
+    return part_of(right, labelled) if labelled else "-"

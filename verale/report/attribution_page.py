@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verale.certificate.words import NOT_PROVED, below
+from verale.certificate.words import NOT_PROVED, below, part_of
 from verale.report.grid import grid_of_image
-from verale.report.templates import percent, rendered
+from verale.report.templates import rendered
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -86,15 +86,10 @@ def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -
 def _bar(each: Share, found: Attribution, pictures: dict[int, str]) -> _Bar:
     subject = f"the {each.kind}" if each.number is None else f"{each.kind} {each.number}"
     picture = pictures.get(each.number) if each.kind == "prototype" and each.number is not None else None
-    words = _words(each.count, len(found.explanations))
+    words = part_of(each.count, len(found.explanations))
     if found.of("patch"):
         words += f", {each.statements:.1f} statements"
     return _Bar(subject, picture, round(100 * each.share, 2), words)
-
-
-def _words(count: int, total: int) -> str:
-    """A count and its share."""
-    return f"{count} of {total} ({percent(count, total)})"
 
 
 def _maps(found: Attribution, head: Head) -> list[_Map]:
@@ -111,7 +106,7 @@ def _maps(found: Attribution, head: Head) -> list[_Map]:
         place, share = grid.cell(patch), shares.get(patch)
         if place is not None:
             count, statements = (0, 0.0) if share is None else (share.count, share.statements)
-            words = f"patch {patch}: {_words(count, total)}, {statements:.1f} statements"
+            words = f"patch {patch}: {part_of(count, total)}, {statements:.1f} statements"
             by_share.append(_Cell(*place, round(count / total, 4), words))
             by_statements.append(_Cell(*place, round(statements / most, 4), words))
     shape = grid.rows, grid.columns

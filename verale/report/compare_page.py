@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+from verale.certificate.words import percent
 from verale.errors import InputError
 from verale.report.images import OUTSIDE, Matcher
-from verale.report.templates import percent, rendered
+from verale.report.templates import rendered
 from verale.report.thumbnails import Thumbnails, window_of
 from verale.runs.compare import RunComparison
 from verale.runs.compared import ComparedImage, Counts

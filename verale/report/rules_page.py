@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
-from verale.certificate.words import NOT_PROVED, below
+from verale.certificate.words import NOT_PROVED, below, percent
 from verale.report.images import prototype_pictures
-from verale.report.templates import percent, rendered
+from verale.report.templates import rendered
 from verale.report.thumbnails import Window, thumbnail
 from verale.rules.words import bounds_in_words
 

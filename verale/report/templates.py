@@ -1,4 +1,4 @@
-"""What all pages are made of: their templates, their style sheets and scripts, and how they write a share."""
+"""What all pages are made of: their templates, their style sheets and scripts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from verale.report.page_check import csp_digest
 from verale.version import __version__
 
-__all__ = ["joined", "percent", "rendered"]
+__all__ = ["joined", "rendered"]
 
 _FOLDER = "page_files"
 
@@ -47,8 +47,3 @@ def joined(names: tuple[str, ...]) -> str:
     """Style sheets, or scripts, as one."""
     folder = files("verale.report") / _FOLDER
     return "\n" + "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
-
-
-def percent(part: int, whole: int) -> str:
-    """A share, rounded down: it is 100 % only if it is all."""
-    return f"{1000 * part // whole / 10:.1f} %"
