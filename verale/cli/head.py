@@ -131,12 +131,10 @@ def _networks(path: str, output: str) -> str:
 
 def _keywords(arch: str, options: tuple[str, ...]) -> dict[str, object]:
     """The options of an architecture that are given. Raises UsageError."""
-    from inspect import signature
-
-    from verale.adapters.published import architecture
+    from verale.adapters.published import options_of
     from verale.head import Box
 
-    parameters = list(signature(architecture(arch)).parameters.values())[1:]
+    parameters = options_of(arch)
     kinds = {parameter.name: str(parameter.annotation).split()[0] for parameter in parameters}
     parsers: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "Box": Box.of}
     defaults = {parameter.name: parameter.default for parameter in parameters if parameter.default is not None}

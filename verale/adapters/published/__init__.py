@@ -39,6 +39,7 @@ __all__ = [
     "head_of_own",
     "load_published",
     "load_with_options",
+    "options_of",
 ]
 
 _log = logging.getLogger(__name__)
@@ -119,7 +120,7 @@ def _made(
     require_own(name, tensors, said)
     known = settled(name, options, tensors, said)
     head = _warned(name, architecture(name)(tensors, **known))
-    defaults = {option.name: option.default for option in _options(name) if option.default is not None}
+    defaults = {option.name: option.default for option in options_of(name) if option.default is not None}
     return head, defaults | known
 
 
@@ -165,7 +166,7 @@ def fitting(state: Mapping[str, Any], said: Mapping[str, Any] | None = None) -> 
 
 def require_options(name: str, options: Mapping[str, Any]) -> None:
     """Raise UsageError, which lists what there is, for an option or an architecture that is unknown; or of a value."""
-    known = {option.name: option for option in _options(name)}
+    known = {option.name: option for option in options_of(name)}
     for option, value in options.items():
         if option not in known:
             raise UsageError(f"option {option!r} is unknown, expected one of {name}'s: {', '.join(known) or 'none'}")
@@ -175,7 +176,7 @@ def require_options(name: str, options: Mapping[str, Any]) -> None:
         require_kind(f"option {option}", value, kind, expected)
 
 
-def _options(name: str) -> list[Parameter]:
+def options_of(name: str) -> list[Parameter]:
     """The options of an architecture. Raises UsageError."""
     return list(signature(architecture(name)).parameters.values())[1:]
 
