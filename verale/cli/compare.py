@@ -13,7 +13,7 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import one_field, printable
 from verale.cli.progress import progress
-from verale.cli.shared import allow_option, verbose
+from verale.cli.shared import allow_option, require_output, verbose
 
 if TYPE_CHECKING:
     from verale.runs.compare import RunComparison
@@ -113,16 +113,13 @@ def command(
 
 def _require_outputs(outputs: tuple[str, ...], overwrite: bool) -> None:
     """Raise, before the work, what would keep the outputs from being written."""
-    from verale.errors import InputError, UsageError
-    from verale.files import require_writable
+    from verale.errors import UsageError
 
     for output in outputs:
         suffix = Path(output).suffix.lower()
         if suffix not in _NEEDS:
             raise UsageError(f"{output} has no known format as its suffix, expected {' or '.join(_NEEDS)}")
-        if Path(output).exists() and not overwrite:
-            raise InputError(output, "already exists; choose another -o, or say --overwrite")
-        require_writable(output)
+        require_output(output, overwrite)
         for module in _NEEDS[suffix]:
             import_module(module)
 

@@ -13,9 +13,9 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import allow_option, choice, head_option, kernel_option, latents_option, verbose
+from verale.cli.shared import allow_option, choice, head_option, kernel_option, latents_option, require_output, verbose
 from verale.errors import InputError, UsageError
-from verale.files import certificates_folder, certificates_in, require_writable, write_atomically
+from verale.files import certificates_folder, certificates_in, write_atomically
 
 if TYPE_CHECKING:
     from verale.report.collect import Collection
@@ -136,10 +136,8 @@ def command(
         raise UsageError(f"--check is for pages, and {target} is no page: say --format html, or leave it out")
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
-    if compare is None and target.exists() and not overwrite:
-        raise InputError(target, "already exists; choose another -o, or say --overwrite")
     if compare is None:
-        require_writable(target)
+        require_output(target, overwrite)
     for module in _NEEDS[kind]:
         import_module(module)
     collection = _collect(certificates, head, latents, images, pictures, allow)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from verale.errors import InputError, nearest
-from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in
+from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in, require_writable
 
 __all__ = [
     "EXIT_INTERRUPTED",
@@ -32,6 +32,7 @@ __all__ = [
     "one_certificate",
     "one_of",
     "report_audits",
+    "require_output",
     "verbose",
 ]
 
@@ -99,6 +100,13 @@ def one_certificate(path: str) -> str:
     if not Path(path).is_dir():
         return path
     raise InputError(path, f"is a folder, expected one certificate, such as {inside[0]}")
+
+
+def require_output(path: str | Path, overwrite: bool) -> None:
+    """Raise InputError unless a file can be written there, which replaces another one only where that is allowed."""
+    if not overwrite and Path(path).exists():
+        raise InputError(path, "already exists; choose another -o, or say --overwrite")
+    require_writable(path)
 
 
 def names(*known: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
