@@ -15,7 +15,7 @@ from torch import Tensor
 from verale.bounds import (
     check_domain,
 )
-from verale.certificate import Certificate, PatchStatement, Prices, Statement
+from verale.certificate import Certificate, PatchStatement
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import SMALLEST
@@ -32,7 +32,7 @@ from verale.search.paradigms.base import ParadigmSearch, require_memory
 from verale.search.problem import Problem
 from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
 from verale.search.short import in_short_numbers
-from verale.search.smallest import Kept, NotKept, Solution, keep_smallest
+from verale.search.smallest import Kept, NotKept, Solution, Solved, keep_smallest
 from verale.search.through import ThroughNetwork, solve_picture
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.version import __version__
@@ -216,7 +216,7 @@ class _Explainer:
             explanation = Unexplained(solved.predicted, solution)
         else:
             about = _About(through.subject(picture), through.patches, solved.predicted)
-            explanation = self._certificate(about, solved.kept.paradigm, *solution)
+            explanation = self._certificate(about, solved.kept.paradigm, solution)
         return ImageResult(explanation, self.head, solved.activations, solved.kept.others)
 
     def _attempts(self) -> list[tuple[Tolerance, int | str]]:
@@ -241,7 +241,7 @@ class _Explainer:
             narrow = None
             if digits != EXACT_DIGITS and not isinstance(kept.solution, str):
                 if digits == FEWEST_DIGITS and any(isinstance(each, PatchStatement) for each in kept.solution[0]):
-                    narrow = self._certificate(about, kept.paradigm, *kept.solution)
+                    narrow = self._certificate(about, kept.paradigm, kept.solution)
                 kept = replace(kept, solution=self._shortened(problem.take([image]), digits, kept))
             if isinstance(kept.solution, str):
                 reason = kept.solution
@@ -253,7 +253,7 @@ class _Explainer:
                         reason += f"; the tolerance is {tolerance}: try a smaller one, or {_AUTO}"
                 explanation: Certificate | Unexplained = Unexplained(predicted, reason)
             else:
-                explanation = self._certificate(about, kept.paradigm, *kept.solution)
+                explanation = self._certificate(about, kept.paradigm, kept.solution)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
                     explanation = inflate(self.head, patches, explanation)
             results.append(ImageResult(explanation, self.head, midpoints[image], kept.others, narrow))
@@ -291,15 +291,8 @@ class _Explainer:
         """Whether all searches take one image at a time."""
         return self.through is not None or all(search.is_alone for search in self.searches)
 
-    def _certificate(
-        self,
-        about: _About,
-        paradigm: str,
-        statements: list[Statement],
-        margins: list[float],
-        minimal: bool,
-        prices: tuple[Prices, ...],
-    ) -> Certificate:
+    def _certificate(self, about: _About, paradigm: str, solution: Solved) -> Certificate:
+        statements, margins, minimal, prices = solution
         return Certificate(
             head=self.head_digest,
             **about.subject,
