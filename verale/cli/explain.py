@@ -17,7 +17,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli import ray_engine
-from verale.cli.gap import report_gaps
+from verale.cli.gap import command as gap
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_UNEXPLAINED, names, one_of, report_audits, verbose
 from verale.errors import LatentsError, UsageError, naming
@@ -246,7 +246,7 @@ def command(
     if cost_of and told.certificates:
         _print_costs(store, cost_of)
     if with_gap and told.certificates:
-        report_gaps(tuple(told.certificates), as_json=as_json)
+        click.get_current_context().invoke(gap, paths=tuple(told.certificates), as_json=as_json)
     for line in reasons(told.without, store.table):
         print_line(line, sys.stderr)
     if not with_ray and told.certificates:

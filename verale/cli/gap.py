@@ -17,7 +17,7 @@ from verale.files import CERTIFICATE_SUFFIX
 if TYPE_CHECKING:
     from verale.runs.gap import Gap
 
-__all__ = ["command", "report_gaps"]
+__all__ = ["command"]
 
 
 @click.command(name="gap", short_help="Say how small an explanation by activations can be.")
@@ -46,19 +46,6 @@ def command(
     Exit code: 0 done; 9 a file or option that cannot be used, or a certificate that is not proved, or not of its image;
     130 interrupted; 2 unknown option.
     """
-    report_gaps(paths, head, latents, out, seconds, kernel, as_json)
-
-
-def report_gaps(
-    paths: tuple[str, ...],
-    head: str | None = None,
-    latents: str | None = None,
-    out: str | None = None,
-    seconds: float = 30.0,
-    kernel: str | None = None,
-    as_json: bool = False,
-) -> None:
-    """Print how far certificates are from the smallest ones under `top_k`; the arguments are those of `verale gap`."""
     from verale.cli.inputs import inputs_reader
     from verale.runs.gap import gap
 
