@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from verale.checker import CheckerError
-from verale.checker.file_auditor import FileAuditor, Outcome, unusable
+from verale.checker.file_auditor import Outcome, unusable
 from verale.errors import InputError, UsageError
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, name_of, outcome_of
 from verale.runs.workers.local import Done, Processes
@@ -66,8 +65,8 @@ def _start(processes: Processes[_Task], number: int) -> None:
 def _auditing(options: AuditOptions) -> Callable[[str | Stored], Outcome]:
     """The job of a process. Where head or latents cannot be used any more, its outcomes are about no run."""
     try:
-        auditor = FileAuditor(**vars(options))
-    except (CheckerError, OSError):
+        auditor = auditor_of(options)
+    except InputError:
         return lambda path: unusable(name_of(path), "", {})
     return lambda path: outcome_of(auditor, path)
 
