@@ -14,6 +14,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from verale.bounds.means import sum_of_others
 from verale.bounds.observables import norm
 from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
@@ -83,14 +84,8 @@ def _masses(geometry: Softmax, box: Enclosure, points: Tensor) -> Enclosure:
     largest = Enclosure.exact(box.upper.amax(1, keepdim=True))
     least, most = ((Enclosure.exact(end) - largest).exp() for end in (box.lower, box.upper))
     relative = 2 * gamma(box.shape[1] + 2)
-
-    def others(end: Tensor) -> Tensor:
-        """(L, D) the sum of all but one: sums before and after it, so that nothing cancels."""
-        before = torch.cat([torch.zeros_like(end[:, :1]), end.cumsum(1)[:, :-1]], 1)
-        after = torch.cat([torch.zeros_like(end[:, :1]), end.flip(1).cumsum(1)[:, :-1]], 1).flip(1)
-        return before + after
-
-    all_most, all_least = up(others(most.upper) * (1 + relative)), down(others(least.lower) * (1 - relative))
+    others = [sum_of_others(end[..., None])[..., 0] for end in (least.lower, most.upper)]
+    all_least, all_most = down(others[0] * (1 - relative)), up(others[1] * (1 + relative))
     lower = Enclosure.exact(least.lower) / (Enclosure.exact(least.lower) + Enclosure.exact(all_most))
     upper = Enclosure.exact(most.upper) / (Enclosure.exact(most.upper) + Enclosure.exact(all_least.clamp(min=0)))
     return Enclosure(lower.lower, upper.upper).clamp(0.0, 1.0)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from verale.bounds.boxes import box_ranges
 from verale.bounds.observables import norm, scaled
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
@@ -151,18 +152,9 @@ def _inner_products(head: Head, prototypes: Tensor) -> Enclosure:
 
 
 def _squared_distances(head: Head, prototypes: Tensor) -> Enclosure:
-    box, depth = head.domain, prototypes.shape[1]
-    below = torch.zeros_like(prototypes) if box.lower is None else (box.lower - prototypes).clamp(min=0)
-    above = torch.zeros_like(prototypes) if box.upper is None else (prototypes - box.upper).clamp(min=0)
-    nearest = torch.maximum(below, above).square().sum(1)
-    if box.lower is None or box.upper is None:
-        farthest = torch.full_like(nearest, math.inf)
-    else:
-        farthest = torch.maximum((prototypes - box.lower).abs(), (box.upper - prototypes).abs()).square().sum(1)
-    relative, lost = gamma(depth + 4), depth * UNDERFLOW
-    return Enclosure(
-        down(nearest - up(nearest * relative + lost)).clamp(min=0), up(farthest + up(farthest * relative + lost))
-    )
+    lower, upper = head.domain.lower, head.domain.upper
+    least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
+    return box_ranges(head, Enclosure(*(prototypes.new_full((1, head.depth), end) for end in (least, most))))[0]
 
 
 _RANGES: dict[type[Geometry], Callable[[Head, Tensor], Enclosure]] = {

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from verale.bounds.domain import domain_range
-from verale.bounds.observables import norm, scaled
+from verale.bounds.observables import norm, scaled, squared_distances
 from verale.bounds.rows import require_geometry
 from verale.bounds.similarity import oriented, pooled_activation
 from verale.errors import UsageError
-from verale.head import Head, MaxPooling, Quadratic
+from verale.head import Euclidean, Head, MaxPooling, Quadratic
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
 __all__ = ["Lipschitz"]
@@ -20,7 +20,6 @@ __all__ = ["Lipschitz"]
 _STEPS = 64
 _GREATEST = 2.0**128
 """Squared distances beyond this are not looked for."""
-_CHUNK_BYTES = 64 * 2**20
 
 
 class Lipschitz:
@@ -149,10 +148,7 @@ def _by_row(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
 
 def _distances(points: Tensor) -> Tensor:
     """(P, P) upper bounds of |p_j - p_k|."""
-    depth = points.shape[1]
-    step = max(1, _CHUNK_BYTES // (8 * points.numel()))
-    squares = torch.cat([(chunk[:, None] - points).square_().sum(-1) for chunk in torch.split(points, step)])
-    return up(up(squares + up(squares * gamma(depth + 4) + depth * UNDERFLOW)).sqrt())
+    return squared_distances(Euclidean(), points, points).sqrt().upper
 
 
 def _cosines(points: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from verale.bounds.similarity import activation
 from verale.head import FocalPooling, Head, TopMeanPooling
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["Focal", "TopMean", "WholeDropping"]
+__all__ = ["Focal", "TopMean", "WholeDropping", "sum_of_others"]
 
 _CHUNK_BYTES = 64 * 2**20
 
@@ -71,7 +71,7 @@ class Focal:
         mean = torch.maximum(low, farthest.unsqueeze(-2)).sum(-2) / parts
         mean = down(mean - up(mean * relative + 2 * UNDERFLOW)).nan_to_num(torch.inf, torch.inf)
         least = activation(self.head, Enclosure(mean, farthest))
-        means = (low + _sum_of_others(high)) / parts
+        means = (low + sum_of_others(high)) / parts
         means = up(means + up(means * relative + 2 * UNDERFLOW))
         most = activation(self.head, Enclosure(low, means))
         return Enclosure(
@@ -127,7 +127,7 @@ class Focal:
         mean = down(mean - up(mean * relative + 2 * UNDERFLOW)).nan_to_num(torch.inf, torch.inf)
         least = activation(self.head, Enclosure(mean, far))
 
-        apart = _sum_of_others(trials.without(high, 0.0))
+        apart = sum_of_others(trials.without(high, 0.0))
         others = apart[torch.arange(len(apart)), trials.patch_of][trials.shared]
         own = activation(self.head, Enclosure(row.lower, above((row.lower + others) / parts)))
         best = up(own.upper - own.lower)
@@ -266,8 +266,9 @@ def _divisor(values: Tensor, count: int) -> Tensor:
     return values.new_tensor(float(count))
 
 
-def _sum_of_others(values: Tensor) -> Tensor:
-    """(..., L, P): for each patch, the sum over the other patches; infinite only where one of these is."""
+def sum_of_others(values: Tensor) -> Tensor:
+    """(..., L, P): for each patch, the sum over the other patches; infinite only where one of these is. Sums before
+    and after it, so that nothing cancels."""
     nothing = torch.zeros_like(values[..., :1, :])
     before = torch.cat([nothing, values.cumsum(-2)[..., :-1, :]], -2)
     after = torch.cat([values.flip(-2).cumsum(-2).flip(-2)[..., 1:, :], nothing], -2)

@@ -13,7 +13,7 @@ from verale.head import Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
 from verale.head.evaluation import require_depth
 from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
 
-__all__ = ["TENSOR_SUMS", "CoordinateSums", "check_domain", "norm", "observe", "scaled"]
+__all__ = ["TENSOR_SUMS", "CoordinateSums", "check_domain", "norm", "observe", "scaled", "squared_distances"]
 
 _CHUNK_BYTES = 64 * 2**20
 
@@ -98,8 +98,10 @@ TENSOR_SUMS = CoordinateSums(_squares, _products)
 """By torch."""
 
 
-def _squared_distances(geometry: Euclidean, patches: Tensor, prototypes: Tensor, sums: CoordinateSums) -> Enclosure:
-    """|z_l - p_j|^2 from the differences: no cancellation."""
+def squared_distances(
+    geometry: Euclidean, patches: Tensor, prototypes: Tensor, sums: CoordinateSums = TENSOR_SUMS
+) -> Enclosure:
+    """(L, P) |z_l - p_j|^2 from the differences: no cancellation."""
     depth = patches.shape[1]
     centre = sums.squares(patches, prototypes)
     relative = gamma(depth + 4)
@@ -161,7 +163,7 @@ def _softmax(geometry: Softmax, patches: Tensor, prototypes: Tensor, sums: Coord
 
 
 _OBSERVE: dict[type[Geometry], Callable[[Any, Tensor, Tensor, CoordinateSums], Enclosure]] = {
-    Euclidean: _squared_distances,
+    Euclidean: squared_distances,
     InnerProduct: _inner_products,
     Cosine: _cosines,
     Softmax: _softmax,

@@ -11,7 +11,7 @@ from support.exact import PRECISION, pooled
 from support.small import FOCAL, focal_head, random_ranges, varied_head
 
 from verale.bounds import LinearMargins, margins_of, means, observe, pooling_of
-from verale.bounds.means import TopMean, _sum_of_others
+from verale.bounds.means import TopMean, sum_of_others
 from verale.bounds.pooling import Max
 from verale.head import MaxPooling, TopMeanPooling
 from verale.rounding import Enclosure
@@ -95,8 +95,8 @@ def test_the_mean_of_the_single_greatest_is_the_maximum():
 
 def test_the_sum_of_the_other_patches_is_infinite_only_where_one_of_them_is():
     values = torch.tensor([[1.0], [torch.inf], [4.0]])
-    assert _sum_of_others(values).flatten().tolist() == [torch.inf, 5.0, torch.inf]
-    assert _sum_of_others(values[:1]).tolist() == [[0.0]]
+    assert sum_of_others(values).flatten().tolist() == [torch.inf, 5.0, torch.inf]
+    assert sum_of_others(values[:1]).tolist() == [[0.0]]
 
 
 def replaced(ranges, image, patch, rows):
