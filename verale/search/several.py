@@ -26,6 +26,7 @@ from verale.paradigms import PARADIGMS, paradigms_of
 from verale.search.activations import Activations
 from verale.search.at_once import ranges_from_scratch
 from verale.search.digits import EXACT_DIGITS
+from verale.search.fewest import Cover
 from verale.search.loosened import CEILING, FLOOR, Item
 from verale.search.needed import not_surely_needed, proved_margins, without_doubtful
 from verale.search.options import SearchOptions
@@ -174,15 +175,10 @@ class _OfActivations:
 
     def __init__(self, problem: Problem, search: ParadigmSearch) -> None:
         self.problem, self._activations = problem, Activations(problem)
-        observed = self._activations.observed
         usual = _usual(problem, search)
-        upper, lower = torch.full_like(observed.upper, torch.inf), torch.full_like(observed.lower, -torch.inf)
-        for each in usual:
-            if isinstance(each, OrderStatement):
-                upper = torch.full_like(upper, each.upper).masked_fill(observed.upper > each.upper, torch.inf)
-            elif isinstance(each, FloorStatement):
-                lower = torch.full_like(lower, each.lower).masked_fill(observed.lower < each.lower, -torch.inf)
-        self._all = self._activations.state(list(range(problem.head.size)), upper, lower)
+        ceiling = next((each.upper for each in usual if isinstance(each, OrderStatement)), math.inf)
+        floor = next((each.lower for each in usual if isinstance(each, FloorStatement)), -math.inf)
+        self._all = self._activations.cover(Cover(list(range(problem.head.size)), ceiling, floor))
         self.items: list[Item] = [*self._all.prototypes, CEILING, FLOOR]
         self.last: set[Item] = {each.prototype for each in usual if isinstance(each, ActivationStatement)}
         self.last |= {CEILING, FLOOR}
