@@ -215,9 +215,8 @@ def prototypes_outside(head: Head) -> str | None:
         return None
     points = head.prototypes.double()
     beyond = points.new_zeros(len(points))
-    for end, sign in ((head.domain.lower, -1), (head.domain.upper, 1)):
-        if end is not None:
-            beyond = beyond.maximum((sign * (points - end)).amax(1))
+    for end, sign in zip(head.domain.ends, (-1, 1), strict=True):
+        beyond = beyond.maximum((sign * (points - end)).amax(1))
     count, farthest = int((beyond > 0).sum()), int(beyond.argmax())
     if not count:
         return None

@@ -30,12 +30,11 @@ def box_ranges(head: Head, box: Enclosure) -> Enclosure:
 
 def box_leaves_domain(head: Head, box: Enclosure) -> str | None:
     """Why latents in a box (L, D) may lie outside the head's domain; None where they do not."""
-    lower, upper = head.domain.lower, head.domain.upper
-    below = -torch.inf if lower is None else lower
-    above = torch.inf if upper is None else upper
-    if not bool((box.lower >= below).all() and (box.upper <= above).all()):
+    lower, upper = head.domain.ends
+    if not bool((box.lower >= lower).all() and (box.upper <= upper).all()):
         least, most = float(box.lower.min()), float(box.upper.max())
-        return f"latents may lie from {least:.9g} to {most:.9g}, beyond the head's domain [{lower}, {upper}]"
+        domain = f"[{head.domain.lower}, {head.domain.upper}]"
+        return f"latents may lie from {least:.9g} to {most:.9g}, beyond the head's domain {domain}"
     if head.geometry.undefined_at_zero and bool(((box.lower <= 0) & (box.upper >= 0)).all(1).any()):
         return "a patch may be the zero vector, whose cosine is undefined with epsilon 0"
     radius = head.geometry.radius

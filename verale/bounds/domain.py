@@ -96,9 +96,8 @@ def _mass_ends(head: Head, prototypes: Tensor) -> tuple[Enclosure, Enclosure]:
 
 def _sign(box: Box) -> int:
     """1 if no coordinate of the box is negative, -1 if none is positive, otherwise 0."""
-    if box.lower is not None and box.lower >= 0:
-        return 1
-    return -1 if box.upper is not None and box.upper <= 0 else 0
+    lower, upper = box.ends
+    return 1 if lower >= 0 else -1 if upper <= 0 else 0
 
 
 def _cosines(head: Head, prototypes: Tensor) -> Enclosure:
@@ -127,9 +126,8 @@ def _cosines(head: Head, prototypes: Tensor) -> Enclosure:
 
 def _cut(box: Box, radius: float | None) -> tuple[float, float]:
     """The ends of the coordinates of a box with two ends, or within a ball."""
-    lows = [end for end in (box.lower, None if radius is None else -radius) if end is not None]
-    highs = [end for end in (box.upper, radius) if end is not None]
-    return max(lows), min(highs)
+    reach = math.inf if radius is None else radius
+    return max(box.ends[0], -reach), min(box.ends[1], reach)
 
 
 def _inner_products(head: Head, prototypes: Tensor) -> Enclosure:
@@ -152,9 +150,7 @@ def _inner_products(head: Head, prototypes: Tensor) -> Enclosure:
 
 
 def _squared_distances(head: Head, prototypes: Tensor) -> Enclosure:
-    lower, upper = head.domain.lower, head.domain.upper
-    least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
-    return box_ranges(head, Enclosure(*(prototypes.new_full((1, head.depth), end) for end in (least, most))))[0]
+    return box_ranges(head, Enclosure(*(prototypes.new_full((1, head.depth), end) for end in head.domain.ends)))[0]
 
 
 _RANGES: dict[type[Geometry], Callable[[Head, Tensor], Enclosure]] = {

@@ -63,18 +63,14 @@ def check_domain(head: Head, patches: Tensor, first: int = 0) -> None:
             f"latents have {patches.shape[-2]} patch(es), expected at least {head.pooling.least_patches} for"
             f" {head.pooling!r}, whose prototypes look at different patches"
         )
-    lower, upper = head.domain.lower, head.domain.upper
-    outside = torch.zeros_like(patches, dtype=torch.bool)
-    if lower is not None:
-        outside |= patches < lower
-    if upper is not None:
-        outside |= patches > upper
+    lower, upper = head.domain.ends
+    outside = (patches < lower) | (patches > upper)
     if outside.any():
         image, patch, channel = outside.nonzero()[0].tolist()
         value = patches[image, patch, channel].item()
         raise LatentsError(
             f"image {first + image}, patch {patch}, channel {channel} is {value}, outside the "
-            f"head's domain [{lower}, {upper}]: another network's latents?"
+            f"head's domain [{head.domain.lower}, {head.domain.upper}]: another network's latents?"
         )
     if head.geometry.undefined_at_zero and bool((patches == 0).all(dim=-1).any()):
         raise LatentsError("a patch is the zero vector, whose cosine is undefined with epsilon 0")

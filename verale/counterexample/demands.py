@@ -101,7 +101,7 @@ class Demands:
         if self.head.prototypes is None:
             return _masses_moved(flat, index, lower, upper)
         _, slope, missing = self._missing(flat, index, lower, upper)
-        low, high = self.head.domain.lower, self.head.domain.upper
+        low, high = self.head.domain.ends
         free, step = torch.ones_like(flat), torch.zeros_like(flat)
         for _ in range(3):  # a coordinate at the domain's end stays there if the step would move it out
             open_slope = slope * free[:, None]
@@ -109,11 +109,7 @@ class Demands:
             ridge = torch.where(normal.diagonal(dim1=1, dim2=2) > 0, _RIDGE, 1.0)
             solved, _ = torch.linalg.solve_ex(normal + torch.diag_embed(ridge), missing[:, :, None])
             step = (open_slope * solved).sum(1).nan_to_num(0.0, 0.0, 0.0)
-            stuck = torch.zeros_like(flat, dtype=torch.bool)
-            if low is not None:
-                stuck |= (flat <= low) & (step < 0)
-            if high is not None:
-                stuck |= (flat >= high) & (step > 0)
+            stuck = ((flat <= low) & (step < 0)) | ((flat >= high) & (step > 0))
             if not bool(stuck.any()):
                 break
             free = free.masked_fill(stuck, 0.0)

@@ -79,8 +79,8 @@ def _repaired_patch(
 
 def _has_small(head: Head) -> bool:
     """Whether the domain holds small positive numbers and they are of use; logits would lose their meaning."""
-    lower, upper = head.domain.lower, head.domain.upper
-    return head.prototypes is not None and (lower is None or lower <= 0) and (upper is None or upper > 0)
+    lower, upper = head.domain.ends
+    return head.prototypes is not None and lower <= 0 < upper
 
 
 def _smallest(z: _Vector, count: int, generator: np.random.Generator, attempt: int) -> NDArray[np.int64]:
@@ -122,8 +122,8 @@ class _ExactObservables:
 
     def holds(self, z: _Vector) -> bool:
         """Whether all observables certainly lie in their intervals, and the latent in the domain."""
-        lower, upper = self.head.domain.lower, self.head.domain.upper
-        if (lower is not None and z.min() < lower) or (upper is not None and z.max() > upper):
+        lower, upper = self.head.domain.ends
+        if z.min() < lower or z.max() > upper:
             return False
         return all(
             (low is None or bool(low <= value)) and (high is None or bool(value <= high))
@@ -171,13 +171,12 @@ class _ExactObservables:
         columns = slope[:, order].T
         together = _grams(columns)
         moved = z.copy()
-        lower, upper = self.head.domain.lower, self.head.domain.upper
+        lower, upper = self.head.domain.ends
         for index, coordinate in enumerate(order):
             self.clock.check()
             share = columns[index] @ _solved(together(index), lacking)
             target = z[coordinate] + share  # rounded to a multiple of its last bit
-            target = target if lower is None else max(target, lower)
-            target = target if upper is None else min(target, upper)
+            target = min(max(target, lower), upper)
             moved[coordinate] = target
             lacking = lacking - columns[index] * (target - z[coordinate])
         return moved

@@ -63,6 +63,11 @@ class Box:
         return cls(*ends)
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends; infinite where there is none."""
+        return -math.inf if self.lower is None else self.lower, math.inf if self.upper is None else self.upper
+
+    @property
     def bounded(self) -> bool:
         """Whether it has both ends."""
         return self.lower is not None and self.upper is not None

@@ -144,8 +144,7 @@ class _Network:
     @property
     def box(self) -> tuple[float, float]:
         """The ends of every coordinate; of a ball, those of the box around it. Raises UsageError."""
-        low, high = (-torch.inf if end is None else end for end in (self._head.domain.lower, self._head.domain.upper))
-        high = torch.inf if self._head.domain.upper is None else high
+        low, high = self._head.domain.ends
         radius = getattr(self._head.geometry, "radius", None)
         low, high = (low, high) if radius is None else (max(low, -radius), min(high, radius))
         if torch.inf in (-low, high):
