@@ -166,16 +166,12 @@ class Problem:
         if chosen == list(range(len(self))):
             return self
         rows, images = self.rows_of(chosen), self.index(chosen)
-        return Problem(
-            self.head,
-            self.patches,
-            self.observed[rows],
-            self.activations[images],
-            self.tolerance,
-            self.margins.take(images),
-            self.settled[images],
-            self.avoid,
-            self.costs,
+        return replace(
+            self,
+            observed=self.observed[rows],
+            activations=self.activations[images],
+            margins=self.margins.take(images),
+            settled=self.settled[images],
         )
 
     def dissimilarities(self) -> Tensor:

@@ -128,7 +128,7 @@ def _open_to_ranges(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -
     Prices do what the statements allow, so nobody needs to ask, unless the logits are bounded: a mass then has a range
     of its own, of which the prices take the lower end alone.
     """
-    if problem.head.domain.lower is None or problem.head.domain.upper is None:
+    if not problem.head.domain.bounded:
         return True
     return not problem.tolerance and surely_needed(problem, paradigm, [pairs])[0]
 
