@@ -1317,8 +1317,8 @@ let packs bits =
     (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
     list -> Big_int_Z.big_int list **)
 
-let row_of packed u =
-  map (fun a -> zdot_onto Big_int_Z.zero_big_int u (snd a)) packed
+let row_of packed0 u =
+  map (fun a -> zdot_onto Big_int_Z.zero_big_int u (snd a)) packed0
 
 (** val add_row :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -1352,8 +1352,8 @@ let rec mixed ws rows0 zero0 =
     (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
     list -> Big_int_Z.big_int list **)
 
-let rec unpacked bits width packed row0 =
-  match packed with
+let rec unpacked bits width packed0 row0 =
+  match packed0 with
   | [] -> []
   | p :: packed' ->
     let (start, _) = p in
@@ -1367,15 +1367,15 @@ let rec unpacked bits width packed row0 =
     Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
     list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
 
-let digits_of bits n0 packed row0 =
-  firstn n0 (unpacked bits (Z.mul bits (Z.of_nat piece)) packed row0)
+let digits_of bits n0 packed0 row0 =
+  firstn n0 (unpacked bits (Z.mul bits (Z.of_nat piece)) packed0 row0)
 
 (** val started :
     (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
     list -> Big_int_Z.big_int list **)
 
-let rec started packed row0 =
-  match packed with
+let rec started packed0 row0 =
+  match packed0 with
   | [] -> []
   | p :: packed' ->
     let (start, _) = p in
@@ -2113,7 +2113,7 @@ let no_rows h =
     -> Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
     Big_int_Z.big_int list list **)
 
-let rec more_rows packed wanted j ps known =
+let rec more_rows packed0 wanted j ps known =
   match ps with
   | [] -> []
   | p :: ps' ->
@@ -2121,9 +2121,9 @@ let rec more_rows packed wanted j ps known =
      | [] -> []
      | row0 :: known' ->
        (match row0 with
-        | [] -> if wanted j then row_of packed p else []
-        | _ :: _ -> row0) :: (more_rows packed wanted (Stdlib.Int.succ j) ps'
-                               known'))
+        | [] -> if wanted j then row_of packed0 p else []
+        | _ :: _ -> row0) :: (more_rows packed0 wanted (Stdlib.Int.succ j)
+                               ps' known'))
 
 (** val corner :
     head -> Big_int_Z.big_int list -> Big_int_Z.big_int list list **)
@@ -2427,12 +2427,12 @@ let greatest_size rows0 =
     Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let left_over mu top0 =
-  let whole = Z.mul mu mu in
+  let whole0 = Z.mul mu mu in
   let kept0 =
     Z.sub (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) mu)
       top0
   in
-  (fun square0 squares -> Z.sub (Z.mul whole square0) (Z.mul kept0 squares))
+  (fun square0 squares -> Z.sub (Z.mul whole0 square0) (Z.mul kept0 squares))
 
 (** val leeway :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -2513,10 +2513,10 @@ let rec crossed ss ts =
 let target_square h a qQ =
   match h.head_geometry with
   | Euclidean ->
-    let whole = Z.mul a a in
+    let whole0 = Z.mul a a in
     let twice = Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) a
     in
-    (fun m x -> Z.add (Z.sub (Z.mul whole m.square) (Z.mul twice x)) qQ)
+    (fun m x -> Z.add (Z.sub (Z.mul whole0 m.square) (Z.mul twice x)) qQ)
   | _ -> (fun m _ -> m.square)
 
 (** val less_centre :
@@ -2609,10 +2609,10 @@ let reach h f step facts rows0 sign m column = function
     Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int ->
     Big_int_Z.big_int list) -> hint -> measure -> int -> ends -> ends **)
 
-let narrow h f step facts rows0 ks products x m k e =
+let narrow h f step facts rows0 ks products0 x m k e =
   match x.for_low with
   | Some w ->
-    let column = app (products k) (map (Z.mul m.total) ks) in
+    let column = app (products0 k) (map (Z.mul m.total) ks) in
     ((raise
        (reach h f step facts rows0 Big_int_Z.unit_big_int m column (Some w))
        (fst e)),
@@ -2623,7 +2623,7 @@ let narrow h f step facts rows0 ks products x m k e =
   | None ->
     (match x.for_high with
      | Some w ->
-       let column = app (products k) (map (Z.mul m.total) ks) in
+       let column = app (products0 k) (map (Z.mul m.total) ks) in
        ((raise
           (reach h f step facts rows0 Big_int_Z.unit_big_int m column None)
           (fst e)),
@@ -2639,7 +2639,7 @@ let narrow h f step facts rows0 ks products x m k e =
     Big_int_Z.big_int list) -> (int * hint) list -> int -> measure list ->
     row -> row **)
 
-let rec refine h f step facts rows0 ks products hints0 k ms r =
+let rec refine h f step facts rows0 ks products0 hints0 k ms r =
   match hints0 with
   | [] -> r
   | p :: hints' ->
@@ -2652,11 +2652,11 @@ let rec refine h f step facts rows0 ks products hints0 k ms r =
         | e :: r' ->
           let k' = add k gap0 in
           app (firstn gap0 r)
-            ((narrow h f step facts rows0 ks products x m k' e) :: (refine h
+            ((narrow h f step facts rows0 ks products0 x m k' e) :: (refine h
                                                                     f step
                                                                     facts
                                                                     rows0 ks
-                                                                    products
+                                                                    products0
                                                                     hints'
                                                                     (Stdlib.Int.succ
                                                                     k') ms'
@@ -2681,9 +2681,9 @@ let measure_at ms j =
     list -> Big_int_Z.big_int list -> Big_int_Z.big_int list list ->
     Big_int_Z.big_int list **)
 
-let sums_of h bits packed shares rows0 =
-  digits_of bits (length h.prototypes) packed
-    (mixed shares rows0 (map (fun _ -> Big_int_Z.zero_big_int) packed))
+let sums_of h bits packed0 shares rows0 =
+  digits_of bits (length h.prototypes) packed0
+    (mixed shares rows0 (map (fun _ -> Big_int_Z.zero_big_int) packed0))
 
 (** val plus_totals :
     Big_int_Z.big_int -> measure list -> Big_int_Z.big_int list ->
@@ -2707,7 +2707,7 @@ type foot = { middles : Big_int_Z.big_int list;
     list list -> Big_int_Z.big_int list -> Big_int_Z.big_int list -> foot
     option **)
 
-let ball_of h ms bits packed a js rows' facts rows0 ks ws =
+let ball_of h ms bits packed0 a js rows' facts rows0 ks ws =
   let shares = firstn (length js) ws in
   (match weigh ws facts Big_int_Z.zero_big_int Big_int_Z.zero_big_int with
    | Some p ->
@@ -2716,7 +2716,7 @@ let ball_of h ms bits packed a js rows' facts rows0 ks ws =
           (Z.leb (sizes shares)
             (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) room))
      then let t0 = zdot (skipn (length js) ws) ks in
-          let xs = sums_of h bits packed shares rows' in
+          let xs = sums_of h bits packed0 shares rows' in
           Some { middles =
           (if Z.eqb t0 Big_int_Z.zero_big_int
            then xs
@@ -2783,7 +2783,7 @@ let rec sharpen step wanted k ms xs r =
     -> fact list -> Big_int_Z.big_int list -> foot -> patch_hints -> row ->
     row **)
 
-let by_directions h t0 ms bits packed a f js rows' stated facts ws b hints0 r =
+let by_directions h t0 ms bits packed0 a f js rows' stated facts ws b hints0 r =
   let ss = hints0.directions in
   let mu = hints0.square_length in
   if (&&) (Z.ltb Big_int_Z.zero_big_int mu)
@@ -2791,8 +2791,8 @@ let by_directions h t0 ms bits packed a f js rows' stated facts ws b hints0 r =
          Z.leb (sizes s)
            (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) room))
          ss)
-  then let zero0 = map (fun _ -> Big_int_Z.zero_big_int) packed in
-       let sums = map (fun s -> started packed (mixed s rows' zero0)) ss in
+  then let zero0 = map (fun _ -> Big_int_Z.zero_big_int) packed0 in
+       let sums = map (fun s -> started packed0 (mixed s rows' zero0)) ss in
        let ts =
          map (fun sum ->
            map (fun j ->
@@ -2831,14 +2831,14 @@ let by_directions h t0 ms bits packed a f js rows' stated facts ws b hints0 r =
     -> fact list -> fact list -> Big_int_Z.big_int list list ->
     Big_int_Z.big_int list -> patch_hints -> row -> row **)
 
-let by_centre h t0 ms bits packed a goals f js rows' stated facts rows0 ks hints0 r =
-  match ball_of h ms bits packed a js rows' facts rows0 ks hints0.centre with
+let by_centre h t0 ms bits packed0 a goals f js rows' stated facts rows0 ks hints0 r =
+  match ball_of h ms bits packed0 a js rows' facts rows0 ks hints0.centre with
   | Some b ->
     let r0 = by_ball h a goals f b r in
     (match hints0.sharpened with
      | [] -> r0
      | _ :: _ ->
-       by_directions h t0 ms bits packed a f js rows' stated facts
+       by_directions h t0 ms bits packed0 a f js rows' stated facts
          hints0.centre b hints0 r0)
   | None -> r
 
@@ -2848,7 +2848,7 @@ let by_centre h t0 ms bits packed a goals f js rows' stated facts rows0 ks hints
     Big_int_Z.big_int list list -> Big_int_Z.big_int -> goal list -> row ->
     int -> patch_hints -> row option **)
 
-let metric_row h c t0 ms bits packed rows_packed a goals own0 l hints0 =
+let metric_row h c t0 ms bits packed0 rows_packed a goals own0 l hints0 =
   let u = c.statement_unit in
   let here = stated_at l c.statements in
   let js = map fst here in
@@ -2871,7 +2871,7 @@ let metric_row h c t0 ms bits packed rows_packed a goals own0 l hints0 =
                 let known = domain_facts h f in
                 let facts = app stated (map snd known) in
                 let ks = map fst known in
-                let rows'' = map (started packed) rows' in
+                let rows'' = map (started packed0) rows' in
                 let rows0 =
                   triangle h bits js
                     (map (fun j -> (measure_at ms j).total) js) rows'' ks
@@ -2893,13 +2893,13 @@ let metric_row h c t0 ms bits packed rows_packed a goals own0 l hints0 =
              let known = domain_facts h f in
              let facts = app stated (map snd known) in
              let ks = map fst known in
-             let rows'' = map (started packed) rows' in
+             let rows'' = map (started packed0) rows' in
              let rows0 =
                triangle h bits js (map (fun j -> (measure_at ms j).total) js)
                  rows'' ks
              in
              let base0 =
-               by_centre h t0 ms bits packed a goals f js rows' stated facts
+               by_centre h t0 ms bits packed0 a goals f js rows' stated facts
                  rows0 ks hints0 base
              in
              Some
@@ -3399,11 +3399,11 @@ let rec metric_rows row_of0 l n0 hints0 =
     list list -> row -> Big_int_Z.big_int -> claim list -> patch_hints list
     -> table option **)
 
-let metric_table h c t0 ms packed known own0 a claims hints0 =
+let metric_table h c t0 ms packed0 known own0 a claims hints0 =
   let goals = claimed h t0 a ms claims in
   let bits = digit_bits ms in
   all_some
-    (metric_rows (metric_row h c t0 ms bits packed known a goals own0) 0
+    (metric_rows (metric_row h c t0 ms bits packed0 known a goals own0) 0
       c.patches hints0)
 
 (** val positive_fraction : fraction -> bool **)
@@ -7064,12 +7064,12 @@ let needed_of p what x =
   let free = inner_free p in
   let entries1 = entries_of free in
   let patches_in_order = seq 0 c.patches in
-  let whole =
+  let whole0 =
     map (fun l -> inner_row_at p free entries1 c l x.points_at)
       patches_in_order
   in
   let shared =
-    if forallb about_a_patch c.statements then None else inner_pooled p whole
+    if forallb about_a_patch c.statements then None else inner_pooled p whole0
   in
   let possible = (&&) (Nat.ltb 0 c.patches) (signs_differ h) in
   (fun i ->
@@ -7086,7 +7086,7 @@ let needed_of p what x =
                 if is_about (fst r) left_out
                 then inner_row_at p free entries1 left (fst r)
                        (x.points_without i)
-                else snd r) (combine patches_in_order whole))
+                else snd r) (combine patches_in_order whole0))
           | _ -> shared)
        | None -> shared))))
 
@@ -7154,6 +7154,21 @@ let inside rows0 columns0 place0 =
       (Z.leb Big_int_Z.zero_big_int (snd place0)))
     (Z.ltb (snd place0) (Z.of_nat columns0))
 
+(** val append :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let rec append i j =
+  (fun f2p1 f2p f1 p ->
+  if Big_int_Z.le_big_int p Big_int_Z.unit_big_int then f1 () else
+  let (q,r) = Big_int_Z.quomod_big_int p (Big_int_Z.big_int_of_int 2) in
+  if Big_int_Z.eq_big_int r Big_int_Z.zero_big_int then f2p q else f2p1 q)
+    (fun ii ->
+    (fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    (append ii j))
+    (fun ii -> Big_int_Z.mult_int_big_int 2 (append ii j))
+    (fun _ -> j)
+    i
+
 module PositiveMap =
  struct
   type key = Big_int_Z.big_int
@@ -7204,6 +7219,36 @@ module PositiveMap =
        (fun ii -> Node ((add ii v l), o, r))
        (fun _ -> Node (l, (Some v), r))
        i)
+
+  (** val xfoldi :
+      (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> key -> 'a2 **)
+
+  let rec xfoldi f m v i =
+    match m with
+    | Leaf -> v
+    | Node (l, o, r) ->
+      (match o with
+       | Some x ->
+         xfoldi f r
+           (f i x
+             (xfoldi f l v
+               (append i (Big_int_Z.mult_int_big_int 2
+                 Big_int_Z.unit_big_int))))
+           (append i
+             ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+             Big_int_Z.unit_big_int))
+       | None ->
+         xfoldi f r
+           (xfoldi f l v
+             (append i (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
+           (append i
+             ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+             Big_int_Z.unit_big_int)))
+
+  (** val fold : (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> 'a2 **)
+
+  let fold f m i =
+    xfoldi f m i Big_int_Z.unit_big_int
  end
 
 type enclosed = { planes : int; tall : int; wide : int;
@@ -7269,13 +7314,6 @@ let rec weighted ws es =
      | [] -> zero
      | e :: es' -> add_ends (scale_ends w e) (weighted ws' es'))
 
-(** val total1 :
-    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let total1 es =
-  fold_right add_ends zero es
-
 (** val divided :
     (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
@@ -7283,40 +7321,100 @@ let total1 es =
 let divided e d =
   ((floor_div (fst e) d), (ceil_div (snd e) d))
 
-(** val by_width :
-    (Big_int_Z.big_int * Big_int_Z.big_int) ->
-    Big_int_Z.big_int * Big_int_Z.big_int **)
+(** val width_of :
+    (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int **)
 
-let by_width e =
-  ((fst e), (Z.sub (snd e) (fst e)))
+let width_of e =
+  Z.sub (snd e) (fst e)
 
-(** val spread0 :
+(** val negative_parts : Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let negative_parts row0 =
+  map (Z.min Big_int_Z.zero_big_int) row0
+
+(** val bits_for :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let bits_for rows0 most =
+  Z.add
+    (Z.log2
+      (Z.mul most
+        (fold_right (fun row0 m -> Z.max (sizes row0) m)
+          Big_int_Z.zero_big_int rows0))) (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int)
+
+type packed_rows = { packed_count : int; digit_bits0 : Big_int_Z.big_int;
+                     whole : (Big_int_Z.big_int * Big_int_Z.big_int list) list;
+                     negative : (Big_int_Z.big_int * Big_int_Z.big_int list)
+                                list }
+
+(** val packed :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> packed_rows **)
+
+let packed most rows0 =
+  let n0 = length rows0 in
+  let bits = bits_for rows0 most in
+  { packed_count = n0; digit_bits0 = bits; whole = (packs bits n0 rows0);
+  negative = (packs bits n0 (map negative_parts rows0)) }
+
+(** val products :
+    Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
+    list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
+
+let products bits n0 rows0 u =
+  digits_of bits n0 rows0 (row_of rows0 u)
+
+(** val row_ends :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let rec spread0 low0 less more ws es =
-  match ws with
-  | [] -> ((Z.add low0 less), (Z.add low0 more))
-  | w :: ws' ->
-    (match es with
-     | [] -> ((Z.add low0 less), (Z.add low0 more))
-     | e :: es' ->
-       if Z.leb Big_int_Z.zero_big_int w
-       then spread0 (Z.add low0 (Z.mul w (fst e))) less
-              (Z.add more (Z.mul w (snd e))) ws' es'
-       else spread0 (Z.add low0 (Z.mul w (fst e)))
-              (Z.add less (Z.mul w (snd e))) more ws' es')
+let row_ends b unit0 bias0 low0 all less =
+  let low1 = Z.add (Z.mul b bias0) low0 in
+  divided ((Z.add low1 less), (Z.add low1 (Z.sub all less))) unit0
+
+(** val each_row :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+    list -> (Big_int_Z.big_int * Big_int_Z.big_int) list **)
+
+let rec each_row b unit0 biases lows alls lesses =
+  match lows with
+  | [] -> []
+  | low0 :: lows' ->
+    (match alls with
+     | [] -> []
+     | all :: alls' ->
+       (match lesses with
+        | [] -> []
+        | less :: lesses' ->
+          (row_ends b unit0 (hd Big_int_Z.zero_big_int biases) low0 all less) :: 
+            (each_row b unit0 (tl biases) lows' alls' lesses')))
 
 (** val affine :
-    Big_int_Z.big_int -> Big_int_Z.big_int ->
-    (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list ->
-    Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int **)
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    packed_rows -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list **)
 
-let affine b unit0 es row0 bias0 =
-  divided
-    (spread0 (Z.mul b bias0) Big_int_Z.zero_big_int Big_int_Z.zero_big_int
-      row0 es) unit0
+let affine b unit0 biases rows0 es =
+  let sums = products rows0.digit_bits0 rows0.packed_count in
+  let widths = map width_of es in
+  each_row b unit0 biases (sums rows0.whole (map fst es))
+    (sums rows0.whole widths) (sums rows0.negative widths)
+
+(** val greatest2 : enclosed -> Big_int_Z.big_int **)
+
+let greatest2 e =
+  PositiveMap.fold (fun _ ends0 m ->
+    Z.max (Z.max (Z.abs (fst ends0)) (Z.abs (width_of ends0))) m) e.cells
+    Big_int_Z.zero_big_int
+
+(** val total1 :
+    (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+    Big_int_Z.big_int * Big_int_Z.big_int **)
+
+let total1 es =
+  fold_right add_ends zero es
 
 (** val greatest_enclosed :
     (Big_int_Z.big_int * Big_int_Z.big_int) list ->
@@ -7428,28 +7526,28 @@ let hyperbolic_ends b terms0 e =
     enclosed **)
 
 let conv2d_enclosed b w groups unit0 weights1 biases e =
-  let outputs = length weights1 in
   let own0 = Nat.div e.planes groups in
-  built outputs (rows_given w e) (columns_given w e) (fun y x ->
-    let of_groups =
-      map (fun g -> map by_width (window w e y x own0 (mul g own0)))
-        (seq 0 groups)
-    in
-    map (fun o ->
-      affine b unit0 (nth (Nat.div (mul o groups) outputs) of_groups [])
-        (nth o weights1 []) (nth o biases Big_int_Z.zero_big_int))
-      (seq 0 outputs))
+  let each = Nat.div (length weights1) groups in
+  let most = greatest2 e in
+  let of_groups =
+    map (fun g -> ((mul g own0), ((skipn (mul g each) biases),
+      (packed most (firstn each (skipn (mul g each) weights1))))))
+      (seq 0 groups)
+  in
+  built (length weights1) (rows_given w e) (columns_given w e) (fun y x ->
+    flat_map (fun g ->
+      affine b unit0 (fst (snd g)) (snd (snd g)) (window w e y x own0 (fst g)))
+      of_groups)
 
 (** val linear_enclosed :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
     Big_int_Z.big_int list -> enclosed -> enclosed **)
 
 let linear_enclosed b unit0 weights1 biases e =
-  let es = map by_width (map (fun c -> found e c 0 0) (seq 0 e.planes)) in
+  let rows0 = packed (greatest2 e) weights1 in
   built (length weights1) (Stdlib.Int.succ 0) (Stdlib.Int.succ 0) (fun _ _ ->
-    map (fun o ->
-      affine b unit0 es (nth o weights1 [])
-        (nth o biases Big_int_Z.zero_big_int)) (seq 0 (length weights1)))
+    affine b unit0 biases rows0
+      (map (fun c -> found e c 0 0) (seq 0 e.planes)))
 
 (** val added_enclosed : enclosed list -> enclosed **)
 
@@ -7522,7 +7620,10 @@ let computed_enclosed b terms0 does0 es =
   let e = hd nothing_enclosed es in
   (match does0 with
    | Conv2d (w, groups, unit0, weights1, biases) ->
-     given_if (Nat.ltb 0 groups)
+     given_if
+       ((&&) (Nat.ltb 0 groups)
+         ((=) (mul groups (Nat.div (length weights1) groups))
+           (length weights1)))
        (conv2d_enclosed b w groups unit0 weights1 biases e)
    | LinearLayer (unit0, weights1, biases) ->
      given_if

@@ -2119,6 +2119,8 @@ val meets :
 
 val inside : int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> bool
 
+val append : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
+
 module PositiveMap :
  sig
   type key = Big_int_Z.big_int
@@ -2134,6 +2136,10 @@ module PositiveMap :
   val find : key -> 'a1 t -> 'a1 option
 
   val add : key -> 'a1 -> 'a1 t -> 'a1 t
+
+  val xfoldi : (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> key -> 'a2
+
+  val fold : (key -> 'a1 -> 'a2 -> 'a2) -> 'a1 t -> 'a2 -> 'a2
  end
 
 type enclosed = { planes : int; tall : int; wide : int;
@@ -2164,27 +2170,48 @@ val weighted :
   Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
-val total1 :
-  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-  Big_int_Z.big_int * Big_int_Z.big_int
-
 val divided :
   (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
-val by_width :
-  (Big_int_Z.big_int * Big_int_Z.big_int) ->
+val width_of : (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
+
+val negative_parts : Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val bits_for :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int
+
+type packed_rows = { packed_count : int; digit_bits0 : Big_int_Z.big_int;
+                     whole : (Big_int_Z.big_int * Big_int_Z.big_int list) list;
+                     negative : (Big_int_Z.big_int * Big_int_Z.big_int list)
+                                list }
+
+val packed : Big_int_Z.big_int -> Big_int_Z.big_int list list -> packed_rows
+
+val products :
+  Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
+  list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+
+val row_ends :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int * Big_int_Z.big_int
 
-val spread0 :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
-  Big_int_Z.big_int * Big_int_Z.big_int
+val each_row :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
+  -> (Big_int_Z.big_int * Big_int_Z.big_int) list
 
 val affine :
-  Big_int_Z.big_int -> Big_int_Z.big_int ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) list -> Big_int_Z.big_int list ->
-  Big_int_Z.big_int -> Big_int_Z.big_int * Big_int_Z.big_int
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  packed_rows -> (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list
+
+val greatest2 : enclosed -> Big_int_Z.big_int
+
+val total1 :
+  (Big_int_Z.big_int * Big_int_Z.big_int) list ->
+  Big_int_Z.big_int * Big_int_Z.big_int
 
 val greatest_enclosed :
   (Big_int_Z.big_int * Big_int_Z.big_int) list ->

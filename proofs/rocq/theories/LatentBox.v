@@ -5,7 +5,7 @@
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Sums Grid Root Boxes UnitInterval Vectors SpatialEvaluation EnclosedVolumes
-  LayerBox.
+  RowSums LayerBox.
 Import ListNotations.
 
 (** * What runs *)

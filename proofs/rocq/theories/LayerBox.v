@@ -2,7 +2,7 @@
     ends, and maxima and means over windows. What does not fit is refused. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics NetworkSemantics Sums Grid Monotone Exponential EnclosedVolumes.
+From Verale Require Import Semantics NetworkSemantics Sums Grid Monotone Exponential EnclosedVolumes RowSums.
 Import ListNotations.
 
 (** * What runs *)
@@ -11,28 +11,8 @@ Section Run.
 Local Open Scope Z_scope.
 Variables (B : Z) (terms : nat).
 
-(** The sum of integers times enclosed numbers, and of enclosed numbers *)
-Fixpoint weighted (ws : list Z) (es : list (Z * Z)) : Z * Z :=
-  match ws, es with w :: ws', e :: es' => add_ends (scale_ends w e) (weighted ws' es') | _, _ => zero end.
+(** The sum of enclosed numbers *)
 Definition total (es : list (Z * Z)) : Z * Z := fold_right add_ends zero es.
-
-(** An enclosed number divided by a positive integer *)
-Definition divided (e : Z * Z) (d : Z) : Z * Z := (floor_div (fst e) d, ceil_div (snd e) d).
-
-(** The same, of lower ends and widths: where widths are small, only one product a number is large. [low] is the sum so
-    far of weights times lower ends, [less] and [more] of weights times widths, of negative weights and of others. *)
-Definition by_width (e : Z * Z) : Z * Z := (fst e, snd e - fst e).
-Fixpoint spread (low less more : Z) (ws : list Z) (es : list (Z * Z)) : Z * Z :=
-  match ws, es with
-  | w :: ws', e :: es' =>
-      if 0 <=? w then spread (low + w * fst e) less (more + w * snd e) ws' es'
-      else spread (low + w * fst e) (less + w * snd e) more ws' es'
-  | _, _ => (low + less, low + more)
-  end.
-
-(** A row of weights over a unit times what it meets, by lower ends and widths, and a bias over the same unit *)
-Definition affine (unit : positive) (es : list (Z * Z)) (row : list Z) (bias : Z) : Z * Z :=
-  divided (spread (B * bias) 0 0 row es) (Zpos unit).
 
 Fixpoint greatest_enclosed (es : list (Z * Z)) : Z * Z :=
   match es with nil => zero | [e] => e | e :: es' => max_ends e (greatest_enclosed es') end.
@@ -81,20 +61,21 @@ Definition hyperbolic_ends (e : Z * Z) : Z * Z :=
 
 (** ** Layers *)
 
-(** The window of each group is found once for each place. *)
+(** The rows of each group are packed once, and its window is found once for each place. *)
 Definition conv2d_enclosed (w : windows) (groups : nat) (unit : positive) (weights : list (list Z)) (biases : list Z)
     (e : enclosed) : enclosed :=
-  let outputs := length weights in
   let own := Nat.div (planes e) groups in
-  built outputs (rows_given w e) (columns_given w e) (fun y x =>
-    let of_groups := map (fun g => map by_width (window w e y x own (g * own))) (seq 0 groups) in
-    map (fun o => affine unit (nth (Nat.div (o * groups) outputs) of_groups nil) (nth o weights nil) (nth o biases 0))
-      (seq 0 outputs)).
+  let each := Nat.div (length weights) groups in
+  let most := greatest e in
+  let of_groups := map (fun g =>
+    ((g * own)%nat, (skipn (g * each) biases, packed most (firstn each (skipn (g * each) weights)))))
+    (seq 0 groups) in
+  built (length weights) (rows_given w e) (columns_given w e) (fun y x =>
+    flat_map (fun g => affine B unit (fst (snd g)) (snd (snd g)) (window w e y x own (fst g))) of_groups).
 
 Definition linear_enclosed (unit : positive) (weights : list (list Z)) (biases : list Z) (e : enclosed) : enclosed :=
-  let es := map by_width (map (fun c => found e c 0 0) (seq 0 (planes e))) in
-  built (length weights) 1 1 (fun _ _ =>
-    map (fun o => affine unit es (nth o weights nil) (nth o biases 0)) (seq 0 (length weights))).
+  let rows := packed (greatest e) weights in
+  built (length weights) 1 1 (fun _ _ => affine B unit biases rows (map (fun c => found e c 0 0) (seq 0 (planes e)))).
 
 Definition added_enclosed (es : list enclosed) : enclosed :=
   let e := hd nothing_enclosed es in
@@ -134,7 +115,8 @@ Definition computed_enclosed (does : operation) (es : list enclosed) : option en
   let e := hd nothing_enclosed es in
   match does with
   | Conv2d w groups unit weights biases =>
-      given_if (Nat.ltb 0 groups) (conv2d_enclosed w groups unit weights biases e)
+      given_if (Nat.ltb 0 groups && Nat.eqb (groups * Nat.div (length weights) groups) (length weights))
+        (conv2d_enclosed w groups unit weights biases e)
   | LinearLayer unit weights biases =>
       given_if (Nat.eqb (tall e) 1 && Nat.eqb (wide e) 1) (linear_enclosed unit weights biases e)
   | Add => given_if (forallb (as_large e) es) (added_enclosed es)
@@ -156,53 +138,11 @@ Open Scope R_scope.
 
 (** ** Sums *)
 
-Lemma zero_ok : forall B, encloses B zero 0.
-Proof. intros B. unfold encloses. cbn. lra. Qed.
-
-Lemma divided_ok : forall B e r d, (0 < d)%Z -> encloses B e r -> encloses B (divided e d) (r / IZR d).
-Proof.
-  intros B e r d Hd [L H]. assert (D := IZR_pos d Hd).
-  assert (E : IZR d * (IZR B * (r / IZR d)) = IZR B * r) by (field; lra).
-  split; cbn [divided fst snd]; [apply floor_div_below|apply ceil_div_above]; rewrite ?E; assumption.
-Qed.
-
-Lemma weighted_ok : forall B es rs, Forall2 (encloses B) es rs -> forall ws,
-  encloses B (weighted ws es) (rsum (length rs) (fun k => IZR (nth k ws 0%Z) * nth k rs 0)).
-Proof.
-  intros B es rs H. induction H as [|e r es rs E H IH]; intros ws.
-  - replace (weighted ws nil) with zero by (destruct ws; reflexivity). apply zero_ok.
-  - cbn [length]. rewrite rsum_front. destruct ws as [|w ws].
-    + rewrite rsum_zero by (intros; cbn; ring). cbn [nth]. rewrite Rmult_0_l, Rplus_0_r. apply zero_ok.
-    + cbn [weighted nth]. apply add_ends_ok; [apply scale_ends_ok; exact E|apply IH].
-Qed.
-
 Lemma total_ok : forall B es rs, Forall2 (encloses B) es rs ->
   encloses B (total es) (rsum (length rs) (fun k => nth k rs 0)).
 Proof.
   intros B es rs H. induction H as [|e r es rs E H IH]; [apply zero_ok|]. cbn [length]. rewrite rsum_front.
   apply add_ends_ok; assumption.
-Qed.
-
-Lemma spread_weighted : forall ws es low less more,
-  spread low less more ws (map by_width es) = add_ends (low + less, low + more)%Z (weighted ws es).
-Proof.
-  induction ws as [|w ws IH]; intros [|e es] low less more.
-  1-3: unfold add_ends; cbn; f_equal; ring.
-  cbn [map spread weighted]. destruct (0 <=? w)%Z eqn:W; rewrite IH; unfold add_ends, scale_ends, by_width; rewrite W;
-    cbn [fst snd]; f_equal; ring.
-Qed.
-
-Lemma affine_ok : forall B unit es rs row bias, Forall2 (encloses B) es rs ->
-  encloses B (affine B unit (map by_width es) row bias)
-    (q bias unit + rsum (length rs) (fun k => q (nth k row 0%Z) unit * nth k rs 0)).
-Proof.
-  intros B unit es rs row bias H. assert (U := Zpos_pos unit).
-  replace (q bias unit + rsum (length rs) (fun k => q (nth k row 0%Z) unit * nth k rs 0)) with
-    ((IZR bias + rsum (length rs) (fun k => IZR (nth k row 0%Z) * nth k rs 0)) / IZR (Zpos unit)).
-  - apply divided_ok; [reflexivity|]. rewrite spread_weighted. apply add_ends_ok; [|apply weighted_ok; exact H].
-    unfold encloses. cbn [fst snd]. rewrite Z.add_0_r, mult_IZR. lra.
-  - unfold q, Rdiv. rewrite Rmult_plus_distr_r. f_equal. rewrite Rmult_comm, <- rsum_scal. apply rsum_ext.
-    intros. ring.
 Qed.
 
 Lemma greatest_enclosed_ok : forall B es rs, (0 < B)%Z -> Forall2 (encloses B) es rs ->

@@ -1,7 +1,7 @@
 (** A network's numbers, enclosed layer by layer, and the theorem that what it gives lies between their ends. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool FMapPositive.
-From Verale Require Import Semantics NetworkSemantics Sums Grid EnclosedVolumes LayerBox.
+From Verale Require Import Semantics NetworkSemantics Sums Grid EnclosedVolumes RowSums LayerBox.
 Import ListNotations.
 
 (** * What runs *)
@@ -159,31 +159,86 @@ Qed.
 
 Hypothesis B_positive : (0 < B)%Z.
 
+(** What a layer meets is one of its numbers, or 0. *)
+Lemma met_found : forall es, Forall (fun ends => ends = zero \/ exists c y x, ends = found e c y x) es ->
+  met (greatest e) es.
+Proof.
+  intros es H. split; [apply greatest_nonneg|]. eapply Forall_impl; [|exact H].
+  intros ends [->|(c & y & x & ->)]; [apply zero_at_most|apply found_at_most].
+Qed.
+
+Lemma met_window : forall w y x own from, met (greatest e) (window w e y x own from).
+Proof.
+  intros w y x own from. apply met_found, Forall_forall. intros ends I.
+  apply in_flat_map in I as (c & _ & I). apply in_flat_map in I as (a & _ & I). apply in_map_iff in I as (b & <- & _).
+  unfold padded_ends. destruct (inside _ _ _); [right|left; reflexivity]. unfold found_at. eauto.
+Qed.
+
+Lemma nth_of_group : forall (A : Type) (d : A) n s l i, (i < n)%nat ->
+  nth i (firstn n (skipn s l)) d = nth (s + i) l d.
+Proof.
+  intros A d n s l i H. transitivity (nth i (skipn s l) d).
+  - generalize (skipn s l) as r. revert n H. induction i as [|i IH]; intros [|n] H [|a r]; try lia; try reflexivity.
+    apply IH. lia.
+  - revert l. induction s as [|s IH]; intros l; [reflexivity|]. destruct l as [|a l]; [destruct i; reflexivity|apply IH].
+Qed.
+
 Lemma conv2d_ok : forall w groups unit weights biases, (0 < groups)%nat ->
+  (groups * (length weights / groups) = length weights)%nat ->
   encloses_volume B (conv2d_enclosed B w groups unit weights biases e) (conv2d w groups unit weights biases v).
 Proof.
-  intros w groups unit weights biases G. unfold conv2d_enclosed, rows_given, columns_given.
-  destruct right as (EC & EH & EW & _). rewrite EC, EH, EW.
-  apply built_ok; try reflexivity; [intros; rewrite map_length, seq_length; reflexivity|].
-  intros o y x Ho _ _. rewrite nth_map_seq by exact Ho. cbn [conv2d entry].
-  set (g := (o * groups / length weights)%nat). set (own := (channels v / groups)%nat).
-  assert (Hg : (g < groups)%nat) by (apply Nat.div_lt_upper_bound; [lia|nia]).
-  rewrite nth_map_seq by exact Hg.
-  rewrite (window_sum w y x own (g * own) (fun k => q (nth k (nth o weights nil) 0%Z) unit)).
-  apply affine_ok. apply window_ok. assert (M := Nat.mul_div_le (channels v) groups ltac:(lia)). fold own in M. nia.
+  intros w groups unit weights biases G E. unfold conv2d_enclosed, rows_given, columns_given.
+  set (most := greatest e).
+  set (own := (planes e / groups)%nat) in *. set (each := (length weights / groups)%nat) in *.
+  destruct right as (EC & EH & EW & _). rewrite EH, EW.
+  set (rows := fun g => firstn each (skipn (g * each) weights)).
+  assert (R : forall g, (g < groups)%nat -> length (rows g) = each).
+  { intros g Hg. unfold rows. rewrite firstn_length, skipn_length. nia. }
+  set (F := fun y x g =>
+    affine B unit (skipn (g * each) biases) (packed most (rows g)) (window w e y x own (g * own))).
+  assert (S : forall y x, flat_map (fun g => affine B unit (fst (snd g)) (snd (snd g)) (window w e y x own (fst g)))
+    (map (fun g => ((g * own)%nat, (skipn (g * each) biases, packed most (rows g)))) (seq 0 groups)) =
+    flat_map (F y x) (seq 0 groups)).
+  { intros y x. rewrite !flat_map_concat_map, map_map. reflexivity. }
+  assert (L : forall y x g, (g < groups)%nat -> length (F y x g) = each).
+  { intros y x g Hg. unfold F. rewrite length_affine by apply met_window. apply R. exact Hg. }
+  apply built_ok; try reflexivity.
+  - intros y x _ _. fold rows. rewrite S, (length_blocks _ _ _ each), seq_length; [exact E|].
+    intros g I. apply in_seq in I. apply L. lia.
+  - intros o y x Ho _ _. fold rows. rewrite S. cbn [conv2d channels] in Ho.
+    assert (P : each <> O) by nia. set (g := (o / each)%nat). set (i := (o mod each)%nat).
+    assert (O : o = (g * each + i)%nat) by (unfold g, i; rewrite (Nat.div_mod o each P) at 1; ring).
+    assert (Hi : (i < each)%nat) by (apply Nat.mod_upper_bound; exact P).
+    assert (Hg : (g < groups)%nat) by (apply Nat.div_lt_upper_bound; [exact P|nia]).
+    replace (nth o (flat_map (F y x) (seq 0 groups)) zero) with (nth i (F y x g) zero).
+    2: { rewrite O at 1. symmetry. apply nth_blocks_0; [|exact Hg|exact Hi]. intros g' Hg'. apply L. exact Hg'. }
+    cbn [conv2d entry]. rewrite <- EC. fold own.
+    replace (o * groups / length weights)%nat with g.
+    2: { rewrite <- E, (Nat.mul_comm groups each), Nat.div_mul_cancel_r by lia. reflexivity. }
+    rewrite (window_sum w y x own (g * own) (fun k => q (nth k (nth o weights nil) 0%Z) unit)).
+    unfold F.
+    assert (NB : nth i (skipn (g * each) biases) 0%Z = nth o biases 0%Z).
+    { rewrite <- (firstn_all2 (n := length biases + i + 1) (skipn (g * each) biases)) by (rewrite skipn_length; lia).
+      rewrite nth_of_group by lia. rewrite <- O. reflexivity. }
+    assert (NR : nth i (rows g) nil = nth o weights nil).
+    { unfold rows. rewrite nth_of_group, <- O by exact Hi. reflexivity. }
+    rewrite <- NB, <- NR. apply affine_ok; [|apply met_window|rewrite R by exact Hg; exact Hi].
+    apply window_ok. assert (M := Nat.mul_div_le (planes e) groups ltac:(lia)). fold own in M. rewrite <- EC. nia.
 Qed.
 
 Lemma linear_ok : forall unit weights biases, height v = 1%nat -> width v = 1%nat ->
   encloses_volume B (linear_enclosed B unit weights biases e) (linear_layer unit weights biases v).
 Proof.
-  intros unit weights biases H W. unfold linear_enclosed.
-  apply built_ok; try reflexivity; [intros; rewrite map_length, seq_length; reflexivity|].
-  intros o y x Ho _ _. rewrite nth_map_seq by exact Ho. cbn [linear_layer entry].
+  intros unit weights biases H W. unfold linear_enclosed. set (es := map _ _).
+  assert (M : met (greatest e) es).
+  { apply met_found, Forall_forall. intros ends I. apply in_map_iff in I as (c & <- & _). right. eauto. }
+  apply built_ok; try reflexivity; [intros; apply length_affine; exact M|].
+  intros o y x Ho _ _. cbn [linear_layer entry].
   set (rs := map (fun c => entry v c 0 0) (seq 0 (channels v))).
   assert (L : length rs = channels v) by (unfold rs; rewrite map_length, seq_length; reflexivity).
   rewrite (rsum_ext (channels v) _ (fun k => q (nth k (nth o weights nil) 0%Z) unit * nth k rs 0)).
-  - rewrite <- L at 1. apply affine_ok. destruct right as (-> & _ & _ & R). apply Forall2_same. intros c I.
-    apply in_seq in I. apply R; lia.
+  - rewrite <- L at 1. apply affine_ok; [|exact M|exact Ho]. unfold es. destruct right as (-> & _ & _ & R).
+    apply Forall2_same. intros c I. apply in_seq in I. apply R; lia.
   - intros c Hc. unfold rs. rewrite nth_map_seq by exact Hc. reflexivity.
 Qed.
 
@@ -297,7 +352,7 @@ Proof.
   { intros [|] f G; [injection G as <-; split; reflexivity|discriminate]. }
   destruct does; cbn [computed_enclosed computed] in *; try (apply given in E as [F E]); try (injection E as E);
     subst e.
-  - apply conv2d_ok; [exact H|]. apply Nat.ltb_lt. exact F.
+  - apply andb_prop in F as [F G]. apply conv2d_ok; [exact H| |]; [apply Nat.ltb_lt|apply Nat.eqb_eq]; assumption.
   - apply andb_prop in F as [F G]. apply Nat.eqb_eq in F, G.
     apply linear_ok; [exact H| |]; destruct H as (_ & EH & EW & _); congruence.
   - apply added_ok; assumption.

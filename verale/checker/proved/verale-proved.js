@@ -3,101 +3,101 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(J){"use strict";var
-nX=1e-13,nA="Invalid_argument",fM=0.001,fN='"',nz="@[",nW=0.01,hV=1255,nV="Fatal error: exception %s\n",ng=255,eu=1e-11,nU=0x800,nf="jsError",bM=0x8000,ny="%ni",et=256,ne="ready",nx="ml_z_overflow",cU=4096,nd="End_of_file",nT="a class",hU="Failure",cd=0xff,nc="\n",es=1e-12,h9="ENOENT",bc="0",nS="([^/]+)",n8="prices",h8=0xf,nb="List.nth",cT=128,hT=-48,na=0xdc00,nw="Sys_blocked_io",n7="fd ",nQ="hints: ",nR="ENOTEMPTY",ai=248,nP=0.999999999999,aw="camlinternalFormat.ml",nO="Division_by_zero",n6=">",n5=1027,m$="Sys_error",h7=1e-14,aN=246,nv="%u",m_="EEXIST",fL="%d",m9="Printexc.handle_uncaught_exception",n4="a statement",ct=1e-280,nN="buffer.ml",h1=127,dw=1024,nu="@{",ib=-2147483648,ic="e",fH=120,m8=103,nt=" : flags Open_rdonly and Open_wronly are not compatible",bO=1e-09,ns="linear",nL=102,nM="head",hS=512,cQ="-",m7=0x7ff0,fK=1e-15,ia=": Not a directory",nr=" : file already exists",cb=0xffffff,hR="0x",m6=0.0001,n3="Out_of_memory",al=254,h$="index out of bounds",cR=100,fP="_bigarr02",m5="%Li",nK=" : flags Open_text and Open_binary are not compatible",cS=-1.,h0=2147483647,dy=0.5,nq=", characters ",bP=0xffff,hZ="none",np=12520,h6=64.,no="(Program not linked with -g, cannot print stack backtrace)\n",m4=16777216,fG=0.1,nJ="Unix.Unix_error",n2="infinity",hQ="mkdir",er=1000,v="",nI="Stack_overflow",nn="^",fF=": No such file or directory",fJ=-2.,nH="/static/",dv=0x3f,h5=-97,nG="Not_found",fI=1e-16,fE=1e-08,nm="Match_failure",m3=", ",cc="%x",fO=252,cu=".",du="+",h4="rmdir",n1=0xf0,nF=32752,n0="network",nl="%li",nE=1026,hP=2047,hY=1e-07,nk=10000.,h_=0.25,nZ=-32,m2="Pervasives.do_at_exit",ca=" ",h3="Fatal error: exception ",br=0x80,bz=1023,m1="Undefined_recursive_module",dx=1e-06,hX="nan",nD="expected ",nj=0xe0,ni=0xdfff,nC="_",bN="/",h2="compare: functional value",nY="Assert_failure",m0="%i",hW="ENOTDIR",nh=1073741823,by=250,nB="expected fewer digits";function
-Eb(c,d){var
+a.prototype._T_}}(Object));(function(I){"use strict";var
+n7=1e-13,nK="Invalid_argument",fP=0.001,fQ='"',nJ="@[",n6=0.01,h1=1255,n5="Fatal error: exception %s\n",nq=255,ex=1e-11,n4=0x800,np="jsError",bO=0x8000,nI="%ni",ew=256,no="ready",nH="ml_z_overflow",cV=4096,nn="End_of_file",n3="a class",h0="Failure",ce=0xff,nm="\n",ev=1e-12,id="ENOENT",bc="0",n2="([^/]+)",og="prices",ic=0xf,nl="List.nth",cU=128,hZ=-48,nk=0xdc00,nG="Sys_blocked_io",of="fd ",n0="hints: ",n1="ENOTEMPTY",aj=248,nZ=0.999999999999,aw="camlinternalFormat.ml",nY="Division_by_zero",oe=">",od=1027,nj="Sys_error",ib=1e-14,aN=246,nF="%u",ni="EEXIST",fO="%d",nh="Printexc.handle_uncaught_exception",oc="a statement",cv=1e-280,nX="buffer.ml",h7=127,dy=1024,nE="@{",ii=-2147483648,ij="e",fK=120,ng=103,nD=" : flags Open_rdonly and Open_wronly are not compatible",bQ=1e-09,nC="linear",nV=102,nW="head",hY=512,cR="-",nf=0x7ff0,fN=1e-15,ih=": Not a directory",nB=" : file already exists",cc=0xffffff,hX="0x",ne=0.0001,ob="Out_of_memory",am=254,ig="index out of bounds",cS=100,fS="_bigarr02",nd="%Li",nU=" : flags Open_text and Open_binary are not compatible",cT=-1.,h6=2147483647,dA=0.5,nA=", characters ",bR=0xffff,h5="none",nz=12520,ia=64.,ny="(Program not linked with -g, cannot print stack backtrace)\n",nc=16777216,fJ=0.1,nT="Unix.Unix_error",oa="infinity",hW="mkdir",eu=1000,v="",nS="Stack_overflow",nx="^",fI=": No such file or directory",fM=-2.,nR="/static/",dx=0x3f,h$=-97,nQ="Not_found",fL=1e-16,fH=1e-08,nw="Match_failure",nb=", ",cd="%x",fR=252,cw=".",dw="+",h_="rmdir",n$=0xf0,nP=32752,n_="network",nv="%li",nO=1026,hV=2047,h4=1e-07,nu=10000.,ie=0.25,n9=-32,na="Pervasives.do_at_exit",cb=" ",h9="Fatal error: exception ",bs=0x80,bA=1023,m$="Undefined_recursive_module",dz=1e-06,h3="nan",nN="expected ",nt=0xe0,ns=0xdfff,nM="_",bP="/",h8="compare: functional value",n8="Assert_failure",m_="%i",h2="ENOTDIR",nr=1073741823,bz=250,nL="expected fewer digits";function
+Ek(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-Ec(d,b,e,c,f){if(c<=b)for(var
+El(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-Ed(b,d,c,e){for(var
+Em(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-EZ(b,a){throw[0,b,a]}function
-dE(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
+E8(b,a){throw[0,b,a]}function
+dG(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
 d=v,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-fY(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=cU&&a==c.length)return d.apply(null,c);var
-e=v;for(;0<a;b+=dw,a-=dw)e+=d.apply(null,c.slice(b,b+Math.min(a,dw)));return e}function
-cX(a){if(a.t==2)a.c+=dE(a.l-a.c.length,"\0");else
-a.c=fY(a.c,0,a.c.length);a.t=0}function
-oA(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>h1)return false;return true}else
+f1(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=cV&&a==c.length)return d.apply(null,c);var
+e=v;for(;0<a;b+=dy,a-=dy)e+=d.apply(null,c.slice(b,b+Math.min(a,dy)));return e}function
+cY(a){if(a.t==2)a.c+=dG(a.l-a.c.length,"\0");else
+a.c=f1(a.c,0,a.c.length);a.t=0}function
+oK(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>h7)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iz(e){for(var
-j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<br){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<br;d++);if(d-b>hS){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT){g=h+(f<<6);if(f<nj){a=g-0x3080;if(a<br)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT){g=h+(g<<6);if(f<n1){a=g-0xe2080;if(a<nU||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cT&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bP)c+=String.fromCharCode(0xd7c0+(a>>10),na+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dw){c.substr(0,1);j+=c;c=v}}return j+c}function
-bQ(c,a,b){this.t=c;this.c=a;this.l=b}bQ.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cX(this);case
-0:if(oA(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bQ.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iz(a)};bQ.prototype.slice=function(){var
+iF(e){for(var
+j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bs){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bs;d++);if(d-b>hY){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(f<<6);if(f<nt){a=g-0x3080;if(a<bs)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU){g=h+(g<<6);if(f<n$){a=g-0xe2080;if(a<n4||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cU&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bR)c+=String.fromCharCode(0xd7c0+(a>>10),nk+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dy){c.substr(0,1);j+=c;c=v}}return j+c}function
+bS(c,a,b){this.t=c;this.c=a;this.l=b}bS.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cY(this);case
+0:if(oK(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bS.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iF(a)};bS.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bQ(this.t,a,this.l)};function
-og(a){return new
-bQ(0,a,a.length)}function
-b(a){return og(a)}function
-iw(c,a){EZ(c,b(a))}var
-ae=[0];function
-X(a){iw(ae.Invalid_argument,a)}function
-cV(){X(h$)}function
-e(b,a){if(a<0||a>=b.length-1)cV();return b[a+1]}function
-x(b,a,c){if(a<0||a>=b.length-1)cV();b[a+1]=c;return 0}function
-id(e,f,d){var
+bS(this.t,a,this.l)};function
+oq(a){return new
+bS(0,a,a.length)}function
+b(a){return oq(a)}function
+iC(c,a){E8(c,b(a))}var
+ad=[0];function
+X(a){iC(ad.Invalid_argument,a)}function
+cW(){X(ig)}function
+e(b,a){if(a<0||a>=b.length-1)cW();return b[a+1]}function
+y(b,a,c){if(a<0||a>=b.length-1)cW();b[a+1]=c;return 0}function
+ik(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-ih(b){if(J.Uint8Array)var
-c=new(J.Uint8Array)(b.l);else
+io(b){if(I.Uint8Array)var
+c=new(I.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cw(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?fY(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ih(b);var
+cy(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f1(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?f1(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)io(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cW(a){return a}function
-bA(a,b,c,d,e){cw(cW(a),b,c,d,e);return 0}function
-oe(){X(h$)}function
-am(a,c,b){b&=cd;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ih(a)}a.c[c]=b;return 0}function
-dA(b,a,c){if(a>>>0>=b.l)oe();return am(b,a,c)}function
-ev(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+cX(a){return a}function
+bB(a,b,c,d,e){cy(cX(a),b,c,d,e);return 0}function
+oo(){X(ig)}function
+an(a,c,b){b&=ce;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}io(a)}a.c[c]=b;return 0}function
+dC(b,a,c){if(a>>>0>=b.l)oo();return an(b,a,c)}function
+ey(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-bB(c,a){if(c.fun)return bB(c.fun,a);if(typeof
+bC(c,a){if(c.fun)return bC(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bB(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bC(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bB(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cV();return a}function
-Ek(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bf(a){a.t&6&&cX(a);return a.c}var
-E$=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-oz(a){if(E$)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bC(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cW();return a}function
+Et(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bf(a){a.t&6&&cY(a);return a.c}var
+Fi=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+oJ(a){if(Fi)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-ip(c){var
-a=new(J.Float32Array)(1);a[0]=c;var
-b=new(J.Int32Array)(a.buffer);return b[0]|0}var
-om=Math.pow(2,-24);function
-iv(a){throw a}function
-eC(){iv(ae.Division_by_zero)}function
-C(b,c,a){this.lo=b&cb;this.mi=c&cb;this.hi=a&bP}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
+iv(c){var
+a=new(I.Float32Array)(1);a[0]=c;var
+b=new(I.Int32Array)(a.buffer);return b[0]|0}var
+ow=Math.pow(2,-24);function
+iB(a){throw a}function
+eF(){iB(ad.Division_by_zero)}function
+C(b,c,a){this.lo=b&cc;this.mi=c&cc;this.hi=a&bR}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
 C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -106,7 +106,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*om|0)+this.mi*a.lo+this.lo*a.mi,d=(c*om|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*ow|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ow|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
 C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
 C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
@@ -120,27 +120,27 @@ C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return 
 c=this.hi<<16>>16;if(a<24)return new
 C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bP);return new
-C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cb;this.lo=this.lo<<1&cb};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cb;this.mi=(this.mi>>>1|this.hi<<23)&cb;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
+C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bR);return new
+C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cc;this.lo=this.lo<<1&cc};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cc;this.mi=(this.mi>>>1|this.hi<<23)&cc;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
-b=this;if(a.isZero())eC();var
-d=b.hi^a.hi;if(b.hi&bM)b=b.neg();if(a.hi&bM)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bM)c=c.neg();return c};C.prototype.mod=function(b){var
-a=this;if(b.isZero())eC();var
-d=a.hi;if(a.hi&bM)a=a.neg();if(b.hi&bM)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bM)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cd,this.mi>>16,this.mi>>8&cd,this.mi&cd,this.lo>>16,this.lo>>8&cd,this.lo&cd]};C.prototype.lo32=function(){return this.lo|(this.mi&cd)<<24};C.prototype.hi32=function(){return this.mi>>>8&bP|this.hi<<16};function
-cZ(b,c,a){return new
+b=this;if(a.isZero())eF();var
+d=b.hi^a.hi;if(b.hi&bO)b=b.neg();if(a.hi&bO)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bO)c=c.neg();return c};C.prototype.mod=function(b){var
+a=this;if(b.isZero())eF();var
+d=a.hi;if(a.hi&bO)a=a.neg();if(b.hi&bO)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bO)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&ce,this.mi>>16,this.mi>>8&ce,this.mi&ce,this.lo>>16,this.lo>>8&ce,this.lo&ce]};C.prototype.lo32=function(){return this.lo|(this.mi&ce)<<24};C.prototype.hi32=function(){return this.mi>>>8&bR|this.hi<<16};function
+c0(b,c,a){return new
 C(b,c,a)}function
-fS(a){if(!isFinite(a)){if(isNaN(a))return cZ(1,0,m7);return a>0?cZ(0,0,m7):cZ(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bM:a>=0?0:bM;if(f)a=-a;var
-b=oz(a)+bz;if(b<=0){b=0;a/=Math.pow(2,-nE)}else{a/=Math.pow(2,b-n5);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+fV(a){if(!isFinite(a)){if(isNaN(a))return c0(1,0,nf);return a>0?c0(0,0,nf):c0(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bO:a>=0?0:bO;if(f)a=-a;var
+b=oJ(a)+bA;if(b<=0){b=0;a/=Math.pow(2,-nO)}else{a/=Math.pow(2,b-od);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&h8|f|b<<4;return cZ(g,e,c)}function
-ez(a){return a.toArray()}function
-od(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fP)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bP)c.write(16,b.dims[a]);else{c.write(16,bP);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&ic|f|b<<4;return c0(g,e,c)}function
+eC(a){return a.toArray()}function
+on(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fS)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bR)c.write(16,b.dims[a]);else{c.write(16,bR);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -157,30 +157,30 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=ez(b.get(a));for(var
+e=eC(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=ez(fS(b.get(a)));for(var
+e=eC(fV(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=ip(b.get(a));c.write(32,e)}break;case
+e=iv(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,ip(d[1]));c.write(32,ip(d[2]))}break;case
+d=b.get(a);c.write(32,iv(d[1]));c.write(32,iv(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=ez(fS(f[1]));for(var
+f=b.get(a),e=eC(fV(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=ez(fS(f[2]));for(var
+e=eC(fV(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-ob(a){switch(a){case
+ol(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-Ee(c,e){var
-b=J,a;switch(c){case
+En(c,e){var
+b=I,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -195,49 +195,49 @@ b=J,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)X("Bigarray.create: unsupported kind");var
 d=new
-a(e*ob(c));return d}function
-iq(c){var
-a=new(J.Int32Array)(1);a[0]=c;var
-b=new(J.Float32Array)(a.buffer);return b[0]}function
-ey(a){return new
+a(e*ol(c));return d}function
+iw(c){var
+a=new(I.Int32Array)(1);a[0]=c;var
+b=new(I.Float32Array)(a.buffer);return b[0]}function
+eB(a){return new
 C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dC(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hP)return(f|g|b&h8)==0?b&bM?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&h8);if(c>0){a+=16;a*=Math.pow(2,c-n5)}else
-a*=Math.pow(2,-nE);if(b&bM)a=-a;return a}function
-ie(b){var
+dE(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hV)return(f|g|b&ic)==0?b&bO?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&ic);if(c>0){a+=16;a*=Math.pow(2,c-od)}else
+a*=Math.pow(2,-nO);if(b&bO)a=-a;return a}function
+il(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)X("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-EA(b,a){return new
-C(b&cb,b>>>24&cd|(a&bP)<<8,a>>>16&bP)}function
-ir(a){return a.hi32()}function
-is(a){return a.lo32()}var
-Ef=fP;function
-cv(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cv.prototype.caml_custom=Ef;cv.prototype.offset=function(b){var
+EJ(b,a){return new
+C(b&cc,b>>>24&ce|(a&bR)<<8,a>>>16&bR)}function
+ix(a){return a.hi32()}function
+iy(a){return a.lo32()}var
+Eo=fS;function
+cx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cx.prototype.caml_custom=Eo;cx.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))X("bigarray.js: invalid offset");if(this.dims.length!=b.length)X("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cV();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cW();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cV();c=c*this.dims[a]+(b[a]-1)}return c};cv.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cW();c=c*this.dims[a]+(b[a]-1)}return c};cx.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return EA(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return EJ(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[al,e,c];default:return this.data[a]}};cv.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=is(b);this.data[a*2+1]=ir(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[am,e,c];default:return this.data[a]}};cx.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=iy(b);this.data[a*2+1]=ix(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cv.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cx.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=is(b),e=ir(b);if(c==e)this.data.fill(c);else
+c=iy(b),e=ix(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cv.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};cx.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -257,26 +257,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dz(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dz.prototype=new
-cv();dz.prototype.offset=function(a){if(typeof
+dB(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dB.prototype=new
+cx();dB.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cV();return a};dz.prototype.get=function(a){return this.data[a]};dz.prototype.set=function(a,b){this.data[a]=b;return 0};dz.prototype.fill=function(a){this.data.fill(a);return 0};function
-n$(c,d,a,b){var
-e=ob(c);if(ie(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dz(c,d,a,b);return new
-cv(c,d,a,b)}function
-cY(a){if(!ae.Failure)ae.Failure=[ai,b(hU),-3];iw(ae.Failure,a)}function
-oa(b,v,r){var
-i=b.read32s();if(i<0||i>16)cY("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cd,o=p>>8&1,h=[];if(r==fP)for(var
+X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cW();return a};dB.prototype.get=function(a){return this.data[a]};dB.prototype.set=function(a,b){this.data[a]=b;return 0};dB.prototype.fill=function(a){this.data.fill(a);return 0};function
+oj(c,d,a,b){var
+e=ol(c);if(il(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dB(c,d,a,b);return new
+cx(c,d,a,b)}function
+cZ(a){if(!ad.Failure)ad.Failure=[aj,b(h0),-3];iC(ad.Failure,a)}function
+ok(b,v,r){var
+i=b.read32s();if(i<0||i>16)cZ("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&ce,o=p>>8&1,h=[];if(r==fS)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bP){var
-t=b.read32u(),u=b.read32u();if(t!=0)cY("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bR){var
+t=b.read32u(),u=b.read32u();if(t!=0)cZ("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=ie(h),f=Ee(j,d),g=n$(j,o,h,f);switch(j){case
+d=il(h),f=En(j,d),g=oj(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -290,50 +290,50 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cY("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cZ("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=ey(e);g.set(a,q)}break;case
+q=eB(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dC(ey(e));g.set(a,k)}break;case
+k=dE(eB(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=iq(b.read32s());g.set(a,k)}break;case
+k=iw(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=iq(b.read32s()),l=iq(b.read32s());g.set(a,[al,m,l])}break;case
+m=iw(b.read32s()),l=iw(b.read32s());g.set(a,[am,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dC(ey(e));for(var
+m=dE(eB(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dC(ey(e));g.set(a,[al,m,l])}break}v[0]=(4+i)*4;return n$(j,o,h,f)}function
-n_(a,b,c){return a.compare(b,c)}function
+l=dE(eB(e));g.set(a,[am,m,l])}break}v[0]=(4+i)*4;return oj(j,o,h,f)}function
+oi(a,b,c){return a.compare(b,c)}function
 aK(a,b){return Math.imul(a,b)}function
 aO(b,a){a=aK(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aK(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-Ev(a,b){a=aO(a,is(b));a=aO(a,ir(b));return a}function
-im(a,b){return Ev(a,fS(b))}function
-oc(c){var
-b=ie(c.dims),d=0;switch(c.kind){case
+EE(a,b){a=aO(a,iy(b));a=aO(a,ix(b));return a}function
+it(a,b){return EE(a,fV(b))}function
+om(c){var
+b=il(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>et)b=et;var
+12:if(b>ew)b=ew;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aO(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
 1:e|=c.data[a+0];d=aO(d,e)}break;case
 4:case
-5:if(b>cT)b=cT;var
+5:if(b>cU)b=cU;var
 e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aO(d,e)}if((b&1)!=0)d=aO(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
 a=0;a<b;a++)d=aO(d,c.data[a]);break;case
@@ -344,75 +344,75 @@ a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=im(d,c.data[a]);break;case
+a=0;a<b;a++)d=it(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=im(d,c.data[a]);break}return d}function
-Ey(a,b){b[0]=4;return a.read32s()}function
-EU(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=it(d,c.data[a]);break}return d}function
+EH(a,b){b[0]=4;return a.read32s()}function
+E3(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cY("input_value: native integer value too large");default:cY("input_value: ill-formed native integer")}}function
-EJ(c,d){var
+2:cZ("input_value: native integer value too large");default:cZ("input_value: ill-formed native integer")}}function
+ES(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ey(b)}function
-EF(e,d,b){var
-c=ez(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eB(b)}function
+EO(e,d,b){var
+c=eC(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-Ez(a,b,c){return a.compare(b)}function
-EC(a){return a.lo32()^a.hi32()}var
-ex={"_j":{deserialize:EJ,serialize:EF,fixed_length:8,compare:Ez,hash:EC},"_i":{deserialize:Ey,fixed_length:4},"_n":{deserialize:EU,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oa(a,b,"_bigarray")},serialize:od,compare:n_,hash:oc},"_bigarr02":{deserialize:function(a,b){return oa(a,b,fP)},serialize:od,compare:n_,hash:oc}};function
-ig(a){return ex[a.caml_custom]&&ex[a.caml_custom].compare}function
-oh(f,c,d,e){var
-b=ig(c);if(b){var
+EI(a,b,c){return a.compare(b)}function
+EL(a){return a.lo32()^a.hi32()}var
+eA={"_j":{deserialize:ES,serialize:EO,fixed_length:8,compare:EI,hash:EL},"_i":{deserialize:EH,fixed_length:4},"_n":{deserialize:E3,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ok(a,b,"_bigarray")},serialize:on,compare:oi,hash:om},"_bigarr02":{deserialize:function(a,b){return ok(a,b,fS)},serialize:on,compare:oi,hash:om}};function
+im(a){return eA[a.caml_custom]&&eA[a.caml_custom].compare}function
+or(f,c,d,e){var
+b=im(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eA(a){return a
+eD(a){return a
 instanceof
-bQ}function
-fT(a){return eA(a)}function
-oi(a){if(typeof
-a==="number")return er;else
-if(eA(a))return fO;else
-if(fT(a))return 1252;else
+bS}function
+fW(a){return eD(a)}function
+os(a){if(typeof
+a==="number")return eu;else
+if(eD(a))return fR;else
+if(fW(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ng){var
-b=a[0]|0;return b==al?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=nq){var
+b=a[0]|0;return b==am?0:b}else
 if(a
 instanceof
-String)return np;else
+String)return nz;else
 if(typeof
-a=="string")return np;else
+a=="string")return nz;else
 if(a
 instanceof
-Number)return er;else
-if(a&&a.caml_custom)return hV;else
+Number)return eu;else
+if(a&&a.caml_custom)return h1;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-on(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-of(a,b){a.t&6&&cX(a);b.t&6&&cX(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-ov(a,b){return of(a,b)}function
-dB(a,b,d){var
+ox(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+op(a,b){a.t&6&&cY(a);b.t&6&&cY(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+oF(a,b){return op(a,b)}function
+dD(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=oi(a);if(f==by){a=a[1];continue}var
-g=oi(b);if(g==by){b=b[1];continue}if(f!==g){if(f==er){if(g==hV)return oh(a,b,-1,d);return-1}if(g==er){if(f==hV)return oh(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:X(h2);break;case
+f=os(a);if(f==bz){a=a[1];continue}var
+g=os(b);if(g==bz){b=b[1];continue}if(f!==g){if(f==eu){if(g==h1)return or(a,b,-1,d);return-1}if(g==eu){if(f==h1)return or(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:X(h8);break;case
 248:var
-c=on(a[2],b[2]);if(c!=0)return c|0;break;case
-249:X(h2);break;case
+c=ox(a[2],b[2]);if(c!=0)return c|0;break;case
+249:X(h8);break;case
 250:X("equal: got Forward_tag, should not happen");break;case
 251:X("equal: abstract value");break;case
 252:if(a!==b){var
-c=of(a,b);if(c!=0)return c|0}break;case
+c=op(a,b);if(c!=0)return c|0}break;case
 253:X("equal: got Double_tag, should not happen");break;case
 254:X("equal: got Double_array_tag, should not happen");break;case
 255:X("equal: got Custom_tag, should not happen");break;case
-1247:X(h2);break;case
+1247:X(h8);break;case
 1255:var
-i=ig(a);if(i!=ig(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
+i=im(a);if(i!=im(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -426,235 +426,235 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aW(a,b){return dB(a,b,true)}function
-El(){return[0]}function
+aX(a,b){return dD(a,b,true)}function
+Eu(){return[0]}function
 at(a){if(a<0)X("Bytes.create");return new
-bQ(a?2:9,v,a)}function
-fQ(b,a){if(a==0)eC();return b/a|0}function
-bR(a,b){return+(dB(a,b,false)==0)}function
-En(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dE(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ih(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-ij(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iu(d){d=bf(d);var
+bS(a?2:9,v,a)}function
+fT(b,a){if(a==0)eF();return b/a|0}function
+bT(a,b){return+(dD(a,b,false)==0)}function
+Ew(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dG(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)io(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+iq(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iA(d){d=bf(d);var
 e=d.length;if(e>31)X("format_int: format too long");var
-a={justify:du,signstyle:cQ,filler:ca,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:dw,signstyle:cR,filler:cb,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cQ;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bc;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-ii(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cQ))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=v;if(a.justify==du&&a.filler==ca)for(var
-d=e;d<a.width;d++)c+=ca;if(a.signedconv)if(a.sign<0)c+=cQ;else
-if(a.signstyle!=cQ)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bc;if(a.alternate&&a.base==16)c+=hR;if(a.justify==du&&a.filler==bc)for(var
-d=e;d<a.width;d++)c+=bc;c+=f;if(a.justify==cQ)for(var
-d=e;d<a.width;d++)c+=ca;return b(c)}function
-ik(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cR;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bc;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+ip(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cR))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=v;if(a.justify==dw&&a.filler==cb)for(var
+d=e;d<a.width;d++)c+=cb;if(a.signedconv)if(a.sign<0)c+=cR;else
+if(a.signstyle!=cR)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bc;if(a.alternate&&a.base==16)c+=hX;if(a.justify==dw&&a.filler==bc)for(var
+d=e;d<a.width;d++)c+=bc;c+=f;if(a.justify==cR)for(var
+d=e;d<a.width;d++)c+=cb;return b(c)}function
+ir(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(du)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(bc);if(b>0)a=a+cu+new
+c=parseInt(a.toString().split(dw)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bc);if(b>0)a=a+cw+new
 Array(b+1).join(bc);return a}else
 return a.toFixed(b)}}var
-a,e=iu(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=hX;e.filler=ca}else
-if(!isFinite(c)){a="inf";e.filler=ca}else
+a,e=iA(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=h3;e.filler=cb}else
+if(!isFinite(c)){a="inf";e.filler=cb}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ic)a=a.slice(0,b-1)+bc+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(ic),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ic)a=a.slice(0,b-1)+bc+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ij)a=a.slice(0,b-1)+bc+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ij),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ij)a=a.slice(0,b-1)+bc+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cu)b--;a=a.slice(0,b+1)}}break}return ii(e,a)}function
-fR(e,c){if(bf(e)==fL)return b(v+c);var
-a=iu(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bc)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)}}break}return ip(e,a)}function
+fU(e,c){if(bf(e)==fO)return b(v+c);var
+a=iA(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=ca;var
-f=a.prec-d.length;if(f>0)d=dE(f,bc)+d}return ii(a,d)}var
-EW=0;function
-cx(){return EW++}function
-il(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=cb;var
+f=a.prec-d.length;if(f>0)d=dG(f,bc)+d}return ip(a,d)}var
+E5=0;function
+cz(){return E5++}function
+is(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bz,oz(a)+1);a*=Math.pow(2,-b);while(a<dy){a*=2;b--}while(a>=1){a*=dy;b++}if(c)a=-a;return[0,a,b]}function
-oo(a){return a.toUtf16()}function
-eE(){return false}function
-Fa(){function
-a(a){if(a.charAt(0)===bN)return[v,a.substring(1)];return}function
+b=Math.max(-bA,oJ(a)+1);a*=Math.pow(2,-b);while(a<dA){a*=2;b--}while(a>=1){a*=dA;b++}if(c)a=-a;return[0,a,b]}function
+oy(a){return a.toUtf16()}function
+eH(){return false}function
+Fj(){function
+a(a){if(a.charAt(0)===bP)return[v,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||v,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eE()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
-iD=Fa();function
-ox(a){return a.slice(-1)!==bN?a+bN:a}if(eE()&&J.process&&J.process.cwd)var
-ew=J.process.cwd().replace(/\\/g,bN);else
+d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eH()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
+iJ=Fj();function
+oH(a){return a.slice(-1)!==bP?a+bP:a}if(eH()&&I.process&&I.process.cwd)var
+ez=I.process.cwd().replace(/\\/g,bP);else
 var
-ew="/static";ew=ox(ew);function
-EN(a){a=oo(a);if(!iD(a))a=ew+a;var
-e=iD(a),d=e[1].split(bN),b=[];for(var
+ez="/static";ez=oH(ez);function
+EW(a){a=oy(a);if(!iJ(a))a=ez+a;var
+e=iJ(a),d=e[1].split(bP),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-E8(e){for(var
-f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<br){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<br;d++);if(d-c>hS){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<nU){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(br|a&dv)}else
-if(a<0xd800||a>=ni)b+=String.fromCharCode(nj|a>>12,br|a>>6&dv,br|a&dv);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<na||h>ni)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(n1|a>>18,br|a>>12&dv,br|a>>6&dv,br|a&dv)}if(b.length>dw){b.substr(0,1);f+=b;b=v}}return f+b}function
-Ej(a){var
-b=9;if(!oA(a))b=8,a=E8(a);return new
-bQ(b,a,a.length)}function
-bT(a){return Ej(a)}var
-Fp=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",m_,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",h9,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",hW,nR,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dH(d,f,e,a){var
-b=Fp.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bT(f||v),bT(e||v)];return c}var
-os={};function
-c0(a){return os[a]}function
-dD(b,a){throw[0,b].concat(a)}function
-Ei(a){return new
-bQ(4,a,a.length)}function
-ao(a){iw(ae.Sys_error,a)}function
-EX(a){ao(a+fF)}function
-Eh(b,a){if(a>>>0>=b.l)oe();return ev(b,a)}function
+Ff(e){for(var
+f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bs){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bs;d++);if(d-c>hY){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<n4){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bs|a&dx)}else
+if(a<0xd800||a>=ns)b+=String.fromCharCode(nt|a>>12,bs|a>>6&dx,bs|a&dx);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nk||h>ns)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(n$|a>>18,bs|a>>12&dx,bs|a>>6&dx,bs|a&dx)}if(b.length>dy){b.substr(0,1);f+=b;b=v}}return f+b}function
+Es(a){var
+b=9;if(!oK(a))b=8,a=Ff(a);return new
+bS(b,a,a.length)}function
+bV(a){return Es(a)}var
+Fy=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",ni,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",id,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",h2,n1,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dJ(d,f,e,a){var
+b=Fy.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bV(f||v),bV(e||v)];return c}var
+oC={};function
+c1(a){return oC[a]}function
+dF(b,a){throw[0,b].concat(a)}function
+Er(a){return new
+bS(4,a,a.length)}function
+ao(a){iC(ad.Sys_error,a)}function
+E6(a){ao(a+fI)}function
+Eq(b,a){if(a>>>0>=b.l)oo();return ey(b,a)}function
 bh(a){return a.l}function
-Ea(){}function
-aD(a){this.data=a}aD.prototype=new
-Ea();aD.prototype.truncate=function(a){var
-b=this.data;this.data=at(a|0);cw(b,0,this.data,0,a)};aD.prototype.length=function(){return bh(this.data)};aD.prototype.write=function(b,d,g,a){var
+Ej(){}function
+aE(a){this.data=a}aE.prototype=new
+Ej();aE.prototype.truncate=function(a){var
+b=this.data;this.data=at(a|0);cy(b,0,this.data,0,a)};aE.prototype.length=function(){return bh(this.data)};aE.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=at(b+a),f=this.data;this.data=e;cw(f,0,this.data,0,c)}bA(d,g,this.data,b,a);return 0};aD.prototype.read=function(c,a,d,b){var
-e=this.length();cw(this.data,c,a,d,b);return 0};aD.prototype.read_one=function(a){return Eh(this.data,a)};aD.prototype.close=function(){};aD.prototype.constructor=aD;function
-aV(b,a){this.content={};this.root=b;this.lookupFun=a}aV.prototype.nm=function(a){return this.root+a};aV.prototype.create_dir_if_needed=function(d){var
-c=d.split(bN),b=v;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bN;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aV.prototype.slash=function(a){return/\/$/.test(a)?a:a+bN};aV.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+e=at(b+a),f=this.data;this.data=e;cy(f,0,this.data,0,c)}bB(d,g,this.data,b,a);return 0};aE.prototype.read=function(c,a,d,b){var
+e=this.length();cy(this.data,c,a,d,b);return 0};aE.prototype.read_one=function(a){return Eq(this.data,a)};aE.prototype.close=function(){};aE.prototype.constructor=aE;function
+aW(b,a){this.content={};this.root=b;this.lookupFun=a}aW.prototype.nm=function(a){return this.root+a};aW.prototype.create_dir_if_needed=function(d){var
+c=d.split(bP),b=v;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bP;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aW.prototype.slash=function(a){return/\/$/.test(a)?a:a+bP};aW.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aD(cW(c[1]))}}};aV.prototype.exists=function(a){if(a==v)return 1;var
-b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aV.prototype.mkdir=function(c,e,d){var
-b=d&&c0(nJ);if(this.exists(c))if(b)dD(b,dH(m_,hQ,this.nm(c)));else
+aE(cX(c[1]))}}};aW.prototype.exists=function(a){if(a==v)return 1;var
+b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aW.prototype.mkdir=function(c,e,d){var
+b=d&&c1(nT);if(this.exists(c))if(b)dF(b,dJ(ni,hW,this.nm(c)));else
 ao(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dD(b,dH(h9,hQ,this.nm(a)));else
-ao(a+fF);if(!this.is_dir(a))if(b)dD(b,dH(hW,hQ,this.nm(a)));else
-ao(a+ia);this.create_dir_if_needed(this.slash(c))};aV.prototype.rmdir=function(a,f){var
-b=f&&c0(nJ),c=a==v?v:this.slash(a),e=new
-RegExp(nn+c+nS);if(!this.exists(a))if(b)dD(b,dH(h9,h4,this.nm(a)));else
-ao(a+fF);if(!this.is_dir(a))if(b)dD(b,dH(hW,h4,this.nm(a)));else
-ao(a+ia);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dF(b,dJ(id,hW,this.nm(a)));else
+ao(a+fI);if(!this.is_dir(a))if(b)dF(b,dJ(h2,hW,this.nm(a)));else
+ao(a+ih);this.create_dir_if_needed(this.slash(c))};aW.prototype.rmdir=function(a,f){var
+b=f&&c1(nT),c=a==v?v:this.slash(a),e=new
+RegExp(nx+c+n2);if(!this.exists(a))if(b)dF(b,dJ(id,h_,this.nm(a)));else
+ao(a+fI);if(!this.is_dir(a))if(b)dF(b,dJ(h2,h_,this.nm(a)));else
+ao(a+ih);for(var
 d
 in
-this.content)if(d.match(e))if(b)dD(b,dH(nR,h4,this.nm(a)));else
+this.content)if(d.match(e))if(b)dF(b,dJ(n1,h_,this.nm(a)));else
 ao(this.nm(a)+": Directory not empty");delete
-this.content[c]};aV.prototype.readdir=function(a){var
-f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fF);if(!this.is_dir(a))ao(a+ia);var
+this.content[c]};aW.prototype.readdir=function(a){var
+f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fI);if(!this.is_dir(a))ao(a+ih);var
 g=new
-RegExp(nn+f+nS),d={},c=[];for(var
+RegExp(nx+f+n2),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aV.prototype.is_dir=function(a){if(a==v)return true;var
-b=this.slash(a);return this.content[b]?1:0};aV.prototype.unlink=function(a){var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aW.prototype.is_dir=function(a){if(a==v)return true;var
+b=this.slash(a);return this.content[b]?1:0};aW.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aV.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nt);if(b.text&&b.binary)ao(this.nm(a)+nK);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+nr);var
+this.content[a];return b};aW.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nD);if(b.text&&b.binary)ao(this.nm(a)+nU);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+nB);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aD(at(0));return this.content[a]}else
-EX(this.nm(a))};aV.prototype.register=function(c,a){var
-b;if(this.content[c])ao(this.nm(c)+nr);if(eA(a))b=new
-aD(a);if(fT(a))b=new
-aD(cW(a));else
+aE(at(0));return this.content[a]}else
+E6(this.nm(a))};aW.prototype.register=function(c,a){var
+b;if(this.content[c])ao(this.nm(c)+nB);if(eD(a))b=new
+aE(a);if(fW(a))b=new
+aE(cX(a));else
 if(a
 instanceof
 Array)b=new
-aD(Ei(a));else
+aE(Er(a));else
 if(typeof
 a==="string")b=new
-aD(og(a));else
+aE(oq(a));else
 if(a.toString){var
-d=cW(bT(a.toString()));b=new
-aD(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ao(this.nm(c)+" : registering file with invalid content type")};aV.prototype.constructor=aV;function
-n9(){}function
-ok(b){var
-a=iD(b);if(!a)return;return a[0]+bN}var
-fW=ok(ew)||cY("unable to compute caml_root"),dG=[];if(eE())dG.push({path:fW,device:new
-n9(fW)});else
-dG.push({path:fW,device:new
-aV(fW)});dG.push({path:nH,device:new
-aV(nH)});function
-oF(b){var
-g=EN(b),b=g.join(bN),f=ox(b),c;for(var
-e=0;e<dG.length;e++){var
-a=dG[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eE()){var
-d=ok(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cX(bV(a.toString()));b=new
+aE(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+ao(this.nm(c)+" : registering file with invalid content type")};aW.prototype.constructor=aW;function
+oh(){}function
+ou(b){var
+a=iJ(b);if(!a)return;return a[0]+bP}var
+fZ=ou(ez)||cZ("unable to compute caml_root"),dI=[];if(eH())dI.push({path:fZ,device:new
+oh(fZ)});else
+dI.push({path:fZ,device:new
+aW(fZ)});dI.push({path:nR,device:new
+aW(nR)});function
+oP(b){var
+g=EW(b),b=g.join(bP),f=oH(b),c;for(var
+e=0;e<dI.length;e++){var
+a=dI[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eH()){var
+d=ou(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-n9(d)};dG.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
-Em(c,b){var
-a=oF(c);if(!a.device.register)cY("cannot register file");a.device.register(a.rest,b);return 0}function
-oy(c,a){var
-c=b(c),a=b(a);return Em(c,a)}function
-Ep(){var
-b=J.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)oy(b[a].name,b[a].content);J.jsoo_create_file=oy;J.caml_fs_tmp=[];return 0}function
-Eq(){return[0]}function
-Er(a,b){return+(dB(a,b,false)>=0)}function
-io(d,b){var
+oh(d)};dI.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
+Ev(c,b){var
+a=oP(c);if(!a.device.register)cZ("cannot register file");a.device.register(a.rest,b);return 0}function
+oI(c,a){var
+c=b(c),a=b(a);return Ev(c,a)}function
+Ey(){var
+b=I.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)oI(b[a].name,b[a].content);I.jsoo_create_file=oI;I.caml_fs_tmp=[];return 0}function
+Ez(){return[0]}function
+EA(a,b){return+(dD(a,b,false)>=0)}function
+iu(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aO(d,c)}d^=e;return d}function
-Ew(a,b){return io(a,bf(b))}function
-Et(d,b){var
+EF(a,b){return iu(a,bf(b))}function
+EC(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=aO(d,c)}d^=e;return d}function
-op(a){switch(a.t&6){default:cX(a);case
+oz(a){switch(a.t&6){default:cY(a);case
 0:return a.c;case
 4:return a.c}}function
-Es(b,c){var
-a=op(c);return typeof
-a==="string"?io(b,a):Et(b,a)}function
-Eu(a){a^=a>>>16;a=aK(a,0x85ebca6b|0);a^=a>>>13;a=aK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-ol(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>et)d=et;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(ex[a.caml_custom]&&ex[a.caml_custom].hash){var
-k=ex[a.caml_custom].hash(a);b=aO(b,k);c--}}else
+EB(b,c){var
+a=oz(c);return typeof
+a==="string"?iu(b,a):EC(b,a)}function
+ED(a){a^=a>>>16;a=aK(a,0x85ebca6b|0);a^=a>>>13;a=aK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+ov(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>ew)d=ew;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eA[a.caml_custom]&&eA[a.caml_custom].hash){var
+k=eA[a.caml_custom].hash(a);b=aO(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aO(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aO(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eA(a)){b=Es(b,a);c--}else
-if(fT(a)){b=Ew(b,a);c--}else
+if(eD(a)){b=EB(b,a);c--}else
+if(fW(a)){b=EF(b,a);c--}else
 if(typeof
-a==="string"){b=io(b,a);c--}else
+a==="string"){b=iu(b,a);c--}else
 if(a===(a|0)){b=aO(b,a+a+1);c--}else
-if(a===+a){b=im(b,a);c--}}b=Eu(b);return b&0x3FFFFFFF}function
-Ex(a,c,k){if(!isFinite(a)){if(isNaN(a))return bT(hX);return bT(a>0?n2:"-infinity")}var
+if(a===+a){b=it(b,a);c--}}b=ED(b);return b&0x3FFFFFFF}function
+EG(a,c,k){if(!isFinite(a)){if(isNaN(a))return bV(h3);return bV(a>0?oa:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?v:du,e=v;if(i)e=cQ;else
+j=d<0?v:dw,e=v;if(i)e=cR;else
 switch(k){case
-43:e=du;break;case
-32:e=ca;break;default:break}if(c>=0&&c<13){var
+43:e=dw;break;case
+32:e=cb;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cu);if(h<0)b+=cu+dE(c,bc);else{var
-f=h+1+c;if(b.length<f)b+=dE(f-b.length,bc);else
-b=b.substr(0,f)}}return bT(e+hR+b+"p"+j+d.toString(10))}function
-EE(a){return+a.isZero()}function
-EH(a){return new
-C(a&cb,a>>24&cb,a>>31&bP)}function
-EI(a){return a.toInt()}function
-ED(a){return+a.isNeg()}function
-EG(a){return a.neg()}function
-EB(g,c){var
-a=iu(g);if(a.signedconv&&ED(c)){a.sign=-1;c=EG(c)}var
-b=v,h=EH(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(EI(e.modulus))+b}while(!EE(c));if(a.prec>=0){a.filler=ca;var
-d=a.prec-b.length;if(d>0)b=dE(d,bc)+b}return ii(a,b)}function
-bg(b,a){a|=0;if(a>bz){a-=bz;b*=Math.pow(2,bz);if(a>bz){a-=bz;b*=Math.pow(2,bz)}}if(a<-bz){a+=bz;b*=Math.pow(2,-bz)}b*=Math.pow(2,a);return b}function
-EL(a,b){return+(dB(a,b,false)<=0)}function
-EM(a,b){return+(dB(a,b,false)<0)}function
-q(a,d){if(a<0)cV();var
+h=b.indexOf(cw);if(h<0)b+=cw+dG(c,bc);else{var
+f=h+1+c;if(b.length<f)b+=dG(f-b.length,bc);else
+b=b.substr(0,f)}}return bV(e+hX+b+"p"+j+d.toString(10))}function
+EN(a){return+a.isZero()}function
+EQ(a){return new
+C(a&cc,a>>24&cc,a>>31&bR)}function
+ER(a){return a.toInt()}function
+EM(a){return+a.isNeg()}function
+EP(a){return a.neg()}function
+EK(g,c){var
+a=iA(g);if(a.signedconv&&EM(c)){a.sign=-1;c=EP(c)}var
+b=v,h=EQ(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(ER(e.modulus))+b}while(!EN(c));if(a.prec>=0){a.filler=cb;var
+d=a.prec-b.length;if(d>0)b=dG(d,bc)+b}return ip(a,b)}function
+bg(b,a){a|=0;if(a>bA){a-=bA;b*=Math.pow(2,bA);if(a>bA){a-=bA;b*=Math.pow(2,bA)}}if(a<-bA){a+=bA;b*=Math.pow(2,-bA)}b*=Math.pow(2,a);return b}function
+EU(a,b){return+(dD(a,b,false)<=0)}function
+EV(a,b){return+(dD(a,b,false)<0)}function
+q(a,d){if(a<0)cW();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-E4(a){return b(fY(a,0,a.length))}var
-EO=function(){function
+Fb(a){return b(f1(a,0,a.length))}var
+EX=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -662,42 +662,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=br<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bs<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=op(i);if(typeof
+e=[],h=oz(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return E4(k(e,f))}}();function
-EP(c,b,a){return EO(cW(c),b,a)}function
-EQ(){return 0}var
-bS=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Fb(k(e,f))}}();function
+EY(c,b,a){return EX(cX(c),b,a)}function
+EZ(){return 0}var
+bU=new
 Array();function
-fU(c){var
-a=bS[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
-b=ae.fds[a.fd].output;switch(b.length){case
+fX(c){var
+a=bU[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ad.fds[a.fd]&&ad.fds[a.fd].output){var
+b=ad.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=v;return 0}function
-I(a){return bh(a)}function
-ou(e,f){var
-a=bS[e],d=b(f),c=I(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-E9(a){var
-a=iz(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+H(a){return bh(a)}function
+oE(e,f){var
+a=bU[e],d=b(f),c=H(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+Fg(a){var
+a=iF(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-E_(a){var
-a=iz(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Fh(a){var
+a=iF(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-fZ(c,e,d,a){if(ae.fds===undefined)ae.fds=new
+f2(c,e,d,a){if(ad.fds===undefined)ad.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ae.fds[c]=b;if(!ae.fd_last_idx||c>ae.fd_last_idx)ae.fd_last_idx=c;return c}function
-Fr(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ad.fds[c]=b;if(!ad.fd_last_idx||c>ad.fd_last_idx)ad.fd_last_idx=c;return c}function
+FA(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,173 +707,173 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bf(c)+nt);if(a.text&&a.binary)ao(bf(c)+nK);var
-d=oF(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return fZ(f+1,ou,e,a)}fZ(0,ou,new
-aD(at(0)));fZ(1,E_,new
-aD(at(0)));fZ(2,E9,new
-aD(at(0)));function
-ER(a){var
-c=ae.fds[a];if(c.flags.wronly)ao(n7+a+" is writeonly");var
-d=null;if(a==0&&eE()){var
-e=require("fs");d=function(){return bT(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bS[b.fd]=b;return b.fd}function
-oq(c){var
-b=ae.fds[c];if(b.flags.rdonly)ao(n7+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bS[a.fd]=a;return a.fd}function
-ES(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bf(c)+nD);if(a.text&&a.binary)ao(bf(c)+nU);var
+d=oP(c),e=d.device.open(d.rest,a),f=ad.fd_last_idx?ad.fd_last_idx:0;return f2(f+1,oE,e,a)}f2(0,oE,new
+aE(at(0)));f2(1,Fh,new
+aE(at(0)));f2(2,Fg,new
+aE(at(0)));function
+E0(a){var
+c=ad.fds[a];if(c.flags.wronly)ao(of+a+" is writeonly");var
+d=null;if(a==0&&eH()){var
+e=require("fs");d=function(){return bV(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bU[b.fd]=b;return b.fd}function
+oA(c){var
+b=ad.fds[c];if(b.flags.rdonly)ao(of+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bU[a.fd]=a;return a.fd}function
+E1(){var
 b=0;for(var
-a=0;a<bS.length;a++)if(bS[a]&&bS[a].opened&&bS[a].out)b=[0,bS[a].fd,b];return b}function
-dF(a){return a}function
-ET(g,d,h,f){var
-b=bS[g];if(!b.opened)ao("Cannot output to a closed channel");var
-a;if(h==0&&bh(d)==f)a=d;else{a=at(f);cw(d,h,a,0,f)}var
-i=dF(a),c=bf(i),e=c.lastIndexOf(nc);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fU(g);b.buffer+=c.substr(e+1)}return 0}function
-it(b,a,d,c){return ET(b,cW(a),d,c)}function
-or(c,a){var
-d=b(String.fromCharCode(a));it(c,d,0,1);return 0}function
-fV(b,a){if(a==0)eC();return b%a}function
-eB(a,b){return+(dB(a,b,false)!=0)}function
-EV(a,b){a[0]=by;a[1]=b;return 0}function
-bs(a){if(a
+a=0;a<bU.length;a++)if(bU[a]&&bU[a].opened&&bU[a].out)b=[0,bU[a].fd,b];return b}function
+dH(a){return a}function
+E2(g,d,h,f){var
+b=bU[g];if(!b.opened)ao("Cannot output to a closed channel");var
+a;if(h==0&&bh(d)==f)a=d;else{a=at(f);cy(d,h,a,0,f)}var
+i=dH(a),c=bf(i),e=c.lastIndexOf(nm);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fX(g);b.buffer+=c.substr(e+1)}return 0}function
+iz(b,a,d,c){return E2(b,cX(a),d,c)}function
+oB(c,a){var
+d=b(String.fromCharCode(a));iz(c,d,0,1);return 0}function
+fY(b,a){if(a==0)eF();return b%a}function
+eE(a,b){return+(dD(a,b,false)!=0)}function
+E4(a,b){a[0]=bz;a[1]=b;return 0}function
+bt(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eA(a))return fO;else
-if(fT(a))return fO;else
+if(eD(a))return fR;else
+if(fW(a))return fR;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ng;else
-return er}function
-bt(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
-ix(a,b){os[bf(a)]=b;return 0}function
-E0(a){return Math.round(a)}function
-fX(a){if(a==0)a=1/a;return a<0?1:0}function
-E2(){X(h$)}function
-eD(b,a){return ev(b,a)}function
-ap(b,a){if(a>>>0>=I(b))E2();return eD(b,a)}function
-Eg(a,b){if(a===b)return 1;a.t&6&&cX(a);b.t&6&&cX(b);return a.c==b.c?1:0}function
-E3(a,b){return Eg(a,b)}function
-y(a,b){return 1-E3(a,b)}function
-E5(){return 0x7FFFFFFF/4|0}function
-EY(){iv(ae.Not_found)}function
-ow(c){var
-a=J,b=oo(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bT(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return bT(J.jsoo_static_env[b]);EY()}function
-E6(){if(J.crypto)if(typeof
-J.crypto.getRandomValues==="function"){var
-a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
-if(J.crypto.randomBytes==="function"){var
-b=J.crypto.randomBytes(4),a=new(J.Uint32Array)(b);return[0,a[0]]}var
+if(a&&a.caml_custom)return nq;else
+return eu}function
+bu(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);ad[b+1]=c;if(a)ad[a]=c}function
+iD(a,b){oC[bf(a)]=b;return 0}function
+E9(a){return Math.round(a)}function
+f0(a){if(a==0)a=1/a;return a<0?1:0}function
+E$(){X(ig)}function
+eG(b,a){return ey(b,a)}function
+ap(b,a){if(a>>>0>=H(b))E$();return eG(b,a)}function
+Ep(a,b){if(a===b)return 1;a.t&6&&cY(a);b.t&6&&cY(b);return a.c==b.c?1:0}function
+Fa(a,b){return Ep(a,b)}function
+z(a,b){return 1-Fa(a,b)}function
+Fc(){return 0x7FFFFFFF/4|0}function
+E7(){iB(ad.Not_found)}function
+oG(c){var
+a=I,b=oy(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bV(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bV(I.jsoo_static_env[b]);E7()}function
+Fd(){if(I.crypto)if(typeof
+I.crypto.getRandomValues==="function"){var
+a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
+if(I.crypto.randomBytes==="function"){var
+b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iy(a){var
+iE(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 ax(b,a){return{joo_tramp:b,joo_args:a}}function
-E7(c,a){if(typeof
+Fe(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-ot(a){return a}function
-bC(a){if(a
+oD(a){return a}function
+bD(a){if(a
 instanceof
-Array)return a;if(J.RangeError&&a
+Array)return a;if(I.RangeError&&a
 instanceof
-J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return ot(ae.Stack_overflow);if(J.InternalError&&a
+I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oD(ad.Stack_overflow);if(I.InternalError&&a
 instanceof
-J.InternalError&&a.message&&a.message.match(/too much recursion/i))return ot(ae.Stack_overflow);if(a
+I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oD(ad.Stack_overflow);if(a
 instanceof
-J.Error&&c0(nf))return[0,c0(nf),a];return[0,ae.Failure,bT(String(a))]}function
-aY(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-oB(b){var
-a=BigInt(b);return aY(a<0?-a:a)}function
-oC(a,b){return aY(BigInt(a)+BigInt(b))}function
-f0(a){if(a===0)eC();return BigInt(a)}function
-Fb(e,g){var
-b=BigInt(e),a=f0(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aY(f?c+BigInt(1):c)}function
+I.Error&&c1(np))return[0,c1(np),a];return[0,ad.Failure,bV(String(a))]}function
+aZ(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+oL(b){var
+a=BigInt(b);return aZ(a<0?-a:a)}function
+oM(a,b){return aZ(BigInt(a)+BigInt(b))}function
+f3(a){if(a===0)eF();return BigInt(a)}function
+Fk(e,g){var
+b=BigInt(e),a=f3(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aZ(f?c+BigInt(1):c)}function
 au(a,b){return a<b?-1:a>b?1:0}function
-iA(a,b){return aY(BigInt(a)/f0(b))}function
-Fk(a,b){return aY(BigInt(a)%f0(b))}function
-Fc(a,b){return[0,iA(a,b),Fk(a,b)]}function
-iB(a,b){return a===b?1:0}function
-Fd(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aY(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dI(e,f){var
-b=BigInt(e),a=f0(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aY(g?c-BigInt(1):c)}function
-iC(d,c){var
-a=bf(d);if(a!==fL&&a!==cc)X("Z.format: the format must be %d or %x");return b(c.toString(a===cc?16:10))}function
-Fe(){return 0}function
-Ff(a,b){return aY(BigInt(a)*BigInt(b))}function
-Fg(b,c){var
-a=b*c;return a<-2147483648||a>h0?1:0}function
-Fh(a){return aY(-BigInt(a))}function
-aX(a){if(a===0)return 0;var
+iG(a,b){return aZ(BigInt(a)/f3(b))}function
+Ft(a,b){return aZ(BigInt(a)%f3(b))}function
+Fl(a,b){return[0,iG(a,b),Ft(a,b)]}function
+iH(a,b){return a===b?1:0}function
+Fm(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aZ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dK(e,f){var
+b=BigInt(e),a=f3(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aZ(g?c-BigInt(1):c)}function
+iI(d,c){var
+a=bf(d);if(a!==fO&&a!==cd)X("Z.format: the format must be %d or %x");return b(c.toString(a===cd?16:10))}function
+Fn(){return 0}function
+Fo(a,b){return aZ(BigInt(a)*BigInt(b))}function
+Fp(b,c){var
+a=b*c;return a<-2147483648||a>h6?1:0}function
+Fq(a){return aZ(-BigInt(a))}function
+aY(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-Fi(c,i,b,e){var
+Fr(c,i,b,e){var
 f=bf(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,v),d=c===10||c===0;if(!d&&c!==16)X("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))X("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:hR+a);return aY(a===g?h:-h)}function
-Fj(a){return aY(BigInt(a)-BigInt(1))}function
-oD(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aY(BigInt(b)<<BigInt(a))}function
-Fl(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aY(BigInt(b)>>BigInt(a))}function
+h=BigInt(d?a:hX+a);return aZ(a===g?h:-h)}function
+Fs(a){return aZ(BigInt(a)-BigInt(1))}function
+oN(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aZ(BigInt(b)<<BigInt(a))}function
+Fu(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aZ(BigInt(b)>>BigInt(a))}function
 R(a){return a<0?-1:a>0?1:0}function
-Fm(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aX(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aY(a)}function
-oE(a,b){return aY(BigInt(a)-BigInt(b))}function
-Fn(a){return aY(BigInt(a)+BigInt(1))}function
-Fo(a){if(typeof
-a!=="number")iv(c0(nx));return a}function
-Fq(a,c){J.verale={greeting:bf(a),ask:function(a){return bf(bB(c,[b(a)]))}};return 0}function
-EK(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Eo(b){var
-a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&EK(b[1]))var
+Fv(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aY(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aZ(a)}function
+oO(a,b){return aZ(BigInt(a)-BigInt(b))}function
+Fw(a){return aZ(BigInt(a)+BigInt(1))}function
+Fx(a){if(typeof
+a!=="number")iB(c1(nH));return a}function
+Fz(a,c){I.verale={greeting:bf(a),ask:function(a){return bf(bC(c,[b(a)]))}};return 0}function
+ET(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+Ex(b){var
+a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&ET(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=m3;var
+d=f;d<e.length;d++){if(d>f)a+=nb;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bQ)a+=fN+c.toString()+fN;else
+bS)a+=fQ+c.toString()+fQ;else
 if(typeof
-c=="string")a+=fN+c.toString()+fN;else
-a+=nC}a+=")"}else
-if(b[0]==ai)a+=b[1];return a}function
-oj(a){if(a
+c=="string")a+=fQ+c.toString()+fQ;else
+a+=nM}a+=")"}else
+if(b[0]==aj)a+=b[1];return a}function
+ot(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==ai)){var
-c=c0(m9);if(c)c(a,false);else{var
-d=Eo(a),b=c0(m2);if(b)b(0);J.console.error(h3+d+nc)}}else
+Array&&(a[0]==0||a[0]==aj)){var
+c=c1(nh);if(c)c(a,false);else{var
+d=Ex(a),b=c1(na);if(b)b(0);I.console.error(h9+d+nm)}}else
 throw a}function
-E1(){var
-a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oj(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oj(a.error)})}E1();function
-g(a,b){return a.length==1?a(b):bB(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bB(a,[b,c])}function
-a8(a,b,c,d){return a.length==3?a(b,c,d):bB(a,[b,c,d])}function
-cP(a,b,c,d,e){return a.length==4?a(b,c,d,e):bB(a,[b,c,d,e])}function
-cO(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bB(a,[b,c,d,e,f])}function
-mZ(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bB(a,[b,c,d,e,f,g])}function
-D$(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bB(a,[b,c,d,e,f,g,h])}Ep();var
-eG=[ai,b(n3),-1],iI=[ai,b(m$),-2],iG=[ai,b(hU),-3],iF=[ai,b(nA),-4],f4=[ai,b(nd),-5],bU=[ai,b(nG),-7],iH=[ai,b(nm),-8],f3=[ai,b(nI),-9],ad=[ai,b(nY),-11],iJ=[ai,b(m1),-12],D_=[4,0,0,0,[12,45,[4,0,0,0,0]]],gl=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nq),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d0=[0,0,0],mi=[0,0,0],ml=[0,0,0],mx=[0,0,-1],hD=[0,0,0],ek=[0,0,1,0,0,0],el=[0,58,62],hG=[0,96,cT],mE=[0,1,0,0],mO=[0,0,[0,64,0]];bt(11,iJ,m1);bt(10,ad,nY);bt(9,[ai,b(nw),-10],nw);bt(8,f3,nI);bt(7,iH,nm);bt(6,bU,nG);bt(5,[ai,b(nO),-6],nO);bt(4,f4,nd);bt(3,iF,nA);bt(2,iG,hU);bt(1,iI,m$);bt(0,eG,n3);var
-oU=b("output_substring"),oQ=b("%.12g"),oO=b(cu),oL=b("true"),oM=b("false"),oH=cZ(0,0,nF),oI=cZ(0,0,65520),oJ=cZ(1,0,nF),oY=b("option is None"),o2=b("\\\\"),o3=b("\\'"),o4=b("\\b"),o5=b("\\t"),o6=b("\\n"),o7=b("\\r"),o9=b("4.13.1"),ph=b("List.map2"),pj=b("List.fold_left2"),pl=b("List.exists2"),po=b("List.combine"),pe=b("List.init"),pc=b(nb),pa=b("nth"),pb=b(nb),o$=b("hd"),pv=b("String.blit / Bytes.blit_string"),pu=b("Bytes.blit"),pt=b("String.sub / Bytes.sub"),pI=b("String.contains_from / Bytes.contains_from"),pD=b(v),pz=b("String.concat"),pU=[0,b("array.ml"),322,4],pQ=b("Array.map2: arrays must have the same length"),pP=b("Array.blit"),pO=b("Array.fill"),pN=b("Array.sub"),pM=b("Array.init"),pT=b("Stdlib.Array.Bottom"),pX=b("Stdlib.Queue.Empty"),p3=b("CamlinternalLazy.Undefined"),qa=b("Buffer.add_substring/add_subbytes"),p_=b("Buffer.add: cannot grow buffer"),p9=[0,b(nN),93,2],p8=[0,b(nN),94,2],ql=b("%c"),qm=b("%s"),qn=b(m0),qo=b(nl),qp=b(ny),qq=b(m5),qr=b("%f"),qs=b("%B"),qt=b("%{"),qu=b("%}"),qv=b("%("),qw=b("%)"),qx=b("%a"),qy=b("%t"),qz=b("%?"),qA=b("%r"),qB=b("%_r"),qC=[0,b(aw),850,23],qN=[0,b(aw),814,21],qF=[0,b(aw),815,21],qO=[0,b(aw),818,21],qG=[0,b(aw),819,21],qP=[0,b(aw),822,19],qH=[0,b(aw),823,19],qQ=[0,b(aw),826,22],qI=[0,b(aw),827,22],qR=[0,b(aw),831,30],qJ=[0,b(aw),832,30],qL=[0,b(aw),836,26],qD=[0,b(aw),837,26],qM=[0,b(aw),846,28],qE=[0,b(aw),847,28],qK=[0,b(aw),851,23],r5=b(nv),r3=[0,b(aw),1558,4],r4=b("Printf: bad conversion %["),r6=[0,b(aw),1626,39],r7=[0,b(aw),1649,31],r8=[0,b(aw),1650,31],r9=b("Printf: bad conversion %_"),r_=b(nu),r$=b(nz),sa=b(nu),sb=b(nz),rY=b(hX),rW=b("neg_infinity"),rX=b(n2),rV=b(cu),rQ=[0,m8],rE=b("%+nd"),rF=b("% nd"),rH=b("%+ni"),rI=b("% ni"),rJ=b("%nx"),rK=b("%#nx"),rL=b("%nX"),rM=b("%#nX"),rN=b("%no"),rO=b("%#no"),rD=b("%nd"),rG=b(ny),rP=b("%nu"),rq=b("%+ld"),rr=b("% ld"),rt=b("%+li"),ru=b("% li"),rv=b("%lx"),rw=b("%#lx"),rx=b("%lX"),ry=b("%#lX"),rz=b("%lo"),rA=b("%#lo"),rp=b("%ld"),rs=b(nl),rB=b("%lu"),rc=b("%+Ld"),rd=b("% Ld"),rf=b("%+Li"),rg=b("% Li"),rh=b("%Lx"),ri=b("%#Lx"),rj=b("%LX"),rk=b("%#LX"),rl=b("%Lo"),rm=b("%#Lo"),rb=b("%Ld"),re=b(m5),rn=b("%Lu"),q0=b("%+d"),q1=b("% d"),q3=b("%+i"),q4=b("% i"),q5=b(cc),q6=b("%#x"),q7=b("%X"),q8=b("%#X"),q9=b("%o"),q_=b("%#o"),qZ=b(fL),q2=b(m0),q$=b(nv),qd=b("@]"),qe=b("@}"),qf=b("@?"),qg=b("@\n"),qh=b("@."),qi=b("@@"),qj=b("@%"),qk=b("@"),qS=b("CamlinternalFormat.Type_mismatch"),si=b(v),sj=[0,[11,b(m3),[2,0,[2,0,0]]],b(", %s%s")],sQ=[0,[11,b(h3),[2,0,[12,10,0]]],b(nV)],sR=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sP=b("Fatal error: out of memory in uncaught exception handler"),sM=[0,[11,b(h3),[2,0,[12,10,0]]],b(nV)],sH=[0,[2,0,[12,10,0]],b("%s\n")],sI=[0,[11,b(no),0],b(no)],sy=b("Raised at"),sz=b("Re-raised at"),sA=b("Raised by primitive operation at"),sB=b("Called from"),sC=b(" (inlined)"),sE=b(v),sD=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nq),D_]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sF=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sr=b("Out of memory"),ss=b("Stack overflow"),st=b("Pattern matching failed"),su=b("Assertion failed"),sv=b("Undefined recursive module"),sl=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sm=b(v),sn=b(v),so=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sh=[0,[4,0,0,0,0],b(fL)],sf=[0,[3,0,0],b("%S")],sg=b(nC),sJ=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],sV=b("x"),s5=b("Hashtbl: unsupported hash table format"),D8=b("OCAMLRUNPARAM"),D6=b("CAMLRUNPARAM"),s0=b(v),tO=[3,0,3],tP=b(cu),tI=b(n6),tJ=b("<\/"),tK=b(v),tE=b(n6),tF=b("<"),tG=b(v),tC=b("\n"),tr=[0,b(v)],tk=b(v),tl=b(v),tm=b(v),tn=b(v),tg=[0,b(v),0,b(v)],tf=b(v),tb=b("Stdlib.Format.String_tag"),tW=b("Z.Overflow"),tX=b(nx),t3=b("int_of_big_int"),ul=[0,0],uy=[0,0],wV=[0,0],wG=[0,0,0],z1=b(nB),z0=b("image"),zY=b("expected a finite number"),zW=b("a digit in base 16"),zU=b(n4),zP=b("joint"),zQ=b("nothing"),zR=b(n8),zS=b("nothing, prices or joint"),zO=b(nT),zN=b(n8),zH=b("activation"),zI=b("others"),zJ=b("patch"),zL=b("a patch"),zK=b(n4),zG=b("a prototype"),zE=b("certificate"),zF=b(nT),zB=b(nM),zC=b("as many prototypes as coordinates"),zD=b("positive scales"),zw=b(ns),zx=b("maximum"),zy=b("soft_tree"),zz=b("a readout"),zp=b("masked_max"),zq=b("max"),zr=b("max_minus_mean"),zs=b("max_minus_mean_distance"),zt=b("top_mean"),zu=b("a pooling"),zf=b("exp_distance"),zg=b("exponential"),zh=b("identity"),zi=b("log_ratio"),zj=b("negated"),zk=b("quadratic"),zl=b("rectified"),zm=b("threshold"),zn=b("a similarity"),y_=b("cosine"),y$=b("euclidean"),za=b("inner_product"),zb=b("rooted_cosine"),zc=b("softmax"),zd=b("a geometry"),y6=b("a child that is a node or a leaf of the tree"),y7=b("a child that is a greater node"),y8=b("every node and every leaf in the tree"),y4=b("a row of 0 and 1 with a 1"),y2=b("a number from 1"),y1=b(nD),yY=b(hZ),yZ=b("some"),y0=b("none or some"),yU=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],yV=[0,[4,6,0,0,0],b(cc)],yW=b(" or "),yX=b("a list of "),yS=[0,[4,6,0,0,0],b(cc)],yT=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yP=b(cc),yQ=b("a natural number"),yR=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yN=b(cc),yO=b("a positive integer"),yM=b(hZ),yK=b(v),yL=b("an integer in base 16"),yI=b("expected the end of the line, found another item"),yH=b("at most 1025 bytes"),yG=b("expected another item, found the end of the line"),yE=[0,[11,b(nD),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yC=b("Reader.Wrong"),yD=b("Reader.Too_large"),AG=b("picture"),AH=b(nB),AE=b("a layer before this one"),AB=b(n0),AC=b("a positive std"),AD=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Am=b(ns),At=b("add"),Au=b("avg_pool2d"),Av=b("concat"),Aw=b("conv2d"),Ax=b("flatten"),Ay=b("leaky_relu"),An=b("max_pool2d"),Ao=b("relu"),Ap=b("sigmoid"),Aq=b("tanh"),Ar=b("upsample_nearest"),As=b("a layer of as many inputs as its kind has"),Ak=b("inputs with the same rows and columns"),Ai=b("inputs of one shape"),Ag=b("a slope from 0 to 1"),Ac=b("a pooling without dilation"),Ad=[0,1,1],Ae=b("a padding of at most half the kernel"),Ab=b("a layer without rows and columns before a linear one"),z_=b("groups that divide the channels"),z$=b("groups that divide the rows of weights"),z8=b("a row of weights"),z7=b("windows that are no larger than what they slide over"),z5=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],z6=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],z3=b("a layer is larger than 2^24"),AK=[0,0],AM=[0,1],AL=[0,2],Bu=[0,1],Bv=[0,fE],Bs=b("a patch without views"),Bq=[0,1],Br=[0,fE],Bx=[0,0.03,[0,1.,0]],BC=[0,0],BY=[0,40,[0,24,[0,12,0]]],B6=[0,1.],Cx=[0,0,0],Cv=[0,dx,[0,m6,[0,nW,[0,fG,[0,0.3,0]]]]],CU=[0,160,192],C5=[1,0],C1=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],C9=[0,0,[0,et,[0,1152,0]]],Dr=b("unclaimed"),Ds=b("at_least "),Dt=b("at_most "),Do=b("some "),Dp=b(hZ),Dn=[0,[4,6,0,0,0],b(cc)],Dm=b(cc),DK=b("minimal"),DR=b("entailment_hints"),DS=b("entails"),DT=b(nM),DU=b("instance"),DV=b("instance_settings"),DW=b(ne),DL=b("needed"),DM=b(n0),DN=b("pictured"),DO=b("refuted"),DQ=b(ne),DP=b("a question: the head first, and only once; so the network before pictures"),DB=b("proved"),DC=b("not proved"),DD=b("not covered: "),DE=b(nQ),DF=b(nQ),D1=b("limit: "),D2=b("limit: there is no more memory"),D3=b("limit: a list is too long"),D4=b("the input ends within a line"),DZ=b("error: "),DY=b("expected one line, found more"),D5=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-af(a){if(typeof
+E_(){var
+a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){ot(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)ot(a.error)})}E_();function
+g(a,b){return a.length==1?a(b):bC(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bC(a,[b,c])}function
+aV(a,b,c,d){return a.length==3?a(b,c,d):bC(a,[b,c,d])}function
+cQ(a,b,c,d,e){return a.length==4?a(b,c,d,e):bC(a,[b,c,d,e])}function
+cP(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bC(a,[b,c,d,e,f])}function
+m9(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bC(a,[b,c,d,e,f,g])}function
+Ei(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bC(a,[b,c,d,e,f,g,h])}Ey();var
+eJ=[aj,b(ob),-1],iO=[aj,b(nj),-2],iM=[aj,b(h0),-3],iL=[aj,b(nK),-4],f7=[aj,b(nn),-5],bW=[aj,b(nQ),-7],iN=[aj,b(nw),-8],f6=[aj,b(nS),-9],ac=[aj,b(n8),-11],iP=[aj,b(m$),-12],Eh=[4,0,0,0,[12,45,[4,0,0,0,0]]],go=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nA),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d3=[0,0,0],ms=[0,0,0],mv=[0,0,0],mH=[0,0,-1],hJ=[0,0,0],en=[0,0,1,0,0,0],eo=[0,58,62],hM=[0,96,cU],mO=[0,1,0,0],mY=[0,0,[0,64,0]];bu(11,iP,m$);bu(10,ac,n8);bu(9,[aj,b(nG),-10],nG);bu(8,f6,nS);bu(7,iN,nw);bu(6,bW,nQ);bu(5,[aj,b(nY),-6],nY);bu(4,f7,nn);bu(3,iL,nK);bu(2,iM,h0);bu(1,iO,nj);bu(0,eJ,ob);var
+o4=b("output_substring"),o0=b("%.12g"),oY=b(cw),oV=b("true"),oW=b("false"),oR=c0(0,0,nP),oS=c0(0,0,65520),oT=c0(1,0,nP),o8=b("option is None"),pa=b("\\\\"),pb=b("\\'"),pc=b("\\b"),pd=b("\\t"),pe=b("\\n"),pf=b("\\r"),ph=b("4.13.1"),pr=b("List.map2"),pt=b("List.fold_left2"),pv=b("List.exists2"),py=b("List.combine"),po=b("List.init"),pm=b(nl),pk=b("nth"),pl=b(nl),pj=b("hd"),pF=b("String.blit / Bytes.blit_string"),pE=b("Bytes.blit"),pD=b("String.sub / Bytes.sub"),pS=b("String.contains_from / Bytes.contains_from"),pN=b(v),pJ=b("String.concat"),p4=[0,b("array.ml"),322,4],p0=b("Array.map2: arrays must have the same length"),pZ=b("Array.blit"),pY=b("Array.fill"),pX=b("Array.sub"),pW=b("Array.init"),p3=b("Stdlib.Array.Bottom"),p7=b("Stdlib.Queue.Empty"),qb=b("CamlinternalLazy.Undefined"),qk=b("Buffer.add_substring/add_subbytes"),qi=b("Buffer.add: cannot grow buffer"),qh=[0,b(nX),93,2],qg=[0,b(nX),94,2],qv=b("%c"),qw=b("%s"),qx=b(m_),qy=b(nv),qz=b(nI),qA=b(nd),qB=b("%f"),qC=b("%B"),qD=b("%{"),qE=b("%}"),qF=b("%("),qG=b("%)"),qH=b("%a"),qI=b("%t"),qJ=b("%?"),qK=b("%r"),qL=b("%_r"),qM=[0,b(aw),850,23],qX=[0,b(aw),814,21],qP=[0,b(aw),815,21],qY=[0,b(aw),818,21],qQ=[0,b(aw),819,21],qZ=[0,b(aw),822,19],qR=[0,b(aw),823,19],q0=[0,b(aw),826,22],qS=[0,b(aw),827,22],q1=[0,b(aw),831,30],qT=[0,b(aw),832,30],qV=[0,b(aw),836,26],qN=[0,b(aw),837,26],qW=[0,b(aw),846,28],qO=[0,b(aw),847,28],qU=[0,b(aw),851,23],sd=b(nF),sb=[0,b(aw),1558,4],sc=b("Printf: bad conversion %["),se=[0,b(aw),1626,39],sf=[0,b(aw),1649,31],sg=[0,b(aw),1650,31],sh=b("Printf: bad conversion %_"),si=b(nE),sj=b(nJ),sk=b(nE),sl=b(nJ),r8=b(h3),r6=b("neg_infinity"),r7=b(oa),r5=b(cw),r0=[0,ng],rO=b("%+nd"),rP=b("% nd"),rR=b("%+ni"),rS=b("% ni"),rT=b("%nx"),rU=b("%#nx"),rV=b("%nX"),rW=b("%#nX"),rX=b("%no"),rY=b("%#no"),rN=b("%nd"),rQ=b(nI),rZ=b("%nu"),rA=b("%+ld"),rB=b("% ld"),rD=b("%+li"),rE=b("% li"),rF=b("%lx"),rG=b("%#lx"),rH=b("%lX"),rI=b("%#lX"),rJ=b("%lo"),rK=b("%#lo"),rz=b("%ld"),rC=b(nv),rL=b("%lu"),rm=b("%+Ld"),rn=b("% Ld"),rp=b("%+Li"),rq=b("% Li"),rr=b("%Lx"),rs=b("%#Lx"),rt=b("%LX"),ru=b("%#LX"),rv=b("%Lo"),rw=b("%#Lo"),rl=b("%Ld"),ro=b(nd),rx=b("%Lu"),q_=b("%+d"),q$=b("% d"),rb=b("%+i"),rc=b("% i"),rd=b(cd),re=b("%#x"),rf=b("%X"),rg=b("%#X"),rh=b("%o"),ri=b("%#o"),q9=b(fO),ra=b(m_),rj=b(nF),qn=b("@]"),qo=b("@}"),qp=b("@?"),qq=b("@\n"),qr=b("@."),qs=b("@@"),qt=b("@%"),qu=b("@"),q2=b("CamlinternalFormat.Type_mismatch"),ss=b(v),st=[0,[11,b(nb),[2,0,[2,0,0]]],b(", %s%s")],s0=[0,[11,b(h9),[2,0,[12,10,0]]],b(n5)],s1=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sZ=b("Fatal error: out of memory in uncaught exception handler"),sW=[0,[11,b(h9),[2,0,[12,10,0]]],b(n5)],sR=[0,[2,0,[12,10,0]],b("%s\n")],sS=[0,[11,b(ny),0],b(ny)],sI=b("Raised at"),sJ=b("Re-raised at"),sK=b("Raised by primitive operation at"),sL=b("Called from"),sM=b(" (inlined)"),sO=b(v),sN=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nA),Eh]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sP=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sB=b("Out of memory"),sC=b("Stack overflow"),sD=b("Pattern matching failed"),sE=b("Assertion failed"),sF=b("Undefined recursive module"),sv=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sw=b(v),sx=b(v),sy=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sr=[0,[4,0,0,0,0],b(fO)],sp=[0,[3,0,0],b("%S")],sq=b(nM),sT=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],s5=b("x"),td=b("Hashtbl: unsupported hash table format"),Ef=b("OCAMLRUNPARAM"),Ed=b("CAMLRUNPARAM"),s_=b(v),tY=[3,0,3],tZ=b(cw),tS=b(oe),tT=b("<\/"),tU=b(v),tO=b(oe),tP=b("<"),tQ=b(v),tM=b("\n"),tB=[0,b(v)],tu=b(v),tv=b(v),tw=b(v),tx=b(v),tq=[0,b(v),0,b(v)],tp=b(v),tl=b("Stdlib.Format.String_tag"),t6=b("Z.Overflow"),t7=b(nH),ub=b("int_of_big_int"),us=[0,0],uF=[0,0],w2=[0,0],wN=[0,0,0],z_=b(nL),z9=b("image"),z7=b("expected a finite number"),z5=b("a digit in base 16"),z3=b(oc),zY=b("joint"),zZ=b("nothing"),z0=b(og),z1=b("nothing, prices or joint"),zX=b(n3),zW=b(og),zQ=b("activation"),zR=b("others"),zS=b("patch"),zU=b("a patch"),zT=b(oc),zP=b("a prototype"),zN=b("certificate"),zO=b(n3),zK=b(nW),zL=b("as many prototypes as coordinates"),zM=b("positive scales"),zF=b(nC),zG=b("maximum"),zH=b("soft_tree"),zI=b("a readout"),zy=b("masked_max"),zz=b("max"),zA=b("max_minus_mean"),zB=b("max_minus_mean_distance"),zC=b("top_mean"),zD=b("a pooling"),zo=b("exp_distance"),zp=b("exponential"),zq=b("identity"),zr=b("log_ratio"),zs=b("negated"),zt=b("quadratic"),zu=b("rectified"),zv=b("threshold"),zw=b("a similarity"),zh=b("cosine"),zi=b("euclidean"),zj=b("inner_product"),zk=b("rooted_cosine"),zl=b("softmax"),zm=b("a geometry"),zd=b("a child that is a node or a leaf of the tree"),ze=b("a child that is a greater node"),zf=b("every node and every leaf in the tree"),zb=b("a row of 0 and 1 with a 1"),y$=b("a number from 1"),y_=b(nN),y7=b(h5),y8=b("some"),y9=b("none or some"),y3=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],y4=[0,[4,6,0,0,0],b(cd)],y5=b(" or "),y6=b("a list of "),y1=[0,[4,6,0,0,0],b(cd)],y2=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yY=b(cd),yZ=b("a natural number"),y0=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yW=b(cd),yX=b("a positive integer"),yV=b(h5),yT=b(v),yU=b("an integer in base 16"),yR=b("expected the end of the line, found another item"),yQ=b("at most 1025 bytes"),yP=b("expected another item, found the end of the line"),yN=[0,[11,b(nN),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yL=b("Reader.Wrong"),yM=b("Reader.Too_large"),AP=b("picture"),AQ=b(nL),AN=b("a layer before this one"),AK=b(n_),AL=b("a positive std"),AM=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Av=b(nC),AC=b("add"),AD=b("avg_pool2d"),AE=b("concat"),AF=b("conv2d"),AG=b("flatten"),AH=b("leaky_relu"),Aw=b("max_pool2d"),Ax=b("relu"),Ay=b("sigmoid"),Az=b("tanh"),AA=b("upsample_nearest"),AB=b("a layer of as many inputs as its kind has"),At=b("inputs with the same rows and columns"),Ar=b("inputs of one shape"),Ap=b("a slope from 0 to 1"),Al=b("a pooling without dilation"),Am=[0,1,1],An=b("a padding of at most half the kernel"),Ak=b("a layer without rows and columns before a linear one"),Ah=b("groups that divide the channels"),Ai=b("groups that divide the rows of weights"),Af=b("a row of weights"),Ae=b("windows that are no larger than what they slide over"),Ac=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Ad=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Aa=b("a layer is larger than 2^24"),AT=[0,0],AV=[0,1],AU=[0,2],BD=[0,1],BE=[0,fH],BB=b("a patch without views"),Bz=[0,1],BA=[0,fH],BG=[0,0.03,[0,1.,0]],BL=[0,0],B7=[0,40,[0,24,[0,12,0]]],Cd=[0,1.],CG=[0,0,0],CE=[0,dz,[0,ne,[0,n6,[0,fJ,[0,0.3,0]]]]],C3=[0,160,192],Dc=[1,0],C_=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Dg=[0,0,[0,ew,[0,1152,0]]],DA=b("unclaimed"),DB=b("at_least "),DC=b("at_most "),Dx=b("some "),Dy=b(h5),Dw=[0,[4,6,0,0,0],b(cd)],Dv=b(cd),DT=b("minimal"),D0=b("entailment_hints"),D1=b("entails"),D2=b(nW),D3=b("instance"),D4=b("instance_settings"),D5=b(no),DU=b("needed"),DV=b(n_),DW=b("pictured"),DX=b("refuted"),DZ=b(no),DY=b("a question: the head first, and only once; so the network before pictures"),DK=b("proved"),DL=b("not proved"),DM=b("not covered: "),DN=b(n0),DO=b(n0),D_=b("limit: "),D$=b("limit: there is no more memory"),Ea=b("limit: a list is too long"),Eb=b("the input ends within a line"),D8=b("error: "),D7=b("expected one line, found more"),Ec=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+ae(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,af(a[1])];case
-1:return[1,af(a[1])];case
-2:return[2,af(a[1])];case
-3:return[3,af(a[1])];case
-4:return[4,af(a[1])];case
-5:return[5,af(a[1])];case
-6:return[6,af(a[1])];case
-7:return[7,af(a[1])];case
+0:return[0,ae(a[1])];case
+1:return[1,ae(a[1])];case
+2:return[2,ae(a[1])];case
+3:return[3,ae(a[1])];case
+4:return[4,ae(a[1])];case
+5:return[5,ae(a[1])];case
+6:return[6,ae(a[1])];case
+7:return[7,ae(a[1])];case
 8:var
-c=a[1];return[8,c,af(a[2])];case
+c=a[1];return[8,c,ae(a[2])];case
 9:var
-b=a[1];return[9,b,b,af(a[3])];case
-10:return[10,af(a[1])];case
-11:return[11,af(a[1])];case
-12:return[12,af(a[1])];case
-13:return[13,af(a[1])];default:return[14,af(a[1])]}}function
+b=a[1];return[9,b,b,ae(a[3])];case
+10:return[10,ae(a[1])];case
+11:return[11,ae(a[1])];case
+12:return[12,ae(a[1])];case
+13:return[13,ae(a[1])];default:return[14,ae(a[1])]}}function
 aP(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -893,186 +893,186 @@ d=a[2],e=a[1];return[9,e,d,aP(a[3],b)];case
 11:return[11,aP(a[1],b)];case
 12:return[12,aP(a[1],b)];case
 13:return[13,aP(a[1],b)];default:return[14,aP(a[1],b)]}}function
-$(a,b){if(typeof
+aa(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,$(a[1],b)];case
-1:return[1,$(a[1],b)];case
+0:return[0,aa(a[1],b)];case
+1:return[1,aa(a[1],b)];case
 2:var
-c=a[1];return[2,c,$(a[2],b)];case
+c=a[1];return[2,c,aa(a[2],b)];case
 3:var
-d=a[1];return[3,d,$(a[2],b)];case
+d=a[1];return[3,d,aa(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,$(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,aa(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,$(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,aa(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,$(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,aa(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,$(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,aa(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,$(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,aa(a[4],b)];case
 9:var
-t=a[1];return[9,t,$(a[2],b)];case
-10:return[10,$(a[1],b)];case
+t=a[1];return[9,t,aa(a[2],b)];case
+10:return[10,aa(a[1],b)];case
 11:var
-u=a[1];return[11,u,$(a[2],b)];case
+u=a[1];return[11,u,aa(a[2],b)];case
 12:var
-v=a[1];return[12,v,$(a[2],b)];case
+v=a[1];return[12,v,aa(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,$(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,aa(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,$(a[3],b)];case
-15:return[15,$(a[1],b)];case
-16:return[16,$(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,aa(a[3],b)];case
+15:return[15,aa(a[1],b)];case
+16:return[16,aa(a[1],b)];case
 17:var
-A=a[1];return[17,A,$(a[2],b)];case
+A=a[1];return[17,A,aa(a[2],b)];case
 18:var
-B=a[1];return[18,B,$(a[2],b)];case
-19:return[19,$(a[1],b)];case
+B=a[1];return[18,B,aa(a[2],b)];case
+19:return[19,aa(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,$(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,aa(a[3],b)];case
 21:var
-E=a[1];return[21,E,$(a[2],b)];case
-22:return[22,$(a[1],b)];case
+E=a[1];return[21,E,aa(a[2],b)];case
+22:return[22,aa(a[1],b)];case
 23:var
-F=a[1];return[23,F,$(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,$(a[3],b)]}}function
-f1(a){return[0,a]}function
-f2(a){return a[1]}function
-iE(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-eF(a){throw[0,iG,a]}function
-ag(a){throw[0,iF,a]}function
-cy(b,a){return EL(b,a)?b:a}function
-aq(b,a){return Er(b,a)?b:a}function
-eH(a){return 0<=a?a:-a|0}var
-M=dC(oH),Y=dC(oI),bu=dC(oJ),oG=h0;function
+F=a[1];return[23,F,aa(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
+f4(a){return[0,a]}function
+f5(a){return a[1]}function
+iK(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+eI(a){throw[0,iM,a]}function
+af(a){throw[0,iL,a]}function
+cA(b,a){return EU(b,a)?b:a}function
+aq(b,a){return EA(b,a)?b:a}function
+eK(a){return 0<=a?a:-a|0}var
+L=dE(oR),Y=dE(oS),bv=dE(oT),oQ=h6;function
 aQ(d,c){var
-a=I(d),e=I(c),b=at(a+e|0);bA(d,0,b,0,a);bA(c,0,b,a,e);return dF(b)}function
-oK(a){return a?oL:oM}function
-oN(a){var
-e=I(a);return function(f){var
-b=f;for(;;){if(e<=b)return aQ(a,oO);var
+a=H(d),e=H(c),b=at(a+e|0);bB(d,0,b,0,a);bB(c,0,b,a,e);return dH(b)}function
+oU(a){return a?oV:oW}function
+oX(a){var
+e=H(a);return function(f){var
+b=f;for(;;){if(e<=b)return aQ(a,oY);var
 c=ap(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-oP(a){return oN(ik(oQ,a))}function
-cz(a,b){if(a){var
-c=a[1];return[0,c,cz(a[2],b)]}return b}ER(0);var
-oR=oq(1),bD=oq(2);function
-oS(b){function
+oZ(a){return oX(ir(o0,a))}function
+cB(a,b){if(a){var
+c=a[1];return[0,c,cB(a[2],b)]}return b}E0(0);var
+o1=oA(1),bE=oA(2);function
+o2(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fU(d)}catch(a){a=bC(a);if(a[1]!==iI)throw a;var
+c=a[2],d=a[1];try{fX(d)}catch(a){a=bD(a);if(a[1]!==iO)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(ES(0))}function
-dJ(b,a){return it(b,a,0,I(a))}function
-oT(d,c,b,a){if(0<=b&&0<=a&&!((I(c)-a|0)<b))return it(d,c,b,a);return ag(oU)}function
-iK(a){dJ(bD,a);or(bD,10);return fU(bD)}var
-f5=f1(oS);function
-oV(c){for(;;){var
-d=f1(1),a=f2(f5),b=1-iE(f5,a,function(a,b){return function(d){if(iE(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-f6(a){return g(f2(f5),0)}ix(b(m2),f6);function
-oW(b,a){return or(b,a)}function
-eI(a){return fU(a)}function
-f7(a,b){return a?a[1]:b}function
-oX(a){return a?a[1]:ag(oY)}function
-oZ(a){return a?a[1]:0}function
-cA(b,a){return a?[0,g(b,a[1])]:0}function
-iL(b,a){return a?g(b,a[1]):0}function
-iM(a){return a?1:0}function
-eJ(a){return 0===a[0]?[0,a[1]]:0}function
-o0(a){return a}function
-o1(a){var
-c=0;if(40<=a){if(92===a)return o2;if(!(h1<=a))c=1}else
-if(32<=a){if(39<=a)return o3;c=1}else
+a=c;continue}return 0}}return a(E1(0))}function
+dL(b,a){return iz(b,a,0,H(a))}function
+o3(d,c,b,a){if(0<=b&&0<=a&&!((H(c)-a|0)<b))return iz(d,c,b,a);return af(o4)}function
+iQ(a){dL(bE,a);oB(bE,10);return fX(bE)}var
+f8=f4(o2);function
+o5(c){for(;;){var
+d=f4(1),a=f5(f8),b=1-iK(f8,a,function(a,b){return function(d){if(iK(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+f9(a){return g(f5(f8),0)}iD(b(na),f9);function
+o6(b,a){return oB(b,a)}function
+eL(a){return fX(a)}function
+f_(a,b){return a?a[1]:b}function
+o7(a){return a?a[1]:af(o8)}function
+o9(a){return a?a[1]:0}function
+cC(b,a){return a?[0,g(b,a[1])]:0}function
+iR(b,a){return a?g(b,a[1]):0}function
+iS(a){return a?1:0}function
+eM(a){return 0===a[0]?[0,a[1]]:0}function
+o_(a){return a}function
+o$(a){var
+c=0;if(40<=a){if(92===a)return pa;if(!(h7<=a))c=1}else
+if(32<=a){if(39<=a)return pb;c=1}else
 if(!(14<=a))switch(a){case
-8:return o4;case
-9:return o5;case
-10:return o6;case
-13:return o7}if(c){var
-d=at(1);am(d,0,a);return dF(d)}var
-b=at(4);am(b,0,92);am(b,1,48+(a/cR|0)|0);am(b,2,48+((a/10|0)%10|0)|0);am(b,3,48+(a%10|0)|0);return dF(b)}function
-o8(a){return 25<a+h5>>>0?a:a+nZ|0}var
-f8=E5(0),dK=(4*f8|0)-1|0;function
-o_(d,c){var
+8:return pc;case
+9:return pd;case
+10:return pe;case
+13:return pf}if(c){var
+d=at(1);an(d,0,a);return dH(d)}var
+b=at(4);an(b,0,92);an(b,1,48+(a/cS|0)|0);an(b,2,48+((a/10|0)%10|0)|0);an(b,3,48+(a%10|0)|0);return dH(b)}function
+pg(a){return 25<a+h$>>>0?a:a+n9|0}var
+f$=Fc(0),dM=(4*f$|0)-1|0;function
+pi(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-aj(a){return o_(0,a)}function
-iN(a){return a?a[1]:eF(o$)}function
+ak(a){return pi(0,a)}function
+iT(a){return a?a[1]:eI(pj)}function
 bi(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return eF(pa)}}(b,a):ag(pb)}function
-iO(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return eI(pk)}}(b,a):af(pl)}function
+iU(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ag(pc)}function
-bE(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):af(pm)}function
+bF(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bF(a){return bE(a,0)}function
-pd(f,e,d,c){var
+bG(a){return bF(a,0)}function
+pn(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
-iP(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,iP(a+1|0,c,b)]}function
-aZ(a,b){return 0<=a?50<a?bF(pd(0,0,a,b)):iP(0,a,b):ag(pe)}function
+iV(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,iV(a+1|0,c,b)]}function
+a0(a,b){return 0<=a?50<a?bG(pn(0,0,a,b)):iV(0,a,b):af(po)}function
 F(b,a){if(a){var
 c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
-iQ(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,iQ(c+1|0,b,d)]}return 0}function
-dL(b,a){return iQ(0,b,a)}function
-pf(c,a){return function(e,d){var
+iW(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,iW(c+1|0,b,d)]}return 0}function
+dN(b,a){return iW(0,b,a)}function
+pp(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-a0(c,b){var
+a1(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-pg(e,d,c){var
+pq(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dM(b,a){return pg(0,b,a)}function
-ak(e,d,c){var
+dO(b,a){return pq(0,b,a)}function
+al(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-f9(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,f9(c,e,d)]}}else
-if(!a)return 0;return ag(ph)}function
-pi(g,f,e,d){var
+ga(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,ga(c,e,d)]}}else
+if(!a)return 0;return af(pr)}function
+ps(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=a8(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ag(pj)}}function
-bG(d,c){var
+h=a[2],i=b[2],c=aV(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return af(pt)}}function
+bH(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-c1(d,c){var
+c2(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pk(f,e,d){var
+pu(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ag(pl)}}function
-dN(d,c){var
+if(!a)return 0;return af(pv)}}function
+dP(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aW(a[1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aX(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-pm(d,c){var
+pw(d,c){var
 a=c;for(;;){if(a){var
-b=a[1],e=a[2],f=b[2];if(0===aW(b[1],d))return[0,f];var
+b=a[1],e=a[2],f=b[2];if(0===aX(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-pn(d,c){var
+px(d,c){var
 a=c;for(;;){if(a){var
-e=a[2],b=0===aW(a[1][1],d)?1:0;if(b)return b;var
+e=a[2],b=0===aX(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-iR(b,a){if(a){var
-c=a[2],d=a[1];return 0===aW(d[1],b)?c:[0,d,iR(b,c)]}return 0}function
-eK(d,c){var
+iX(b,a){if(a){var
+c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,iX(b,c)]}return 0}function
+eN(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
@@ -1081,35 +1081,35 @@ a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bF(b)}}var
+a=c;continue}return bG(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bV(e,a){return function(h,g,f){var
+bX(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bF(b)}}(0,0,a)}function
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bG(b)}}(0,0,a)}function
 bj(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bF(b)}}var
+a=c;continue}return bG(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dO(b,a){return function(e,d,c){var
+dQ(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bE(g(e,a[1]),b),a=f;continue}return bF(b)}}(b,0,a)}function
-iS(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],iS(b[2],a[2])]}}else
-if(!a)return 0;return ag(po)}function
-f_(a,b){function
+f=a[2],b=bF(g(e,a[1]),b),a=f;continue}return bG(b)}}(b,0,a)}function
+iY(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],iY(b[2],a[2])]}}else
+if(!a)return 0;return af(py)}function
+gb(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bE(d,b)}return bE(c,b)}}function
+d=k,b=[0,f,b];continue}return bF(d,b)}return bF(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bE(d,b)}return bE(c,b)}}function
+c=j,b=[0,e,b];continue}return bF(d,b)}return bF(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1126,20 +1126,20 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=aj(b);return 2<=c?g(c,b)[1]:b}function
-pp(b,a){function
+c=ak(b);return 2<=c?g(c,b)[1]:b}function
+pz(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<=i){var
 c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return bE(d,a)}return bE(c,a)}}function
+d=h,a=[0,e,a];continue}return bF(d,a)}return bF(c,a)}}function
 B(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<i){var
 d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return bE(d,a)}return bE(c,a)}}function
+c=f,a=[0,g,a];continue}return bF(d,a)}return bF(c,a)}}function
 p(f,e){if(2===f){if(e){var
 i=e[2];if(i){var
 j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
@@ -1188,30 +1188,30 @@ var
 o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=aj(a);return 2<=c?h(c,a)[1]:a}function
-pq(d,c){var
+c=ak(a);return 2<=c?h(c,a)[1]:a}function
+pA(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eL(d,c){var
+eO(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-iT(b,a){return b<=a?b:a}function
-iU(b,a){return a<=b?b:a}function
-iV(a){return b(v+a)}function
-cB(a,c){var
-b=at(a);En(b,0,a,c);return b}function
-pr(a){var
-b=bh(a),c=at(b);cw(a,0,c,0,b);return c}function
-ps(c,b,a){if(0<=b&&0<=a&&!((bh(c)-a|0)<b)){var
-d=at(a);cw(c,b,d,0,a);return d}return ag(pt)}function
-iW(c,b,a){return dF(ps(c,b,a))}function
-iX(e,c,d,b,a){if(0<=a&&0<=c&&!((bh(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return cw(e,c,d,b,a);return ag(pu)}function
-bW(e,c,d,b,a){if(0<=a&&0<=c&&!((I(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return bA(e,c,d,b,a);return ag(pv)}function
-pw(e){var
+iZ(b,a){return b<=a?b:a}function
+i0(b,a){return a<=b?b:a}function
+i1(a){return b(v+a)}function
+cD(a,c){var
+b=at(a);Ew(b,0,a,c);return b}function
+pB(a){var
+b=bh(a),c=at(b);cy(a,0,c,0,b);return c}function
+pC(c,b,a){if(0<=b&&0<=a&&!((bh(c)-a|0)<b)){var
+d=at(a);cy(c,b,d,0,a);return d}return af(pD)}function
+i2(c,b,a){return dH(pC(c,b,a))}function
+i3(e,c,d,b,a){if(0<=a&&0<=c&&!((bh(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return cy(e,c,d,b,a);return af(pE)}function
+bY(e,c,d,b,a){if(0<=a&&0<=c&&!((H(e)-a|0)<c)&&0<=b&&!((bh(d)-a|0)<b))return bB(e,c,d,b,a);return af(pF)}function
+pG(e){var
 a=[0,0],m=bh(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=ev(e,i),g=0;if(32<=f){var
+f=ey(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1222,82 +1222,82 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bh(e))return pr(e);var
+i=r;continue}break}}if(a[1]===bh(e))return pB(e);var
 b=at(a[1]);a[1]=0;var
 n=bh(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=ev(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(h1<=c)d=1;else
+c=ey(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(h7<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:am(b,a[1],92);a[1]++;am(b,a[1],98);break;case
-9:am(b,a[1],92);a[1]++;am(b,a[1],116);break;case
-10:am(b,a[1],92);a[1]++;am(b,a[1],110);break;case
-13:am(b,a[1],92);a[1]++;am(b,a[1],114);break;default:d=1}switch(d){case
-1:am(b,a[1],92);a[1]++;am(b,a[1],48+(c/cR|0)|0);a[1]++;am(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;am(b,a[1],48+(c%10|0)|0);break;case
-2:am(b,a[1],92);a[1]++;am(b,a[1],c);break;case
-3:am(b,a[1],c);break}a[1]++;var
+8:an(b,a[1],92);a[1]++;an(b,a[1],98);break;case
+9:an(b,a[1],92);a[1]++;an(b,a[1],116);break;case
+10:an(b,a[1],92);a[1]++;an(b,a[1],110);break;case
+13:an(b,a[1],92);a[1]++;an(b,a[1],114);break;default:d=1}switch(d){case
+1:an(b,a[1],92);a[1]++;an(b,a[1],48+(c/cS|0)|0);a[1]++;an(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;an(b,a[1],48+(c%10|0)|0);break;case
+2:an(b,a[1],92);a[1]++;an(b,a[1],c);break;case
+3:an(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-iY(f,b){var
+i4(f,b){var
 c=bh(b);if(0===c)return b;var
 d=at(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){am(d,a,g(f,ev(b,a)));var
+a=h;for(;;){an(d,a,g(f,ey(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-px(a){return iY(o8,a)}function
-f$(a){return cW(a)}function
-bk(a){return dF(a)}function
-ga(b,a){return bk(cB(b,a))}function
-py(a,b){return b<=a?a:ag(pz)}function
-pA(f,e,d){var
+pH(a){return i4(pg,a)}function
+gc(a){return cX(a)}function
+bk(a){return dH(a)}function
+gd(b,a){return bk(cD(b,a))}function
+pI(a,b){return b<=a?a:af(pJ)}function
+pK(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=py((I(c)+e|0)+b|0,b),a=g;continue}return I(c)+b|0}return b}}function
-pB(b,h,g,e,f){var
+g=a[2],b=pI((H(c)+e|0)+b|0,b),a=g;continue}return H(c)+b|0}return b}}function
+pL(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bA(a,0,b,d,I(a));bA(g,0,b,d+I(a)|0,e);var
-d=(d+I(a)|0)+e|0,c=i;continue}bA(a,0,b,d,I(a));return b}return b}}function
-pC(b,a){if(a){var
-c=I(b);return bk(pB(at(pA(0,c,a)),0,b,c,a))}return pD}function
-pE(b,a){return bk(iY(b,f$(a)))}function
-pF(a){return function(b,f,e){var
+i=c[2];bB(a,0,b,d,H(a));bB(g,0,b,d+H(a)|0,e);var
+d=(d+H(a)|0)+e|0,c=i;continue}bB(a,0,b,d,H(a));return b}return b}}function
+pM(b,a){if(a){var
+c=H(b);return bk(pL(at(pK(0,c,a)),0,b,c,a))}return pN}function
+pO(b,a){return bk(i4(b,gc(a)))}function
+pP(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eD(b,a)+nZ|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bk(pw(f$(b)));var
-a=a+1|0;continue}}(a,I(a),0)}function
-pG(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bU;if(eD(e,a)===b)return a;var
+c=eG(b,a)+n9|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bk(pG(gc(b)));var
+a=a+1|0;continue}}(a,H(a),0)}function
+pQ(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bW;if(eG(e,a)===b)return a;var
 a=a+1|0;continue}}function
-pH(b,a,d){var
-c=I(b);if(0<=a&&!(c<a))try{pG(b,c,a,d);var
-e=1;return e}catch(a){a=bC(a);if(a===bU)return 0;throw a}return ag(pI)}function
-pJ(b,a){return pH(b,0,a)}function
-pK(a){return bk(px(f$(a)))}function
-pL(a){return 1-(typeof
+pR(b,a,d){var
+c=H(b);if(0<=a&&!(c<a))try{pQ(b,c,a,d);var
+e=1;return e}catch(a){a=bD(a);if(a===bW)return 0;throw a}return af(pS)}function
+pT(b,a){return pR(b,0,a)}function
+pU(a){return bk(pH(gc(a)))}function
+pV(a){return 1-(typeof
 a==="number"?1:0)}function
-aE(b,c){if(0===b)return[0];if(0<=b){var
+aF(b,c){if(0===b)return[0];if(0<=b){var
 d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ag(pM)}function
-iZ(b,f,e){var
+a=h;continue}break}}return d}return af(pW)}function
+i5(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bH(a){var
-b=a.length-1;return 0===b?[0]:id(a,0,b)}function
-ce(b,a){var
-c=b.length-1;return 0===c?bH(a):0===a.length-1?id(b,0,c):Eb(b,a)}function
-eM(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return id(c,b,a);return ag(pN)}function
-i0(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Ed(c,b,a,d);return ag(pO)}function
-i1(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Ec(e,c,d,b,a);return ag(pP)}function
-dP(d,b){var
+bI(a){var
+b=a.length-1;return 0===b?[0]:ik(a,0,b)}function
+cf(b,a){var
+c=b.length-1;return 0===c?bI(a):0===a.length-1?ik(b,0,c):Ek(b,a)}function
+eP(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ik(c,b,a);return af(pX)}function
+i6(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Em(c,b,a,d);return af(pY)}function
+i7(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return El(e,c,d,b,a);return af(pZ)}function
+dR(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
@@ -1308,13 +1308,13 @@ e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
 a=h;for(;;){e[1+a]=g(d,b[1+a]);var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-dQ(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ag(pQ);if(0===b)return[0];var
+dS(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return af(p0);if(0===b)return[0];var
 f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-A(d,b){var
+B(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
@@ -1325,14 +1325,14 @@ e=q(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aF(c){return function(e,d){var
+aG(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-pR(d,c){var
+p1(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-L(a){if(a){var
-b=a[2],d=a[1],c=q(pR(0,a),d);return function(e,d){var
+K(a){if(a){var
+b=a[2],d=a[1],c=q(p1(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1341,47 +1341,47 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gb(c,b){var
+ge(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-cf(c,b){var
+cg(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gc=[ai,pT,cx(0)];function
-pS(b){if(bR(b,[0]))return[0,[0],[0]];var
+gf=[aj,p3,cz(0)];function
+p2(b){if(bT(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-i2(e,a){function
+i8(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gc,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gf,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bC(b);if(b[1]===gc){var
+g=l(f,b,d);return g}catch(b){b=bD(b);if(b[1]===gf){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bC(a);if(a[1]===gc)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bD(a);if(a[1]===gf)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,pU]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ac,p4]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1395,15 +1395,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-pV(l,a){function
+p5(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return i1(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return i7(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return i1(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return i7(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1418,142 +1418,142 @@ d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=q(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-c2(a){return a!=a?1:0}function
-a1(b,a){if(!(b<a)){var
-c=0;if(fX(a)||!fX(b))c=1;if(c)return c2(b)?b:a}return c2(a)?a:b}function
-z(b,a){if(!(b<a)){var
-c=0;if(fX(a)||!fX(b))c=1;if(c)return c2(a)?a:b}return c2(b)?b:a}function
-dR(a){return[0,0,0]}function
-dS(a){a[1]=0;a[2]=0;return 0}function
-c3(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-c4(a){var
+c3(a){return a!=a?1:0}function
+a2(b,a){if(!(b<a)){var
+c=0;if(f0(a)||!f0(b))c=1;if(c)return c3(b)?b:a}return c3(a)?a:b}function
+A(b,a){if(!(b<a)){var
+c=0;if(f0(a)||!f0(b))c=1;if(c)return c3(a)?a:b}return c3(b)?b:a}function
+dT(a){return[0,0,0]}function
+dU(a){a[1]=0;a[2]=0;return 0}function
+c4(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+c5(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-c5(b){var
+c6(b){var
 a=b[1];return a?[0,a[1]]:0}function
-pW(b,a){return a0(b,a[1])}var
-pY=[ai,pX,cx(0)];function
-pZ(a){return[0,0,0,0]}function
-gd(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-i3(d,a){var
+p6(b,a){return a1(b,a[1])}var
+p8=[aj,p7,cz(0)];function
+p9(a){return[0,0,0,0]}function
+gg(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+i9(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-p0(b){var
+p_(b){var
 a=b[2];return a?[0,a[1]]:0}function
-p1(a){var
+p$(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gd(a);return c}throw pY}function
-p2(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gg(a);return c}throw p8}function
+qa(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gd(a);return[0,c]}return 0}var
-p4=[ai,p3,cx(0)];function
-p5(a){throw p4}function
-cg(a){var
-c=a[1];a[1]=p5;try{var
-b=g(c,0);EV(a,b);return b}catch(b){b=bC(b);a[1]=function(a){throw b};throw b}}function
-eN(a){var
-b=1<=a?a:1,c=dK<b?dK:b,d=at(c);return[0,d,0,c,d]}function
-eO(a){return iW(a[1],0,a[2])}function
-p6(a){return a[2]}function
-p7(a){a[2]=0;return 0}function
-ge(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dK<b[1])if((d+c|0)<=dK)b[1]=dK;else
-eF(p_);var
-e=at(b[1]);iX(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,p8]}throw[0,ad,p9]}}function
-gf(a,c){var
-b=a[2];if(a[3]<=b)ge(a,1);am(a[1],b,c);a[2]=b+1|0;return 0}function
-p$(a,d,c,b){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gg(a);return[0,c]}return 0}var
+qc=[aj,qb,cz(0)];function
+qd(a){throw qc}function
+ch(a){var
+c=a[1];a[1]=qd;try{var
+b=g(c,0);E4(a,b);return b}catch(b){b=bD(b);a[1]=function(a){throw b};throw b}}function
+eQ(a){var
+b=1<=a?a:1,c=dM<b?dM:b,d=at(c);return[0,d,0,c,d]}function
+eR(a){return i2(a[1],0,a[2])}function
+qe(a){return a[2]}function
+qf(a){a[2]=0;return 0}function
+gh(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dM<b[1])if((d+c|0)<=dM)b[1]=dM;else
+eI(qi);var
+e=at(b[1]);i3(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ac,qg]}throw[0,ac,qh]}}function
+gi(a,c){var
+b=a[2];if(a[3]<=b)gh(a,1);an(a[1],b,c);a[2]=b+1|0;return 0}function
+qj(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((I(d)-b|0)<c?1:0);if(f)ag(qa);var
-g=a[2]+b|0;if(a[3]<g)ge(a,b);bA(d,c,a[1],a[2],b);a[2]=g;return 0}function
-ch(a,c){var
-b=I(c),d=a[2]+b|0;if(a[3]<d)ge(a,b);bA(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gg(a){return 5===a[2]?12:-6}function
-i4(a){return[0,0,at(a)]}function
-i5(a,g){var
+h=b<0?1:0,f=h||((H(d)-b|0)<c?1:0);if(f)af(qk);var
+g=a[2]+b|0;if(a[3]<g)gh(a,b);bB(d,c,a[1],a[2],b);a[2]=g;return 0}function
+ci(a,c){var
+b=H(c),d=a[2]+b|0;if(a[3]<d)gh(a,b);bB(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gj(a){return 5===a[2]?12:-6}function
+i_(a){return[0,0,at(a)]}function
+i$(a,g){var
 b=bh(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=at(iU(b*2|0,c));iX(a[2],0,e,0,b);a[2]=e;var
+e=at(i0(b*2|0,c));i3(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c6(a,b){i5(a,1);dA(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aG(a,c){var
-b=I(c);i5(a,b);bW(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-i6(a){return iW(a[2],0,a[1])}function
-qb(a,b){var
+c7(a,b){i$(a,1);dC(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aH(a,c){var
+b=H(c);i$(a,b);bY(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+ja(a){return i2(a[2],0,a[1])}function
+ql(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return nL;case
+0:return nV;case
 1:return 101;case
 2:return 69;case
-3:return m8;case
+3:return ng;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-qc(a,b){switch(b[1]){case
+qm(a,b){switch(b[1]){case
 0:break;case
-1:c6(a,43);break;default:c6(a,32)}return 8<=b[2]?c6(a,35):0}function
-i7(a){if(typeof
+1:c7(a,43);break;default:c7(a,32)}return 8<=b[2]?c7(a,35):0}function
+jb(a){if(typeof
 a==="number")switch(a){case
-0:return qd;case
-1:return qe;case
-2:return qf;case
-3:return qg;case
-4:return qh;case
-5:return qi;default:return qj}else
+0:return qn;case
+1:return qo;case
+2:return qp;case
+3:return qq;case
+4:return qr;case
+5:return qs;default:return qt}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aQ(qk,ga(1,a[1]))}}function
-gh(b,c){var
+1:return a[1];default:return aQ(qu,gd(1,a[1]))}}function
+gk(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aG(b,ql);var
+d=a[1];aH(b,qv);var
 a=d;continue;case
 1:var
-e=a[1];aG(b,qm);var
+e=a[1];aH(b,qw);var
 a=e;continue;case
 2:var
-f=a[1];aG(b,qn);var
+f=a[1];aH(b,qx);var
 a=f;continue;case
 3:var
-g=a[1];aG(b,qo);var
+g=a[1];aH(b,qy);var
 a=g;continue;case
 4:var
-h=a[1];aG(b,qp);var
+h=a[1];aH(b,qz);var
 a=h;continue;case
 5:var
-i=a[1];aG(b,qq);var
+i=a[1];aH(b,qA);var
 a=i;continue;case
 6:var
-j=a[1];aG(b,qr);var
+j=a[1];aH(b,qB);var
 a=j;continue;case
 7:var
-k=a[1];aG(b,qs);var
+k=a[1];aH(b,qC);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aG(b,qt);gh(b,m);aG(b,qu);var
+l=a[2],m=a[1];aH(b,qD);gk(b,m);aH(b,qE);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aG(b,qv);gh(b,o);aG(b,qw);var
+n=a[3],o=a[1];aH(b,qF);gk(b,o);aH(b,qG);var
 a=n;continue;case
 10:var
-p=a[1];aG(b,qx);var
+p=a[1];aH(b,qH);var
 a=p;continue;case
 11:var
-q=a[1];aG(b,qy);var
+q=a[1];aH(b,qI);var
 a=q;continue;case
 12:var
-r=a[1];aG(b,qz);var
+r=a[1];aH(b,qJ);var
 a=r;continue;case
 13:var
-s=a[1];aG(b,qA);var
+s=a[1];aH(b,qK);var
 a=s;continue;default:var
-t=a[1];aG(b,qB);var
+t=a[1];aH(b,qL);var
 a=t;continue}}function
 ar(a){if(typeof
 a==="number")return 0;else
@@ -1574,39 +1574,39 @@ c=a[2],d=a[1];return[9,c,d,ar(a[3])];case
 11:return[11,ar(a[1])];case
 12:return[12,ar(a[1])];case
 13:return[13,ar(a[1])];default:return[14,ar(a[1])]}}function
-aH(a){if(typeof
+aI(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aH(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=aI(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=aH(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=aI(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=aH(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=aI(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=aH(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=aI(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-f=aH(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+f=aI(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=aH(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
+h=aI(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=aH(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
+i=aI(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=aH(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
+j=aI(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
 8:var
-k=aH(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
+k=aI(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aH(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aH(av(ar(an),am)),at=m[4],au=m[3],aw=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(aw,0);g(aq,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aI(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aI(av(ar(an),am)),at=m[4],au=m[3],aw=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(aw,0);g(aq,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
 10:var
-n=aH(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
+n=aI(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aH(a[1]),aG=o[4],aI=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aI,aG];case
+o=aI(a[1]),aG=o[4],aH=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aH,aG];case
 12:var
-p=aH(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=aI(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aH(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=aH(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+q=aI(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=aI(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
 av(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
@@ -1618,7 +1618,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ad,qC]}else
+9:a=6;break;default:throw[0,ac,qM]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1724,35 +1724,35 @@ D=b[1],E=av(B,b[2]);return[8,av(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ad,qL];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ac,qV];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aH(av(ar(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,av(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aI(av(ar(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,av(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ad,qM];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ac,qW];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,av(M,b[1])];throw[0,ad,qN];case
+b!=="number"&&10===b[0])return[10,av(M,b[1])];throw[0,ac,qX];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,av(N,b[1])];default:o=1}if(o)throw[0,ad,qO];break;case
+11:return[11,av(N,b[1])];default:o=1}if(o)throw[0,ac,qY];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,av(O,b[1])];default:p=1}if(p)throw[0,ad,qP];break;case
+12:return[12,av(O,b[1])];default:p=1}if(p)throw[0,ac,qZ];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1760,7 +1760,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,av(P,b[1])];default:q=1}if(q)throw[0,ad,qQ];break;default:var
+13:return[13,av(P,b[1])];default:q=1}if(q)throw[0,ac,q0];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1768,72 +1768,72 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,av(Q,b[1])];default:r=1}if(r)throw[0,ad,qR]}switch(a){case
-0:throw[0,ad,qF];case
-1:throw[0,ad,qG];case
-2:throw[0,ad,qH];case
-3:throw[0,ad,qI];case
-4:throw[0,ad,qJ];case
-5:throw[0,ad,qD];case
-6:throw[0,ad,qE];default:throw[0,ad,qK]}}var
-ay=[ai,qS,cx(0)];function
-eP(b,a){if(typeof
+14:return[14,av(Q,b[1])];default:r=1}if(r)throw[0,ac,q1]}switch(a){case
+0:throw[0,ac,qP];case
+1:throw[0,ac,qQ];case
+2:throw[0,ac,qR];case
+3:throw[0,ac,qS];case
+4:throw[0,ac,qT];case
+5:throw[0,ac,qN];case
+6:throw[0,ac,qO];default:throw[0,ac,qU]}}var
+ay=[aj,q2,cz(0)];function
+eS(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ay}}function
-dT(e,b,d){var
-a=eP(e,d);if(typeof
+dV(e,b,d){var
+a=eS(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ay}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a2(b,c,a){if(typeof
+a3(b,c,a){if(typeof
 b==="number")return[0,0,U(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=a2(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+f=a3(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a2(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a3(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a2(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a3(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a2(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a3(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a2(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a3(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a2(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a3(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a2(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a3(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a2(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a3(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eB([0,b[1]],[0,o]))throw ay;var
-p=a2(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(eE([0,b[1]],[0,o]))throw ay;var
+p=a3(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,af(e)];if(eB([0,af(B)],C))throw ay;var
-D=[0,af(d)];if(eB([0,af(A)],D))throw ay;var
-q=aH(av(ar(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=a2(af(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ae(e)];if(eE([0,ae(B)],C))throw ay;var
+D=[0,ae(d)];if(eE([0,ae(A)],D))throw ay;var
+q=aI(av(ar(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=a3(ae(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a2(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a3(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a2(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a3(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a2(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a3(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a2(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ay}function
+v=a3(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ay}function
 U(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1844,35 +1844,35 @@ p=U(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=U(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eP(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eS(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=U(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw ay;case
 3:var
-R=a[2],t=eP(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=eS(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=U(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw ay;case
 4:var
-T=a[4],V=a[1],e=dT(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+T=a[4],V=a[1],e=dV(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 X=e[2],v=U(T,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw ay;case
 5:var
-Y=a[4],Z=a[1],g=dT(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=dV(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 $=g[2],w=U(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw ay;case
 6:var
-aa=a[4],ab=a[1],i=dT(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=dV(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ad=i[2],x=U(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw ay;case
 7:var
-ae=a[4],ag=a[1],k=dT(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+af=a[4],ag=a[1],k=dV(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=U(ae,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw ay;case
+ai=k[2],y=U(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw ay;case
 8:var
-aj=a[4],ak=a[1],m=dT(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dV(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 am=m[2],z=U(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw ay;case
 9:var
-an=a[2],A=eP(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eS(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 B=U(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw ay;case
 10:var
@@ -1883,12 +1883,12 @@ ap=a[1],D=U(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=U(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eB([0,a[2]],[0,F]))throw ay;var
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eE([0,a[2]],[0,F]))throw ay;var
 G=U(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],az=[0,af(H)];if(eB([0,af(aw)],az))throw ay;var
-I=U(av,af(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],az=[0,ae(H)];if(eE([0,ae(aw)],az))throw ay;var
+I=U(av,ae(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
 J=U(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
@@ -1897,7 +1897,7 @@ b!=="number"&&11===b[0]){var
 K=U(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 aA=a[1],L=U(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return qU(a[1],a[2],b);case
+18:return q4(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=U(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1907,11 +1907,11 @@ aB=a[2],aC=a[1],N=U(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=U(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return qV(a[1],a[2],b)}throw ay}function
-qU(a,c,b){if(0===a[0]){var
+23:return q5(a[1],a[2],b)}throw ay}function
+q4(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=U(d[1],b),k=e[1],f=U(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=U(g[1],b),m=h[1],i=U(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-qV(a,c,b){if(typeof
+q5(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return a9(a,c,b);case
 1:return a9(a,c,b);case
@@ -1929,158 +1929,158 @@ switch(a[0]){case
 7:return a9(a,c,b);case
 8:return a9([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=a2(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+g=a[1],e=a3(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return a9(a,c,b);default:return a9(a,c,b)}}function
 a9(d,c,b){var
 a=U(c,b);return[0,[23,d,a[1]],a[2]]}function
-qT(c,b){var
+q3(c,b){var
 a=U(c,b);if(typeof
 a[2]==="number")return a[1];throw ay}function
-qW(b,a){return qT(b,af(ar(a)))}function
+q6(b,a){return q3(b,ae(ar(a)))}function
 a_(k,g,a){var
-b=I(a),h=0<=g?k:0,d=eH(g);if(d<=b)return a;var
-l=2===h?48:32,c=cB(d,l);switch(h){case
-0:bW(a,0,c,0,b);break;case
-1:bW(a,0,c,d-b|0,b);break;default:var
+b=H(a),h=0<=g?k:0,d=eK(g);if(d<=b)return a;var
+l=2===h?48:32,c=cD(d,l);switch(h){case
+0:bY(a,0,c,0,b);break;case
+1:bY(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==ap(a,0)&&45!==ap(a,0)&&32!==ap(a,0)){e=1;i=1}if(!i){dA(c,0,ap(a,0));bW(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==ap(a,0)&&45!==ap(a,0)&&32!==ap(a,0)){e=1;i=1}if(!i){dC(c,0,ap(a,0));bY(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===ap(a,0)){var
-j=0;if(fH!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dA(c,1,ap(a,1));bW(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bW(a,0,c,d-b|0,b)}}return bk(c)}function
-c7(k,b){var
-c=eH(k),a=I(b),d=ap(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+h5>>>0))e=1}else
+j=0;if(fK!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dC(c,1,ap(a,1));bY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)bY(a,0,c,d-b|0,b)}}return bk(c)}function
+c8(k,b){var
+c=eK(k),a=H(b),d=ap(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+h$>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fH===ap(b,1)||88===ap(b,1))j=1;if(j){var
-h=cB(c+2|0,48);dA(h,1,ap(b,1));bW(b,2,h,(c-a|0)+4|0,a-2|0);return bk(h)}}e=1;f=1;break;case
+j=0;if(fK===ap(b,1)||88===ap(b,1))j=1;if(j){var
+h=cD(c+2|0,48);dC(h,1,ap(b,1));bY(b,2,h,(c-a|0)+4|0,a-2|0);return bk(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cB(c+1|0,48);dA(g,0,d);bW(b,1,g,(c-a|0)+2|0,a-1|0);return bk(g)}}if(e&&a<c){var
-i=cB(c,48);bW(b,0,i,c-a|0,a);return bk(i)}return b}function
-qX(d){var
-a=pF(d),b=I(a),c=cB(b+2|0,34);bA(a,0,c,1,b);return bk(c)}function
-qY(a){switch(a){case
-1:return q0;case
-2:return q1;case
-4:return q3;case
-5:return q4;case
-6:return q5;case
-7:return q6;case
-8:return q7;case
-9:return q8;case
-10:return q9;case
-11:return q_;case
+g=cD(c+1|0,48);dC(g,0,d);bY(b,1,g,(c-a|0)+2|0,a-1|0);return bk(g)}}if(e&&a<c){var
+i=cD(c,48);bY(b,0,i,c-a|0,a);return bk(i)}return b}function
+q7(d){var
+a=pP(d),b=H(a),c=cD(b+2|0,34);bB(a,0,c,1,b);return bk(c)}function
+q8(a){switch(a){case
+1:return q_;case
+2:return q$;case
+4:return rb;case
+5:return rc;case
+6:return rd;case
+7:return re;case
+8:return rf;case
+9:return rg;case
+10:return rh;case
+11:return ri;case
 0:case
-13:return qZ;case
+13:return q9;case
 3:case
-14:return q2;default:return q$}}function
-ra(a){switch(a){case
-1:return rc;case
-2:return rd;case
-4:return rf;case
-5:return rg;case
-6:return rh;case
-7:return ri;case
-8:return rj;case
-9:return rk;case
-10:return rl;case
-11:return rm;case
+14:return ra;default:return rj}}function
+rk(a){switch(a){case
+1:return rm;case
+2:return rn;case
+4:return rp;case
+5:return rq;case
+6:return rr;case
+7:return rs;case
+8:return rt;case
+9:return ru;case
+10:return rv;case
+11:return rw;case
 0:case
-13:return rb;case
+13:return rl;case
 3:case
-14:return re;default:return rn}}function
-ro(a){switch(a){case
-1:return rq;case
-2:return rr;case
-4:return rt;case
-5:return ru;case
-6:return rv;case
-7:return rw;case
-8:return rx;case
-9:return ry;case
-10:return rz;case
-11:return rA;case
+14:return ro;default:return rx}}function
+ry(a){switch(a){case
+1:return rA;case
+2:return rB;case
+4:return rD;case
+5:return rE;case
+6:return rF;case
+7:return rG;case
+8:return rH;case
+9:return rI;case
+10:return rJ;case
+11:return rK;case
 0:case
-13:return rp;case
+13:return rz;case
 3:case
-14:return rs;default:return rB}}function
-rC(a){switch(a){case
-1:return rE;case
-2:return rF;case
-4:return rH;case
-5:return rI;case
-6:return rJ;case
-7:return rK;case
-8:return rL;case
-9:return rM;case
-10:return rN;case
-11:return rO;case
+14:return rC;default:return rL}}function
+rM(a){switch(a){case
+1:return rO;case
+2:return rP;case
+4:return rR;case
+5:return rS;case
+6:return rT;case
+7:return rU;case
+8:return rV;case
+9:return rW;case
+10:return rX;case
+11:return rY;case
 0:case
-13:return rD;case
+13:return rN;case
 3:case
-14:return rG;default:return rP}}function
-i8(b,c){var
-d=eH(c),e=qb(rQ,b),a=i4(16);c6(a,37);qc(a,b);c6(a,46);aG(a,iV(d));c6(a,e);return i6(a)}function
-eQ(m,a){if(13<=m){var
-g=[0,0],h=I(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eD(a,c)+hT>>>0))g[1]++;var
+14:return rQ;default:return rZ}}function
+jc(b,c){var
+d=eK(c),e=ql(r0,b),a=i_(16);c7(a,37);qm(a,b);c7(a,46);aH(a,i1(d));c7(a,e);return ja(a)}function
+eT(m,a){if(13<=m){var
+g=[0,0],h=H(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<eG(a,c)+hZ>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=at(I(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dA(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=I(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=at(H(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dC(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=H(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eD(a,b);if(9<f+hT>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eG(a,b);if(9<f+hZ>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bk(j)}return a}function
-rR(a,b){return eQ(a,fR(qY(a),b))}function
-rS(a,b){return eQ(a,fR(ro(a),b))}function
-rT(a,b){return eQ(a,fR(rC(a),b))}function
-rU(a,b){return eQ(a,EB(ra(a),b))}function
-bX(b,c,a){function
+r1(a,b){return eT(a,fU(q8(a),b))}function
+r2(a,b){return eT(a,fU(ry(a),b))}function
+r3(a,b){return eT(a,fU(rM(a),b))}function
+r4(a,b){return eT(a,EK(rk(a),b))}function
+bZ(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return Ex(a,c,d)}function
+d=32}return EG(a,c,d)}function
 f(a){var
-e=I(a);return function(f){var
+e=H(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=ap(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aQ(a,rV)}function
+b=b+1|0;continue}}(0)?a:aQ(a,r5)}function
 e(c){var
-b=Ek(a);return 3===b?a<0.?rW:rX:4<=b?rY:c}switch(b[2]){case
-5:return e(f(ik(i8(b,c),a)));case
+b=Et(a);return 3===b?a<0.?r6:r7:4<=b?r8:c}switch(b[2]){case
+5:return e(f(ir(jc(b,c),a)));case
 6:return d(0);case
-7:return pK(d(0));case
-8:return e(d(0));default:return ik(i8(b,c),a)}}function
-rZ(d){var
-a=o1(d),b=I(a),c=cB(b+2|0,39);bA(a,0,c,1,b);return bk(c)}function
-r0(b){var
-a=i4(16);gh(a,b);return i6(a)}function
-eq(d,o,m,l){var
+7:return pU(d(0));case
+8:return e(d(0));default:return ir(jc(b,c),a)}}function
+r9(d){var
+a=o$(d),b=H(a),c=cD(b+2|0,39);bB(a,0,c,1,b);return bk(c)}function
+r_(b){var
+a=i_(16);gk(a,b);return ja(a)}function
+et(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
-p=a[1];return function(a){return N(c,[5,b,a],p)};case
+p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return N(c,[4,b,rZ(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,r9(a)],q)};case
 2:var
-r=a[2],s=a[1];return gi(c,b,r,s,function(a){return a});case
-3:return gi(c,b,a[2],a[1],qX);case
-4:return eR(c,b,a[4],a[2],a[3],rR,a[1]);case
-5:return eR(c,b,a[4],a[2],a[3],rS,a[1]);case
-6:return eR(c,b,a[4],a[2],a[3],rT,a[1]);case
-7:return eR(c,b,a[4],a[2],a[3],rU,a[1]);case
-8:return r1(c,b,a[4],a[2],a[3],a[1]);case
-9:return gi(c,b,a[2],a[1],oK);case
+r=a[2],s=a[1];return gl(c,b,r,s,function(a){return a});case
+3:return gl(c,b,a[2],a[1],q7);case
+4:return eU(c,b,a[4],a[2],a[3],r1,a[1]);case
+5:return eU(c,b,a[4],a[2],a[3],r2,a[1]);case
+6:return eU(c,b,a[4],a[2],a[3],r3,a[1]);case
+7:return eU(c,b,a[4],a[2],a[3],r4,a[1]);case
+8:return r$(c,b,a[4],a[2],a[3],a[1]);case
+9:return gl(c,b,a[2],a[1],oU);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2088,34 +2088,34 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=r0(a[2]);return function(a){return N(c,[4,b,u],t)};case
+t=a[3],u=r_(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return N(c,b,$(qW(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,aa(q6(a[1],w),v))};case
 15:var
-x=a[1];return function(d,a){return N(c,[6,b,function(b){return n(d,b,a)}],x)};case
+x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
-y=a[1];return function(a){return N(c,[6,b,a],y)};case
+y=a[1];return function(a){return M(c,[6,b,a],y)};case
 17:var
 b=[0,b,a[1]],a=a[2];continue;case
 18:var
 e=a[1];if(0===e[0]){var
-z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return N(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
-C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return N(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ad,r3];case
+z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
+C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
+19:throw[0,ac,sb];case
 20:var
-F=a[3],G=[8,b,r4];return function(a){return N(c,G,F)};case
+F=a[3],G=[8,b,sc];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return N(c,[4,b,fR(r5,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,fU(sd,a)],H)};case
 22:var
-I=a[1];return function(a){return N(c,[5,b,a],I)};case
+I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-f=a[2],h=a[1];return d<50?mY(d+1|0,c,b,h,f):ax(mY,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?hN(d+1|0,c,b,i,j,k):ax(hN,[0,c,b,i,j,k])}}function
-mY(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?m8(d+1|0,c,b,h,f):ax(m8,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?hT(d+1|0,c,b,i,j,k):ax(hT,[0,c,b,i,j,k])}}function
+m8(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-2:throw[0,ad,r6];default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}else
+2:throw[0,ac,se];default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
@@ -2127,9 +2127,9 @@ switch(e[0]){case
 7:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 8:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?hO(d+1|0,c,b,f,a):ax(hO,[0,c,b,f,a]);case
+f=e[2];return d<50?hU(d+1|0,c,b,f,a):ax(hU,[0,c,b,f,a]);case
 10:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}}function
-hO(e,d,c,a,b){if(typeof
+hU(e,d,c,a,b){if(typeof
 a==="number")return e<50?S(e+1|0,d,c,b):ax(S,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -2158,179 +2158,179 @@ r=a[1];return function(e,a){return bd(d,c,r,b)};case
 s=a[1];return function(a){return bd(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return bd(d,c,t,b)};case
-13:throw[0,ad,r7];default:throw[0,ad,r8]}}function
+13:throw[0,ac,sf];default:throw[0,ac,sg]}}function
 S(d,b,e,a){var
-c=[8,e,r9];return d<50?eq(d+1|0,b,c,a):ax(eq,[0,b,c,a])}function
-hN(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return r2(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?eq(h+1|0,b,f,a):ax(eq,[0,b,f,a])}function
-N(a,b,c){return iy(eq(0,a,b,c))}function
-bd(a,b,c,d){return iy(hO(0,a,b,c,d))}function
-r2(a,b,c,d,e){return iy(hN(0,a,b,c,d,e))}function
-gi(e,d,c,a,b){if(typeof
-a==="number")return function(a){return N(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return N(e,[4,d,a_(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return N(e,[4,d,a_(i,f,g(b,a))],c)}}}function
-eR(f,e,d,g,c,b,a){if(typeof
+c=[8,e,sh];return d<50?et(d+1|0,b,c,a):ax(et,[0,b,c,a])}function
+hT(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return sa(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?et(h+1|0,b,f,a):ax(et,[0,b,f,a])}function
+M(a,b,c){return iE(et(0,a,b,c))}function
+bd(a,b,c,d){return iE(hU(0,a,b,c,d))}function
+sa(a,b,c,d,e){return iE(hT(0,a,b,c,d,e))}function
+gl(e,d,c,a,b){if(typeof
+a==="number")return function(a){return M(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
+f=a[2],h=a[1];return function(a){return M(e,[4,d,a_(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return M(e,[4,d,a_(i,f,g(b,a))],c)}}}function
+eU(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return N(f,[4,e,c7(g,n(b,a,c))],d)}:function(c){return N(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return N(f,[4,e,c7(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return M(f,[4,e,c8(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return M(f,[4,e,c8(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return N(f,[4,e,a_(i,h,c7(g,n(b,a,c)))],d)}:function(c){return N(f,[4,e,a_(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return N(f,[4,e,a_(i,h,c7(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return M(f,[4,e,a_(i,h,c8(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,a_(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return M(f,[4,e,a_(i,h,c8(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return N(f,[4,e,a_(j,h,c7(g,n(b,a,c)))],d)}:function(g,c){return N(f,[4,e,a_(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return N(f,[4,e,a_(j,g,c7(m,n(b,a,c)))],d)}}}function
-r1(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return M(f,[4,e,a_(j,h,c8(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,a_(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return M(f,[4,e,a_(j,g,c8(m,n(b,a,c)))],d)}}}function
+r$(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return N(e,[4,d,bX(a,f,b)],c)}:function(b){return N(e,[4,d,bX(a,gg(a),b)],c)};var
-j=b[1];return function(b){return N(e,[4,d,bX(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return M(e,[4,d,bZ(a,f,b)],c)}:function(b){return M(e,[4,d,bZ(a,gj(a),b)],c)};var
+j=b[1];return function(b){return M(e,[4,d,bZ(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return N(e,[4,d,a_(h,g,bX(a,f,b))],c)}:function(b){return N(e,[4,d,a_(h,g,bX(a,gg(a),b))],c)};var
-k=b[1];return function(b){return N(e,[4,d,a_(h,g,bX(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return M(e,[4,d,a_(h,g,bZ(a,f,b))],c)}:function(b){return M(e,[4,d,a_(h,g,bZ(a,gj(a),b))],c)};var
+k=b[1];return function(b){return M(e,[4,d,a_(h,g,bZ(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return N(e,[4,d,a_(i,g,bX(a,f,b))],c)}:function(f,b){return N(e,[4,d,a_(i,f,bX(a,gg(a),b))],c)};var
-l=b[1];return function(f,b){return N(e,[4,d,a_(i,f,bX(a,l,b))],c)}}}function
-bY(b,e){var
+b==="number")return b?function(g,f,b){return M(e,[4,d,a_(i,g,bZ(a,f,b))],c)}:function(f,b){return M(e,[4,d,a_(i,f,bZ(a,gj(a),b))],c)};var
+l=b[1];return function(f,b){return M(e,[4,d,a_(i,f,bZ(a,l,b))],c)}}}function
+b0(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=i7(a[2]);bY(b,f);return dJ(b,h);case
+f=a[1],h=jb(a[2]);b0(b,f);return dL(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];bY(b,d);dJ(b,r_);var
+i=c[1];b0(b,d);dL(b,si);var
 a=i;continue}var
-j=c[1];bY(b,d);dJ(b,r$);var
+j=c[1];b0(b,d);dL(b,sj);var
 a=j;continue;case
 6:var
-m=a[2];bY(b,a[1]);return g(m,b);case
-7:bY(b,a[1]);return eI(b);case
+m=a[2];b0(b,a[1]);return g(m,b);case
+7:b0(b,a[1]);return eL(b);case
 8:var
-n=a[2];bY(b,a[1]);return ag(n);case
+n=a[2];b0(b,a[1]);return af(n);case
 2:case
 4:var
-k=a[2];bY(b,a[1]);return dJ(b,k);default:var
-l=a[2];bY(b,a[1]);return oW(b,l)}}function
-ci(b,e){var
+k=a[2];b0(b,a[1]);return dL(b,k);default:var
+l=a[2];b0(b,a[1]);return o6(b,l)}}function
+cj(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=i7(a[2]);ci(b,f);return ch(b,h);case
+f=a[1],h=jb(a[2]);cj(b,f);return ci(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];ci(b,d);ch(b,sa);var
+i=c[1];cj(b,d);ci(b,sk);var
 a=i;continue}var
-j=c[1];ci(b,d);ch(b,sb);var
+j=c[1];cj(b,d);ci(b,sl);var
 a=j;continue;case
 6:var
-m=a[2];ci(b,a[1]);return ch(b,g(m,0));case
+m=a[2];cj(b,a[1]);return ci(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];ci(b,a[1]);return ag(n);case
+n=a[2];cj(b,a[1]);return af(n);case
 2:case
 4:var
-k=a[2];ci(b,a[1]);return ch(b,k);default:var
-l=a[2];ci(b,a[1]);return gf(b,l)}}function
-sc(c,a,b){var
-d=b[1],e=0;return N(function(b){bY(a,b);return g(c,a)},e,d)}function
-gj(b,a){return sc(function(a){return 0},b,a)}function
-gk(a){return gj(bD,a)}function
-sd(b,a){var
-c=a[1];return N(function(c){var
-a=eN(64);ci(a,c);return g(b,eO(a))},0,c)}function
-as(a){return sd(function(a){return a},a)}var
-se=f1(0);function
-gm(c,b){var
-a=c[1+b];return pL(a)?bs(a)===fO?g(as(sf),a):bs(a)===253?oP(a):sg:g(as(sh),a)}function
-i9(b,a){if(b.length-1<=a)return si;var
-c=i9(b,a+1|0),d=gm(b,a);return n(as(sj),d,c)}function
-sk(a){var
+k=a[2];cj(b,a[1]);return ci(b,k);default:var
+l=a[2];cj(b,a[1]);return gi(b,l)}}function
+sm(c,a,b){var
+d=b[1],e=0;return M(function(b){b0(a,b);return g(c,a)},e,d)}function
+gm(b,a){return sm(function(a){return 0},b,a)}function
+gn(a){return gm(bE,a)}function
+sn(b,a){var
+c=a[1];return M(function(c){var
+a=eQ(64);cj(a,c);return g(b,eR(a))},0,c)}function
+as(a){return sn(function(a){return a},a)}var
+so=f4(0);function
+gp(c,b){var
+a=c[1+b];return pV(a)?bt(a)===fR?g(as(sp),a):bt(a)===253?oZ(a):sq:g(as(sr),a)}function
+jd(b,a){if(b.length-1<=a)return ss;var
+c=jd(b,a+1|0),d=gp(b,a);return n(as(st),d,c)}function
+su(a){var
 b=a.length-1;if(2<b>>>0){var
-c=i9(a,2),d=gm(a,1);return n(as(sl),d,c)}switch(b){case
-0:return sm;case
-1:return sn;default:var
-e=gm(a,1);return g(as(so),e)}}function
-sp(d){function
+c=jd(a,2),d=gp(a,1);return n(as(sv),d,c)}switch(b){case
+0:return sw;case
+1:return sx;default:var
+e=gp(a,1);return g(as(sy),e)}}function
+sz(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(f2(se))}function
-sq(a){if(a===eG)return sr;if(a===f3)return ss;if(a[1]===iH){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cO(as(gl),i,h,e,e+5|0,st)}if(a[1]===ad){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cO(as(gl),k,j,f,f+6|0,su)}if(a[1]===iJ){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cO(as(gl),m,l,g,g+6|0,sv)}if(0===bs(a)){var
-n=a[1][1];return aQ(n,sk(a))}return a[1]}function
-eS(a){var
-b=sp(a);return b?b[1]:sq(a)}function
-sw(a){var
-b=[0,El(a)];return b}function
-sx(b,a){function
-c(a){return a?0===b?sy:sz:0===b?sA:sB}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?sC:sE,i=a[2],j=a[7],k=c(a[1]);return[0,D$(as(sD),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(as(sF),l)]}function
-sG(d,b){if(b){var
+a=f;continue}return 0}}return a(f5(so))}function
+sA(a){if(a===eJ)return sB;if(a===f6)return sC;if(a[1]===iN){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cP(as(go),i,h,e,e+5|0,sD)}if(a[1]===ac){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cP(as(go),k,j,f,f+6|0,sE)}if(a[1]===iP){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cP(as(go),m,l,g,g+6|0,sF)}if(0===bt(a)){var
+n=a[1][1];return aQ(n,su(a))}return a[1]}function
+eV(a){var
+b=sz(a);return b?b[1]:sA(a)}function
+sG(a){var
+b=[0,Eu(a)];return b}function
+sH(b,a){function
+c(a){return a?0===b?sI:sJ:0===b?sK:sL}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?sM:sO,i=a[2],j=a[7],k=c(a[1]);return[0,Ei(as(sN),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(as(sP),l)]}function
+sQ(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=sx(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(gj(d,sH),j)}var
+h=sH(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(gm(d,sR),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return gj(d,sI)}function
-gn(b,a){return sG(b,sw(a))}var
-sK=sJ.slice();function
-sL(e,d){var
-f=eS(e);g(gk(sM),f);gn(bD,d);var
-a=EQ(0);if(a<0){var
-b=eH(a);iK(c(sK,b)[1+b])}return eI(bD)}var
-sN=[0];function
-i_(b){var
-a=Eq(0);return a}function
-sO(b,a){try{var
-c=a?sN:i_(0);try{f6(0)}catch(a){}try{var
-i=sL(b,c),d=i}catch(a){a=bC(a);var
-e=i_(0),f=eS(b);g(gk(sQ),f);gn(bD,c);var
-h=eS(a);g(gk(sR),h);gn(bD,e);var
-d=eI(bD)}return d}catch(a){a=bC(a);if(a===eG)return iK(sP);throw a}}ix(b(m9),function(b,a){try{var
-c=sO(b,a);return c}catch(a){return 0}});function
-sS(a){return EP(a,0,I(a))}function
-sT(a){return[0,q(55,0),0]}function
-sU(d,g){function
-l(b,a){return sS(aQ(b,iV(a)))}function
+a=k;continue}break}}return 0}return gm(d,sS)}function
+gq(b,a){return sQ(b,sG(a))}var
+sU=sT.slice();function
+sV(e,d){var
+f=eV(e);g(gn(sW),f);gq(bE,d);var
+a=EZ(0);if(a<0){var
+b=eK(a);iQ(c(sU,b)[1+b])}return eL(bE)}var
+sX=[0];function
+je(b){var
+a=Ez(0);return a}function
+sY(b,a){try{var
+c=a?sX:je(0);try{f9(0)}catch(a){}try{var
+i=sV(b,c),d=i}catch(a){a=bD(a);var
+e=je(0),f=eV(b);g(gn(s0),f);gq(bE,c);var
+h=eV(a);g(gn(s1),h);gq(bE,e);var
+d=eL(bE)}return d}catch(a){a=bD(a);if(a===eJ)return iQ(sZ);throw a}}iD(b(nh),function(b,a){try{var
+c=sY(b,a);return c}catch(a){return 0}});function
+s2(a){return EY(a,0,H(a))}function
+s3(a){return[0,q(55,0),0]}function
+s4(d,g){function
+l(b,a){return s2(aQ(b,i1(a)))}function
 m(a){var
 b=ap(a,3)<<24,c=ap(a,2)<<16,d=ap(a,1)<<8;return((ap(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,sV],j=54+iU(55,i)|0,n=0;if(!(j<0)){var
+f=[0,s5],j=54+i0(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=fV(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nh;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=fY(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nr;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-sW(b){var
-a=sT(0);sU(a,b);return a}function
-sX(a){return sW(E6(0))}function
-sY(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nh,g=a[2];c(a[1],g)[1+g]=f;return f}function
-sZ(a){var
+s6(b){var
+a=s3(0);s4(a,b);return a}function
+s7(a){return s6(Fd(0))}function
+s8(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nr,g=a[2];c(a[1],g)[1+g]=f;return f}function
+s9(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-D9=ow(D8),ja=D9}catch(a){a=bC(a);if(a!==bU)throw a;try{var
-D7=ow(D6),i$=D7}catch(a){a=bC(a);if(a!==bU)throw a;var
-i$=s0}var
-ja=i$}var
-s1=pJ(ja,82),eT=[aN,function(a){return sX(0)}];function
-s2(c,b){var
-a=c;for(;;){if(b<=a)return a;if(f8<(a*2|0))return a;var
+Eg=oG(Ef),jg=Eg}catch(a){a=bD(a);if(a!==bW)throw a;try{var
+Ee=oG(Ed),jf=Ee}catch(a){a=bD(a);if(a!==bW)throw a;var
+jf=s_}var
+jg=jf}var
+s$=pT(jg,82),eW=[aN,function(a){return s7(0)}];function
+ta(c,b){var
+a=c;for(;;){if(b<=a)return a;if(f$<(a*2|0))return a;var
 a=a*2|0;continue}}function
-jb(a,e){var
-f=a?a[1]:s1,b=s2(16,e);if(f)var
-c=bs(eT),g=by===c?eT[1]:aN===c?cg(eT):eT,d=sY(g);else
+jh(a,e){var
+f=a?a[1]:s$,b=ta(16,e);if(f)var
+c=bt(eW),g=bz===c?eW[1]:aN===c?ch(eW):eW,d=s8(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-s3(n,d,f,h){var
+tb(n,d,f,h){var
 i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2349,99 +2349,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jc(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<f8?1:0;if(d){var
-e=q(c,0),h=1-sZ(a);a[2]=e;return s3(g(f,a),h,b,e)}return d}function
-s4(c,b,a){return ol(c,b,0,a)}function
-cC(a,b){return 4<=a.length-1?ol(10,cR,a[3],b)&(a[2].length-1-1|0):ag(s5)}function
-s6(a,d,f){var
-b=cC(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jc(cC,a):e}function
-s7(c,b){var
+ji(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<f$?1:0;if(d){var
+e=q(c,0),h=1-s9(a);a[2]=e;return tb(g(f,a),h,b,e)}return d}function
+tc(c,b,a){return ov(c,b,0,a)}function
+cE(a,b){return 4<=a.length-1?ov(10,cS,a[3],b)&(a[2].length-1-1|0):af(td)}function
+te(a,d,f){var
+b=cE(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
+e=a[2].length-1<<1<a[1]?1:0;return e?ji(cE,a):e}function
+tf(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aW(c,a[1]))return d;var
-a=e;continue}throw bU}}function
-s8(f,a){var
-g=cC(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aW(a,b[1]))return h;if(d){var
-e=d[3],i=d[2];if(0===aW(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aW(a,e[1])?j:s7(a,k)}throw bU}throw bU}throw bU}function
-s9(c,b){var
+d=a[2],e=a[3];if(0===aX(c,a[1]))return d;var
+a=e;continue}throw bW}}function
+tg(f,a){var
+g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aX(a,b[1]))return h;if(d){var
+e=d[3],i=d[2];if(0===aX(a,d[1]))return i;if(e){var
+j=e[2],k=e[3];return 0===aX(a,e[1])?j:tf(a,k)}throw bW}throw bW}throw bW}function
+th(c,b){var
 a=b;for(;;){if(a){var
-d=a[2],e=a[3];if(0===aW(c,a[1]))return[0,d];var
+d=a[2],e=a[3];if(0===aX(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-s_(f,a){var
-g=cC(f,a),b=c(f[2],g)[1+g];if(b){var
-d=b[3],h=b[2];if(0===aW(a,b[1]))return[0,h];if(d){var
-e=d[3],i=d[2];if(0===aW(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aW(a,e[1])?[0,j]:s9(a,k)}return 0}return 0}return 0}function
-s$(a,b){function
+ti(f,a){var
+g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
+d=b[3],h=b[2];if(0===aX(a,b[1]))return[0,h];if(d){var
+e=d[3],i=d[2];if(0===aX(a,d[1]))return[0,i];if(e){var
+j=e[2],k=e[3];return 0===aX(a,e[1])?[0,j]:th(a,k)}return 0}return 0}return 0}function
+tj(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
-c=a[3],f=a[2];if(0===aW(a[1],b))return[0,f,d(c)];var
+c=a[3],f=a[2];if(0===aX(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
-e=cC(a,b);return d(c(a[2],e)[1+e])}function
-ta(b,d,c){var
+e=cE(a,b);return d(c(a[2],e)[1+e])}function
+tk(b,d,c){var
 a=c;for(;;){if(a){var
-e=a[3];if(0===aW(a[1],b)){a[1]=b;a[2]=d;return 0}var
+e=a[3];if(0===aX(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-jd(a,d,e){var
-b=cC(a,d),f=c(a[2],b)[1+b],g=ta(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jc(cC,a);var
+jj(a,d,e){var
+b=cE(a,d),f=c(a[2],b)[1+b],g=tk(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return ji(cE,a);var
 i=h}else
 var
 i=g;return i}function
-cj(a){return a}var
-je=0,jf=-1;function
-jg(a){return 0<=a?1:0}var
-jh=[ai,tb,cx(0)];function
-eU(a,b){a[13]=a[13]+b[3]|0;return i3(b,a[28])}function
-tc(a){a[12]=1;a[13]=1;return gd(a[28])}var
-ji=1000000010;function
-go(b,a){return a8(b[17],a,0,I(a))}function
-eV(a){return g(a[19],0)}function
-td(b,a){return g(b[20],a)}function
-te(b,a){return g(b[21],a)}function
-jj(a,c,b){a[9]=a[9]-c|0;go(a,b);a[11]=0;return 0}function
-eW(c,a){var
-b=y(a,tf);return b?jj(c,I(a),a):b}function
-cD(a,b,c){var
-d=b[3],e=b[2];eW(a,b[1]);eV(a);a[11]=1;a[10]=iT(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;te(a,a[10]);return eW(a,d)}function
-jk(b,a){return cD(b,tg,a)}function
-c8(a,b){var
-c=b[2],d=b[3];eW(a,b[1]);a[9]=a[9]-c|0;td(a,c);return eW(a,d)}function
-th(a){var
-b=c5(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jk(a,d):e}return eV(a)}function
-ti(a){var
-b=p2(a[28]);if(b){var
+ck(a){return a}var
+jk=0,jl=-1;function
+jm(a){return 0<=a?1:0}var
+jn=[aj,tl,cz(0)];function
+eX(a,b){a[13]=a[13]+b[3]|0;return i9(b,a[28])}function
+tm(a){a[12]=1;a[13]=1;return gg(a[28])}var
+jo=1000000010;function
+gr(b,a){return aV(b[17],a,0,H(a))}function
+eY(a){return g(a[19],0)}function
+tn(b,a){return g(b[20],a)}function
+to(b,a){return g(b[21],a)}function
+jp(a,c,b){a[9]=a[9]-c|0;gr(a,b);a[11]=0;return 0}function
+eZ(c,a){var
+b=z(a,tp);return b?jp(c,H(a),a):b}function
+cF(a,b,c){var
+d=b[3],e=b[2];eZ(a,b[1]);eY(a);a[11]=1;a[10]=iZ(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;to(a,a[10]);return eZ(a,d)}function
+jq(b,a){return cF(b,tq,a)}function
+c9(a,b){var
+c=b[2],d=b[3];eZ(a,b[1]);a[9]=a[9]-c|0;tn(a,c);return eZ(a,d)}function
+tr(a){var
+b=c6(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jq(a,d):e}return eY(a)}function
+ts(a){var
+b=qa(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cj(d);a[9]=a[9]+e|0;return 0}return 0}function
-tj(a,f,b){if(typeof
+e=ck(d);a[9]=a[9]+e|0;return 0}return 0}function
+tt(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=c5(a[3]);if(j){var
+j=c6(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return EM(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:c4(a[2]);return 0;case
-2:c4(a[3]);return 0;case
+c=a[1],d=a[2];return EV(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:c5(a[2]);return 0;case
+2:c5(a[3]);return 0;case
 3:var
-m=c5(a[2]);return m?jk(a,m[1][2]):eV(a);case
+m=c6(a[2]);return m?jq(a,m[1][2]):eY(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ti(a):n;default:var
-o=c4(a[5]);return o?go(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ts(a):n;default:var
+o=c5(a[5]);return o?gr(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jj(a,f,b[1]);case
+0:return jp(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=c5(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=c6(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return c8(a,e);case
-1:return cD(a,c,d);case
-2:return cD(a,c,d);case
-3:return a[9]<(f+I(p)|0)?cD(a,c,d):c8(a,e);case
-4:return a[11]?c8(a,e):a[9]<(f+I(p)|0)?cD(a,c,d):((a[6]-d|0)+y|0)<a[10]?cD(a,c,d):c8(a,e);default:return c8(a,e)}}return 0;case
+0:return c9(a,e);case
+1:return cF(a,c,d);case
+2:return cF(a,c,d);case
+3:return a[9]<(f+H(p)|0)?cF(a,c,d):c9(a,e);case
+4:return a[11]?c9(a,e):a[9]<(f+H(p)|0)?cF(a,c,d):((a[6]-d|0)+y|0)<a[10]?cF(a,c,d):c9(a,e);default:return c9(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=c5(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=c6(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2449,238 +2449,238 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?c8(a,[0,tl,v+A|0,tk]):cD(a,[0,tn,i+z|0,tm],a[6])}return 0;case
+v=i-h|0;return 0<=v?c9(a,[0,tv,v+A|0,tu]):cF(a,[0,tx,i+z|0,tw],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))th(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c3([0,F,E],a[2]);case
-4:return c3(b[1],a[3]);default:var
-x=b[1];go(a,g(a[24],x));return c3(x,a[5])}}function
-jl(a){for(;;){var
-d=p0(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jg(c),e=i||(a[9]<=h?1:0);if(e){p1(a[28]);var
-j=jg(c)?cj(c):ji;tj(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-to(a,b){eU(a,b);return jl(a)}function
-tp(c,a,b){return to(c,[0,a,[0,b],cj(a)])}function
-tq(b,a){return tp(b,cj(I(a)),a)}function
-gp(a){dS(a);return c3([0,-1,[0,jf,tr,0]],a)}function
-gq(a,c){var
-d=c5(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cj(b[1]);if(i<a[12])return gp(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tr(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c4([0,F,E],a[2]);case
+4:return c4(b[1],a[3]);default:var
+x=b[1];gr(a,g(a[24],x));return c4(x,a[5])}}function
+jr(a){for(;;){var
+d=p_(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jm(c),e=i||(a[9]<=h?1:0);if(e){p$(a[28]);var
+j=jm(c)?ck(c):jo;tt(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+ty(a,b){eX(a,b);return jr(a)}function
+tz(c,a,b){return ty(c,[0,a,[0,b],ck(a)])}function
+tA(b,a){return tz(b,ck(H(a)),a)}function
+gs(a){dU(a);return c4([0,-1,[0,jl,tB,0]],a)}function
+gt(a,c){var
+d=c6(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=ck(b[1]);if(i<a[12])return gs(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cj(a[13]+f|0),c4(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=ck(a[13]+f|0),c5(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cj(a[13]+f|0),c4(a[1]),0):c;return j}return 0}return 0}function
-ts(a,c,b){eU(a,b);if(c)gq(a,1);return c3([0,a[13],b],a[1])}function
-tt(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return ts(a,0,[0,cj(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?tq(a,a[16]):b}function
-tu(a){return tt(a,0,3)}function
-tv(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eU(a,[0,je,1,0]);gq(a,1);gq(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=ck(a[13]+f|0),c5(a[1]),0):c;return j}return 0}return 0}function
+tC(a,c,b){eX(a,b);if(c)gt(a,1);return c4([0,a[13],b],a[1])}function
+tD(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tC(a,0,[0,ck(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?tA(a,a[16]):b}function
+tE(a){return tD(a,0,3)}function
+tF(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eX(a,[0,jk,1,0]);gt(a,1);gt(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-tw(a,e){if(a[23])eU(a,[0,je,5,0]);var
+tG(a,e){if(a[23])eX(a,[0,jk,5,0]);var
 b=a[22];if(b){var
-c=c4(a[4]);if(c)return g(a[27],c[1]);var
+c=c5(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-tx(a,b){return tw(a,0)}function
-ty(a){tc(a);gp(a[1]);dS(a[2]);dS(a[3]);dS(a[4]);dS(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tu(a)}function
-tz(a){var
-b=a[4];return pW(function(b){return tx(a,0)},b)}function
-tA(a,b){tz(a);for(;;){if(1<a[14]){tv(a,0);continue}a[13]=ji;jl(a);if(b)eV(a);return ty(a)}}function
-jm(a,b){tA(a,0);return g(a[18],0)}function
-tB(a,b){return a8(a[17],tC,0,1)}var
-jn=ga(80,32);function
-jo(b,d){var
+tH(a,b){return tG(a,0)}function
+tI(a){tm(a);gs(a[1]);dU(a[2]);dU(a[3]);dU(a[4]);dU(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tE(a)}function
+tJ(a){var
+b=a[4];return p6(function(b){return tH(a,0)},b)}function
+tK(a,b){tJ(a);for(;;){if(1<a[14]){tF(a,0);continue}a[13]=jo;jr(a);if(b)eY(a);return tI(a)}}function
+js(a,b){tK(a,0);return g(a[18],0)}function
+tL(a,b){return aV(a[17],tM,0,1)}var
+jt=gd(80,32);function
+ju(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){a8(b[17],jn,0,80);var
-a=a-80|0;continue}return a8(b[17],jn,0,a)}return c}}function
-tD(a){return a[1]===jh?aQ(tF,aQ(a[2],tE)):tG}function
-tH(a){return a[1]===jh?aQ(tJ,aQ(a[2],tI)):tK}function
-tL(a){return 0}function
-tM(a){return 0}function
-tN(h,g,f,e,d){var
-b=pZ(0),c=[0,jf,tO,0];i3(c,b);var
-a=dR(0);gp(a);c3([0,1,c],a);var
-i=dR(0),j=dR(0),k=dR(0);return[0,a,dR(0),k,j,i,78,10,68,78,0,1,1,1,1,oG,tP,h,g,f,e,d,0,0,tD,tH,tL,tM,b]}function
-jp(c,b){function
+c=0<a?1:0;if(c){if(80<a){aV(b[17],jt,0,80);var
+a=a-80|0;continue}return aV(b[17],jt,0,a)}return c}}function
+tN(a){return a[1]===jn?aQ(tP,aQ(a[2],tO)):tQ}function
+tR(a){return a[1]===jn?aQ(tT,aQ(a[2],tS)):tU}function
+tV(a){return 0}function
+tW(a){return 0}function
+tX(h,g,f,e,d){var
+b=p9(0),c=[0,jl,tY,0];i9(c,b);var
+a=dT(0);gs(a);c4([0,1,c],a);var
+i=dT(0),j=dT(0),k=dT(0);return[0,a,dT(0),k,j,i,78,10,68,78,0,1,1,1,1,oQ,tZ,h,g,f,e,d,0,0,tN,tR,tV,tW,b]}function
+jv(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=tN(c,b,function(a){return 0},e,d);a[19]=function(b){return tB(a,b)};a[20]=function(b){return jo(a,b)};a[21]=function(b){return jo(a,b)};return a}function
-jq(a){function
-b(b){return eI(a)}return jp(function(b,c,d){return oT(a,b,c,d)},b)}function
-tQ(a){function
-b(a){return 0}return jp(function(b,c,d){return p$(a,b,c,d)},b)}var
-tR=hS,tS=function(a){return eN(tR)}(0),tT=jq(oR),tU=jq(bD);tQ(tS);oV(function(a){jm(tT,0);return jm(tU,0)});function
-tV(b,a){var
-c=bs(a)===ai?a:a[1];return ix(b,c)}var
-jr=[ai,tW,cx(0)];Fe(0);tV(tX,jr);function
+a=tX(c,b,function(a){return 0},e,d);a[19]=function(b){return tL(a,b)};a[20]=function(b){return ju(a,b)};a[21]=function(b){return ju(a,b)};return a}function
+jw(a){function
+b(b){return eL(a)}return jv(function(b,c,d){return o3(a,b,c,d)},b)}function
+t0(a){function
+b(a){return 0}return jv(function(b,c,d){return qj(a,b,c,d)},b)}var
+t1=hY,t2=function(a){return eQ(t1)}(0),t3=jw(o1),t4=jw(bE);t0(t2);o5(function(a){js(t3,0);return js(t4,0)});function
+t5(b,a){var
+c=bt(a)===aj?a:a[1];return iD(b,c)}var
+jx=[aj,t6,cz(0)];Fn(0);t5(t7,jx);function
 s(a){if(typeof
-a==="number"&&a!==ib)return-a|0;return Fh(a)}function
-l(b,a){if(typeof
+a==="number"&&a!==ii)return-a|0;return Fq(a)}function
+m(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:oC(b,a)}return oC(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:oM(b,a)}return oM(b,a)}function
 k(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:oE(a,b)}return oE(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:oO(a,b)}return oO(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!Fg(b,a))return aK(b,a);return Ff(b,a)}function
-tY(b,a){return typeof
+a==="number"&&!Fp(b,a))return aK(b,a);return Fo(b,a)}function
+t8(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?fQ(b,a):iA(b,a):iA(b,a)}function
+b==="number"?fT(b,a):iG(b,a):iG(b,a)}function
 u(a){if(typeof
-a==="number"&&a!==h0)return a+1|0;return Fn(a)}function
-tZ(a){if(typeof
-a==="number"&&a!==ib)return a-1|0;return Fj(a)}function
-dU(a){return typeof
-a==="number"?0<=a?a:a!==ib?-a|0:oB(a):oB(a)}function
+a==="number"&&a!==h6)return a+1|0;return Fw(a)}function
+t9(a){if(typeof
+a==="number"&&a!==ii)return a-1|0;return Fs(a)}function
+c_(a){return typeof
+a==="number"?0<=a?a:a!==ii?-a|0:oL(a):oL(a)}function
 P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:oD(b,a)}return oD(b,a)}function
-ck(b,a){if(typeof
+c=b<<a;return c>>a===b?c:oN(b,a)}return oN(b,a)}function
+cl(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return Fl(b,a)}function
-cE(a){return typeof
-a==="number"?a:Fo(a)}var
+c=a<32?a:31;return b>>c}return Fu(b,a)}function
+cG(a){return typeof
+a==="number"?a:Fx(a)}var
 d=0,j=1;function
-aa(b,a){return 0<au(b,a)?a:b}function
+Z(b,a){return 0<au(b,a)?a:b}function
 r(b,a){return 0<=au(b,a)?b:a}function
-js(b,a){return au(b,a)<=0?1:0}function
-t0(b,a){return 0<=au(b,a)?1:0}function
-gr(b,a){return au(b,a)<0?1:0}function
-gs(b,a){return 0<au(b,a)?1:0}function
-t1(b,a){return Fi(b,a,0,I(a))}function
-cl(e,a){var
-d=Fc(e,a),b=d[2],c=d[1];if(0<=R(b))return[0,c,b];if(0<=R(a)){var
-f=l(b,a);return[0,tZ(c),f]}var
+jy(b,a){return au(b,a)<=0?1:0}function
+t_(b,a){return 0<=au(b,a)?1:0}function
+gu(b,a){return au(b,a)<0?1:0}function
+gv(b,a){return 0<au(b,a)?1:0}function
+t$(b,a){return Fr(b,a,0,H(a))}function
+b1(e,a){var
+d=Fl(e,a),b=d[2],c=d[1];if(0<=R(b))return[0,c,b];if(0<=R(a)){var
+f=m(b,a);return[0,t9(c),f]}var
 g=k(b,a);return[0,u(c),g]}function
-i(c,b){return a(c,b)}function
-t2(a){return Fm(a)}function
-dV(a){return R(a)}function
-D(b,a){return iB(b,a)}function
+h(c,b){return a(c,b)}function
+ua(a){return Fv(a)}function
+dW(a){return R(a)}function
+D(b,a){return iH(b,a)}function
 o(b,a){return au(b,a)<=0?1:0}function
 w(b,a){return au(b,a)<0?1:0}function
 E(a){return a}function
-dW(a){try{var
-b=cE(a);return b}catch(a){a=bC(a);if(a===jr)return eF(t3);throw a}}function
-t4(c,b,a){return Fd(c,b,a)}function
-bI(a){return a?0:1}function
+dX(a){try{var
+b=cG(a);return b}catch(a){a=bD(a);if(a===jx)return eI(ub);throw a}}function
+uc(c,b,a){return Fm(c,b,a)}function
+bJ(a){return a?0:1}function
 ab(b,a){var
 c=a?[0,g(b,a[1])]:a;return c}function
 f(a){return a[1]}function
-h(a){return a[2]}function
-B(a){var
-b=a?B(a[2])+1|0:a;return b}function
+i(a){return a[2]}function
+x(a){var
+b=a?x(a[2])+1|0:a;return b}function
 bl(a,b){if(a){var
 c=bl(a[2],b);return[0,a[1],c]}return b}function
-t5(a){return aq(0,a-1|0)}function
+ud(a){return aq(0,a-1|0)}function
 aS(b,a){return b+a|0}function
-an(b,a){return aK(b,a)}function
-c9(b,a){return aq(0,b-a|0)}function
-jt(b,a){function
-c(b){return jt(b,a)+1|0}function
+ag(b,a){return aK(b,a)}function
+c$(b,a){return aq(0,b-a|0)}function
+jz(b,a){function
+c(b){return jz(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ju(b,a){function
-c(b){return jt(a,ju(b,a))}function
+jA(b,a){function
+c(b){return jz(a,jA(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-eX(b,a){return b<=a?1:0}function
-Z(b,a){return b<a?1:0}function
-gt(b,a){function
+e0(b,a){return b<=a?1:0}function
+_(b,a){return b<a?1:0}function
+gw(b,a){function
 c(b){function
-c(a){return gt(b,a)+1|0}function
+c(a){return gw(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jv(b,a){function
-c(a){return ju(b,jv(b,a))}function
+jB(b,a){function
+c(a){return jA(b,jB(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bJ(b,a){return 0===a?0:fQ(b,a)}function
-gu(b,a){return 0===a?b:fV(b,a)}var
-eY=function
-c(a,b){return c.fun(a,b)};E7(eY,function(b,a){function
-f(h){function
-e(a){return u(i(2,j))}function
-f(a){return i(2,u(a))}function
-g(a){return u(i(2,u(a)))}if(o(a,j))return e(0);var
-b=cl(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
+bw(b,a){return 0===a?0:fT(b,a)}function
+gx(b,a){return 0===a?b:fY(b,a)}var
+e1=function
+c(a,b){return c.fun(a,b)};Fe(e1,function(b,a){function
+f(i){function
+e(a){return u(h(2,j))}function
+f(a){return h(2,u(a))}function
+g(a){return u(h(2,u(a)))}if(o(a,j))return e(0);var
+b=b1(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
 g(b){function
-f(a){return i(2,u(b))}function
-g(a){return u(i(2,l(b,a)))}function
-h(a){return i(2,n(eY,b,a))}if(o(a,j))return f(0);var
-c=cl(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
-h(b){function
-f(a){return u(i(2,u(b)))}function
-g(a){return i(2,n(eY,b,a))}function
-h(a){return u(i(2,n(eY,b,a)))}if(o(a,j))return f(0);var
-c=cl(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=cl(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
-dX(a,b,c){function
+f(a){return h(2,u(b))}function
+g(a){return u(h(2,m(b,a)))}function
+i(a){return h(2,n(e1,b,a))}if(o(a,j))return f(0);var
+c=b1(a,E(2)),e=c[1];return D(c[2],d)?g(e):i(e)}function
+i(b){function
+f(a){return u(h(2,u(b)))}function
+g(a){return h(2,n(e1,b,a))}function
+i(a){return u(h(2,n(e1,b,a)))}if(o(a,j))return f(0);var
+c=b1(a,E(2)),e=c[1];return D(c[2],d)?g(e):i(e)}if(o(b,j))return f(0);var
+c=b1(b,E(2)),e=c[1];return D(c[2],d)?g(e):i(e)});function
+dY(a,b,c){function
 h(c){return g(a,b)}function
-i(c){return dX(a,dX(a,b,c),c)}function
-k(c){return g(a,dX(a,dX(a,b,c),c))}if(o(c,j))return h(0);var
-e=cl(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
-jw(a){return E(a+1|0)}function
-t6(b){function
-c(c){return a(b,c)}return function(a){return dX(c,j,a)}}function
+i(c){return dY(a,dY(a,b,c),c)}function
+k(c){return g(a,dY(a,dY(a,b,c),c))}if(o(c,j))return h(0);var
+e=b1(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
+jC(a){return E(a+1|0)}function
+ue(b){function
+c(c){return a(b,c)}return function(a){return dY(c,j,a)}}function
 bm(c,a){function
 e(a){return d}function
-f(a){return g(t6(c),a)}function
+f(a){return g(ue(c),a)}function
 h(a){return j}var
-b=dV(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
-a$(a){return 0<=dV(a)?dW(a):0}function
-t(b,a){return 0===dV(a)?d:dI(b,a)}function
-bZ(a){return 0<dV(a)?E(aX(a)-1|0):d}function
-bn(a){return 0<=dV(a)?t2(a):d}function
+b=dW(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
+a$(a){return 0<=dW(a)?dX(a):0}function
+t(b,a){return 0===dW(a)?d:dK(b,a)}function
+bK(a){return 0<dW(a)?E(aY(a)-1|0):d}function
+bn(a){return 0<=dW(a)?ua(a):d}function
 be(b,c){var
-a=dW(c);return 0<=a?P(b,a):ck(b,-a|0)}function
+a=dX(c);return 0<=a?P(b,a):cl(b,-a|0)}function
 cm(b,c){var
-a=dW(c);return 0<=a?ck(b,a):P(b,-a|0)}function
-bv(b,a){return a?a[1]:b}function
-eZ(a){var
+a=dX(c);return 0<=a?cl(b,a):P(b,-a|0)}function
+bo(b,a){return a?a[1]:b}function
+dZ(a){var
 b=a?a[2]:a;return b}function
-G(c,a,b){function
-d(c){return a?G(c,a[2],b):b}function
+N(c,a,b){function
+d(c){return a?N(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bK(a,b){function
-c(b){return a?bK(a[2],b):a}function
+bL(a,b){function
+c(b){return a?bL(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-t7(d,c){var
+uf(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
-m(b,a){if(a)var
-d=m(b,a[2]),c=[0,g(b,a[1]),d];else
+l(b,a){if(a)var
+d=l(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-b0(b,a){if(a){var
-c=b0(b,a[2]);return bl(g(b,a[1]),c)}return a}function
-b1(e,d,c){var
+bM(b,a){if(a){var
+c=bM(b,a[2]);return bl(g(b,a[1]),c)}return a}function
+b2(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aI(c,b,a){if(a){var
-d=aI(c,b,a[2]);return n(c,a[1],d)}return b}function
-b2(e,d){var
+az(c,b,a){if(a){var
+d=az(c,b,a[2]);return n(c,a[1],d)}return b}function
+b3(e,d){var
 a=d;for(;;){if(a){var
 b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
 c=b}else
 var
 c=a;return c}}function
-H(d,c){var
+G(d,c){var
 a=c;for(;;){if(a){var
 b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cF(b,e){var
+cH(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,cF(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,cH(b,c)];var
 a=c;continue}return a}}function
 W(b,a){if(b)if(a)var
 d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2688,245 +2688,245 @@ var
 c=a;else
 var
 c=b;return c}function
-cG(b,a){function
+cn(b,a){function
 c(c){if(a)var
-d=cG(c,a[2]),b=[0,a[1],d];else
+d=cn(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-c_(b,a){function
-c(b){return a?c_(b,a[2]):a}function
+co(b,a){function
+c(b){return a?co(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ac(b,a){function
-c(a){return[0,b,ac(b+1|0,a)]}function
+ah(b,a){function
+c(a){return[0,b,ah(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-bw(b,a){function
-c(a){return[0,b,bw(b,a)]}function
+bx(b,a){function
+c(a){return[0,b,bx(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-t8(a,b){return D(G(gt(b,c9(B(a),1)),a,d),j)}function
-ah(c,b){if(c){if(b){var
-e=ah(c[2],b[2]);return l(a(c[1],b[1]),e)}return d}return d}function
-_(a){if(a){var
-b=_(a[2]);return l(a[1],b)}return d}function
-jx(c,b){if(b){var
-e=a(c,jx(c,b[2]));return l(b[1],e)}return d}function
-t9(c,b,a){var
-d=dW(a);return t4(c,dW(b),d)}function
-t_(a){var
+ug(a,b){return D(N(gw(b,c$(x(a),1)),a,d),j)}function
+ai(c,b){if(c){if(b){var
+e=ai(c[2],b[2]);return m(a(c[1],b[1]),e)}return d}return d}function
+$(a){if(a){var
+b=$(a[2]);return m(a[1],b)}return d}function
+jD(c,b){if(b){var
+e=a(c,jD(c,b[2]));return m(b[1],e)}return d}function
+uh(c,b,a){var
+d=dX(a);return uc(c,dX(b),d)}function
+ui(a){var
 e=be(j,k(a,j));function
 b(a,g,c,d){function
 f(e){var
 a=cm(g,j),f=cm(c,a),h=b(e,a,f,d);return b(e,a,k(c,be(f,a)),h)}function
 h(a){return[0,k(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-jy(c,b,a){if(b){if(a){var
-d=jy(c,b[2],a[2]),e=be(a[1],c);return[0,l(b[1],e),d]}return b}return m(function(a){return be(a,c)},a)}function
-jz(b,a){if(a){var
-c=jz(b,a[2]);return jy(b,a[1],c)}return a}function
-t$(g,f,e){var
+jE(c,b,a){if(b){if(a){var
+d=jE(c,b[2],a[2]),e=be(a[1],c);return[0,m(b[1],e),d]}return b}return l(function(a){return be(a,c)},a)}function
+jF(b,a){if(a){var
+c=jF(b,a[2]);return jE(b,a[1],c)}return a}function
+uj(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
-h=b[2],i=c[2],d=l(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-dY=jv(2,6),ua=6;function
-jA(b,a){function
+h=b[2],i=c[2],d=m(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
+d0=jB(2,6),uk=6;function
+jG(b,a){function
 c(c){if(a)var
-d=jA(c,c_(dY,a)),b=[0,cG(dY,a),d];else
+d=jG(c,co(d0,a)),b=[0,cn(d0,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-ub(a){var
+e2(a){var
 c=be(j,a),d=be(j,k(a,j));return function(e,b){var
-f=jA(e,b);return m(function(b){var
-e=jz(a,b);return[0,jx(c,bw(d,B(b))),e]},f)}}function
-uc(b,a){return m(function(b){return t$(d,a,h(b))},b)}function
-jB(e,c,b){if(c)if(b)var
-f=jB(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+f=jG(e,b);return l(function(b){var
+e=jF(a,b);return[0,jD(c,bx(d,x(b))),e]},f)}}function
+jH(b,a){return l(function(b){return uj(d,a,i(b))},b)}function
+jI(e,c,b){if(c)if(b)var
+f=jI(e,c[2],b[2]),g=b[1],d=[0,m(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-e0(i,h,c){var
+e3(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(D(g,d)){var
 b=f,a=e;continue}var
-j=e0(f,e,c);return jB(g,a[1],j)}return c}return c}}function
-jC(d,c,b,a){if(b){if(a){var
-f=jC(d,c,b[2],a[2]),g=l(b[1][1],a[1]);return cP(t_(d),ua,c,g,f)}var
+j=e3(f,e,c);return jI(g,a[1],j)}return c}return c}}function
+jJ(d,c,b,a){if(b){if(a){var
+f=jJ(d,c,b[2],a[2]),g=m(b[1][1],a[1]);return cQ(ui(d),uk,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-ud(b,e,d,c){return cG(e,jC(b,a(b,E(dY)),d,c))}function
-e1(b,a){if(b)if(a)var
-d=e1(b[2],a[2]),c=[0,l(b[1][1],a[1]),d];else
+jK(b,e,d,c){return cn(e,jJ(b,a(b,E(d0)),d,c))}function
+e4(b,a){if(b)if(a)var
+d=e4(b[2],a[2]),c=[0,m(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-dZ(b){var
+d1(b){var
 f=be(j,k(b,j));return function(c,g){var
-h=E(dY),e=a$(t(E(c),h)),i=a(b,E(c9(c,an(e,dY))));return m(function(a){return k(t9(G(e,a,d),i,b),f)},g)}}function
-e2(a){if(a){var
-b=e2(a[2]);return l(dU(a[1]),b)}return d}function
-K(b,a){return s(t(s(b),a))}function
-bo(d,c,b){var
-e=K(a(d,c),b);return[0,t(a(d,c),b),e]}function
-bp(b,a){var
-c=h(a),d=l(h(b),c),e=f(a);return[0,l(f(b),e),d]}function
-ue(a){var
-b=s(f(a));return[0,s(h(a)),b]}function
-uf(b,a){var
-c=f(a),d=k(h(b),c),e=h(a);return[0,k(f(b),e),d]}function
-e3(b,c){if(o(d,b)){var
-e=a(b,h(c));return[0,a(b,f(c)),e]}var
-g=a(b,f(c));return[0,a(b,h(c)),g]}function
-gv(d,c,b){var
-e=h(b),g=K(a(h(c),e),d),i=f(b);return[0,t(a(f(c),i),d),g]}function
-ug(b,a){var
-c=h(a),d=r(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-gw(b,c){var
-d=f(c),e=K(a(b,b),d),g=h(c);return[0,t(a(b,b),g),e]}function
-e4(d,c,b){var
-e=K(a(h(b),c),d);return[0,t(a(f(b),c),d),e]}function
-uh(b){var
+h=E(d0),e=a$(t(E(c),h)),i=a(b,E(c$(c,ag(e,d0))));return l(function(a){return k(uh(N(e,a,d),i,b),f)},g)}}function
+d2(a){if(a){var
+b=d2(a[2]);return m(c_(a[1]),b)}return d}function
+J(b,a){return s(t(s(b),a))}function
+bp(d,c,b){var
+e=J(a(d,c),b);return[0,t(a(d,c),b),e]}function
+bq(b,a){var
+c=i(a),d=m(i(b),c),e=f(a);return[0,m(f(b),e),d]}function
+ul(a){var
+b=s(f(a));return[0,s(i(a)),b]}function
+um(b,a){var
+c=f(a),d=k(i(b),c),e=i(a);return[0,k(f(b),e),d]}function
+e5(b,c){if(o(d,b)){var
+e=a(b,i(c));return[0,a(b,f(c)),e]}var
+g=a(b,f(c));return[0,a(b,i(c)),g]}function
+gy(d,c,b){var
+e=i(b),g=J(a(i(c),e),d),h=f(b);return[0,t(a(f(c),h),d),g]}function
+un(b,a){var
+c=i(a),d=r(i(b),c),e=f(a);return[0,r(f(b),e),d]}function
+gz(b,c){var
+d=f(c),e=J(a(b,b),d),g=i(c);return[0,t(a(b,b),g),e]}function
+e6(d,c,b){var
+e=J(a(i(b),c),d);return[0,t(a(f(b),c),d),e]}function
+uo(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-jD(a){var
+jL(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=uh(a);if(e){var
-f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
+e=uo(a);if(e){var
+f=a[16];return G(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-jE(d,c,b){function
+jM(d,c,b){function
 e(b){var
-e=jE(d,l(c,j),b);return[0,t(d,l(a(i(2,j),c),j)),e]}function
+e=jM(d,m(c,j),b);return[0,t(d,m(a(h(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-jF(e,c,b){if(b){var
-f=cm(a(c,jF(e,c,b[2])),e);return l(b[1],f)}return d}function
-jG(c,b){function
+jN(e,c,b){if(b){var
+f=cm(a(c,jN(e,c,b[2])),e);return m(b[1],f)}return d}function
+jO(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jG(c,a),b);return l(u(i(2,u(i(2,j)))),d)}function
+b=h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,j)))))))))))),d=t(jO(c,a),b);return m(u(h(2,u(h(2,j)))),d)}function
 e(d){var
-b=bm(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-jH(b,h,g,f,e){var
-c=t(be(f,b),e),k=jF(b,cm(a(c,c),b),h),d=cm(a(a(i(2,j),c),k),b);return[0,d,l(d,g)]}function
-jI(g,f,e,d,c,b){function
-h(c){var
-h=bp(b,jH(g,f,e,j,l(a(i(2,j),d),j)));return jI(g,f,e,l(d,j),c,h)}function
+b=bm(h(2,j),c);return a(h(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+jP(b,i,g,f,e){var
+c=t(be(f,b),e),k=jN(b,cm(a(c,c),b),i),d=cm(a(a(h(2,j),c),k),b);return[0,d,m(d,g)]}function
+jQ(g,f,e,d,c,b){function
+i(c){var
+i=bq(b,jP(g,f,e,j,m(a(h(2,j),d),j)));return jQ(g,f,e,m(d,j),c,i)}function
 k(a){return 0}var
-m=0===c?k(0):h(c-1|0);return[0,b,m]}function
-e5(h,g){var
-k=i(2,i(2,i(2,i(2,j)))),a=l(bZ(h),k),b=bJ(aS(g,3),4)+1|0,c=jE(bm(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jG(a,b),m),e=l(i(2,u(i(2,j))),n),o=a$(i(2,i(2,i(2,i(2,i(2,j)))))),f=jI(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,G(a$(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-ui(d,c,b){var
-e=s(cm(s(a(h(b),c)),d));return[0,cm(a(f(b),c),d),e]}function
-jJ(q,b,p,n,f){var
-d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=t(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=a$(k(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bK(b[4],r);else
+l=0===c?k(0):i(c-1|0);return[0,b,l]}function
+e7(i,g){var
+k=h(2,h(2,h(2,h(2,j)))),a=m(bK(i),k),b=bw(aS(g,3),4)+1|0,c=jM(bm(h(2,j),a),d,b),l=h(2,h(2,h(2,h(2,h(2,j))))),n=t(jO(a,b),l),e=m(h(2,u(h(2,j))),n),o=a$(h(2,h(2,h(2,h(2,h(2,j)))))),f=jQ(a,c,e,h(2,h(2,h(2,h(2,h(2,j))))),o,[0,d,d]);return[0,a,c,e,f,N(a$(h(2,h(2,h(2,h(2,h(2,j)))))),f,[0,d,d])]}function
+up(d,c,b){var
+e=s(cm(s(a(i(b),c)),d));return[0,cm(a(f(b),c),d),e]}function
+jR(q,b,p,n,f){var
+d=a(h(2,h(2,h(2,h(2,h(2,j))))),n),e=t(d,f),g=o(h(2,h(2,h(2,h(2,h(2,j))))),e);if(g)var
+r=a$(k(e,h(2,h(2,h(2,h(2,h(2,j))))))),c=bL(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=l(d,h),u=k(d,h),v=jH(b[1],b[2],b[3],u,s),w=bp(c[1],v),x=bp(e3(p,b[5]),w),m=[0,ui(b[1],q,x)];else
+i=a(e,f),s=m(d,i),u=k(d,i),v=jP(b[1],b[2],b[3],u,s),w=bq(c[1],v),x=bq(e5(p,b[5]),w),l=[0,up(b[1],q,x)];else
 var
-m=c;return m}function
-uj(c,b,a){return o(d,a)?[0,c,be(b,a)]:[0,be(c,s(a)),b]}function
-uk(m,l,e,c){var
+l=c;return l}function
+uq(c,b,a){return o(d,a)?[0,c,be(b,a)]:[0,be(c,s(a)),b]}function
+ur(m,l,e,c){var
 n=w(d,e),p=n?w(d,c):n;if(p){var
-q=bZ(c),g=k(bZ(e),q),b=uj(e,c,g),r=f(b);if(o(h(b),r)){var
-s=h(b);return jJ(m,l,g,f(b),s)}var
-t=h(b),u=f(b),v=a(i(2,j),u);return jJ(m,l,k(g,j),v,t)}return p}function
-gx(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return t8(b,a)?[0,e,gx(b,a,d)]:gx(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-jK(b,a){if(b)if(a)var
-d=jK(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bK(c),g=k(bK(e),q),b=uq(e,c,g),r=f(b);if(o(i(b),r)){var
+s=i(b);return jR(m,l,g,f(b),s)}var
+t=i(b),u=f(b),v=a(h(2,j),u);return jR(m,l,k(g,j),v,t)}return p}function
+gA(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return ug(b,a)?[0,e,gA(b,a,d)]:gA(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+jS(b,a){if(b)if(a)var
+d=jS(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-jL(b,a){var
-c=bw(0,b);return b1(function(b,a){return jK(a,b)},a,c)}function
-a3(a){if(a){var
+jT(b,a){var
+c=bx(0,b);return b2(function(b,a){return jS(a,b)},a,c)}function
+a4(a){if(a){var
 b=a[1];if(b)var
-c=a3(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a4(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return ul}function
-jM(f,a,e){if(a)var
+d=b;return d}return us}function
+jU(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e6(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=jM(a,c,e);if(i){var
-m=e6(a,d,c,f,h);return[0,i[1],m]}var
-j=jM(a,f,e);if(j){var
-n=e6(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,e6(a,d,[0,[0,e,k]],c,h)]}else
+e8(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=jU(a,c,e);if(i){var
+m=e8(a,d,c,f,h);return[0,i[1],m]}var
+j=jU(a,f,e);if(j){var
+n=e8(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,e8(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-um(c,b,a){return e6(c,b,0,0,a)}function
-jN(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-un(b,a){var
-d=f(a),c=jN(f(b),d);if(c){var
-e=h(a);return jN(h(b),e)}return c}function
-e7(b,a){if(b){var
+ut(c,b,a){return e8(c,b,0,0,a)}function
+jV(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+uu(b,a){var
+d=f(a),c=jV(f(b),d);if(c){var
+e=i(a);return jV(i(b),e)}return c}function
+e9(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-c$(b,a){if(b){var
-c=b[1];return a?[0,aa(c,a[1])]:[0,c]}return a}function
-d1(b,a){var
-c=h(a),d=c$(h(b),c),e=f(a);return[0,e7(f(b),e),d]}function
-jO(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,jO(a,b,d)]},g=function(a){return[0,d1(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-d2(c,b,e,d){var
-f=ab(function(d){return K(a(b,d),c)},d);return[0,ab(function(d){return t(a(b,d),c)},e),f]}function
-jP(e,d,a,c){if(a){var
-b=a[1],g=jP(e,d,a[2],c),i=h(h(b)),j=d2(e,d,f(h(b)),i);return jO(f(b),j,g)}return c}function
-a4(c){var
-b=bn(c);return D(a(b,b),c)?b:l(b,j)}function
-uo(a){return o(a,d)?d:be(j,l(cm(bZ(a),j),j))}function
-up(b,e,c){var
+da(b,a){if(b){var
+c=b[1];return a?[0,Z(c,a[1])]:[0,c]}return a}function
+d4(b,a){var
+c=i(a),d=da(i(b),c),e=f(a);return[0,e9(f(b),e),d]}function
+jW(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,jW(a,b,d)]},g=function(a){return[0,d4(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+d5(c,b,e,d){var
+f=ab(function(d){return J(a(b,d),c)},d);return[0,ab(function(d){return t(a(b,d),c)},e),f]}function
+jX(e,d,a,c){if(a){var
+b=a[1],g=jX(e,d,a[2],c),h=i(i(b)),j=d5(e,d,f(i(b)),h);return jW(f(b),j,g)}return c}function
+a5(c){var
+b=bn(c);return D(a(b,b),c)?b:m(b,j)}function
+uv(a){return o(a,d)?d:be(j,m(cm(bK(a),j),j))}function
+uw(b,e,c){var
 f=o(d,e),g=f?w(d,c):f;if(g)var
-i=a4(K(a(a(b,b),e),c)),h=[0,[0,bn(t(a(a(b,b),e),c)),i]];else
+i=a5(J(a(a(b,b),e),c)),h=[0,[0,bn(t(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-e8(p,o,n,m){var
-c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
+e_(p,o,n,l){var
+c=p,b=o,f=n,e=l;for(;;){if(c){if(b){var
 j=b[2],h=b[1],k=c[2],g=c[1];if(D(g,d)){var
 c=k,b=j;continue}var
 i=w(d,g)?h[3]:h[2];if(i){var
-q=l(e,a(g,i[1])),c=k,b=j,f=l(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-gy(m,k){var
-c=m,b=k;for(;;){if(c){if(b){var
+q=m(e,a(g,i[1])),c=k,b=j,f=m(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
+gB(l,k){var
+c=l,b=k;for(;;){if(c){if(b){var
 e=b[1];if(e){var
-h=b[2],f=c[2],g=c[1];if(D(g,d)){var
-c=f,b=h;continue}var
-n=gy(f,h),o=ah(f,e[2]),p=a(i(2,j),o);return l(a(g,l(a(g,e[1]),p)),n)}return d}return d}return d}}function
-uq(h,b,e,c){if(w(d,b)){var
+i=b[2],f=c[2],g=c[1];if(D(g,d)){var
+c=f,b=i;continue}var
+n=gB(f,i),o=ai(f,e[2]),p=a(h(2,j),o);return m(a(g,m(a(g,e[1]),p)),n)}return d}return d}return d}}function
+ux(h,b,e,c){if(w(d,b)){var
 i=a(h,c);return[0,[0,k(a(b,e),i),b]]}var
 f=D(b,d),g=f?D(c,d):f,l=g?[0,[0,e,j]]:g;return l}function
-ur(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=e8(d,k,a(b,i),m);if(c){var
-e=c[1],n=gy([0,b,d],[0,[0,g,f],j]);return uq(l,e[1],e[2],n)}return c}var
-us=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),ut=bm(i(2,j),us);function
+uy(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=e_(d,k,a(b,i),m);if(c){var
+e=c[1],n=gB([0,b,d],[0,[0,g,f],j]);return ux(l,e[1],e[2],n)}return c}var
+uz=h(2,h(2,h(2,h(2,h(2,h(2,h(2,j))))))),uA=bm(h(2,j),uz);function
 V(a){return a[8]}function
-d3(b,a){return G(a,b[9],0)}function
-gz(b){var
+d6(b,a){return N(a,b[9],0)}function
+gC(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gA(f,e,c){var
+gD(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-d4(b){var
+d7(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=V(b);return a(V(b),d)}}else
 if(2!==c[0]){var
-g=V(b);return a(s(i(2,j)),g)}var
-e=V(b),f=a(V(b),e);return a(s(i(2,j)),f)}function
-jQ(b){var
+g=V(b);return a(s(h(2,j)),g)}var
+e=V(b),f=a(V(b),e);return a(s(h(2,j)),f)}function
+jY(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gB(b){var
+gE(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-uu(a){var
+uB(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2936,195 +2936,195 @@ var
 f=c;return f}function
 aL(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return ut;return j}function
-e9(c,b){var
-d=ah(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return uA;return j}function
+e$(c,b){var
+d=ai(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aL(c),f=a(a(aL(c),g),d),h=a4(f),i=bn(f);return[0,d,_(b),i,h]}return[0,d,_(b),j,j]}function
-e_(a){var
-h=a[9],b=m(function(b){return e9(a,b)},h),f=jQ(a);if(f)var
-i=a[2],c=B(b)===i?1:0;else
+g=aL(c),f=a(a(aL(c),g),d),h=a5(f),i=bn(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
+fa(a){var
+h=a[9],b=l(function(b){return e$(a,b)},h),f=jY(a);if(f)var
+i=a[2],c=x(b)===i?1:0;else
 var
 c=f;if(c)var
-j=a[9],e=H(function(b){var
-c=a[1];return B(b)===c?1:0},j);else
+j=a[9],e=G(function(b){var
+c=a[1];return x(b)===c?1:0},j);else
 var
 e=c;var
-g=e?H(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
-gC=i(2,i(2,i(2,i(2,u(i(2,j))))));function
-uv(a){return l(bZ(aI(function(b,a){return r(b[1],a)},d,a)),j)}function
-jR(a){return l(l(uv(a),gC),j)}function
-uw(a,b){var
-c=a[9],d=B(a[9]);return n(ub(jR(b)),d,c)}function
-ux(a){var
-b=a[9];return m(function(a){return 0},b)}function
-jS(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=jS(f,e,d+1|0,b[2],a[2]);if(h)var
+g=e?G(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
+gF=h(2,h(2,h(2,h(2,u(h(2,j))))));function
+uC(a){return m(bK(az(function(b,a){return r(b[1],a)},d,a)),j)}function
+jZ(a){return m(m(uC(a),gF),j)}function
+uD(a,b){var
+c=a[9],d=x(a[9]);return n(e2(jZ(b)),d,c)}function
+uE(a){var
+b=a[9];return l(function(a){return 0},b)}function
+j0(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=j0(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?uc(f,b[1]):j;var
+j=g(e,d),i=j?jH(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-e$(c,b){if(b)var
-e=b[1],f=e$(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+fb(c,b){if(b)var
+e=b[1],f=fb(c,b[2]),d=[0,l(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gD(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gD(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bl(n(dZ(g),k,d),j),h]}return e$(c,b)}return e$(c,b)}return e$(c,b)}function
-gE(d,b){if(b){var
-a=G(b[1],d,0);if(a)var
-c=gE(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+gG(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gG(c,g,f[2],e[2],d[2],b),i=e[1],j=l(function(b){return a(i,b)},b),k=f[1];return[0,bl(n(d1(g),k,d),j),h]}return fb(c,b)}return fb(c,b)}return fb(c,b)}function
+gH(d,b){if(b){var
+a=N(b[1],d,0);if(a)var
+c=gH(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return uy}function
-jT(c,b){var
+e=a;return e}return uF}function
+j1(c,b){var
 d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
 e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-jU(g,e,c,b){function
+j2(g,e,c,b){function
 d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
-i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
-da(e,c,b){var
+h=i(b),j=d(i(c),h),k=f(b);return[0,d(f(c),k),j]}function
+db(e,c,b){var
 f=aL(e),g=o(d,b)?c[3]:c[4];return t(a(b,g),f)}function
-gF(c,b,a){return s(da(c,b,s(a)))}function
-gG(f,c,b,e){var
+gI(c,b,a){return s(db(c,b,s(a)))}function
+gJ(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return t(a(b,aL(f)),h)}function
-jV(b,k,e,c){var
-g=gA(b,k,e[1]);if(w(d,d4(b)))var
-m=c[2],n=c[1],j=m,i=n;else
+j3(b,k,e,c){var
+g=gD(b,k,e[1]);if(w(d,d7(b)))var
+l=c[2],n=c[1],j=l,h=n;else
 var
-q=f(c),r=h(c),j=q,i=r;var
-o=ab(function(c){return l(g,da(b,e,a(s(d4(b)),c)))},j),p=ab(function(c){return l(g,gF(b,e,a(s(d4(b)),c)))},i);return[0,gz(b),p,o]}function
-jW(b,g){var
-e=gB(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=V(b),r=[0,s(a(a(g,a(V(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
+q=f(c),r=i(c),j=q,h=r;var
+o=ab(function(c){return m(g,db(b,e,a(s(d7(b)),c)))},j),p=ab(function(c){return m(g,gI(b,e,a(s(d7(b)),c)))},h);return[0,gC(b),p,o]}function
+j4(b,g){var
+e=gE(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=V(b),r=[0,s(a(a(g,a(V(b),q)),p))],i=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
-h=e;var
-f=uu(b);if(f)var
-k=f[1],m=k[2],n=k[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,l(n,m),v],0];else
+i=e;var
+f=uB(b);if(f)var
+k=f[1],l=k[2],n=k[1],t=E(b[1]),u=[0,a(a(a(a(h(2,j),g),t),n),l)],v=[0,h(2,j),0,u],o=[0,[0,m(n,l),v],0];else
 var
-o=f;return bl(o,h)}function
-b3(d,e){var
+o=f;return bl(o,i)}function
+b4(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b3(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b4(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gH(b){var
+gK(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return V(b);var
 d=V(b);return a(V(b),d)}function
-uz(c,h,b,e,g){if(typeof
+uG(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=V(c),q=a(V(c),p),u=a4(r(d,K(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
-n=t(da(c,e,s(a(a(b,gH(c)),i))),h);return[0,i,a4(e[1]),n]}var
+p=V(c),q=a(V(c),p),u=a5(r(d,J(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
+n=t(db(c,e,s(a(a(b,gK(c)),i))),h);return[0,i,a5(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
 x=V(c),y=a(V(c),x),z=bn(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(da(c,e,a(a(b,gH(c)),f)),h);return[1,f,a4(e[1]),w]}}function
-uA(f,b,e,c){var
-g=a(f,e);return a4(r(d,K(k(a(b,c),g),b)))}function
-uB(m,h,c,g,e,b,d){var
-f=m[4];if(typeof
+w=t(db(c,e,a(a(b,gK(c)),f)),h);return[1,f,a5(e[1]),w]}}function
+uH(f,b,e,c){var
+g=a(f,e);return a5(r(d,J(k(a(b,c),g),b)))}function
+uI(l,i,c,g,e,b,d){var
+f=l[4];if(typeof
 f==="number"&&!f){var
-n=l(k(e,a(a(i(2,j),h),d)),g),p=l(b,c);return o(a(l(b,c),p),n)}return o(k(a(c,e),d),b)}function
-uC(n,m,c,h,e,b,d){var
+n=m(k(e,a(a(h(2,j),i),d)),g),p=m(b,c);return o(a(m(b,c),p),n)}return o(k(a(c,e),d),b)}function
+uJ(n,l,c,i,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
-p=k(b,c),q=a(k(b,c),p);return o(l(k(e,a(a(i(2,j),m),d)),h),q)}return g}return o(l(a(c,e),d),b)}function
-uD(i,g,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(uB(i,g,e,d,a[2],a[3],c)){var
-j=h(b),k=f(b);return[0,e7([0,a[1]],k),j]}return b}if(uC(i,g,e,d,a[2],a[3],c)){var
-l=h(b),m=c$([0,a[1]],l);return[0,f(b),m]}return b}}function
-jX(d,c,b,a){if(c){if(b){if(a){var
-e=jX(d,c[2],b[2],a[2]);return[0,a8(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-jY(f,e,d,b,a){if(b)if(a)var
-g=jY(f,e,d,b[2],a[2]),c=[0,uz(f,e,d,b[1],a[1]),g];else
+p=k(b,c),q=a(k(b,c),p);return o(m(k(e,a(a(h(2,j),l),d)),i),q)}return g}return o(m(a(c,e),d),b)}function
+uK(h,g,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(uI(h,g,e,d,a[2],a[3],c)){var
+j=i(b),k=f(b);return[0,e9([0,a[1]],k),j]}return b}if(uJ(h,g,e,d,a[2],a[3],c)){var
+l=i(b),m=da([0,a[1]],l);return[0,f(b),m]}return b}}function
+j5(d,c,b,a){if(c){if(b){if(a){var
+e=j5(d,c[2],b[2],a[2]);return[0,aV(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+j6(f,e,d,b,a){if(b)if(a)var
+g=j6(f,e,d,b[2],a[2]),c=[0,uG(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-jZ(b,a){if(b){if(a){var
-c=jZ(b[2],a[2]),d=a[1];return[0,l(dU(b[1]),d),c]}return a}return a}function
-j0(a){if(a){var
+j7(b,a){if(b){if(a){var
+c=j7(b[2],a[2]),d=a[1];return[0,m(c_(b[1]),d),c]}return a}return a}function
+j8(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=jZ(c,j0(a[2])),g=e2(c),d=[0,l(b[1],g),f];else
+c=b[2],f=j7(c,j8(a[2])),g=d2(c),d=[0,m(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-uE(a){return aI(r,d,j0(a))}function
-uF(b,c){var
-d=a(b,b),e=k(a(i(2,j),b),c);return function(c,b){var
+uL(a){return az(r,d,j8(a))}function
+uM(b,c){var
+d=a(b,b),e=k(a(h(2,j),b),c);return function(c,b){var
 f=a(e,b);return k(a(d,c),f)}}function
-uG(g,f,e,d,c,b){var
-h=a(d,uo(a(E(c),b)));return K(l(a4(a(f,e)),h),g)}function
-j1(g,f){var
-a=e8(f,g,d,d);if(a)var
+uN(g,f,e,d,c,b){var
+h=a(d,uv(a(E(c),b)));return J(m(a5(a(f,e)),h),g)}function
+j9(g,f){var
+a=e_(f,g,d,d);if(a)var
 b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-uH(b,h,g,f,e){var
-c=j1(g,f);if(c){var
-d=j1(g,m(s,f));if(d)var
-o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=k(s(a(h,d[1])),p),t=a(h,c[1]),l=[0,K(r(k(a(a(i(2,j),b),e),t),q),o)];else
+uO(b,i,g,f,e){var
+c=j9(g,f);if(c){var
+d=j9(g,l(s,f));if(d)var
+o=a(h(2,j),b),p=a(a(h(2,j),b),e),q=k(s(a(i,d[1])),p),t=a(i,c[1]),m=[0,J(r(k(a(a(h(2,j),b),e),t),q),o)];else
 var
-l=d;var
-n=l}else
+m=d;var
+n=m}else
 var
 n=c;return n}function
-j2(h,g,f,b,a){if(b){if(a){var
-c=uH(h,g,f,b[1],a[1]);if(c)var
-e=j2(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+j_(h,g,f,b,a){if(b){if(a){var
+c=uO(h,g,f,b[1],a[1]);if(c)var
+e=j_(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-j3(b,a){if(b)if(a)var
-d=a[1],e=j3(b[2],a[2]),c=[0,m(function(a){return ah(a,d)},b),e];else
+j$(b,a){if(b)if(a)var
+d=a[1],e=j$(b[2],a[2]),c=[0,l(function(a){return ai(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-uI(e,b,d){var
+uP(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a(b,b),g=a(i(2,j),b);return function(c,b){var
-e=a(g,b);return l(k(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-j4(e,c,b){if(c)if(b)var
-f=j4(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+f=a(b,b),g=a(h(2,j),b);return function(c,b){var
+e=a(g,b);return m(k(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
+ka(e,c,b){if(c)if(b)var
+f=ka(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uJ(e,d,a,c){var
+uQ(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return j4(d,a,c);return a}function
-uK(b,c,d,m,h){var
+b==="number"&&!b)return ka(d,a,c);return a}function
+uR(b,c,d,l,i){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=V(b),o=a(V(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
-e=a(i(2,j),b),f=[0,K(a(c,l(l(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,k(l(m,d),n)),g)],f]}}var
-f=a(d,gH(b));return function(g,e,i,d){var
-h=[0,s(gG(b,g,a(c,k(s(e),d)),f))];return[0,[0,gG(b,g,a(c,k(e,d)),f)],h]}}function
-db(b){var
+e=a(h(2,j),b),f=[0,J(a(c,m(m(i,d),e)),g)],n=a(h(2,j),b);return[0,[0,t(a(c,k(m(l,d),n)),g)],f]}}var
+f=a(d,gK(b));return function(g,e,i,d){var
+h=[0,s(gJ(b,g,a(c,k(s(e),d)),f))];return[0,[0,gJ(b,g,a(c,k(e,d)),f)],h]}}function
+dc(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-j5(b,c){var
-d=d4(b);return a(c,a(db(b),d))}function
-fa(b,h,s,r,q,p,e,o,c){if(c){var
+kb(b,c){var
+d=d7(b);return a(c,a(dc(b),d))}function
+fc(b,h,s,r,q,p,e,o,c){if(c){var
 i=c[1],f=i[1],j=w(d,f);if(j){var
-t=i[2],u=a(a(p,db(b)),f),v=e[1],x=gA(b,h,e[1]),g=ur(h,r,q,gz(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,gG(b,e,k[1],y)];else
+t=i[2],u=a(a(p,dc(b)),f),v=e[1],x=gD(b,h,e[1]),g=uy(h,r,q,gC(b),x,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,gJ(b,e,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3133,435 +3133,435 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-uL(l,k,i,e,d,q,p,n,b,o,c){var
+uS(m,k,h,e,d,q,p,n,b,o,c){var
 r=n[1];if(r){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=bl(g(p,o),x),y=h(c),z=n[2],A=c$(ab(s,fa(l,k,i,e,d,s(j),b,t,z)),y),B=f(c);return[0,e7(fa(l,k,i,e,d,j,b,t,[0,r[1]]),B),A]}var
+w=b[2],x=l(function(b){return a(w,b)},q),t=bl(g(p,o),x),y=i(c),z=n[2],A=da(ab(s,fc(m,k,h,e,d,s(j),b,t,z)),y),B=f(c);return[0,e9(fc(m,k,h,e,d,j,b,t,[0,r[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bl(g(p,o),D),E=h(c),F=[0,u[1]],G=c$(ab(s,fa(l,k,i,e,d,s(j),b,v,F)),E),H=f(c);return[0,e7(fa(l,k,i,e,d,j,b,v,0),H),G]}return c}function
-gI(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=c_(b,o);if(d){var
-e=c_(b,a);if(e){var
-n=aS(p,b),q=gI(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uL(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bl(cG(b,a),r)}return a}return a}return a}function
-uM(a){var
-b=a[4];return b0(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-fb(b,a){return G(a,b,[0,d,d,j,j])}function
-uN(f,e,a,c,b){var
-g=e0(c,b,m(function(a){return d},a));return ud(e,B(f[9]),a,g)}function
-j6(e,c,b){if(c)if(b)var
-f=j6(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,l(b[1],g),f];else
+C=b[2],D=l(function(b){return a(C,b)},q),v=bl(g(p,o),D),E=i(c),F=[0,u[1]],G=da(ab(s,fc(m,k,h,e,d,s(j),b,v,F)),E),H=f(c);return[0,e9(fc(m,k,h,e,d,j,b,v,0),H),G]}return c}function
+gL(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=co(b,o);if(d){var
+e=co(b,a);if(e){var
+n=aS(p,b),q=gL(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uS(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bl(cn(b,a),r)}return a}return a}return a}function
+uT(a){var
+b=a[4];return bM(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+fd(b,a){return N(a,b,[0,d,d,j,j])}function
+uU(f,e,a,c,b){var
+g=e3(c,b,l(function(a){return d},a));return jK(e,x(f[9]),a,g)}function
+kc(e,c,b){if(c)if(b)var
+f=kc(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,m(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uO(z,y,x,v,f,e,u,t,s,r,a){var
-g=cG(B(e),a),b=e8(a,t,d,d);if(b){var
-h=b[1],k=D(h[1],f),l=k?w(d,f):k;if(l)var
-A=bm(i(2,j),gC),c=o(e2(g),A);else
+uV(A,z,y,v,f,e,u,t,s,r,a){var
+g=cn(x(e),a),b=e_(a,t,d,d);if(b){var
+i=b[1],k=D(i[1],f),l=k?w(d,f):k;if(l)var
+B=bm(h(2,j),gF),c=o(d2(g),B);else
 var
 c=l;if(c)var
-m=ah(c_(B(e),a),r),n=uN(z,x,v,g,u),C=h[2],E=gy(a,s),F=D(m,d)?n:j6(m,y,n),p=[0,[0,F,E,C]];else
+m=ai(co(x(e),a),r),n=uU(A,y,v,g,u),C=i[2],E=gB(a,s),F=D(m,d)?n:kc(m,z,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-uP(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=uA(b,d,a[3],a[2]);return jX(function(a,c,d){return uD(f,b,i,h,a,c,d)},e,g,c)}function
-uQ(e,c,b){var
-f=a(e,b[3]);return r(d,K(k(a(c,b[2]),f),c))}function
-uR(c,b,i,h,g){var
-e=e8(m(s,g),h,d,d);if(e){var
+uW(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=uH(b,d,a[3],a[2]);return j5(function(a,c,d){return uK(f,b,i,h,a,c,d)},e,g,c)}function
+uX(e,c,b){var
+f=a(e,b[3]);return r(d,J(k(a(c,b[2]),f),c))}function
+uY(c,b,i,h,g){var
+e=e_(l(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(D(f[1],j)){var
-k=a(b,i[2]);return t(l(a(c,f[2]),k),b)}return d}return d}function
-j7(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=j7(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cO(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-uS(h,C,A,q,p,a,g,l,z,y,x,v,b,f,e){var
-c=f[3],k=f[2];if(w(d,k)&&H(function(a){var
-b=bm(i(2,j),gC);return o(e2(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e1(p,e0(a,z,D))},c),E=m(function(a){return m(function(b){return bv(d,n(dZ(q),b,[0,a,0]))},l)},r),F=m(function(a){return G(a,b[1],d)},l),s=m(function(a){return ah(a,F)},c),t=j2(g,a,y,c,s);if(t){var
-I=t[1],J=uE(j3(c,E)),u=uQ(a,g,b),K=uR(a,g,b,x,v),L=uI(h,a,b[2]),M=uF(k,J),N=uK(h,C,a,K,u),O=function(j,i,d,c,g){var
-l=cG(j,r),b=uJ(h,a,n(dZ(q),i,l),s),e=ah(b,b),f=n(L,d,c),m=B(b);return d1(cP(N,d,c,f,uG(k,u,n(M,f,e),I,m,e)),g)};return j7(O,f[4],0,A,b[1],e)}return e}return e}function
-uT(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=uO(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=uP(c,b,r,h,m,d);return a[4]?uS(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-uU(a,o,g,c,d,l,v,U,T,k,S,e){var
-w=o[3],i=b3(S,o[4]),b=m(f,i),x=H(function(b){return Z(b,a[2])},b);if(x){var
-p=jP(o[3],g,i,k);if(e[1]){var
-q=gE(v,b);if(q)var
-y=q[1],z=jT(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
-d=G(f(b),k,d0),e=jU(V,B,h(b),d);return jV(a,j,fb(c,f(b)),e)},i),D=jW(a,j),E=bl(C,m(h,D)),r=m(f,D),F=m(function(a){return e1(l,a)},y),I=gD(a,d,b,m(function(a){return fb(c,a)[2]},b),F,r),W=uT(a,g,c,d,l,U,T,j,b,y,C,E,I,r,e,p),X=0,Y=e[5],_=function(a){return n(dZ(d),a,F)},J=[0,gI(a,j,j5(a,B),E,I,r,_,Y,X,c,W)];else
+k=a(b,i[2]);return t(m(a(c,f[2]),k),b)}return d}return d}function
+kd(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=kd(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cP(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+uZ(i,C,B,q,p,a,g,m,A,z,y,v,b,f,e){var
+c=f[3],k=f[2];if(w(d,k)&&G(function(a){var
+b=bm(h(2,j),gF);return o(d2(a),b)},c)){var
+D=l(function(a){return d},p),r=l(function(a){return e4(p,e3(a,A,D))},c),E=l(function(a){return l(function(b){return bo(d,n(d1(q),b,[0,a,0]))},m)},r),F=l(function(a){return N(a,b[1],d)},m),s=l(function(a){return ai(a,F)},c),t=j_(g,a,z,c,s);if(t){var
+H=t[1],I=uL(j$(c,E)),u=uX(a,g,b),J=uY(a,g,b,y,v),K=uP(i,a,b[2]),L=uM(k,I),M=uR(i,C,a,J,u),O=function(j,h,d,c,g){var
+l=cn(j,r),b=uQ(i,a,n(d1(q),h,l),s),e=ai(b,b),f=n(K,d,c),m=x(b);return d4(cQ(M,d,c,f,uN(k,u,n(L,f,e),H,m,e)),g)};return kd(O,f[4],0,B,b[1],e)}return e}return e}function
+u0(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=uV(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=uW(c,b,r,h,m,d);return a[4]?uZ(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+u1(a,o,g,c,d,m,v,U,T,k,S,e){var
+w=o[3],h=b4(S,o[4]),b=l(f,h),x=G(function(b){return _(b,a[2])},b);if(x){var
+p=jX(o[3],g,h,k);if(e[1]){var
+q=gH(v,b);if(q)var
+y=q[1],z=j1(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=l(function(b){var
+d=N(f(b),k,d3),e=j2(V,B,i(b),d);return j3(a,j,fd(c,f(b)),e)},h),D=j4(a,j),E=bl(C,l(i,D)),r=l(f,D),F=l(function(a){return e4(m,a)},y),H=gG(a,d,b,l(function(a){return fd(c,a)[2]},b),F,r),W=u0(a,g,c,d,m,U,T,j,b,y,C,E,H,r,e,p),X=0,Y=e[5],Z=function(a){return n(d1(d),a,F)},I=[0,gL(a,j,kb(a,B),E,H,r,Z,Y,X,c,W)];else
 var
-J=q;return J}var
+I=q;return I}var
 s=e[5];if(s){var
-t=gE(v,b);if(t)var
-K=jT(w,g),L=K[1],u=L[1],M=K[2],$=L[2],aa=m(function(b){var
-d=G(f(b),k,d0),e=jU($,M,h(b),d);return jV(a,u,fb(c,f(b)),e)},i),N=jW(a,u),ab=bl(aa,m(h,N)),O=m(f,N),ac=t[1],P=m(function(a){return e1(l,a)},ac),ad=gD(a,d,b,m(function(a){return fb(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(dZ(d),a,P)},Q=[0,gI(a,u,j5(a,M),ab,ad,O,ag,af,ae,c,p)];else
+t=gH(v,b);if(t)var
+J=j1(w,g),K=J[1],u=K[1],L=J[2],$=K[2],aa=l(function(b){var
+d=N(f(b),k,d3),e=j2($,L,i(b),d);return j3(a,u,fd(c,f(b)),e)},h),M=j4(a,u),ab=bl(aa,l(i,M)),O=l(f,M),ac=t[1],P=l(function(a){return e4(m,a)},ac),ad=gG(a,d,b,l(function(a){return fd(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(d1(d),a,P)},Q=[0,gL(a,u,kb(a,L),ab,ad,O,ag,af,ae,c,p)];else
 var
 Q=t;return Q}var
 R=[0,p]}else
 var
 R=x;return R}function
-d5(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,d5(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-j8(d,c,b,a){if(a)var
-e=a[1],h=j8(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b2(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+d8(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,d8(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+ke(d,c,b,a){if(a)var
+e=a[1],h=ke(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b3(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
 f=a;return f}var
-fc=[0,d,0];function
-j9(e,b,a){var
-g=c$([0,e],h(a)),i=c$(h(b),g),c=f(b);if(c)var
+fe=[0,d,0];function
+kf(e,b,a){var
+g=da([0,e],i(a)),h=da(i(b),g),c=f(b);if(c)var
 j=c[1],d=r(f(a),j);else
 var
-d=f(a);return[0,d,i]}function
-uV(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=d2(e,c,a[3],a[4]);return d5(function(a){return j9(c,g,a)},f,b)}return b}return b}function
-uW(d,a,c,b){var
-e=bw(fc,c),f=a[4],g=a[3];return b1(function(a,c){return uV(d,g,b,a,c)},f,e)}function
-uX(b,a){return r(d,k(b,_(m(f,a))))}function
-j_(b){var
-a=h(b);return a?a[1]:d}function
-fd(a){return h(a)?0:1}function
-uY(a){return B(cF(fd,a))}function
-gJ(b,a){var
-c=h(a);if(c){var
-d=l(f(a),b);return aa(c[1],d)}return l(f(a),b)}function
-uZ(h,g,e,d,a){var
-b=fd(a),i=b?1:b;if(d===i)var
-j=k(h,k(e,j_(a))),c=r(f(a),j);else
+d=f(a);return[0,d,h]}function
+u2(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=d5(e,c,a[3],a[4]);return d8(function(a){return kf(c,g,a)},f,b)}return b}return b}function
+u3(d,a,c,b){var
+e=bx(fe,c),f=a[4],g=a[3];return b2(function(a,c){return u2(d,g,b,a,c)},f,e)}function
+u4(b,a){return r(d,k(b,$(l(f,a))))}function
+kg(b){var
+a=i(b);return a?a[1]:d}function
+ff(a){return i(a)?0:1}function
+u5(a){return x(cH(ff,a))}function
+gM(b,a){var
+c=i(a);if(c){var
+d=m(f(a),b);return Z(c[1],d)}return m(f(a),b)}function
+u6(h,g,e,d,a){var
+b=ff(a),i=b?1:b;if(d===i)var
+j=k(h,k(e,kg(a))),c=r(f(a),j);else
 var
-c=f(a);return[0,[0,c],[0,gJ(g,a)]]}function
-dc(a){var
+c=f(a);return[0,[0,c],[0,gM(g,a)]]}function
+dd(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-u0(b,a){var
-c=uY(a),d=_(m(j_,a)),e=uX(b,a);return m(function(a){return uZ(b,e,d,c,a)},a)}function
-j$(c,b){var
+u7(b,a){var
+c=u5(a),d=$(l(kg,a)),e=u4(b,a);return l(function(a){return u6(b,e,d,c,a)},a)}function
+kh(c,b){var
 e=c[10],h=e?r(d,k(e[1],b)):d,f=c[11],i=f?r(d,k(b,f[1])):d,g=r(h,i);return a(g,g)}function
-ka(e,d,b){var
+ki(e,d,b){var
 f=k(d,b),c=r(k(b,e),f);return a(c,c)}function
-d6(b){var
+d9(b){var
 a=b[10];return a?o(d,a[1]):a}function
-fe(b){var
+fg(b){var
 a=b[11];return a?o(a[1],d):a}function
-u1(b,a){var
-c=d6(b),e=c?w(a,d):c;if(e)var
+u8(b,a){var
+c=d9(b),e=c?w(a,d):c;if(e)var
 f=e;else{var
-g=fe(b);if(g)return w(d,a);var
+g=fg(b);if(g)return w(d,a);var
 f=g}return f}function
-ff(c,b){return _(m(function(b){return u1(c,b)?d:a(b,b)},b))}function
-gK(b,a){return d6(b)?a:m(s,a)}function
-gL(a){return aI(r,bv(d,a),a)}function
-kb(a,c){var
-e=d6(a),b=e||fe(a);return b?w(gL(gK(a,c)),d):b}function
-u2(e,d,c,b){var
-g=a(e,d),i=h(b),j=K(a(h(c),i),g),k=a(e,d),l=f(b);return[0,t(a(f(c),l),k),j]}function
-kc(b,e,d,c){function
-f(a){return bp([0,b,b],u2(b,e,c,kc(b,l(e,j),a,c)))}function
-g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-kd(c,b,a){function
-d(b){return kd(c,b,gv(c,a,a))}function
+fh(c,b){return $(l(function(b){return u8(c,b)?d:a(b,b)},b))}function
+gN(b,a){return d9(b)?a:l(s,a)}function
+gO(a){return az(r,bo(d,a),a)}function
+kj(a,c){var
+e=d9(a),b=e||fg(a);return b?w(gO(gN(a,c)),d):b}function
+u9(e,d,c,b){var
+g=a(e,d),h=i(b),j=J(a(i(c),h),g),k=a(e,d),l=f(b);return[0,t(a(f(c),l),k),j]}function
+kk(b,e,d,c){function
+f(a){return bq([0,b,b],u9(b,e,c,kk(b,m(e,j),a,c)))}function
+g(c){return[0,b,a(h(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
+kl(c,b,a){function
+d(b){return kl(c,b,gy(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-u3(b,n,e,c,m){var
-p=be(m,E(e)),f=bo(b,dU(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kc(b,j,n,f),r=o(d,c)?k:gw(b,k),l=[0,kd(b,e,r)];else
+u_(b,n,e,c,m){var
+p=be(m,E(e)),f=bp(b,c_(c),p),q=i(f),g=o(a(h(2,j),q),b);if(g)var
+k=kk(b,j,n,f),r=o(d,c)?k:gz(b,k),l=[0,kl(b,e,r)];else
 var
 l=g;return l}function
-u4(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,t(a(u(i(2,j)),e),p)),q=bZ(c),f=r(d,l(k(bZ(dU(e)),q),j)),g=l(l(bZ(o),b),f),s=l(bn(g),j),v=bn(b),h=aa(l(E(n),v),s),m=l(l(f,t(g,h)),j),w=i(2,i(2,j)),x=a$(l(l(b,m),w)),y=a$(m);return[0,[0,a$(h),y],x]}function
-ke(a,h,d,c){var
-e=u4(a,h,d,c),f=e[1],g=be(a,E(e[2])),b=u3(g,f[1],f[2],d,c),i=b?[0,e4(g,a,b[1])]:b;return i}var
-u5=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kf=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cn(g,f,c,b){if(o(b,d))return 0;if(w(a(u5,b),c))return 0;if(w(c,a(s(kf),b))){var
-e=ke(g,f,s(kf),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ke(g,f,c,b)}function
-gM(g,e,d,c){var
-a=cn(g,e,f(c),d);if(a){var
-b=cn(g,e,h(c),d);if(b)var
-k=h(b[1]),i=[0,[0,f(a[1]),k]];else
+u$(o,n,e,c){var
+p=a(h(2,j),c),b=r(d,t(a(u(h(2,j)),e),p)),q=bK(c),f=r(d,m(k(bK(c_(e)),q),j)),g=m(m(bK(o),b),f),s=m(bn(g),j),v=bn(b),i=Z(m(E(n),v),s),l=m(m(f,t(g,i)),j),w=h(2,h(2,j)),x=a$(m(m(b,l),w)),y=a$(l);return[0,[0,a$(i),y],x]}function
+km(a,h,d,c){var
+e=u$(a,h,d,c),f=e[1],g=be(a,E(e[2])),b=u_(g,f[1],f[2],d,c),i=b?[0,e6(g,a,b[1])]:b;return i}var
+va=h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,j))))))))))))),kn=h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,h(2,j))))))))))))))))))));function
+cp(g,f,c,b){if(o(b,d))return 0;if(w(a(va,b),c))return 0;if(w(c,a(s(kn),b))){var
+e=km(g,f,s(kn),j),h=e?[0,[0,d,i(e[1])]]:e;return h}return km(g,f,c,b)}function
+gP(g,e,d,c){var
+a=cp(g,e,f(c),d);if(a){var
+b=cp(g,e,i(c),d);if(b)var
+k=i(b[1]),h=[0,[0,f(a[1]),k]];else
 var
-i=b;var
-j=i}else
+h=b;var
+j=h}else
 var
 j=a;return j}function
-gN(a,h,g){var
+gQ(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cn(h,g,k(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
-u6(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=k(E(c[2]),j),f=l(b,a(e,gN(c,b,d))),g=[0,K(a(b,b),f)],h=a(e,b),i=l(gN(c,b,d),h);return[0,[0,t(a(b,gN(c,b,d)),i)],g]}function
-kg(d,c){var
+i=a[8],e=cp(h,g,k(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
+vb(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=k(E(c[2]),j),f=m(b,a(e,gQ(c,b,d))),g=[0,J(a(b,b),f)],h=a(e,b),i=m(gQ(c,b,d),h);return[0,[0,t(a(b,gQ(c,b,d)),i)],g]}function
+ko(d,c){var
 e=V(d);return function(b,f){var
-g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return K(a4(a(a(a(c,c),i),h)),g)}}function
-kh(e,b,h,f,c){if(D(h[1],d)&&kb(e,c)){var
-g=gL(gK(e,c)),i=a(g,g);return s(bn(t(a(a(b,b),i),f)))}var
-j=ff(e,c);return a4(K(a(a(b,b),j),f))}function
-gO(a){return a?a[1][2]:j}function
-ki(b){var
+g=a(b[2],e),h=fh(d,f),i=a(b[1],b[1]);return J(a5(a(a(a(c,c),i),h)),g)}}function
+kp(e,b,h,f,c){if(D(h[1],d)&&kj(e,c)){var
+g=gO(gN(e,c)),i=a(g,g);return s(bn(t(a(a(b,b),i),f)))}var
+j=fh(e,c);return a5(J(a(a(b,b),j),f))}function
+gR(a){return a?a[1][2]:j}function
+kq(b){var
 c=V(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-kj(b,c){var
-e=gO(c);function
+kr(b,c){var
+e=gR(c);function
 f(b){return a(e,b)}function
 d(a){return ab(f,a)}var
-h=g(ki(b),c),i=[0,ab(s,g(ki(b),c)),h],j=d(b[11]);return d1([0,d(b[10]),j],i)}function
-kk(c,b){var
+h=g(kq(b),c),i=[0,ab(s,g(kq(b),c)),h],j=d(b[11]);return d4([0,d(b[10]),j],i)}function
+ks(c,b){var
 d=V(c);return function(f,e){var
-g=a(a(d,gO(f)),d),h=kj(c,f),i=h[1];if(i){var
+g=a(a(d,gR(f)),d),h=kr(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,K(a(b,_(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,t(a(b,_(m(function(b){var
-c=a(k,b);return aa(a(l,b),c)},e))),g)],n]}return d0}return d0}}function
-u7(b,f){var
+k=j[1],m=i[1],n=[0,J(a(b,$(l(function(b){var
+c=a(k,b);return r(a(m,b),c)},e))),g)];return[0,[0,t(a(b,$(l(function(b){var
+c=a(k,b);return Z(a(m,b),c)},e))),g)],n]}return d3}return d3}}function
+vc(b,f){var
 c=V(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,K(a(f,_(m(function(a){return ka(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],m=d[1],h=[0,J(a(f,$(l(function(a){return ki(m,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,_(m(function(a){return j$(b,a)},g))),n)],i]}}function
-kl(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,$(l(function(a){return kh(b,a)},g))),n)],i]}}function
+kt(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(u7(b,c),a):u6(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(vc(b,c),a):vb(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(kk(b,c),[0,e],a),o=[0,n(kg(b,c),e,a)],p=m(s,a);return d1([0,[0,s(n(kg(b,c),e,p))],o],l)}return n(kk(b,c),0,a)}var
-f=d[1],h=ah(a,a),k=[0,kh(b,c,f,h,a)];return[0,[0,s(kh(b,c,f,h,m(s,a)))],k]}}function
-u8(a,c,b){var
+e=i[1],m=n(ks(b,c),[0,e],a),o=[0,n(ko(b,c),e,a)],p=l(s,a);return d4([0,[0,s(n(ko(b,c),e,p))],o],m)}return n(ks(b,c),0,a)}var
+f=d[1],h=ai(a,a),k=[0,kp(b,c,f,h,a)];return[0,[0,s(kp(b,c,f,h,l(s,a)))],k]}}function
+vd(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bw(kl(a,c,b,0),i)];else
+i=a[2],f=[0,bx(kt(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=e_(a);if(g)var
-j=a[9],h=[0,m(function(d){return kl(a,c,b,d)},j)];else
+g=fa(a);if(g)var
+j=a[9],h=[0,l(function(d){return kt(a,c,b,d)},j)];else
 var
 h=g;return h}var
-u9=[0,0,j,0,0,0];function
-km(d,c,b,a){function
+ve=[0,0,j,0,0,0];function
+ku(d,c,b,a){function
 e(b){var
-e=km(d,c+1|0,b,eZ(a));return[0,n(d,c,bv(u9,a)),e]}function
+e=ku(d,c+1|0,b,dZ(a));return[0,n(d,c,bo(ve,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-u_(e,d,c,a,j,i,h,b,g,f){var
-k=jY(e,c,b,a,g),l=jR(a),m=d[2],n=0;return a3(km(function(f,g){return uU(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-d7(a){return w(d,a[1])}function
-u$(a){return w(a[1],a[2])}function
-fg(c,b,d,a){function
+vf(e,d,c,a,j,i,h,b,g,f){var
+k=j6(e,c,b,a,g),l=jZ(a),m=d[2],n=0;return a4(ku(function(f,g){return u1(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+d_(a){return w(d,a[1])}function
+vg(a){return w(a[1],a[2])}function
+fi(c,b,d,a){function
 e(d){if(a){var
-e=fg(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fg(c,b,d,0)]}function
+e=fi(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fi(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-b4(a){var
-b=fg(a[17],[0,d,j],a[2],a[18]);return W(fg(a[15],[0,j,j],a[2],a[16]),b)}function
-dd(b){var
+b5(a){var
+b=fi(a[17],[0,d,j],a[2],a[18]);return W(fi(a[15],[0,j,j],a[2],a[16]),b)}function
+de(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bL(b,c){var
+bN(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return d7(f(c))?0:2;case
-2:return d7(f(c))?dd(b)?0:1:2;case
+1:return d_(f(c))?0:2;case
+2:return d_(f(c))?de(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dd(b)&&d7(f(c))&&d7(e)&&u$(e))return 0;return 2;case
-1:if(dd(b)&&o(d,a[1][1]))return 0;return 2;default:return d7(a[1])?1:2}}function
-va(c){var
+e=a[1];if(de(b)&&d_(f(c))&&d_(e)&&vg(e))return 0;return 2;case
+1:if(de(b)&&o(d,a[1][1]))return 0;return 2;default:return d_(a[1])?1:2}}function
+vh(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fh(c,i,b,h){var
-a=cn(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=o(b,d)?aa(f,c):f,g=[0,[0,e[1],j]];else
+fj(c,i,b,h){var
+a=cp(c,i,b,h);if(a)var
+e=a[1],f=e[2],j=o(b,d)?Z(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-co(u,c,b,j,B,t,e){var
+cq(u,c,b,j,B,t,e){var
 h=f(t)[1],i=f(t)[2],g=u[5];if(typeof
 g==="number")switch(g){case
-0:return[0,bo(b,e,c)];case
+0:return[0,bp(b,e,c)];case
 1:var
-C=a(i,c);return[0,bo(b,s(a(h,e)),C)];case
-2:if(dd(u)){var
-D=a(i,c);return fh(b,j,s(a(h,e)),D)}var
-E=a(i,c);return fh(b,j,s(a(h,k(c,e))),E);case
-3:return 0;default:return[0,bo(b,r(d,e),c)]}else
+C=a(i,c);return[0,bp(b,s(a(h,e)),C)];case
+2:if(de(u)){var
+D=a(i,c);return fj(b,j,s(a(h,e)),D)}var
+E=a(i,c);return fj(b,j,s(a(h,k(c,e))),E);case
+3:return 0;default:return[0,bp(b,r(d,e),c)]}else
 switch(g[0]){case
 0:var
-v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=l(a(a(h,e),w),G),I=a(c,i);return uk(b,B,a(l(a(h,e),I),w),H);case
+v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=m(a(a(h,e),w),G),I=a(c,i);return ur(b,B,a(m(a(h,e),I),w),H);case
 1:var
-m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=up(b,l(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fh(b,j,s(x[2]),b);if(p)var
-q=fh(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+l=g[1],J=a(c,l[2]),K=a(c,l[1]),n=uw(b,m(a(e,l[2]),K),J);if(n){var
+x=n[1],p=fj(b,j,s(x[2]),b);if(p)var
+q=fj(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bo(b,e,c)]:[0,[0,d,d]]}}function
-gP(b,a){var
+A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bp(b,e,c)]:[0,[0,d,d]]}}function
+gS(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kn(b,j,i,h,g,e,a){if(a)return ab(f,co(b,j,i,h,g,e,a[1]));var
-c=va(b),k=c?[0,d]:c;return k}function
-ko(g,f,e,d,c,b,a){return a?ab(h,co(g,f,e,d,c,b,a[1])):a}function
-vb(f,e,c,b){var
-g=a(b,b),h=r(a(c,c),g),i=w(d,c)?a(c,c):w(b,d)?a(b,b):d,j=a(e,e),k=K(s(a(f,i)),j),l=a(e,e);return[0,t(s(a(f,h)),l),k]}function
-vc(b,m,g,f){var
+kv(b,j,i,h,g,e,a){if(a)return ab(f,cq(b,j,i,h,g,e,a[1]));var
+c=vh(b),k=c?[0,d]:c;return k}function
+kw(g,f,e,d,c,b,a){return a?ab(i,cq(g,f,e,d,c,b,a[1])):a}function
+vi(f,e,c,b){var
+g=a(b,b),h=r(a(c,c),g),i=w(d,c)?a(c,c):w(b,d)?a(b,b):d,j=a(e,e),k=J(s(a(f,i)),j),l=a(e,e);return[0,t(s(a(f,h)),l),k]}function
+vj(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,vb(m,a(b,e),q,o)];else
+h=i(g)[1],e=i(g)[2],n=a(h,b),o=k(a(d[1],e),n),p=a(h,b),q=k(a(c[1],e),p),j=[0,vi(m,a(b,e),q,o)];else
 var
 j=d;var
 l=j}else
 var
 l=c;return l}function
-vd(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
-ve(b,a){return dd(b)?vd(a):a}function
-gQ(b,e,d,i,g,a,c){switch(bL(b,a)){case
+vk(a){var
+c=i(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
+vl(b,a){return de(b)?vk(a):a}function
+gT(b,e,d,h,g,a,c){switch(bN(b,a)){case
 0:var
-k=ko(b,e,d,i,g,a,f(c));return gP(kn(b,e,d,i,g,a,h(c)),k);case
+k=kw(b,e,d,h,g,a,f(c));return gS(kv(b,e,d,h,g,a,i(c)),k);case
 1:var
-l=ko(b,e,d,i,g,a,h(c));return gP(kn(b,e,d,i,g,a,f(c)),l);default:var
+l=kw(b,e,d,h,g,a,i(c));return gS(kv(b,e,d,h,g,a,f(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return vc(e,d,a,c);return 0}}function
-fi(a,f,e,d,c,b,p){var
-i=ve(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return vj(e,d,a,c);return 0}}function
+fk(a,f,e,d,c,b,p){var
+i=vl(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return co(a,f,e,d,c,b,g)}return gQ(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gQ(a,f,e,d,c,b,[0,[0,g],0])}return gQ(a,f,e,d,c,b,[0,0,h])}function
-kp(d,c){var
+n=1;if(n)return cq(a,f,e,d,c,b,g)}return gT(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gT(a,f,e,d,c,b,[0,[0,g],0])}return gT(a,f,e,d,c,b,[0,0,h])}function
+kx(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bR(d,f(b)))return h(b);var
-a=a[2];continue}return fc}}function
-kq(c,a,b){if(b){var
-e=b[2],d=b[1];return bR(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kq(c,a,e)]}return[0,[0,a,g(c,fc)],0]}function
-vf(c,g,f,e,b,a){if(0===a[0]){var
-d=a[2];if(a[1]===e&&Z(d,f)){var
-h=d2(g,c,a[3],a[4]);return kq(function(a){return j9(c,h,a)},d,b)}return b}return b}function
-vg(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b1(function(a,e){return vf(d,g,c,b,a,e)},f,e)}function
-vh(a){return f(h(a))}function
-vi(b,a){return r(d,k(b,_(m(vh,a))))}function
-fj(a,b){var
-c=a[4];return b2(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vj(a,e,d,c){var
-b=vg(a,e,d,c);return[0,vi(a,b),b]}function
-vk(c,b,a){return fd(b)?a:r(a,gJ(c,b))}function
-vl(b,a){var
-c=h(a);return b1(function(c,b){var
-d=f(b),e=h(b),g=f(a);return d5(function(a){return vk(g,e,a)},d,c)},c,b)}function
-vm(f,a,b){var
-c=ac(0,a[2]),g=cF(function(b){return fj(a,b)},c),e=m(function(c){return vj(f,a,b,c)},g),h=b1(vl,e,bw(d,b));return[0,e,E(B(cF(function(b){return bI(fj(a,b))},c))),h]}function
-gR(b,a){if(b)if(a)var
-d=gR(b[2],a[2]),c=[0,d1(b[1],a[1]),d];else
+b=a[1];if(bT(d,f(b)))return i(b);var
+a=a[2];continue}return fe}}function
+ky(c,a,b){if(b){var
+e=b[2],d=b[1];return bT(a,f(d))?[0,[0,a,g(c,i(d))],e]:[0,d,ky(c,a,e)]}return[0,[0,a,g(c,fe)],0]}function
+vm(c,g,f,e,b,a){if(0===a[0]){var
+d=a[2];if(a[1]===e&&_(d,f)){var
+h=d5(g,c,a[3],a[4]);return ky(function(a){return kf(c,h,a)},d,b)}return b}return b}function
+vn(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b2(function(a,e){return vm(d,g,c,b,a,e)},f,e)}function
+vo(a){return f(i(a))}function
+vp(b,a){return r(d,k(b,$(l(vo,a))))}function
+fl(a,b){var
+c=a[4];return b3(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+vq(a,e,d,c){var
+b=vn(a,e,d,c);return[0,vp(a,b),b]}function
+vr(c,b,a){return ff(b)?a:r(a,gM(c,b))}function
+vs(b,a){var
+c=i(a);return b2(function(c,b){var
+d=f(b),e=i(b),g=f(a);return d8(function(a){return vr(g,e,a)},d,c)},c,b)}function
+vt(f,a,b){var
+c=ah(0,a[2]),g=cH(function(b){return fl(a,b)},c),e=l(function(c){return vq(f,a,b,c)},g),h=b2(vs,e,bx(d,b));return[0,e,E(x(cH(function(b){return bJ(fl(a,b))},c))),h]}function
+gU(b,a){if(b)if(a)var
+d=gU(b[2],a[2]),c=[0,d4(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vn(c,b,a,g){var
-d=dc(b);if(d)var
-e=function(a){return gR(g,u0(c,a))},h=e(bw(fc,b[2])),i=function(d){return fj(a,d)?e(uW(c,a,b[2],d)):h},f=[0,m(i,ac(0,a[2]))];else
+vu(c,b,a,g){var
+d=dd(b);if(d)var
+e=function(a){return gU(g,u7(c,a))},h=e(bx(fe,b[2])),i=function(d){return fl(a,d)?e(u3(c,a,b[2],d)):h},f=[0,l(i,ah(0,a[2]))];else
 var
 f=d;return f}function
-d8(b,a){return b1(r,a,b)}function
-vo(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),g=d8(h(c),e),i=m(f,b),d=[0,[0,d8(f(c),i),g]];else
+d$(b,a){return b2(r,a,b)}function
+vv(a){if(a)var
+b=a[2],c=a[1],e=l(i,b),g=d$(i(c),e),h=l(f,b),d=[0,[0,d$(f(c),h),g]];else
 var
 d=a;return d}function
-kr(c,b,a){var
+kz(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-gS(d,b,a){if(b){var
+gV(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-vp(b,a){var
-c=h(a),d=gS(aa,h(b),c),e=f(a);return[0,kr(aa,f(b),e),d]}function
-vq(b,a){var
-c=h(a),d=kr(r,h(b),c),e=f(a);return[0,gS(r,f(b),e),d]}function
-gT(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,gT(b,c)):d}return d0}function
-vr(e,a,c){var
-b=kp(e,h(c)),d=gJ(f(c),b);if(!w(h(a),d)){var
+vw(b,a){var
+c=i(a),d=gV(Z,i(b),c),e=f(a);return[0,kz(Z,f(b),e),d]}function
+vx(b,a){var
+c=i(a),d=kz(r,i(b),c),e=f(a);return[0,gV(r,f(b),e),d]}function
+gW(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,gW(b,c)):d}return d3}function
+vy(e,a,c){var
+b=kx(e,i(c)),d=gM(f(c),b);if(!w(i(a),d)){var
 j=f(b);if(!w(f(a),j))return a}var
-g=r(h(a),d),i=f(b);return[0,r(f(a),i),g]}function
-vs(e,a,c){var
-g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b1(function(a,b){return vr(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
-vt(b,a){var
-c=b[2];return Z(aS(B(h(a)),1),c)}function
-vu(a){var
+g=r(i(a),d),h=f(b);return[0,r(f(a),h),g]}function
+vz(e,a,c){var
+g=D(a[2],d)?d:e,h=[0,d,g],j=a[1],b=b2(function(a,b){return vy(c,a,b)},j,h),k=[0,i(b)];return[0,[0,f(b)],k]}function
+vA(b,a){var
+c=b[2];return _(aS(x(i(a)),1),c)}function
+vB(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b4(a);return H(function(b){return 1===bL(a,b)?1:0},c)}return 0}function
-vv(a,j,i,c,g){var
-d=vu(a),e=d?Z(1,a[2]):d;if(e)var
-k=c[1],b=H(function(b){return vt(a,b)},k);else
+c=b5(a);return G(function(b){return 1===bN(a,b)?1:0},c)}return 0}function
+vC(a,j,h,c,g){var
+d=vB(a),e=d?_(1,a[2]):d;if(e)var
+k=c[1],b=G(function(b){return vA(a,b)},k);else
 var
 b=e;if(b){var
-l=ac(0,a[2]),o=gR(g,m(function(a){return vs(j,c,a)},l)),p=W(b4(a),o);return a3(m(function(a){var
-b=h(a);return n(i,f(a),b)},p))}return b}function
-fk(a){return a[12]}function
-az(b,a){return G(a,b[13],0)}function
-de(b,a){return G(a,b[14],d)}function
-vw(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
-gU(c,b,a){if(c){if(b){if(a){var
-e=gU(c[2],b[2],a[2]),f=a[1];return l(vw(k(c[1],b[1]),f),e)}return d}return d}return d}function
-cH(b,a){var
-c=b[2];return B(a)===c?1:0}function
-fl(b,i,h,d,c){var
-e=cH(b,az(b,d)),f=e?cH(b,az(b,c)):e;if(f)var
-j=de(b,c),m=a(i,k(de(b,d),j)),n=az(b,c),g=[0,l(gU(az(b,d),n,h),m)];else
+m=ah(0,a[2]),o=gU(g,l(function(a){return vz(j,c,a)},m)),p=W(b5(a),o);return a4(l(function(a){var
+b=i(a);return n(h,f(a),b)},p))}return b}function
+fm(a){return a[12]}function
+aA(b,a){return N(a,b[13],0)}function
+df(b,a){return N(a,b[14],d)}function
+vD(b,c){return o(d,b)?a(b,f(c)):a(b,i(c))}function
+gX(c,b,a){if(c){if(b){if(a){var
+e=gX(c[2],b[2],a[2]),f=a[1];return m(vD(k(c[1],b[1]),f),e)}return d}return d}return d}function
+cI(b,a){var
+c=b[2];return x(a)===c?1:0}function
+fn(b,i,h,d,c){var
+e=cI(b,aA(b,d)),f=e?cI(b,aA(b,c)):e;if(f)var
+j=df(b,c),l=a(i,k(df(b,d),j)),n=aA(b,c),g=[0,m(gX(aA(b,d),n,h),l)];else
 var
 g=f;return g}function
-ks(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,fk(f))),g)}return b}function
-kt(g,f){var
+kA(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,fm(f))),g)}return b}function
+kB(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kt(b+1|0,c)];var
+c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kB(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-vx(d,g,c,b){var
-i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fd(kp(f(b),g)))return e;return c}function
-vy(c,b,a){return b1(function(a,d){return vx(c,b,a,d)},a,d)}function
-vz(a){var
+vE(d,g,c,b){var
+h=i(b)[3],j=k(d,i(b)[2]),e=k(a(i(b)[1],j),h);if(w(c,e)&&w(i(b)[2],d)&&ff(kx(f(b),g)))return e;return c}function
+vF(c,b,a){return b2(function(a,d){return vE(c,b,a,d)},a,d)}function
+vG(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,k(c[2],c[1]),e,d]}function
-vA(d,c,b,a){var
-e=W(d[3],c);return m(vz,W(W(b,a),e))}function
-vB(a){return w(d,a[1])?a[3]:d}function
-ku(b,a){var
-c=h(a);return vy(f(a),c,b)}function
-vC(e,b,d){var
-c=kt(0,d),f=ku(c,[0,e,0]),g=a(b[2],f),h=b[1];return l(_(m(function(a){return ku(c,a)},h)),g)}function
-vD(b,a){var
-c=b[3];return W(m(f,a),c)}function
-vE(f,b,e,i,h,d,c){var
-j=az(b,c),g=vA(e,h,az(b,d),j),n=vC(f,e,g),o=_(m(vB,g)),p=de(b,c),q=a(f,k(de(b,d),p)),r=vD(e,i),s=az(b,c);return k(k(l(gU(az(b,d),s,r),q),o),n)}function
-vF(a){var
+vH(d,c,b,a){var
+e=W(d[3],c);return l(vG,W(W(b,a),e))}function
+vI(a){return w(d,a[1])?a[3]:d}function
+kC(b,a){var
+c=i(a);return vF(f(a),c,b)}function
+vJ(e,b,d){var
+c=kB(0,d),f=kC(c,[0,e,0]),g=a(b[2],f),h=b[1];return m($(l(function(a){return kC(c,a)},h)),g)}function
+vK(b,a){var
+c=b[3];return W(l(f,a),c)}function
+vL(f,b,e,i,h,d,c){var
+j=aA(b,c),g=vH(e,h,aA(b,d),j),n=vJ(f,e,g),o=$(l(vI,g)),p=df(b,c),q=a(f,k(df(b,d),p)),r=vK(e,i),s=aA(b,c);return k(k(m(gX(aA(b,d),s,r),q),o),n)}function
+vM(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dc(a);return 0}return 0}return 0}function
-vG(m,a,l,k,b,e,c){var
-f=vF(a),g=f?cH(a,az(a,e)):f,h=g?cH(a,az(a,c)):g,i=h?cH(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,vE(m,a,l,k,b,e,c)]:j;return n}function
-vH(c,b,a,j,i,h,g,f,e){var
-d=Z(0,b[2]);return d?ks(c,a,vG(a,c,j,i,h,b[1],g),f,e):d}function
-kv(b,a){var
-c=h(b);if(c)var
-i=c[1],d=aa(h(a),i);else
+d==="number"&&!d)return dd(a);return 0}return 0}return 0}function
+vN(m,a,l,k,b,e,c){var
+f=vM(a),g=f?cI(a,aA(a,e)):f,h=g?cI(a,aA(a,c)):g,i=h?cI(a,b):h,j=i?G(function(a){return o(d,a)},b):i,n=j?[0,vL(m,a,l,k,b,e,c)]:j;return n}function
+vO(c,b,a,j,i,h,g,f,e){var
+d=_(0,b[2]);return d?kA(c,a,vN(a,c,j,i,h,b[1],g),f,e):d}function
+kD(b,a){var
+c=i(b);if(c)var
+h=c[1],d=Z(i(a),h);else
 var
-d=h(a);var
+d=i(a);var
 e=f(b);if(e)var
 j=e[1],g=r(f(a),j);else
 var
 g=f(a);return[0,g,d]}function
-vI(c,b,a){switch(a[0]){case
+vP(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return d5(function(a){return kv(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return j8(function(a){return kv(h,a)},g,f,b)}}function
-gV(c,b,a){return b1(function(a,b){return vI(c,a,b)},a,b)}function
-vJ(g){function
+d=a[1],e=n(c,a[2],a[3]);return d8(function(a){return kD(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return ke(function(a){return kD(h,a)},g,f,b)}}function
+gY(c,b,a){return b2(function(a,b){return vP(c,a,b)},a,b)}function
+vQ(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3582,174 +3582,174 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return bl(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-vK(b,a){return aI(function(c,a){return l(r(d,k(c,b)),a)},d,a)}function
-d9(a,b,f){if(f){var
+vR(b,a){return az(function(c,a){return m(r(d,k(c,b)),a)},d,a)}function
+ea(a,b,f){if(f){var
 c=f[2],e=f[1];if(w(a,e)){var
-g=d9(a,b,c),h=g[2]+1|0;return[0,l(e,g[1]),h]}var
+g=ea(a,b,c),h=g[2]+1|0;return[0,m(e,g[1]),h]}var
 i=function(f){if(D(e,a)){var
-d=d9(a,f,c),g=d[2]+1|0;return[0,l(e,d[1]),g]}return d9(a,b,c)},j=function(b){return d9(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-vL=vJ([0,function(b,a){return o(a,b)}]);function
-kw(b,a){var
-c=g(vL[5],a);return G(t5(b),c,d)}function
-vM(b,a){return B(cF(function(a){return w(b,a)},a))}function
-vN(p,c){var
-b=gt(p,B(c)),d=m(f,c),e=m(h,c),g=kw(b,d),i=kw(b,e),j=d9(g,c9(b,vM(g,d)),d),k=Z(0,b),n=k?j[2]===b?1:0:k;if(n)var
-q=E(b),r=vK(i,e),s=K(l(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
+d=ea(a,f,c),g=d[2]+1|0;return[0,m(e,d[1]),g]}return ea(a,b,c)},j=function(b){return ea(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+vS=vQ([0,function(b,a){return o(a,b)}]);function
+kE(b,a){var
+c=g(vS[5],a);return N(ud(b),c,d)}function
+vT(b,a){return x(cH(function(a){return w(b,a)},a))}function
+vU(p,c){var
+b=gw(p,x(c)),d=l(f,c),e=l(i,c),g=kE(b,d),h=kE(b,e),j=ea(g,c$(b,vT(g,d)),d),k=_(0,b),n=k?j[2]===b?1:0:k;if(n)var
+q=E(b),r=vR(h,e),s=J(m(a(E(b),h),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
 var
 o=n;return o}function
-kx(a){return aI(l,d,a)}function
-vO(b,a){return kx(m(function(a){return r(d,k(b,h(a)))},a))}function
-ky(c,b){var
-d=f(b),e=h(b);return l(a(k(c,j),e),d)}function
-vP(b,a){var
-c=E(B([0,b,a])),d=m(f,a),e=d8(f(b),d),g=m(function(a){return ky(c,a)},a),h=d8(ky(c,b),g),i=K(k(h,kx(m(f,[0,b,a]))),c);return[0,t(vO(e,[0,b,a]),c),i]}function
-vQ(a){var
-b=a?[0,vP(a[1],a[2])]:a;return b}function
-vR(a){var
-c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
-vS(a){return aI(function(c,a){var
-b=h(c);return b?l(b[1],a):a},d,a)}function
-vT(a){var
-b=0;return aI(function(b,a){return h(b)?a:a+1|0},b,a)}function
-vU(b,a,d){var
-c=h(d);if(c){var
+kF(a){return az(m,d,a)}function
+vV(b,a){return kF(l(function(a){return r(d,k(b,i(a)))},a))}function
+kG(c,b){var
+d=f(b),e=i(b);return m(a(k(c,j),e),d)}function
+vW(b,a){var
+c=E(x([0,b,a])),d=l(f,a),e=d$(f(b),d),g=l(function(a){return kG(c,a)},a),h=d$(kG(c,b),g),i=J(k(h,kF(l(f,[0,b,a]))),c);return[0,t(vV(e,[0,b,a]),c),i]}function
+vX(a){var
+b=a?[0,vW(a[1],a[2])]:a;return b}function
+vY(a){var
+c=i(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
+vZ(a){return az(function(c,a){var
+b=i(c);return b?m(b[1],a):a},d,a)}function
+v0(a){var
+b=0;return az(function(b,a){return i(b)?a:a+1|0},b,a)}function
+v1(b,a,d){var
+c=i(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,k(b,e)]};return 0===a?g(0):f(a-1|0)}function
-i(a){function
+h(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
-j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-vV(c,b,a){var
-d=vU(c,b,a),e=f(a),g=ab(function(a){return l(e,a)},d);return[0,f(a),g]}function
-vW(a){var
-b=vT(a),c=vS(a);return m(function(a){return vV(c,b,a)},a)}function
-kz(c,b){var
-i=f(b),d=o(f(c),i);if(d){var
-e=h(c);if(e){var
-a=h(b);return a?o(a[1],e[1]):a}var
+j(a){return 0}return 0===a?j(0):h(a-1|0)}function
+v2(c,b,a){var
+d=v1(c,b,a),e=f(a),g=ab(function(a){return m(e,a)},d);return[0,f(a),g]}function
+v3(a){var
+b=v0(a),c=vZ(a);return l(function(a){return v2(c,b,a)},a)}function
+kH(c,b){var
+h=f(b),d=o(f(c),h);if(d){var
+e=i(c);if(e){var
+a=i(b);return a?o(a[1],e[1]):a}var
 g=1}else
 var
 g=d;return g}function
-vX(e,d){var
+v4(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b2(function(b){return function(a){return kz(a,b)}}(c),a)?a:[0,c,cF(function(b){return function(a){return bI(kz(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-kA(i,h,g,f,e,d,c,b){return co(i,a(h,E(c)),g,f,e,d,b)}function
-vY(j,i,g,e,d,c,o,b){var
-a=co(j,i,g,e,d,c,f(b));if(a){var
-l=a[1][2],m=h(b);if(m){var
-p=kA(j,i,g,e,d,c,o,m[1]);return ab(function(a){return k(l,f(a))},p)}var
+c=b[1],f=b[2],g=b3(function(b){return function(a){return kH(a,b)}}(c),a)?a:[0,c,cH(function(b){return function(a){return bJ(kH(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+kI(i,h,g,f,e,d,c,b){return cq(i,a(h,E(c)),g,f,e,d,b)}function
+v5(j,h,g,e,d,c,o,b){var
+a=cq(j,h,g,e,d,c,f(b));if(a){var
+l=a[1][2],m=i(b);if(m){var
+p=kI(j,h,g,e,d,c,o,m[1]);return ab(function(a){return k(l,f(a))},p)}var
 n=[0,l]}else
 var
 n=a;return n}function
-vZ(j,i,h,g,f,e,c){var
-k=vX(0,vW(c)),l=B(c),b=a3(m(function(a){return vY(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,d8(a[1],a[2])]:a,d=n;else
+v6(j,i,h,g,f,e,c){var
+k=v4(0,v3(c)),m=x(c),b=a4(l(function(a){return v5(j,i,h,g,f,e,m,a)},k));if(b)var
+a=b[1],n=a?[0,d$(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-v0(a){var
-b=0;return aI(function(b,a){return gS(aa,h(b),a)},b,a)}function
-v1(b,a){return aI(function(c,a){return l(r(f(c),b),a)},d,a)}function
-v2(j,i,h,g,f,e,a){var
-l=v0(a);if(l){var
-m=l[1],b=co(j,i,h,g,f,e,m);if(b)var
-o=v1(m,a),c=kA(j,i,h,g,f,e,B(a),o),p=c?[0,r(d,k(b[1][1],c[1][2]))]:c,n=p;else
+v7(a){var
+b=0;return az(function(b,a){return gV(Z,i(b),a)},b,a)}function
+v8(b,a){return az(function(c,a){return m(r(f(c),b),a)},d,a)}function
+v9(j,i,h,g,f,e,a){var
+l=v7(a);if(l){var
+m=l[1],b=cq(j,i,h,g,f,e,m);if(b)var
+o=v8(m,a),c=kI(j,i,h,g,f,e,x(a),o),p=c?[0,r(d,k(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-v3(a,f,e,d,c,b,i){var
+v_(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bL(a,b))return 0;var
-h=m(vR,i),j=vZ(a,f,e,d,c,b,h);return gP(v2(a,f,e,d,c,b,h),j)}return 0}function
-gW(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=gW(e,eZ(d),g,f),i=a[1],j=b[1],c=[0,a8(e,bv(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bN(a,b))return 0;var
+h=l(vY,i),j=v6(a,f,e,d,c,b,h);return gS(v9(a,f,e,d,c,b,h),j)}return 0}function
+gZ(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=gZ(e,dZ(d),g,f),i=a[1],j=b[1],c=[0,aV(e,bo(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-gX(e,d,c,b,a){function
-f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return a3(um(un,function(a){return f(b,a)},a))}}function
-kB(c,h,g,f,e){function
-i(a,b){return fi(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bL(c,b)){case
-0:return i(b,gT(vp,a));case
-1:return i(b,gT(vq,a));default:var
-d=n(gX(c,h,g,f,e),b,a);return d?vo(d[1]):d}return a}}function
-kC(b,g,f,e,d,k,c,a){var
+g0(e,d,c,b,a){function
+f(f,g){return fk(e,d,c,b,a,f,g)}return function(b,a){return a4(ut(uu,function(a){return f(b,a)},a))}}function
+kJ(c,h,g,f,e){function
+i(a,b){return fk(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bN(c,b)){case
+0:return i(b,gW(vw,a));case
+1:return i(b,gW(vx,a));default:var
+d=n(g0(c,h,g,f,e),b,a);return d?vv(d[1]):d}return a}}function
+kK(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(kB(b,g,f,e,d),c,a);case
+0:return n(kJ(b,g,f,e,d),c,a);case
 1:var
-i=n(gX(b,g,f,e,d),c,a);return i?vQ(i[1]):i;default:return v3(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gx(k,B(a),a);return n(kB(b,g,f,e,d),c,l)}var
-j=n(gX(b,g,f,e,d),c,a);return j?vN(h[1],j[1]):j}}function
-kD(a){if(typeof
+i=n(g0(b,g,f,e,d),c,a);return i?vX(i[1]):i;default:return v_(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gA(k,x(a),a);return n(kJ(b,g,f,e,d),c,l)}var
+j=n(g0(b,g,f,e,d),c,a);return j?vU(h[1],j[1]):j}}function
+kL(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-gY(a,f,e,d,c,b){var
-g=jL(a[2],b),h=b4(a),i=kD(a[6]);return a3(gW(function(b,g,h){return kC(a,f,e,d,c,b,g,h)},i,h,g))}function
-kE(b,a){return r(d,aa(b,a))}function
-v4(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kE(b,i),j=a(g,c);return t(l(a(k(b,g),d),j),b)}function
-gZ(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,a$(k(s(j),a)))];function
+g1(a,f,e,d,c,b){var
+g=jT(a[2],b),h=b5(a),i=kL(a[6]);return a4(gZ(function(b,g,h){return kK(a,f,e,d,c,b,g,h)},i,h,g))}function
+kM(b,a){return r(d,Z(b,a))}function
+v$(b,e,d,c){var
+h=w(c,d)?i(e):f(e),g=kM(b,h),j=a(g,c);return t(m(a(k(b,g),d),j),b)}function
+g2(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,a$(k(s(j),a)))];function
 c(o){var
 b=a$(a);function
-g(a){return gZ(n,m,l,i,h,o,a)}var
-c=bK(n,b);if(c){var
-e=g(G(b,l,d));if(e)var
-f=g(G(b,i,d)),p=f?[0,a8(m,c[1],e[1],f[1])]:f,j=p;else
+g(a){return g2(n,m,l,i,h,o,a)}var
+c=bL(n,b);if(c){var
+e=g(N(b,l,d));if(e)var
+f=g(N(b,i,d)),p=f?[0,aV(m,c[1],e[1],f[1])]:f,j=p;else
 var
 j=e;var
 k=j}else
 var
 k=c;return k}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-kF(c,g,f,e,b){var
-h=G(b,az(c,e),d);return a(g,k(G(b,az(c,f),d),h))}function
-v5(a,b,i,h,g,f,e){var
-c=jD(a);if(c){var
-j=a[2],k=function(c){return kF(a,b,f,e,c)};return gZ(i,function(a,c,d){return v4(b,a,c,d)},h,g,k,j,d)}return c}function
-kG(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=eZ(h),k=kG(e,j,i,c[2],n,m),o=fk(e);if(D(c[1],o)){var
-p=a(j,bv(d,h)),q=fk(e);return[0,l(a(g(i,b[1]),q),p),k]}var
+kN(c,g,f,e,b){var
+h=N(b,aA(c,e),d);return a(g,k(N(b,aA(c,f),d),h))}function
+wa(a,b,i,h,g,f,e){var
+c=jL(a);if(c){var
+j=a[2],k=function(c){return kN(a,b,f,e,c)};return g2(i,function(a,c,d){return v$(b,a,c,d)},h,g,k,j,d)}return c}function
+kO(e,j,i,c,h,b){if(c)if(b){var
+l=b[2],n=dZ(h),k=kO(e,j,i,c[2],n,l),o=fm(e);if(D(c[1],o)){var
+p=a(j,bo(d,h)),q=fm(e);return[0,m(a(g(i,b[1]),q),p),k]}var
 f=k}else
 var
 f=b;else
 var
 f=c;return f}function
-v6(a){var
-b=a?[0,aI(r,a[1],a[2])]:a;return b}function
-kH(a,l,j,i,g){function
+wb(a){var
+b=a?[0,az(r,a[1],a[2])]:a;return b}function
+kP(a,l,j,h,g){function
 d(c,b){var
-d=a[14];return v6(kG(a,l,c,az(a,b),d,j))}var
-b=d(f,i);if(b)var
-c=d(h,g),m=c?[0,k(b[1],c[1])]:c,e=m;else
+d=a[14];return wb(kO(a,l,c,aA(a,b),d,j))}var
+b=d(f,h);if(b)var
+c=d(i,g),m=c?[0,k(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-v7(a,f,e,d,c){var
+wc(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?kH(a,f,e,d,c):fl(a,f,e,d,c):v5(a,f,e,b[1],b[2],d,c)}function
-kI(b,a,g,f,e,d,c){return ks(b,a,v7(b,a,g,f,e),d,c)}function
-df(d,c,b){return a(b,k(a(d,b),c))}function
-v8(c,f,e,b){if(w(d,c)){if(f)var
-u=f[1],g=o(b,a(a(i(2,j),c),u));else
+b==="number"?b?kP(a,f,e,d,c):fn(a,f,e,d,c):wa(a,f,e,b[1],b[2],d,c)}function
+kQ(b,a,g,f,e,d,c){return kA(b,a,wc(b,a,g,f,e),d,c)}function
+dg(d,c,b){return a(b,k(a(d,b),c))}function
+wd(c,f,e,b){if(w(d,c)){if(f)var
+u=f[1],g=o(b,a(a(h(2,j),c),u));else
 var
 g=f;if(e)var
-v=e[1],h=o(a(a(i(2,j),c),v),b);else
+v=e[1],i=o(a(a(h(2,j),c),v),b);else
 var
-h=e;if(g)return ab(function(a){return df(c,b,a)},f);if(h)return ab(function(a){return df(c,b,a)},e);var
-x=a(i(2,i(2,j)),c);return[0,t(s(a(b,b)),x)]}if(f){var
+i=e;if(g)return ab(function(a){return dg(c,b,a)},f);if(i)return ab(function(a){return dg(c,b,a)},e);var
+x=a(h(2,h(2,j)),c);return[0,t(s(a(b,b)),x)]}if(f){var
 k=f[1];if(e){var
-y=df(c,b,e[1]);return[0,aa(df(c,b,k),y)]}var
-l=D(c,d),m=l?o(b,d):l,z=m?[0,df(c,b,k)]:m;return z}if(e){var
-n=D(c,d),p=n?o(d,b):n,A=p?[0,df(c,b,e[1])]:p;return A}var
+y=dg(c,b,e[1]);return[0,Z(dg(c,b,k),y)]}var
+l=D(c,d),m=l?o(b,d):l,z=m?[0,dg(c,b,k)]:m;return z}if(e){var
+n=D(c,d),p=n?o(d,b):n,A=p?[0,dg(c,b,e[1])]:p;return A}var
 q=D(c,d),r=q?D(b,d):q,B=r?[0,d]:r;return B}function
-kJ(g,f,e,a){if(a){var
-b=v8(g,f,e,a[1]);if(b)var
-c=kJ(g,f,e,a[2]),i=c?[0,l(b[1],c[1])]:c,h=i;else
+kR(g,f,e,a){if(a){var
+b=wd(g,f,e,a[1]);if(b)var
+c=kR(g,f,e,a[2]),i=c?[0,m(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-v9(a,d){var
+we(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bK(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-v_(a,n){var
-g=n[2]===1?1:0,h=g?jQ(a):g;if(h){var
+c=bL(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
+wf(a,n){var
+g=n[2]===1?1:0,h=g?jY(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3762,7 +3762,7 @@ b==="number")if(0===b)var
 d=1;else
 f=1;else
 if(1===b[0])var
-d=Z(0,b[1]);else
+d=_(0,b[1]);else
 f=1;if(f)var
 d=0;var
 e=d}else
@@ -3773,102 +3773,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-v$(d,b){var
+wg(d,b){var
 c=b[1],e=b[2];return a(d,a(k(c[1],c[2]),e))}function
-wa(a,d,c,b){var
-e=ac(0,a[2]),f=m(function(b){return v9(a,b)},e),g=az(a,b),h=W(W(az(a,c),g),f);return m(function(a){return v$(d,a)},h)}function
-kK(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=kK(f[2],e[2],c);if(g){var
-m=g[1],n=m[2],o=m[1];if(D(b,d))return[0,[0,o,n]];var
+wh(a,d,c,b){var
+e=ah(0,a[2]),f=l(function(b){return we(a,b)},e),g=aA(a,b),h=W(W(aA(a,c),g),f);return l(function(a){return wg(d,a)},h)}function
+kS(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=kS(f[2],e[2],c);if(g){var
+l=g[1],n=l[2],o=l[1];if(D(b,d))return[0,[0,o,n]];var
 h=w(d,b)?j[1]:j[2];if(h)var
-r=l(n,a(b,h[1])),s=i[1],p=[0,[0,d5(function(a){return k(a,b)},s,o),r]];else
+r=m(n,a(b,h[1])),s=i[1],p=[0,[0,d8(function(a){return k(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-wb(b,c,e){var
+wi(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gF(b,c,g),f);return[0,g,r(k(f,da(b,c,g)),m)];case
+f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gI(b,c,g),f);return[0,g,r(k(f,db(b,c,g)),m)];case
 1:var
-h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gF(b,c,i),h);return[0,i,r(k(h,da(b,c,i)),o)]}return[0,e,d]}function
-kL(a){var
+h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gI(b,c,i),h);return[0,i,r(k(h,db(b,c,i)),o)]}return[0,e,d]}function
+kT(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fe(a),f=c?[0,d]:c,e=d6(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-wc(b,d,c){var
-e=_(d),f=gz(b);return l(a(a(db(b),f),e),c)}function
-wd(b,c){var
-e=bw(d,b[1]),f=e0(c,b[9],e),g=db(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-we(b,d,c){var
-e=ah(c,m(function(a){return gA(b,j,a[1])},d));return a(db(b),e)}function
-wf(c){var
-a=gB(c);if(a){var
+c=fg(a),f=c?[0,d]:c,e=d9(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+wj(b,d,c){var
+e=$(d),f=gC(b);return m(a(a(dc(b),f),e),c)}function
+wk(b,c){var
+e=bx(d,b[1]),f=e3(c,b[9],e),g=dc(b),i=a(h(2,j),g);return l(function(b){return a(i,b)},f)}function
+wl(b,d,c){var
+e=ai(c,l(function(a){return gD(b,j,a[1])},d));return a(dc(b),e)}function
+wm(c){var
+a=gE(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-kM(b,n,u,j,i,g,L,K){var
-e=n[3],p=g[1],v=b3(0,n[4]),w=gB(b)?r(d,g[3]):d,x=v_(b,n),y=x?cH(b,az(b,j)):x,z=y?cH(b,az(b,i)):y,A=z?H(function(a){var
-c=b[2];return Z(f(a),c)},v):z;if(A){var
-M=wa(b,p,j,i),q=kK(v,g[2],M);if(q){var
-B=q[1],N=W(u,B[1]),C=m(function(a){return wb(b,a[1],a[2])},N),s=m(f,C),O=wd(b,s),P=h(kL(b)),Q=f(kL(b)),t=kJ(wc(b,s,w),Q,P,O);if(t){var
-D=wf(b),c=D[2],E=D[1],F=V(b),R=d4(b),G=a(db(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),U=a(c,c),X=we(b,u,s),Y=k(a(l(t[1],X),U),T),$=a(_(m(h,C)),e),aa=de(b,i),ab=k(de(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=l(B[2],ac),ae=k(a(aL(b),ad),$),af=a(ae,a(G,a(c,c))),ag=a(l(a(Y,e),af),K),ah=fk(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
+kU(b,n,u,j,h,g,L,K){var
+e=n[3],p=g[1],v=b4(0,n[4]),w=gE(b)?r(d,g[3]):d,x=wf(b,n),y=x?cI(b,aA(b,j)):x,z=y?cI(b,aA(b,h)):y,A=z?G(function(a){var
+c=b[2];return _(f(a),c)},v):z;if(A){var
+M=wh(b,p,j,h),q=kS(v,g[2],M);if(q){var
+B=q[1],N=W(u,B[1]),C=l(function(a){return wi(b,a[1],a[2])},N),s=l(f,C),O=wk(b,s),P=i(kT(b)),Q=f(kT(b)),t=kR(wj(b,s,w),Q,P,O);if(t){var
+D=wm(b),c=D[2],E=D[1],F=V(b),R=d7(b),H=a(dc(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),U=a(c,c),X=wl(b,u,s),Y=k(a(m(t[1],X),U),T),Z=a($(l(i,C)),e),aa=df(b,h),ab=k(df(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=m(B[2],ac),ae=k(a(aL(b),ad),Z),af=a(ae,a(H,a(c,c))),ag=a(m(a(Y,e),af),K),ah=fm(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(H,a(c,c)),e),aj),p),ai),ah)),ag)}var
 I=t}else
 var
 I=q;var
 J=I}else
 var
 J=A;return J}function
-kN(a){var
-f=a[9],b=H(function(b){var
-c=a[1];return eX(B(b),c)},f),c=b?dd(a):b;if(c){var
+kV(a){var
+f=a[9],b=G(function(b){var
+c=a[1];return e0(x(b),c)},f),c=b?de(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-d_(c,i,h,g,f,b,a){if(bL(c,b))return 0;var
-e=o(d,a);return e?co(c,i,h,g,f,b,a):e}function
-wg(o,n,m,l,k,c){var
+eb(c,i,h,g,f,b,a){if(bN(c,b))return 0;var
+e=o(d,a);return e?cq(c,i,h,g,f,b,a):e}function
+wn(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=d_(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=eb(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),g=w(i(e[2]),p),h=g?[0,d]:g;else
 var
-i=b;var
-j=i}else
+h=b;var
+j=h}else
 var
 j=a;return j}function
-wh(o,n,m,l,k,c){var
+wo(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=d_(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=eb(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=w(i(b[1]),p),h=g?[0,d]:g;else
 var
-i=b;var
-j=i}else
+h=b;var
+j=h}else
 var
 j=a;return j}function
-g0(c,b){var
-d=ah(b,b),e=ah(c,b),f=a(i(2,j),e);return l(k(ah(c,c),f),d)}function
-kO(c,b,d){var
-e=o(l(c,b),d);if(e){var
-f=k(k(d,c),b),g=a(k(k(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-dg(b,c){var
+g3(c,b){var
+d=ai(b,b),e=ai(c,b),f=a(h(2,j),e);return m(k(ai(c,c),f),d)}function
+kW(c,b,d){var
+e=o(m(c,b),d);if(e){var
+f=k(k(d,c),b),g=a(k(k(d,c),b),f);return o(a(a(h(2,h(2,j)),c),b),g)}return e}function
+dh(b,c){var
 d=V(b);return a(c,a(V(b),d))}function
-wi(c,e,r,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=G(j,o,0);if(k){var
-s=dg(c,k[1]),t=a(e,g0(n,d3(c,j)));if(kO(dg(c,i),t,s)){var
-l=d_(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=aa(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
-wj(c,e,s,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=G(j,o,0);if(k){var
-t=dg(c,i),u=a(e,g0(n,d3(c,j)));if(kO(dg(c,k[1]),u,t)){var
-l=d_(c,e,s,q,p,m,i);if(l){var
-v=h(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
-d$(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=d$(e,d[2],c[2],b[2],a[2]);return[0,cP(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-wk(a,f,e,d,c,i,h,b){if(kN(a)){var
-g=b4(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return wg(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return wh(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=d$(function(b,g,h,i){return wi(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return d$(function(b,g,h,i){return wj(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-kP(b){var
+wp(c,e,r,q,p,o,n,m,d,b){if(d){var
+g=d[1],h=g[2],j=g[1],k=N(j,o,0);if(k){var
+s=dh(c,k[1]),t=a(e,g3(n,d6(c,j)));if(kW(dh(c,h),t,s)){var
+l=eb(c,e,r,q,p,m,h);if(l){var
+u=i(l[1]),v=Z(i(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
+wq(c,e,s,q,p,o,n,m,d,b){if(d){var
+g=d[1],h=g[2],j=g[1],k=N(j,o,0);if(k){var
+t=dh(c,h),u=a(e,g3(n,d6(c,j)));if(kW(dh(c,k[1]),u,t)){var
+l=eb(c,e,s,q,p,m,h);if(l){var
+v=i(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
+ec(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=ec(e,d[2],c[2],b[2],a[2]);return[0,cQ(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+wr(a,f,e,d,c,i,h,b){if(kV(a)){var
+g=b5(a),j=i[1],k=W(W(g,b),j),m=l(function(b){return wn(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=l(function(b){return wo(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ec(function(b,g,h,i){return wp(a,f,e,d,c,m,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ec(function(b,g,h,i){return wq(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+kX(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3878,253 +3878,253 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ea(b,g,f,e,d,a,c){return 1===bL(b,a)?co(b,g,f,e,d,a,c):0}function
-wl(o,n,m,l,k,c){var
+ed(b,g,f,e,d,a,c){return 1===bN(b,a)?cq(b,g,f,e,d,a,c):0}function
+ws(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ea(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),g=w(i(e[2]),p),h=g?[0,d]:g;else
 var
-i=b;var
-j=i}else
+h=b;var
+j=h}else
 var
 j=a;return j}function
-wm(o,n,m,l,k,c){var
+wt(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ea(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=w(i(b[1]),p),h=g?[0,d]:g;else
 var
-i=b;var
-j=i}else
+h=b;var
+j=h}else
 var
 j=a;return j}function
-g1(g,f,e,c,b){var
+g4(g,f,e,c,b){var
 i=aL(g),h=a(aL(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return t(a(a(f,b),h),k)}function
-kQ(c,e,b,h){var
+kY(c,e,b,i){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
-m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=l(k(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-kR(b,a){return G(a,b,[0,d,d,j,j])}function
-wn(d,c,v,u,t,s,r,q,i,g,b){if(g){var
-j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=G(e,r,0);if(o){if(Z(e,d[2])){var
-w=ah(q,d3(d,e)),x=kR(s,e),y=g1(d,c,h(i),x,w),z=a(m,o[1]);if(kQ(c,k(a(n,c),z),m,y)){var
-p=ea(d,c,v,u,t,f(i),n);if(p){var
-A=h(p[1]),B=aa(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
-wo(d,c,w,v,u,t,s,q,i,g,b){if(g){var
-j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=G(e,s,0);if(o){if(Z(e,d[2])){var
-x=ah(q,d3(d,e)),y=kR(t,e),z=g1(d,c,h(i),y,x),A=a(n,c);if(kQ(c,k(a(m,o[1]),A),m,z)){var
-p=ea(d,c,w,v,u,f(i),n);if(p){var
-B=h(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
-wp(a,f,e,d,c,g,j,i,b){if(kP(a)){var
-h=b4(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return wl(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return wm(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=d$(function(b,h,i,j){return wn(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return d$(function(b,h,i,j){return wo(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-wq(b,a){var
-c=e_(b),d=ux(b),e=u8(b,a[1],a[3]),f=c?uw(b,c[1]):c;return[0,b,a,e5(a[2],a[3]),c,f,e,d]}function
-wr(a){var
-b=uM(a);return function(a){function
-c(b,a){return b===a?1:0}return b2(function(b){return c(a,b)},b)}}function
-ws(a,b){var
-c=a[7],d=a[1][9],e=wr(b),f=jS(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-kS(d,c){var
+l=a(e,e),n=a(b,b),p=a(a(h(2,j),b),i),q=m(k(a(c,c),p),n);return o(a(a(c,c),q),l)}return g}function
+kZ(b,a){return N(a,b,[0,d,d,j,j])}function
+wu(d,c,v,u,t,s,r,q,h,g,b){if(g){var
+j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=N(e,r,0);if(o){if(_(e,d[2])){var
+w=ai(q,d6(d,e)),x=kZ(s,e),y=g4(d,c,i(h),x,w),z=a(m,o[1]);if(kY(c,k(a(n,c),z),m,y)){var
+p=ed(d,c,v,u,t,f(h),n);if(p){var
+A=i(p[1]),B=Z(i(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
+wv(d,c,w,v,u,t,s,q,h,g,b){if(g){var
+j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=N(e,s,0);if(o){if(_(e,d[2])){var
+x=ai(q,d6(d,e)),y=kZ(t,e),z=g4(d,c,i(h),y,x),A=a(n,c);if(kY(c,k(a(m,o[1]),A),m,z)){var
+p=ed(d,c,w,v,u,f(h),n);if(p){var
+B=i(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
+ww(a,f,e,d,c,g,j,i,b){if(kX(a)){var
+h=b5(a),k=W(h,g),m=j[1],n=W(W(h,b),m),o=l(function(b){return ws(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=l(function(b){return wt(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ec(function(b,h,i,j){return wu(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ec(function(b,h,i,j){return wv(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+wx(b,a){var
+c=fa(b),d=uE(b),e=vd(b,a[1],a[3]),f=c?uD(b,c[1]):c;return[0,b,a,e7(a[2],a[3]),c,f,e,d]}function
+wy(a){var
+b=uT(a);return function(a){function
+c(b,a){return b===a?1:0}return b3(function(b){return c(a,b)},b)}}function
+wz(a,b){var
+c=a[7],d=a[1][9],e=wy(b),f=j0(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+k0(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bR(b[1],d))return[0,b[2]];var
+b=a[1];if(bT(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-wt(a,g,b){var
+wA(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vn(h,c,g,d[1]):d}var
+d=a[6];return d?vu(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return u_(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return vf(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-wu(a,d){var
-b=a[1],e=a[2][1],c=dc(b),f=c?[0,vm(e,d,b[2])]:c;return f}function
-wv(a){var
+wB(a,d){var
+b=a[1],e=a[2][1],c=dd(b),f=c?[0,vt(e,d,b[2])]:c;return f}function
+wC(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return vv(d,e,function(a,b){return fi(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return vC(d,e,function(a,b){return fk(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-ww(a,b){var
+wD(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=wk(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wp(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-wx(a,e,d){var
+f=a[2][3],g=wr(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?ww(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+wE(a,e,d){var
 f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(wv(a),j);if(c)return[0,c[1]];var
-b=wt(a,e,d);return b?gY(f,h,i,a[2][3],a[3],b[1]):b}}function
-wy(b,a,c){var
+c=g(wC(a),j);if(c)return[0,c[1]];var
+b=wA(a,e,d);return b?g1(f,h,i,a[2][3],a[3],b[1]):b}}function
+wF(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(wx(b,a,c),e);return ab(function(e){var
-f=a[4],h=a[3],i=gV(function(a,b){return d2(h,d,a,b)},e,f);return g(ww(b,c),i)},f)}}function
-wz(a,c,i){var
+f=g(wE(b,a,c),e);return ab(function(e){var
+f=a[4],h=a[3],i=gY(function(a,b){return d5(h,d,a,b)},e,f);return g(wD(b,c),i)},f)}}function
+wG(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=kS(e,i[4]);if(b){var
-f=D(d,k);if(f)return vH(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=k0(e,i[4]);if(b){var
+f=D(d,k);if(f)return vO(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-wA(d,a,g){var
+wH(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=kS(e,g[5]);if(c)return kM(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=k0(e,g[5]);if(c)return kU(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-wB(c,a,g){var
+wI(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
-e=G(b,a[6],d),i=b===a[1]?1:0;if(i)var
+e=N(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=w(d,e);if(j){var
-p=kI(l,m,h,a[1],b,e,a[5]),k=p||cP(wz(c,a,g),o,h,b,e);if(!k)return n(wA(c,a,g),b,e);var
+p=kQ(l,m,h,a[1],b,e,a[5]),k=p||cQ(wG(c,a,g),o,h,b,e);if(!k)return n(wH(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-wC(b,a,d){var
-j=b[1],e=Z(0,a[2]);if(e){var
-f=wu(b,a),c=g(wy(b,a,d),f);if(c)var
-k=c[1],l=ac(0,j[3]),h=[0,cF(function(c){return bI(a8(wB(b,a,d),f,k,c))},l)];else
+wJ(b,a,d){var
+j=b[1],e=_(0,a[2]);if(e){var
+f=wB(b,a),c=g(wF(b,a,d),f);if(c)var
+k=c[1],l=ah(0,j[3]),h=[0,cH(function(c){return bJ(aV(wI(b,a,d),f,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
-kT(b,c){var
-d=a4(a(a(b,b),c));return[0,bn(a(a(b,b),c)),d]}function
-kU(h,g,a){var
-b=ah(a,a),f=0,c=g[4];if(typeof
+k1(b,c){var
+d=a5(a(a(b,b),c));return[0,bn(a(a(b,b),c)),d]}function
+k2(h,g,a){var
+b=ai(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=kT(h,b);f=1}if(!f)var
+e=k1(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-g2(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+g5(a,b,c){if(D(a,d))return[0,[0,d,d]];var
 e=w(d,b);if(e){if(w(d,a))var
-h=K(a,b),f=[0,t(a,c),h];else
+h=J(a,b),f=[0,t(a,c),h];else
 var
-i=K(a,c),f=[0,t(a,b),i];var
+i=J(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-kV(b,r,g,j){var
+k3(b,r,g,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
-i=c[1],k=o(d,i[1]);if(k)var
-s=i[2],t=bo(b,a(g,i[1]),s),m=[0,bp(kT(b,j),t)];else
+h=c[1],k=o(d,h[1]);if(k)var
+s=h[2],t=bp(b,a(g,h[1]),s),l=[0,bq(k1(b,j),t)];else
 var
-m=k;return m;case
+l=k;return l;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(g,g),v),x=l(a(j,e[2]),w),p=bo(a(b,b),x,u),y=a4(h(p)),q=[0,[0,bn(f(p)),y]];else
+u=e[2],v=e[1],w=a(a(g,g),v),x=m(a(j,e[2]),w),p=bp(a(b,b),x,u),y=a5(i(p)),q=[0,[0,bn(f(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-wD(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g2(a(a(a(b,b),b),j),n,l);if(c)var
-g=c[1],o=aa(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
+wK(b,j,e,d){var
+k=i(d),l=a(i(e),k),m=f(d),n=a(f(e),m),c=g5(a(a(a(b,b),b),j),n,l);if(c)var
+g=c[1],o=Z(b,i(g)),p=f(g),h=[0,[0,r(s(b),p),o]];else
 var
-i=c;return i}function
-kW(e,h,o,b,n,m,d){var
-c=h[8],f=ah(o,d[1]),g=h[4];if(typeof
+h=c;return h}function
+k4(e,i,o,b,n,l,d){var
+c=i[8],f=ai(o,d[1]),g=i[4];if(typeof
 g==="number"){if(0===g){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bo(e,l(k(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===g[0]?[0,bo(e,f,a(b,c))]:wD(e,f,d[3],m)}function
-kX(g,e,d,c,b){function
-i(i){var
-j=a(E(d+1|0),g),c=kX(g,e,d+1|0,i,t(a(b,e),j)),k=h(c);return[0,l(b,f(c)),k]}function
-j(a){return[0,b,b]}return 0===c?j(0):i(c-1|0)}function
-kY(d,b){var
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(h(2,j),t),f);return[0,bp(e,m(k(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===g[0]?[0,bp(e,f,a(b,c))]:wK(e,f,d[3],l)}function
+k5(g,e,d,c,b){function
+h(h){var
+j=a(E(d+1|0),g),c=k5(g,e,d+1|0,h,t(a(b,e),j)),k=i(c);return[0,m(b,f(c)),k]}function
+j(a){return[0,b,b]}return 0===c?j(0):h(c-1|0)}function
+k6(d,b){var
 a=d;for(;;){if(0===a[0]){var
-c=b===a[1]?1:0,e=c?a[2]:c;return e}if(Z(b,a[1])){var
+c=b===a[1]?1:0,e=c?a[2]:c;return e}if(_(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-wE(c,g,b){var
-d=t(f(b),c),k=a(l(d,i(2,j)),c),e=o(h(b),k),m=e?[0,d]:e;return[0,g,m]}function
-g3(g,c,f,e,b,d){if(Z(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gv(a(g,c),d,k),m=g3(g,c,f,j,aS(b,i),l),n=g3(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wE(c,b,d)}function
-kZ(g,f,e,c,b,d){function
+wL(c,g,b){var
+d=t(f(b),c),k=a(m(d,h(2,j)),c),e=o(i(b),k),l=e?[0,d]:e;return[0,g,l]}function
+g6(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gy(a(g,c),d,k),m=g6(g,c,f,j,aS(b,i),l),n=g6(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wL(c,b,d)}function
+k7(g,f,e,c,b,d){function
 h(e){var
-h=gv(a(g,f),b,b);return kZ(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
+h=gy(a(g,f),b,b);return k7(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-wF(c,b,h,g,f,e){var
-i=s(j),d=cn(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return g3(c,b,g,kZ(c,b,e,1,d[1],0),0,l)}return wG}function
-wH(c,n,m,C,B,b,A){var
+wM(c,b,h,g,f,e){var
+i=s(j),d=cp(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return g6(c,b,g,k7(c,b,e,1,d[1],0),0,l)}return wN}function
+wO(c,n,l,C,B,b,A){var
 p=a(A,c),e=t(p,b);if(w(e,E(n))){var
-q=k(a(l(e,j),b),p),g=kY(m,a$(l(e,j)));if(g){var
-r=g[1],s=kX(b,t(q,c),1,C,q),u=o(h(s),B);if(u)var
-F=a(b,c),v=[0,l(r,t(a(r,f(s)),F))];else
+q=k(a(m(e,j),b),p),g=k6(l,a$(m(e,j)));if(g){var
+r=g[1],s=k5(b,t(q,c),1,C,q),u=o(i(s),B);if(u)var
+F=a(b,c),v=[0,m(r,t(a(r,f(s)),F))];else
 var
 v=u;var
 x=v}else
 var
 x=g;return x}var
-i=kY(m,n);if(i)var
-y=D(i[1],d),z=y?[0,d]:y;else
+h=k6(l,n);if(h)var
+y=D(h[1],d),z=y?[0,d]:y;else
 var
-z=i;return z}function
-k0(m,j,i,h,g,f,b,a){if(a){var
-n=a[1],p=o(n,b),c=p?wH(m,j,i,h,g,f,k(b,n)):p;if(c)var
-e=k0(m,j,i,h,g,f,b,a[2]),r=e?[0,l(c[1],e[1])]:e,q=r;else
+z=h;return z}function
+k8(l,j,i,h,g,f,b,a){if(a){var
+n=a[1],p=o(n,b),c=p?wO(l,j,i,h,g,f,k(b,n)):p;if(c)var
+e=k8(l,j,i,h,g,f,b,a[2]),r=e?[0,m(c[1],e[1])]:e,q=r;else
 var
 q=c;return q}return[0,d]}function
-wI(h,o,n,g,f,e,m,d){var
-b=k0(h,o,n,g,f,e,m,d);if(b)var
-c=b[1],p=a(e,h),q=E(g),r=a(i(2,j),q),s=K(a(l(l(f,i(2,i(2,j))),r),c),p),t=E(B(d)),k=[0,[0,c,l(l(c,a(u(i(2,i(2,j))),t)),s)]];else
+wP(i,o,n,g,f,e,l,d){var
+b=k8(i,o,n,g,f,e,l,d);if(b)var
+c=b[1],p=a(e,i),q=E(g),r=a(h(2,j),q),s=J(a(m(m(f,h(2,h(2,j))),r),c),p),t=E(x(d)),k=[0,[0,c,m(m(c,a(u(h(2,h(2,j))),t)),s)]];else
 var
 k=b;return k}function
-k1(a){return aI(r,bv(d,a),a)}function
-wJ(e,d,c,b,a){return a3(m(function(a){return cn(e,d,k(a,b),c)},a))}function
-wK(b,d,c){var
-e=f(d),g=aa(b,K(a(b,h(c)),e)),i=h(d);return[0,t(a(b,f(c)),i),g]}function
-k2(e,l,k,c){var
-a=wJ(e,l,k,k1(c),c);if(a)var
-b=a[1],n=_(m(h,b)),g=[0,_(m(f,b)),n],i=w(d,f(g)),o=i?[0,m(function(a){return wK(e,g,a)},b)]:i,j=o;else
+k9(a){return az(r,bo(d,a),a)}function
+wQ(e,d,c,b,a){return a4(l(function(a){return cp(e,d,k(a,b),c)},a))}function
+wR(b,d,c){var
+e=f(d),g=Z(b,J(a(b,i(c)),e)),h=i(d);return[0,t(a(b,f(c)),h),g]}function
+k_(e,m,k,c){var
+a=wQ(e,m,k,k9(c),c);if(a)var
+b=a[1],n=$(l(i,b)),g=[0,$(l(f,b)),n],h=w(d,f(g)),o=h?[0,l(function(a){return wR(e,g,a)},b)]:h,j=o;else
 var
 j=a;return j}var
-wL=i(2,i(2,u(i(2,u(i(2,u(i(2,j)))))))),g4=bm(i(2,j),wL),wM=i(2,i(2,i(2,u(i(2,j))))),wN=bm(i(2,j),wM),wO=u(i(2,u(i(2,j)))),k3=bm(i(2,j),wO),wP=u(i(2,u(i(2,j)))),wQ=bm(i(2,j),wP),k4=a$(a(i(2,u(i(2,i(2,u(i(2,i(2,j))))))),wQ)),k5=u(i(2,u(i(2,i(2,u(i(2,i(2,j))))))));function
-wR(b,a){return wF(g4,wN,k3,k4,b,a)}function
-wS(a){var
-b=r(d,k(k5,bZ(a)));return bm(i(2,j),b)}function
-wT(g,c,f,e){var
-b=wS(c),d=a(c,b),h=m(function(c){return a(c,b)},e),k=a(f,b);return wI(k3,k4,g,5,t(d,bm(i(2,j),k5)),d,k,h)}function
-wU(e,p,b,o,n,m){var
-c=cn(e,p,k(m,n),o);if(c){var
-g=c[1],i=w(d,f(b));if(i)var
-q=f(b),r=aa(e,K(a(g4,h(g)),q)),s=h(b),j=[0,[0,t(a(g4,f(g)),s),r]];else
+wS=h(2,h(2,u(h(2,u(h(2,u(h(2,j)))))))),g7=bm(h(2,j),wS),wT=h(2,h(2,h(2,u(h(2,j))))),wU=bm(h(2,j),wT),wV=u(h(2,u(h(2,j)))),k$=bm(h(2,j),wV),wW=u(h(2,u(h(2,j)))),wX=bm(h(2,j),wW),la=a$(a(h(2,u(h(2,h(2,u(h(2,h(2,j))))))),wX)),lb=u(h(2,u(h(2,h(2,u(h(2,h(2,j))))))));function
+wY(b,a){return wM(g7,wU,k$,la,b,a)}function
+wZ(a){var
+b=r(d,k(lb,bK(a)));return bm(h(2,j),b)}function
+w0(g,c,f,e){var
+b=wZ(c),d=a(c,b),i=l(function(c){return a(c,b)},e),k=a(f,b);return wP(k$,la,g,5,t(d,bm(h(2,j),lb)),d,k,i)}function
+w1(e,p,b,o,n,m){var
+c=cp(e,p,k(m,n),o);if(c){var
+g=c[1],h=w(d,f(b));if(h)var
+q=f(b),r=Z(e,J(a(g7,i(g)),q)),s=i(b),j=[0,[0,t(a(g7,f(g)),s),r]];else
 var
-j=i;var
+j=h;var
 l=j}else
 var
 l=c;return l}function
-fm(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]}function
-k6(a,g){var
+fo(a){var
+b=[0,i(a)];return[0,[0,f(a)],b]}function
+lc(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dc(a),h=d?wV:d;return h}var
-i=a[2],e=B(a[9])===i?1:0;if(e)var
-j=a[9],b=H(function(b){var
-c=a[1];return eX(B(b),c)},j);else
+d=dd(a),h=d?w2:d;return h}var
+i=a[2],e=x(a[9])===i?1:0;if(e)var
+j=a[9],b=G(function(b){var
+c=a[1];return e0(x(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return kU(g,a,b)},k)];else
+k=a[9],f=[0,l(function(b){return k2(g,a,b)},k)];else
 var
 f=b;return f}function
-wW(e,d,a,c,g){var
-f=ah(a,a),b=kV(d,e,c,f);if(b){var
-h=b[1];return a3(m(function(b){return kW(d,e,a,c,f,h,b)},g))}return b}function
-wX(b,d,i,h,a,g){var
-c=G(g,a[2],0),j=b[1],e=B(c)===j?1:0;if(e){var
+w3(e,d,a,c,g){var
+f=ai(a,a),b=k3(d,e,c,f);if(b){var
+h=b[1];return a4(l(function(b){return k4(d,e,a,c,f,h,b)},g))}return b}function
+w4(b,d,i,h,a,g){var
+c=N(g,a[2],0),j=b[1],e=x(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=k2(d,i,a[1],c);return ab(function(a){return m(fm,a)},k)}var
-l=wW(b,d,c,a[1],h);return ab(function(a){return m(fm,a)},l)}return e}function
-wY(d,c,e,b){var
-a=k6(d,c);if(a){var
-f=ac(0,B(b[2])),g=a[1];return a3(m(function(a){return wX(d,c,e,g,b,a)},f))}return a}function
-g5(b,d){var
+k=k_(d,i,a[1],c);return ab(function(a){return l(fo,a)},k)}var
+m=w3(b,d,c,a[1],h);return ab(function(a){return l(fo,a)},m)}return e}function
+w5(d,c,e,b){var
+a=lc(d,c);if(a){var
+f=ah(0,x(b[2])),g=a[1];return a4(l(function(a){return w4(d,c,e,g,b,a)},f))}return a}function
+g8(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4135,344 +4135,344 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-wZ(j,f,c){var
+w6(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ah(c,c),m),l)}return i}return 1}var
-g=bI(D(e[1][1],d));return g?g:w(d,ah(c,c))}}function
-k7(b,c,a){var
-f=b[1],d=B(a)===f?1:0,e=d?H(g5(b,c),a):d;return e?wZ(b,c,a):e}function
-w0(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ai(c,c),m),l)}return i}return 1}var
+g=bJ(D(e[1][1],d));return g?g:w(d,ai(c,c))}}function
+ld(b,c,a){var
+f=b[1],d=x(a)===f?1:0,e=d?G(g8(b,c),a):d;return e?w6(b,c,a):e}function
+w7(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-w1(e,d,b,c){if(c){if(b){var
+w8(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-g6(c,b,a,g,e){var
-d=w0(c,b,f(a),g);return d?w1(c,b,h(a),e):d}function
-k8(e,d,a,c,b){var
-g=[0,h(a)];return g6(d,e,[0,[0,f(a)],g],c,b)}function
-w2(j,i,h,g,f,e,d){var
+g9(c,b,a,g,e){var
+d=w7(c,b,f(a),g);return d?w8(c,b,i(a),e):d}function
+le(e,d,a,c,b){var
+g=[0,i(a)];return g9(d,e,[0,[0,f(a)],g],c,b)}function
+w9(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b2(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||k8(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b3(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||le(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-k9(j,i,g,f,b,a){switch(a[0]){case
+lf(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bK(i,a[1]);if(c){var
-d=bK(c[1],a[2]);if(d)return g6(b,j,d[1],a[3],a[4]);var
+c=bL(i,a[1]);if(c){var
+d=bL(c[1],a[2]);if(d)return g9(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bK(f,a[1]);return e?k8(g,b,e[1],a[2],a[3]):e;default:return w2(g,b,a[1],a[2],a[3],0,f)}}function
-fn(a){return 0===a[0]?1:0}function
-k_(i,b,h,g,f,e,a){var
-j=b[2],d=B(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=H(function(a){return k7(i,l,a)},k);else
+e=bL(f,a[1]);return e?le(g,b,e[1],a[2],a[3]):e;default:return w9(g,b,a[1],a[2],a[3],0,f)}}function
+fp(a){return 0===a[0]?1:0}function
+lg(i,b,h,g,f,e,a){var
+j=b[2],d=x(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=G(function(a){return ld(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return H(function(a){return k9(h,g,f,e,n,a)},m)}return c}var
-w3=u(i(2,u(i(2,i(2,j))))),w4=bm(i(2,j),w3),w5=a$(u(i(2,i(2,u(i(2,j))))));function
-g7(d,c,a,b){if(a){var
-e=h(b),g=f(b),i=fm(a[1]);return g6(d[3],c,i,g,e)}return a}function
-w6(a,g,b,c){var
-i=c[1];return function(l,k,j,c){var
-m=a[9],d=G(f(c),m,0),n=a[1],e=eX(B(d),n);if(e){var
-o=h(c);return g7(g,b,kW(b,a,l,i,k,j,kU(b,a,d)),o)}return e}}function
-w7(d,c,b,a){var
-e=h(a);return g7(d,c,bK(b,f(a)),e)}function
-w8(k,d,j,b,a){var
+m=b[4],n=b[3];return G(function(a){return lf(h,g,f,e,n,a)},m)}return c}var
+w_=u(h(2,u(h(2,h(2,j))))),w$=bm(h(2,j),w_),xa=a$(u(h(2,h(2,u(h(2,j))))));function
+g_(d,c,a,b){if(a){var
+e=i(b),g=f(b),h=fo(a[1]);return g9(d[3],c,h,g,e)}return a}function
+xb(a,g,b,c){var
+h=c[1];return function(l,k,j,c){var
+m=a[9],d=N(f(c),m,0),n=a[1],e=e0(x(d),n);if(e){var
+o=i(c);return g_(g,b,k4(b,a,l,h,k,j,k2(b,a,d)),o)}return e}}function
+xc(d,c,b,a){var
+e=i(a);return g_(d,c,bL(b,f(a)),e)}function
+xd(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-g=k1(b),c=wT(a[1],e,g,b);if(c){var
-m=c[1];return H(function(c){var
-a=bK(b,f(c));if(a){var
-i=h(c);return g7(k,d,wU(d,j,m,e,g,a[1]),i)}return a},l)}var
-i=c}else
+g=k9(b),c=w0(a[1],e,g,b);if(c){var
+m=c[1];return G(function(c){var
+a=bL(b,f(c));if(a){var
+h=i(c);return g_(k,d,w1(d,j,m,e,g,a[1]),h)}return a},l)}var
+h=c}else
 var
-i=a;return i}}function
-w9(d,c,a,k,e,r){var
+h=a;return h}}function
+xe(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b3(s,c[4]);if(f){var
+f=b4(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=dc(d);if(o){var
-p=n(w8(c,a,k,e,r),b,g);if(p)var
+o=dd(d);if(o){var
+p=n(xd(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=k2(a,k,l,b);if(i){var
-t=i[1];return H(function(b){return w7(c,a,t,b)},g)}var
+i=k_(a,k,l,b);if(i){var
+t=i[1];return G(function(b){return xc(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ah(b,b),j=kV(a,d,l,q);if(j){var
-u=j[1];return H(a8(w6(d,c,a,e),b,q,u),g)}return j}return 1}}function
-w_(k,j,i,h,g,f,e,d){var
+q=ai(b,b),j=k3(a,d,l,q);if(j){var
+u=j[1];return G(aV(xb(d,c,a,e),b,q,u),g)}return j}return 1}}function
+xf(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(w9(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(xe(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-w$(b,a){return 0===a[0]?Z(a[1],b):0}function
-xa(b,f,e){var
+xg(b,a){return 0===a[0]?_(a[1],b):0}function
+xh(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(B(e[2])),d=o(w4,a(E(b[1]),g)),h=d?[0,wR(f,w5)]:d;return h}return 0}function
-xb(c,b,h,f,a){var
-i=a[1],j=b[2],g=B(a[2])===j?1:0;if(g)var
-k=a[2],d=H(function(a){return k7(c,i,a)},k);else
+g=E(x(e[2])),d=o(w$,a(E(b[1]),g)),h=d?[0,wY(f,xa)]:d;return h}return 0}function
+xi(c,b,h,f,a){var
+i=a[1],j=b[2],g=x(a[2])===j?1:0;if(g)var
+k=a[2],d=G(function(a){return ld(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=B(a[2]),e=H(function(a){return w$(m,a)},l);else
+l=b[4],m=x(a[2]),e=G(function(a){return xg(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return w_(c,b,h,f,a,xa(c,f,a),0,n)}return e}function
-xc(c,b,m,l,f,e,k,a){var
-g=k_(c,b,m,l,f,e,k),h=g?Z(a,c[3]):g,i=h?bI(a===b[1]?1:0):h;return i?kI(c,f,e,a,b[1],d,j):i}function
-k$(c,a,b){return wY(c,a[1],a[3],b)}function
-la(c,a){var
+n=a[2];return xf(c,b,h,f,a,xh(c,f,a),0,n)}return e}function
+xj(c,b,m,l,f,e,k,a){var
+g=lg(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bJ(a===b[1]?1:0):h;return i?kQ(c,f,e,a,b[1],d,j):i}function
+lh(c,a,b){return w5(c,a[1],a[3],b)}function
+li(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e5(b,a[3]);return gY(c,d,b,a[3],f,e)}}function
-lb(c,a,d,b){var
-h=a[1],m=a[2],i=Z(0,B(b[2]));if(i){if(H(fn,d[4]))return xb(c,d,h,a[3],b);var
-e=k$(c,a,b);if(e){var
-j=e[1],f=g(la(c,a),j);if(f)return k_(c,d,h,j,m,f[1],b);var
+f=e7(b,a[3]);return g1(c,d,b,a[3],f,e)}}function
+lj(c,a,d,b){var
+h=a[1],m=a[2],i=_(0,x(b[2]));if(i){if(G(fp,d[4]))return xi(c,d,h,a[3],b);var
+e=lh(c,a,b);if(e){var
+j=e[1],f=g(li(c,a),j);if(f)return lg(c,d,h,j,m,f[1],b);var
 k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-xd(b,a,k,c){var
-l=a[1],m=a[2],f=Z(0,B(c[2]));if(f){var
-d=k$(b,a,c);if(d){var
-h=d[1],e=g(la(b,a),h);if(e){var
-n=ac(0,b[3]),o=e[1];return b2(function(a){return xc(b,k,l,h,m,o,c,a)},n)}var
+xk(b,a,k,c){var
+l=a[1],m=a[2],f=_(0,x(c[2]));if(f){var
+d=lh(b,a,c);if(d){var
+h=d[1],e=g(li(b,a),h);if(e){var
+n=ah(0,b[3]),o=e[1];return b3(function(a){return xj(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=f;return j}function
-xe(d,c,a){if(0===a[0]){var
+xl(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-fo(b,a){var
-c=a[6],d=a[5],e=c_(b+1|0,a[4]),f=bl(cG(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xf(c,b){var
+fq(b,a){var
+c=a[6],d=a[5],e=co(b+1|0,a[4]),f=bl(cn(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xm(c,b){var
 d=V(c);return function(f){var
-k=a(d,d),e=K(a(b,_(m(function(a){return j$(c,a)},f))),k),g=c[10];if(g){var
+k=a(d,d),e=J(a(b,$(l(function(a){return kh(c,a)},f))),k),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=t(a(b,_(m(function(a){return ka(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=t(a(b,$(l(function(a){return ki(p,o,a)},f))),n);else
 var
-i=l(e,a(b,b));var
+i=m(e,a(b,b));var
 j=i}else
 var
-j=l(e,a(b,b));return[0,e,j]}}function
-lc(e,b,h,f,c){if(D(h[1],d)&&kb(e,c)){var
-g=gL(gK(e,c)),i=a(g,g);return s(a4(K(a(a(b,b),i),f)))}var
-j=ff(e,c);return bn(t(a(a(b,b),j),f))}function
-xg(d,b,c,a){var
-e=ah(a,a),f=aa(b,lc(d,b,c,e,a)),g=s(lc(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-ld(d,c){var
+j=m(e,a(b,b));return[0,e,j]}}function
+lk(e,b,h,f,c){if(D(h[1],d)&&kj(e,c)){var
+g=gO(gN(e,c)),i=a(g,g);return s(a5(J(a(a(b,b),i),f)))}var
+j=fh(e,c);return bn(t(a(a(b,b),j),f))}function
+xn(d,b,c,a){var
+e=ai(a,a),f=Z(b,lk(d,b,c,e,a)),g=s(lk(d,b,c,e,l(s,a)));return[0,r(s(b),g),f]}function
+ll(d,c){var
 e=V(d);return function(b,f){var
-g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return t(bn(a(a(a(c,c),i),h)),g)}}function
-xh(e,d){var
+g=a(b[2],e),h=fh(d,f),i=a(b[1],b[1]);return t(bn(a(a(a(c,c),i),h)),g)}}function
+xo(e,d){var
 f=V(e);return function(h,g){var
-i=a(a(f,gO(h)),f),j=kj(e,h),b=j[1];if(b){var
+i=a(a(f,gR(h)),f),j=kr(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=t(a(d,_(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,K(a(d,_(m(function(b){var
-c=a(k,b);return aa(a(l,b),c)},g))),i),p]];else
+k=c[1],m=b[1],p=t(a(d,$(l(function(b){var
+c=a(k,b);return r(a(m,b),c)},g))),i),n=[0,[0,J(a(d,$(l(function(b){var
+c=a(k,b);return Z(a(m,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-xi(e,c,b,a){var
-g=n(xh(e,c),b,a);if(g){var
-i=g[1];if(b){var
+xp(e,c,b,a){var
+g=n(xo(e,c),b,a);if(g){var
+h=g[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(ld(e,c),j,a),t=aa(h(i),q),u=m(s,a),v=s(n(ld(e,c),j,u)),l=[0,[0,r(f(i),v),t]];else
+q=n(ll(e,c),j,a),t=Z(i(h),q),u=l(s,a),v=s(n(ll(e,c),j,u)),m=[0,[0,r(f(h),v),t]];else
 var
-l=k;return l}var
-p=[0,i]}else
+m=k;return m}var
+p=[0,h]}else
 var
 p=g;return p}function
-le(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+lm(c,b,l){if(c[2]===1)return[0,[0,b,b]];var
 g=k(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cn(b,m,k(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=cp(b,l,k(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
-o=l(b,a(g,e)),p=t(a(b,b),o),q=l(e,a(g,b));return[0,[0,K(a(b,e),q),p]]}function
-xj(a,c,e,d){var
+o=m(b,a(g,e)),p=t(a(b,b),o),q=m(e,a(g,b));return[0,[0,J(a(b,e),q),p]]}function
+xq(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,g(xf(a,c),d)]:le(a,c,e):2===b[0]?xi(a,c,b[1],d):[0,xg(a,c,b[1],d)]}function
-xk(a,c,b){var
+b==="number"?0===b?[0,g(xm(a,c),d)]:lm(a,c,e):2===b[0]?xp(a,c,b[1],d):[0,xn(a,c,b[1],d)]}function
+xr(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bw(le(a,c,b),e)}if(e_(a)){var
-f=a[9];return m(function(d){return xj(a,c,b,d)},f)}return bw(0,a[2])}function
-xl(a){var
-b=d6(a),c=b?fe(a):b;return bI(c)}function
-lf(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
-g8(e,d,c,b){switch(bL(e,c)){case
-0:return h(b);case
+e=a[2];return bx(lm(a,c,b),e)}if(fa(a)){var
+f=a[9];return l(function(d){return xq(a,c,b,d)},f)}return bx(0,a[2])}function
+xs(a){var
+b=d9(a),c=b?fg(a):b;return bJ(c)}function
+ln(b,a){return o(b,i(f(a)))?f(a):o(f(i(a)),b)?i(a):[0,b,b]}function
+g$(e,d,c,b){switch(bN(e,c)){case
+0:return i(b);case
 1:return f(b);default:var
-g=h(c)[1],k=a(a(i(2,j),d),g),m=h(h(b)),n=l(f(f(b)),m);return o(a(h(c)[2],n),k)?f(b):h(b)}}function
-lg(e,d,c,b){switch(bL(e,c)){case
+g=i(c)[1],k=a(a(h(2,j),d),g),l=i(i(b)),n=m(f(f(b)),l);return o(a(i(c)[2],n),k)?f(b):i(b)}}function
+lo(e,d,c,b){switch(bN(e,c)){case
 0:return f(b);case
-1:return h(b);default:var
-g=h(c)[2];return lf(t(a(d,h(c)[1]),g),b)}}function
-xm(g,e,a){if(a){var
-b=a[2],c=a[1];if(bL(g,e))var
-i=h(f(c)),d=aI(function(a){var
-b=h(f(a));return function(a){return r(b,a)}},i,b);else
+1:return i(b);default:var
+g=i(c)[2];return ln(t(a(d,i(c)[1]),g),b)}}function
+xt(g,e,a){if(a){var
+b=a[2],c=a[1];if(bN(g,e))var
+h=i(f(c)),d=az(function(a){var
+b=i(f(a));return function(a){return r(b,a)}},h,b);else
 var
-j=f(h(c)),d=aI(function(a){var
-b=f(h(a));return function(a){return aa(b,a)}},j,b);return m(function(a){return lf(d,a)},a)}return a}function
-lh(d,c,b,e,a){if(a){var
+j=f(i(c)),d=az(function(a){var
+b=f(i(a));return function(a){return Z(b,a)}},j,b);return l(function(a){return ln(d,a)},a)}return a}function
+lp(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lh(d,c,b,a,f);return[0,g8(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return g8(d,c,b,a)},f);return[0,lg(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-xn(p,o,g,d,c){function
+e=lp(d,c,b,a,f);return[0,g$(d,c,b,g),e]},i=function(e){var
+a=l(function(a){return g$(d,c,b,a)},f);return[0,lo(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+xu(p,o,g,d,c){function
 b(a){return f(f(a))}function
-e(a){return h(h(a))}if(bL(p,o)){var
-q=b(d),r=e(d),s=l(a(k(g,j),r),q),t=b(c),u=e(c);return w(l(a(k(g,j),u),t),s)}var
-v=b(c),i=w(b(d),v);if(i)var
-m=i;else{var
+e(a){return i(i(a))}if(bN(p,o)){var
+q=b(d),r=e(d),s=m(a(k(g,j),r),q),t=b(c),u=e(c);return w(m(a(k(g,j),u),t),s)}var
+v=b(c),h=w(b(d),v);if(h)var
+l=h;else{var
 x=b(c),n=D(b(d),x);if(n){var
 y=e(c);return w(e(d),y)}var
-m=n}return m}function
-xo(l,k,j,i,g,e){var
-c=i,b=g,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=xn(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
-xp(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lh(c,d,b,xo(c,b,E(B(a)),1,f,e),a)}return a}function
-xq(a,e,c,b){var
+l=n}return l}function
+xv(l,k,j,h,g,e){var
+c=h,b=g,a=e;for(;;){if(a){var
+d=a[1],m=a[2],n=xu(l,k,j,d,i(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
+xw(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lp(c,d,b,xv(c,b,E(x(a)),1,f,e),a)}return a}function
+xx(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xm(a,c,b);return m(function(b){return g8(a,e,c,b)},b)}function
-xr(a,d,c,b){var
+d==="number"&&d)return xt(a,c,b);return l(function(b){return g$(a,e,c,b)},b)}function
+xy(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return xp(a,d,c,b);return m(function(b){return lg(a,d,c,b)},b)}function
-xs(a,b){function
+e==="number"&&e)return xw(a,d,c,b);return l(function(b){return lo(a,d,c,b)},b)}function
+xz(a,b){function
 d(b){var
 d=f(b),c=D(f(a),d);if(c){var
-e=h(b);return D(h(a),e)}return c}var
-j=d(f(b)),e=j||d(h(b));if(e)var
+e=i(b);return D(i(a),e)}return c}var
+j=d(f(b)),e=j||d(i(b));if(e)var
 g=e;else{var
-k=h(a),i=D(f(a),k);if(i)var
-l=f(a),c=o(h(f(b)),l);else
+k=i(a),h=D(f(a),k);if(h)var
+l=f(a),c=o(i(f(b)),l);else
 var
-c=i;if(c){var
-m=f(h(b));return o(f(a),m)}var
+c=h;if(c){var
+m=f(i(b));return o(f(a),m)}var
 g=c}return g}function
-xt(f,e){var
+xA(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=xs(b[1],a[1]);if(c){var
+c=xz(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-li(l,k,j,i,g,e,d,a,c){var
-b=xt(a,c);return b?kC(l,k,j,i,g,d,e,m(function(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
-xu(d,c,j,i,h,b,g,a){var
-e=li(d,c,j,i,h,b,g,xq(d,c,b,a),a);if(e)var
-f=li(d,c,j,i,h,b,g,xr(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+lq(m,k,j,h,g,e,d,a,c){var
+b=xA(a,c);return b?kK(m,k,j,h,g,d,e,l(function(a){var
+b=[0,i(a)];return[0,[0,f(a)],b]},a)):b}function
+xB(d,c,j,i,h,b,g,a){var
+e=lq(d,c,j,i,h,b,g,xx(d,c,b,a),a);if(e)var
+f=lq(d,c,j,i,h,b,g,xy(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-xv(a){var
-d=h(a),b=o(f(a),d);if(b)var
-e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
+xC(a){var
+d=i(a),b=o(f(a),d);if(b)var
+e=i(a),g=[0,i(a),e],h=f(a),c=[0,[0,[0,f(a),h],g]];else
 var
 c=b;return c}function
-lj(c,b,e,d){var
-f=ab(function(d){return t(a(b,d),c)},d);return[0,ab(function(d){return K(a(b,d),c)},e),f]}function
-xw(b,a){var
-c=b3(a,b[4]);return m(function(a){var
-b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
-xx(e,b,a,c){var
-f=xw(b,c),g=bw([0,d,a],e[2]),h=b[3];return gV(function(b,c){return lj(h,a,b,c)},g,f)}function
-lk(b,a){var
-c=h(a),d=aa(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-xy(b,d,c,a){var
-e=k(b,k(d,f(a)));return lk(a,[0,k(b,k(c,h(a))),e])}function
-xz(b,g,e,d,c){var
-a=xx(b,g,e,c);if(dc(b)){var
-i=b3(c,g[4]);if(H(function(a){var
-c=b[2];return Z(f(a),c)},i)&&H(function(a){var
-b=h(a);return o(f(a),b)},a)){var
-j=_(m(f,a)),k=_(m(h,a)),l=W(d,a);return m(function(a){var
-b=f(a),c=xy(e,j,k,h(a));return ab(function(a){return lk(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-xA(d,c,b){var
-e=W(c,b);return _(m(function(b){var
-e=a(d,h(b)),c=k(f(b),e);return a(c,c)},e))}function
-ll(e,d,a,b){var
+lr(c,b,e,d){var
+f=ab(function(d){return t(a(b,d),c)},d);return[0,ab(function(d){return J(a(b,d),c)},e),f]}function
+xD(b,a){var
+c=b4(a,b[4]);return l(function(a){var
+b=i(i(a)),c=f(i(a));return[1,f(a),c,b]},c)}function
+xE(e,b,a,c){var
+f=xD(b,c),g=bx([0,d,a],e[2]),h=b[3];return gY(function(b,c){return lr(h,a,b,c)},g,f)}function
+ls(b,a){var
+c=i(a),d=Z(i(b),c),e=f(a);return[0,r(f(b),e),d]}function
+xF(b,d,c,a){var
+e=k(b,k(d,f(a)));return ls(a,[0,k(b,k(c,i(a))),e])}function
+xG(b,g,e,d,c){var
+a=xE(b,g,e,c);if(dd(b)){var
+h=b4(c,g[4]);if(G(function(a){var
+c=b[2];return _(f(a),c)},h)&&G(function(a){var
+b=i(a);return o(f(a),b)},a)){var
+j=$(l(f,a)),k=$(l(i,a)),m=W(d,a);return l(function(a){var
+b=f(a),c=xF(e,j,k,i(a));return ab(function(a){return ls(c,a)},b)},m)}}return l(function(a){return 0},d)}function
+xH(d,c,b){var
+e=W(c,b);return $(l(function(b){var
+e=a(d,i(b)),c=k(f(b),e);return a(c,c)},e))}function
+lt(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return l(xA(d,a[1],b),f)}return ah(a[1],b)}function
-fp(e,c){var
+f=a[2];return m(xH(d,a[1],b),f)}return ai(a[1],b)}function
+fr(e,c){var
 b=V(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-xB(e,h,c,b,g,f){var
-i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fp(e,h),j)),i)}function
-xC(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fp(e,h),i));return o(a(a(b,aL(e)),f),j)}function
-xD(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=ll(b,a,m,g[1]),j=n[3],k=f?xB(b,a,h,i,f[1],j):1;if(k){if(e)return xC(b,a,h,i,e[1],j);var
+xI(e,h,c,b,g,f){var
+i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fr(e,h),j)),i)}function
+xJ(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fr(e,h),i));return o(a(a(b,aL(e)),f),j)}function
+xK(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lt(b,a,m,g[1]),j=n[3],k=f?xI(b,a,h,i,f[1],j):1;if(k){if(e)return xJ(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-fq(b,c){var
+fs(b,c){var
 d=V(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ah(e,e),i),h)}}function
-lm(f,d,c,b,e){var
-g=a(d,d),h=k(b,c),n=a(k(b,c),h),p=a(a(E(f[1]),n),g);return o(_(m(function(f){var
-g=a(d,l(c,b)),e=k(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-xE(c){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ai(e,e),i),h)}}function
+lu(f,d,c,b,e){var
+g=a(d,d),i=k(b,c),n=a(k(b,c),i),p=a(a(E(f[1]),n),g);return o($(l(function(f){var
+g=a(d,m(c,b)),e=k(a(h(2,j),f),g);return a(e,e)},e)),p)}function
+xL(c){var
 d=V(c);return function(b,f,e){var
-g=a(b[2],b[2]),h=k(e,f),l=a(k(e,f),h),m=a(a(E(c[1]),l),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-xF(a,c,b){var
-s=a[1],i=B(b[1])===s?1:0;if(i){var
+g=a(b[2],b[2]),i=k(e,f),l=a(k(e,f),i),m=a(a(E(c[1]),l),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(h(2,h(2,j)),p),n),m)}}function
+xM(a,c,b){var
+s=a[1],i=x(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(a8(xE(a),f,m,q)){var
-u=b[1];return n(fq(a,c),f,u)}return lm(a,c,m,q,b[1])}var
-v=b[1];return n(fq(a,c),f,v)}var
-w=b[1];return n(fq(a,c),f,w)}var
+q=p[1];if(aV(xL(a),f,m,q)){var
+u=b[1];return n(fs(a,c),f,u)}return lu(a,c,m,q,b[1])}var
+v=b[1];return n(fs(a,c),f,v)}var
+w=b[1];return n(fs(a,c),f,w)}var
 g=a[10];if(g){var
-h=a[11];if(h)return lm(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return lu(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(fq(a,c),[0,j,j],t)}}return i}function
-g9(e,c,b,a){var
-g=b3(a,c[4]);return m(function(a){var
-c=h(a),g=G(f(a),b,[0,d,d,j,j]);return[0,[0,d3(e,f(a)),g],c]},g)}function
-g_(c,f,b,e,a){var
-d=xF(c,b,a);return d?H(function(d){return xD(c,f,b,a,d)},e):d}function
-g$(b,g,f,c,i,h){var
-e=ll(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fp(b,f),j),l=aL(b),m=K(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fp(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
-xG(b,a,e){var
+t=b[1];return n(fs(a,c),[0,j,j],t)}}return i}function
+ha(e,c,b,a){var
+g=b4(a,c[4]);return l(function(a){var
+c=i(a),g=N(f(a),b,[0,d,d,j,j]);return[0,[0,d6(e,f(a)),g],c]},g)}function
+hb(c,f,b,e,a){var
+d=xM(c,b,a);return d?G(function(d){return xK(c,f,b,a,d)},e):d}function
+hc(b,g,f,c,i,h){var
+e=lt(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fr(b,f),j),l=aL(b),m=J(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fr(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
+xN(b,a,e){var
 g=f(a);if(o(f(b),g)){var
-i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(f(b),j),k=f(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-xH(b,e,a){var
+h=i(b);if(o(i(a),h))return[0,a]}var
+j=i(a),c=r(f(b),j),k=f(e),d=o(c,Z(i(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+xO(b,e,a){var
 g=f(a);if(o(f(b),g)){var
-i=h(b);if(o(h(a),i))return[0,a]}var
-j=f(a),c=aa(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-xI(f,e,d,c,a){return m(function(a){var
-b=g_(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-xJ(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=G(s,i,0);if(b){var
-c=G(r,i,0);if(c)if(a){var
-t=a[1],d=g$(l,k,j,n,o,b[1]),u=s===r?d:g$(l,k,j,n,o,c[1]),e=xG(t,d,u);if(e)var
-f=xH(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+h=i(b);if(o(i(a),h))return[0,a]}var
+j=f(a),c=Z(i(b),j),k=i(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+xP(f,e,d,c,a){return l(function(a){var
+b=hb(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+xQ(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=N(s,i,0);if(b){var
+c=N(r,i,0);if(c)if(a){var
+t=a[1],d=hc(l,k,j,n,o,b[1]),u=s===r?d:hc(l,k,j,n,o,c[1]),e=xN(t,d,u);if(e)var
+f=xO(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4483,62 +4483,62 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-xK(a,c,h,g,e,d,b){var
-i=g9(a,c,e,d),j=a[2];if(B(b[3])===j){var
-k=b3(d,c[4]);if(H(function(b){var
-c=a[2];return Z(f(b),c)},k)){var
-l=xI(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return m(function(b){return xJ(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
-xL(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kE(b,i),j=a(g,c);return K(l(a(k(b,g),d),j),b)}function
-xM(a,c,b,g,f){var
+xR(a,c,h,g,e,d,b){var
+i=ha(a,c,e,d),j=a[2];if(x(b[3])===j){var
+k=b4(d,c[4]);if(G(function(b){var
+c=a[2];return _(f(b),c)},k)){var
+m=xP(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return l(function(b){return xQ(a,h,p,m,b)},o)}}return l(function(a){return 0},g)}function
+xS(b,e,d,c){var
+h=w(c,d)?i(e):f(e),g=kM(b,h),j=a(g,c);return J(m(a(k(b,g),d),j),b)}function
+xT(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=B(b)===j?1:0;return h?kH(a,c,b,g,f):h}var
-k=a[2],i=B(b)===k?1:0;return i?fl(a,c,b,g,f):i}var
+j=a[2],h=x(b)===j?1:0;return h?kP(a,c,b,g,f):h}var
+k=a[2],i=x(b)===k?1:0;return i?fn(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return kF(a,c,g,f,b)}var
-n=e[2],o=e[1];return gZ(b,function(a,b,d){return xL(c,a,b,d)},o,n,m,l,d)}function
-ln(b,a){return t(a,b[3])}function
-ha(e,d,c,b){if(b){var
-f=b[1];return a(ln(e,d),f)}return c}function
-hb(c,b,e){var
-a=c[4];return r(d,k(b,_(m(function(a){return 0===a[0]?a[1]===e?r(d,ha(c,b,d,a[3])):d:d},a))))}function
-xN(c,b,e){var
-a=c[4];return aI(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=hb(c,b,a[1]),g=l(r(d,ha(c,b,d,a[3])),f);return aa(ha(c,b,b,a[4]),g)}return d}return d},a))}function
-lo(c,b,a){var
-d=ac(0,c[2]);return m(function(c){return xN(b,a,c)},d)}function
-lp(d){var
+m(b){return kN(a,c,g,f,b)}var
+n=e[2],o=e[1];return g2(b,function(a,b,d){return xS(c,a,b,d)},o,n,m,l,d)}function
+lv(b,a){return t(a,b[3])}function
+hd(e,d,c,b){if(b){var
+f=b[1];return a(lv(e,d),f)}return c}function
+he(c,b,e){var
+a=c[4];return r(d,k(b,$(l(function(a){return 0===a[0]?a[1]===e?r(d,hd(c,b,d,a[3])):d:d},a))))}function
+xU(c,b,e){var
+a=c[4];return az(r,d,l(function(a){if(0===a[0]){if(a[2]===e){var
+f=he(c,b,a[1]),g=m(r(d,hd(c,b,d,a[3])),f);return Z(hd(c,b,b,a[4]),g)}return d}return d},a))}function
+lw(c,b,a){var
+d=ah(0,c[2]);return l(function(c){return xU(b,a,c)},d)}function
+lx(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bR(b,a)},c=bI(b2(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bT(b,a)},c=bJ(b3(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-xO(e,m,l,j,i,c){var
-b=c[2],f=c[1],n=G(b,j,d),g=k(G(b,i,d),n),o=G(b,l,d),h=k(hb(e,m,f),o);if(w(d,g)&&w(d,h)){var
-p=e[4];if(bI(b2(function(a){return xe(f,b,a)},p)))return a(g,h)}return d}function
-xP(b,g,e,q,p,n,l,c){var
-w=ln(g,e),r=D(e,a(g[3],w));if(r)var
-x=b[2],i=B(q)===x?1:0;else
+xV(e,m,l,j,i,c){var
+b=c[2],f=c[1],n=N(b,j,d),g=k(N(b,i,d),n),o=N(b,l,d),h=k(he(e,m,f),o);if(w(d,g)&&w(d,h)){var
+p=e[4];if(bJ(b3(function(a){return xl(f,b,a)},p)))return a(g,h)}return d}function
+xW(b,g,e,q,p,n,m,c){var
+w=lv(g,e),r=D(e,a(g[3],w));if(r)var
+y=b[2],h=x(q)===y?1:0;else
 var
-i=r;var
-s=i?H(function(a){var
-d=g[2],c=Z(f(a),d);if(c){var
-e=b[2];return Z(h(a),e)}return c},c):i,t=s?lp(m(f,c)):s,u=t?lp(m(h,c)):t;if(u){var
-j=fl(b,e,W(m(f,q),l),p,n);if(j){var
-y=az(b,n),z=az(b,p),A=_(m(function(a){return xO(g,e,l,z,y,a)},c));return o(k(j[1],A),d)}var
+h=r;var
+s=h?G(function(a){var
+d=g[2],c=_(f(a),d);if(c){var
+e=b[2];return _(i(a),e)}return c},c):h,t=s?lx(l(f,c)):s,u=t?lx(l(i,c)):t;if(u){var
+j=fn(b,e,W(l(f,q),m),p,n);if(j){var
+z=aA(b,n),A=aA(b,p),B=$(l(function(a){return xV(g,e,m,A,z,a)},c));return o(k(j[1],B),d)}var
 v=j}else
 var
 v=u;return v}function
-xQ(a){var
-b=[0,h(a)];return[0,[0,f(a)],b]}function
-xR(a,c,j,i,g,b,e,d){var
-k=W(a[9],b),l=W(b4(a),k);return a3(m(function(b){var
-k=f(h(b)),l=xQ(g$(a,c,e,h(h(b)),k,d));return fi(a,c,j,i,g,f(b),l)},l))}function
-xS(a,b,w,i,v,u,h,t,g){var
-j=g[2],k=g[1],x=b3(0,b[4]),l=H(function(b){var
-c=a[2];return Z(f(b),c)},x),m=l?g_(a,b,k,g9(a,b,h,0),j):l;if(m){var
-c=xR(a,w,i,v,u,h,k,j);if(c){var
-n=c[1],y=a[2],p=B(n)===y?1:0;if(p){var
-e=fl(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+xX(a){var
+b=[0,i(a)];return[0,[0,f(a)],b]}function
+xY(a,c,j,h,g,b,e,d){var
+k=W(a[9],b),m=W(b5(a),k);return a4(l(function(b){var
+k=f(i(b)),l=xX(hc(a,c,e,i(i(b)),k,d));return fk(a,c,j,h,g,f(b),l)},m))}function
+xZ(a,b,w,i,v,u,h,t,g){var
+j=g[2],k=g[1],y=b4(0,b[4]),l=G(function(b){var
+c=a[2];return _(f(b),c)},y),m=l?hb(a,b,k,ha(a,b,h,0),j):l;if(m){var
+c=xY(a,w,i,v,u,h,k,j);if(c){var
+n=c[1],z=a[2],p=x(n)===z?1:0;if(p){var
+e=fn(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4548,588 +4548,612 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-xT(a){return xk(a[1],a[2][1],a[2][3])}function
-xU(a){return a?xv(a[1]):a}function
-lq(a){return m(xU,a)}function
-lr(b){var
-d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fj(c,a)){var
+x0(a){return xr(a[1],a[2][1],a[2][3])}function
+x1(a){return a?xC(a[1]):a}function
+ly(a){return l(x1,a)}function
+lz(b){var
+d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fl(c,a)){var
 h=b[4];if(h){var
-k=g(i,a);return xK(d,c,e,f,h[1],a,k)}return lq(xz(d,c,e,f,a))}return j}}function
-xV(a){var
+k=g(i,a);return xR(d,c,e,f,h[1],a,k)}return ly(xG(d,c,e,f,a))}return j}}function
+x2(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a3(g);return b?xu(c,d,e,f,a[3],h,i,b[1]):b}}function
-ls(b){var
+b=a4(g);return b?xB(c,d,e,f,a[3],h,i,b[1]):b}}function
+lA(b){var
 a=b[1];return function(c){var
-d=H(function(b){var
-c=a[2];return B(b)===c?1:0},c);if(d){var
-e=jL(a[2],c),f=b4(a),g=kD(a[6]);return a3(gW(xV(b),g,f,e))}return d}}function
-xW(a,k,f){var
+d=G(function(b){var
+c=a[2];return x(b)===c?1:0},c);if(d){var
+e=jT(a[2],c),f=b5(a),g=kL(a[6]);return a4(gZ(x2(b),g,f,e))}return d}}function
+x3(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=D(c,h);if(j){var
-p=n(f[4],i,b);return xP(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return xW(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return xS(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-xX(b,l,k){var
+q=n(f[5],i,b);return xZ(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+x4(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=Z(a,g[3]),j=i?bI(a===c[1]?1:0):i;if(j)var
-e=xM(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+i=_(a,g[3]),j=i?bJ(a===c[1]?1:0):i;if(j)var
+e=xT(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cO(xW(b,l,k),c,p,n,h,a):f}}function
-xY(b,e,d){var
+f=j;return f?cP(x3(b,l,k),c,p,n,h,a):f}}function
+x5(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],g=gV(function(a,b){return lj(r,m,a,b)},q,p),s=1===e?lo(k,a,l):0,t=H(fn,a[4]),i=t||H(function(a){var
-b=h(a);return o(f(a),b)},g);if(i){var
-u=d[1];return b2(cP(xX(b,e,d),a,n,s,g),u)}var
-j=i}else
+p=a[4],q=c[1],r=a[3],g=gY(function(a,b){return lr(r,m,a,b)},q,p),s=1===e?lw(k,a,l):0,t=G(fp,a[4]),h=t||G(function(a){var
+b=i(a);return o(f(a),b)},g);if(h){var
+u=d[1];return b3(cQ(x4(b,e,d),a,n,s,g),u)}var
+j=h}else
 var
 j=c;return j}}function
-xZ(d,a){if(a){var
+x6(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-lt(a,q,d){var
-i=a[1];return function(b){var
-e=xT(a),j=lq(e),k=ac(0,b[2]),l=m(function(c){var
-f=d[2];return cO(lr(a),e,j,b,c,f)},k),r=H(fn,b[4])?0:g(ls(a),l),c=Z(0,b[2]),n=c?xl(i):c;return function(c){var
-o=fo(c,b),i=bK(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,l),t=m(function(b){if(xZ(f(b),i)){var
-k=g(d[3],c),l=f(b);return cO(lr(a),e,j,o,l,k)}return h(b)},s),p=g(ls(a),t);else
+lB(a,q,d){var
+h=a[1];return function(b){var
+e=x0(a),j=ly(e),k=ah(0,b[2]),m=l(function(c){var
+f=d[2];return cP(lz(a),e,j,b,c,f)},k),r=G(fp,b[4])?0:g(lA(a),m),c=_(0,b[2]),n=c?xs(h):c;return function(c){var
+o=fq(c,b),h=bL(b[4],c);if(n){if(h&&0===h[1][0])var
+s=W(k,m),t=l(function(b){if(x6(f(b),h)){var
+k=g(d[3],c),l=f(b);return cP(lz(a),e,j,o,l,k)}return i(b)},s),p=g(lA(a),t);else
 var
-p=r;return a8(xY(a,q,d),o,c,p)}return n}}}function
-x0(d,c,b,a){var
-e=ac(0,B(a[4]));return H(g(lt(d,c,b),a),e)}function
-lu(e,d,c,b,a){var
-f=an(a,c9(d,1));return aS(bJ(c9(c9(aS(e,an(2,b)),f),1),c),1)}function
-hc(a,e,d,c,b){var
-g=E(h(a[3])),i=an(b,h(a[4])),j=k(E(aS(an(d,h(a[2])),i)),g),l=E(f(a[3])),m=an(c,f(a[4]));return[0,k(E(aS(an(e,f(a[2])),m)),l),j]}function
-lv(i,g,a){var
+p=r;return aV(x5(a,q,d),o,c,p)}return n}}}function
+x7(d,c,b,a){var
+e=ah(0,x(a[4]));return G(g(lB(d,c,b),a),e)}function
+lC(e,d,c,b,a){var
+f=ag(a,c$(d,1));return aS(bw(c$(c$(aS(e,ag(2,b)),f),1),c),1)}function
+hf(a,e,d,c,b){var
+g=E(i(a[3])),h=ag(b,i(a[4])),j=k(E(aS(ag(d,i(a[2])),h)),g),l=E(f(a[3])),m=ag(c,f(a[4]));return[0,k(E(aS(ag(e,f(a[2])),m)),l),j]}function
+lD(h,g,a){var
 c=o(d,f(a));if(c)var
-j=E(i),b=w(f(a),j);else
+j=E(h),b=w(f(a),j);else
 var
 b=c;var
-e=b?o(d,h(a)):b;if(e){var
-k=E(g);return w(h(a),k)}return e}var
-hd=0;function
-fr(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fr(a,h)},l=function(a){return fr(a,f)};if(o(b,j))return i(0);var
-c=cl(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
-eb(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eb(b,a,f),g,e]},p=function(b){return[0,f,g,eb(b,a,e)]};if(o(c,j))return m(0);var
-h=cl(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
+e=b?o(d,i(a)):b;if(e){var
+k=E(g);return w(i(a),k)}return e}function
+di(b,a){function
+f(b){return a}function
+g(b){return h(2,di(b,a))}function
+i(b){return u(h(2,di(b,a)))}if(o(b,j))return f(0);var
+c=b1(b,E(2)),e=c[1];return D(c[2],d)?g(e):i(e)}var
+hg=0;function
+ft(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return ft(a,h)},l=function(a){return ft(a,f)};if(o(b,j))return i(0);var
+c=b1(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
+ee(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ee(b,a,f),g,e]},p=function(b){return[0,f,g,ee(b,a,e)]};if(o(c,j))return m(0);var
+h=b1(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,eb(b,a,0),0,0]}function
-s(b){return[0,0,0,eb(b,a,0)]}if(o(c,j))return q(0);var
-k=cl(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}var
-b5=[0,d,d],ec=[0,0,0,0,hd];function
-lw(f,e,d){var
+r(b){return[0,ee(b,a,0),0,0]}function
+s(b){return[0,0,0,ee(b,a,0)]}if(o(c,j))return q(0);var
+k=b1(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
+hh(d,l,k,i){var
+b=l,c=k,a=i;for(;;){if(b){var
+e=b[3],f=b[2],g=b[1];if(f){var
+m=di(a,u(h(2,j))),n=hh(d,g,c,di(a,h(2,j))),b=e,c=aV(d,a,f[1],n),a=m;continue}var
+o=di(a,u(h(2,j))),b=e,c=hh(d,g,c,di(a,h(2,j))),a=o;continue}return c}}var
+b6=[0,d,d],ef=[0,0,0,0,hg];function
+x8(c,b,a){return hh(c,b,a,j)}function
+lE(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=eb(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
-cp(a,e,d,c){var
-f=a[4],g=a[1],b=fr(jw(aS(an(aS(an(d,a[3]),c),g),e)),f);return b?b[1]:b5}function
-fs(d,b,a,c){var
-e=ac(0,b);return[0,d,b,a,lw(j,b0(function(b){var
-d=ac(0,a);return b0(g(c,b),d)},e),hd)]}function
-cI(a,d,c,b){return fs(a,d,c,function(d,c){var
-e=ac(0,a);return m(function(a){return a8(b,a,d,c)},e)})}function
-he(b,a){if(b){if(a){var
-c=he(b[2],a[2]);return bp(e3(b[1],a[1]),c)}return b5}return b5}function
-ft(a){return aI(bp,b5,a)}function
-lx(b,a){var
-c=K(h(b),a);return[0,t(f(b),a),c]}function
-ly(a){var
-b=f(a),c=k(h(a),b);return[0,f(a),c]}function
-x1(t,s,r,q,p){var
-b=t,j=s,i=r,e=q,c=p;for(;;){if(e){var
-m=e[2],g=e[1];if(c){var
-n=c[2],k=c[1];if(o(d,g)){var
-u=l(i,a(g,h(k))),b=l(b,a(g,f(k))),i=u,e=m,c=n;continue}var
-v=l(j,a(g,h(k))),b=l(b,a(g,f(k))),j=v,e=m,c=n;continue}var
-w=l(b,i);return[0,l(b,j),w]}var
-x=l(b,i);return[0,l(b,j),x]}}function
-lz(g,f,e,c,b){return lx(x1(a(g,b),d,d,c,e),f)}function
-lA(a){if(a){var
-b=a[2],c=a[1];return b?ug(c,lA(b)):c}return b5}function
-lB(c,b,a){var
-d=a$(h(a));return cp(c,b,a$(f(a)),d)}function
-x2(a,c,b){return lv(a[2],a[3],b)?lB(a,c,b):b5}function
-lC(a,e,d,c,b){var
-g=ac(0,f(a[1]));return b0(function(f){var
-g=ac(0,h(a[1]));return m(function(g){return x2(e,b,hc(a,d,c,f,g))},g)},g)}function
-x3(f,e,d,c,b,a){var
-g=ac(0,b);return b0(function(b){return lC(f,e,d,c,aS(a,b))},g)}function
-x4(a,b,d,c,i){var
-e=ac(0,f(a[1]));return b0(function(e){var
-f=ac(0,h(a[1]));return b0(function(f){var
-h=hc(a,d,c,e,f),g=lv(b[2],b[3],h),j=g?[0,lB(b,i,hc(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hf(a,b){var
-c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lu(b[2],g,e,d,c)}function
-hg(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lu(b[3],f,e,d,c)}function
-x5(a){var
-b=r(d,h(a));return[0,r(d,f(a)),b]}function
-x6(c,b){if(o(d,h(b)))var
-e=h(b);else
+g=ee(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
+cr(a,e,d,c){var
+f=a[4],g=a[1],b=ft(jC(aS(ag(aS(ag(d,a[3]),c),g),e)),f);return b?b[1]:b6}function
+fu(d,b,a,c){var
+e=ah(0,b);return[0,d,b,a,lE(j,bM(function(b){var
+d=ah(0,a);return bM(g(c,b),d)},e),hg)]}function
+cJ(a,d,c,b){return fu(a,d,c,function(d,c){var
+e=ah(0,a);return l(function(a){return aV(b,a,d,c)},e)})}function
+hi(b,a){if(b){if(a){var
+c=hi(b[2],a[2]);return bq(e5(b[1],a[1]),c)}return b6}return b6}function
+lF(b,a){var
+c=J(i(b),a);return[0,t(f(b),a),c]}function
+hj(a){var
+b=f(a);return k(i(a),b)}function
+x9(a){return l(function(a){return Z(d,a)},a)}function
+lG(c,b){var
+e=h(2,j);return m(bK(a(b,az(function(b,a){return r(d2(b),a)},d,c))),e)}function
+lH(f,e,a){var
+b=x(a),d=lG(a,f),c=lG(a,e),g=l(x9,a),h=n(e2(c),b,g),i=n(e2(c),b,a);return[0,b,d,c,n(e2(d),b,a),i,h]}function
+hk(d,c,a,b){return jK(d,c,a,jH(a,b))}function
+x_(h,g,f,e,d,b){var
+c=m(a(h,f),e),i=m(c,k(d,b));return lF([0,m(c,b),i],g)}function
+lI(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=lI(h,g,dZ(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,x_(h,g,bo(d,f),o,n,m),l];else
 var
-k=c[2],l=c[1],e=K(a(h(b),l),k);if(o(d,f(b)))var
+e=a;else
+var
+e=b;else
+var
+e=c;return e}function
+lJ(h,g,e,a,c){var
+b=a[1],d=l(hj,c),i=hk(a[3],b,a[6],d),j=hk(a[3],b,a[5],d),k=l(f,c);return lI(h,g,e,hk(a[2],b,a[4],k),j,i)}function
+fv(b,a){var
+c=a[4];return x8(function(d,c,a){return r(c_(g(b,c)),a)},c,d)}function
+fw(a){return az(bq,b6,a)}function
+lK(a){if(a){var
+b=a[2],c=a[1];return b?un(c,lK(b)):c}return b6}function
+lL(c,b,a){var
+d=a$(i(a));return cr(c,b,a$(f(a)),d)}function
+x$(a,c,b){return lD(a[2],a[3],b)?lL(a,c,b):b6}function
+lM(a,e,d,c,b){var
+g=ah(0,f(a[1]));return bM(function(f){var
+g=ah(0,i(a[1]));return l(function(g){return x$(e,b,hf(a,d,c,f,g))},g)},g)}function
+ya(f,e,d,c,b,a){var
+g=ah(0,b);return bM(function(b){return lM(f,e,d,c,aS(a,b))},g)}function
+yb(a,b,d,c,h){var
+e=ah(0,f(a[1]));return bM(function(e){var
+f=ah(0,i(a[1]));return bM(function(f){var
+i=hf(a,d,c,e,f),g=lD(b[2],b[3],i),j=g?[0,lL(b,h,hf(a,d,c,e,f)),0]:g;return j},f)},e)}function
+hl(a,b){var
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lC(b[2],g,e,d,c)}function
+hm(a,b){var
+c=i(a[4]),d=i(a[3]),e=i(a[2]),f=i(a[1]);return lC(b[3],f,e,d,c)}function
+yc(a){var
+b=r(d,i(a));return[0,r(d,f(a)),b]}function
+yd(c,b){if(o(d,i(b)))var
+e=i(b);else
+var
+k=c[2],l=c[1],e=J(a(i(b),l),k);if(o(d,f(b)))var
 g=f(b);else
 var
-i=c[2],j=c[1],g=t(a(f(b),j),i);return[0,g,e]}function
-x7(a,e,c){var
-b=gM(a,e,a,ue(c));return b?gw(a,bp([0,a,a],b[1])):[0,d,a]}function
-x8(a,d,c){var
-b=gM(a,d,a,e3(i(2,j),c));if(b){var
-e=gw(a,bp([0,a,a],b[1]));return uf([0,a,a],e3(i(2,j),e))}return[0,s(a),a]}function
-x9(j,c,b,i,f,h,a){var
-e=B(f),g=bJ(a[1],b);function
-k(l,k){var
-n=ac(0,b),o=m(function(b){return m(ly,x3(c,a,l,k,g,an(b,g)))},n),p=ac(0,e);return m(function(a){var
-c=G(a,h,d),g=G(a,f,0);return lz(j,i,G(bJ(an(a,b),e),o,0),g,c)},p)}var
-l=hg(c,a);return fs(e,hf(c,a),l,k)}function
-x_(f,e,a,c,b){var
-g=ac(0,b[1]),h=m(ly,m(function(a){return cp(b,a,0,0)},g));function
-i(i,g){var
-b=ac(0,B(a));return m(function(b){var
-g=G(b,c,d);return lz(f,e,h,G(b,a,0),g)},b)}return fs(B(a),1,1,i)}function
-x$(b){var
-a=bv(ec,b);function
-c(d,c,a){return ft(m(function(b){return cp(b,d,c,a)},b))}return cI(a[1],a[2],a[3],c)}function
-ya(a){var
-b=bv(ec,a);function
-c(c,b){return b0(function(a){var
-d=ac(0,a[1]);return m(function(d){return cp(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fs(aI(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
-fu(b,a){function
-c(e,d,c){return g(b,cp(a,e,d,c))}return cI(a[1],a[2],a[3],c)}function
-yb(b,a){function
-c(e,d,c){return lA(x4(b,a,d,c,e))}var
-d=hg(b,a),e=hf(b,a);return cI(a[1],e,d,c)}function
-yc(a,b){var
-c=h(a[1]),d=E(an(f(a[1]),c));function
-e(f,e,c){return lx(ft(lC(a,b,e,c,f)),d)}var
-g=hg(a,b),i=hf(a,b);return cI(b[1],i,g,e)}function
-yd(a){function
+h=c[2],j=c[1],g=t(a(f(b),j),h);return[0,g,e]}function
+ye(a,e,c){var
+b=gP(a,e,a,ul(c));return b?gz(a,bq([0,a,a],b[1])):[0,d,a]}function
+yf(a,d,c){var
+b=gP(a,d,a,e5(h(2,j),c));if(b){var
+e=gz(a,bq([0,a,a],b[1]));return um([0,a,a],e5(h(2,j),e))}return[0,s(a),a]}function
+yg(k,d,c,j,b,h,a){var
+g=bw(a[1],c),e=bw(x(b),c),m=fv(f,a),n=fv(hj,a),o=ah(0,c),p=l(function(a){var
+c=lH(m,n,cn(e,co(ag(a,e),b))),d=[0,co(ag(a,e),h),c];return[0,ag(a,g),d]},o);function
+q(e,c){return bM(function(b){var
+h=ya(d,a,e,c,g,f(b)),l=i(i(b));return lJ(k,j,f(i(b)),l,h)},p)}var
+r=hm(d,a),s=hl(d,a);return fu(x(b),s,r,q)}function
+yh(e,d,b,c,a){var
+g=fv(hj,a),h=lH(fv(f,a),g,b);function
+i(g,f){var
+b=ah(0,a[1]);return lJ(e,d,c,h,l(function(b){return cr(a,b,0,0)},b))}return fu(x(b),1,1,i)}function
+yi(b){var
+a=bo(ef,b);function
+c(d,c,a){return fw(l(function(b){return cr(b,d,c,a)},b))}return cJ(a[1],a[2],a[3],c)}function
+yj(a){var
+b=bo(ef,a);function
+c(c,b){return bM(function(a){var
+d=ah(0,a[1]);return l(function(d){return cr(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fu(az(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
+fx(b,a){function
+c(e,d,c){return g(b,cr(a,e,d,c))}return cJ(a[1],a[2],a[3],c)}function
+yk(b,a){function
+c(e,d,c){return lK(yb(b,a,d,c,e))}var
+d=hm(b,a),e=hl(b,a);return cJ(a[1],e,d,c)}function
+yl(a,b){var
+c=i(a[1]),d=E(ag(f(a[1]),c));function
+e(f,e,c){return lF(fw(lM(a,b,e,c,f)),d)}var
+g=hm(a,b),h=hl(a,b);return cJ(b[1],h,g,e)}function
+ym(a){function
 b(b,h,g){var
-c=gu(b,a[3]),d=a[2],e=gu(bJ(b,a[3]),d),f=a[2];return cp(a,bJ(bJ(b,a[3]),f),e,c)}var
-c=a[3];return cI(an(an(a[1],a[2]),c),1,1,b)}function
-ye(b,a){function
+c=gx(b,a[3]),d=a[2],e=gx(bw(b,a[3]),d),f=a[2];return cr(a,bw(bw(b,a[3]),f),e,c)}var
+c=a[3];return cJ(ag(ag(a[1],a[2]),c),1,1,b)}function
+yn(b,a){function
 c(e,d,c){var
-g=bJ(c,h(b));return cp(a,e,bJ(d,f(b)),g)}var
-d=h(b),e=an(a[3],d),g=f(b),i=an(a[2],g);return cI(a[1],i,e,c)}function
-lD(b,a){var
+g=bw(c,i(b));return cr(a,e,bw(d,f(b)),g)}var
+d=i(b),e=ag(a[3],d),g=f(b),h=ag(a[2],g);return cJ(a[1],h,e,c)}function
+lN(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-yf(b,a){var
-c=a[1]===b[1]?1:0;return c?lD(b,a):c}function
-dh(a,b){var
+yo(b,a){var
+c=a[1]===b[1]?1:0;return c?lN(b,a):c}function
+dj(a,b){var
 c=a?[0,b]:a;return c}function
-yg(e,i,a,c){var
-b=bv(ec,c);if(typeof
+yp(e,k,a,c){var
+b=bo(ef,c);if(typeof
 a==="number")switch(a){case
 0:var
-m=x$(c);return dh(H(function(a){return yf(b,a)},c),m);case
+q=yi(c);return dj(G(function(a){return yo(b,a)},c),q);case
 1:var
-n=ya(c);return dh(H(function(a){return lD(b,a)},c),n);case
-2:return[0,fu(x5,b)];case
-3:return[0,fu(function(a){return x7(e,i,a)},b)];case
-4:return[0,fu(function(a){return x8(e,i,a)},b)];default:return[0,yd(b)]}else
+r=yj(c);return dj(G(function(a){return lN(b,a)},c),r);case
+2:return[0,fx(yc,b)];case
+3:return[0,fx(function(a){return ye(e,k,a)},b)];case
+4:return[0,fx(function(a){return yf(e,k,a)},b)];default:return[0,ym(b)]}else
 switch(a[0]){case
 0:var
-j=a[2],p=x9(e,a[1],j,a[3],a[4],a[5],b);return dh(Z(0,j),p);case
+h=a[4],g=a[2],s=yg(e,a[1],g,a[3],h,a[5],b),l=_(0,g);if(l)var
+t=x(h),m=ag(g,bw(x(h),g))===t?1:0;else
+var
+m=l;return dj(m,s);case
 1:var
-q=x_(e,a[1],a[2],a[3],b),k=b[2]===1?1:0,r=k?b[3]===1?1:0:k;return dh(r,q);case
+u=yh(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,v=n?b[3]===1?1:0:n;return dj(v,u);case
 2:var
-l=a[1],s=fu(function(a){return x6(l,a)},b);return dh(o(d,l[1]),s);case
-3:return[0,yb(a[1],b)];case
+p=a[1],w=fx(function(a){return yd(p,a)},b);return dj(o(d,p[1]),w);case
+3:return[0,yk(a[1],b)];case
 4:var
-g=a[1],t=yc(g,b),u=h(g[1]);return dh(Z(0,an(f(g[1]),u)),t);default:return[0,ye(a[1],b)]}}function
-yh(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bo(e,a(k(a(d,b[2]),n),l),h)}function
-yi(a,b){var
-e=a[3],f=an(an(a[1],a[2]),e),c=B(b)===f?1:0;return c?H(function(a){var
-b=o(d,a);return b?o(a,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j))))))))))))))):b},b):c}function
-yj(a){var
-c=B(a[5]),b=eX(a[1],c);if(b){var
-e=a[5];return H(function(a){return w(d,a[1])},e)}return b}function
-yk(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=lw(j,m(function(a){return[0,a,a]},b),hd);return cI(g,c,e,function(b,l,k){var
-g=fr(jw(aS(an(aS(an(b,c),l),e),k)),i),m=g?f(g[1]):d,n=G(b,a[5],[0,j,j]);return yh(h,G(b,a[4],[0,d,j]),n,m)})}function
-yl(h,g,f,e){var
+j=a[1],y=yl(j,b),z=i(j[1]);return dj(_(0,ag(f(j[1]),z)),y);default:return[0,yn(a[1],b)]}}function
+yq(e,b,c,d){var
+f=c[1],g=b[2],i=a(a(u(h(2,u(h(2,u(h(2,u(h(2,u(h(2,u(h(2,u(h(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(h(2,u(h(2,u(h(2,u(h(2,u(h(2,u(h(2,u(h(2,j)))))))))))))),m);return bp(e,a(k(a(d,b[2]),n),l),i)}function
+yr(a,b){var
+e=a[3],f=ag(ag(a[1],a[2]),e),c=x(b)===f?1:0;return c?G(function(a){var
+b=o(d,a);return b?o(a,u(h(2,u(h(2,u(h(2,u(h(2,u(h(2,u(h(2,u(h(2,j))))))))))))))):b},b):c}function
+ys(a){var
+c=x(a[5]),b=e0(a[1],c);if(b){var
+e=a[5];return G(function(a){return w(d,a[1])},e)}return b}function
+yt(h,a,b){var
+c=a[2],e=a[3],g=a[1],i=lE(j,l(function(a){return[0,a,a]},b),hg);return cJ(g,c,e,function(b,l,k){var
+g=ft(jC(aS(ag(aS(ag(b,c),l),e),k)),i),m=g?f(g[1]):d,n=N(b,a[5],[0,j,j]);return yq(h,N(b,a[4],[0,d,j]),n,m)})}function
+yu(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return G(a,b,ec)}}(b),i),c=yg(h,g,d[2],j);if(c){var
+d=a[1],i=d[1],j=l(function(b){return function(a){return N(a,b,ef)}}(b),i),c=yp(h,g,d[2],j);if(c){var
 k=a[2],b=bl(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-ym(c,f,a,b){var
-d=yi(a,b),e=d?yj(a):d;if(e){var
-g=a[6],h=yl(c,f,[0,yk(c,a,b),0],g);return ab(function(a){return t7(a,ec)},h)}return e}function
-lE(b){var
-g=s(h(b)),c=r(d,r(f(b),g)),i=h(b),e=r(s(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hh(a){return ft(m(lE,a))}function
-yn(d,b){var
+yv(c,f,a,b){var
+d=yr(a,b),e=d?ys(a):d;if(e){var
+g=a[6],h=yu(c,f,[0,yt(c,a,b),0],g);return ab(function(a){return uf(a,ef)},h)}return e}function
+lO(b){var
+g=s(i(b)),c=r(d,r(f(b),g)),h=i(b),e=r(s(f(b)),h),j=a(e,e);return[0,a(c,c),j]}function
+hn(a){return fw(l(lO,a))}function
+yw(d,b){var
 c=d[8];return function(e,d){var
-g=a(e,b),i=k(a(h(d),c),g),j=a(e,b);return[0,k(a(f(d),c),j),i]}}function
-lF(e,c,b,a){if(a){var
-f=a[2],g=lF(e,c,eZ(b),f),h=a[1],i=bv(d,b);return bp(lE(n(yn(e,c),i,h)),g)}return b5}function
-yo(b,r,i,q){var
-s=a(b,b),j=e4(a(i,i),s,q);function
+g=a(e,b),h=k(a(i(d),c),g),j=a(e,b);return[0,k(a(f(d),c),j),h]}}function
+lP(e,c,b,a){if(a){var
+f=a[2],g=lP(e,c,dZ(b),f),h=a[1],i=bo(d,b);return bq(lO(n(yw(e,c),i,h)),g)}return b6}function
+yx(b,r,h,q){var
+s=a(b,b),j=e6(a(h,h),s,q);function
 k(a){var
-b=a4(h(a));return[0,bn(f(a)),b]}var
+b=a5(i(a));return[0,bn(f(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bo(b,e[1],e[2]),m=[0,bp(k(j),t)];else
+t=bp(b,e[1],e[2]),m=[0,bq(k(j),t)];else
 var
 m=l;return m;case
 1:var
 g=c[1],n=o(d,g[1]);if(n)var
-u=g[2],v=g[1],p=[0,k(bp(j,bo(a(b,b),v,u)))];else
+u=g[2],v=g[1],p=[0,k(bq(j,bp(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,b5]}function
-yp(b,g,e,d,c){var
-m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g2(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=g2(a(a(a(b,b),b),p),i,j);if(l){var
-q=aa(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-yq(e,d,b){var
+p=n;return p}return[0,b6]}function
+yy(b,g,e,d,c){var
+m=f(c),h=a(g,a(f(d),m)),n=i(c),j=a(g,a(i(d),n)),o=f(e),k=g5(a(a(a(b,b),b),o),h,j);if(k){var
+p=i(e),l=g5(a(a(a(b,b),b),p),h,j);if(l){var
+q=Z(b,i(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+yz(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=lF(d,b,c[1],g),k=a(b,f);return[0,e4(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=he(c[1],g);return[0,e4(a(b,f),e,m)]}var
-l=c[3];return[0,yp(e,b,he(c[1],g),l,i)]}}}function
-yr(e,d,c,a,b){return a3(m(function(b){var
-g=k(h(b),a);return gM(e,d,c,[0,k(f(b),a),g])},b))}function
-ys(c,e,b){var
-j=h(b),m=k(h(e),j),g=l(f(b),m),n=f(b),o=k(f(e),n),i=l(h(b),o),p=w(d,i)?aa(c,K(a(c,h(b)),i)):c,q=w(d,g)?t(a(c,f(b)),g):d;return[0,q,p]}function
-yt(c,g,f,a){var
-i=m(h,a),b=yr(c,g,f,aI(r,h(bv(b5,a)),i),a);if(b)var
-d=b[1],j=ft(d),e=[0,m(function(a){return ys(c,j,a)},d)];else
+j=lP(d,b,c[1],g),k=a(b,f);return[0,e6(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=hi(c[1],g);return[0,e6(a(b,f),e,m)]}var
+l=c[3];return[0,yy(e,b,hi(c[1],g),l,i)]}}}function
+yA(e,d,c,a,b){return a4(l(function(b){var
+g=k(i(b),a);return gP(e,d,c,[0,k(f(b),a),g])},b))}function
+yB(c,e,b){var
+j=i(b),l=k(i(e),j),g=m(f(b),l),n=f(b),o=k(f(e),n),h=m(i(b),o),p=w(d,h)?Z(c,J(a(c,i(b)),h)):c,q=w(d,g)?t(a(c,f(b)),g):d;return[0,q,p]}function
+yC(c,g,f,a){var
+h=l(i,a),b=yA(c,g,f,az(r,i(bo(b6,a)),h),a);if(b)var
+d=b[1],j=fw(d),e=[0,l(function(a){return yB(c,j,a)},d)];else
 var
 e=b;return e}function
-yu(l,g,e){var
+yD(l,g,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hh(e)),p),n)}return k}return 1}var
-i=bI(D(c[1][1],d));return i?i:w(d,f(hh(e)))}}function
-yv(b,a,c){var
-d=H(function(c){var
-e=f(c),d=g(g5(b,a),e);if(d){var
-i=h(c);return g(g5(b,a),i)}return d},c);return d?yu(b,a,c):d}function
-yw(b,f,a){var
+m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(i(hn(e)),p),n)}return k}return 1}var
+h=bJ(D(c[1][1],d));return h?h:w(d,f(hn(e)))}}function
+yE(b,a,c){var
+d=G(function(c){var
+e=f(c),d=g(g8(b,a),e);if(d){var
+h=i(c);return g(g8(b,a),h)}return d},c);return d?yD(b,a,c):d}function
+yF(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=yt(c,f[3],a,d);j=1}if(!j){var
-e=yo(c,b,a,hh(d));if(e)var
-l=e[1],i=a3(m(n(yq(c,b,a),d,l),k));else
+h=yC(c,f[3],a,d);j=1}if(!j){var
+e=yx(c,b,a,hn(d));if(e)var
+m=e[1],i=a4(l(n(yz(c,b,a),d,m),k));else
 var
 i=e;var
-h=i}return ab(function(a){return m(fm,a)},h)}}function
-yx(c,b,d){var
+h=i}return ab(function(a){return l(fo,a)},h)}}function
+yG(c,b,d){var
 e=b[1];return function(f){var
-a=k6(c,e);if(a){var
-h=a[1];return a3(m(g(yw(c,b,d),h),f))}return a}}function
-yy(h,b,a){var
-e=a[1],c=a[2];return function(f){if(H(fn,b[4]))var
+a=lc(c,e);if(a){var
+h=a[1];return a4(l(g(yF(c,b,d),h),f))}return a}}function
+yH(h,b,a){var
+e=a[1],c=a[2];return function(f){if(G(fp,b[4]))var
 g=0;else{var
-k=e5(c,a[3]),d=gY(h,e,c,a[3],k,f);if(!d)return d;var
+k=e7(c,a[3]),d=g1(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return H(function(a){return k9(e,f,c,g,j,a)},i)}}function
-yz(b,h,f,e,a){var
-i=Z(0,B(a));if(i)var
-l=h[2],c=B(a)===l?1:0;else
+i=b[4],j=b[3];return G(function(a){return lf(e,f,c,g,j,a)},i)}}function
+yI(b,h,f,e,a){var
+i=_(0,x(a));if(i)var
+l=h[2],c=x(a)===l?1:0;else
 var
 c=i;var
-j=c?H(function(a){return yv(b,e,a)},a):c;if(j){var
-d=g(yx(b,f,e),a);if(d){var
-m=d[1];return g(yy(b,h,f),m)}var
+j=c?G(function(a){return yE(b,e,a)},a):c;if(j){var
+d=g(yG(b,f,e),a);if(d){var
+m=d[1];return g(yH(b,h,f),m)}var
 k=d}else
 var
 k=j;return k}function
-yA(a){var
-b=ac(0,an(a[2],a[3]));return m(function(b){var
-c=ac(0,a[1]);return m(function(c){var
-d=gu(b,a[3]);return cp(a,c,bJ(b,a[3]),d)},c)},b)}function
-yB(d,j,c,b,i,h){var
-a=ym(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return yz(d,j,c,b,yA(e));var
+yJ(a){var
+b=ah(0,ag(a[2],a[3]));return l(function(b){var
+c=ah(0,a[1]);return l(function(c){var
+d=gx(b,a[3]);return cr(a,c,bw(b,a[3]),d)},c)},b)}function
+yK(d,j,c,b,i,h){var
+a=yv(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return yI(d,j,c,b,yJ(e));var
 g=f}else
 var
 g=a;return g}var
-b6=[ai,yC,cx(0)],ed=[ai,yD,cx(0)];function
-aM(b,a){throw[0,b6,n(as(yE),b,a)]}function
-yF(a){return[0,a,eN(64),0]}function
-hi(b){var
-a=b[3];if(a)throw[0,b6,yG];return a}function
-bq(a){hi(a);p7(a[2]);(function(d){for(;;){var
+b7=[aj,yL,cz(0)],eg=[aj,yM,cz(0)];function
+aM(b,a){throw[0,b7,n(as(yN),b,a)]}function
+yO(a){return[0,a,eQ(64),0]}function
+ho(b){var
+a=b[3];if(a)throw[0,b7,yP];return a}function
+br(a){ho(a);qf(a[2]);(function(d){for(;;){var
 b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(p6(a[2])===1025)return aM(yH,eO(a[2]));gf(a[2],b);continue}return c}}(0));return eO(a[2])}function
-di(a,d){var
-b=bq(d),c=y(b,a);return c?aM(a,b):c}function
-cJ(b){var
-a=1-b[3];if(a)throw[0,b6,yI];return a}function
-yJ(a){var
+c=32!==b?1:0;if(c){if(qe(a[2])===1025)return aM(yQ,eR(a[2]));gi(a[2],b);continue}return c}}(0));return eR(a[2])}function
+dk(a,d){var
+b=br(d),c=z(b,a);return c?aM(a,b):c}function
+cK(b){var
+a=1-b[3];if(a)throw[0,b7,yR];return a}function
+yS(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
 d=c;else
 var
-e=97<=a?1:0,d=e?a<=nL?1:0:e;return d}function
-lG(a){var
-e=y(a,yK),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=I(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=97<=a?1:0,d=e?a<=nV?1:0:e;return d}function
+lQ(a){var
+e=z(a,yT),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=H(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==ap(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===I(a)?1:0;if(c)var
+c=b===H(a)?1:0;if(c)var
 d=c;else{var
-e=yJ(ap(a,b));if(e){var
+e=yS(ap(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dw?1:0,j=i?l(b):i;else
+i=c<=dy?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aM(yL,a);return t1(16,a)}function
-aT(a){return lG(bq(a))}function
-dj(c){var
-a=bq(c),b=y(a,yM);return b?[0,lG(a)]:b}function
-b7(b){var
-a=aT(b);if(R(a)<=0)aM(yO,iC(yN,a));return a}var
-lH=1048576;function
-dk(b){var
-a=aT(b);if(R(a)<0)aM(yQ,iC(yP,a));if(gs(a,lH))throw[0,ed,g(as(yR),lH)];return cE(a)}function
-dl(d,b,c){var
-a=dk(c);if(b<=a){var
-e=g(as(yS),a);aM(n(as(yT),d,b),e)}return a}function
-hj(a,d,c){return function(f,e){var
-b=f,a=e;for(;;){if(0===b)return bF(a);var
+j=d;if(1-j)aM(yU,a);return t$(16,a)}function
+aT(a){return lQ(br(a))}function
+dl(c){var
+a=br(c),b=z(a,yV);return b?[0,lQ(a)]:b}function
+b8(b){var
+a=aT(b);if(R(a)<=0)aM(yX,iI(yW,a));return a}var
+lR=1048576;function
+dm(b){var
+a=aT(b);if(R(a)<0)aM(yZ,iI(yY,a));if(gv(a,lR))throw[0,eg,g(as(y0),lR)];return cG(a)}function
+dn(d,b,c){var
+a=dm(c);if(b<=a){var
+e=g(as(y1),a);aM(n(as(y2),d,b),e)}return a}function
+hp(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bG(a);var
 b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cq(b,a){return hj(dk(a),b,a)}function
+cs(b,a){return hp(dm(a),b,a)}function
 ba(b,d,c){var
-a=cq(d,c);if(1-dN(aj(a),b)){var
-e=aj(a),f=g(as(yU),e);aM(aQ(yX,pC(yW,F(as(yV),b))),f)}return a}function
-lI(c,b,a){var
+a=cs(d,c);if(1-dP(ak(a),b)){var
+e=ak(a),f=g(as(y3),e);aM(aQ(y6,pM(y5,F(as(y4),b))),f)}return a}function
+lS(c,b,a){var
 d=[0,b,0];return ba(c,function(a){return ba(d,aT,a)},a)}function
-hk(e,b){var
-a=bq(b),c=y(a,yY);if(c){if(y(a,yZ))return aM(y0,a);var
+hq(e,b){var
+a=br(b),c=z(a,y7);if(c){if(z(a,y8))return aM(y9,a);var
 d=[0,g(e,b)]}else
 var
 d=c;return d}function
-b8(a){var
-b=aT(a);return[0,b,b7(a)]}function
-aA(c,b){var
-a=1-c;if(a)throw[0,b6,aQ(y1,b)];return a}function
-b9(b){var
-a=dk(b);aA(0<a?1:0,y2);return a}function
-y3(e){var
-a=cq(aT,e);function
-b(b,a){return iB(a,b)}var
-c=bG(function(a){var
+b9(a){var
+b=aT(a);return[0,b,b8(a)]}function
+aB(c,b){var
+a=1-c;if(a)throw[0,b7,aQ(y_,b)];return a}function
+b_(b){var
+a=dm(b);aB(0<a?1:0,y$);return a}function
+za(e){var
+a=cs(aT,e);function
+b(b,a){return iH(a,b)}var
+c=bH(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=c1(function(a){return b(f,a)},a);else
+f=1,d=c2(function(a){return b(f,a)},a);else
 var
-d=c;aA(d,y4);return a}function
-y5(b,f,e){var
+d=c;aB(d,zb);return a}function
+zc(b,f,e){var
 d=q((2*b|0)+1|0,0);function
 a(h,e){var
-f=t0(e,-1-b|0),i=b-1|0,j=f?js(e,i):f;aA(j,y6);var
-a=cE(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aA(l,y7);c(d,g)[1+g]=1;return 0}dM(a,f);dM(a,e);c(d,0)[1]=1;return aA(cf(function(a){return a},d),y8)}function
-y9(b){var
-a=bq(b);if(y(a,y_)){var
-c=y(a,y$);if(c){if(y(a,za))return y(a,zb)?y(a,zc)?aM(zd,a):1:[1,b8(b)];var
-d=[2,hk(b8,b)]}else
+f=t_(e,-1-b|0),i=b-1|0,j=f?jy(e,i):f;aB(j,zd);var
+a=cG(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aB(l,ze);c(d,g)[1+g]=1;return 0}dO(a,f);dO(a,e);c(d,0)[1]=1;return aB(cg(function(a){return a},d),zf)}function
+zg(b){var
+a=br(b);if(z(a,zh)){var
+c=z(a,zi);if(c){if(z(a,zj))return z(a,zk)?z(a,zl)?aM(zm,a):1:[1,b9(b)];var
+d=[2,hq(b9,b)]}else
 var
-d=c;return d}return[0,b8(b)]}function
-ze(b){var
-a=bq(b);if(y(a,zf)){if(y(a,zg)){var
-c=y(a,zh);if(c){if(y(a,zi))return y(a,zj)?y(a,zk)?y(a,zl)?y(a,zm)?aM(zn,a):[2,b8(b)]:4:3:1;var
-d=[0,b8(b)]}else
+d=c;return d}return[0,b9(b)]}function
+zn(b){var
+a=br(b);if(z(a,zo)){if(z(a,zp)){var
+c=z(a,zq);if(c){if(z(a,zr))return z(a,zs)?z(a,zt)?z(a,zu)?z(a,zv)?aM(zw,a):[2,b9(b)]:4:3:1;var
+d=[0,b9(b)]}else
 var
-d=c;return d}return 2}return[1,b8(b)]}function
-zo(e,b){var
-a=bq(b);if(y(a,zp)){var
-c=y(a,zq);if(c){if(y(a,zr))return y(a,zs)?y(a,zt)?aM(zu,a):[1,b9(b)]:2;var
+d=c;return d}return 2}return[1,b9(b)]}function
+zx(e,b){var
+a=br(b);if(z(a,zy)){var
+c=z(a,zz);if(c){if(z(a,zA))return z(a,zB)?z(a,zC)?aM(zD,a):[1,b_(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,ba([0,e,0],y3,b)]}function
-zv(c,b){var
-a=bq(b),d=y(a,zw);if(d){if(y(a,zx)){if(y(a,zy))return aM(zz,a);var
-e=ba([0,c,0],aT,b),f=ba([0,c,0],aT,b);y5(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,ba([0,e,0],za,b)]}function
+zE(c,b){var
+a=br(b),d=z(a,zF);if(d){if(z(a,zG)){if(z(a,zH))return aM(zI,a);var
+e=ba([0,c,0],aT,b),f=ba([0,c,0],aT,b);zc(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-zA(a){di(zB,a);var
-c=b9(a),b=b9(a),d=b9(a),e=y9(a),h=1!==e?1:0,i=h||(c===b?1:0);aA(i,zC);var
-j=ze(a),k=zo(b,a),f=zv(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b7(a),p=lI([0,l,0],c,a),q=hk(aT,a),r=hk(aT,a),s=b7(a),t=lI([0,d,0],m,a),u=ba([0,n,0],aT,a),v=b7(a),g=ba([0,0,[0,b,0]],aT,a);aA(bG(function(a){return 0<R(a)?1:0},g),zD);var
-w=b7(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,ba([0,0,[0,b,0]],aT,a)]}function
-ee(b,a){di(zE,a);var
-e=dl(zF,b[3],a),d=dk(a);function
-c(a){return dl(zG,b[2],a)}function
+zJ(a){dk(zK,a);var
+c=b_(a),b=b_(a),d=b_(a),e=zg(a),h=1!==e?1:0,i=h||(c===b?1:0);aB(i,zL);var
+j=zn(a),k=zx(b,a),f=zE(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b8(a),p=lS([0,l,0],c,a),q=hq(aT,a),r=hq(aT,a),s=b8(a),t=lS([0,d,0],m,a),u=ba([0,n,0],aT,a),v=b8(a),g=ba([0,0,[0,b,0]],aT,a);aB(bH(function(a){return 0<R(a)?1:0},g),zM);var
+w=b8(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,ba([0,0,[0,b,0]],aT,a)]}function
+eh(b,a){dk(zN,a);var
+e=dn(zO,b[3],a),d=dm(a);function
+c(a){return dn(zP,b[2],a)}function
 f(a){var
-b=bq(a);if(y(b,zH)){if(y(b,zI)){if(y(b,zJ))return aM(zK,b);var
-e=dl(zL,d,a),f=c(a),g=dj(a);return[0,e,f,g,dj(a)]}var
-h=cq(c,a),i=dj(a);return[2,h,i,dj(a)]}var
-j=c(a),k=dj(a);return[1,j,k,dj(a)]}var
-g=b7(a),h=cq(f,a),i=b7(a);return[0,e,d,g,h,i,ba([0,b[3],0],aT,a)]}function
-zM(b,a){di(zN,a);return cq(function(a){var
-c=dl(zO,b[3],a),d=b7(a);return[0,c,d,ba([0,b[2],0],aT,a)]},a)}function
-lJ(d){var
-a=bq(d);if(y(a,zP)){var
-b=y(a,zQ);if(b){if(y(a,zR))return aM(zS,a);var
+b=br(a);if(z(b,zQ)){if(z(b,zR)){if(z(b,zS))return aM(zT,b);var
+e=dn(zU,d,a),f=c(a),g=dl(a);return[0,e,f,g,dl(a)]}var
+h=cs(c,a),i=dl(a);return[2,h,i,dl(a)]}var
+j=c(a),k=dl(a);return[1,j,k,dl(a)]}var
+g=b8(a),h=cs(f,a),i=b8(a);return[0,e,d,g,h,i,ba([0,b[3],0],aT,a)]}function
+zV(b,a){dk(zW,a);return cs(function(a){var
+c=dn(zX,b[3],a),d=b8(a);return[0,c,d,ba([0,b[2],0],aT,a)]},a)}function
+lT(d){var
+a=br(d);if(z(a,zY)){var
+b=z(a,zZ);if(b){if(z(a,z0))return aM(z1,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-zT(b,a){return dl(zU,aj(b[4]),a)}function
-zV(b){var
-a=g(b[1],0);if(58<=a){if(!(5<a+h5>>>0))return a-87|0}else
-if(48<=a)return a+hT|0;return aM(zW,ga(1,a))}function
-fv(e,d,c){var
+z2(b,a){return dn(z3,ak(b[4]),a)}function
+z4(b){var
+a=g(b[1],0);if(58<=a){if(!(5<a+h$>>>0))return a-87|0}else
+if(48<=a)return a+hZ|0;return aM(z5,gd(1,a))}function
+fy(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|zV(c);continue}}function
-hl(a){return 1===(a&1)?0:1+hl(a>>>1|0)|0}function
-zX(e){var
-g=fv(3,0,e),h=fv(6,0,e),a=fv(7,0,e),f=g&hP;if(hP===f)throw[0,b6,zY];var
-b=0===f?h:h|m4;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hl(b):hl(a),i=0===a?b>>>c|0:ck(l(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,k]}function
-zZ(d,a){di(z0,a);var
-b=cq(function(a){hi(a);var
-c=hj(d[1],zX,a),b=g(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b6,z1];return c},a),e=0;function
-f(b,a){return cy(b,a[2])}var
-c=ak(function(a,b){return ak(f,a,b)},e,b);function
+b=b-1|0,a=a<<4|z4(c);continue}}function
+hr(a){return 1===(a&1)?0:1+hr(a>>>1|0)|0}function
+z6(e){var
+g=fy(3,0,e),h=fy(6,0,e),a=fy(7,0,e),f=g&hV;if(hV===f)throw[0,b7,z7];var
+b=0===f?h:h|nc;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hr(b):hr(a),i=0===a?b>>>c|0:cl(m(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,l=2048<=g?s(i):i;return[0,l,k]}function
+z8(d,a){dk(z9,a);var
+b=cs(function(a){ho(a);var
+c=hp(d[1],z6,a),b=g(a[1],0);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b7,z_];return c},a),e=0;function
+f(b,a){return cA(b,a[2])}var
+c=al(function(a,b){return al(f,a,b)},e,b);function
 h(a){return P(a[1],a[2]-c|0)}var
 i=F(function(a){return F(h,a)},b);return[0,P(j,-c|0),i]}var
-z2=m4;function
-cK(c){var
-b=ak(function(c,b){return a(c,b)},j,c);if(gs(b,z2))throw[0,ed,z3];return cE(b)}var
-z4=cU;function
-ef(d,c){var
-a=dk(c),b=dk(c),e=g(as(z5),d);aA(d<=cy(a,b)?1:0,e);if(cU<aq(a,b))throw[0,ed,g(as(z6),z4)];return[0,a,b]}function
-lK(a){var
-b=ef(1,a),c=ef(1,a),d=ef(0,a);return[0,b,c,d,ef(1,a)]}function
-lL(a,d,b){function
+z$=nc;function
+cL(c){var
+b=al(function(c,b){return a(c,b)},j,c);if(gv(b,z$))throw[0,eg,Aa];return cG(b)}var
+Ab=cV;function
+ei(d,c){var
+a=dm(c),b=dm(c),e=g(as(Ac),d);aB(d<=cA(a,b)?1:0,e);if(cV<aq(a,b))throw[0,eg,g(as(Ad),Ab)];return[0,a,b]}function
+lU(a){var
+b=ei(1,a),c=ei(1,a),d=ei(0,a);return[0,b,c,d,ei(1,a)]}function
+lV(a,d,b){function
 c(d,b){var
-e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aK(g(b,a[4]),e-1|0)|0)-1|0;aA(0<=c?1:0,z7);return fQ(c,g(b,a[2]))+1|0}function
+e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aK(g(b,a[4]),e-1|0)|0)-1|0;aB(0<=c?1:0,Ae);return fT(c,g(b,a[2]))+1|0}function
 e(a){return a[2]}var
 f=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),f]}function
-lM(c,a){var
-d=b7(a),e=[0,c,0],b=cq(function(a){return ba(e,aT,a)},a);aA(0!==b?1:0,z8);return[0,d,b,ba([0,aj(b),0],aT,a)]}function
-z9(f,c){var
-g=f[1],b=lK(c),a=b9(c);aA(0===fV(g,a)?1:0,z_);var
-i=[0,b[1][1],[0,b[1][2],0]],d=lM(cK([0,fQ(g,a),i]),c),h=d[2],e=aj(h);aA(0===fV(e,a)?1:0,z$);cK([0,e,[0,a,0]]);var
-j=lL(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-Aa(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aA(f,Ab);var
-b=lM(a[1],e),d=b[2],g=[0,aj(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-lN(b,e){var
-a=lK(e);aA(bR(a[4],Ad),Ac);function
+lW(c,a){var
+d=b8(a),e=[0,c,0],b=cs(function(a){return ba(e,aT,a)},a);aB(0!==b?1:0,Af);return[0,d,b,ba([0,ak(b),0],aT,a)]}function
+Ag(f,c){var
+g=f[1],b=lU(c),a=b_(c);aB(0===fY(g,a)?1:0,Ah);var
+i=[0,b[1][1],[0,b[1][2],0]],d=lW(cL([0,fT(g,a),i]),c),h=d[2],e=ak(h);aB(0===fY(e,a)?1:0,Ai);cL([0,e,[0,a,0]]);var
+j=lV(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+Aj(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aB(f,Ak);var
+b=lW(a[1],e),d=b[2],g=[0,ak(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+lX(b,e){var
+a=lU(e);aB(bT(a[4],Am),Al);function
 c(b){var
 c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aA(f,Ae);return[0,a,lL(a,b[1],b)]}function
-Af(c){var
-a=b8(c),b=0<=R(a[1])?1:0,d=b?js(a[1],a[2]):b;aA(d,Ag);return a}function
-Ah(a){var
-b=iN(a);function
-c(b,a){return bR(b,a)}aA(bG(function(a){return c(b,a)},a),Ai);return b}function
-Aj(a){var
-b=iN(a),c=b[3],d=b[2];aA(bG(function(a){var
-b=bR(a[2],d),e=b?bR(a[3],c):b;return e},a),Ak);var
-e=0;return[0,ak(function(b,a){return b+a[1]|0},e,a),d,c]}function
-Al(a,c){var
-b=bq(c),g=ov(b,Am);if(0<=g){if(0<g){if(y(b,An)){if(y(b,Ao)){if(y(b,Ap)){if(y(b,Aq)){if(!y(b,Ar)&&a&&!a[2]){var
-d=a[1],e=ef(1,c),j=cK([0,d[3],[0,e[2],0]]),k=cK([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aB(f,An);return[0,a,lV(a,b[1],b)]}function
+Ao(c){var
+a=b9(c),b=0<=R(a[1])?1:0,d=b?jy(a[1],a[2]):b;aB(d,Ap);return a}function
+Aq(a){var
+b=iT(a);function
+c(b,a){return bT(b,a)}aB(bH(function(a){return c(b,a)},a),Ar);return b}function
+As(a){var
+b=iT(a),c=b[3],d=b[2];aB(bH(function(a){var
+b=bT(a[2],d),e=b?bT(a[3],c):b;return e},a),At);var
+e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
+Au(a,c){var
+b=br(c),g=oF(b,Av);if(0<=g){if(0<g){if(z(b,Aw)){if(z(b,Ax)){if(z(b,Ay)){if(z(b,Az)){if(!z(b,AA)&&a&&!a[2]){var
+d=a[1],e=ei(1,c),j=cL([0,d[3],[0,e[2],0]]),k=cL([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=lN(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return Aa(a[1],c)}else
-if(y(b,At)){if(y(b,Au)){if(y(b,Av)){if(y(b,Aw)){if(y(b,Ax)){if(!y(b,Ay)&&a&&!a[2]){var
-l=a[1];return[0,[2,Af(c)],l]}}else
+h=lX(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return Aj(a[1],c)}else
+if(z(b,AC)){if(z(b,AD)){if(z(b,AE)){if(z(b,AF)){if(z(b,AG)){if(!z(b,AH)&&a&&!a[2]){var
+l=a[1];return[0,[2,Ao(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cK([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return z9(a[1],c)}else
-if(a&&a[2])return[0,1,Aj(a)]}else
+f=a[1];return[0,5,[0,cL([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return Ag(a[1],c)}else
+if(a&&a[2])return[0,1,As(a)]}else
 if(a&&!a[2]){var
-i=lN(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Ah(a)];return aM(As,b)}var
-Az=cU;function
-AA(a){di(AB,a);var
-b=b9(a),d=b9(a),e=b9(a);cK([0,b,[0,d,[0,e,0]]]);var
-j=ba([0,b,0],b8,a),h=ba([0,b,0],b8,a);aA(bG(function(a){return 0<R(a[1])?1:0},h),AC);var
-f=b9(a);if(cU<f)throw[0,ed,g(as(AD),Az)];var
+i=lX(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,Aq(a)];return aM(AB,b)}var
+AI=cV;function
+AJ(a){dk(AK,a);var
+b=b_(a),d=b_(a),e=b_(a);cL([0,b,[0,d,[0,e,0]]]);var
+j=ba([0,b,0],b9,a),h=ba([0,b,0],b9,a);aB(bH(function(a){return 0<R(a[1])?1:0},h),AL);var
+f=b_(a);if(cV<f)throw[0,eg,g(as(AM),AI)];var
 i=q(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(f<b)return bF(e);var
-g=cq(function(b){return function(a){return dl(AE,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Al(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cK([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+b=k,e=j;for(;;){if(f<b)return bG(e);var
+g=cs(function(b){return function(a){return dn(AN,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Au(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cL([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
-AF(b,a){di(AG,a);hi(a);function
-d(a){return fv(2,0,a)}var
-e=hj(aK(aK(b[1],b[2]),b[3]),d,a),c=g(a[1],0);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b6,AH];return e}var
-lO=30;function
-hm(a){var
-c=aX(a);if(c<=30)return[0,cE(a),0];var
-d=0<=R(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:ck(d,b),f=ck(e,lO),i=cE(k(e,P(f,lO))),g=bg(cE(f),30)+i,h=0<=R(a)?g:-g;return[0,h,b]}function
+AO(b,a){dk(AP,a);ho(a);function
+d(a){return fy(2,0,a)}var
+e=hp(aK(aK(b[1],b[2]),b[3]),d,a),c=g(a[1],0);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b7,AQ];return e}var
+lY=30;function
+hs(a){var
+c=aY(a);if(c<=30)return[0,cG(a),0];var
+d=0<=R(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:cl(d,b),f=cl(e,lY),i=cG(k(e,P(f,lY))),g=bg(cG(f),30)+i,h=0<=R(a)?g:-g;return[0,h,b]}function
 bb(c,b){var
-a=hm(b);return bg(a[1],a[2]-c|0)}function
-a5(e,d,c){var
-a=hm(d),b=hm(c);return bg(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a6(c,b){var
-d=bg(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dy)|0;var
-e=il(b),f=bg(e[1],27),g=Math.floor(f),h=l(P(g|0,26),bg(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):ck(h,-a|0)}function
-aJ(a){return Math.abs(a)<M?1:0}function
-lP(b,a){return iT(b.length-1,a.length-1)-1|0}function
+a=hs(b);return bg(a[1],a[2]-c|0)}function
+a6(e,d,c){var
+a=hs(d),b=hs(c);return bg(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a7(c,b){var
+d=bg(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dA)|0;var
+e=is(b),f=bg(e[1],27),g=Math.floor(f),h=m(P(g|0,26),bg(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):cl(h,-a|0)}function
+aJ(a){return Math.abs(a)<L?1:0}function
+lZ(b,a){return iZ(b.length-1,a.length-1)-1|0}function
 O(c,b){var
-e=lP(c,b),d=0.,i=0;if(e<0)var
+e=lZ(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-a7(b,e,c){var
-d=lP(b,c),f=0;if(!(d<0)){var
+a8(b,e,c){var
+d=lZ(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cL(c,b){var
-a=[0,0.];dP(function(c){var
+cM(c,b){var
+a=[0,0.];dR(function(c){var
 d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dm(a){return a*a}function
-cr(b,a){if(0===c(b[10],a)[1+a].length-1){var
+dp(a){return a*a}function
+ct(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-AI(a){var
-b=jb(0,a.length-1);return Q(function(e,d){var
-f=s4(cR,cR,d),h=s$(b,f),g=eK(function(b){return bR(c(a,b)[1+b],d)},h);return g?g[1]:(s6(b,f,e),e)},a)}function
-AJ(a){return typeof
-a==="number"?0===a?AK:0:2===a[0]?AM:AL}function
-AN(c,a){var
+AR(a){var
+b=jh(0,a.length-1);return Q(function(e,d){var
+f=tc(cS,cS,d),h=tj(b,f),g=eN(function(b){return bT(c(a,b)[1+b],d)},h);return g?g[1]:(te(b,f,e),e)},a)}function
+AS(a){return typeof
+a==="number"?0===a?AT:0:2===a[0]?AV:AU}function
+AW(c,a){var
 b=q(c,0.),d=1./aq(1,a.length-1);function
-f(a,c){return x(b,a,e(b,a)+c*d)}dP(function(a){return A(f,a)},a);function
+f(a,c){return y(b,a,e(b,a)+c*d)}dR(function(a){return B(f,a)},a);function
 g(c,a){return a-e(b,c)}return p(function(a){return Q(g,a)},a)}function
-AO(c,b,a){var
-d=cL(a,function(a){return dm(z(a-c,b-a))});return[0,cL(a,function(a){return dm(z(0.,z(c-a,a-b)))}),d]}function
-lQ(b,a,c){if(b!=Y&&a!=M){var
-d=cL(c,function(c){return z(b*c,a*c)});return[0,cL(c,function(c){return a1(b*c,a*c)}),d]}return[0,Y,M]}function
-hn(e,d,b){function
-a(c){return e*Math.sqrt(cL(b,function(a){switch(d){case
+AX(c,b,a){var
+d=cM(a,function(a){return dp(A(a-c,b-a))});return[0,cM(a,function(a){return dp(A(0.,A(c-a,a-b)))}),d]}function
+l0(b,a,c){if(b!=Y&&a!=L){var
+d=cM(c,function(c){return A(b*c,a*c)});return[0,cM(c,function(c){return a2(b*c,a*c)}),d]}return[0,Y,L]}function
+ht(e,d,b){function
+a(c){return e*Math.sqrt(cM(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cS),c]}function
-AP(a,g,d){var
-b=T(a1,M,d),c=T(z,Y,d),h=hn(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cT),c]}function
+AY(a,g,d){var
+b=T(a2,L,d),c=T(A,Y,d),h=ht(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-AQ(d,b,v,n){var
+AZ(d,b,v,n){var
 X=b[9],Z=0;function
-_(b,a){return aq(b,aX(a))}var
-f=ak(function(a,b){return ak(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return bb(f,a)},a))},$)),x=b[10],h=x?bb(f,x[1]):Y,y=b[11],i=y?bb(f,y[1]):M,A=b[10],B=b[11],S=0;if(A&&0<=R(A[1]))var
+_(b,a){return aq(b,aY(a))}var
+f=al(function(a,b){return al(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=K(F(function(a){return K(F(function(a){return bb(f,a)},a))},$)),x=b[10],h=x?bb(f,x[1]):Y,y=b[11],i=y?bb(f,y[1]):L,z=b[10],B=b[11],S=0;if(z&&0<=R(z[1]))var
 l=0;else
 S=1;if(S){var
 T=0;if(B&&!(0<R(B[1])))var
@@ -5138,50 +5162,50 @@ T=1;if(T)var
 l=2}var
 C=p(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=AN(n,g);break;case
+j=AW(n,g);break;case
 1:var
 j=g;break;default:var
 j=Q(function(b,a){return p(function(a){return a/e(C,b)},a)},g)}var
-U=0;if(2!==d&&h!=Y&&i!=M){var
-D=[0,[al,(h+i)/2.,n*dm((i-h)/2.),dy],0];U=1}if(!U)var
+U=0;if(2!==d&&h!=Y&&i!=L){var
+D=[0,[am,(h+i)/2.,n*dp((i-h)/2.),dA],0];U=1}if(!U)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 P=o[1];if(P)var
-t=P[1],ar=t[2],as=a5(f,a(k,t[1]),ar),at=1./dm(bb(0,t[2])),au=[0,[al,0.,dm(as),at],0],m=au;else
+t=P[1],ar=t[2],as=a6(f,a(k,t[1]),ar),at=1./dp(bb(0,t[2])),au=[0,[am,0.,dp(as),at],0],m=au;else
 u=1}else
 var
-m=[0,[al,0.,1.,a5(-f|0,w,k)],0];if(u)var
+m=[0,[am,0.,1.,a6(-f|0,w,k)],0];if(u)var
 m=0;var
 r=b[4],V=0;if(typeof
 r!=="number"&&2!==r[0]){var
 E=0===R(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return AO(h,i,a);case
+0:return AX(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a1(i,b),c=lQ(z(h,-b),f,a),e=hn(b,l,a),g=a1(c[2],e[2]);return[0,z(c[1],e[1]),g]}return lQ(h,i,a);default:return E?AP(1.,l,a):hn(1.,l,a)}}var
-ab=2===d?j:g,G=p(aa,ab),H=a(k,k),ac=L(b[9]);function
-ad(a){return 2===d?bb(0,a):a5(-2*f|0,a,H)}if(2===d)var
-ae=0,I=function(a,b){return a5(ae,a,b)};else
+b=Math.sqrt(m[1][2]),f=a2(i,b),c=l0(A(h,-b),f,a),e=ht(b,l,a),g=a2(c[2],e[2]);return[0,A(c[1],e[1]),g]}return l0(h,i,a);default:return E?AY(1.,l,a):ht(1.,l,a)}}var
+ab=2===d?j:g,G=p(aa,ab),H=a(k,k),ac=K(b[9]);function
+ad(a){return 2===d?bb(0,a):a6(-2*f|0,a,H)}if(2===d)var
+ae=0,I=function(a,b){return a6(ae,a,b)};else
 var
-I=function(c,b){return a5(2*f|0,a(c,H),b)};var
-af=2===d?0:2*(aX(k)-f|0)|0,s=b[4],W=0;if(typeof
+I=function(c,b){return a6(2*f|0,a(c,H),b)};var
+af=2===d?0:2*(aY(k)-f|0)|0,s=b[4],W=0;if(typeof
 s!=="number"&&2===s[0]){var
-K=s[1];if(K){var
-N=K[1],ap=a(N[2],N[2]),J=ap;W=1}}if(!W)var
+M=s[1];if(M){var
+N=M[1],ap=a(N[2],N[2]),J=ap;W=1}}if(!W)var
 J=w;var
-ag=0===d?0:cz(D,m),ah=AI(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),am=q(v,[0]),an=p(function(a){return cL(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,an,am,aj,ai,ah,ag,J,af,I,ad]}function
-AR(a){var
-b=a[2],c=a[1],d=0===eL(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bG(function(a){return 0===eL(a,c)?1:0},g),e=AJ(a[4]);if(e&&f&&h)return[0,AQ(e[1],a,b,c)];return 0}function
-AS(a,d){function
+ag=0===d?0:cB(D,m),ah=AR(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),ak=q(v,[0]),an=p(function(a){return cM(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return K(c(ac,a)[1+a])},j,C,ao,an,ak,aj,ai,ah,ag,J,af,I,ad]}function
+A0(a){var
+b=a[2],c=a[1],d=0===eO(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bH(function(a){return 0===eO(a,c)?1:0},g),e=AS(a[4]);if(e&&f&&h)return[0,AZ(e[1],a,b,c)];return 0}function
+A1(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
-lR(a){return 0<R(a[1])?1:0}function
-lS(e,b){var
+l1(a){return 0<R(a[1])?1:0}function
+l2(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5189,57 +5213,57 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=au(d[1],d[2])<0?1:0;if(c&&b&&lR(d)&&f)return 0;return 2;case
-1:if(c&&0<=R(a[1][1]))return 0;return 2;default:return lR(a[1])?1:2}}function
-AT(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=iO(a[13],i),h=0;if(typeof
+d=a[1],f=au(d[1],d[2])<0?1:0;if(c&&b&&l1(d)&&f)return 0;return 2;case
+1:if(c&&0<=R(a[1][1]))return 0;return 2;default:return l1(a[1])?1:2}}function
+A2(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=iU(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=au(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a0(k,a[13]);h=1}if(!h){i0(f,0,b,1);i0(g,0,b,1)}return[0,f,g]}function
-AU(b,a){return q(b,[0,3,3,aE(a,function(a){return a})])}function
-AV(a,m,b,e){var
-n=a[16],f=L(F(function(a){return 0<R(a)?1:0},n)),o=lS(a,1),p=[0,lS(a,0),o],h=AT(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a1(k,a[13]);h=1}if(!h){i6(f,0,b,1);i6(g,0,b,1)}return[0,f,g]}function
+A3(b,a){return q(b,[0,3,3,aF(a,function(a){return a})])}function
+A4(a,m,b,e){var
+n=a[16],f=K(F(function(a){return 0<R(a)?1:0},n)),o=l2(a,1),p=[0,l2(a,0),o],h=A2(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=o0(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=o_(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aE(e,function(a){return a});return aE(b,function(a){return k(q,a)})}}else
+q=aF(e,function(a){return a});return aF(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=L(d[1]);return aE(b,function(a){if(a<l.length-1)var
-b=L(c(l,a)[1+a]),f=function(f){var
+l=K(d[1]);return aF(b,function(a){if(a<l.length-1)var
+b=K(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cy(f,b.length-1-1|0),e=iB(c(b,d)[1+d],1);else
+d=cA(f,b.length-1-1|0),e=iH(c(b,d)[1+d],1);else
 var
-e=a;return e},h=aZ(e,function(a){return a}),d=L(g(aR(f),h));else
+e=a;return e},h=a0(e,function(a){return a}),d=K(g(aR(f),h));else
 var
-d=[0];return k(d,a)})}return AU(b,e)}function
-AW(a,h,g){var
+d=[0];return k(d,a)})}return A3(b,e)}function
+A5(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
 i=bi(a[13],h),b=q(a[2],0),j=function(a,d){var
-e=0<=R(d)?d:s(d),f=0<au(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a0(function(b){return dM(j,f9(k,i,bi(a[13],b)))},g);var
-l=function(a){return a},e=aE(a[2],l);pV(function(d,a){var
+e=0<=R(d)?d:s(d),f=0<au(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a1(function(b){return dO(j,ga(k,i,bi(a[13],b)))},g);var
+l=function(a){return a},e=aF(a[2],l);p5(function(d,a){var
 e=c(b,d)[1+d];return au(c(b,a)[1+a],e)},e);var
-f=q(a[2],0);A(function(h,d){var
+f=q(a[2],0);B(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<R(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return q(a[2],1)}function
-fw(a,g,b){var
-h=a[1],d=cr(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=cr(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-b_(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-ho(a,b){var
-c=bO*a[17];return c<b_(a,b)?1:0}function
-AX(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-AY(a,b){var
-c=AX(a,b);return(a[3]*a[15]-c)/2.}function
-AZ(a,b){var
-c=a[3]==0.?0.:b_(a,a[4]);return(b_(a,b)+c)/2.}function
-fx(r,p,g,o){var
+fz(a,g,b){var
+h=a[1],d=ct(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=ct(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+b$(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+hu(a,b){var
+c=bQ*a[17];return c<b$(a,b)?1:0}function
+A6(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+A7(a,b){var
+c=A6(a,b);return(a[3]*a[15]-c)/2.}function
+A8(a,b){var
+c=a[3]==0.?0.:b$(a,a[4]);return(b$(a,b)+c)/2.}function
+fA(r,p,g,o){var
 d=g.length-1,f=q(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -5247,164 +5271,164 @@ l=i;else{var
 b=j,m=i;for(;;){var
 u=e(f,b),n=m-e(s,c(r,b)[1+b])*u,v=b+1|0;if(k!==b){var
 b=v,m=n;continue}var
-l=n;break}}x(f,a,l/e(g,a));var
+l=n;break}}y(f,a,l/e(g,a));var
 t=a-1|0;if(0!==a){var
 a=t;continue}break}}return f}function
-dn(b,f){var
+dq(b,f){var
 h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=O(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=fw(b,m,f),o=a-1|0,y=0;if(o<0)var
+m=c(b[9],a)[1+a],n=fz(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
-d=y,r=n;for(;;){var
+d=x,r=n;for(;;){var
 z=e(g,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
 d=A,r=s;continue}var
 p=s;break}}var
-l=p/e(b[11],a)}x(g,a,l);var
+l=p/e(b[11],a)}y(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-hp(c,b,a){var
-d=O(a,a);return z(0.,e(c[8],b)-d)}function
-b$(a,b){var
-d=bH(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a7(d,1.,c(a[1][6],f)[1+f])}return d}function
-hq(c,a){var
-b=1;for(;;){a0(function(b){return a7(a,O(b,a),b)},c);var
+hv(c,b,a){var
+d=O(a,a);return A(0.,e(c[8],b)-d)}function
+ca(a,b){var
+d=bI(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];a8(d,1.,c(a[1][6],f)[1+f])}return d}function
+hw(c,a){var
+b=1;for(;;){a1(function(b){return a8(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-lT(a){var
+l3(a){var
 b=Math.sqrt(O(a,a));return p(function(a){return a/b},a)}function
-A0(a){var
+A9(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
-w=m.length-1,q=p(function(b){return e(a[8],b[1])},m),n=[0,0];A(function(b,e){var
+w=m.length-1,q=p(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
-y(h){var
-b=aj(i[1]),c=aj(f[1])-b|0,e=f[1],g=bF(bV(function(a,b){return a<c?1:0},e));a0(function(b){var
-c=i[1],e=b$(a,d(b));i[1]=[0,lT(hq(i[1],e)),c];return 0},g);return i[1]}function
+x(h){var
+b=ak(i[1]),c=ak(f[1])-b|0,e=f[1],g=bG(bX(function(a,b){return a<c?1:0},e));a1(function(b){var
+c=i[1],e=ca(a,d(b));i[1]=[0,l3(hw(i[1],e)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(q,b);if(dx*t(b)<g)var
+g=e(q,b);if(dz*t(b)<g)var
 c=g;else
 var
-n=b$(a,d(b)),l=hq(y(0),n),c=O(l,l);var
-h=AZ(a,b),i=1e-22*t(b)<c?1:0;if(i)var
-j=ct<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
+n=ca(a,d(b)),l=hw(x(0),n),c=O(l,l);var
+h=A8(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+j=cv<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bO*a[17],k=[0,[0,b_(a,b)<=m?1:0,c,b]];else
+m=bQ*a[17],k=[0,[0,b$(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
 F=n[1],i=g(bj(E),F);if(i){var
-v=ak(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=g(bj(function(c){return function(b){var
+v=al(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=g(bj(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dx*t(b)<z?1:0,I=o[1],J=h[1],K=AY(a,b),L=pi(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-B=aE(w,function(c){return function(b){return fw(a,c,d(b))}}(b)),M=h[1];a0(function(b,c){return function(a){return a7(c,e(a,b),a)}}(b,B),M);var
-N=0,P=p(function(b){return function(a){return a/b}}(j),B),C=N,k=P}else{var
-Q=b$(a,G),m=lT(hq(y(0),Q));if(0.<a[3])var
+G=d(b),j=Math.sqrt(z),H=dz*t(b)<z?1:0,I=o[1],J=h[1],K=A7(a,b),L=ps(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=aF(w,function(c){return function(b){return fz(a,c,d(b))}}(b)),M=h[1];a1(function(b,c){return function(a){return a8(c,e(a,b),a)}}(b,A),M);var
+N=0,P=p(function(b){return function(a){return a/b}}(j),A),C=N,k=P}else{var
+Q=ca(a,G),m=l3(hw(x(0),Q));if(0.<a[3])var
 D=d(a[4]),u=O(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aE(w,function(e,f){return function(b){var
-a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}x(k,b,j);A(function(b,a){return x(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return L(bF(a))}var
-u=j(f[1]),B=j(h[1]),C=j(r[1]),b=j(o[1]),D=fx(u,B,C,b),k=[0,0.],v=[0,0.];A(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*b_(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=b_(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=z(I,fK*(a[15]+J)+ct),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,B,C,Q,b,D,P,K,N,M]}function
-lU(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+ct,h=T(function(b,a){return z(b,e(d,a[1]))},m,a),b=[0,0.];A(function(a,c){b[1]=z(b[1],e(f,a)-e(g,a));return 0},a);return A0([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eu*h<b[1]?1:0])}function
-A1(a,b){var
-d=[0,0];A(function(g,f){var
+R=[0,[0,m,u]],S=aF(w,function(e,f){return function(b){var
+a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);B(function(b,a){return y(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return K(bG(a))}var
+u=j(f[1]),z=j(h[1]),C=j(r[1]),b=j(o[1]),D=fA(u,z,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+e=Math.abs(b)*b$(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=b$(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
+G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),L=A(I,fN*(a[15]+J)+cv),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,C,Q,b,D,P,L,N,M]}function
+l4(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cv,h=T(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);return A9([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ex*h<b[1]?1:0])}function
+A_(a,b){var
+d=[0,0];B(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],f=c(b,i)[1+i][1],m=cr(a,f);function
+i=d[1],f=c(b,i)[1+i][1],m=ct(a,f);function
 n(b){var
-g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dx*g<h)return h;var
-d=bH(c(a[6],b)[1+b]);a7(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
-h=aE(a[2],n);x(h,f,0.);function
+g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dz*g<h)return h;var
+d=bI(c(a[6],b)[1+b]);a8(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
+h=aF(a[2],n);y(h,f,0.);function
 j(c){return p(function(a){var
 b=e(h,a[1]);return g(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return lU(a,b,1.,d[1],-1,r,q,h,o)}function
-A2(c,b,f,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return l4(a,b,1.,d[1],-1,r,q,h,o)}function
+A$(c,b,f,a){function
 d(f,d){var
-h=[al,d];return ce(p(function(b){var
-d=a[1]*e(c[9],b[1]);return fJ*(g(f,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return lU(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
-lV(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,A1(a,b),0];var
-c=a[14];return dL(function(c,d){return A2(a,b,c,d)},c)}function
-hr(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bi(a[1][14],a[5]);return b/fJ+d[1]*e(a[1][9],c)}function
-A3(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bi(a[1][14],a[5]);return fJ*(b-d[1]*e(a[1][9],c))}function
-A4(a,d,b){var
-c=dn(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hp(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cM(a){return a[6].length-1}function
-A5(a,k,b,j){var
-f=dn(a,b),l=f.length-1;function
+h=[am,d];return cf(p(function(b){var
+d=a[1]*e(c[9],b[1]);return fM*(g(f,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return l4(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
+l5(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,A_(a,b),0];var
+c=a[14];return dN(function(c,d){return A$(a,b,c,d)},c)}function
+hx(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bi(a[1][14],a[5]);return b/fM+d[1]*e(a[1][9],c)}function
+Ba(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bi(a[1][14],a[5]);return fM*(b-d[1]*e(a[1][9],c))}function
+Bb(a,d,b){var
+c=dq(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hv(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cN(a){return a[6].length-1}function
+Bc(a,k,b,j){var
+f=dq(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
-q=2.*Math.sqrt(z(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
+q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-A6(a,d){if(d===a[9].length-1)return a;function
-b(a){return eM(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fx(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-lW(a,e,d){var
-b=b$(a,e);A(function(d,f){var
-e=c(a[9],d)[1+d];return a7(b,f,b$(a,c(a[2],e)[1+e][1]))},d);return b}function
-A7(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=lW(a,i,f),u=0;if(!(k<0)){var
+Bd(a,d){if(d===a[9].length-1)return a;function
+b(a){return eP(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fA(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+l6(a,e,d){var
+b=ca(a,e);B(function(d,f){var
+e=c(a[9],d)[1+d];return a8(b,f,ca(a,c(a[2],e)[1+e][1]))},d);return b}function
+Be(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=l6(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
-h=c(a[9],b)[1+b],n=O(t,b$(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
+h=c(a[9],b)[1+b],n=O(t,ca(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
 d=w,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
 d=A,r=s;continue}var
-p=s;break}}x(g,b,p/e(a[11],b));var
-y=b+1|0;if(k!==b){var
-b=y;continue}break}}var
-v=fx(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=lW(a,i,l);return[0,l,O(m,m)]}function
-fy(k,g,a,j,b){var
-t=k?k[1]:fI,u=g?g[1]:g,l=dn(a,b),m=fx(a[9],a[10],a[11],l),n=hp(a,b,l),s=0;if(!u&&n<hY*e(a[8],b)){var
-r=A7(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+p=s;break}}y(g,b,p/e(a[11],b));var
+x=b+1|0;if(k!==b){var
+b=x;continue}break}}var
+v=fA(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=l6(a,i,l);return[0,l,O(m,m)]}function
+fB(k,g,a,j,b){var
+t=k?k[1]:fL,u=g?g[1]:g,l=dq(a,b),m=fA(a[9],a[10],a[11],l),n=hv(a,b,l),s=0;if(!u&&n<h4*e(a[8],b)){var
+r=Be(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=z(a[15],fM*a[17]),d=z(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+ct),f=q(cM(a),0.),i=[0,0.];A(function(b,h){var
-g=d*e(a[14],b)-j*h;x(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);x(f,a[4],d-a[3]*(j+i[1]));function
+v=A(a[15],fP*a[17]),d=A(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+cv),f=q(cN(a),0.),i=[0,0.];B(function(b,h){var
+g=d*e(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],d-a[3]*(j+i[1]));function
 p(b){var
 c=e(f,b);if(c==0.)return 0.;var
 d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
-w=a[9],y=p(a[4]),B=T(function(b,a){return b+p(a)},y,w);return[0,f,d,-B-h/d-d*O(a[13],a[13])]}var
-A8=48,A9=16,hs=400000000;function
-A_(a){function
+w=a[9],x=p(a[4]),z=T(function(b,a){return b+p(a)},x,w);return[0,f,d,-z-h/d-d*O(a[13],a[13])]}var
+Bf=48,Bg=16,hy=400000000;function
+Bh(a){function
 d(a){return a}var
-b=aE(cM(a),d);if(b.length-1<=48)return b;var
+b=aF(cN(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gb(function(a){return a===b?1:0},e)){var
-c=b_(a,b);d=1}}if(!d)var
-c=cS;return[0,c,b]},b);i2(function(b,a){return aW(b,a)},c);var
-e=eM(c,0,aq(A8,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-A$(a){var
-b=A_(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fw(a,e,c(a[2],b)[1+b][1]);return 0.}var
+e=a[9];if(!ge(function(a){return a===b?1:0},e)){var
+c=b$(a,b);d=1}}if(!d)var
+c=cT;return[0,c,b]},b);i8(function(b,a){return aX(b,a)},c);var
+e=eP(c,0,aq(Bf,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+Bi(a){var
+b=Bh(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fz(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-lX(b,a){var
-d=c(b[2],a)[1+a];return ho(b[1],d)}function
-Ba(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fw(a[1],b,c)},b)}function
-lY(g,o,D,n,f,j){var
+l7(b,a){var
+d=c(b[2],a)[1+a];return hu(b[1],d)}function
+Bj(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fz(a[1],b,c)},b)}function
+l8(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
 i=e(f,a);if(i!=0.){var
 I=0.<i?e(g[5],a):e(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-d=L;for(;;){x(h,d,e(h,d)+i*e(K,d));var
+d=L;for(;;){y(h,d,e(h,d)+i*e(K,d));var
 N=d+1|0;if(C!==d){var
 d=N;continue}break}}var
 m=J}else
@@ -5415,15 +5439,15 @@ a=M,l=m;continue}var
 t=m;break}}var
 u=k-1|0,F=0;if(u<0)var
 v=r;else{var
-b=F,A=r;for(;;){var
-B=A+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(u!==b){var
-b=H,A=B;continue}var
+b=F,z=r;for(;;){var
+B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(u!==b){var
+b=H,z=B;continue}var
 v=B;break}}var
-w=z(0.,v),y=0.<j?-t-w/j:Y,G=c2(y)?Y:y;return[0,f,j,h,w,G]}function
-Bb(j,i){var
+w=A(0.,v),x=0.<j?-t-w/j:Y,G=c3(x)?Y:x;return[0,f,j,h,w,G]}function
+Bk(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];x(E,g,e(E,g)*1.00000000001+ct);var
+E=c(j,g)[1+g];y(E,g,e(E,g)*1.00000000001+cv);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
 p=d-1|0,G=0;if(!(p<0)){var
@@ -5432,9 +5456,9 @@ z=c(j,b)[1+b],A=b+1|0,B=d-1|0,K=e(z,b);if(!(B<A)){var
 f=A;for(;;){var
 m=c(j,f)[1+f],n=e(m,b)/K;if(n!=0.){var
 C=b+1|0,D=d-1|0;if(!(D<C)){var
-h=C;for(;;){x(m,h,e(m,h)-n*e(z,h));var
+h=C;for(;;){y(m,h,e(m,h)-n*e(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}x(i,f,e(i,f)-n*e(i,b))}var
+h=N;continue}break}}y(i,f,e(i,f)-n*e(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
 L=b+1|0;if(p!==b){var
@@ -5444,49 +5468,49 @@ a=r;for(;;){var
 s=e(i,a),t=a+1|0,u=d-1|0;if(u<t)var
 v=s;else{var
 k=t,w=s;for(;;){var
-I=e(l,k),y=w-e(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
-k=J,w=y;continue}var
-v=y;break}}x(l,a,v/e(c(j,a)[1+a],a));var
+I=e(l,k),x=w-e(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
+k=J,w=x;continue}var
+v=x;break}}y(l,a,v/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-lZ(b,a){var
+l9(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=h7*b[1][17],f=Q(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=aZ(l.length-1,function(a){return a}),h=L(g(aR(function(b){var
+m=a[4]/(a[2]*a[2]),n=ib*b[1][17],f=Q(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=a0(l.length-1,function(a){return a}),h=K(g(aR(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
 q(b){return p(function(b){return e(f,b)*a[2]/2.},b)}function
 t(g){var
 b=g;for(;;){var
-h=q(b),c=Bb(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aF(b),d=bV(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eL(d,b.length-1))return[0,b,f,c];var
-b=L(d);continue}}var
-u=q(h),v=[0,h,f,dQ(function(a,b){return b/(o(a,a)+ct)},h,u)];return[0,t(h),v]}function
-Bc(g,b,a,j){var
-k=a[3],l=a[2],c=bH(b[1]),d=[0,b[2]],f=a[1];A(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(lX(g,a)&&h*n<0.){var
+h=q(b),c=Bk(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aG(b),d=bX(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eO(d,b.length-1))return[0,b,f,c];var
+b=K(d);continue}}var
+u=q(h),v=[0,h,f,dS(function(a,b){return b/(o(a,a)+cv)},h,u)];return[0,t(h),v]}function
+Bl(g,b,a,j){var
+k=a[3],l=a[2],c=bI(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(l7(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;x(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-Bd(j,i,b){var
-c=b[3],a=[0,1.],d=b[1];A(function(d,b){var
-f=e(i[1],b),g=lX(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a1(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-Be(a){var
+f=h;y(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
+Bm(j,i,b){var
+c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
+f=e(i[1],b),g=l7(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a2(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+Bn(a){var
 b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
-Bf(a,c,h,g,f){var
-i=Ba(a,g),d=a[2].length-1;c[1]=c[1]-aK(aK(d,d),10+(d/3|0)|0)|0;var
-u=h7*a[1][17];function
+Bo(a,c,h,g,f){var
+i=Bj(a,g),d=a[2].length-1;c[1]=c[1]-aK(aK(d,d),10+(d/3|0)|0)|0;var
+u=ib*a[1][17];function
 k(b,j,f){var
-c=Bc(a,b,j,f),d=c[2],e=c[1],k=nX*Be(e);return z(0.02*b[2],k)<d?lY(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
+c=Bl(a,b,j,f),d=c[2],e=c[1],k=n7*Bn(e);return A(0.02*b[2],k)<d?l8(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=lZ(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aK(aK(h,h),h+3|0)/3|0)|0)-aK(4*d|0,d)|0;var
-o=Bd(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=l9(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aK(aK(h,h),h+3|0)/3|0)|0)-aK(4*d|0,d)|0;var
+o=Bm(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5496,230 +5520,230 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(lY(a,h,g,i,p(function(a){return e(f[1],a)},r),o),A9),j=q(f[1].length-1,0.),s=a[2];A(function(c,a){return x(j,a,e(b[1],c))},s);var
-m=lZ(a,b)[1],t=m[2],v=m[1],w=cf(function(b){return Math.abs(e(t,b))<=fE*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-Bg=60;function
-Bh(a,j,b,c){var
-d=dn(a,b),f=dn(a,c),g=O(a[13],f),h=hp(a,b,d);if(bO*e(a[8],b)<h)var
-k=b$(a,c),l=O(b$(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(l8(a,h,g,i,p(function(a){return e(f[1],a)},r),o),Bg),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,e(b[1],c))},s);var
+m=l9(a,b)[1],t=m[2],v=m[1],w=cg(function(b){return Math.abs(e(t,b))<=fH*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+Bp=60;function
+Bq(a,j,b,c){var
+d=dq(a,b),f=dq(a,c),g=O(a[13],f),h=hv(a,b,d);if(bQ*e(a[8],b)<h)var
+k=ca(a,c),l=O(ca(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hr(a,c,a[3]*a[15]-2.*i)}function
-l0(a,t,h,s,b){var
-d=aj(b);function
+i=g;return hx(a,c,a[3]*a[15]-2.*i)}function
+l_(a,t,h,s,b){var
+d=ak(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return ho(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hu(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=aZ(a[2].length-1,v),o=g(aR(function(a){return 1-pn(a,b)}),w),y=[0,s,F(n,o)],z=L(cz(F(function(a){return n(a[1])},b),y)),A=AS(a[1],z),B=lV(A,L(dL(u,b))),i=eK(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=fy(0,0,j,h,d),k=q(cM(a),0.),l=[0,0.],m=[0,0];dM(function(n,g){var
-b=g[1],c=e(f[1],n);x(k,b,c);var
+w=a0(a[2].length-1,v),o=g(aR(function(a){return 1-px(a,b)}),w),x=[0,s,F(n,o)],z=K(cB(F(function(a){return n(a[1])},b),x)),A=A1(a[1],z),B=l5(A,K(dN(u,b))),i=eN(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=fB(0,0,j,h,d),k=q(cN(a),0.),l=[0,0.],m=[0,0];dO(function(n,g){var
+b=g[1],c=e(f[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?ho(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hu(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*b_(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*b$(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(f[1],d);x(k,cM(a)-1|0,C)}var
-p=t*hr(j,d,h*(f[3]-l[1])),D=dL(function(i,b){var
-e=c(a[2],b)[1+b],f=Bh(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bj(function(a){return a}),D),G=f_(function(b,a){return ij(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bV(function(a,b){return a<2?1:0},H);if(c2(p))return 0;var
+C=e(f[1],d);y(k,cN(a)-1|0,C)}var
+p=t*hx(j,d,h*(f[3]-l[1])),D=dN(function(i,b){var
+e=c(a[2],b)[1+b],f=Bq(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bj(function(a){return a}),D),G=gb(function(b,a){return iq(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bX(function(a,b){return a<2?1:0},H);if(c3(p))return 0;var
 r=[0,[0,b,k,f[2],p,m[1],I]]}else
 var
 r=i;return r}function
-Bi(a){function
+Br(a){function
 b(b){var
 c=a[1];return g(aR(function(a){return a[1]!==b?1:0}),c)}var
-c=1<aj(a[1])?1:0,d=c?F(b,a[5]):c;function
+c=1<ak(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cz(d,dO(e,a[6]))}function
-l1(b,a){function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cB(d,dQ(e,a[6]))}function
+l$(b,a){function
 c(a){return a}var
-d=aZ(b[2].length-1,c),f=g(aR(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-Bj(a,d){function
+d=a0(b[2].length-1,c),f=g(aR(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+Bs(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=l1(a,d),b=f_(function(b,a){var
-c=f(b);return ij(f(a),c)},g);function
+g=l$(a,d),b=gb(function(b,a){var
+c=f(b);return iq(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bV(function(a,b){return a<c?1:0},b)}return[0,b,aZ(cy(8,aj(b)),h)]}function
-Bk(a,k,j,e,i,d){var
+c=a+1|0;return bX(function(a,b){return a<c?1:0},b)}return[0,b,a0(cA(8,ak(b)),h)]}function
+Bt(a,k,j,e,i,d){var
 f=a[2].length-1;function
-h(c,b){return ak(function(b,g){var
-i=f+a[1][3]|0,l=aK(50*(1+aj(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=l0(a,k,j,e,g);if(b&&c){var
+h(c,b){return al(function(b,g){var
+i=f+a[1][3]|0,l=aK(50*(1+ak(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=l_(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(Bi(a),[0,a]);if(c){var
+c=h(Br(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=aZ(f,function(a){return a}),n=g(aR(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dO(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cz(F(function(b){return Bj(a,b)},i),q),s=0;return ak(function(a,d){var
-e=h(d,0),b=cA(function(a){return l(a,Bg)},e);if(a){if(b){var
+b=a[1],m=a0(f,function(a){return a}),n=g(aR(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dQ(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cB(F(function(b){return Bs(a,b)},i),q),s=0;return al(function(a,d){var
+e=h(d,0),b=cC(function(a){return l(a,Bp)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-eg=fH;function
-Bl(a){var
-b=a.length-1,g=q(b,[0]),d=p(function(a){return q(b,0.)},a);A(function(b,h){var
-f=bH(h),j=1;for(;;){var
+ej=fK;function
+Bu(a){var
+b=a.length-1,g=q(b,[0]),d=p(function(a){return q(b,0.)},a);B(function(b,h){var
+f=bI(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
 a=q;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;x(d[1+b],a,s);a7(f,n,g[1+a])}var
+n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;y(d[1+b],a,s);a8(f,n,g[1+a])}var
 t=a+1|0;if(m!==a){var
 a=t;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(O(f,f)),k=eu*Math.sqrt(O(h,h))<i?1:0;if(k){x(c(d,b)[1+b],b,i);var
+i=Math.sqrt(O(f,f)),k=ex*Math.sqrt(O(h,h))<i?1:0;if(k){y(c(d,b)[1+b],b,i);var
 o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-Bm(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aE(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+Bv(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aF(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=e(c(d,a)[1+a],a);x(g,a,e(h,a)/n);var
+n=e(c(d,a)[1+a],a);y(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-r=e(c(d,a)[1+a],b);x(h,b,e(h,b)-e(g,a)*r);var
+r=e(c(d,a)[1+a],b);y(h,b,e(h,b)-e(g,a)*r);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-Bn(b,h,f,n){function
+Bw(b,h,f,n){function
 i(c){var
-a=g(b[5],c);return h?dQ(k,a,g(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return P(a,eg)},o),j=p(i,f),r=b[4];function
+a=g(b[5],c);return h?dS(k,a,g(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return P(a,ej)},o),j=p(i,f),r=b[4];function
 s(a){return bb(r,a)}var
-t=Bl(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
-m=bH(q);A(function(f){return function(b,d){var
+t=Bu(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
+l=bI(q);B(function(f){return function(b,d){var
 e=0!==R(d)?1:0;if(e){var
-g=c(j,b)[1+b];return A(function(b,e){var
-g=a(d,e);f[1+b]=k(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fH|0,v=Bm(t,p(function(b){return function(a){return bb(b,a)}}(u),m));A(function(a,b){var
+g=c(j,b)[1+b];return B(function(b,e){var
+g=a(d,e);f[1+b]=k(c(f,b)[1+b],g);return 0},g)}return e}}(l),d);var
+u=b[4]+fK|0,v=Bv(t,p(function(b){return function(a){return bb(b,a)}}(u),l));B(function(a,b){var
 e=aJ(b);if(e){var
-g=a6(eg,b);d[1+a]=l(c(d,a)[1+a],g);var
+g=a7(ej,b);d[1+a]=m(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-dp(a){return a?cS:1.}function
-bx(b,a){return 0.<b[3]?dp(a):-dp(a)}function
-fz(b,a,d,c){var
-e=hr(b,d,bx(b,a)*c);return dp(a)*e}function
-Bo(b,a,d,c){var
-e=A3(b,d,dp(a)*c);return bx(b,a)*e}function
-fA(b,a){return b[4]<a[4]?a:b}function
-ht(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-hu(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-hv(f,e,a,d,c){var
-g=bx(a[1],d),b=fy(f,e,a[1],g,c),h=fz(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hw(c,b,a){return 0<a[2].length-1?a:hv(0,0,a[1],c,b)}function
-Bp(d,c,b){var
-a=d[1];return a[18]?hv(Br,Bq,d,c,b):[0,d,[0],0.,fz(a,c,b,A4(a,bx(a,c),b))]}function
-l2(j,f,e,a){var
+dr(a){return a?cT:1.}function
+by(b,a){return 0.<b[3]?dr(a):-dr(a)}function
+fC(b,a,d,c){var
+e=hx(b,d,by(b,a)*c);return dr(a)*e}function
+Bx(b,a,d,c){var
+e=Ba(b,d,dr(a)*c);return by(b,a)*e}function
+fD(b,a){return b[4]<a[4]?a:b}function
+hz(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+hA(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+hB(f,e,a,d,c){var
+g=by(a[1],d),b=fB(f,e,a[1],g,c),h=fC(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+hC(c,b,a){return 0<a[2].length-1?a:hB(0,0,a[1],c,b)}function
+By(d,c,b){var
+a=d[1];return a[18]?hB(BA,Bz,d,c,b):[0,d,[0],0.,fC(a,c,b,Bb(a,by(a,c),b))]}function
+ma(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-es*d[17])return a;var
-i=q(cM(d),0.);x(i,b,-bx(d,f));return[0,a[1],i,0.,h]}return a}function
-l3(c,b){var
-a=F(b,c[4]);return a?ak(fA,a[1],a[2]):ag(Bs)}function
-eh(c,b,a){return l3(c,function(d){return l2(c,b,a,Bp(d,b,a))})}function
-Bt(k,c,b,f,e){var
-g=e[1],a=g[1],h=bx(a,c),d=fy(Bv,Bu,A6(a,A5(a,h,b,Bo(a,c,b,f))),h,b),j=fz(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-Bw(d,g,a){var
-b=a[1][1],h=l1(b,a[2]),i=bx(b,d),e=l0(b,dp(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ev*d[17])return a;var
+i=q(cN(d),0.);y(i,b,-by(d,f));return[0,a[1],i,0.,h]}return a}function
+mb(c,b){var
+a=F(b,c[4]);return a?al(fD,a[1],a[2]):af(BB)}function
+ek(c,b,a){return mb(c,function(d){return ma(c,b,a,By(d,b,a))})}function
+BC(k,c,b,f,e){var
+g=e[1],a=g[1],h=by(a,c),d=fB(BE,BD,Bd(a,Bc(a,h,b,Bx(a,c,b,f))),h,b),j=fC(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+BF(d,g,a){var
+b=a[1][1],h=l$(b,a[2]),i=by(b,d),e=l_(b,dr(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-es*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-By(k,c,a,b){var
-e=b[1],h=bx(e,c),l=hv(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-ev*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+BH(k,c,a,b){var
+e=b[1],h=by(e,c),l=hB(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fy([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=bs(g),u=by===m?g[1]:aN===m?cg(g):g,n=Bf(u,t,h,a,s),i=n[1],v=fz(e,c,a,i[3]),o=fA(d,[0,b,i[1],i[2],v]);if(n[2])return Bw(c,a,o);var
+s=fB([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=bt(g),u=bz===m?g[1]:aN===m?ch(g):g,n=Bo(u,t,h,a,s),i=n[1],v=fC(e,c,a,i[3]),o=fD(d,[0,b,i[1],i[2],v]);if(n[2])return BF(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=Bk(e,dp(c),h,a,x,w);if(p){var
-j=p[1];return fA(d,[0,b,j[2],j[3],j[4]])}return d}}(l,Bx)}function
-l4(a){var
-b=a[4];return c1(function(a){return a[1][18]},b)}function
-dq(a){var
-b=a[4],c=0.;return ak(function(b,a){return z(b,a[1][17])},c,b)}function
-fB(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&l4(a))return fA(c,l3(a,function(c){return l2(a,d,b,By(a,d,b,c))}));return c}function
-dr(a){return bi(a[1][14],a[5])}function
-l5(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ce(d,[al,c*dr(a)[3]]):d}function
-hx(e,d,h,a){var
-b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];A(function(e,f){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=Bt(e,dr(c),h,a,x,w);if(p){var
+j=p[1];return fD(d,[0,b,j[2],j[3],j[4]])}return d}}(l,BG)}function
+mc(a){var
+b=a[4];return c2(function(a){return a[1][18]},b)}function
+ds(a){var
+b=a[4],c=0.;return al(function(b,a){return A(b,a[1][17])},c,b)}function
+fE(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mc(a))return fD(c,mb(a,function(c){return ma(a,d,b,BH(a,d,b,c))}));return c}function
+dt(a){return bi(a[1][14],a[5])}function
+md(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cf(d,[am,c*dt(a)[3]]):d}function
+hD(e,d,h,a){var
+b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<R(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aF(b);return[0,[0,P(1,h),k]]}function
-l6(i,h,a,g,f,b){var
+k=aG(b);return[0,[0,P(1,h),k]]}function
+me(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=k(f,T(l,P(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,l=k(f,T(m,P(j,g),b));c(b,a)[1+a]=l;var
 e=0}else
 var
 e=d;return e}function
-Bz(b,d,a){if(0<=b[5]){var
+BI(b,d,a){if(0<=b[5]){var
 h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=T(l,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fC(a){return Math.log(a)/0.693147180559945286}function
-BA(b,a,g,d){var
-c=a[2].length-1+1|0,h=fC(c*b[17]/(a[3]*d))/2.,i=b[18]?fC(c*b[17]/d):0.,j=fC(h6*c/a[3]),k=fC(T(a1,M,g)),e=z(z(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
-BB(l,k,j,i,a){var
-b=a[1][1],d=l5(b,j);function
-g(a){return cf(aJ,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?BA(b,a,d,i):BC;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return a6(c,a*e(d,b))},m),n=a6(c,a[3]),o=b[4];l6(b,bx(b,k),o,c,n,h);return hx(l,b,c,h)}return f}return 0}function
-l7(a,b){var
-c=z(a[15],fM*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-BD(i,y,h,n){var
+i=T(m,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+fF(a){return Math.log(a)/0.693147180559945286}function
+BJ(b,a,g,d){var
+c=a[2].length-1+1|0,h=fF(c*b[17]/(a[3]*d))/2.,i=b[18]?fF(c*b[17]/d):0.,j=fF(ia*c/a[3]),k=fF(T(a2,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
+BK(l,k,j,i,a){var
+b=a[1][1],d=md(b,j);function
+g(a){return cg(aJ,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?BJ(b,a,d,i):BL;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return a7(c,a*e(d,b))},m),n=a7(c,a[3]),o=b[4];me(b,by(b,k),o,c,n,h);return hD(l,b,c,h)}return f}return 0}function
+mf(a,b){var
+c=A(a[15],fP*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+BM(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=aZ(b,function(a){return a}),j=g(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dN(a[4],j)?a[4]:ak(cy,b,j),k=L(g(aR(function(b){var
+z=a0(b,function(a){return a}),j=g(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dP(a[4],j)?a[4]:al(cA,b,j),k=K(g(aR(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aK(200*(k.length-1)|0,a[1][3])|0;var
-r=l7(a,h)*bg(1.,-84);if(0<=a[5])var
-B=dr(a)[3],l=r*e(a[1][7],h)*B;else
+r=mf(a,h)*bg(1.,-84);if(0<=a[5])var
+A=dt(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aJ(l),m=t?a6(eg,l):t;if(0<R(m)){var
+t=aJ(l),m=t?a7(ej,l):t;if(0<R(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bn(a[1],C,D,h),w=bx(a,y),f=q(cM(a),0);A(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;l6(a,w,d,eg,m,f);return hx(i,a,eg,f)}}return 0}function
-hy(b,e,a,h,o){var
-d=hw(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=es*l7(i,a),k=d[3]<p?1:0,g=k?h<fK*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bw(a[1],C,D,h),w=by(a,y),f=q(cN(a),0);B(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;me(a,w,d,ej,m,f);return hD(i,a,ej,f)}}return 0}function
+hE(b,e,a,h,o){var
+d=hC(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=ev*mf(i,a),k=d[3]<p?1:0,g=k?h<fN*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?BD(b,e,a,d):l,f=q||BB(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?BM(b,e,a,d):l,f=q||BK(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-ds(b,a){return bi(b[4],a)}function
-l8(b){var
-a=l5(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-l9(a){var
-b=q(cM(a),0.),d=a[14];A(function(d,e){return x(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=T(function(b,a){return b+a},f,e);x(b,a[4],1.-a[3]*g);return b}function
-l_(a){var
-b=[0,0.],f=l8(a),c=l9(a);A(function(c,g){var
+du(b,a){return bi(b[4],a)}function
+mg(b){var
+a=md(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+mh(a){var
+b=q(cN(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=T(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
+mi(a){var
+b=[0,0.],f=mg(a),c=mh(a);B(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-BE(h,d){var
-f=p(l_,d);i2(function(b,a){return ij(b,a)},f);var
-b=47-il(z(e(f,((f.length-1)*9|0)/10|0),fM))[2]|0;if(10<=b&&!(60<b)){var
+BN(h,d){var
+f=p(mi,d);i8(function(b,a){return iq(b,a)},f);var
+b=47-is(A(e(f,((f.length-1)*9|0)/10|0),fP))[2]|0;if(10<=b&&!(60<b)){var
 g=P(1,b);if(0<=c(d,0)[1][5]){var
-l=dr(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dy){var
+l=dt(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dA){var
 i=P(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-BF(h,u,R,P){var
-g=P[1],a=ds(u,R)[1];if(bg(1.,48-g|0)<=l_(a))return 0;var
-S=a[2].length-1,v=l8(a),T=l9(a),i=Q(function(b,a){return a6(g,a*e(v,b))},T);Bz(a,g,i);var
+BO(h,u,R,P){var
+g=P[1],a=du(u,R)[1];if(bg(1.,48-g|0)<=mi(a))return 0;var
+S=a[2].length-1,v=mg(a),T=mh(a),i=Q(function(b,a){return a7(g,a*e(v,b))},T);BI(a,g,i);var
 j=Q(function(b,a){var
-c=e(v,b);return bb(g,a)/c},i),d=q(h[2],0.),D=j.length-1-1|0,w=0.,y=0.,B=0.,C=0,U=0;if(D<0)var
-H=C,G=B,F=y,E=w;else{var
-b=U,o=C,n=B,m=y,l=w;for(;;){var
+c=e(v,b);return bb(g,a)/c},i),d=q(h[2],0.),D=j.length-1-1|0,w=0.,x=0.,z=0.,C=0,U=0;if(D<0)var
+H=C,G=z,F=x,E=w;else{var
+b=U,o=C,n=z,m=x,l=w;for(;;){var
 f=e(j,b);if(f!=0.)var
 Y=0.<f?e(a[7],b):e(a[6],b),Z=m+f*Y,r=n+Math.abs(f)*(e(a[7],b)-e(a[6],b)),p=Z;else
 var
@@ -5727,101 +5751,101 @@ r=n,p=m;var
 M=b<S?1:0;if(M)var
 N=b!==a[4]?1:0,O=N?f!=0.?1:0:N;else
 var
-O=M;if(O){a7(d,-f,cr(h,c(a[2],b)[1+b][1]));var
+O=M;if(O){a8(d,-f,ct(h,c(a[2],b)[1+b][1]));var
 _=l+f,t=[0,b,o],s=_}else
 var
 t=o,s=l;var
 $=b+1|0;if(D!==b){var
 b=$,o=t,n=r,m=p,l=s;continue}var
 H=t,G=r,F=p,E=s;break}}if(0.<a[3]){var
-I=a[4],J=c(a[2],I)[1+I][1];a7(d,E,cr(h,J));var
-V=e(d,J);A(function(b,a){return x(d,b,a-V)},d)}var
-W=0.,K=ak(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hx(u,a,g,i);if(k)var
-X=Math.sqrt(z(0.,K+F)),L=[0,[0,k[1][2],d,K,X,G]];else
+I=a[4],J=c(a[2],I)[1+I][1];a8(d,E,ct(h,J));var
+V=e(d,J);B(function(b,a){return y(d,b,a-V)},d)}var
+W=0.,K=al(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hD(u,a,g,i);if(k)var
+X=Math.sqrt(A(0.,K+F)),L=[0,[0,k[1][2],d,K,X,G]];else
 var
 L=k;return L}function
-BG(c,a,h,b){var
+BP(c,a,h,b){var
 d=bg(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(z(0.,e(a[8],b)-2.*e(c[2],b)+c[3]));if(h){var
+i=Math.sqrt(A(0.,e(a[8],b)-2.*e(c[2],b)+c[3]));if(h){var
 j=i+f+d;return-(j*j)}var
 g=i-f-d;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(e(a[8],b))+d),m=dr(a),k=e(c[2],b)+m[1]*e(a[1][9],b),n=h?-k:k;return n-l}function
-BH(a,c,d,b){if(0.<c[3]){var
+l=f*(Math.sqrt(e(a[8],b))+d),m=dt(a),k=e(c[2],b)+m[1]*e(a[1][9],b),n=h?-k:k;return n-l}function
+BQ(a,c,d,b){if(0.<c[3]){var
 f=e(c[8],b)-2.*e(a[2],b)+a[3]+a[4]*a[4];return d?-f:f}var
-h=dr(c),g=e(a[2],b)+h[1]*e(c[1][9],b);return d?-g:g}function
-BI(d){var
+h=dt(c),g=e(a[2],b)+h[1]*e(c[1][9],b);return d?-g:g}function
+BR(d){var
 h=d[9].length-1,f=q(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
-g=q(l,0.),j=c(d[9],a)[1+a];x(g,j,1.);var
+g=q(l,0.),j=c(d[9],a)[1+a];y(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a7(g,e(c(d[10],b)[1+b],j),s);var
+s=c(f,b)[1+b];a8(g,e(c(d[10],b)[1+b],j),s);var
 t=b+1|0;if(k!==b){var
 b=t;continue}break}}var
 o=p(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-BJ(b,a){if(0.<b[3]){var
-c=0.,d=-T(function(b,a){return b+a},c,a);x(a,b[4],d)}return a}function
-BK(a){var
+BS(b,a){if(0.<b[3]){var
+c=0.,d=-T(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
+BT(a){var
 b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
-BL(b,d,t,r){var
-h=ds(d,r),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BI(a),j=p(function(b){return BJ(a,b)},u),v=0.,w=T(function(d,c){var
-b=[0,0.];A(function(d,c){var
-e=Math.abs(c)*b_(a,d)/2.;b[1]=b[1]+e;return 0},c);return z(d,b[1])},v,j),x=T(function(c,b){return z(c,e(a[8],b[1]))},0.,i);function
+BU(b,d,t,r){var
+h=du(d,r),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BR(a),j=p(function(b){return BS(a,b)},u),v=0.,w=T(function(d,c){var
+b=[0,0.];B(function(d,c){var
+e=Math.abs(c)*b$(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=T(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-k=p(function(a){return Q(y,a)},j),B=1e-300,m=T(function(b,a){return z(b,BK(a))},B,k);if(m*Math.sqrt(x)<nk){var
-n=47-il(m)[2]|0,C=function(h){var
-b=p(function(a){return a6(n,a)},h);if(0.<a[3]){var
+k=p(function(a){return Q(y,a)},j),z=1e-300,l=T(function(b,a){return A(b,BT(a))},z,k);if(l*Math.sqrt(x)<nu){var
+n=47-is(l)[2]|0,C=function(h){var
+b=p(function(a){return a7(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
-i=s(T(l,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=q(d[1].length-1,0),j=d[5];A(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aF(g)},o=a6(2*(n+b[4]|0)|0,g*g);if(0<R(o)){var
-D=q(b[2],0);return[0,[0,o,F(C,aF(k)),w,D,h,t,0]]}return 0}return 0}function
-BM(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dn(a,c),i=d[4];if(0.<a[3])var
+i=s(T(m,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=q(d[1].length-1,0),j=d[5];B(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aG(g)},o=a7(2*(n+b[4]|0)|0,g*g);if(0<R(o)){var
+D=q(b[2],0);return[0,[0,o,F(C,aG(k)),w,D,h,t,0]]}return 0}return 0}function
+BV(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dq(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
 b=v,g=u;for(;;){var
 m=0<b?1:0;if(m){var
-w=t*(2.*Math.sqrt(b*z(0.,f-g))),n=i*Math.sqrt(z(0.,g))+w;if(0.<a[3])var
+w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-A=e(a[1][9],c),B=dr(a)[1]*A,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=dt(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fM*f<g?1:0]}}(0,f)}function
-hz(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
-a=i[1],f=BM(a,p,d,o),j=f[1],k=1-a[5][1][18];if(k){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fP*f<g?1:0]}}(0,f)}function
+hF(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
+a=i[1],f=BV(a,p,d,o),j=f[1],k=1-a[5][1][18];if(k){var
 l=0<j?1:0;if(l)var
-m=bs(b),r=by===m?b[1]:aN===m?cg(b):b,h=a[5]===r?1:0;else
+m=bt(b),r=bz===m?b[1]:aN===m?ch(b):b,h=a[5]===r?1:0;else
 var
 h=l}else
 var
 h=k;if(f[3]){var
 n=0;if(!f[2]&&!h)n=1;if(!n){a[7]=[0,[0,d,j,e],a[7]];return 0}}return g(e,0)}return g(e,0)}function
-BN(b,a){return h_*aK(b,a+1|0)}function
-BO(a){return 3.+0.4*a}function
-BP(a){return 4.+0.04*aK(a+1|0,a+1|0)}function
-BQ(a){var
-d=aj(a[2]),e=q(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a0(function(b){var
+BW(b,a){return ie*aK(b,a+1|0)}function
+BX(a){return 3.+0.4*a}function
+BY(a){return 4.+0.04*aK(a+1|0,a+1|0)}function
+BZ(a){var
+d=ak(a[2]),e=q(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a1(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
 b=p,j=o,f=n;for(;;){var
-s=BO(b),t=BP(k)-s,u=BN(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+s=BX(b),t=BY(k)-s,u=BW(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
 b=w,j=h,f=v;continue}break}}var
-r=a[7];a0(function(d){var
+r=a[7];a1(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
 f=aq(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
-l$(c,b,a){var
+mj(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-ma(f,w,e,l,v){function
+mk(f,w,e,l,v){function
 m(a){var
-b=l$(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cR,a=h_,y=dy,x=0.;for(;;){if(0<n){var
+b=mj(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cS,a=ie,y=dA,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5829,156 +5853,156 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/h6:(g+j)/2.;var
-G=Math.abs(k-a)<=fK*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[al,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/ia:(g+j)/2.;var
+G=Math.abs(k-a)<=fN*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[am,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-mb(f,h,a,e){if(h==Y){var
-c=e/(2.*a);return[al,-(e*c)/2.,c*c,-c,fJ*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[al,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cS/i]}function
-mc(a){return[al,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-BR(e,f,c,b){var
-a=f[2],d=f[1];if(Y<d&&a<M){var
-g=a-d;return c*(d+a)-b<0.?mc(ma(e,-a,g,c,-b)):ma(e,d,g,c,b)}return a<M?mc(mb(e,-a,c,-b)):mb(e,d,c,b)}function
-BS(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==M)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=l$(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cS/(b*(1./(e*e)+1./(f*f)))]}function
-ei(c,d,b){var
-a=[0,g(b,c[2])],f=c[1];A(function(f,c){var
+ml(f,h,a,e){if(h==Y){var
+c=e/(2.*a);return[am,-(e*c)/2.,c*c,-c,fM*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[am,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cT/i]}function
+mm(a){return[am,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+B0(e,f,c,b){var
+a=f[2],d=f[1];if(Y<d&&a<L){var
+g=a-d;return c*(d+a)-b<0.?mm(mk(e,-a,g,c,-b)):mk(e,d,g,c,b)}return a<L?mm(ml(e,-a,c,-b)):ml(e,d,c,b)}function
+B1(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=mj(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cT/(b*(1./(e*e)+1./(f*f)))]}function
+el(c,d,b){var
+a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
 h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
-hA(b,a){var
-c=bH(b[2][2]),d=b[1];A(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?a7(c,e(a,b),f[2]):d},d);return c}function
-md(a){var
-b=a[3][1]==Y?1:0,c=b||(a[3][2]==M?1:0);return c}function
-BT(a,c){var
-d=ei(a,c,function(a){return a[1]}),j=hA(a,c),g=a[3],h=g[2],i=g[1];function
+hG(b,a){var
+c=bI(b[2][2]),d=b[1];B(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?a8(c,e(a,b),f[2]):d},d);return c}function
+mn(a){var
+b=a[3][1]==Y?1:0,c=b||(a[3][2]==L?1:0);return c}function
+B2(a,c){var
+d=el(a,c,function(a){return a[1]}),j=hG(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,ei(a,c,function(a){return a[3]})];dP(function(c){if(0.<d)var
-e=f(c,z(i,a1(h,c/(2.*d))));else
-if(md(a))var
+b=[0,el(a,c,function(a){return a[3]})];dR(function(c){if(0.<d)var
+e=f(c,A(i,a2(h,c/(2.*d))));else
+if(mn(a))var
 e=Y;else
 var
-g=f(c,h),e=a1(f(c,i),g);b[1]=b[1]+e;return 0},j);var
-k=a[1];A(function(i,h){var
+g=f(c,h),e=a2(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+k=a[1];B(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-me(b,m,d){var
-j=d.length-1,n=ei(b,d,function(a){return a[1]}),f=hA(b,d);if(md(b)&&n<=0.)return 0;var
-g=[0,ei(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=iZ(j,j,0.);A(function(o,s){var
-d=BR(m,b[3],n,s);g[1]=g[1]+d[1];var
+mo(b,m,d){var
+j=d.length-1,n=el(b,d,function(a){return a[1]}),f=hG(b,d);if(mn(b)&&n<=0.)return 0;var
+g=[0,el(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=i5(j,j,0.);B(function(o,s){var
+d=B0(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);x(h,a,e(h,a)-d[2]*k-d[3]*l);var
+q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);y(h,a,e(h,a)-d[2]*k-d[3]*l);var
 u=d[4]*k+d[5]*l,v=d[5]*k+d[6]*l,w=0;if(!(a<0)){var
 f=w;for(;;){var
-r=c(b[1],f)[1+f],z=v*e(r[2],o),A=u*r[1],B=e(c(i,a)[1+a],f)-A-z;x(i[1+a],f,B);var
+r=c(b[1],f)[1+f],z=v*e(r[2],o),A=u*r[1],B=e(c(i,a)[1+a],f)-A-z;y(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
-y=a+1|0;if(p!==a){var
-a=y;continue}break}}return 0},f);var
-l=b[1];A(function(a,f){var
-b=BS(m,f[4],e(d,a));g[1]=g[1]+b[1];x(h,a,e(h,a)+b[2]);var
-j=b[3],k=e(c(i,a)[1+a],a)-j;return x(i[1+a],a,k)},l);var
+x=a+1|0;if(p!==a){var
+a=x;continue}break}}return 0},f);var
+l=b[1];B(function(a,f){var
+b=B1(m,f[4],e(d,a));g[1]=g[1]+b[1];y(h,a,e(h,a)+b[2]);var
+j=b[3],k=e(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
 a=aJ(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-mf(o,n){var
-l=n.length-1,h=p(bH,o),q=l-1|0,C=0;if(!(q<0)){var
+mp(o,n){var
+l=n.length-1,h=p(bI,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
-w=e(c(h,a)[1+a],f),y=f-1|0,R=0;if(y<0)var
+w=e(c(h,a)[1+a],f),x=f-1|0,R=0;if(x<0)var
 m=w;else{var
-k=R,A=w;for(;;){var
-U=e(c(h,f)[1+f],k),B=A-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
-k=V,A=B;continue}var
+k=R,z=w;for(;;){var
+U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(x!==k){var
+k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(z(m,nX*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);x(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,n7*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
 a=Q;continue}break}}var
-g=bH(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bI(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
 v=b-1|0,J=0;if(!(v<0)){var
 j=J;for(;;){var
-M=e(g,j),N=e(c(h,b)[1+b],j)*M;x(g,b,e(g,b)-N);var
+M=e(g,j),N=e(c(h,b)[1+b],j)*M;y(g,b,e(g,b)-N);var
 O=j+1|0;if(v!==j){var
 j=O;continue}break}}var
-K=e(c(h,b)[1+b],b);x(g,b,e(g,b)/K);var
+K=e(c(h,b)[1+b],b);y(g,b,e(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 d=s;for(;;){var
 t=d+1|0,u=l-1|0;if(!(u<t)){var
 i=t;for(;;){var
-G=e(g,i),H=e(c(h,i)[1+i],d)*G;x(g,d,e(g,d)-H);var
+G=e(g,i),H=e(c(h,i)[1+i],d)*G;y(g,d,e(g,d)-H);var
 I=i+1|0;if(u!==i){var
 i=I;continue}break}}var
-E=e(c(h,d)[1+d],d);x(g,d,e(g,d)/E);var
+E=e(c(h,d)[1+d],d);y(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-BU=12;function
-BV(d,b,n,m){var
+B3=12;function
+B4(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:me(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=mf(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bO)return 0;var
+h=0===f?0:mo(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=mp(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
+a=j;for(;;){if(a<bQ)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
-e=c(d[1],b)[1+b][4],h=e[2]<M?1:0,f=h||(0.<a?1:0);if(f)var
+e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
 i=Y<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cf(function(a){return a},k),l=i+m6*a*o-fK*Math.abs(i),h=g?me(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fG*b<k){var
+g=f;return g},f),g=cg(function(a){return a},k),l=i+ne*a*o-fN*Math.abs(i),h=g?mo(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fJ*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-BW=3;function
-BX(b,a){var
-g=a.length-1,d=0.,f=T(function(b,a){return z(b,Math.abs(a))},d,a),i=p(function(a){return bO*f<Math.abs(a)?1:0},a);function
+B5=3;function
+B6(b,a){var
+g=a.length-1,d=0.,f=T(function(b,a){return A(b,Math.abs(a))},d,a),i=p(function(a){return bQ*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=q(g,0.),m=ei(b,a,function(a){return a[1]}),h=iZ(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=q(g,0.),m=el(b,a,function(a){return a[1]}),h=i5(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=a1(i[2],j),d=z(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=a2(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
-t=d*e(c(b[1],a)[1+a][2],h),u=d*d*c(b[1],a)[1+a][1]-t;x(n,a,e(n,a)-u);var
+t=d*e(c(b[1],a)[1+a][2],h),u=d*d*c(b[1],a)[1+a][1]-t;y(n,a,e(n,a)-u);var
 v=0,l=d==j?a:-1;if(!(l<0)){var
 f=v;for(;;){var
-y=p(f,h,d),A=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+A;x(o[1+a],f,B);var
+x=p(f,h,d),z=p(a,h,d)*x/(2.*m),B=e(c(o,a)[1+a],f)+z;y(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 w=a+1|0;if(k!==a){var
-a=w;continue}break}}return 0}}(m,f,h,n);A(o,hA(b,a));var
-p=b[1];A(function(q,d,f){return function(a,h){var
-j=h[4],n=0.<e(q,a)?j[1]:j[2];x(d,a,e(d,a)-h[3]+n);var
-k=1-c(i,a)[1+a];if(k){x(d,a,0.);var
+a=w;continue}break}}return 0}}(m,f,h,n);B(o,hG(b,a));var
+p=b[1];B(function(q,d,f){return function(a,h){var
+j=h[4],n=0.<e(q,a)?j[1]:j[2];y(d,a,e(d,a)-h[3]+n);var
+k=1-c(i,a)[1+a];if(k){y(d,a,0.);var
 l=g-1|0,o=0;if(!(l<0)){var
-b=o;for(;;){x(c(f,a)[1+a],b,0.);x(c(f,b)[1+b],a,0.);var
+b=o;for(;;){y(c(f,a)[1+a],b,0.);y(c(f,b)[1+b],a,0.);var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}var
-m=x(c(f,a)[1+a],a,1.)}else
+m=y(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),p);var
-r=mf(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),BW)}function
-BZ(b,a){var
-c=F(function(b){return p(function(a){return bg(E0(bg(a,b)),-b|0)},a)},BY);return[0,BX(b,a),c]}function
-B0(a,c){function
+r=mp(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),B5)}function
+B8(b,a){var
+c=F(function(b){return p(function(a){return bg(E9(bg(a,b)),-b|0)},a)},B7);return[0,B6(b,a),c]}function
+B9(a,c){function
 d(a){return aJ(a)?Math.abs(a):0.}function
 g(c,a){var
-b=a[4],e=d(b[2]),f=z(d(b[1]),e);return z(c,z(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,Y],i=T(g,z(1e-30,Math.abs(a[2][3])),h);function
+b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
+h=a[1],b=[0,c],e=[0,Y],i=T(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=BT(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=B2(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=BV(a,b*i,c,BU);f(d);var
-e=h7<b?1:0;if(e){b/=10.;var
+d=B4(a,b*i,c,B3);f(d);var
+e=ib<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];A(function(d,c){var
-a=Math.abs(c)<dx?1:0;if(a){var
+j=b[1];B(function(d,c){var
+a=Math.abs(c)<dz?1:0;if(a){var
 e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-B1=64;function
-B2(a,j){var
+B_=64;function
+B$(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -5992,65 +6016,65 @@ var
 d=b}else
 var
 d=f;return d}function
-B3(a){var
-d=L(a[16]);return function(b){if(1===a[5]){var
+Ca(a){var
+d=K(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-mg(a,b){var
+mq(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=p(function(a){return bb(h,a)},f),i=[al,0.,M],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
-k=[al,0.,M],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-B4(b,a){function
+f=g(a[5],b),h=a[4],d=p(function(a){return bb(h,a)},f),i=[am,0.,L],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
+k=[am,0.,L],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
+Cb(b,a){function
 c(c,a){return a?bb(b[4],a[1]):c}var
-d=c(Y,a[10]),e=c(M,a[11]);if(2===b[1]){var
-f=e<=0.?0.:M,g=0.<=d?0.:Y;return[al,g,f]}return[al,d,e]}function
-B5(f,c){var
+d=c(Y,a[10]),e=c(L,a[11]);if(2===b[1]){var
+f=e<=0.?0.:L,g=0.<=d?0.:Y;return[am,g,f]}return[am,d,e]}function
+Cc(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return B6;var
+b!=="number"){if(2!==b[0])return Cd;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dm(a5(f[4],h,g))]}}return 0}var
-mh=64;function
-B7(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dp(a6(f[4],h,g))]}}return 0}var
+mr=64;function
+Ce(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(aX(a[8])-1|0)|0;return 1}function
-B8(d,f,b){var
+b!=="number"&&2!==b[0])return 129-(aY(a[8])-1|0)|0;return 1}function
+Cf(d,f,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=mg(d,c),f=e(M,a[4]),g=[al,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=mq(d,c),f=e(L,a[4]),g=[am,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],p=g(aR(x),y),m=g(bj(w),p);if(B2(f,b)&&0===pq(m,p)&&!(0<eL(m,B1))){var
-h=[aN,function(a){return f7(e_(f),0)}],r=function(a,d){var
-e=b[5],g=bi(b[6],a),i=b[1],c=bs(h),j=by===c?h[1]:aN===c?cg(h):h;return kM(f,b,j,i,a,d,g,e)},C=B3(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=B4(d,f),i=B5(d,f),z=function(a){return mg(d,a)},E=aE(d[2],z),j=i?[0,[0,cS,q(d[3],0.),i[1],[al,0.,M]]]:[0],l=ce(L(m),j),A=aZ(o.length-1,function(a){return a});return g(bj(function(h){if(h===b[1])return 0;var
+y=b[4],p=g(aR(x),y),m=g(bj(w),p);if(B$(f,b)&&0===pA(m,p)&&!(0<eO(m,B_))){var
+h=[aN,function(a){return f_(fa(f),0)}],r=function(a,d){var
+e=b[5],g=bi(b[6],a),i=b[1],c=bt(h),j=bz===c?h[1]:aN===c?ch(h):h;return kU(f,b,j,i,a,d,g,e)},C=Ca(f),o=K(F(K,f[13])),t=b[1],D=c(o,t)[1+t],u=Cb(d,f),i=Cc(d,f),z=function(a){return mq(d,a)},E=aF(d[2],z),j=i?[0,[0,cT,q(d[3],0.),i[1],[am,0.,L]]]:[0],l=cf(K(m),j),A=a0(o.length-1,function(a){return a});return g(bj(function(h){if(h===b[1])return 0;var
 p=Q(function(b,d){var
 e=g(C,b);return a(k(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=R(a)?a:s(a)}var
 v=T(function(b,a){return 0<au(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(d[3],0.),0.,u]],m=T(function(f,g){var
-a=f[2],d=f[1],b=a5(0,g,v),e=c(E,d)[1+d];if(b!=0.)a7(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,l,m,u],H=Q(function(c,b){var
+a=f[2],d=f[1],b=a6(0,g,v),e=c(E,d)[1+d];if(b!=0.)a8(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,l,m,u],H=Q(function(c,b){var
 a=b[4];if((l.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dx}return 0.}return a[2]==M?fG:a[1]==Y?-0.1:0.},l);function
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dz}return 0.}return a[2]==L?fJ:a[1]==Y?-0.1:0.},l);function
 x(d,b){var
-c=aJ(b);return c?a(a6(d,b),v):c}var
+c=aJ(b);return c?a(a7(d,b),v):c}var
 y=l.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+B7(f)|0,d);var
-c=aZ(y,function(b){return x(mh,e(a,b))});return[0,P(1,mh),c,b]}var
-A=B0(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+Ce(f)|0,d);var
+c=a0(y,function(b){return x(mr,e(a,b))});return[0,P(1,mr),c,b]}var
+A=B9(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=F(z,BZ(w,A)),B=f7(eK(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-B9(h,c,a){var
+I=F(z,B8(w,A)),B=f_(eN(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+Cg(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:M}else
+2:return 0.<a?-Math.log(a)/c:L}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=a5(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):M;case
+d=b[1],e=Math.exp(a),i=a6(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a5(0,f[1],f[2]);return bu}return bu}function
-mj(j,a,b,f){var
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a6(0,f[1],f[2]);return bv}return bv}function
+mt(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -6061,144 +6085,144 @@ j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=d2(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];a0(function(a){switch(a[0]){case
+b=d5(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];a1(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];a0(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?A(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-hB=14;function
-mk(c,e,a){function
-f(b,a){return 0<e?l(b,a):k(b,a)}var
-h=50,i=0<=R(a)?a:s(a),b=ck(i,h),d=0<R(b)?b:1;function
+f=q(b,0),l=a[1];a1(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+hH=14;function
+mu(c,e,a){function
+f(b,a){return 0<e?m(b,a):k(b,a)}var
+h=50,i=0<=R(a)?a:s(a),b=cl(i,h),d=0<R(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
 d=e,b=P(b,2),a=a-1|0;continue}}function
-m(j,i,h){var
+l(j,i,h){var
 d=j,b=i,a=h;for(;;){var
 e=f(d,b);if(0!==a&&g(c,e)){var
 d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,f){var
 d=i,e=h,a=f;for(;;){var
-b=ck(l(d,e),1);if(0!==a&&0!==au(b,d)&&0!==au(b,e)){if(g(c,b)){var
+b=cl(m(d,e),1);if(0!==a&&0!==au(b,d)&&0!==au(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,hB)]:j(a,d,hB);return cA(function(a){return n(a[1],a[2],hB)},o)}function
-B_(h,g,i,J,I,d){var
-j=h[2],p=mj(i,J,j,d),s=p[3],u=p[2],v=p[1],w=L(b4(g)),r=i[1],M=n(h[17],1,1);function
+o=g(c,a)?[0,l(a,d,hH)]:j(a,d,hH);return cC(function(a){return n(a[1],a[2],hH)},o)}function
+Ch(h,g,i,L,I,d){var
+j=h[2],p=mt(i,L,j,d),s=p[3],u=p[2],v=p[1],w=K(b5(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(v,a)[1+a];if(b){var
-e=a5(0,b[1],i[2]),d=c(w,a)[1+a][1];return B9(g,a5(0,d[1],d[2]),e)}return bu}var
-m=aE(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
-c=aJ(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
+e=a6(0,b[1],i[2]),d=c(w,a)[1+a][1];return Cg(g,a6(0,d[1],d[2]),e)}return bv}var
+l=aF(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+c=aJ(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},l);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aJ(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*nP?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aJ(e(l,a)):h;if(i)var
+f=d?e(l,a)+g:e(l,a)-g,j=c(o,b)[1+b][1],k=d?f<j*nZ?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,m=n;else
 var
-l=i;return l}var
-B=j-1|0,N=0;if(!(B<0)){var
+m=i;return m}var
+z=j-1|0,N=0;if(!(z<0)){var
 b=N;for(;;){var
 R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-G=j-1|0,T=cr(h,b),U=0;if(!(G<0)){var
+G=j-1|0,T=ct(h,b),U=0;if(!(G<0)){var
 f=U;for(;;){var
-H=Math.sqrt(z(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(u,b)[1+b])y(f,b,H);if(c(s,b)[1+b])y(b,f,H);var
+H=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(u,b)[1+b])y(f,b,H);if(c(s,b)[1+b])y(b,f,H);var
 W=f+1|0;if(G!==f){var
 f=W;continue}break}}}var
-V=b+1|0;if(B!==b){var
+V=b+1|0;if(z!==b){var
 b=V;continue}break}}var
-C=q(j,0);A(function(e,d){var
+C=q(j,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=Q(function(a,k){var
 b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aJ(e(m,a))){var
-l=function(j){var
-k=c(w,a)[1+a],b=d_(g,r,i[2],i[3],I,k,j);if(b){var
+f=b[1];if(k&&aJ(e(l,a))){var
+m=function(j){var
+k=c(w,a)[1+a],b=eb(g,r,i[2],i[3],I,k,j);if(b){var
 e=b[1];if(d)return au(e[2],f)<0?1:0;var
 h=0<au(e[1],f)?1:0}else
 var
 h=b;return h},n=bb(0,r),h=x(a)*n,j=aJ(h);if(j){var
-o=a6(0,h),p=d?-1:1;return mk(l,p,o)}return j}}return 0},C),E=L(g[9]),F=dg(g,1),O=aF(Q(function(e,o){var
+o=a7(0,h),p=d?-1:1;return mu(m,p,o)}return j}}return 0},C),E=K(g[9]),F=dh(g,1),O=aG(Q(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=dg(g,f[1]),p=c(E,b)[1+b],i=a(r,g0(c(E,e)[1+e],p)),j=l(h,i),m=a4(P(a(h,i),2)),q=d?K(l(j,m),F):t(k(j,m),F),n=[0,[0,b,q]];else
+h=dh(g,f[1]),p=c(E,b)[1+b],i=a(r,g3(c(E,e)[1+e],p)),j=m(h,i),l=a5(P(a(h,i),2)),q=d?J(m(j,l),F):t(k(j,l),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aF(D),O]}function
-B$(d,c,a){var
+n=f;return n},o));return[0,aG(D),O]}function
+Ci(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bu;case
-4:return 0.<=a?a:bu}return bu}function
-mm(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(z(0.,1.-b*b)),d=Math.sqrt(z(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bu,bu]:a<b?[0,a1(1.,b*a+c*d),b-a*c/d]:[0,bu,bu]}function
-Ca(m,h,j,I,H,d){var
-i=m[2],r=mj(j,I,i,d),u=r[3],v=r[2],w=r[1],x=L(b4(h)),f=j[1],n=aE(i,function(a){var
+2:return 0.<a?1.+Math.log(a)/c:bv;case
+4:return 0.<=a?a:bv}return bv}function
+mw(f,e,a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bv,bv]:a<b?[0,a2(1.,b*a+c*d),b-a*c/d]:[0,bv,bv]}function
+Cj(l,h,j,I,H,d){var
+i=l[2],r=mt(j,I,i,d),u=r[3],v=r[2],w=r[1],x=K(b5(h)),f=j[1],n=aF(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a5(0,b[1],j[2]),d=c(x,a)[1+a][1];return B$(h,a5(0,d[1],d[2]),e)}return bu});function
+e=a6(0,b[1],j[2]),d=c(x,a)[1+a][1];return Ci(h,a6(0,d[1],d[2]),e)}return bv});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=aE(i,function(a){var
-b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
+o=aF(i,function(a){var
+b=y(a)?e(n,a):d?e(l[11],a):e(l[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=mm(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+es<f?1:0:f<i-es?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=mw(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ev<f?1:0:f<i-ev?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-B=i-1|0,J=0;if(!(B<0)){var
-b=J;for(;;){var
+A=i-1|0,L=0;if(!(A<0)){var
+b=L;for(;;){var
 O=c(v,b)[1+b],R=O||c(u,b)[1+b];if(R){var
-F=cr(m,b),G=i-1|0,S=0;if(!(G<0)){var
+F=ct(l,b),G=i-1|0,S=0;if(!(G<0)){var
 g=S;for(;;){if(c(v,b)[1+b])z(g,b,e(F,g));if(c(u,b)[1+b])z(b,g,e(F,g));var
 U=g+1|0;if(G!==g){var
 g=U;continue}break}}}var
-T=b+1|0;if(B!==b){var
+T=b+1|0;if(A!==b){var
 b=T;continue}break}}var
-C=q(i,0);A(function(e,d){var
+C=q(i,0);B(function(e,d){var
 a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ea(h,f,j[2],j[3],H,l,k);if(b){var
+l=c(x,a)[1+a],b=ed(h,f,j[2],j[3],H,l,k);if(b){var
 e=b[1];if(d)return au(e[2],g)<0?1:0;var
 i=0<au(e[1],g)?1:0}else
 var
 i=b;return i},o=bb(0,f),i=e(n,a)*o,k=aJ(i);if(k){var
-p=a6(0,i),q=d?1:-1;return mk(m,q,p)}return k}return 0},C),s=L(h[9]),M=p(function(a){return[aN,function(b){return e9(h,a)}]},s);function
+p=a7(0,i),q=d?1:-1;return mu(m,q,p)}return k}return 0},C),s=K(h[9]),M=p(function(a){return[aN,function(b){return e$(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=bs(a);return by===d?a[1]:aN===d?cg(a):a}var
-N=aF(Q(function(g,w){var
+a=c(M,b)[1+b],d=bt(a);return bz===d?a[1]:aN===d?ch(a):a}var
+N=aG(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=mm(d,e(cr(m,b),g),x),z=bb(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
-i=a6(0,o),A=c(s,b)[1+b],B=ah(c(s,g)[1+g],A),C=E(b),F=g1(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a4(a(p,l(k(p,P(a(i,F),1)),G))),r=a(i,j[1]),H=d?t(k(r,q),f):K(l(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
+x=e(n,b),y=mw(d,e(ct(l,b),g),x),z=bb(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
+i=a7(0,o),A=c(s,b)[1+b],B=ai(c(s,g)[1+g],A),C=E(b),F=g4(h,f,E(g),C,B),p=a(f,f),G=a(i,i),q=a5(a(p,m(k(p,P(a(i,F),1)),G))),r=a(i,j[1]),H=d?t(k(r,q),f):J(m(r,q),f),u=[0,[0,b,[0,H,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},o));return[0,aF(D),N]}function
-Cb(a){var
-b=a[4];return c1(function(a){return 0===a[0]?0:1},b)}function
-mn(d,a,c){var
-b=Cb(c);if(b)switch(d[1]){case
-0:return kN(a);case
-1:return 0;default:return kP(a)}return b}var
-cN=[0,mi,mi,ml,ml];function
-Cc(b,d,a,c){if(mn(b,d,c)){var
-e=e5(a[2],a[3]),f=function(f){var
-g=mZ(f,b,d,a,c,e,1);return[0,mZ(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(Ca);return[0,cN[1],cN[2],g[1],g[2]]}var
-h=f(B_);return[0,h[1],h[2],cN[3],cN[4]]}return cN}function
-mo(h){var
-j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),m=q(e,0),f=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
+u=j;return u},o));return[0,aG(D),N]}function
+Ck(a){var
+b=a[4];return c2(function(a){return 0===a[0]?0:1},b)}function
+mx(d,a,c){var
+b=Ck(c);if(b)switch(d[1]){case
+0:return kV(a);case
+1:return 0;default:return kX(a)}return b}var
+cO=[0,ms,ms,mv,mv];function
+Cl(b,d,a,c){if(mx(b,d,c)){var
+e=e7(a[2],a[3]),f=function(f){var
+g=m9(f,b,d,a,c,e,1);return[0,m9(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(Cj);return[0,cO[1],cO[2],g[1],g[2]]}var
+h=f(Ch);return[0,h[1],h[2],cO[3],cO[4]]}return cO}function
+my(h){var
+j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),l=q(e,0),f=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
 x=T(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
 p=function(d,a){var
-e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return k(l(c(b,d)[1+d],f),e)},n=aE(e,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
+e=c(c(h,d)[1+d],a)[1+a],f=c(l,a)[1+a];return k(m(c(b,d)[1+d],f),e)},n=aF(e,function(b,c){return function(a){return c(b,a)}}(a,p)),s=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
 i=u;for(;;){var
-n=e-1|0,m=-1,v=0;if(n<0)var
-b=m;else{var
-d=v,g=m;for(;;){var
+n=e-1|0,l=-1,v=0;if(n<0)var
+b=l;else{var
+d=v,g=l;for(;;){var
 r=1-c(k,d)[1+d];if(r){var
 s=g<0?1:0;if(s)var
 j=s;else
 var
-A=c(h,g)[1+g],j=gr(c(h,d)[1+d],A)}else
+A=c(h,g)[1+g],j=gu(c(h,d)[1+d],A)}else
 var
 j=r;var
 t=j?d:g,z=d+1|0;if(n!==d){var
@@ -6207,126 +6231,126 @@ b=t;break}}var
 o=c(f,b)[1+b];c(k,b)[1+b]=1;if(0<=o){var
 p=e-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(k,a)[1+a]){var
-x=B(o,a),q=l(c(h,b)[1+b],x);if(gr(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
+x=B(o,a),q=m(c(h,b)[1+b],x);if(gu(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(p,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
 e=c(b,a)[1+a];return k(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=k(b[1+a],A);var
-B=t[2];a0(function(g){return function(a){var
+B=t[2];a1(function(g){return function(a){var
 h=g(a),d=c(f,a)[1+a],i=k(c(b,d)[1+d],h),e=f[1+a];c(b,e)[1+e]=i;var
-j=g(a);m[1+a]=l(c(m,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
+j=g(a);l[1+a]=m(c(l,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
 d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
 a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=aF(f),w=dL(function(b,a){return[0,a,b]},v);return g(aR(function(a){return 0<=a[1]?1:0}),w)}function
-Cd(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return aE(c(a,0)[1].length-1,b)}function
-Ce(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mo(a);var
-b=mo(Cd(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Cf(f,b,e,r){function
-j(a){return L(bi(f[13],a))}var
-s=j(b[1]),l=dQ(k,j(r),s),h=L(lo(f,b,e));function
+v=aG(f),w=dN(function(b,a){return[0,a,b]},v);return g(aR(function(a){return 0<=a[1]?1:0}),w)}function
+Cm(a){function
+b(b){return p(function(a){return c(a,b)[1+b]},a)}return aF(c(a,0)[1].length-1,b)}function
+Cn(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return my(a);var
+b=my(Cm(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Co(f,b,e,r){function
+j(a){return K(bi(f[13],a))}var
+s=j(b[1]),l=dS(k,j(r),s),h=K(lw(f,b,e));function
 t(a){var
-b=0<R(c(l,a)[1+a])?1:0;return b?gr(c(h,a)[1+a],e):b}function
+b=0<R(c(l,a)[1+a])?1:0;return b?gu(c(h,a)[1+a],e):b}function
 u(a){return a}var
-v=aZ(f[2],u),i=L(g(aR(t),v));function
+v=a0(f[2],u),i=K(g(aR(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=g(bj(w),x),y=F(function(a){return a[1]},m),n=pp(function(b,a){return on(b,a)},y);function
+x=b[4],m=g(bj(w),x),y=F(function(a){return a[1]},m),n=pz(function(b,a){return ox(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dN(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dP(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(e,f,b){if(gs(e,c(h,b)[1+b])&&!dN([0,f,b],m)){var
+A(e,f,b){if(gv(e,c(h,b)[1+b])&&!dP([0,f,b],m)){var
 g=k(e,c(h,b)[1+b]);return a(c(l,b)[1+b],g)}return d}function
 B(a){var
-c=hb(b,e,a);return p(function(b){return A(c,a,b)},i)}var
-q=L(cz(n,z)),C=Ce(p(B,q));return F(function(a){var
+c=he(b,e,a);return p(function(b){return A(c,a,b)},i)}var
+q=K(cB(n,z)),C=Cn(p(B,q));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
-ej(f,e){var
-b=[0,d];A(function(d,f){var
-g=a(f,c(e,d)[1+d]);b[1]=l(b[1],g);return 0},f);return b[1]}function
-Cg(b){var
-f=b.length-1,e=Q(function(b,a){return ce(a,aE(f,function(c){var
+em(f,e){var
+b=[0,d];B(function(d,f){var
+g=a(f,c(e,d)[1+d]);b[1]=m(b[1],g);return 0},f);return b[1]}function
+Cp(b){var
+f=b.length-1,e=Q(function(b,a){return cf(a,aF(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(l,j){var
-b=l,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return eM(a,f,f)},e)]];var
+b=l,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return eP(a,f,f)},e)]];var
 h=c(c(e,b)[1+b],b)[1+b];if(0===R(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dI(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dK(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 q=d+1|0;if(i!==d){var
 d=q;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Ch(d){var
+Cq(d){var
 a=d;for(;;){var
-b=Cg(p(function(b){return function(a){return p(function(b){return ej(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Cp(p(function(b){return function(a){return p(function(b){return em(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aF(a),a=L(bV(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Ci(b,l,q,e,p,d){var
+e=b[1],f=aG(a),a=K(bX(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+Cr(b,l,q,e,p,d){var
 m=P(q,1),c=l[8];function
 n(c){var
-a=g(b[5],c);return ej(a,a)}function
-f(a){return dI(P(a,e),m)}function
+a=g(b[5],c);return em(a,a)}function
+f(a){return dK(P(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aL(l),i=dI(f(a(e,a(c,g(p,h)))),j);else
+j=aL(l),i=dK(f(a(e,a(c,g(p,h)))),j);else
 var
 i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dI(f(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=g(b[5],j);return[0,dQ(k,g(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dK(f(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=g(b[5],j);return[0,dS(k,g(b[5],i),r),q]}if(b[1])var
 t=0,u=F(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Ch(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
-hC(a){return P(a[2],a[5])}function
-Cj(h,s,b,f,r){var
+j=Cq(K(h));return[0,j[1],j[2],j[3],i,e,m]}function
+hI(a){return P(a[2],a[5])}function
+Cs(h,s,b,f,r){var
 t=b[1],u=p(function(a){var
-b=ej(f,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return ej(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];A(function(e,b){var
-f=b[1];return A(function(b,f){var
-g=a(c(w,e)[1+e],f);d[1+b]=l(c(d,b)[1+b],g);return 0},f)},y);var
-e=hC(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=g(h[5],j[1]),n=dQ(function(c,b){return k(c,a(e,b))},d,z),B=ej(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=k(dI(a(j[2],E),C),B);else
+b=em(f,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return em(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];B(function(e,b){var
+f=b[1];return B(function(b,f){var
+g=a(c(w,e)[1+e],f);d[1+b]=m(c(d,b)[1+b],g);return 0},f)},y);var
+e=hI(b),i=b[4];if(i)var
+j=i[1],l=s[8],z=g(h[5],j[1]),n=dS(function(c,b){return k(c,a(e,b))},d,z),A=em(n,n),C=b[6],D=a(e,e),E=a(a(l,l),D),o=k(dK(a(j[2],E),C),A);else
 var
 o=a(r,a(b[2],b[2]));var
-q=0===h[1]?1:0,F=q?o:q;return[0,aF(d),F]}var
-Ck=12;function
-mp(d,b){var
+q=0===h[1]?1:0,F=q?o:q;return[0,aG(d),F]}var
+Ct=12;function
+mz(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-Cl(c,b){var
-a=[0,0.];A(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-Cm(b,d){var
+Cu(c,b){var
+a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
+Cv(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return ce(a,[al,0.])};return[0,function(b){return Cl(a,b)},f]}function
+f=function(b){return cf(a,[am,0.])};return[0,function(b){return Cu(a,b)},f]}function
 g(c){return Q(function(c,d){var
-f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mp(a,b)},g]}function
-mq(a){var
-b=a[14],c=0;return ak(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-Cn(b,a){var
+f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mz(a,b)},g]}function
+mA(a){var
+b=a[14],c=0;return al(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+Cw(b,a){var
 c=q(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mp(c,a)},e,Y,d]}function
-Co(b,h,c,o){function
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mz(c,a)},e,Y,d]}function
+Cx(b,h,c,o){function
 i(d,a){return a?n(b[17],a[1],c[3]):d}var
 d=c[4],e=g(bj(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],g=Cm(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(M,a[4]),f=e-d<fE*h?1:0,l=(d+e)/2.,m=eu*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mq(b),f=a?[0,Cn(b,a[1]),0]:a;return cz(e,f)}function
-Cp(b,a){return a1(h_*(a[6]-a[5]),bO*b)}function
-mr(e,a,d){var
-b=g(a[3],d),c=Cp(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-Cq(d,h){var
-j=h.length-1,k=q(j,-1),n=j-1|0,y=0;if(!(n<0)){var
-a=y;for(;;){var
-p=j-1|0,o=-1,A=0;if(p<0)var
+c=a[2],g=Cv(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(L,a[4]),f=e-d<fH*h?1:0,l=(d+e)/2.,m=ex*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mA(b),f=a?[0,Cw(b,a[1]),0]:a;return cB(e,f)}function
+Cy(b,a){return a2(ie*(a[6]-a[5]),bQ*b)}function
+mB(e,a,d){var
+b=g(a[3],d),c=Cy(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+Cz(d,h){var
+j=h.length-1,k=q(j,-1),n=j-1|0,x=0;if(!(n<0)){var
+a=x;for(;;){var
+p=j-1|0,o=-1,z=0;if(p<0)var
 f=o;else{var
-g=A,i=o;for(;;){var
-u=1-gb(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
+g=z,i=o;for(;;){var
+u=1-ge(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
 v=i<0?1:0;if(v)var
 m=v;else
 var
@@ -6336,147 +6360,147 @@ m=u;var
 w=m?g:i,I=g+1|0;if(p!==g){var
 g=I,i=w;continue}var
 f=w;break}}var
-l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=eu*T(function(b,a){return z(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=ex*T(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
-t=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a7(d[1+b],t,G);x(h,b,e(h,b)-t*e(h,f))}var
+t=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a8(d[1+b],t,G);y(h,b,e(h,b)-t*e(h,f))}var
 H=b+1|0;if(s!==b){var
 b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
 a=F;continue}break}}return Q(function(b,a){if(0<=a){var
 f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
-ms(m,h,b,a){function
+mC(m,h,b,a){function
 d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return mr(h,a,b)!=0.?1:0}}(a),b);if(cf(aJ,a)){if(dN(1,e)){if(0===d)return 0;var
-j=m?f9(function(b,a){var
-c=b||a;return c},i,e):e,r=iS(b,j),k=g(bj(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mr(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bH(a),u=Cq(t,s);A(function(d,e){return function(a,b){return a7(e,-b,c(d,a)[1+a])}}(f,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Ck,F(function(a){return 0},b),a)}function
-mt(c,b,a){var
-d=ms(1,c,b,a);return d?[0,d[1]]:ms(0,c,b,a)}function
-Cr(f,k,j,i){var
-a=k[1][1],l=hw(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
-h(c,a){return A(function(a,d){return x(b,a,e(b,a)+c*d)},a)}function
-n(b){return b$(a,b)}if(0.<g){var
-s=n(i);h(bx(a,j)/g,s);var
-t=a[2];A(function(a,c){var
+e=F(function(b){return function(a){return mB(h,a,b)!=0.?1:0}}(a),b);if(cg(aJ,a)){if(dP(1,e)){if(0===d)return 0;var
+j=m?ga(function(b,a){var
+c=b||a;return c},i,e):e,r=iY(b,j),k=g(bj(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),f=K(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=K(F(function(b){return function(a){return mB(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bI(a),u=Cz(t,s);B(function(d,e){return function(a,b){return a8(e,-b,c(d,a)[1+a])}}(f,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Ct,F(function(a){return 0},b),a)}function
+mD(c,b,a){var
+d=mC(1,c,b,a);return d?[0,d[1]]:mC(0,c,b,a)}function
+CA(f,k,j,i){var
+a=k[1][1],l=hC(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
+h(c,a){return B(function(a,d){return y(b,a,e(b,a)+c*d)},a)}function
+n(b){return ca(a,b)}if(0.<g){var
+s=n(i);h(by(a,j)/g,s);var
+t=a[2];B(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},t)}if(0<=a[5]){var
 u=bi(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
-d=v;for(;;){x(b,d,e(b,d)+u);var
+d=v;for(;;){y(b,d,e(b,d)+u);var
 w=d+1|0;if(o!==d){var
 d=w;continue}break}}}else{var
 p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-mu=bg(1.,60);function
-Cs(c,e,b){if(0===c[1]){var
-a=ak(function(c,a){var
-d=a[6]==M?a[5]:(a[5]+a[6])/2.;return a1(c,d-g(a[3],b))},M,e),d=0.<a?1:0,f=d?aJ(a):d;if(f)x(b,c[3],Math.sqrt(a));return b}return b}function
-Ct(f,k,a,i,d,b){var
-g=a[1][1],h=hw(i,d,a)[2],j=1.,l=T(function(b,a){return z(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];A(function(j,g){var
+mE=bg(1.,60);function
+CB(c,e,b){if(0===c[1]){var
+a=al(function(c,a){var
+d=a[6]==L?a[5]:(a[5]+a[6])/2.;return a2(c,d-g(a[3],b))},L,e),d=0.<a?1:0,f=d?aJ(a):d;if(f)y(b,c[3],Math.sqrt(a));return b}return b}function
+CC(f,k,a,i,d,b){var
+g=a[1][1],h=hC(i,d,a)[2],j=1.,l=T(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a1(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<hY*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==M?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-mv(b,e){function
+j=a2(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<h4*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+mF(b,e){function
 d(a){return O(a,a)}var
-a=q(b[3]+1|0,0.),c=[0,0.];a0(function(b){var
-e=b[2],f=b[1];a7(a,-f,e);var
-g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){x(a,b[3],0.);var
-f=d(a),g=Math.sqrt(z(0.,c[1]-f));x(a,b[3],g)}return a}var
-Cu=hY;function
-mw(k,a,b,d){if(2<=a[1])var
-l=(aX(k[8])-1|0)+b|0,f=function(a){return a6(l,a)};else
+a=q(b[3]+1|0,0.),c=[0,0.];a1(function(b){var
+e=b[2],f=b[1];a8(a,-f,e);var
+g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){y(a,b[3],0.);var
+f=d(a),g=Math.sqrt(A(0.,c[1]-f));y(a,b[3],g)}return a}var
+CD=h4;function
+mG(k,a,b,d){if(2<=a[1])var
+l=(aY(k[8])-1|0)+b|0,f=function(a){return a7(l,a)};else
 var
-q=a[4]+b|0,f=function(a){return a6(q,a)};var
-h=eM(d,0,a[3]);if(a[1])var
+q=a[4]+b|0,f=function(a){return a7(q,a)};var
+h=eP(d,0,a[3]);if(a[1])var
 i=h;else
 var
 n=g(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(bb(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a6(2*(a[4]+b|0)|0,j*j);return[0,p(f,i),m]}function
-my(b,a,f,c,i){var
-d=dq(f),e=Co(a,d,c,i),p=f[1],q=0.,r=T(function(b,a){return z(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bG(function(a){return a[6]==M?1:0},e):m,j=g(aR(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aX(c[3])+cT|0;function
-s(c){return e9(b,aF(g(a[5],c)))[3]}var
+j=e(d,a[3]),m=a7(2*(a[4]+b|0)|0,j*j);return[0,p(f,i),m]}function
+mI(b,a,f,c,i){var
+d=ds(f),e=Cx(a,d,c,i),p=f[1],q=0.,r=T(function(b,a){return A(b,a[3]-a[2])},q,p),l=0===a[1]?1:0,n=l?bH(function(a){return a[6]==L?1:0},e):l,j=g(aR(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aY(c[3])+cU|0;function
+s(c){return e$(b,aG(g(a[5],c)))[3]}var
 t=c[4],u=g(bj(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c1(function(a){return a[1]===d?1:0},j))return[0,[0,d,l(b[1],c[1])]]}}}return 0}),t),k=Ci(a,b,c[3],o,s,u),h=[aN,function(d){var
-a=b[9];return g9(b,c,F(function(a){return e9(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&c2(function(a){return a[1]===d?1:0},j))return[0,[0,d,m(b[1],c[1])]]}}}return 0}),t),k=Cr(a,b,c[3],o,s,u),h=[aN,function(d){var
+a=b[9];return ha(b,c,F(function(a){return e$(b,a)},a),i)}];function
 v(d){var
-c=mw(b,a,o,d);return Cj(a,b,k,c[1],c[2])}function
+c=mG(b,a,o,d);return Cs(a,b,k,c[1],c[2])}function
 w(b,c){var
-h=eh(f,b,c),i=nW*d<r?fB(f,b,c,h):h,g=Cs(a,e,Cr(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)x(g,a[3],Math.sqrt(mu*d));var
-k=mt(d,Ct(a,d,i,b,c,e),g),m=k?[0,k[1]]:mt(d,e,g);return[0,g,m]}function
-y(d){var
-a=bs(h),e=by===a?h[1]:aN===a?cg(h):h;return g_(b,c,hC(k),e,d)}return[0,hC(k),n,w,v,0!==j?1:0,y]}function
-mz(c,a,b){if(0===b)return function(a){return mx};var
-f=1./aj(b),d=mv(c,F(function(a){return[0,f,a]},b));function
+h=ek(f,b,c),i=n6*d<r?fE(f,b,c,h):h,g=CB(a,e,CA(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(g,a[3],Math.sqrt(mE*d));var
+k=mD(d,CC(a,d,i,b,c,e),g),m=k?[0,k[1]]:mD(d,e,g);return[0,g,m]}function
+x(d){var
+a=bt(h),e=bz===a?h[1]:aN===a?ch(h):h;return hb(b,c,hI(k),e,d)}return[0,hI(k),n,w,v,0!==j?1:0,x]}function
+mJ(c,a,b){if(0===b)return function(a){return mH};var
+f=1./ak(b),d=mF(c,F(function(a){return[0,f,a]},b));function
 e(b,e){var
-f=mv(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
+f=mF(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
 i(h,f){var
 b=f;for(;;){if(b){var
 c=e(b[1],h);if(g(a[6],c))return c;var
 b=b[2];continue}return g(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-f=c[1];return a[5]?e(Cu,f):g(a[4],f)}var
-h=cf(aJ,d),j=h?Cv:h;return i(d,j)}}function
-mA(c,a){var
+f=c[1];return a[5]?e(CD,f):g(a[4],f)}var
+h=cg(aJ,d),j=h?CE:h;return i(d,j)}}function
+mK(c,a){var
 b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bj(function(a){return a[2]}),d)}function
-Cw(k,b,j,i,h,e){var
-a=my(k,b,j,i,h);function
+CF(k,b,j,i,h,e){var
+a=mI(k,b,j,i,h);function
 l(a){return a}var
-m=aZ(b[2],l),o=g(aR(e),m),f=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mz(b,a,dO(function(b){return mA(a,b)},f)),p=g(d,[0,[al,M],0]),c=[0,-1],q=dO(function(a){var
+m=a0(b[2],l),o=g(aR(e),m),f=F(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mJ(b,a,dQ(function(b){return mK(a,b)},f)),p=g(d,[0,[am,L],0]),c=[0,-1],q=dQ(function(a){var
 b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
-r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):Cx}var
-s=aZ(b[2],r);return[0,a[1],[0,p,q],s]}function
-Cy(a,f){var
-e=q(a[3],0.);A(function(d,b){var
-f=b!=0.?1:0;return f?a7(e,-b,c(a[6],d)[1+d]):f},f);var
+r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):CG}var
+s=a0(b[2],r);return[0,a[1],[0,p,q],s]}function
+CH(a,f){var
+e=q(a[3],0.);B(function(d,b){var
+f=b!=0.?1:0;return f?a8(e,-b,c(a[6],d)[1+d]):f},f);var
 k=0.,h=T(function(b,a){return b+a},k,f),l=0.,j=T(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
 m=0,i=m,d=e;else
-if(bO*j<Math.abs(h))var
+if(bQ*j<Math.abs(h))var
 G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=p(function(a){return nk*a/(j+ct)},e),i=I,d=J;function
-b(b,a){return ce(b,[0,a])}function
+I=0,J=p(function(a){return nu*a/(j+cv)},e),i=I,d=J;function
+b(b,a){return cf(b,[0,a])}function
 n(b){return b<a[2]?g(a[5],b):q(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],M),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cL(d,function(a){return a}),B=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,B,y,x,w,v,u,t,s,r,o],i]}function
-Cz(a,g){var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cM(d,function(a){return a}),A=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
+CI(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=mq(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+ct,i=nP*Math.sqrt(f[2]),j=[al,0.];return ce(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(mu);return ce(b,[al,k])}function
-CA(c,o,m,l,k){var
-d=Cy(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
-b=my(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=aZ(a[2]-1|0,q),s=g(mz(a,b,dO(function(a){return mA(b,a)},r)),p);return[0,b[1],s]}var
-h=aq(0,80-a[4]|0),i=mw(c,a,h,Cz(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aF(i[1]),t];return[0,P(1,h),u]}function
-CB(a){return[0,a,AR(a)]}function
-CC(a){return typeof
-a==="number"?hs:40000000}function
-CD(a){return typeof
+e=mA(a);if(e){var
+f=e[1],h=Math.sqrt(O(b,b))+cv,i=nZ*Math.sqrt(f[2]),j=[am,0.];return cf(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mE);return cf(b,[am,k])}function
+CJ(c,o,m,l,k){var
+d=CH(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
+b=mI(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a0(a[2]-1|0,q),s=g(mJ(a,b,dQ(function(a){return mK(b,a)},r)),p);return[0,b[1],s]}var
+h=aq(0,80-a[4]|0),i=mG(c,a,h,CI(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aG(i[1]),t];return[0,P(1,h),u]}function
+CK(a){return[0,a,A0(a)]}function
+CL(a){return typeof
+a==="number"?hy:40000000}function
+CM(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-CE(a){var
+CN(a){var
 b=a?-72:-50;return bg(1.,b)}function
-CF(i,d,e,b,a){function
+CO(i,d,e,b,a){function
 f(f,d){var
-g=eh(d,b,a),j=hu(d,b,a),k=z(ht(i,b,a),j),h=dq(d);function
+g=ek(d,b,a),j=hA(d,b,a),k=A(hz(i,b,a),j),h=ds(d);function
 l(i){var
-c=fB(d,b,a,g),f=k+fI*h<c[4]?1:0;return f?hy(d,b,a,e[5]*h,c):f}var
-m=[aN,function(a){return g[1]}];return hz(d,c(e[2],f)[1+f],b,a,m,M,l)}return A(function(a){function
-b(b){return f(a,b)}return function(a){return iL(b,a)}},d)}function
-CG(d,f,b,a){function
-e(a){return a6(0,a*d[4])}var
+c=fE(d,b,a,g),f=k+fL*h<c[4]?1:0;return f?hE(d,b,a,e[5]*h,c):f}var
+m=[aN,function(a){return g[1]}];return hF(d,c(e[2],f)[1+f],b,a,m,L,l)}return B(function(a){function
+b(b){return f(a,b)}return function(a){return iR(b,a)}},d)}function
+CP(d,f,b,a){function
+e(a){return a7(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[6],b)[1+b]=g;return 0}function
-CH(y,g,h,d,b){var
-l=ht(y,d,b),m=0<g.length-1?1:0,n=m?cf(iM,g):m;if(n){var
-f=p(oX,g),j=f.length-1,o=p(function(a){return z(l,hu(a,d,b))},f),B=h[1],r=Q(function(e,a){if(a){var
-g=h[3],i=ds(c(f,e)[1+e],g)[1];return BG(a[1],i,d,b)}return Y},B),i=q(j,0),k=function(a){var
-b=c(i,a)[1+a],d=b?b[1][4]:e(r,a);return z(e(o,a),d)},s=q(j,0),a=function(y){for(;;){var
+CQ(y,g,h,d,b){var
+l=hz(y,d,b),m=0<g.length-1?1:0,n=m?cg(iS,g):m;if(n){var
+f=p(o7,g),j=f.length-1,o=p(function(a){return A(l,hA(a,d,b))},f),z=h[1],r=Q(function(e,a){if(a){var
+g=h[3],i=du(c(f,e)[1+e],g)[1];return BP(a[1],i,d,b)}return Y},z),i=q(j,0),k=function(a){var
+b=c(i,a)[1+a],d=b?b[1][4]:e(r,a);return A(e(o,a),d)},s=q(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
 a=l;else{var
 e=t,g=r,o=l;for(;;){var
@@ -6487,218 +6511,218 @@ q=g,h=o;var
 x=e+1|0;if(m!==e){var
 e=x,g=q,o=h;continue}var
 a=h;break}}var
-n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&l4(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,fB(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
-w=[0,eh(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fI*dq(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];A(function(g,j){var
+n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&mc(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,fE(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
+w=[0,ek(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fL*ds(c(f,0)[1])<a?1:0;if(t){var
+u=[0,0];B(function(g,j){var
 l=e(o,g)<a?1:0;if(l){var
-k=dq(j);if(a+bO*k<=e(r,g)){u[1]=1;return 0}var
+k=ds(j);if(a+bQ*k<=e(r,g)){u[1]=1;return 0}var
 f=[aN,function(e){var
-a=c(i,g)[1+g];return a?a[1]:eh(j,d,b)}],m=[aN,function(c){var
-a=bs(f),b=by===a?f[1]:aN===a?cg(f):f;return b[1]}],n=function(m){var
-e=bs(f),c=by===e?f[1]:aN===e?cg(f):f,g=a+2e-09*k<c[4]?Bt(j,d,b,a+fG*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hy(j,d,b,l,g)};return hz(j,c(h[2],g)[1+g],d,b,m,a+bO*k,n)}return l},f);var
-v=u[1];if(v)return CG(h,d,b,a+eu*dq(c(f,0)[1]));var
+a=c(i,g)[1+g];return a?a[1]:ek(j,d,b)}],m=[aN,function(c){var
+a=bt(f),b=bz===a?f[1]:aN===a?ch(f):f;return b[1]}],n=function(m){var
+e=bt(f),c=bz===e?f[1]:aN===e?ch(f):f,g=a+2e-09*k<c[4]?BC(j,d,b,a+fJ*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hE(j,d,b,l,g)};return hF(j,c(h[2],g)[1+g],d,b,m,a+bQ*k,n)}return l},f);var
+v=u[1];if(v)return CP(h,d,b,a+ex*ds(c(f,0)[1]));var
 w=v}else
 var
 w=t;var
 x=w}else
 var
 x=n;return x}var
-CI=3;function
-CJ(w,v,a,d,b){var
-x=aF(Q(function(b,d){return cA(function(d){var
-e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),f=L(g(bj(function(a){return a}),x)),i=p(function(a){return a[1]},f),y=ht(w,d,b),m=T(function(c,a){return z(c,hu(a,d,b))},y,i),h=p(function(a){return 0},f),n=p(function(e){var
+CR=3;function
+CS(w,v,a,d,b){var
+x=aG(Q(function(b,d){return cC(function(d){var
+e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),f=K(g(bj(function(a){return a}),x)),i=p(function(a){return a[1]},f),y=hz(w,d,b),m=T(function(c,a){return A(c,hA(a,d,b))},y,i),h=p(function(a){return 0},f),n=p(function(e){var
 f=e[2],g=e[1];if(f&&!(0<=c(g[6],b)[1+b])){var
-h=ds(g,a[3])[1],i=bO*h[17];return BH(f[1],h,d,b)+i}return M},f),o=p(function(a){return 0},f),j=function(p){var
+h=du(g,a[3])[1],i=bQ*h[17];return BQ(f[1],h,d,b)+i}return L},f),o=p(function(a){return 0},f),j=function(p){var
 g=p;for(;;){var
-j=[0,-1],q=[0,Y];A(function(g,i){return function(a,l){var
+j=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
 b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(j,q),f);var
 a=j[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
 l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,fB(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
+r=[0,fE(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
 g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
-s=[0,eh(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CI);if(j){var
-q=j[1],k=q[2],r=q[1],l=r[1],s=dq(l),t=m+fI*s<k[4]?1:0;if(t){var
-B=function(c){return hy(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hz(l,r[3],d,b,C,M,B)}var
+s=[0,ek(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CR);if(j){var
+q=j[1],k=q[2],r=q[1],l=r[1],s=ds(l),t=m+fL*s<k[4]?1:0;if(t){var
+z=function(c){return hE(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hF(l,r[3],d,b,C,L,z)}var
 u=t}else
 var
 u=j;return u}function
-mB(e,d,c,b,a,f){switch(f){case
+mL(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return CJ(e,d,c,b,a);case
-2:return CH(e,d,c,b,a);default:return CF(e,d,c,b,a)}}function
-mC(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-CK(b,a){function
+1:return CS(e,d,c,b,a);case
+2:return CQ(e,d,c,b,a);default:return CO(e,d,c,b,a)}}function
+mM(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+CT(b,a){function
 c(a){return aJ(a)?a:0.}function
 d(b,a){var
-d=c(a[3]);return z(b,z(c(a[2]),d))}var
-e=T(d,T(z,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==M)return[0,a[1],a[2],h6*e];return a},a)}function
-hE(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];a0(function(b){if(0===b[0]){var
+d=c(a[3]);return A(b,A(c(a[2]),d))}var
+e=T(d,T(A,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],ia*e];return a},a)}function
+hK(a,b){var
+g=b[3],d=q(b[2],0),e=b[4];a1(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=mC(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mC(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=mM(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mM(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return CK(a,L(bF(b)))},d)}function
-CL(l,a){var
-d=jb(0,16),g=[0,0];A(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=s_(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a1(a[3],b[3]),p=z(a[2],b[2]);return jd(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jd(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return pS(L(pf(function(a){return s8(d,a)},b)))}function
-hF(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(cf(function(a){var
+j=i;return j}return 0},e);return p(function(b){return CT(a,K(bG(b)))},d)}function
+CU(l,a){var
+d=jh(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=ti(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a2(a[3],b[3]),p=A(a[2],b[2]);return jj(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jj(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return p2(K(pp(function(a){return tg(d,a)},b)))}function
+hL(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cg(function(a){var
 b=aJ(a[2]);return b?aJ(a[3]):b},b)){var
-h=CL(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],M);dP(function(a){var
-b=z(e(d,a[1]),a[2]);x(d,a[1],b);var
-c=a1(e(f,a[1]),a[3]);return x(f,a[1],c)},b);var
-j=q(a[2],-1);A(function(f,e){var
+h=CU(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],L);dR(function(a){var
+b=A(e(d,a[1]),a[2]);y(d,a[1],b);var
+c=a2(e(f,a[1]),a[3]);return y(f,a[1],c)},b);var
+j=q(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return A$(a)}]]},g=lV(a,i);if(g)var
-s=q(a[2],hD),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
+n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return Bi(a)}]]},g=l5(a,i);if(g)var
+s=q(a[2],hJ),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-CM(d,c){var
-f=aF(c),a=g(bj(function(a){return a}),f);if(a){var
+CV(d,c){var
+f=aG(c),a=g(bj(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return ak(function(c,a){return c+ds(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=ak(h,0,aZ(aj(a[1][4]),i)),j=BE(d,L(F(function(a){return ds(a,b)[1]},a)));return cA(function(a){function
-e(c){return BF(d,c,b,a)}function
-f(a){return cA(e,a)}var
-g=p(function(a){return oZ(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-CN(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hD){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hD){var
+c=0.;return al(function(c,a){return c+du(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,a0(ak(a[1][4]),i)),j=BN(d,K(F(function(a){return du(a,b)[1]},a)));return cC(function(a){function
+e(c){return BO(d,c,b,a)}function
+f(a){return cC(e,a)}var
+g=p(function(a){return o9(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+CW(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hJ){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hJ){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-CO(w,v,d,u,l){var
+CX(w,v,d,u,l){var
 m=v[2];if(m){var
-a=m[1],x=[0,CC(d)],o=CD(d),y=hE(a,l),b=p(g(hF([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
+a=m[1],x=[0,CL(d)],o=CM(d),y=hK(a,l),b=p(g(hL([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;t=1}if(!t)var
-h=CM(a,b);if(h)var
-i=h[1],B=i[3],C=i[2],D=i[1],f=B,j=C,r=D;else
+h=CV(a,b);if(h)var
+i=h[1],A=i[3],C=i[2],D=i[1],f=A,j=C,r=D;else
 var
 G=p(function(a){return 0},b),H=0,I=1,f=G,j=H,r=I;var
 k=Q(function(d,b){var
-e=c(f,d)[1+d];if(b&&e)return BL(a,b[1],e[1],j);return 0},b),E=g(a[18],u[1]),s=q(a[2],0);A(function(h,d){function
+e=c(f,d)[1+d];if(b&&e)return BU(a,b[1],e[1],j);return 0},b),E=g(a[18],u[1]),s=q(a[2],0);B(function(h,d){function
 i(a){var
 b=d[3];function
 e(b,a){return c(b,a)[1+a]}return p(function(b){return e(a,b)},b)}var
-l=i(b),r=CE(g(o,h)),t=i(k),m=[0,i(f),t,j,E,r,s],q=0;if(0===d[2]&&e(a[12],h)==M){var
+l=i(b),r=CN(g(o,h)),t=i(k),m=[0,i(f),t,j,E,r,s],q=0;if(0===d[2]&&e(a[12],h)==L){var
 n=1;q=1}if(!q)var
-n=d[2];mB(a,l,m,0,h,d[1]);return mB(a,l,m,1,h,n)},z);dP(function(a){return iL(BQ,a)},k);var
-F=aF(Q(function(b,g){if(g){var
-d=c(f,b)[1+b],i=d?d[1][1]:d,j=CN(g[1][9]),e=[0,i,ek[2],ek[3],ek[4],j],h=c(k,b)[1+b];if(h){var
-a=h[1],l=a[4];if(gb(function(a){return 0<a?1:0},l)){var
-m=T(aq,0,a[4]),n=e[5],o=aF(a[4]),p=a[2],q=bV(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ek},b));return[0,r,aF(s),F]}function
-J(a){return ek}return[0,1,0,aZ(l[2],J)]}function
-CP(b,d,c,a){var
-e=a[1],f=b[1];return CO(function(a,b){return AV(f,e,a,b)},b,d,c,a)}function
-CQ(c,b){function
+n=d[2];mL(a,l,m,0,h,d[1]);return mL(a,l,m,1,h,n)},z);dR(function(a){return iR(BZ,a)},k);var
+F=aG(Q(function(b,g){if(g){var
+d=c(f,b)[1+b],i=d?d[1][1]:d,j=CW(g[1][9]),e=[0,i,en[2],en[3],en[4],j],h=c(k,b)[1+b];if(h){var
+a=h[1],l=a[4];if(ge(function(a){return 0<a?1:0},l)){var
+m=T(aq,0,a[4]),n=e[5],o=aG(a[4]),p=a[2],q=bX(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return en},b));return[0,r,aG(s),F]}function
+J(a){return en}return[0,1,0,a0(l[2],J)]}function
+CY(b,d,c,a){var
+e=a[1],f=b[1];return CX(function(a,b){return A4(f,e,a,b)},b,d,c,a)}function
+CZ(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=iM(c[2]);return a?c1(d,b[4]):a}function
-CR(b,c){var
-a=b[2];return a?B8(a[1],b[1],c):a}function
-CS(a,d,c){var
-b=a[2];return b?Cc(b[1],a[1],d,c):cN}function
-mD(b,c){var
-a=b[2];return a?mn(a[1],b[1],c):a}function
-CT(a,e){var
-b=mD(a,e);if(b){var
+a=iS(c[2]);return a?c2(d,b[4]):a}function
+C0(b,c){var
+a=b[2];return a?Cf(a[1],b[1],c):a}function
+C1(a,d,c){var
+b=a[2];return b?Cl(b[1],a[1],d,c):cO}function
+mN(b,c){var
+a=b[2];return a?mx(a[1],b[1],c):a}function
+C2(a,e){var
+b=mN(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-CV(g,b,f){var
-c=f[3],a=g[2],d=a?aq(0,cy(a[1][16],cU)):a,e=b[2]+d|0,h=P(1,e),i=aX(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-CW(e,d,h,a){var
+C4(g,b,f){var
+c=f[3],a=g[2],d=a?aq(0,cA(a[1][16],cV)):a,e=b[2]+d|0,h=P(1,e),i=aY(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+C5(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(hE(b,d),a)[1+a],g=n(hF(0,b),[0,hs],i);return g?Cw(e[1],b,g[1],d,a,h):mE}return mE}function
-CX(a,f,e){if(!(a[2]<=cR)&&0===a[7]){var
-b=function(b){return L(bi(a[13],b))},g=b(f),d=q(a[2],0);a0(function(a){var
-e=b(a);return A(function(a,e){var
+b=f[1],i=c(hK(b,d),a)[1+a],g=n(hL(0,b),[0,hy],i);return g?CF(e[1],b,g[1],d,a,h):mO}return mO}function
+C6(a,f,e){if(!(a[2]<=cS)&&0===a[7]){var
+b=function(b){return K(bi(a[13],b))},g=b(f),d=q(a[2],0);a1(function(a){var
+e=b(a);return B(function(a,e){var
 b=0!==au(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-CY(e,a,g){var
+C7(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=L(bi(b[13],a[1])),j=L(bi(b[13],g)),h=function(a){var
-g=iO(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=K(bi(b[13],a[1])),j=K(bi(b[13],g)),h=function(a){var
+g=iU(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-a5(0,g[1],b[15]);else
+e=-a6(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cS;if(f)var
+e=cT;if(f)var
 e=1.;var
-l=b[12],m=c(j,a)[1+a];return a5(0,k(c(i,a)[1+a],m),l)*e},l=function(b){var
-d=c(hE(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hF(0,b),[0,hs],d)};return CA(b,d,l,a,aE(d[2],h))}return[0,1,mx]}function
-CZ(a){return[0,a,CB(a),0]}function
-em(a){return P(j,(((aq(0,aX(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fD(c,b,a){return[0,c,b,aq(0,a)]}function
-hH(b,e,d){var
-a=CV(b[2],e,d),c=em(a[2]),f=1===b[1][4]?c:em(a[1]);return fD(f,c,a[3])}function
-C0(a){function
-b(b,a){return(b+32|0)+(aX(a)/8|0)|0}var
-c=0;return ak(function(a,c){return ak(b,a,c)},c,a)}function
-mF(b,a,h){var
-c=pm(a,b[3]),g=0;if(c){var
-d=c[1];if(C0(d[7])<=134217728){var
+l=b[12],m=c(j,a)[1+a];return a6(0,k(c(i,a)[1+a],m),l)*e},l=function(b){var
+d=c(hK(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hL(0,b),[0,hy],d)};return CJ(b,d,l,a,aF(d[2],h))}return[0,1,mH]}function
+C8(a){return[0,a,CK(a),0]}function
+ep(a){return P(j,(((aq(0,aY(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fG(c,b,a){return[0,c,b,aq(0,a)]}function
+hN(b,e,d){var
+a=C4(b[2],e,d),c=ep(a[2]),f=1===b[1][4]?c:ep(a[1]);return fG(f,c,a[3])}function
+C9(a){function
+b(b,a){return(b+32|0)+(aY(a)/8|0)|0}var
+c=0;return al(function(a,c){return al(b,a,c)},c,a)}function
+mP(b,a,h){var
+c=pw(a,b[3]),g=0;if(c){var
+d=c[1];if(C9(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=wq(b[1],a);var
-f=ws(e,h),i=iR(a,b[3]);b[3]=[0,[0,a,f],bV(function(a,b){return a<1?1:0},i)];return f}function
-mG(a){if(typeof
-a[7]!=="number"&&!jD(a))return C1;return 0}function
-en(c,b){var
-a=mG(c);return a?[0,a[1]]:g(b,0)?0:1}function
-mH(c,b){var
-a=mG(c);return a?[0,a[1]]:f7(g(b,0),1)}function
-C2(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Fb(a(b,f),e)},g);return[0,b[1],h]}function
-C3(a){var
-c=a[5],b=bG(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bG(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-C4=aR(function(a){return 0<R(a[2][1])?1:0});function
-mI(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-mJ(a){var
-b=mI(a[2]);return[0,a[1],b]}function
-mK(a){var
-b=mI(a[2]);return[0,a[1],b]}function
-mL(c){var
+e=wx(b[1],a);var
+f=wz(e,h),i=iX(a,b[3]);b[3]=[0,[0,a,f],bX(function(a,b){return a<1?1:0},i)];return f}function
+mQ(a){if(typeof
+a[7]!=="number"&&!jL(a))return C_;return 0}function
+eq(c,b){var
+a=mQ(c);return a?[0,a[1]]:g(b,0)?0:1}function
+mR(c,b){var
+a=mQ(c);return a?[0,a[1]]:f_(g(b,0),1)}function
+C$(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Fk(a(b,f),e)},g);return[0,b[1],h]}function
+Da(a){var
+c=a[5],b=bH(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bH(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+Db=aR(function(a){return 0<R(a[2][1])?1:0});function
+mS(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+mT(a){var
+b=mS(a[2]);return[0,a[1],b]}function
+mU(a){var
+b=mS(a[2]);return[0,a[1],b]}function
+mV(c){var
 a=c;for(;;){if(a){var
 b=g(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
-mM(b,a,n){function
+mW(b,a,n){function
 e(e,m,l,k){var
-o=e?e[1]:e,c=hH(b,m,a),f=g(l,c),d=g(k,c),p=mK(d[4]),q=mK(d[3]),r=mJ(d[2]),s=mJ(d[1]),t=b[1],u=F(function(a){return C2(c,t,a)},n),v=F(C3,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=wC(mF(b,c,a),a,h);if(i){var
-j=i[1];return j?[1,j]:[0,[0,c,h]]}return C5}function
+o=e?e[1]:e,c=hN(b,m,a),f=g(l,c),d=g(k,c),p=mU(d[4]),q=mU(d[3]),r=mT(d[2]),s=mT(d[1]),t=b[1],u=F(function(a){return C$(c,t,a)},n),v=F(Da,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=wJ(mP(b,c,a),a,h);if(i){var
+j=i[1];return j?[1,j]:[0,[0,c,h]]}return Dc}function
 o(a){return[0,j,0,0]}function
-d(d,c){return CP(b[2],d,c,a)}function
-f(a){return cN}function
-h(c){return CS(b[2],c,a)}function
+d(d,c){return CY(b[2],d,c,a)}function
+f(a){return cO}function
+h(c){return C1(b[2],c,a)}function
 l(p){var
-i=g(C4,CR(b[2],a));function
-c(c,b,a){return eJ(e([0,i],c,b,a))}var
+i=g(Db,C0(b[2],a));function
+c(c,b,a){return eM(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=CT(b[2],a);if(c){var
-f=2;return eJ(e(0,CU,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(hG,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=mD(b[2],a);if(e){var
-f=1;return c(el,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
-a=1;return c(el,function(b){return d(a,b)},f)},m];return mL([0,function(a){return 0===i?0:c(el,o,f)},n])}function
-i(a){return e(0,el,function(b){return d(a,b)},f)}var
+c=C2(b[2],a);if(c){var
+f=2;return eM(e(0,C3,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(hM,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=mN(b[2],a);if(e){var
+f=1;return c(eo,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
+a=1;return c(eo,function(b){return d(a,b)},f)},m];return mV([0,function(a){return 0===i?0:c(eo,o,f)},n])}function
+i(a){return e(0,eo,function(b){return d(a,b)},f)}var
 k=i(0);if(0===k[0])return[0,k[1]];var
-m=k[1];if(CQ(b[2],a)){var
-p=AW(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eJ(i(1))},q];return mL([0,function(b){if(0===m)return 0;function
-a(b,a){return c(b,a)[1+a]}return eJ(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
-C6(a,c,b){function
-d(d){return 0!==mM(a,c,b)?1:0}return en(a[1],d)}function
-C7(a,c,b){function
+m=k[1];if(CZ(b[2],a)){var
+p=A5(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eM(i(1))},q];return mV([0,function(b){if(0===m)return 0;function
+a(b,a){return c(b,a)[1+a]}return eM(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
+Dd(a,c,b){function
+d(d){return 0!==mW(a,c,b)?1:0}return eq(a[1],d)}function
+De(a,c,b){function
 d(e){var
-d=mM(a,c,b);return cA(function(a){return[1,a]},d)}return mH(a[1],d)}function
-C8(a){var
-l=aX(a[3]);function
+d=mW(a,c,b);return cC(function(a){return[1,a]},d)}return mR(a[1],d)}function
+Df(a){var
+l=aY(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6709,162 +6733,162 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=k(g,f);return 0<R(h)?aq(b,l-aX(h)|0):b}return b}return ak(b,0,a[4])+8|0}function
-mN(g,b){var
-a=hH(g,hG,b),c=a[3],d=a[2],e=a[1];function
+h=k(g,f);return 0<R(h)?aq(b,l-aY(h)|0):b}return b}return al(b,0,a[4])+8|0}function
+mX(g,b){var
+a=hN(g,hM,b),c=a[3],d=a[2],e=a[1];function
 f(a){var
-c=C8(b);return P(j,aq(0,cy(aX(a)-1|0,c)))}var
-h=f(d),i=fD(f(e),h,c);return[0,i,F(function(a){var
-b=P(d,a);return fD(P(e,a),b,c+(a/3|0)|0)},C9)]}function
-hI(b,d,a,c){var
-e=mN(b,a);return eK(function(e){return cP(d,b[1],e,a,c)},e)}function
-C_(a,c,b){function
-d(d){return 0!==hI(a,lb,c,b)?1:0}return en(a[1],d)}function
-C$(a,c,b){function
+c=Df(b);return P(j,aq(0,cA(aY(a)-1|0,c)))}var
+h=f(d),i=fG(f(e),h,c);return[0,i,F(function(a){var
+b=P(d,a);return fG(P(e,a),b,c+(a/3|0)|0)},Dg)]}function
+hO(b,d,a,c){var
+e=mX(b,a);return eN(function(e){return cQ(d,b[1],e,a,c)},e)}function
+Dh(a,c,b){function
+d(d){return 0!==hO(a,lj,c,b)?1:0}return eq(a[1],d)}function
+Di(a,c,b){function
 d(e){var
-d=hI(a,lb,c,b);return cA(function(a){return[2,a]},d)}return mH(a[1],d)}function
-Da(a,c,b){function
-d(d){return 0!==hI(a,xd,c,b)?1:0}return en(a[1],d)}function
-Db(f){var
+d=hO(a,lj,c,b);return cC(function(a){return[2,a]},d)}return mR(a[1],d)}function
+Dj(a,c,b){function
+d(d){return 0!==hO(a,xk,c,b)?1:0}return eq(a[1],d)}function
+Dk(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return aX(aj(f[1])-1|0)}else
+b==="number"){if(0===b)return aY(ak(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
-m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return l(b,dU(a))},k=ak(function(a,b){return ak(j,a,b)},d,c);return aX(tY(k,a(g,aj(c))))}return 0}function
-Dc(a){var
-b=q(aj(a[6])+1|0,0);function
+l=b[2],n=b[1],c=l,g=n;e=1;break}if(e){var
+j=function(b,a){return m(b,c_(a))},k=al(function(a,b){return al(j,a,b)},d,c);return aY(t8(k,a(g,ak(c))))}return 0}function
+Dl(a){var
+b=q(ak(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=ak(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Db(a)|0;c(b,d)[1+d]=i;return 0}dM(e,a[6]);var
-d=aj(a[6]);return 48+c(b,d)[1+d]|0}function
-Dd(a,c,b,d){function
+f=a[1],g=0,h=al(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Dk(a)|0;c(b,d)[1+d]=i;return 0}dO(e,a[6]);var
+d=ak(a[6]);return 48+c(b,d)[1+d]|0}function
+Dm(a,c,b,d){function
 e(h){var
-e=Dc(c),f=mN(a,b),g=bV(function(a,b){return a<aj(mO)?1:0},f);return pk(function(g,f){var
-h=P(j,e+f|0);return yB(a[1],b,g,h,c,d)},g,mO)}return en(a[1],e)}function
-De(b,g,c){var
-d=hH(b,g,c),h=em(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=Dl(c),f=mX(a,b),g=bX(function(a,b){return a<ak(mY)?1:0},f);return pu(function(g,f){var
+h=P(j,e+f|0);return yK(a[1],b,g,h,c,d)},g,mY)}return eq(a[1],e)}function
+Dn(b,g,c){var
+d=hN(b,g,c),h=ep(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=em(i),k=r(em(c[3]),j),f=r(d[1],k);return fD(f,e,d[3])}function
-Df(a){var
-b=a[6],c=dL(function(b,a){return[0,a,b]},b),d=g(aR(function(b){return b[2]!==a[1]?1:0}),c),e=f_(function(b,a){return aW(b,a)},d);return F(function(a){return a[2]},e)}function
-Dg(a){function
+j=ep(i),k=r(ep(c[3]),j),f=r(d[1],k);return fG(f,e,d[3])}function
+Do(a){var
+b=a[6],c=dN(function(b,a){return[0,a,b]},b),d=g(aR(function(b){return b[2]!==a[1]?1:0}),c),e=gb(function(b,a){return aX(b,a)},d);return F(function(a){return a[2]},e)}function
+Dp(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<R(a[1])&&bG(b,a[3]))return a;return[0,j,0,0]}function
-Dh(e,d,c,b,a){var
-f=d[2],h=fo(b,c),i=Cf(e[1],h,f,a);return g(aR(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<R(a[1])&&bH(b,a[3]))return a;return[0,j,0,0]}function
+Dq(e,d,c,b,a){var
+f=d[2],h=fq(b,c),i=Co(e[1],h,f,a);return g(aR(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Di(f,e,d,c){var
-g=fo(d,e),a=CY(f[2],g,c),b=a[1],h=a[2],i=0<R(b)?b:j;return[0,i,h]}function
-Dj(b,e,c,a){var
-f=CX(b[1],a[1],c);function
-d(c,a){return Dg(CW(b[2],c,f,a))}function
-g(c,d){return Di(b,a,c,d)}function
-h(c,d){return Dh(b,e,a,c,d)}function
+Dr(f,e,d,c){var
+g=fq(d,e),a=C7(f[2],g,c),b=a[1],h=a[2],i=0<R(b)?b:j;return[0,i,h]}function
+Ds(b,e,c,a){var
+f=C6(b[1],a[1],c);function
+d(c,a){return Dp(C5(b[2],c,f,a))}function
+g(c,d){return Dr(b,a,c,d)}function
+h(c,d){return Dq(b,e,a,c,d)}function
 i(b){var
-c=fo(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-mP(b,f,a,e){function
+c=fq(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
+mZ(b,f,a,e){function
 c(h){var
-c=Df(a);function
+c=Do(a);function
 d(c){var
-d=De(b,c[1],a),g=Dj(b,d,c[2],a);return cP(e,mF(b,d,a),f,g,a)}var
-g=[0,[0,hG,c],0];return c1(d,[0,[0,el,bV(function(a,b){return a<5?1:0},c)],g])}return en(b[1],c)}function
-Dk(c,b,a){return mP(c,b,a,x0)}function
-Dl(d,c,b,a){return mP(d,c,b,function(e,d,c,b){return n(lt(e,d,c),b,a)})}function
-aB(b,a){return ch(b,iC(Dm,a))}function
-cs(b,a){return ch(b,g(as(Dn),a))}function
-eo(b,a){return ch(b,a)}function
-hJ(a){return gf(a,32)}function
-aC(d,c,a,b){n(d,a,b[1]);hJ(a);return n(c,a,b[2])}function
-aU(c,a,b){cs(a,aj(b));return a0(function(b){hJ(a);return n(c,a,b)},b)}function
-dt(c,a,b){return b?(eo(a,Do),n(c,a,b[1])):eo(a,Dp)}function
-Dq(a,b){return typeof
-b==="number"?eo(a,Dr):0===b[0]?(eo(a,Ds),aB(a,b[1])):(eo(a,Dt),aB(a,b[1]))}function
-Du(a,b){return aU(aB,a,b)}function
-mQ(a,b){return aC(aB,Du,a,b)}function
-Dv(b,a){var
+d=Dn(b,c[1],a),g=Ds(b,d,c[2],a);return cQ(e,mP(b,d,a),f,g,a)}var
+g=[0,[0,hM,c],0];return c2(d,[0,[0,eo,bX(function(a,b){return a<5?1:0},c)],g])}return eq(b[1],c)}function
+Dt(c,b,a){return mZ(c,b,a,x7)}function
+Du(d,c,b,a){return mZ(d,c,b,function(e,d,c,b){return n(lB(e,d,c),b,a)})}function
+aC(b,a){return ci(b,iI(Dv,a))}function
+cu(b,a){return ci(b,g(as(Dw),a))}function
+er(b,a){return ci(b,a)}function
+hP(a){return gi(a,32)}function
+aD(d,c,a,b){n(d,a,b[1]);hP(a);return n(c,a,b[2])}function
+aU(c,a,b){cu(a,ak(b));return a1(function(b){hP(a);return n(c,a,b)},b)}function
+dv(c,a,b){return b?(er(a,Dx),n(c,a,b[1])):er(a,Dy)}function
+Dz(a,b){return typeof
+b==="number"?er(a,DA):0===b[0]?(er(a,DB),aC(a,b[1])):(er(a,DC),aC(a,b[1]))}function
+DD(a,b){return aU(aC,a,b)}function
+m0(a,b){return aD(aC,DD,a,b)}function
+DE(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dt(mQ,a,b)}return aC(function(a,b){return dt(mQ,a,b)},d,b,c)}function
-Dw(b,a){var
+d(a,b){return dv(m0,a,b)}return aD(function(a,b){return dv(m0,a,b)},d,b,c)}function
+DF(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aC(cs,Dv,a,b)}function
+d(a,b){return aD(cu,DE,a,b)}function
 e(a,b){return aU(d,a,b)}function
-f(a,b){return aU(cs,a,b)}function
-g(a,b){return aC(f,e,a,b)}function
-h(a,b){return aU(aB,a,b)}function
+f(a,b){return aU(cu,a,b)}function
+g(a,b){return aD(f,e,a,b)}function
+h(a,b){return aU(aC,a,b)}function
 i(a,b){return aU(h,a,b)}function
-j(a,b){return aC(i,g,a,b)}function
-k(a,b){return aC(aB,j,a,b)}return aC(function(a,b){return aU(aB,a,b)},k,b,c)}function
-Dx(c,b){var
+j(a,b){return aD(i,g,a,b)}function
+k(a,b){return aD(aC,j,a,b)}return aD(function(a,b){return aU(aC,a,b)},k,b,c)}function
+DG(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aU(aB,a,b)}function
-f(a,b){return aC(e,aB,a,b)}return aC(cs,function(a,b){return aC(aB,f,a,b)},c,d)}function
-mR(b,a){var
+e(a,b){return aU(aC,a,b)}function
+f(a,b){return aD(e,aC,a,b)}return aD(cu,function(a,b){return aD(aC,f,a,b)},c,d)}function
+m1(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aC(cs,aB,a,b)}function
-e(a,b){return dt(d,a,b)}function
+d(a,b){return aD(cu,aC,a,b)}function
+e(a,b){return dv(d,a,b)}function
 f(a,b){return aU(e,a,b)}function
-g(a,b){return dt(aB,a,b)}return aC(function(a,b){return aU(g,a,b)},f,b,c)}function
-mS(b,a){var
+g(a,b){return dv(aC,a,b)}return aD(function(a,b){return aU(g,a,b)},f,b,c)}function
+m2(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aC(aB,aB,a,b)}function
-e(a,b){return aC(cs,d,a,b)}function
-f(a,b){return dt(e,a,b)}function
+d(a,b){return aD(aC,aC,a,b)}function
+e(a,b){return aD(cu,d,a,b)}function
+f(a,b){return dv(e,a,b)}function
 g(a,b){return aU(f,a,b)}function
-h(a,b){return dt(aB,a,b)}return aC(function(a,b){return aU(h,a,b)},g,b,c)}function
-mT(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return aC(aB,function(a,b){return aC(aB,cs,a,b)},b,c)}function
-Dy(c,a){aB(c,a[1]);function
-b(b,a){hJ(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aU(Dq,a,b)},d);var
-e=a[3];b(function(a,b){return aU(Dw,a,b)},e);var
+h(a,b){return dv(aC,a,b)}return aD(function(a,b){return aU(h,a,b)},g,b,c)}function
+m3(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return aD(aC,function(a,b){return aD(aC,cu,a,b)},b,c)}function
+DH(c,a){aC(c,a[1]);function
+b(b,a){hP(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aU(Dz,a,b)},d);var
+e=a[3];b(function(a,b){return aU(DF,a,b)},e);var
 f=a[4];function
-g(a,b){return aU(aB,a,b)}function
-h(a,b){return aC(cs,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
-i=a[5];b(function(a,b){return aU(Dx,a,b)},i);b(mR,a[6]);b(mR,a[7]);b(mS,a[8]);return b(mS,a[9])}function
-mU(c,b){var
-a=eN(cU);n(c,a,b);return eO(a)}function
-Dz(a){var
-b=zA(a);cJ(a);return[0,b,CZ(b),0]}function
-DA(b,a){var
-c=AA(a);cJ(a);return[0,b[1],b[2],[0,c]]}function
-ep(a){if(typeof
-a==="number")return 0===a?DB:DC;else
+g(a,b){return aU(aC,a,b)}function
+h(a,b){return aD(cu,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
+i=a[5];b(function(a,b){return aU(DG,a,b)},i);b(m1,a[6]);b(m1,a[7]);b(m2,a[8]);return b(m2,a[9])}function
+m4(c,b){var
+a=eQ(cV);n(c,a,b);return eR(a)}function
+DI(a){var
+b=zJ(a);cK(a);return[0,b,C8(b),0]}function
+DJ(b,a){var
+c=AJ(a);cK(a);return[0,b[1],b[2],[0,c]]}function
+es(a){if(typeof
+a==="number")return 0===a?DK:DL;else
 switch(a[0]){case
-0:return aQ(DD,a[1]);case
+0:return aQ(DM,a[1]);case
 1:var
-b=a[1];return aQ(DE,mU(function(a,b){return aC(mT,Dy,a,b)},b));default:return aQ(DF,mU(mT,a[1]))}}function
-mV(b,c,a){var
-d=ee(b[1],a),e=zM(b[1],a);cJ(a);return ep(a8(c,b[2],d,e))}function
-DG(b,a){var
-c=ee(b[1],a),d=lJ(a);cJ(a);return ep(Dk(b[2],d,c))}function
-DH(b,a){var
-c=ee(b[1],a),d=lJ(a),e=zT(c,a);cJ(a);return ep(Dl(b[2],d,c,e))}function
-hK(b,c,a){var
-d=ee(b[1],a),e=zZ(b[1],a);cJ(a);return ep(a8(c,b[2],d,e))}function
-DI(c,b,a){var
-d=ee(c[1],a),e=AF(b,a);cJ(a);return ep(Dd(c[2],b,d,e))}function
-DJ(a,b,c){var
-d=ov(b,DK);if(0<=d){if(0<d){if(y(b,DL)){if(y(b,DM)){if(y(b,DN)){if(!y(b,DO)&&a)return[0,a,hK(a[1],Da,c)]}else
+b=a[1];return aQ(DN,m4(function(a,b){return aD(m3,DH,a,b)},b));default:return aQ(DO,m4(m3,a[1]))}}function
+m5(b,c,a){var
+d=eh(b[1],a),e=zV(b[1],a);cK(a);return es(aV(c,b[2],d,e))}function
+DP(b,a){var
+c=eh(b[1],a),d=lT(a);cK(a);return es(Dt(b[2],d,c))}function
+DQ(b,a){var
+c=eh(b[1],a),d=lT(a),e=z2(c,a);cK(a);return es(Du(b[2],d,c,e))}function
+hQ(b,c,a){var
+d=eh(b[1],a),e=z8(b[1],a);cK(a);return es(aV(c,b[2],d,e))}function
+DR(c,b,a){var
+d=eh(c[1],a),e=AO(b,a);cK(a);return es(Dm(c[2],b,d,e))}function
+DS(a,b,c){var
+d=oF(b,DT);if(0<=d){if(0<d){if(z(b,DU)){if(z(b,DV)){if(z(b,DW)){if(!z(b,DX)&&a)return[0,a,hQ(a[1],Dj,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,DI(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,DR(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,DA(g,c)],DQ]}}else
-if(a)return[0,a,DH(a[1],c)]}else
-if(a)return[0,a,DG(a[1],c)]}else
-if(y(b,DR)){if(y(b,DS)){if(y(b,DT)){if(y(b,DU)){if(!y(b,DV)&&a)return[0,a,hK(a[1],C$,c)]}else
-if(a)return[0,a,hK(a[1],C_,c)]}else
-if(!a)return[0,[0,Dz(c)],DW]}else
-if(a)return[0,a,mV(a[1],C6,c)]}else
-if(a)return[0,a,mV(a[1],C7,c)];return aM(DP,b)}function
-hL(a){return pE(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-mW=[0,0],mX=[0,0];function
-DX(b){var
-a=[0,0],c=yF(function(c){if(a[1]===I(b))throw f4;a[1]++;return ap(b,a[1]-1|0)}),e=bq(c),d=DJ(mW[1],e,c);if(a[1]<I(b))throw[0,b6,DY];mW[1]=d[1];return hL(d[2])}function
-hM(b){var
-a=aQ(DZ,hL(b));mX[1]=[0,a];return a}function
-D0(b){var
-a=mX[1];if(a)return a[1];try{var
-c=DX(b);return c}catch(a){a=bC(a);return a[1]===ed?aQ(D1,hL(a[2])):a===eG?D2:a===f3?D3:a[1]===b6?hM(a[2]):a===f4?hM(D4):hM(eS(a))}}Fq(g(as(D5),o9),D0);f6(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,DJ(g,c)],DZ]}}else
+if(a)return[0,a,DQ(a[1],c)]}else
+if(a)return[0,a,DP(a[1],c)]}else
+if(z(b,D0)){if(z(b,D1)){if(z(b,D2)){if(z(b,D3)){if(!z(b,D4)&&a)return[0,a,hQ(a[1],Di,c)]}else
+if(a)return[0,a,hQ(a[1],Dh,c)]}else
+if(!a)return[0,[0,DI(c)],D5]}else
+if(a)return[0,a,m5(a[1],Dd,c)]}else
+if(a)return[0,a,m5(a[1],De,c)];return aM(DY,b)}function
+hR(a){return pO(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+m6=[0,0],m7=[0,0];function
+D6(b){var
+a=[0,0],c=yO(function(c){if(a[1]===H(b))throw f7;a[1]++;return ap(b,a[1]-1|0)}),e=br(c),d=DS(m6[1],e,c);if(a[1]<H(b))throw[0,b7,D7];m6[1]=d[1];return hR(d[2])}function
+hS(b){var
+a=aQ(D8,hR(b));m7[1]=[0,a];return a}function
+D9(b){var
+a=m7[1];if(a)return a[1];try{var
+c=D6(b);return c}catch(a){a=bD(a);return a[1]===eg?aQ(D_,hR(a[2])):a===eJ?D$:a===f6?Ea:a[1]===b7?hS(a[2]):a===f7?hS(Eb):hS(eV(a))}}Fz(g(as(Ec),ph),D9);f9(0);return}(globalThis));
