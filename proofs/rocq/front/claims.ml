@@ -211,7 +211,9 @@ let more_for_pictures = [ 0; 64 ]
 let pictured here network certificate picture =
   when_covered here.head (fun () ->
       let bits = grid_bits network in
-      let tried = List.filteri (fun i _ -> i < List.length more_for_pictures) (image_settings here certificate) in
+      (* The box takes longest, so that it is not asked with coarse settings first. *)
+      let finer = List.tl (image_settings here certificate) in
+      let tried = List.filteri (fun i _ -> i < List.length more_for_pictures) finer in
       let proved settings more =
         Checker.picture_proved here.head certificate settings (Z.shift_left Z.one (bits + more)) network picture
       in
