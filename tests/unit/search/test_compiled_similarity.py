@@ -24,7 +24,7 @@ def test_ends_lie_within_rounding_of_the_enclosures(name):
     upper = image.low[0] + generator.random(problem.head.size)
     lower, upper = np.clip(lower, image.lower, image.upper), np.clip(upper, image.lower, image.upper)
     near, far = np.empty_like(lower), np.empty_like(upper)
-    orient.py_func(image, 0, lower, upper, near, far)
+    orient(image, 0, lower, upper, near, far)
     ends = oriented(problem.head, Enclosure(torch.from_numpy(lower), torch.from_numpy(upper)))
     shown = ~image.hidden[0]
     for ours, bound in zip((near, far), ends, strict=True):

@@ -74,7 +74,7 @@ def test_ends_are_on_their_side_of_the_real_ones_and_close(name, seed):
     groups, room = by_patch(image, statements), len(stated)
     spans = spans_of(2, room, room, head.size)
     first = np.array([0, room - head.geometry.is_distance, room - head.geometry.is_distance])
-    span = span_of.py_func(spans, first, 0)  # machine code returns no arrays
+    span = span_of(spans, first, 0)
     assert find_span(image, known, 0, groups.prototype[0, :room], span)
     lower, upper, unit, *rooms = (np.empty(head.size) for _ in range(5))
     compared = 0

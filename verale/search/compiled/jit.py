@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 from filelock import FileLock
 
 from verale.search.caches import OpenToOthersError, own_folder, require_own_files
-from verale.search.compiled.parts import OPTIONS, CompiledPart, Compiler
+from verale.search.compiled.parts import OPTIONS, Compiler
 from verale.search.compiled.settings import import_numba
 
 numba = import_numba()
@@ -55,9 +55,6 @@ def entry(function: F) -> F:
             return compiled(*arguments)
 
     return cast(F, call)
-
-
-CompiledPart.entry = staticmethod(entry)
 
 
 def _compiled(function: F) -> F:

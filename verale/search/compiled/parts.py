@@ -9,7 +9,6 @@ translated once into LLVM's language and left as it is; an entry links all that 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from verale.search.compiled.settings import import_numba
@@ -53,33 +52,15 @@ def part(function: F) -> F:
     return cast(F, made)
 
 
-def _call(*arguments: Any) -> Any:
-    return part(*arguments)
-
-
-def _entry(function: F) -> F:
-    return cast(F, numba.jit(**OPTIONS, pipeline_class=Compiler)(function))
-
-
 class CompiledPart(registry.CPUDispatcher):
     """A function that numba finds in other functions, and translates for the types with which they call it."""
 
-    entry = staticmethod(_entry)
-    """What makes of a function one that Python calls; `jit` puts its own here, which keeps machine code."""
-
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, targetoptions=dict(OPTIONS), pipeline_class=_Translation)
-        self._entry: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """Called from Python, as tests do, it becomes an entry of its own."""
-        if self._entry is None:
-            # The cache tells functions apart by name, and closures by what they hold, which no two processes share.
-            call = FunctionType(_call.__code__, {"part": self}, self.__name__)
-            call.__module__, call.__qualname__ = _call.__module__, f"{self.__module__}.{self.__qualname__}"
-            # Nor is code kept of parts whose sources the cache is not named after.
-            self._entry = (self.entry if self.__module__.startswith(f"{__package__}.") else _entry)(call)
-        return self._entry(*arguments)
+        """Called from Python, as tests do, it is Python, and so are the parts that it calls."""
+        return self.py_func(*arguments)
 
     def compile(self, sig: Any) -> Any:
         types = tuple(
