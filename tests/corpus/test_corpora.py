@@ -99,11 +99,15 @@ def test_accept_has_statements_that_are_needed_together() -> None:
 
 
 def test_the_kernel_proved_proves_what_is_accepted(proved_checker: str, monkeypatch) -> None:
-    """Minimality aside, which it does not cover. It gives up on 2^16 columns, and on a number of 18 digits."""
+    """One in three, and what is at a limit; tests/soundness/test_agreement.py has all.
+
+    Minimality aside, which it does not cover. It gives up on 2^16 columns, and on a number of 18 digits.
+    """
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    accepted = [case for case in CASES if case.status == "PROVED"]
     missed = {
         case.name
-        for case in [*CASES, *sized()]
+        for case in [*accepted[::3], *sized()]
         if case.status == "PROVED" and case.name not in ("sizes/mask-65536", "sizes/top_mean-18-digits")
         if Auditor(case.head, case.latents, "proved").check(case.certificate).status is not Status.PROVED
     }

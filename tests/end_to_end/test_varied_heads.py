@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 import torch
 from support.exact import redrawn_alike
@@ -17,23 +19,24 @@ from verale.search.explain import explain
 
 @pytest.mark.parametrize("name", VARIED)
 @pytest.mark.parametrize(
-    ("order", "kernel"),
-    [("rival", "arb"), pytest.param("nearest", "both", marks=pytest.mark.long)],  # which states more
+    ("order", "kernel", "one_in"),
+    [("rival", "arb", 2), pytest.param("nearest", "both", 1, marks=pytest.mark.long)],  # which states more
 )
-def test_every_certificate_is_proved(name, order, kernel, tmp_path):
+def test_every_certificate_is_proved(name, order, kernel, one_in, tmp_path):
+    """One in so many paradigms; tests/contract/test_capabilities.py has every part under each."""
     head = varied_head(name, seed=4)
     latents = small_latents(head, images=1, seed=4)
     save_latents(tmp_path / "latents.safetensors", latents)
     auditor = Auditor(head.to_bytes(), (tmp_path / "latents.safetensors").read_bytes(), kernel)
     emitted = []
-    for paradigm in PARADIGMS:
+    for paradigm in islice(PARADIGMS, VARIED.index(name) % one_in, None, one_in):
         try:
             results = explain(head, latents, paradigm, order=order)
         except UsageError:
             continue
         assert all(isinstance(result, Certificate) for result in results)
         emitted += results
-    assert len({certificate.paradigm for certificate in emitted}) >= 2
+    assert len({certificate.paradigm for certificate in emitted}) >= 2 / one_in
     for certificate in emitted:
         verdict = auditor.check(certificate.to_bytes(), minimality=True)
         assert verdict.status is Status.PROVED, (certificate.paradigm, verdict.message)
