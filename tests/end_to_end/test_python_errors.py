@@ -44,6 +44,11 @@ def contrasted(certificate: Any, head: Any, latents: Any) -> Any:
     return verale.contrast(certificate, head, goal, latents, seconds=0).at_least
 
 
+def asked(necessity: Any) -> list[Any]:
+    """Of which statements it tells: what it finds of them depends on how far a search comes in its time."""
+    return [each["statement"] for each in necessity.record()["needed"]]
+
+
 class Net(nn.Module):
     """A network of one layer, whose output has the head's depth."""
 
@@ -72,7 +77,7 @@ OF_LATENTS: dict[str, Callable[[Any], Any]] = {
     "explain": lambda latents: [one.to_bytes() for one in verale.explain(HEAD, latents, "projection")],
     "audit": lambda latents: verale.audit(first_certificate(), HEAD, latents),
     "refute": lambda latents: verale.refute(first_certificate(), HEAD, latents, seconds=0).reason,
-    "necessity": lambda latents: verale.necessity(first_certificate(), HEAD, latents, seconds=0).record(),
+    "necessity": lambda latents: asked(verale.necessity(first_certificate(), HEAD, latents, seconds=0)),
     "contrast": lambda latents: contrasted(first_certificate(), HEAD, latents),
 }
 """Every public function that takes latents."""
