@@ -88,13 +88,13 @@ def test_they_agree_on_random_heads(executable) -> None:
 @pytest.mark.long
 def test_they_agree_on_many_mutants(executable) -> None:
     # Mutants with ends such as 1e300 are hard to find good weights for.
-    require_agreement(compared(sets.mutated(100, seed=1), judged_one_in=5), missed=0.01)
+    require_agreement(compared(sets.mutated(200, seed=1), judged_one_in=5), missed=0.01)
 
 
 @pytest.mark.long
-def test_they_agree_on_random_heads_of_every_combination(executable) -> None:
-    heads = sets.emitted(10**6, seed=1)  # as many as there are combinations are one turn
-    require_agreement(compared(islice(heads, len(COMBINATIONS)), judged_one_in=10))
+def test_they_agree_on_random_heads_of_every_other_combination(executable) -> None:
+    heads = sets.emitted(10**6, seed=1, one_in=2)  # half as many as there are combinations are one turn
+    require_agreement(compared(islice(heads, len(COMBINATIONS) // 2), judged_one_in=10))
 
 
 # What must not be is told.

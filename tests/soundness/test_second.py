@@ -110,23 +110,23 @@ def test_a_changed_reading_of_one_end_is_noticed(name: str, before: str, after: 
 
 @pytest.mark.long
 def test_many_mutants(second: SecondChecker) -> None:
-    agreement = of_mutants(second, 60, CASES)
+    agreement = of_mutants(second, 120, CASES)
     assert agreement.wrong == []
-    assert agreement.relations.total() > 1000
+    assert agreement.relations.total() > 500
 
 
 @pytest.mark.long
 def test_certificates_of_many_random_heads(second: SecondChecker) -> None:
-    agreement = of_random_heads(second, range(12, 18))
+    agreement = of_random_heads(second, range(12, 15))
     assert agreement.wrong == []
-    assert agreement.relations[Relation.SAME] > 150
+    assert agreement.relations[Relation.SAME] > 60
 
 
 @pytest.mark.long
 def test_certificates_of_the_demo(second: SecondChecker) -> None:
-    agreement = of_demo(second, 3)
+    agreement = of_demo(second, 1)
     assert agreement.wrong == []
-    assert agreement.relations[Relation.SAME] > 9
+    assert agreement.relations[Relation.SAME] > 3
 
 
 @pytest.mark.parametrize(("wrong", "code"), [([], 0), (["another case"], 1)])
