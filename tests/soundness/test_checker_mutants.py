@@ -25,22 +25,23 @@ def test_a_fault_is_detected(file: str) -> None:
 
 
 PARTS = 4
-"""So that several processes share what takes minutes."""
+"""So that several processes share what takes minutes. A file's faults stay together: what detects one is tried first on
+the next."""
 
 
 @pytest.mark.long  # a copy of the checker each
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_fault_is_detected(part: int) -> None:
-    faults = [fault for file in FAULTS for fault in planted(file)][part::PARTS]
+    faults = [fault for file in [*FAULTS][part::PARTS] for fault in planted(file)]
     assert [str(fault) for fault, found in detections(faults) if found is None] == []
 
 
-@pytest.mark.long  # some 50 copies of the checker, up to ten seconds each
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.long  # some 30 copies of the checker, up to ten seconds each
+@pytest.mark.parametrize("part", range(2))
 def test_few_small_changes_of_the_syntax_are_not_detected(part: int) -> None:
     """A fifth of them survives: they round further outward, count steps otherwise, or search otherwise for what is
     proved afterwards. The sample is always the same one of the same sources; every file has planted faults besides."""
-    changes = [change for file in FILES for change in drawn(file, one_in=80, seed=0)][::3][part::PARTS]
+    changes = [change for file in FILES for change in drawn(file, one_in=80, seed=0)][3 * part :: 12]
     survivors = [str(change) for change, found in detections(changes) if found is None]
     assert len(changes) > 10
     assert 2 * len(survivors) <= len(changes), "\n".join(survivors)
