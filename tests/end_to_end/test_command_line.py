@@ -16,6 +16,7 @@ from support.commands import Completed, process
 from support.commands import in_process as run
 from support.exact import observable
 from support.small import small_head, small_latents
+from support.strangers import VERALE, plant
 
 from verale.certificate import Certificate
 from verale.certificate.reach import to_read
@@ -224,8 +225,13 @@ def test_an_image_without_an_explanation_is_told_and_the_others_are_kept(folder,
 
 @pytest.mark.long  # 50 digits, explained and audited
 def test_the_demo_explains_and_proves_every_packaged_digit(tmp_path):
-    result = process("demo", "--out", tmp_path / "demo", cwd=tmp_path)
+    sent, mark = tmp_path / "sent", tmp_path / "mark"
+    sent.mkdir()
+    plant(sent, mark)
+    command = (VERALE, "demo", "--out", tmp_path / "demo")
+    result = subprocess.run(command, capture_output=True, text=True, cwd=sent, timeout=600)
     assert result.returncode == 0, result.stderr
+    assert not mark.exists(), "something of a stranger's folder was run"
     assert "50 images, 50 certificates, 50 proved" in result.stdout
     assert float(re.search(r"mean ([0-9.]+) statements", result.stdout)[1]) < 6
     assert len(list((tmp_path / "demo" / "certificates").glob("*.ale.json"))) == 50
