@@ -5462,21 +5462,6 @@ let observed_ends t0 h z0 u square0 stretch m =
    | Softmax -> None
    | _ -> cosine_ends t0 d m.length_ends stretch)
 
-(** val terms_from :
-    Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int
-    -> Big_int_Z.big_int * Big_int_Z.big_int **)
-
-let rec terms_from k r i n0 t0 =
-  (fun fO fS n -> if n=0 then fO () else fS (n-1))
-    (fun _ -> (t0, t0))
-    (fun k0 ->
-    let f =
-      terms_from k r (Stdlib.Int.succ i) k0
-        (floor_div (Z.mul t0 r) (Z.mul (Z.of_nat (Stdlib.Int.succ i)) k))
-    in
-    ((Z.add t0 (fst f)), (snd f)))
-    n0
-
 type exp_table =
 | Entry of int * Big_int_Z.big_int option
 | Fork of int * exp_table * exp_table
@@ -5544,67 +5529,76 @@ let exp_entries w f g last0 terms0 depth0 =
   | None -> Entry (0, None)
 
 (** val low_exp :
-    Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option **)
+    int -> exp_table -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let low_exp g last0 t0 count0 rest u d =
-  let n0 = Z.mul d g in
-  let b = Z.div n0 u in
-  if Z.ltb b (Z.of_nat last0)
-  then let r = Z.sub (Z.mul (Z.add b Big_int_Z.unit_big_int) u) n0 in
-       (match look t0 (Z.to_nat (Z.add b Big_int_Z.unit_big_int)) with
+let low_exp last0 t0 g w n0 =
+  let m = Z.shiftr n0 w in
+  if Z.leb (Z.opp m) (Z.of_nat last0)
+  then let r = Z.sub n0 (Z.shiftl m w) in
+       (match look t0 (Z.to_nat (Z.opp m)) with
         | Some e ->
-          let f = terms_from u (floor_div r g) (Stdlib.Int.succ 0) count0 r in
-          if Z.leb (snd f) rest
-          then Some (Z.add e (floor_div (Z.mul e (fst f)) (Z.mul u g)))
-          else None
+          Some (e,
+            (Z.shiftr
+              (Z.mul e
+                (Z.add r
+                  (Z.shiftr (Z.mul r r)
+                    (Z.add (Z.add g w) Big_int_Z.unit_big_int)))) (Z.add g w)))
         | None -> None)
   else (match look t0 last0 with
         | Some e ->
           if Z.eqb e Big_int_Z.zero_big_int
-          then Some Big_int_Z.zero_big_int
+          then Some (Big_int_Z.zero_big_int, Big_int_Z.zero_big_int)
           else None
         | None -> None)
 
-(** val low_sum :
-    Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
+(** val low_sums :
+    int -> exp_table -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
-    Big_int_Z.big_int option **)
-
-let rec low_sum g last0 t0 count0 rest u top0 = function
-| [] -> Some Big_int_Z.zero_big_int
-| k :: z' ->
-  (match if Z.leb k top0
-         then low_exp g last0 t0 count0 rest u (Z.sub top0 k)
-         else None with
-   | Some v ->
-     (match low_sum g last0 t0 count0 rest u top0 z' with
-      | Some s -> Some (Z.add v s)
-      | None -> None)
-   | None -> None)
-
-(** val sum_ends :
-    Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let sum_ends g last0 t0 count0 rest u top0 z0 =
-  match low_sum g last0 t0 count0 rest u top0 z0 with
-  | Some s ->
-    Some (s,
+let rec low_sums last0 t0 g w shift top0 z0 entries1 added =
+  match z0 with
+  | [] -> Some (entries1, added)
+  | k :: z' ->
+    let n0 = Z.sub (Z.shiftr k shift) top0 in
+    if Z.leb n0 Big_int_Z.zero_big_int
+    then (match low_exp last0 t0 g w n0 with
+          | Some p ->
+            let (e, a) = p in
+            low_sums last0 t0 g w shift top0 z' (Z.add entries1 e)
+              (Z.add added a)
+          | None -> None)
+    else None
+
+(** val sum_ends :
+    Big_int_Z.big_int -> int -> exp_table -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
+
+let sum_ends g last0 t0 g0 w shift top0 z0 =
+  match low_sums last0 t0 g0 w shift top0 z0 Big_int_Z.zero_big_int
+          Big_int_Z.zero_big_int with
+  | Some p ->
+    let (entries1, added) = p in
+    let low0 = Z.add entries1 added in
+    Some (low0,
+    (Z.add
       (Z.add
-        (Z.add s
-          (Z.mul
+        (Z.add low0
+          (Z.mul (Big_int_Z.mult_int_big_int 2
             ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-            (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
-            (Z.of_nat (length z0))))
+            Big_int_Z.unit_big_int)) (Z.of_nat (length z0))))
         (ceil_div
-          (Z.mul
-            (Z.add
-              (Z.add rest (Big_int_Z.mult_int_big_int 2
-                (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
-              (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-                (Z.of_nat count0))) s) (Z.mul u g))))
+          (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+            entries1)
+          (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+            (Z.add g0 w))))
+      (ceil_div added
+        (Z.mul
+          ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+          Big_int_Z.unit_big_int) (Z.mul g g)))))
   | None -> None
 
 (** val greatest_coordinate : Big_int_Z.big_int list -> Big_int_Z.big_int **)
@@ -5649,8 +5643,7 @@ let sum_scale =
     (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
     ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
     ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    Big_int_Z.unit_big_int)))))
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
 
 (** val finer_scale : Big_int_Z.big_int **)
 
@@ -5661,60 +5654,66 @@ let finer_scale =
     ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
     Big_int_Z.unit_big_int))))
 
+(** val grid_bits : Big_int_Z.big_int **)
+
+let grid_bits =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))
+
+(** val fine_bits : Big_int_Z.big_int **)
+
+let fine_bits =
+  (Big_int_Z.mult_int_big_int 2 (Big_int_Z.mult_int_big_int 2
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+    Big_int_Z.unit_big_int))))
+
 (** val exp_grid : Big_int_Z.big_int **)
 
 let exp_grid =
-  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    Big_int_Z.unit_big_int))
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) grid_bits
 
 (** val last_entry : int **)
 
 let last_entry =
   Z.to_nat
-    (Z.mul (Big_int_Z.mult_int_big_int 2
+    (Z.mul
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-      (Big_int_Z.mult_int_big_int 2
       ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-      (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
-      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-        ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-        Big_int_Z.unit_big_int))))
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
+      Big_int_Z.unit_big_int)))) exp_grid)
 
-(** val least_unit_bits : Big_int_Z.big_int **)
+(** val fine_unit : Big_int_Z.big_int **)
 
-let least_unit_bits =
-  ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    (Big_int_Z.mult_int_big_int 2
-    ((fun x -> Big_int_Z.succ_big_int (Big_int_Z.mult_int_big_int 2 x))
-    (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)))))
+let fine_unit =
+  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+    (Z.add grid_bits fine_bits)
 
 (** val softmax_table : int -> int -> exp_table **)
 
 let softmax_table terms0 depth0 =
   exp_entries sum_scale finer_scale exp_grid last_entry terms0 depth0
 
-(** val unit_factor : Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-let unit_factor u =
-  Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-    (Z.max Big_int_Z.zero_big_int (Z.sub least_unit_bits (Z.log2 u)))
-
 (** val total_ends :
     exp_table -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
     list -> (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
 let total_ends t0 u top0 z0 =
-  let k = unit_factor u in
-  let v = Z.mul u k in
-  sum_ends exp_grid last_entry t0 (Stdlib.Int.succ (Stdlib.Int.succ
-    (Stdlib.Int.succ (Stdlib.Int.succ (Stdlib.Int.succ 0)))))
-    (Z.div v
-      (Z.pow (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
-        least_unit_bits)) v (Z.mul top0 k) (map (fun k0 -> Z.mul k0 k) z0)
+  let shift = Z.sub (Z.log2 u) (Z.add grid_bits fine_bits) in
+  if (&&) (Z.eqb (Z.shiftr u shift) fine_unit)
+       (Z.eqb (Z.shiftr fine_unit (Z.opp shift)) u)
+  then (match sum_ends exp_grid last_entry t0 grid_bits fine_bits shift
+                (Z.shiftr top0 shift) z0 with
+        | Some p ->
+          let (low0, high0) = p in
+          Some ((Z.sub low0 (ceil_div low0 fine_unit)),
+          (Z.add high0
+            (ceil_div
+              (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+                high0) fine_unit)))
+        | None -> None)
+  else None
 
 (** val mass_of_total :
     Big_int_Z.big_int -> int -> (Big_int_Z.big_int * Big_int_Z.big_int) ->

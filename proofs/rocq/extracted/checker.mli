@@ -1569,10 +1569,6 @@ val observed_ends :
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) -> measured ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
-val terms_from :
-  Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int -> Big_int_Z.big_int
-  -> Big_int_Z.big_int * Big_int_Z.big_int
-
 type exp_table =
 | Entry of int * Big_int_Z.big_int option
 | Fork of int * exp_table * exp_table
@@ -1599,18 +1595,19 @@ val exp_entries :
   -> int -> exp_table
 
 val low_exp :
-  Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int option
+  int -> exp_table -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
-val low_sum :
-  Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
+val low_sums :
+  int -> exp_table -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
-  Big_int_Z.big_int option
+  Big_int_Z.big_int -> Big_int_Z.big_int ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val sum_ends :
-  Big_int_Z.big_int -> int -> exp_table -> int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
-  (Big_int_Z.big_int * Big_int_Z.big_int) option
+  Big_int_Z.big_int -> int -> exp_table -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val greatest_coordinate : Big_int_Z.big_int list -> Big_int_Z.big_int
 
@@ -1632,15 +1629,17 @@ val sum_scale : Big_int_Z.big_int
 
 val finer_scale : Big_int_Z.big_int
 
+val grid_bits : Big_int_Z.big_int
+
+val fine_bits : Big_int_Z.big_int
+
 val exp_grid : Big_int_Z.big_int
 
 val last_entry : int
 
-val least_unit_bits : Big_int_Z.big_int
+val fine_unit : Big_int_Z.big_int
 
 val softmax_table : int -> int -> exp_table
-
-val unit_factor : Big_int_Z.big_int -> Big_int_Z.big_int
 
 val total_ends :
   exp_table -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int

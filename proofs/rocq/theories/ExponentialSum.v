@@ -1,23 +1,17 @@
-(** A sum of many exponentials exp (- d / U), of integers d that are not negative, when few bits are needed.
+(** A sum of many exponentials exp (n / V), of integers n that are not positive, when few bits are needed.
 
-    exp (- d / U) = exp (- b / G) exp (r / V), where b is the least integer above d G / U, V = U G, and r = b U - d G is
-    at most U. The first factor stands in a table, made once. The second is a short series, each of whose terms is made
-    from the one before. Lower ends only are computed: how much they are too low at most is added to the sum once. *)
+    exp (n / V) = exp (m / G) exp (r / V), where G = 2^g and V = 2^(g + w), n = 2^w m + r and 0 <= r < 2^w. The first
+    factor stands in a table, made once. The second is 1 + x + x^2 / 2 and at most x^3 / 3 more, with x = r / V. So
+    shifts do instead of divisions. Only lower ends are computed; by how much they are too low at most is added to the
+    sum once. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Grid Slope Monotone Exponential.
+From Verale Require Import Semantics Sums Grid Slope Monotone Exponential Log.
 Import ListNotations.
 
 (** * What runs *)
 
 Local Open Scope Z_scope.
-
-(** A term t = V x^i / i!, and n terms after it: their sum, and the last one. Here x is about [r / K]. *)
-Fixpoint terms_from (K r : Z) (i n : nat) (t : Z) : Z * Z :=
-  match n with
-  | O => (t, t)
-  | S k => let f := terms_from K r (S i) k (floor_div (t * r) (Z.of_nat (S i) * K)) in (t + fst f, snd f)
-  end.
 
 (** Lower ends of W exp (- b / G), each at its number b; they are at most 2 too low. *)
 Inductive exp_table := Entry (b : nat) (e : option Z) | Fork (h : nat) (below above : exp_table).
@@ -56,37 +50,39 @@ Definition exp_entries (terms depth : nat) : exp_table :=
   | None => Entry 0 None
   end.
 
-Variables (t : exp_table) (count : nat) (rest U : Z).
+Variables (t : exp_table) (g w : Z).
 
-(** A lower end of W exp (- d / U) *)
-Definition low_exp (d : Z) : option Z :=
-  let n := d * G in
-  let b := n / U in
-  if b <? Z.of_nat last then
-    let r := (b + 1) * U - n in
-    match look t (Z.to_nat (b + 1)) with
-    | Some e =>
-        let f := terms_from U (floor_div r G) 1 count r in
-        if snd f <=? rest then Some (e + floor_div (e * fst f) (U * G)) else None
+(** Of a lower end of W exp (n / V) the entry, and what the second factor adds to it *)
+Definition low_exp (n : Z) : option (Z * Z) :=
+  let m := Z.shiftr n w in
+  if - m <=? Z.of_nat last then
+    let r := n - Z.shiftl m w in
+    match look t (Z.to_nat (- m)) with
+    | Some e => Some (e, Z.shiftr (e * (r + Z.shiftr (r * r) (g + w + 1))) (g + w))
     | None => None
     end
-  else match look t last with Some e => if e =? 0 then Some 0 else None | None => None end.
+  else match look t last with Some e => if e =? 0 then Some (0, 0) else None | None => None end.
 
-Fixpoint low_sum (top : Z) (z : list Z) : option Z :=
+(** The sums of both, on top of [entries] and [added]; of numbers that are shifted first. *)
+Fixpoint low_sums (shift top : Z) (z : list Z) (entries added : Z) : option (Z * Z) :=
   match z with
-  | nil => Some 0
+  | nil => Some (entries, added)
   | k :: z' =>
-      match (if k <=? top then low_exp (top - k) else None) with
-      | Some v => match low_sum top z' with Some s => Some (v + s) | None => None end
-      | None => None
-      end
+      let n := Z.shiftr k shift - top in
+      if n <=? 0 then
+        match low_exp n with
+        | Some (e, a) => low_sums shift top z' (entries + e) (added + a)
+        | None => None
+        end
+      else None
   end.
 
 (** Enclosure over W of the sum of the exponentials *)
-Definition sum_ends (top : Z) (z : list Z) : option (Z * Z) :=
-  match low_sum top z with
-  | Some s =>
-      Some (s, s + 5 * Z.of_nat (length z) + ceil_div ((rest + 4 + 2 * Z.of_nat count) * s) (U * G))
+Definition sum_ends (shift top : Z) (z : list Z) : option (Z * Z) :=
+  match low_sums shift top z 0 0 with
+  | Some (entries, added) =>
+      let low := entries + added in
+      Some (low, low + 6 * Z.of_nat (length z) + ceil_div (2 * entries) (2 ^ (g + w)) + ceil_div added (3 * (G * G)))
   | None => None
   end.
 End Run.
@@ -95,94 +91,16 @@ Open Scope R_scope.
 
 (** * What it means *)
 
-(** ** The series *)
+(** ** The second factor *)
 
-Section Series.
-Variables (V K R r : Z).
-Hypothesis K_positive : (0 < K)%Z.
-Hypothesis R_positive : (0 < R)%Z.
-Hypothesis V_product : V = (K * R)%Z.
-Let x : Rdefinitions.R := IZR r / IZR V.
-Hypothesis r_nonnegative : (0 <= r)%Z.
-Hypothesis x_half : x <= 1 / 2.
-Hypothesis r_small : (r <= K)%Z.
-Let q : Z := floor_div r R.
-
-Lemma next_term : forall k (t : Z) X, (2 <= k)%Z -> (0 <= t)%Z -> IZR t <= X <= IZR t + 2 -> X <= IZR K ->
-  let t' := floor_div (t * q) (k * K) in
-  (0 <= t')%Z /\ IZR t' <= X * x / IZR k <= IZR t' + 2 /\ X * x / IZR k <= IZR K.
+Lemma exp_of_second_order : forall x, 0 <= x <= 1 / 2 ->
+  1 + x + x * x / 2 <= exp x <= 1 + x + x * x / 2 + x * (x * x) / 3.
 Proof.
-  intros k t X Hk Ht [L H] HX t'. assert (PK := IZR_pos K K_positive). assert (PR := IZR_pos R R_positive).
-  assert (Q0 : (0 <= q)%Z) by (apply floor_div_nonneg; assumption).
-  assert (K2 : 2 <= IZR k) by (apply (IZR_le 2); exact Hk).
-  assert (X0 : 0 <= x).
-  { unfold x. apply div_nonneg; [apply IZR_nonneg; exact r_nonnegative|]. rewrite V_product, mult_IZR. nra. }
-  assert (T0 := IZR_nonneg t Ht).
-  split; [apply floor_div_nonneg; [apply Z.mul_nonneg_nonneg; assumption|apply Z.mul_pos_pos; lia]|].
-  set (a := IZR q / IZR K). assert (A0 : 0 <= a) by (apply div_nonneg; [apply IZR_nonneg; exact Q0|exact PK]).
-  assert (A1 : a <= x).
-  { apply div_le_iff; [exact PK|]. apply floor_div_below; [exact R_positive|]. unfold x. rewrite V_product, mult_IZR.
-    right. field. lra. }
-  assert (A2 : IZR K * x <= IZR K * a + 1).
-  { replace (IZR K * x) with (IZR r / IZR R) by (unfold x; rewrite V_product, mult_IZR; field; lra).
-    replace (IZR K * a) with (IZR q) by (unfold a; field; lra). apply div_le_iff; [exact PR|].
-    rewrite <- plus_IZR, <- mult_IZR. apply IZR_le. unfold q, floor_div.
-    assert (M := Z.mul_succ_div_gt r R R_positive). lia. }
-  set (y := IZR t * a / IZR k). assert (D : (0 < k * K)%Z) by (apply Z.mul_pos_pos; lia).
-  assert (E : IZR (t * q) = IZR (k * K) * y) by (rewrite !mult_IZR; unfold y, a; field; lra).
-  assert (Y1 : IZR t' <= y) by (apply floor_div_below; [exact D|rewrite E; apply Rle_refl]).
-  assert (Y2 : y <= IZR t' + 1).
-  { rewrite <- plus_IZR. apply (Rmult_le_reg_l (IZR (k * K))); [apply IZR_pos; exact D|]. rewrite <- E, <- mult_IZR.
-    apply IZR_le. unfold t', floor_div. assert (M := Z.mul_succ_div_gt (t * q) (k * K) D). lia. }
-  assert (tx : IZR t * x <= IZR t * a + 1).
-  { apply (Rmult_le_reg_l (IZR K)); [exact PK|]. nra. }
-  assert (Z1 : y <= X * x / IZR k).
-  { unfold y, Rdiv. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|]. nra. }
-  assert (Z2 : X * x / IZR k <= y + 1).
-  { apply div_le_iff; [lra|]. replace (IZR k * (y + 1)) with (IZR t * a + IZR k) by (unfold y; field; lra). nra. }
-  split; [lra|]. apply div_le_iff; [lra|]. nra.
+  intros x H. destruct (taylor_exact 3 x H) as (s & Hs & ->). cbn [nested].
+  change (1 + 1)%Z with 2%Z. change (2 + 1)%Z with 3%Z.
+  replace (1 + x * (1 + x * (1 + x * s / 3) / 2) / 1) with (1 + x + x * x / 2 + s * (x * (x * x)) / 6) by field.
+  assert (0 <= x * (x * x)) by (apply Rmult_le_pos; nra). nra.
 Qed.
-
-Definition term (i : nat) : Rdefinitions.R := IZR V * (x ^ i / INR (fact i)).
-
-Lemma term_next : forall i, term (S i) = term i * x / IZR (Z.of_nat (S i)).
-Proof.
-  intros i. unfold term. rewrite fact_step, <- tech_pow_Rmult. replace (Z.of_nat (S i)) with (Z.of_nat i + 1)%Z by lia.
-  assert (F := INR_fact_neq_0 i). assert (I : IZR (Z.of_nat i + 1) <> 0) by (apply not_0_IZR; lia).
-  field. split; assumption.
-Qed.
-
-Lemma terms_from_ok : forall s, 1 <= s <= 2 -> forall n i t, (0 < i)%nat -> (0 <= t)%Z ->
-  IZR t <= term i <= IZR t + 2 -> term i <= IZR K ->
-  let f := terms_from K q i n t in
-  IZR (fst f) <= IZR V * taylor i n s x <= IZR (fst f) + IZR (snd f) + 4 + 2 * IZR (Z.of_nat n).
-Proof.
-  intros s Hs. induction n as [|n IH]; intros i t Hi Ht H HK; cbn [terms_from taylor fst snd].
-  - replace (IZR V * (s * (x ^ i / INR (fact i)))) with (s * term i) by (unfold term; ring).
-    assert (T := IZR_nonneg t Ht). change (IZR (Z.of_nat 0)) with 0. nra.
-  - rewrite Rmult_plus_distr_l. fold (term i).
-    destruct (next_term (Z.of_nat (S i)) t (term i) ltac:(lia) Ht H HK) as (P & Q & N). rewrite <- term_next in Q, N.
-    assert (J := IH (S i) _ ltac:(lia) P Q N). cbv zeta in J. rewrite plus_IZR.
-    replace (IZR (Z.of_nat (S n))) with (IZR (Z.of_nat n) + 1) by (rewrite <- plus_IZR; f_equal; lia).
-    set (f := terms_from _ _ _ _ _) in *. lra.
-Qed.
-
-Lemma small_terms_ok : forall n, let f := terms_from K q 1 n r in
-  IZR (fst f) <= IZR V * (exp x - 1) <= IZR (fst f) + IZR (snd f) + 4 + 2 * IZR (Z.of_nat n).
-Proof.
-  intros n. assert (PK := IZR_pos K K_positive). assert (PR := IZR_pos R R_positive).
-  assert (PV : 0 < IZR V) by (rewrite V_product, mult_IZR; nra).
-  assert (X0 : 0 <= x) by (apply div_nonneg; [apply IZR_nonneg; exact r_nonnegative|exact PV]).
-  destruct (taylor_exact (S n) x (conj X0 x_half)) as [s [Hs E]].
-  assert (E' : exp x = 1 + taylor 1 n s x).
-  { rewrite E, <- taylor_first, taylor_nested. change (Z.of_nat 0 + 1)%Z with 1%Z. change (x ^ 0) with 1.
-    change (INR (fact 0)) with 1. field. }
-  replace (IZR V * (exp x - 1)) with (IZR V * taylor 1 n s x) by (rewrite E'; ring).
-  assert (T : term 1 = IZR r).
-  { unfold term, x. change (INR (fact 1)) with 1. rewrite pow_1. field. lra. }
-  apply terms_from_ok; [exact Hs|lia|exact r_nonnegative|rewrite T; lra|rewrite T; apply IZR_le; exact r_small].
-Qed.
-End Series.
 
 (** ** The table *)
 
@@ -247,109 +165,139 @@ Qed.
 (** ** The sum *)
 
 Section Sum.
-Variables (t : exp_table) (count : nat) (rest U : Z).
+Variables (t : exp_table) (g w : Z).
 Hypothesis table_is_right : table_right t.
-Hypothesis U_positive : (0 < U)%Z.
-Hypothesis G_least : (2 <= G)%Z.
-Let V : Z := (U * G)%Z.
-Let slack : Z := (rest + 4 + 2 * Z.of_nat count)%Z.
+Hypothesis g_positive : (0 < g)%Z.
+Hypothesis w_nonnegative : (0 <= w)%Z.
+Hypothesis G_power : G = (2 ^ g)%Z.
+Let V : Z := (2 ^ (g + w))%Z.
 
-Lemma low_exp_ok : forall d v, (0 <= d)%Z -> low_exp G last t count rest U d = Some v ->
-  (0 <= v)%Z /\
-  IZR v <= IZR W * exp (- IZR d / IZR U) <= IZR v + 5 + IZR slack * IZR v / IZR V.
+Let V_product : V = (G * 2 ^ w)%Z. Proof. unfold V. rewrite G_power. apply Z.pow_add_r; lia. Qed.
+Let w_power : (0 < 2 ^ w)%Z. Proof. apply Z.pow_pos_nonneg; lia. Qed.
+Let V_positive : (0 < V)%Z. Proof. rewrite V_product. apply Z.mul_pos_pos; assumption. Qed.
+Let G_least : (2 <= G)%Z.
+Proof. rewrite G_power. replace 2%Z with (2 ^ 1)%Z at 1 by reflexivity. apply Z.pow_le_mono_r; lia. Qed.
+
+(** What is left out, of entries and of what is added to them *)
+Definition left_out (e a : R) : R := 2 * e / IZR V + a / (3 * (IZR G * IZR G)).
+
+Lemma second_factor_ok : forall e r x v, (0 <= e)%Z -> (0 <= r)%Z -> x = IZR r / IZR V -> x <= / IZR G ->
+  IZR e <= v <= IZR e + 2 ->
+  let a := Z.shiftr (e * (r + Z.shiftr (r * r) (g + w + 1))) (g + w) in
+  (0 <= a)%Z /\ IZR e + IZR a <= v * exp x <= IZR e + IZR a + 6 + left_out (IZR e) (IZR a).
 Proof.
-  intros d v Hd E. unfold low_exp in E. set (b := (d * G / U)%Z) in *.
-  assert (PU := IZR_pos U U_positive). assert (PG := IZR_pos G G_positive). assert (PW := IZR_pos W W_positive).
-  assert (PV : 0 < IZR V) by (unfold V; rewrite mult_IZR; nra).
-  assert (B0 : (0 <= b)%Z) by (apply Z.div_pos; [nia|exact U_positive]).
-  assert (M1 := Z.mul_div_le (d * G) U U_positive). assert (M2 := Z.mul_succ_div_gt (d * G) U U_positive).
-  fold b in M1, M2. destruct (b <? Z.of_nat last)%Z eqn:C.
-  - destruct (look t _) as [e|] eqn:L; [|discriminate]. apply table_is_right in L as [E0 [L H]].
-    set (r := ((b + 1) * U - d * G)%Z) in *. assert (R0 : (0 <= r <= U)%Z) by (unfold r; lia).
-    set (f := terms_from _ _ _ _ _) in *. destruct (snd f <=? rest)%Z eqn:Q; [|discriminate]. injection E as <-.
-    apply Z.leb_le, IZR_le in Q. unfold y in L, H. rewrite Z2Nat.id in L, H by lia.
-    set (x := IZR r / IZR V).
-    assert (X0 : 0 <= x) by (apply div_nonneg; [apply IZR_nonneg; lia|exact PV]).
-    assert (X1 : x <= 1 / 2).
-    { apply div_le_iff; [exact PV|]. unfold V. rewrite mult_IZR. destruct R0 as [_ R1]. apply IZR_le in R1.
-      apply IZR_le in G_least. nra. }
-    assert (S := small_terms_ok V U G r U_positive G_positive eq_refl (proj1 R0) X1 (proj2 R0) count).
-    cbv zeta in S. fold f x in S.
-    assert (Y : exp (- IZR d / IZR U) = exp (- IZR (b + 1) / IZR G) * exp x).
-    { rewrite <- exp_plus. f_equal. unfold x, V, r. rewrite minus_IZR, !mult_IZR. field. lra. }
-    rewrite Y. set (k := exp (- IZR (b + 1) / IZR G)) in *. assert (K0 : 0 < k) by apply exp_pos.
-    assert (E1 : 1 <= exp x) by (rewrite <- exp_0; apply exp_monotone; exact X0). assert (E2 := exp_half x X1).
-    set (g := exp x) in *. set (s := IZR (fst f)) in *. assert (e0 := IZR_nonneg e E0).
-    assert (F0 : (0 <= fst f)%Z).
-    { unfold f. clear - R0 U_positive G_positive.
-      assert (Z : forall n i t, (0 <= t)%Z -> (0 <= fst (terms_from U (floor_div r G) i n t))%Z).
-      { induction n as [|n IH]; intros i t Ht; cbn [terms_from fst]; [exact Ht|].
-        apply Z.add_nonneg_nonneg; [exact Ht|]. apply IH. apply floor_div_nonneg; [|apply Z.mul_pos_pos; lia].
-        apply Z.mul_nonneg_nonneg; [exact Ht|]. apply floor_div_nonneg; lia. }
-      apply Z. lia. }
-    set (w := floor_div (e * fst f) (U * G)). assert (D : (0 < U * G)%Z) by (apply Z.mul_pos_pos; assumption).
-    assert (W0 : (0 <= w)%Z) by (apply floor_div_nonneg; [apply Z.mul_nonneg_nonneg|]; assumption).
-    set (p := IZR e * s / IZR V). assert (EP : IZR (e * fst f) = IZR (U * G) * p).
-    { unfold p, s. fold V. rewrite mult_IZR. field. lra. }
-    assert (W1 : IZR w <= p) by (apply floor_div_below; [exact D|rewrite EP; apply Rle_refl]).
-    assert (W2 : p <= IZR w + 1).
-    { rewrite <- plus_IZR. apply (Rmult_le_reg_l (IZR (U * G))); [apply IZR_pos; exact D|].
-      rewrite <- EP, <- mult_IZR. apply IZR_le. unfold w, floor_div.
-      assert (M := Z.mul_succ_div_gt (e * fst f) (U * G) D). lia. }
-    assert (w0 := IZR_nonneg w W0). split; [lia|]. rewrite plus_IZR.
-    assert (SL : IZR slack = IZR rest + 4 + 2 * IZR (Z.of_nat count)).
-    { unfold slack. rewrite !plus_IZR, mult_IZR. reflexivity. }
-    assert (G1 : s / IZR V <= g - 1) by (apply div_le_iff; [exact PV|lra]).
-    assert (G2 : g - 1 <= s / IZR V + IZR slack / IZR V).
-    { unfold Rdiv. rewrite <- Rmult_plus_distr_r. apply le_div_iff; [exact PV|]. lra. }
-    assert (P : p = IZR e * (s / IZR V)) by (unfold p, Rdiv; ring).
-    assert (S0 : 0 <= IZR slack / IZR V) by lra.
-    split.
-    + replace (IZR W * (k * g)) with (IZR W * k * g) by ring. nra.
-    + replace (IZR W * (k * g)) with (IZR W * k * g) by ring.
-      replace (IZR slack * (IZR e + IZR w) / IZR V) with (IZR slack / IZR V * (IZR e + IZR w)) by (unfold Rdiv; ring).
-      assert (IZR W * k * g <= (IZR e + 2) * g) by (apply Rmult_le_compat_r; lra).
-      assert (IZR e * (g - 1) <= p + IZR e * (IZR slack / IZR V)) by (rewrite P; nra).
-      assert (0 <= IZR slack / IZR V * IZR w) by (apply Rmult_le_pos; assumption). nra.
-  - destruct (look t last) as [e|] eqn:L; [|discriminate]. destruct (e =? 0)%Z eqn:Z0; [|discriminate].
-    injection E as <-. apply Z.eqb_eq in Z0 as ->. apply table_is_right in L as [_ [_ H]]. apply Z.ltb_ge in C.
-    split; [lia|]. assert (P := exp_pos (- IZR d / IZR U)).
-    replace (IZR slack * 0 / IZR V) with 0 by (unfold Rdiv; ring). split; [nra|].
-    apply Rle_trans with (IZR W * y last); [|lra]. apply Rmult_le_compat_l; [lra|]. apply exp_monotone.
-    unfold Rdiv. rewrite !Ropp_mult_distr_l_reverse. apply Ropp_le_contravar.
-    apply (div_le_iff (IZR (Z.of_nat last)) (IZR G)); [exact PG|].
-    replace (IZR G * (IZR d * / IZR U)) with (IZR (d * G) / IZR U) by (rewrite mult_IZR; unfold Rdiv; ring).
-    apply le_div_iff; [exact PU|]. rewrite <- mult_IZR. apply IZR_le. nia.
+  intros e r x v He Hr X XG Y a. assert (PV := IZR_pos V V_positive). assert (PG := IZR_pos G G_positive).
+  assert (G2 := IZR_le 2 G G_least). assert (e0 := IZR_nonneg e He). assert (r0 := IZR_nonneg r Hr).
+  set (h := Z.shiftr (r * r) (g + w + 1)) in *. assert (S1 := shiftr_between (g + w + 1) (r * r) ltac:(lia)).
+  assert (S2 := shiftr_between (g + w) (e * (r + h)) ltac:(lia)). fold h in S1. fold a V in S2.
+  assert (H0 : (0 <= h)%Z) by (apply Z.shiftr_nonneg; nia).
+  assert (A0 : (0 <= a)%Z) by (apply Z.shiftr_nonneg; nia). split; [exact A0|]. apply IZR_nonneg in A0.
+  rewrite Z.pow_add_r in S1 by lia. fold V in S1. change (2 ^ 1)%Z with 2%Z in S1. rewrite !mult_IZR in S1.
+  rewrite mult_IZR, plus_IZR in S2.
+  assert (X0 : 0 <= x) by (rewrite X; apply div_nonneg; assumption).
+  assert (RV : IZR r = IZR V * x) by (rewrite X; field; lra).
+  replace (IZR r * IZR r / (IZR V * 2)) with (IZR V * (x * x / 2)) in S1 by (rewrite RV; field; lra).
+  set (f := (IZR r + IZR h) / IZR V). assert (FV : IZR r + IZR h = IZR V * f) by (unfold f; field; lra).
+  replace (IZR e * (IZR r + IZR h) / IZR V) with (IZR e * f) in S2 by (unfold f; field; lra).
+  set (d := / IZR V). assert (D0 : 0 < d) by (apply Rinv_0_lt_compat; exact PV).
+  assert (D : IZR V * d = 1) by (unfold d; field; lra).
+  assert (F1 : f <= x + x * x / 2) by (apply (Rmult_le_reg_l (IZR V)); [exact PV|]; lra).
+  assert (F2 : x + x * x / 2 <= f + d) by (apply (Rmult_le_reg_l (IZR V)); [exact PV|]; lra).
+  assert (HG : / IZR G <= 1 / 2) by (unfold Rdiv; rewrite Rmult_1_l; apply Rinv_le_contravar; lra).
+  assert (E := exp_of_second_order x ltac:(lra)). assert (E2 := exp_half x ltac:(lra)). set (k := exp x) in *.
+  set (c := / (3 * (IZR G * IZR G))). assert (C0 : 0 < c) by (apply Rinv_0_lt_compat; nra).
+  assert (C1 : c <= 1) by (unfold c; rewrite <- Rinv_1; apply Rinv_le_contravar; nra).
+  assert (XX : x * x / 3 <= c).
+  { replace c with (/ IZR G * / IZR G / 3) by (unfold c; field; lra).
+    assert (0 < / IZR G) by (apply Rinv_0_lt_compat; lra).
+    assert (x * x <= / IZR G * / IZR G) by (apply Rmult_le_compat; assumption). lra. }
+  unfold left_out. replace (2 * IZR e / IZR V) with (2 * (IZR e * d)) by (unfold d; field; lra).
+  replace (IZR a / (3 * (IZR G * IZR G))) with (IZR a * c) by (unfold c; field; lra).
+  assert (LF : IZR e * f <= IZR e * (x + x * x / 2)) by (apply Rmult_le_compat_l; assumption).
+  assert (UF : IZR e * (x + x * x / 2) <= IZR e * f + IZR e * d).
+  { rewrite <- Rmult_plus_distr_l. apply Rmult_le_compat_l; assumption. }
+  assert (x2 : 0 <= x * x) by nra. assert (ED : 0 <= IZR e * d) by (apply Rmult_le_pos; lra).
+  split.
+  - apply Rle_trans with (IZR e * k); [|apply Rmult_le_compat_r; lra].
+    apply Rle_trans with (IZR e * (1 + x + x * x / 2)); [lra|]. apply Rmult_le_compat_l; lra.
+  - apply Rle_trans with ((IZR e + 2) * k); [apply Rmult_le_compat_r; lra|].
+    assert (M : IZR e * k <= IZR e * (1 + x + x * x / 2 + x * (x * x) / 3)) by (apply Rmult_le_compat_l; lra).
+    assert (N : IZR e * x * (x * x / 3) <= (IZR a + 1 + IZR e * d) * c).
+    { apply Rmult_le_compat; try lra; [apply Rmult_le_pos; lra|].
+      assert (IZR e * x <= IZR e * (x + x * x / 2)) by (apply Rmult_le_compat_l; lra). lra. }
+    assert (N' : (1 + IZR e * d) * c <= 1 + IZR e * d) by nra. lra.
 Qed.
 
-Fixpoint exp_sum (top : Z) (z : list Z) : R :=
-  match z with nil => 0 | k :: z' => exp (IZR (k - top) / IZR U) + exp_sum top z' end.
-
-Lemma low_sum_ok : forall top z s, low_sum G last t count rest U top z = Some s ->
-  (0 <= s)%Z /\
-  IZR s <= IZR W * exp_sum top z <= IZR s + 5 * IZR (Z.of_nat (length z)) + IZR slack * IZR s / IZR V.
+Lemma low_exp_ok : forall n e a, (n <= 0)%Z -> low_exp last t g w n = Some (e, a) ->
+  (0 <= e)%Z /\ (0 <= a)%Z /\
+  IZR e + IZR a <= IZR W * exp (IZR n / IZR V) <= IZR e + IZR a + 6 + left_out (IZR e) (IZR a).
 Proof.
-  intros top. induction z as [|k z IH]; intros s E; cbn [low_sum exp_sum length] in *.
-  - injection E as <-. split; [lia|]. change (IZR (Z.of_nat 0)) with 0. unfold Rdiv. lra.
-  - destruct (k <=? top)%Z eqn:C; [|discriminate]. apply Z.leb_le in C.
-    destruct (low_exp _ _ _ _ _ _ _) as [v|] eqn:L; [|discriminate].
-    destruct (low_sum _ _ _ _ _ _ _ z) as [s'|]; [|discriminate]. injection E as <-.
-    apply low_exp_ok in L as [V0 L]; [|lia]. destruct (IH s' eq_refl) as [S0 M]. split; [lia|].
-    replace (- IZR (top - k)) with (IZR (k - top)) in L by (rewrite !minus_IZR; ring).
+  intros n e a Hn E. unfold low_exp in E. set (m := Z.shiftr n w) in *. assert (PV := IZR_pos V V_positive).
+  assert (PG := IZR_pos G G_positive). assert (PW := IZR_pos W W_positive). assert (Pw := IZR_pos _ w_power).
+  assert (M := shiftr_between w n w_nonnegative). fold m in M.
+  assert (M0 : (m <= 0)%Z).
+  { apply le_IZR. apply Rle_trans with (IZR n / IZR (2 ^ w)); [lra|]. apply div_le_iff; [exact Pw|].
+    rewrite Rmult_0_r. apply (IZR_le n 0). exact Hn. }
+  assert (VP : IZR V = IZR G * IZR (2 ^ w)) by (rewrite V_product, mult_IZR; reflexivity).
+  destruct (- m <=? Z.of_nat last)%Z eqn:C.
+  - destruct (look t _) as [e'|] eqn:L; [|discriminate]. injection E as -> <-. apply table_is_right in L as [E0 L].
+    rewrite Z.shiftl_mul_pow2 in * by assumption. set (r := (n - m * 2 ^ w)%Z) in *.
+    assert (R : IZR r = IZR n - IZR m * IZR (2 ^ w)) by (unfold r; rewrite minus_IZR, mult_IZR; reflexivity).
+    assert (Rw : IZR n = IZR (2 ^ w) * (IZR n / IZR (2 ^ w))) by (field; lra).
+    assert (R0 : (0 <= r)%Z) by (apply le_IZR; rewrite R; nra).
+    assert (X : IZR r / IZR V <= / IZR G).
+    { apply div_le_iff; [exact PV|]. rewrite VP, R.
+      replace (IZR G * IZR (2 ^ w) * / IZR G) with (IZR (2 ^ w)) by (field; lra). nra. }
+    destruct (second_factor_ok e r _ _ E0 R0 eq_refl X L) as [A0 B]. split; [exact E0|]. split; [exact A0|].
+    replace (IZR W * exp (IZR n / IZR V)) with (IZR W * y (Z.to_nat (- m)) * exp (IZR r / IZR V)); [exact B|].
+    unfold y. rewrite Z2Nat.id by lia. rewrite Rmult_assoc, <- exp_plus. f_equal. f_equal.
+    rewrite R, VP, opp_IZR. field. lra.
+  - destruct (look t last) as [e'|] eqn:L; [|discriminate]. destruct (e' =? 0)%Z eqn:Z0; [|discriminate].
+    injection E as <- <-. apply Z.eqb_eq in Z0 as ->. apply table_is_right in L as [_ [_ H]]. apply Z.leb_gt in C.
+    split; [lia|]. split; [lia|]. assert (P := exp_pos (IZR n / IZR V)).
+    replace (left_out 0 0) with 0 by (unfold left_out, Rdiv; ring). split; [nra|].
+    apply Rle_trans with (IZR W * y last); [|lra]. apply Rmult_le_compat_l; [lra|]. apply exp_monotone.
+    apply div_le_iff; [exact PV|]. rewrite VP. unfold Rdiv.
+    assert (C' : IZR m + 1 <= - IZR (Z.of_nat last)) by (rewrite <- opp_IZR, <- plus_IZR; apply IZR_le; lia).
+    assert (Rw : IZR n = IZR (2 ^ w) * (IZR n / IZR (2 ^ w))) by (field; lra).
+    replace (IZR G * IZR (2 ^ w) * (- IZR (Z.of_nat last) * / IZR G)) with (IZR (2 ^ w) * (- IZR (Z.of_nat last)))
+      by (field; lra).
+    rewrite Rw. apply Rmult_le_compat_l; lra.
+Qed.
+
+Fixpoint exp_sum (u top : Z) (z : list Z) : R :=
+  match z with nil => 0 | k :: z' => exp (IZR (k - top) / IZR u) + exp_sum u top z' end.
+
+Lemma low_sums_ok : forall shift top z e a e' a', low_sums last t g w shift top z e a = Some (e', a') ->
+  (IZR (e' + a') - IZR (e + a) <= IZR W * exp_sum V top (map (fun k => Z.shiftr k shift) z) <=
+  IZR (e' + a') - IZR (e + a) + 6 * IZR (Z.of_nat (length z)) +
+    (left_out (IZR e') (IZR a') - left_out (IZR e) (IZR a))).
+Proof.
+  intros shift top. induction z as [|k z IH]; intros e a e' a' E; cbn [low_sums map exp_sum length] in *.
+  - injection E as <- <-. change (IZR (Z.of_nat 0)) with 0. lra.
+  - set (n := (Z.shiftr k shift - top)%Z) in *. destruct (n <=? 0)%Z eqn:C; [|discriminate]. apply Z.leb_le in C.
+    destruct (low_exp _ _ _ _ n) as [[e1 a1]|] eqn:L; [|discriminate].
+    apply low_exp_ok in L as (_ & _ & L); [|exact C]. apply IH in E.
     replace (IZR (Z.of_nat (S (length z)))) with (IZR (Z.of_nat (length z)) + 1)
       by (rewrite <- plus_IZR; f_equal; lia).
-    rewrite plus_IZR. replace (IZR slack * (IZR v + IZR s') / IZR V) with
-      (IZR slack * IZR v / IZR V + IZR slack * IZR s' / IZR V) by (unfold Rdiv; ring). lra.
+    rewrite !plus_IZR in *.
+    replace (left_out (IZR e + IZR e1) (IZR a + IZR a1))
+      with (left_out (IZR e) (IZR a) + left_out (IZR e1) (IZR a1)) in E by (unfold left_out, Rdiv; ring).
+    rewrite Rmult_plus_distr_l. lra.
 Qed.
 
-Theorem sum_ends_ok : forall top z e, sum_ends G last t count rest U top z = Some e -> encloses W e (exp_sum top z).
+Theorem sum_ends_ok : forall shift top z e, sum_ends G last t g w shift top z = Some e ->
+  encloses W e (exp_sum V top (map (fun k => Z.shiftr k shift) z)).
 Proof.
-  intros top z e E. unfold sum_ends in E. destruct (low_sum _ _ _ _ _ _ _ _) as [s|] eqn:L; [|discriminate].
-  injection E as <-. apply low_sum_ok in L as [_ [L H]]. split; [exact L|]. fold slack.
-  assert (D : (0 < U * G)%Z) by (apply Z.mul_pos_pos; assumption).
-  assert (C := le_ceil_div (slack * s) (U * G) D). fold V in C. fold V. rewrite mult_IZR in C.
-  set (w := ceil_div _ _) in *. set (n := Z.of_nat (length z)) in *.
-  change (IZR W * exp_sum top z <= IZR (s + 5 * n + w)). rewrite !plus_IZR, (mult_IZR 5). lra.
+  intros shift top z e E. unfold sum_ends in E.
+  destruct (low_sums _ _ _ _ _ _ _ _ _) as [[s a]|] eqn:L; [|discriminate].
+  change (2 ^ (g + w))%Z with V in E. cbv zeta in E. set (n := Z.of_nat (length z)) in *.
+  assert (e = (s + a, s + a + 6 * n + ceil_div (2 * s) V + ceil_div a (3 * (G * G)))%Z) as -> by congruence.
+  apply low_sums_ok in L. fold n in L. change (0 + 0)%Z with 0%Z in L.
+  replace (left_out 0 0) with 0 in L by (unfold left_out, Rdiv; ring). unfold encloses. cbn [fst snd].
+  assert (C1 := le_ceil_div (2 * s) V V_positive). assert (C2 := le_ceil_div a (3 * (G * G)) ltac:(nia)).
+  unfold left_out in L. rewrite mult_IZR in C1. rewrite (mult_IZR 3), (mult_IZR G G) in C2.
+  rewrite plus_IZR in L. rewrite !plus_IZR, (mult_IZR 6). lra.
 Qed.
 End Sum.
 End Table.

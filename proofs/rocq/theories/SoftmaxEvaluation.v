@@ -2,7 +2,7 @@
     coordinate keeps the exponentials between 0 and 1. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Grid Exponential ExponentialSum Boxes Columns Simplex Vectors.
+From Verale Require Import Semantics Sums Grid Monotone Exponential Log ExponentialSum Boxes Columns Simplex Vectors.
 Import ListNotations.
 
 (** * What runs *)
@@ -27,23 +27,27 @@ Definition masses (U : positive) (z : list Z) : option (list (Z * Z)) :=
   | None => None
   end.
 
-(** Of few masses only the numerators are needed, and the sum, which fewer bits are enough for: W = 2^60. *)
-Definition sum_scale : Z := 2 ^ 60.
+(** Of few masses only the numerators are needed, and the sum, which fewer bits are enough for: W = 2^44. *)
+Definition sum_scale : Z := 2 ^ 44.
 Definition finer_scale : Z := 2 ^ 24.
-Definition exp_grid : Z := 2 ^ 7.
-Definition last_entry : nat := Z.to_nat (42 * 2 ^ 7).
-Definition least_unit_bits : Z := 43.
+Definition grid_bits : Z := 8.
+Definition fine_bits : Z := 28.
+Definition exp_grid : Z := 2 ^ grid_bits.
+Definition last_entry : nat := Z.to_nat (31 * exp_grid).
+Definition fine_unit : Z := 2 ^ (grid_bits + fine_bits).
 
 Definition softmax_table (depth : nat) : exp_table :=
   exp_entries sum_scale finer_scale exp_grid last_entry terms depth.
 
-(** Coordinates over a unit that is not too coarse *)
-Definition unit_factor (U : positive) : Z := 2 ^ Z.max 0 (least_unit_bits - Z.log2 (Zpos U)).
-
+(** Coordinates are rounded down to the fine unit; this moves their differences by less than one of it. *)
 Definition total_ends (t : exp_table) (U : positive) (top : Z) (z : list Z) : option (Z * Z) :=
-  let K := unit_factor U in
-  let V := Zpos U * K in
-  sum_ends exp_grid last_entry t 5 (V / 2 ^ least_unit_bits) V (top * K) (map (fun k => k * K) z).
+  let shift := Z.log2 (Zpos U) - (grid_bits + fine_bits) in
+  if (Z.shiftr (Zpos U) shift =? fine_unit) && (Z.shiftr fine_unit (- shift) =? Zpos U) then
+    match sum_ends exp_grid last_entry t grid_bits fine_bits shift (Z.shiftr top shift) z with
+    | Some (low, high) => Some (low - ceil_div low fine_unit, high + ceil_div (2 * high) fine_unit)
+    | None => None
+    end
+  else None.
 
 Definition mass_of_total (total : Z * Z) (U : positive) (top k : Z) : option (Z * Z) :=
   match exp_ends T terms (k - top) (Zpos U) with
@@ -150,25 +154,75 @@ Proof.
   intros u top l. induction l as [|k l IH]; [reflexivity|]. cbn [exp_sum length]. rewrite rsum_front, IH. reflexivity.
 Qed.
 
-Lemma exp_sum_scaled : forall u K top l, (0 < u)%Z -> (0 < K)%Z ->
-  exp_sum (u * K) (top * K) (map (fun k => (k * K)%Z) l) = exp_sum u top l.
+Lemma shifted_between : forall u w shift k, (0 < u)%Z -> (0 < w)%Z -> Z.shiftr u shift = w ->
+  Z.shiftr w (- shift) = u ->
+  IZR (Z.shiftr k shift) / IZR w <= IZR k / IZR u <= (IZR (Z.shiftr k shift) + 1) / IZR w.
 Proof.
-  intros u K top l Hu HK. apply IZR_pos in Hu, HK. induction l as [|k l IH]; [reflexivity|]. cbn [exp_sum map].
-  rewrite IH. f_equal. f_equal. rewrite !minus_IZR, !mult_IZR. field. lra.
+  intros u w shift k Hu Hv E E'. apply IZR_pos in Hu as PU. apply IZR_pos in Hv as PV.
+  assert (PI : 0 < / IZR w) by (apply Rinv_0_lt_compat; exact PV).
+  destruct (Z.le_gt_cases 0 shift) as [S|S].
+  - rewrite Z.shiftr_opp_r, Z.shiftl_mul_pow2 in E' by exact S. assert (B := shiftr_between shift k S).
+    assert (P : (0 < 2 ^ shift)%Z) by (apply Z.pow_pos_nonneg; lia). apply IZR_pos in P.
+    replace (IZR k / IZR u) with (IZR k / IZR (2 ^ shift) / IZR w) by (rewrite <- E', mult_IZR; field; lra).
+    unfold Rdiv at 1 3 5. split; apply Rmult_le_compat_r; lra.
+  - replace shift with (- - shift)%Z in * by lia. rewrite Z.shiftr_opp_r, Z.shiftl_mul_pow2 in * by lia.
+    assert (P : (0 < 2 ^ (- shift))%Z) by (apply Z.pow_pos_nonneg; lia). apply IZR_pos in P.
+    replace (IZR k / IZR u) with (IZR (k * 2 ^ (- shift)) / IZR w) by (rewrite <- E, !mult_IZR; field; lra).
+    unfold Rdiv. split; [apply Rle_refl|]. apply Rmult_le_compat_r; lra.
+Qed.
+
+Lemma exp_sum_shifted : forall u w shift top l, (0 < u)%Z -> (0 < w)%Z -> Z.shiftr u shift = w ->
+  Z.shiftr w (- shift) = u ->
+  exp (- / IZR w) * exp_sum w (Z.shiftr top shift) (map (fun k => Z.shiftr k shift) l) <= exp_sum u top l <=
+  exp (/ IZR w) * exp_sum w (Z.shiftr top shift) (map (fun k => Z.shiftr k shift) l).
+Proof.
+  intros u w shift top l Hu Hv E E'. assert (Top := shifted_between u w shift top Hu Hv E E').
+  induction l as [|k l IH]; cbn [exp_sum map]; [lra|]. rewrite !Rmult_plus_distr_l, <- !exp_plus.
+  assert (K := shifted_between u w shift k Hu Hv E E'). unfold Rdiv in *. rewrite !Rmult_plus_distr_r in *.
+  assert (exp (- / IZR w + IZR (Z.shiftr k shift - Z.shiftr top shift) * / IZR w) <= exp (IZR (k - top) * / IZR u)).
+  { apply exp_monotone. rewrite !minus_IZR. lra. }
+  assert (exp (IZR (k - top) * / IZR u) <= exp (/ IZR w + IZR (Z.shiftr k shift - Z.shiftr top shift) * / IZR w)).
+  { apply exp_monotone. rewrite !minus_IZR. lra. }
+  lra.
+Qed.
+
+Lemma exp_near_0 : forall x, 0 <= x <= 1 / 2 -> 1 - x <= exp (- x) /\ exp x <= 1 + 2 * x.
+Proof.
+  intros x H. assert (L := exp_ineq1_le (- x)). assert (P := exp_pos x). split; [lra|].
+  assert (I : exp x * exp (- x) = 1) by (rewrite <- exp_plus; replace (x + - x) with 0 by ring; apply exp_0). nra.
 Qed.
 
 Lemma total_ends_ok : forall depth top e, total_ends (softmax_table terms depth) U top z = Some e ->
   encloses sum_scale e (rsum (count h) (fun i => exp (IZR (nth i z 0%Z - top) / IZR (Zpos U)))).
 Proof.
   intros depth top e E. unfold total_ends in E. rewrite <- width, <- exp_sum_is_rsum.
-  assert (K : (0 < unit_factor U)%Z) by (apply Z.pow_pos_nonneg; lia).
-  rewrite <- (exp_sum_scaled _ (unit_factor U)) by (reflexivity || exact K).
-  revert E. apply (sum_ends_ok sum_scale finer_scale exp_grid).
-  - reflexivity.
-  - reflexivity.
-  - apply exp_entries_right; reflexivity.
-  - apply Z.mul_pos_pos; [reflexivity|exact K].
-  - discriminate.
+  set (shift := (Z.log2 (Zpos U) - _)%Z) in *. destruct (_ && _) eqn:C; [|discriminate].
+  apply andb_prop in C as [C1 C2]. apply Z.eqb_eq in C1, C2.
+  destruct (sum_ends _ _ _ _ _ _ _ _) as [[low high]|] eqn:S; [|discriminate].
+  assert (e = (low - ceil_div low fine_unit, high + ceil_div (2 * high) fine_unit)%Z) as -> by congruence.
+  apply (sum_ends_ok sum_scale finer_scale exp_grid) in S;
+    try reflexivity; [|apply exp_entries_right; reflexivity|discriminate].
+  change (2 ^ (grid_bits + fine_bits))%Z with fine_unit in S.
+  assert (B := exp_sum_shifted (Zpos U) fine_unit shift top z eq_refl eq_refl C1 C2).
+  set (s := exp_sum fine_unit _ _) in *. clearbody s. destruct S as [L H]. cbn [fst snd] in L, H.
+  assert (PV : 0 < IZR fine_unit) by (apply (IZR_lt 0); reflexivity).
+  assert (V2 : / IZR fine_unit <= 1 / 2).
+  { unfold Rdiv. rewrite Rmult_1_l. apply Rinv_le_contravar; [lra|]. apply (IZR_le 2). discriminate. }
+  assert (PI : 0 < / IZR fine_unit) by (apply Rinv_0_lt_compat; exact PV).
+  destruct (exp_near_0 (/ IZR fine_unit) ltac:(lra)) as [N1 N2].
+  assert (D1 := le_ceil_div low fine_unit eq_refl). assert (D2 := le_ceil_div (2 * high) fine_unit eq_refl).
+  rewrite mult_IZR in D2. unfold Rdiv in D1, D2. set (w := / IZR fine_unit) in *.
+  assert (W_positive : 0 < IZR sum_scale) by (apply (IZR_lt 0); reflexivity).
+  unfold encloses. cbn [fst snd]. set (W := IZR sum_scale) in *. clearbody W w.
+  set (S := exp_sum _ _ _) in *. clearbody S.
+  assert (s0 : 0 <= s).
+  { destruct (Rle_dec 0 s) as [K|K]; [exact K|]. exfalso.
+    assert (exp (- w) < exp w) by (apply exp_increasing; lra). nra. }
+  rewrite minus_IZR, plus_IZR. split.
+  - assert ((1 - w) * s <= S) by nra. assert ((1 - w) * (W * s) <= W * S) by nra.
+    assert ((1 - w) * IZR low <= (1 - w) * (W * s)) by (apply Rmult_le_compat_l; lra). lra.
+  - assert (S <= (1 + 2 * w) * s) by nra. assert (W * S <= (1 + 2 * w) * (W * s)) by nra.
+    assert ((1 + 2 * w) * (W * s) <= (1 + 2 * w) * IZR high) by (apply Rmult_le_compat_l; lra). lra.
 Qed.
 
 Theorem mass_of_total_ok : forall depth top j k total e, (j < count h)%nat -> nth_error z j = Some k ->
