@@ -34,6 +34,10 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
     "reader.ml": [
         ("a minus is left out", "let sign = if text <> \"\" && text.[0] = '-' then 1 else 0 in", "let text = if text <> \"\" && text.[0] = '-' then String.sub text 1 (String.length text - 1) else text in\n  let sign = 0 in"),
         ("numbers are decimal where they can be", "Z.of_string_base 16 text", "(try Z.of_string_base 10 text with _ -> Z.of_string_base 16 text)"),
+        ("a short number may begin with 0", "when digits = 1 || (digits > 1 && Bytes.get chunk at <> '0')", "when digits >= 1"),
+        ("of a number the first part is lost", "if first = 0 then Z.of_int last", "if first >= 0 then Z.of_int last"),
+        ("the first part has a digit too much", "(last lsr 24)", "(last lsr 20)"),
+        ("a line that ends with a number goes on", "if byte = '\\n' then input.ended <- true;\n          Some", "Some"),
         ("any digits", "if not (canonical && digits <= 1024 && all_digits sign)", "if not (canonical && digits <= 1024)"),
         ("zeros may lead", "if not (canonical && digits <= 1024 && all_digits sign)", "if not (digits >= 1 && digits <= 1024 && all_digits sign)"),
         ("a unit may be 0", "if Z.sign number <= 0 then wrong", "if Z.sign number < 0 then wrong"),
@@ -162,7 +166,7 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
         ("it goes on after an error", 'print_endline ("error: " ^ one_line why);\n      exit 2', 'print_endline ("error: " ^ one_line why);\n      exit 0'),
         ("time is not looked at", "if !seeking && Sys.time () > !deadline then", "if false then"),
         ("memory is not looked at", "if !seeking && (Gc.quick_stat ()).heap_words / (1 lsl 17) > megabytes then", "if false then"),
-        ("half a line is a line", "| End_of_file when not !within_line -> ()", "| End_of_file -> ()\n  | End_of_file when not !within_line -> ()"),
+        ("half a line is a line", "| End_of_file when not (Reader.within_line source) -> ()", "| End_of_file -> ()\n  | End_of_file when not (Reader.within_line source) -> ()"),
     ],
 }  # fmt: skip
 

@@ -15,12 +15,11 @@ let told = ref None
 let failed = ref None
 
 let answer line =
-  let at = ref 0 in
-  let next () = if !at = String.length line then raise End_of_file else (incr at; line.[!at - 1]) in
-  let input = Reader.input_of next in
+  let source = Reader.source_of_string line in
+  let input = Reader.input_of source in
   let question = Reader.word input in
   let head, said = Answers.answer !told question input in
-  if !at < String.length line then raise (Reader.Wrong "expected one line, found more");
+  if source.at < source.filled then raise (Reader.Wrong "expected one line, found more");
   told := head;
   one_line said
 

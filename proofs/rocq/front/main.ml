@@ -40,12 +40,12 @@ let answer question milliseconds input =
   said
 
 (* What is left of a line that was not read to its end. *)
-let skip (input : Reader.input) = if not input.ended then while input.next () <> '\n' do () done
+let skip (input : Reader.input) = if not input.ended then while Reader.next input <> '\n' do () done
 
 let one_line text = String.map (fun byte -> if byte < ' ' || byte > '~' then '?' else byte) text
 
-let converse next =
-  let input = Reader.input_of next in
+let converse source =
+  let input = Reader.input_of source in
   let question = Reader.word input in
   let number = Reader.natural input in
   let milliseconds = Z.to_int (Reader.integer input) in
@@ -66,18 +66,9 @@ let () =
   ignore (Unix.setitimer Unix.ITIMER_VIRTUAL { Unix.it_interval = tick; it_value = tick });
   Printf.printf "verale-proved 2 OCaml %s, Zarith %s\n%!" Sys.ocaml_version Z.version;
   set_binary_mode_in stdin true;
-  let within_line = ref false in
-  let chunk = Bytes.create 65536 and at = ref 0 and filled = ref 0 in
-  let next () =
-    if !at = !filled then begin at := 0; filled := input stdin chunk 0 65536 end;
-    if !filled = 0 then raise End_of_file;
-    let byte = Bytes.get chunk !at in
-    incr at;
-    within_line := byte <> '\n';
-    byte
-  in
-  try while true do converse next done with
-  | End_of_file when not !within_line -> ()
+  let source = Reader.source_of (fun chunk -> input stdin chunk 0 (Bytes.length chunk)) 65536 in
+  try while true do converse source done with
+  | End_of_file when not (Reader.within_line source) -> ()
   | End_of_file -> print_endline "error: the input ends within a line"; exit 2
   | error ->
       let why = match error with Reader.Wrong why -> why | other -> Printexc.to_string other in

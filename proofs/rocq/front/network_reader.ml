@@ -150,5 +150,5 @@ let picture (n : Checker.network) input =
   require_more input;
   let byte input = Z.of_int (digits 2 0 input) in
   let made = so_many (n.input_channels * n.input_height * n.input_width) byte input in
-  (match input.next () with ' ' -> () | '\n' -> input.ended <- true | _ -> raise (Wrong "expected fewer digits"));
+  (match next input with ' ' -> () | '\n' -> input.ended <- true | _ -> raise (Wrong "expected fewer digits"));
   made

@@ -14,13 +14,37 @@ let wrong expected found = raise (Wrong (Printf.sprintf "expected %s, found %S" 
 
 (* Items. *)
 
+(* Bytes as they come: [fill] puts the next ones into the chunk and says how many; none at the end. *)
+type source = { fill : Bytes.t -> int; chunk : Bytes.t; mutable at : int; mutable filled : int }
+
+let source_of fill size = { fill; chunk = Bytes.create size; at = 0; filled = 0 }
+
+let source_of_string text =
+  { fill = (fun _ -> 0); chunk = Bytes.of_string text; at = 0; filled = String.length text }
+
+(* Whether the last byte that was read was not the end of a line. *)
+let within_line source = source.at > 0 && Bytes.get source.chunk (source.at - 1) <> '\n'
+
+(* A line of it. *)
 type input = {
-  next : unit -> char; (* the next byte; raises End_of_file *)
+  source : source;
   item : Buffer.t;
   mutable ended : bool; (* whether the line feed has been read *)
 }
 
-let input_of next = { next; item = Buffer.create 64; ended = false }
+let input_of source = { source; item = Buffer.create 64; ended = false }
+
+(* The next byte; raises End_of_file. *)
+let next { source; _ } =
+  if source.at = source.filled then begin
+    let filled = source.fill source.chunk in
+    if filled = 0 then raise End_of_file;
+    source.filled <- filled;
+    source.at <- 0
+  end;
+  let byte = Bytes.get source.chunk source.at in
+  source.at <- source.at + 1;
+  byte
 
 let longest_item = 1025
 
@@ -31,7 +55,7 @@ let word input =
   require_more input;
   Buffer.clear input.item;
   let rec read () =
-    match input.next () with
+    match next input with
     | ' ' -> ()
     | '\n' -> input.ended <- true
     | _ when Buffer.length input.item = longest_item -> wrong "at most 1025 bytes" (Buffer.contents input.item)
@@ -48,7 +72,12 @@ let line_end input = if not input.ended then raise (Wrong "expected the end of t
 
 (* Numbers. *)
 
-let is_digit byte = ('0' <= byte && byte <= '9') || ('a' <= byte && byte <= 'f')
+(* Of each byte the digit in base 16 that it is, or 16. *)
+let digit_of =
+  let digit byte = match byte with '0' .. '9' -> Char.code byte - 48 | 'a' .. 'f' -> Char.code byte - 87 | _ -> 16 in
+  Array.init 256 (fun code -> digit (Char.chr code))
+
+let is_digit byte = digit_of.(Char.code byte) < 16
 
 let integer_of text =
   let sign = if text <> "" && text.[0] = '-' then 1 else 0 in
@@ -58,7 +87,31 @@ let integer_of text =
   if not (canonical && digits <= 1024 && all_digits sign) then wrong "an integer in base 16" text;
   Z.of_string_base 16 text
 
-let integer input = integer_of (word input)
+(* A first part, and the last seven digits: either fits an integer of JavaScript too. *)
+let in_two_parts first last =
+  if first = 0 then Z.of_int last else Z.add (Z.shift_left (Z.of_int first) 28) (Z.of_int last)
+
+(* An item that is short and not negative, and whose end is in the chunk, is read where it stands: heads have a million
+   of them. Any other one is read as a word. *)
+let integer input =
+  require_more input;
+  let { chunk; at; filled; _ } = input.source in
+  let rec read place first last =
+    let digits = place - at in
+    if place = filled then None
+    else
+      match Bytes.get chunk place with
+      | (' ' | '\n') as byte when digits = 1 || (digits > 1 && Bytes.get chunk at <> '0') ->
+          input.source.at <- place + 1;
+          if byte = '\n' then input.ended <- true;
+          Some (in_two_parts first last)
+      | byte ->
+          let digit = digit_of.(Char.code byte) in
+          if digit = 16 || digits = 14 then None
+          else if digits < 7 then read (place + 1) 0 ((last lsl 4) lor digit)
+          else read (place + 1) ((first lsl 4) lor (last lsr 24)) (((last land 0xffffff) lsl 4) lor digit)
+  in
+  match read at 0 0 with Some number -> number | None -> integer_of (word input)
 
 (* An end of an interval, which may be missing. *)
 let end_of input = match word input with "none" -> None | text -> Some (integer_of text)
@@ -270,10 +323,10 @@ let statement_index (certificate : Checker.certificate) input =
   index "a statement" (List.length certificate.statements) input
 
 let digit input =
-  match input.next () with
-  | '0' .. '9' as byte -> Char.code byte - 48
-  | 'a' .. 'f' as byte -> Char.code byte - 87
-  | other -> wrong "a digit in base 16" (String.make 1 other)
+  let byte = next input in
+  let digit = digit_of.(Char.code byte) in
+  if digit = 16 then wrong "a digit in base 16" (String.make 1 byte);
+  digit
 
 (* So many digits, at most seven: they fit an integer of JavaScript too. *)
 let rec digits count made input = if count = 0 then made else digits (count - 1) ((made lsl 4) lor digit input) input
@@ -307,10 +360,10 @@ let image (head : Checker.head) input =
   let row input =
     require_more input;
     let made = so_many head.depth float input in
-    (match input.next () with ' ' -> () | '\n' -> input.ended <- true | _ -> raise (Wrong "expected fewer digits"));
+    (match next input with ' ' -> () | '\n' -> input.ended <- true | _ -> raise (Wrong "expected fewer digits"));
     made
   in
   let rows = any_list row input in
-  let least = List.fold_left (List.fold_left (fun least (_, power) -> min least power)) 0 rows in
+  let least = List.fold_left (List.fold_left (fun least (_, power) -> Int.min least power)) 0 rows in
   let whole (number, power) = Z.shift_left number (power - least) in
   { Checker.image_unit = Z.shift_left Z.one (-least); rows = List.map (List.map whole) rows }

@@ -2,7 +2,9 @@
 
      question = ("H" head | "C" certificate | "P" prices | "I" image | "N" network | "V" picture) LF
                                                             the head first, and the network before its pictures
-     answer   = JSON LF, or "error: " WHY LF *)
+     answer   = JSON LF, or "error: " WHY LF
+
+   The reader gets so many bytes of a line at once as the argument says, if there is one. *)
 
 let integer = Z.to_string
 
@@ -97,6 +99,18 @@ let network (n : Checker.network) =
     [ "shape", list natural [ n.input_channels; n.input_height; n.input_width ]; "mean", list fraction n.means;
       "std", list fraction n.deviations; "layers", list layer n.layers ]
 
+let most_at_once = match Sys.argv with [| _; most |] -> int_of_string most | _ -> 65536
+
+let source_of line =
+  let given = ref 0 in
+  let fill chunk =
+    let more = min most_at_once (String.length line - !given) in
+    Bytes.blit_string line !given chunk 0 more;
+    given := !given + more;
+    more
+  in
+  Reader.source_of fill most_at_once
+
 let () =
   let told = ref None in
   let network_told = ref None in
@@ -133,10 +147,8 @@ let () =
   try
     while true do
       let line = input_line stdin ^ "\n" in
-      let at = ref 0 in
-      let next () = if !at = String.length line then raise End_of_file else (incr at; line.[!at - 1]) in
       print_endline
-        (try show (Reader.input_of next) with
+        (try show (Reader.input_of (source_of line)) with
         | Reader.Wrong why | Reader.Too_large why -> "error: " ^ String.escaped why
         | End_of_file -> "error: the line ends early")
     done

@@ -3,77 +3,78 @@
 globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurable:true,get:b}),_T_));function
 b(){var
 b=this||self;b.globalThis=b;delete
-a.prototype._T_}}(Object));(function(J){"use strict";var
-n5=1e-13,nI="Invalid_argument",fP=0.001,fQ='"',nH="@[",n4=0.01,h2=1255,n3="Fatal error: exception %s\n",no=255,ey=1e-11,n2=0x800,nn="jsError",bP=0x8000,nG="%ni",ex=256,nm="ready",nF="ml_z_overflow",cW=4096,nl="End_of_file",n1="a class",h1="Failure",cf=0xff,nk="\n",ew=1e-12,ie="ENOENT",be="0",n0="([^/]+)",oe="prices",id=0xf,nj="List.nth",cV=128,h0=-48,ni=0xdc00,nE="Sys_blocked_io",od="fd ",nY="hints: ",nZ="ENOTEMPTY",aj=248,nX=0.999999999999,aw="camlinternalFormat.ml",nW="Division_by_zero",oc=">",ob=1027,nh="Sys_error",ic=1e-14,aN=246,nD="%u",ng="EEXIST",fO="%d",nf="Printexc.handle_uncaught_exception",oa="a statement",cv=1e-280,nV="buffer.ml",h8=127,dy=1024,nC="@{",ij=-2147483648,ik="e",fK=120,ne=103,nB=" : flags Open_rdonly and Open_wronly are not compatible",bR=1e-09,nA="linear",nT=102,nU="head",hZ=512,cS="-",nd=0x7ff0,fN=1e-15,ii=": Not a directory",nz=" : file already exists",cd=0xffffff,hY="0x",nc=0.0001,n$="Out_of_memory",am=254,ih="index out of bounds",cT=100,fS="_bigarr02",nb="%Li",nS=" : flags Open_text and Open_binary are not compatible",cU=-1.,h7=2147483647,dA=0.5,ny=", characters ",bS=0xffff,h6="none",nx=12520,ib=64.,nw="(Program not linked with -g, cannot print stack backtrace)\n",na=16777216,fJ=0.1,nR="Unix.Unix_error",n_="infinity",hX="mkdir",ev=1000,v="",nQ="Stack_overflow",nv="^",fI=": No such file or directory",fM=-2.,nP="/static/",dx=0x3f,ia=-97,nO="Not_found",fL=1e-16,fH=1e-08,nu="Match_failure",m$=", ",ce="%x",fR=252,cw=".",dw="+",h$="rmdir",n9=0xf0,nN=32752,n8="network",nt="%li",nM=1026,hW=2047,h5=1e-07,ns=10000.,ig=0.25,n7=-32,m_="Pervasives.do_at_exit",cc=" ",h_="Fatal error: exception ",bs=0x80,bB=1023,m9="Undefined_recursive_module",dz=1e-06,h4="nan",nL="expected ",nr=0xe0,nq=0xdfff,nK="_",bQ="/",h9="compare: functional value",n6="Assert_failure",m8="%i",h3="ENOTDIR",np=1073741823,bA=250,nJ="expected fewer digits";function
-Ek(c,d){var
+a.prototype._T_}}(Object));(function(I){"use strict";var
+n8=1e-13,nM="Invalid_argument",fR=0.001,fS='"',nL="@[",n7=0.01,h7=1255,n6="Fatal error: exception %s\n",h6=255,ey=1e-11,n5=0x800,ns="jsError",bP=0x8000,nK="%ni",dB=256,nr="ready",nJ="ml_z_overflow",cW=4096,nq="End_of_file",n4="a class",h5="Failure",cf=0xff,np="\n",ex=1e-12,ik="ENOENT",be="0",n3="([^/]+)",oh="prices",ij=0xf,no="List.nth",cV=128,h4=-48,nn=0xdc00,nI="Sys_blocked_io",og="fd ",n1="hints: ",n2="ENOTEMPTY",aj=248,n0=0.999999999999,aw="camlinternalFormat.ml",nZ="Division_by_zero",of=">",oe=1027,nm="Sys_error",ii=1e-14,aN=246,nH="%u",nl="EEXIST",fQ="%d",nk="Printexc.handle_uncaught_exception",od="a statement",cv=1e-280,nY="buffer.ml",ib=127,dy=1024,nG="@{",ip=-2147483648,iq="e",fM=120,nj=103,nF=" : flags Open_rdonly and Open_wronly are not compatible",bR=1e-09,nE="linear",nX="head",h3=512,cS="-",ni=0x7ff0,fP=1e-15,io=": Not a directory",nD=" : file already exists",cd=0xffffff,h2="0x",nh=0.0001,oc="Out_of_memory",am=254,im="index out of bounds",cT=100,fU="_bigarr02",ng="%Li",nW=" : flags Open_text and Open_binary are not compatible",cU=-1.,ia=2147483647,dA=0.5,nC=", characters ",bS=0xffff,h$="none",nB=12520,ih=64.,nA="(Program not linked with -g, cannot print stack backtrace)\n",nf=16777216,fL=0.1,nV="Unix.Unix_error",ob="infinity",h1="mkdir",ew=1000,v="",nU="Stack_overflow",nz="^",fK=": No such file or directory",fO=-2.,nT="/static/",dx=0x3f,ig=-97,nS="Not_found",fN=1e-16,fJ=1e-08,ny="Match_failure",ne=", ",ce="%x",fT=252,cw=".",dw="+",ie="rmdir",oa=0xf0,nR=32752,n$="network",nx="%li",nQ=1026,h0=2047,h_=1e-07,nw=10000.,il=0.25,n_=-32,nd="Pervasives.do_at_exit",cc=" ",id="Fatal error: exception ",bs=0x80,bB=1023,nc="Undefined_recursive_module",dz=1e-06,h9="nan",nP="expected ",nv=0xe0,nu=0xdfff,nO="_",bQ="/",ic="compare: functional value",n9="Assert_failure",nb="%i",h8="ENOTDIR",nt=1073741823,bA=250,nN="expected fewer digits";function
+Er(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-El(d,b,e,c,f){if(c<=b)for(var
+Es(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-Em(b,d,c,e){for(var
+Et(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-E8(b,a){throw[0,b,a]}function
-dG(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
+Fc(b,a){throw[0,b,a]}function
+dH(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
 d=v,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-f1(c,b,a){var
+f4(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=cW&&a==c.length)return d.apply(null,c);var
 e=v;for(;0<a;b+=dy,a-=dy)e+=d.apply(null,c.slice(b,b+Math.min(a,dy)));return e}function
-cZ(a){if(a.t==2)a.c+=dG(a.l-a.c.length,"\0");else
-a.c=f1(a.c,0,a.c.length);a.t=0}function
-oI(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>h8)return false;return true}else
+cY(a){if(a.t==2)a.c+=dH(a.l-a.c.length,"\0");else
+a.c=f4(a.c,0,a.c.length);a.t=0}function
+oL(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ib)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iG(e){for(var
+iL(e){for(var
 j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bs){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bs;d++);if(d-b>hZ){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV){g=h+(f<<6);if(f<nr){a=g-0x3080;if(a<bs)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV){g=h+(g<<6);if(f<n9){a=g-0xe2080;if(a<n2||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bS)c+=String.fromCharCode(0xd7c0+(a>>10),ni+(a&0x3FF));else
+d=b+1;d<i&&(f=e.charCodeAt(d))<bs;d++);if(d-b>h3){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV){g=h+(f<<6);if(f<nv){a=g-0x3080;if(a<bs)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV){g=h+(g<<6);if(f<oa){a=g-0xe2080;if(a<n5||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bS)c+=String.fromCharCode(0xd7c0+(a>>10),nn+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>dy){c.substr(0,1);j+=c;c=v}}return j+c}function
 bT(c,a,b){this.t=c;this.c=a;this.l=b}bT.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cZ(this);case
-0:if(oI(this.c)){this.t=9;return this.c}this.t=8;case
+9:return this.c;default:cY(this);case
+0:if(oL(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};bT.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iG(a)};bT.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return iL(a)};bT.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 bT(this.t,a,this.l)};function
-oo(a){return new
+or(a){return new
 bT(0,a,a.length)}function
-b(a){return oo(a)}function
-iD(c,a){E8(c,b(a))}var
-ad=[0];function
-X(a){iD(ad.Invalid_argument,a)}function
-cX(){X(ih)}function
+b(a){return or(a)}function
+iI(c,a){Fc(c,b(a))}var
+ae=[0];function
+X(a){iI(ae.Invalid_argument,a)}function
+cX(){X(im)}function
 e(b,a){if(a<0||a>=b.length-1)cX();return b[a+1]}function
 y(b,a,c){if(a<0||a>=b.length-1)cX();b[a+1]=c;return 0}function
-il(e,f,d){var
+ir(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-ip(b){if(J.Uint8Array)var
-c=new(J.Uint8Array)(b.l);else
+iu(b){if(I.Uint8Array)var
+c=new(I.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cy(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f1(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?f1(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)ip(b);var
+cy(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f4(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?f4(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iu(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-cY(a){return a}function
-bC(a,b,c,d,e){cy(cY(a),b,c,d,e);return 0}function
-om(){X(ih)}function
-an(a,c,b){b&=cf;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}ip(a)}a.c[c]=b;return 0}function
-dC(b,a,c){if(a>>>0>=b.l)om();return an(b,a,c)}function
+cz(a){return a}function
+bC(a,b,c,d,e){cy(cz(a),b,c,d,e);return 0}function
+op(){X(im)}function
 ez(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
+fV(b,a){if(a>>>0>=b.l)op();return ez(b,a)}function
+an(a,c,b){b&=cf;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iu(a)}a.c[c]=b;return 0}function
+dD(b,a,c){if(a>>>0>=b.l)op();return an(b,a,c)}function
 bD(c,a){if(c.fun)return bD(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
@@ -85,18 +86,18 @@ Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bD(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)cX();return a}function
-Et(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bg(a){a.t&6&&cZ(a);return a.c}var
-Fi=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-oH(a){if(Fi)return Math.floor(Math.log2(a));var
+Ez(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bg(a){a.t&6&&cY(a);return a.c}var
+Fo=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+oK(a){if(Fo)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-iw(c){var
-a=new(J.Float32Array)(1);a[0]=c;var
-b=new(J.Int32Array)(a.buffer);return b[0]|0}var
-ou=Math.pow(2,-24);function
-iC(a){throw a}function
-eG(){iC(ad.Division_by_zero)}function
+iB(c){var
+a=new(I.Float32Array)(1);a[0]=c;var
+b=new(I.Int32Array)(a.buffer);return b[0]|0}var
+ox=Math.pow(2,-24);function
+iH(a){throw a}function
+eG(){iH(ae.Division_by_zero)}function
 C(b,c,a){this.lo=b&cd;this.mi=c&cd;this.hi=a&bS}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
 C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
@@ -106,7 +107,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 C(b,c,d)};C.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*ou|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ou|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*ox|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ox|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
 C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
 C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
@@ -130,16 +131,16 @@ c=b.udivmod(a).quotient;if(d&bP)c=c.neg();return c};C.prototype.mod=function(b){
 a=this;if(b.isZero())eG();var
 d=a.hi;if(a.hi&bP)a=a.neg();if(b.hi&bP)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&bP)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cf,this.mi>>16,this.mi>>8&cf,this.mi&cf,this.lo>>16,this.lo>>8&cf,this.lo&cf]};C.prototype.lo32=function(){return this.lo|(this.mi&cf)<<24};C.prototype.hi32=function(){return this.mi>>>8&bS|this.hi<<16};function
-c1(b,c,a){return new
+c0(b,c,a){return new
 C(b,c,a)}function
-fV(a){if(!isFinite(a)){if(isNaN(a))return c1(1,0,nd);return a>0?c1(0,0,nd):c1(0,0,0xfff0)}var
+fY(a){if(!isFinite(a)){if(isNaN(a))return c0(1,0,ni);return a>0?c0(0,0,ni):c0(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bP:a>=0?0:bP;if(f)a=-a;var
-b=oH(a)+bB;if(b<=0){b=0;a/=Math.pow(2,-nM)}else{a/=Math.pow(2,b-ob);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=oK(a)+bB;if(b<=0){b=0;a/=Math.pow(2,-nQ)}else{a/=Math.pow(2,b-oe);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&id|f|b<<4;return c1(g,e,c)}function
+g=a|0;c=c&ij|f|b<<4;return c0(g,e,c)}function
 eD(a){return a.toArray()}function
-ol(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fS)for(var
+oo(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fU)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bS)c.write(16,b.dims[a]);else{c.write(16,bS);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -161,26 +162,26 @@ e=eD(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eD(fV(b.get(a)));for(var
+e=eD(fY(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=iw(b.get(a));c.write(32,e)}break;case
+e=iB(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,iw(d[1]));c.write(32,iw(d[2]))}break;case
+d=b.get(a);c.write(32,iB(d[1]));c.write(32,iB(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eD(fV(f[1]));for(var
+f=b.get(a),e=eD(fY(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eD(fV(f[2]));for(var
+e=eD(fY(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-oj(a){switch(a){case
+om(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-En(c,e){var
-b=J,a;switch(c){case
+Eu(c,e){var
+b=I,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
 2:a=b.Int8Array;break;case
@@ -195,25 +196,25 @@ b=J,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)X("Bigarray.create: unsupported kind");var
 d=new
-a(e*oj(c));return d}function
-ix(c){var
-a=new(J.Int32Array)(1);a[0]=c;var
-b=new(J.Float32Array)(a.buffer);return b[0]}function
+a(e*om(c));return d}function
+iC(c){var
+a=new(I.Int32Array)(1);a[0]=c;var
+b=new(I.Float32Array)(a.buffer);return b[0]}function
 eC(a){return new
 C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dE(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==hW)return(f|g|b&id)==0?b&bP?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&id);if(c>0){a+=16;a*=Math.pow(2,c-ob)}else
-a*=Math.pow(2,-nM);if(b&bP)a=-a;return a}function
-im(b){var
+dF(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h0)return(f|g|b&ij)==0?b&bP?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&ij);if(c>0){a+=16;a*=Math.pow(2,c-oe)}else
+a*=Math.pow(2,-nQ);if(b&bP)a=-a;return a}function
+is(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)X("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-EJ(b,a){return new
+EP(b,a){return new
 C(b&cd,b>>>24&cf|(a&bS)<<8,a>>>16&bS)}function
-iy(a){return a.hi32()}function
-iz(a){return a.lo32()}var
-Eo=fS;function
-cx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cx.prototype.caml_custom=Eo;cx.prototype.offset=function(b){var
+iD(a){return a.hi32()}function
+iE(a){return a.lo32()}var
+Ev=fU;function
+cx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cx.prototype.caml_custom=Ev;cx.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -222,15 +223,15 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cX();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cX();c=c*this.dims[a]+(b[a]-1)}return c};cx.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return EJ(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return EP(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[am,e,c];default:return this.data[a]}};cx.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iz(b);this.data[a*2+1]=iy(b);break;case
+7:this.data[a*2+0]=iE(b);this.data[a*2+1]=iD(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cx.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iz(b),e=iy(b);if(c==e)this.data.fill(c);else
+c=iE(b),e=iD(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -257,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dB(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dB.prototype=new
-cx();dB.prototype.offset=function(a){if(typeof
+dC(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dC.prototype=new
+cx();dC.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cX();return a};dB.prototype.get=function(a){return this.data[a]};dB.prototype.set=function(a,b){this.data[a]=b;return 0};dB.prototype.fill=function(a){this.data.fill(a);return 0};function
-oh(c,d,a,b){var
-e=oj(c);if(im(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dB(c,d,a,b);return new
+X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cX();return a};dC.prototype.get=function(a){return this.data[a]};dC.prototype.set=function(a,b){this.data[a]=b;return 0};dC.prototype.fill=function(a){this.data.fill(a);return 0};function
+ok(c,d,a,b){var
+e=om(c);if(is(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dC(c,d,a,b);return new
 cx(c,d,a,b)}function
-c0(a){if(!ad.Failure)ad.Failure=[aj,b(h1),-3];iD(ad.Failure,a)}function
-oi(b,v,r){var
-i=b.read32s();if(i<0||i>16)c0("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cf,o=p>>8&1,h=[];if(r==fS)for(var
+cZ(a){if(!ae.Failure)ae.Failure=[aj,b(h5),-3];iI(ae.Failure,a)}function
+ol(b,v,r){var
+i=b.read32s();if(i<0||i>16)cZ("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cf,o=p>>8&1,h=[];if(r==fU)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bS){var
-t=b.read32u(),u=b.read32u();if(t!=0)c0("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+t=b.read32u(),u=b.read32u();if(t!=0)cZ("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=im(h),f=En(j,d),g=oh(j,o,h,f);switch(j){case
+d=is(h),f=Eu(j,d),g=ok(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -290,7 +291,7 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)c0("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)cZ("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
@@ -303,31 +304,31 @@ e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dE(eC(e));g.set(a,k)}break;case
+k=dF(eC(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=ix(b.read32s());g.set(a,k)}break;case
+k=iC(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=ix(b.read32s()),l=ix(b.read32s());g.set(a,[am,m,l])}break;case
+m=iC(b.read32s()),l=iC(b.read32s());g.set(a,[am,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dE(eC(e));for(var
+m=dF(eC(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dE(eC(e));g.set(a,[am,m,l])}break}v[0]=(4+i)*4;return oh(j,o,h,f)}function
-og(a,b,c){return a.compare(b,c)}function
+l=dF(eC(e));g.set(a,[am,m,l])}break}v[0]=(4+i)*4;return ok(j,o,h,f)}function
+oj(a,b,c){return a.compare(b,c)}function
 aK(a,b){return Math.imul(a,b)}function
 aO(b,a){a=aK(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aK(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-EE(a,b){a=aO(a,iz(b));a=aO(a,iy(b));return a}function
-iu(a,b){return EE(a,fV(b))}function
-ok(c){var
-b=im(c.dims),d=0;switch(c.kind){case
+EK(a,b){a=aO(a,iE(b));a=aO(a,iD(b));return a}function
+iz(a,b){return EK(a,fY(b))}function
+on(c){var
+b=is(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>ex)b=ex;var
+12:if(b>dB)b=dB;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aO(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
@@ -344,75 +345,75 @@ a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=iu(d,c.data[a]);break;case
+a=0;a<b;a++)d=iz(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=iu(d,c.data[a]);break}return d}function
-EH(a,b){b[0]=4;return a.read32s()}function
-E3(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=iz(d,c.data[a]);break}return d}function
+EN(a,b){b[0]=4;return a.read32s()}function
+E9(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:c0("input_value: native integer value too large");default:c0("input_value: ill-formed native integer")}}function
-ES(c,d){var
+2:cZ("input_value: native integer value too large");default:cZ("input_value: ill-formed native integer")}}function
+EY(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eC(b)}function
-EO(e,d,b){var
+EU(e,d,b){var
 c=eD(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-EI(a,b,c){return a.compare(b)}function
-EL(a){return a.lo32()^a.hi32()}var
-eB={"_j":{deserialize:ES,serialize:EO,fixed_length:8,compare:EI,hash:EL},"_i":{deserialize:EH,fixed_length:4},"_n":{deserialize:E3,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oi(a,b,"_bigarray")},serialize:ol,compare:og,hash:ok},"_bigarr02":{deserialize:function(a,b){return oi(a,b,fS)},serialize:ol,compare:og,hash:ok}};function
-io(a){return eB[a.caml_custom]&&eB[a.caml_custom].compare}function
-op(f,c,d,e){var
-b=io(c);if(b){var
+EO(a,b,c){return a.compare(b)}function
+ER(a){return a.lo32()^a.hi32()}var
+eB={"_j":{deserialize:EY,serialize:EU,fixed_length:8,compare:EO,hash:ER},"_i":{deserialize:EN,fixed_length:4},"_n":{deserialize:E9,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ol(a,b,"_bigarray")},serialize:oo,compare:oj,hash:on},"_bigarr02":{deserialize:function(a,b){return ol(a,b,fU)},serialize:oo,compare:oj,hash:on}};function
+it(a){return eB[a.caml_custom]&&eB[a.caml_custom].compare}function
+os(f,c,d,e){var
+b=it(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 eE(a){return a
 instanceof
 bT}function
-fW(a){return eE(a)}function
-oq(a){if(typeof
-a==="number")return ev;else
-if(eE(a))return fR;else
-if(fW(a))return 1252;else
+fZ(a){return eE(a)}function
+ot(a){if(typeof
+a==="number")return ew;else
+if(eE(a))return fT;else
+if(fZ(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=no){var
+Array&&a[0]===a[0]>>>0&&a[0]<=h6){var
 b=a[0]|0;return b==am?0:b}else
 if(a
 instanceof
-String)return nx;else
+String)return nB;else
 if(typeof
-a=="string")return nx;else
+a=="string")return nB;else
 if(a
 instanceof
-Number)return ev;else
-if(a&&a.caml_custom)return h2;else
+Number)return ew;else
+if(a&&a.caml_custom)return h7;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-ov(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-on(a,b){a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-oD(a,b){return on(a,b)}function
-dD(a,b,d){var
+oy(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+oq(a,b){a.t&6&&cY(a);b.t&6&&cY(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+oG(a,b){return oq(a,b)}function
+dE(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=oq(a);if(f==bA){a=a[1];continue}var
-g=oq(b);if(g==bA){b=b[1];continue}if(f!==g){if(f==ev){if(g==h2)return op(a,b,-1,d);return-1}if(g==ev){if(f==h2)return op(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:X(h9);break;case
+f=ot(a);if(f==bA){a=a[1];continue}var
+g=ot(b);if(g==bA){b=b[1];continue}if(f!==g){if(f==ew){if(g==h7)return os(a,b,-1,d);return-1}if(g==ew){if(f==h7)return os(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:X(ic);break;case
 248:var
-c=ov(a[2],b[2]);if(c!=0)return c|0;break;case
-249:X(h9);break;case
+c=oy(a[2],b[2]);if(c!=0)return c|0;break;case
+249:X(ic);break;case
 250:X("equal: got Forward_tag, should not happen");break;case
 251:X("equal: abstract value");break;case
 252:if(a!==b){var
-c=on(a,b);if(c!=0)return c|0}break;case
+c=oq(a,b);if(c!=0)return c|0}break;case
 253:X("equal: got Double_tag, should not happen");break;case
 254:X("equal: got Double_array_tag, should not happen");break;case
 255:X("equal: got Custom_tag, should not happen");break;case
-1247:X(h9);break;case
+1247:X(ic);break;case
 1255:var
-i=io(a);if(i!=io(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
+i=it(a);if(i!=it(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -426,188 +427,187 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aX(a,b){return dD(a,b,true)}function
-Eu(){return[0]}function
-at(a){if(a<0)X("Bytes.create");return new
+aX(a,b){return dE(a,b,true)}function
+EA(){return[0]}function
+as(a){if(a<0)X("Bytes.create");return new
 bT(a?2:9,v,a)}function
-fT(b,a){if(a==0)eG();return b/a|0}function
-bU(a,b){return+(dD(a,b,false)==0)}function
-Ew(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dG(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)ip(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-ir(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iB(d){d=bg(d);var
+fW(b,a){if(a==0)eG();return b/a|0}function
+bU(a,b){return+(dE(a,b,false)==0)}function
+EC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dH(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iu(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+iw(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iG(d){d=bg(d);var
 e=d.length;if(e>31)X("format_int: format too long");var
 a={justify:dw,signstyle:cS,filler:cc,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=cS;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=be;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iq(a,f){if(a.uppercase)f=f.toUpperCase();var
+iv(a,f){if(a.uppercase)f=f.toUpperCase();var
 e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cS))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
 c=v;if(a.justify==dw&&a.filler==cc)for(var
 d=e;d<a.width;d++)c+=cc;if(a.signedconv)if(a.sign<0)c+=cS;else
-if(a.signstyle!=cS)c+=a.signstyle;if(a.alternate&&a.base==8)c+=be;if(a.alternate&&a.base==16)c+=hY;if(a.justify==dw&&a.filler==be)for(var
+if(a.signstyle!=cS)c+=a.signstyle;if(a.alternate&&a.base==8)c+=be;if(a.alternate&&a.base==16)c+=h2;if(a.justify==dw&&a.filler==be)for(var
 d=e;d<a.width;d++)c+=be;c+=f;if(a.justify==cS)for(var
 d=e;d<a.width;d++)c+=cc;return b(c)}function
-is(i,c){function
+ix(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(dw)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(be);if(b>0)a=a+cw+new
 Array(b+1).join(be);return a}else
 return a.toFixed(b)}}var
-a,e=iB(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=h4;e.filler=cc}else
+a,e=iG(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=h9;e.filler=cc}else
 if(!isFinite(c)){a="inf";e.filler=cc}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ik)a=a.slice(0,b-1)+be+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(ik),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ik)a=a.slice(0,b-1)+be+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iq)a=a.slice(0,b-1)+be+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(iq),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iq)a=a.slice(0,b-1)+be+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)}}break}return iq(e,a)}function
-fU(e,c){if(bg(e)==fO)return b(v+c);var
-a=iB(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)}}break}return iv(e,a)}function
+fX(e,c){if(bg(e)==fQ)return b(v+c);var
+a=iG(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=cc;var
-f=a.prec-d.length;if(f>0)d=dG(f,be)+d}return iq(a,d)}var
-E5=0;function
-cz(){return E5++}function
-it(a){if(a==0||!isFinite(a))return[0,a,0];var
+f=a.prec-d.length;if(f>0)d=dH(f,be)+d}return iv(a,d)}var
+E$=0;function
+cA(){return E$++}function
+iy(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bB,oH(a)+1);a*=Math.pow(2,-b);while(a<dA){a*=2;b--}while(a>=1){a*=dA;b++}if(c)a=-a;return[0,a,b]}function
-ow(a){return a.toUtf16()}function
+b=Math.max(-bB,oK(a)+1);a*=Math.pow(2,-b);while(a<dA){a*=2;b--}while(a>=1){a*=dA;b++}if(c)a=-a;return[0,a,b]}function
+oz(a){return a.toUtf16()}function
 eI(){return false}function
-Fj(){function
+Fp(){function
 a(a){if(a.charAt(0)===bQ)return[v,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||v,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eI()&&J.process&&J.process.platform?J.process.platform==="win32"?b:a:a}var
-iK=Fj();function
-oF(a){return a.slice(-1)!==bQ?a+bQ:a}if(eI()&&J.process&&J.process.cwd)var
-eA=J.process.cwd().replace(/\\/g,bQ);else
+d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eI()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
+iP=Fp();function
+oI(a){return a.slice(-1)!==bQ?a+bQ:a}if(eI()&&I.process&&I.process.cwd)var
+eA=I.process.cwd().replace(/\\/g,bQ);else
 var
-eA="/static";eA=oF(eA);function
-EW(a){a=ow(a);if(!iK(a))a=eA+a;var
-e=iK(a),d=e[1].split(bQ),b=[];for(var
+eA="/static";eA=oI(eA);function
+E2(a){a=oz(a);if(!iP(a))a=eA+a;var
+e=iP(a),d=e[1].split(bQ),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-Ff(e){for(var
+Fl(e){for(var
 f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bs){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bs;d++);if(d-c>hZ){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<n2){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bs|a&dx)}else
-if(a<0xd800||a>=nq)b+=String.fromCharCode(nr|a>>12,bs|a>>6&dx,bs|a&dx);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<ni||h>nq)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(n9|a>>18,bs|a>>12&dx,bs|a>>6&dx,bs|a&dx)}if(b.length>dy){b.substr(0,1);f+=b;b=v}}return f+b}function
-Es(a){var
-b=9;if(!oI(a))b=8,a=Ff(a);return new
+d=c+1;d<g&&(a=e.charCodeAt(d))<bs;d++);if(d-c>h3){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<n5){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bs|a&dx)}else
+if(a<0xd800||a>=nu)b+=String.fromCharCode(nv|a>>12,bs|a>>6&dx,bs|a&dx);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nn||h>nu)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(oa|a>>18,bs|a>>12&dx,bs|a>>6&dx,bs|a&dx)}if(b.length>dy){b.substr(0,1);f+=b;b=v}}return f+b}function
+Ey(a){var
+b=9;if(!oL(a))b=8,a=Fl(a);return new
 bT(b,a,a.length)}function
-bW(a){return Es(a)}var
-Fy=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",ng,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ie,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",h3,nZ,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dJ(d,f,e,a){var
-b=Fy.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+bW(a){return Ey(a)}var
+FE=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nl,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ik,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",h8,n2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dK(d,f,e,a){var
+b=FE.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bW(f||v),bW(e||v)];return c}var
-oA={};function
-c2(a){return oA[a]}function
-dF(b,a){throw[0,b].concat(a)}function
-Er(a){return new
+oD={};function
+c1(a){return oD[a]}function
+dG(b,a){throw[0,b].concat(a)}function
+Ex(a){return new
 bT(4,a,a.length)}function
-ao(a){iD(ad.Sys_error,a)}function
-E6(a){ao(a+fI)}function
-Eq(b,a){if(a>>>0>=b.l)om();return ez(b,a)}function
+ao(a){iI(ae.Sys_error,a)}function
+Fa(a){ao(a+fK)}function
 bi(a){return a.l}function
-Ej(){}function
-aE(a){this.data=a}aE.prototype=new
-Ej();aE.prototype.truncate=function(a){var
-b=this.data;this.data=at(a|0);cy(b,0,this.data,0,a)};aE.prototype.length=function(){return bi(this.data)};aE.prototype.write=function(b,d,g,a){var
+Eq(){}function
+aF(a){this.data=a}aF.prototype=new
+Eq();aF.prototype.truncate=function(a){var
+b=this.data;this.data=as(a|0);cy(b,0,this.data,0,a)};aF.prototype.length=function(){return bi(this.data)};aF.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=at(b+a),f=this.data;this.data=e;cy(f,0,this.data,0,c)}bC(d,g,this.data,b,a);return 0};aE.prototype.read=function(c,a,d,b){var
-e=this.length();cy(this.data,c,a,d,b);return 0};aE.prototype.read_one=function(a){return Eq(this.data,a)};aE.prototype.close=function(){};aE.prototype.constructor=aE;function
+e=as(b+a),f=this.data;this.data=e;cy(f,0,this.data,0,c)}bC(d,g,this.data,b,a);return 0};aF.prototype.read=function(c,a,d,b){var
+e=this.length();cy(this.data,c,a,d,b);return 0};aF.prototype.read_one=function(a){return fV(this.data,a)};aF.prototype.close=function(){};aF.prototype.constructor=aF;function
 aW(b,a){this.content={};this.root=b;this.lookupFun=a}aW.prototype.nm=function(a){return this.root+a};aW.prototype.create_dir_if_needed=function(d){var
 c=d.split(bQ),b=v;for(var
 a=0;a<c.length-1;a++){b+=c[a]+bQ;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aW.prototype.slash=function(a){return/\/$/.test(a)?a:a+bQ};aW.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aE(cY(c[1]))}}};aW.prototype.exists=function(a){if(a==v)return 1;var
+aF(cz(c[1]))}}};aW.prototype.exists=function(a){if(a==v)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aW.prototype.mkdir=function(c,e,d){var
-b=d&&c2(nR);if(this.exists(c))if(b)dF(b,dJ(ng,hX,this.nm(c)));else
+b=d&&c1(nV);if(this.exists(c))if(b)dG(b,dK(nl,h1,this.nm(c)));else
 ao(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dF(b,dJ(ie,hX,this.nm(a)));else
-ao(a+fI);if(!this.is_dir(a))if(b)dF(b,dJ(h3,hX,this.nm(a)));else
-ao(a+ii);this.create_dir_if_needed(this.slash(c))};aW.prototype.rmdir=function(a,f){var
-b=f&&c2(nR),c=a==v?v:this.slash(a),e=new
-RegExp(nv+c+n0);if(!this.exists(a))if(b)dF(b,dJ(ie,h$,this.nm(a)));else
-ao(a+fI);if(!this.is_dir(a))if(b)dF(b,dJ(h3,h$,this.nm(a)));else
-ao(a+ii);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dG(b,dK(ik,h1,this.nm(a)));else
+ao(a+fK);if(!this.is_dir(a))if(b)dG(b,dK(h8,h1,this.nm(a)));else
+ao(a+io);this.create_dir_if_needed(this.slash(c))};aW.prototype.rmdir=function(a,f){var
+b=f&&c1(nV),c=a==v?v:this.slash(a),e=new
+RegExp(nz+c+n3);if(!this.exists(a))if(b)dG(b,dK(ik,ie,this.nm(a)));else
+ao(a+fK);if(!this.is_dir(a))if(b)dG(b,dK(h8,ie,this.nm(a)));else
+ao(a+io);for(var
 d
 in
-this.content)if(d.match(e))if(b)dF(b,dJ(nZ,h$,this.nm(a)));else
+this.content)if(d.match(e))if(b)dG(b,dK(n2,ie,this.nm(a)));else
 ao(this.nm(a)+": Directory not empty");delete
 this.content[c]};aW.prototype.readdir=function(a){var
-f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fI);if(!this.is_dir(a))ao(a+ii);var
+f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fK);if(!this.is_dir(a))ao(a+io);var
 g=new
-RegExp(nv+f+n0),d={},c=[];for(var
+RegExp(nz+f+n3),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aW.prototype.is_dir=function(a){if(a==v)return true;var
 b=this.slash(a);return this.content[b]?1:0};aW.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aW.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nB);if(b.text&&b.binary)ao(this.nm(a)+nS);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+nz);var
+this.content[a];return b};aW.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nF);if(b.text&&b.binary)ao(this.nm(a)+nW);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+nD);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aE(at(0));return this.content[a]}else
-E6(this.nm(a))};aW.prototype.register=function(c,a){var
-b;if(this.content[c])ao(this.nm(c)+nz);if(eE(a))b=new
-aE(a);if(fW(a))b=new
-aE(cY(a));else
+aF(as(0));return this.content[a]}else
+Fa(this.nm(a))};aW.prototype.register=function(c,a){var
+b;if(this.content[c])ao(this.nm(c)+nD);if(eE(a))b=new
+aF(a);if(fZ(a))b=new
+aF(cz(a));else
 if(a
 instanceof
 Array)b=new
-aE(Er(a));else
+aF(Ex(a));else
 if(typeof
 a==="string")b=new
-aE(oo(a));else
+aF(or(a));else
 if(a.toString){var
-d=cY(bW(a.toString()));b=new
-aE(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+d=cz(bW(a.toString()));b=new
+aF(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 ao(this.nm(c)+" : registering file with invalid content type")};aW.prototype.constructor=aW;function
-of(){}function
-os(b){var
-a=iK(b);if(!a)return;return a[0]+bQ}var
-fZ=os(eA)||c0("unable to compute caml_root"),dI=[];if(eI())dI.push({path:fZ,device:new
-of(fZ)});else
-dI.push({path:fZ,device:new
-aW(fZ)});dI.push({path:nP,device:new
-aW(nP)});function
-oN(b){var
-g=EW(b),b=g.join(bQ),f=oF(b),c;for(var
-e=0;e<dI.length;e++){var
-a=dI[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eI()){var
-d=os(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+oi(){}function
+ov(b){var
+a=iP(b);if(!a)return;return a[0]+bQ}var
+f2=ov(eA)||cZ("unable to compute caml_root"),dJ=[];if(eI())dJ.push({path:f2,device:new
+oi(f2)});else
+dJ.push({path:f2,device:new
+aW(f2)});dJ.push({path:nT,device:new
+aW(nT)});function
+oQ(b){var
+g=E2(b),b=g.join(bQ),f=oI(b),c;for(var
+e=0;e<dJ.length;e++){var
+a=dJ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eI()){var
+d=ov(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-of(d)};dI.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
-Ev(c,b){var
-a=oN(c);if(!a.device.register)c0("cannot register file");a.device.register(a.rest,b);return 0}function
-oG(c,a){var
-c=b(c),a=b(a);return Ev(c,a)}function
-Ey(){var
-b=J.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)oG(b[a].name,b[a].content);J.jsoo_create_file=oG;J.caml_fs_tmp=[];return 0}function
-Ez(){return[0]}function
-EA(a,b){return+(dD(a,b,false)>=0)}function
-iv(d,b){var
+oi(d)};dJ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
+EB(c,b){var
+a=oQ(c);if(!a.device.register)cZ("cannot register file");a.device.register(a.rest,b);return 0}function
+oJ(c,a){var
+c=b(c),a=b(a);return EB(c,a)}function
+EE(){var
+b=I.caml_fs_tmp;if(b)for(var
+a=0;a<b.length;a++)oJ(b[a].name,b[a].content);I.jsoo_create_file=oJ;I.caml_fs_tmp=[];return 0}function
+EF(){return[0]}function
+EG(a,b){return+(dE(a,b,false)>=0)}function
+iA(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aO(d,c)}d^=e;return d}function
-EF(a,b){return iv(a,bg(b))}function
-EC(d,b){var
+EL(a,b){return iA(a,bg(b))}function
+EI(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=aO(d,c)}d^=e;return d}function
-ox(a){switch(a.t&6){default:cZ(a);case
+oA(a){switch(a.t&6){default:cY(a);case
 0:return a.c;case
 4:return a.c}}function
-EB(b,c){var
-a=ox(c);return typeof
-a==="string"?iv(b,a):EC(b,a)}function
-ED(a){a^=a>>>16;a=aK(a,0x85ebca6b|0);a^=a>>>13;a=aK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-ot(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>ex)d=ex;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eB[a.caml_custom]&&eB[a.caml_custom].hash){var
+EH(b,c){var
+a=oA(c);return typeof
+a==="string"?iA(b,a):EI(b,a)}function
+EJ(a){a^=a>>>16;a=aK(a,0x85ebca6b|0);a^=a>>>13;a=aK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+ow(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dB)d=dB;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eB[a.caml_custom]&&eB[a.caml_custom].hash){var
 k=eB[a.caml_custom].hash(a);b=aO(b,k);c--}}else
 if(a
 instanceof
@@ -615,13 +615,13 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aO(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aO(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eE(a)){b=EB(b,a);c--}else
-if(fW(a)){b=EF(b,a);c--}else
+if(eE(a)){b=EH(b,a);c--}else
+if(fZ(a)){b=EL(b,a);c--}else
 if(typeof
-a==="string"){b=iv(b,a);c--}else
+a==="string"){b=iA(b,a);c--}else
 if(a===(a|0)){b=aO(b,a+a+1);c--}else
-if(a===+a){b=iu(b,a);c--}}b=ED(b);return b&0x3FFFFFFF}function
-EG(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(h4);return bW(a>0?n_:"-infinity")}var
+if(a===+a){b=iz(b,a);c--}}b=EJ(b);return b&0x3FFFFFFF}function
+EM(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(h9);return bW(a>0?ob:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -632,29 +632,29 @@ switch(k){case
 32:e=cc;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cw);if(h<0)b+=cw+dG(c,be);else{var
-f=h+1+c;if(b.length<f)b+=dG(f-b.length,be);else
-b=b.substr(0,f)}}return bW(e+hY+b+"p"+j+d.toString(10))}function
-EN(a){return+a.isZero()}function
-EQ(a){return new
+h=b.indexOf(cw);if(h<0)b+=cw+dH(c,be);else{var
+f=h+1+c;if(b.length<f)b+=dH(f-b.length,be);else
+b=b.substr(0,f)}}return bW(e+h2+b+"p"+j+d.toString(10))}function
+ET(a){return+a.isZero()}function
+EW(a){return new
 C(a&cd,a>>24&cd,a>>31&bS)}function
-ER(a){return a.toInt()}function
-EM(a){return+a.isNeg()}function
-EP(a){return a.neg()}function
-EK(g,c){var
-a=iB(g);if(a.signedconv&&EM(c)){a.sign=-1;c=EP(c)}var
-b=v,h=EQ(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(ER(e.modulus))+b}while(!EN(c));if(a.prec>=0){a.filler=cc;var
-d=a.prec-b.length;if(d>0)b=dG(d,be)+b}return iq(a,b)}function
+EX(a){return a.toInt()}function
+ES(a){return+a.isNeg()}function
+EV(a){return a.neg()}function
+EQ(g,c){var
+a=iG(g);if(a.signedconv&&ES(c)){a.sign=-1;c=EV(c)}var
+b=v,h=EW(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(EX(e.modulus))+b}while(!ET(c));if(a.prec>=0){a.filler=cc;var
+d=a.prec-b.length;if(d>0)b=dH(d,be)+b}return iv(a,b)}function
 bh(b,a){a|=0;if(a>bB){a-=bB;b*=Math.pow(2,bB);if(a>bB){a-=bB;b*=Math.pow(2,bB)}}if(a<-bB){a+=bB;b*=Math.pow(2,-bB)}b*=Math.pow(2,a);return b}function
-EU(a,b){return+(dD(a,b,false)<=0)}function
-EV(a,b){return+(dD(a,b,false)<0)}function
+E0(a,b){return+(dE(a,b,false)<=0)}function
+E1(a,b){return+(dE(a,b,false)<0)}function
 q(a,d){if(a<0)cX();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-Fb(a){return b(f1(a,0,a.length))}var
-EX=function(){function
+Fh(a){return b(f4(a,0,a.length))}var
+E3=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -669,35 +669,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=ox(i);if(typeof
+e=[],h=oA(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Fb(k(e,f))}}();function
-EY(c,b,a){return EX(cY(c),b,a)}function
-EZ(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Fh(k(e,f))}}();function
+E4(c,b,a){return E3(cz(c),b,a)}function
+E5(){return 0}var
 bV=new
 Array();function
-fX(c){var
-a=bV[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ad.fds[a.fd]&&ad.fds[a.fd].output){var
-b=ad.fds[a.fd].output;switch(b.length){case
+f0(c){var
+a=bV[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
+b=ae.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=v;return 0}function
-I(a){return bi(a)}function
-oC(e,f){var
-a=bV[e],d=b(f),c=I(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-Fg(a){var
-a=iG(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+J(a){return bi(a)}function
+oF(e,f){var
+a=bV[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+Fm(a){var
+a=iL(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-Fh(a){var
-a=iG(a),b=J;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Fn(a){var
+a=iL(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-f2(c,e,d,a){if(ad.fds===undefined)ad.fds=new
+f5(c,e,d,a){if(ae.fds===undefined)ae.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ad.fds[c]=b;if(!ad.fd_last_idx||c>ad.fd_last_idx)ad.fd_last_idx=c;return c}function
-FA(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ae.fds[c]=b;if(!ae.fd_last_idx||c>ae.fd_last_idx)ae.fd_last_idx=c;return c}function
+FG(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,173 +707,173 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bg(c)+nB);if(a.text&&a.binary)ao(bg(c)+nS);var
-d=oN(c),e=d.device.open(d.rest,a),f=ad.fd_last_idx?ad.fd_last_idx:0;return f2(f+1,oC,e,a)}f2(0,oC,new
-aE(at(0)));f2(1,Fh,new
-aE(at(0)));f2(2,Fg,new
-aE(at(0)));function
-E0(a){var
-c=ad.fds[a];if(c.flags.wronly)ao(od+a+" is writeonly");var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bg(c)+nF);if(a.text&&a.binary)ao(bg(c)+nW);var
+d=oQ(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return f5(f+1,oF,e,a)}f5(0,oF,new
+aF(as(0)));f5(1,Fn,new
+aF(as(0)));f5(2,Fm,new
+aF(as(0)));function
+E6(a){var
+c=ae.fds[a];if(c.flags.wronly)ao(og+a+" is writeonly");var
 d=null;if(a==0&&eI()){var
 e=require("fs");d=function(){return bW(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bV[b.fd]=b;return b.fd}function
-oy(c){var
-b=ad.fds[c];if(b.flags.rdonly)ao(od+c+" is readonly");var
+oB(c){var
+b=ae.fds[c];if(b.flags.rdonly)ao(og+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bV[a.fd]=a;return a.fd}function
-E1(){var
+E7(){var
 b=0;for(var
 a=0;a<bV.length;a++)if(bV[a]&&bV[a].opened&&bV[a].out)b=[0,bV[a].fd,b];return b}function
-dH(a){return a}function
-E2(g,d,h,f){var
+dI(a){return a}function
+E8(g,d,h,f){var
 b=bV[g];if(!b.opened)ao("Cannot output to a closed channel");var
-a;if(h==0&&bi(d)==f)a=d;else{a=at(f);cy(d,h,a,0,f)}var
-i=dH(a),c=bg(i),e=c.lastIndexOf(nk);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);fX(g);b.buffer+=c.substr(e+1)}return 0}function
-iA(b,a,d,c){return E2(b,cY(a),d,c)}function
-oz(c,a){var
-d=b(String.fromCharCode(a));iA(c,d,0,1);return 0}function
-fY(b,a){if(a==0)eG();return b%a}function
-eF(a,b){return+(dD(a,b,false)!=0)}function
-E4(a,b){a[0]=bA;a[1]=b;return 0}function
+a;if(h==0&&bi(d)==f)a=d;else{a=as(f);cy(d,h,a,0,f)}var
+i=dI(a),c=bg(i),e=c.lastIndexOf(np);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f0(g);b.buffer+=c.substr(e+1)}return 0}function
+iF(b,a,d,c){return E8(b,cz(a),d,c)}function
+oC(c,a){var
+d=b(String.fromCharCode(a));iF(c,d,0,1);return 0}function
+f1(b,a){if(a==0)eG();return b%a}function
+eF(a,b){return+(dE(a,b,false)!=0)}function
+E_(a,b){a[0]=bA;a[1]=b;return 0}function
 bt(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eE(a))return fR;else
-if(fW(a))return fR;else
+if(eE(a))return fT;else
+if(fZ(a))return fT;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return no;else
-return ev}function
-bu(b,c,a){if(a&&J.toplevelReloc)b=J.toplevelReloc(a);ad[b+1]=c;if(a)ad[a]=c}function
-iE(a,b){oA[bg(a)]=b;return 0}function
-E9(a){return Math.round(a)}function
-f0(a){if(a==0)a=1/a;return a<0?1:0}function
-E$(){X(ih)}function
+if(a&&a.caml_custom)return h6;else
+return ew}function
+bu(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
+iJ(a,b){oD[bg(a)]=b;return 0}function
+Fd(a){return Math.round(a)}function
+f3(a){if(a==0)a=1/a;return a<0?1:0}function
+Ff(){X(im)}function
 eH(b,a){return ez(b,a)}function
-ap(b,a){if(a>>>0>=I(b))E$();return eH(b,a)}function
-Ep(a,b){if(a===b)return 1;a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c==b.c?1:0}function
-Fa(a,b){return Ep(a,b)}function
-z(a,b){return 1-Fa(a,b)}function
-Fc(){return 0x7FFFFFFF/4|0}function
-E7(){iC(ad.Not_found)}function
-oE(c){var
-a=J,b=ow(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(J.jsoo_static_env&&J.jsoo_static_env[b])return bW(J.jsoo_static_env[b]);E7()}function
-Fd(){if(J.crypto)if(typeof
-J.crypto.getRandomValues==="function"){var
-a=new(J.Uint32Array)(1);J.crypto.getRandomValues(a);return[0,a[0]]}else
-if(J.crypto.randomBytes==="function"){var
-b=J.crypto.randomBytes(4),a=new(J.Uint32Array)(b);return[0,a[0]]}var
+at(b,a){if(a>>>0>=J(b))Ff();return eH(b,a)}function
+Ew(a,b){if(a===b)return 1;a.t&6&&cY(a);b.t&6&&cY(b);return a.c==b.c?1:0}function
+Fg(a,b){return Ew(a,b)}function
+z(a,b){return 1-Fg(a,b)}function
+Fi(){return 0x7FFFFFFF/4|0}function
+Fb(){iH(ae.Not_found)}function
+oH(c){var
+a=I,b=oz(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bW(I.jsoo_static_env[b]);Fb()}function
+Fj(){if(I.crypto)if(typeof
+I.crypto.getRandomValues==="function"){var
+a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
+if(I.crypto.randomBytes==="function"){var
+b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iF(a){var
+iK(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 ax(b,a){return{joo_tramp:b,joo_args:a}}function
-Fe(c,a){if(typeof
+Fk(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-oB(a){return a}function
+oE(a){return a}function
 bE(a){if(a
 instanceof
-Array)return a;if(J.RangeError&&a
+Array)return a;if(I.RangeError&&a
 instanceof
-J.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oB(ad.Stack_overflow);if(J.InternalError&&a
+I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oE(ae.Stack_overflow);if(I.InternalError&&a
 instanceof
-J.InternalError&&a.message&&a.message.match(/too much recursion/i))return oB(ad.Stack_overflow);if(a
+I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oE(ae.Stack_overflow);if(a
 instanceof
-J.Error&&c2(nn))return[0,c2(nn),a];return[0,ad.Failure,bW(String(a))]}function
+I.Error&&c1(ns))return[0,c1(ns),a];return[0,ae.Failure,bW(String(a))]}function
 aZ(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-oJ(b){var
+oM(b){var
 a=BigInt(b);return aZ(a<0?-a:a)}function
-oK(a,b){return aZ(BigInt(a)+BigInt(b))}function
-f3(a){if(a===0)eG();return BigInt(a)}function
-Fk(e,g){var
-b=BigInt(e),a=f3(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aZ(f?c+BigInt(1):c)}function
+oN(a,b){return aZ(BigInt(a)+BigInt(b))}function
+f6(a){if(a===0)eG();return BigInt(a)}function
+Fq(e,g){var
+b=BigInt(e),a=f6(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aZ(f?c+BigInt(1):c)}function
 au(a,b){return a<b?-1:a>b?1:0}function
-iH(a,b){return aZ(BigInt(a)/f3(b))}function
-Ft(a,b){return aZ(BigInt(a)%f3(b))}function
-Fl(a,b){return[0,iH(a,b),Ft(a,b)]}function
-iI(a,b){return a===b?1:0}function
-Fm(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aZ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dK(e,f){var
-b=BigInt(e),a=f3(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aZ(g?c-BigInt(1):c)}function
-iJ(d,c){var
-a=bg(d);if(a!==fO&&a!==ce)X("Z.format: the format must be %d or %x");return b(c.toString(a===ce?16:10))}function
-Fn(){return 0}function
-Fo(a,b){return aZ(BigInt(a)*BigInt(b))}function
-Fp(b,c){var
-a=b*c;return a<-2147483648||a>h7?1:0}function
-Fq(a){return aZ(-BigInt(a))}function
+iM(a,b){return aZ(BigInt(a)/f6(b))}function
+Fz(a,b){return aZ(BigInt(a)%f6(b))}function
+Fr(a,b){return[0,iM(a,b),Fz(a,b)]}function
+iN(a,b){return a===b?1:0}function
+Fs(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aZ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dL(e,f){var
+b=BigInt(e),a=f6(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aZ(g?c-BigInt(1):c)}function
+iO(d,c){var
+a=bg(d);if(a!==fQ&&a!==ce)X("Z.format: the format must be %d or %x");return b(c.toString(a===ce?16:10))}function
+Ft(){return 0}function
+Fu(a,b){return aZ(BigInt(a)*BigInt(b))}function
+Fv(b,c){var
+a=b*c;return a<-2147483648||a>ia?1:0}function
+Fw(a){return aZ(-BigInt(a))}function
 aY(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-Fr(c,i,b,e){var
+Fx(c,i,b,e){var
 f=bg(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,v),d=c===10||c===0;if(!d&&c!==16)X("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))X("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:hY+a);return aZ(a===g?h:-h)}function
-Fs(a){return aZ(BigInt(a)-BigInt(1))}function
-oL(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aZ(BigInt(b)<<BigInt(a))}function
-Fu(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aZ(BigInt(b)>>BigInt(a))}function
+h=BigInt(d?a:h2+a);return aZ(a===g?h:-h)}function
+Fy(a){return aZ(BigInt(a)-BigInt(1))}function
+oO(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aZ(BigInt(b)<<BigInt(a))}function
+FA(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aZ(BigInt(b)>>BigInt(a))}function
 R(a){return a<0?-1:a>0?1:0}function
-Fv(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+FB(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(aY(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aZ(a)}function
-oM(a,b){return aZ(BigInt(a)-BigInt(b))}function
-Fw(a){return aZ(BigInt(a)+BigInt(1))}function
-Fx(a){if(typeof
-a!=="number")iC(c2(nF));return a}function
-Fz(a,c){J.verale={greeting:bg(a),ask:function(a){return bg(bD(c,[b(a)]))}};return 0}function
-ET(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-Ex(b){var
-a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&ET(b[1]))var
+oP(a,b){return aZ(BigInt(a)-BigInt(b))}function
+FC(a){return aZ(BigInt(a)+BigInt(1))}function
+FD(a){if(typeof
+a!=="number")iH(c1(nJ));return a}function
+FF(a,c){I.verale={greeting:bg(a),ask:function(a){return bg(bD(c,[b(a)]))}};return 0}function
+EZ(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+ED(b){var
+a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&EZ(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=m$;var
+d=f;d<e.length;d++){if(d>f)a+=ne;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bT)a+=fQ+c.toString()+fQ;else
+bT)a+=fS+c.toString()+fS;else
 if(typeof
-c=="string")a+=fQ+c.toString()+fQ;else
-a+=nK}a+=")"}else
+c=="string")a+=fS+c.toString()+fS;else
+a+=nO}a+=")"}else
 if(b[0]==aj)a+=b[1];return a}function
-or(a){if(a
+ou(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==aj)){var
-c=c2(nf);if(c)c(a,false);else{var
-d=Ex(a),b=c2(m_);if(b)b(0);J.console.error(h_+d+nk)}}else
+c=c1(nk);if(c)c(a,false);else{var
+d=ED(a),b=c1(nd);if(b)b(0);I.console.error(id+d+np)}}else
 throw a}function
-E_(){var
-a=J;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){or(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)or(a.error)})}E_();function
+Fe(){var
+a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){ou(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)ou(a.error)})}Fe();function
 g(a,b){return a.length==1?a(b):bD(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):bD(a,[b,c])}function
 aV(a,b,c,d){return a.length==3?a(b,c,d):bD(a,[b,c,d])}function
 cR(a,b,c,d,e){return a.length==4?a(b,c,d,e):bD(a,[b,c,d,e])}function
 cQ(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bD(a,[b,c,d,e,f])}function
-m7(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bD(a,[b,c,d,e,f,g])}function
-Ei(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bD(a,[b,c,d,e,f,g,h])}Ey();var
-eJ=[aj,b(n$),-1],iP=[aj,b(nh),-2],iN=[aj,b(h1),-3],iM=[aj,b(nI),-4],f7=[aj,b(nl),-5],bX=[aj,b(nO),-7],iO=[aj,b(nu),-8],f6=[aj,b(nQ),-9],ac=[aj,b(n6),-11],iQ=[aj,b(m9),-12],Eh=[4,0,0,0,[12,45,[4,0,0,0,0]]],go=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(ny),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d4=[0,0,0],mq=[0,0,0],mt=[0,0,0],mF=[0,0,-1],hK=[0,0,0],eo=[0,0,1,0,0,0],ep=[0,58,62],hN=[0,96,cV],mM=[0,1,0,0],mW=[0,0,[0,64,0]];bu(11,iQ,m9);bu(10,ac,n6);bu(9,[aj,b(nE),-10],nE);bu(8,f6,nQ);bu(7,iO,nu);bu(6,bX,nO);bu(5,[aj,b(nW),-6],nW);bu(4,f7,nl);bu(3,iM,nI);bu(2,iN,h1);bu(1,iP,nh);bu(0,eJ,n$);var
-o2=b("output_substring"),oY=b("%.12g"),oW=b(cw),oT=b("true"),oU=b("false"),oP=c1(0,0,nN),oQ=c1(0,0,65520),oR=c1(1,0,nN),o6=b("option is None"),o_=b("\\\\"),o$=b("\\'"),pa=b("\\b"),pb=b("\\t"),pc=b("\\n"),pd=b("\\r"),pf=b("4.13.1"),pr=b("List.map2"),pt=b("List.fold_left2"),pv=b("List.exists2"),py=b("List.combine"),po=b("List.init"),pm=b(nj),pk=b("nth"),pl=b(nj),pj=b("tl"),ph=b("hd"),pF=b("String.blit / Bytes.blit_string"),pE=b("Bytes.blit"),pD=b("String.sub / Bytes.sub"),pS=b("String.contains_from / Bytes.contains_from"),pN=b(v),pJ=b("String.concat"),p4=[0,b("array.ml"),322,4],p0=b("Array.map2: arrays must have the same length"),pZ=b("Array.blit"),pY=b("Array.fill"),pX=b("Array.sub"),pW=b("Array.init"),p3=b("Stdlib.Array.Bottom"),p7=b("Stdlib.Queue.Empty"),qb=b("CamlinternalLazy.Undefined"),qk=b("Buffer.add_substring/add_subbytes"),qi=b("Buffer.add: cannot grow buffer"),qh=[0,b(nV),93,2],qg=[0,b(nV),94,2],qv=b("%c"),qw=b("%s"),qx=b(m8),qy=b(nt),qz=b(nG),qA=b(nb),qB=b("%f"),qC=b("%B"),qD=b("%{"),qE=b("%}"),qF=b("%("),qG=b("%)"),qH=b("%a"),qI=b("%t"),qJ=b("%?"),qK=b("%r"),qL=b("%_r"),qM=[0,b(aw),850,23],qX=[0,b(aw),814,21],qP=[0,b(aw),815,21],qY=[0,b(aw),818,21],qQ=[0,b(aw),819,21],qZ=[0,b(aw),822,19],qR=[0,b(aw),823,19],q0=[0,b(aw),826,22],qS=[0,b(aw),827,22],q1=[0,b(aw),831,30],qT=[0,b(aw),832,30],qV=[0,b(aw),836,26],qN=[0,b(aw),837,26],qW=[0,b(aw),846,28],qO=[0,b(aw),847,28],qU=[0,b(aw),851,23],sd=b(nD),sb=[0,b(aw),1558,4],sc=b("Printf: bad conversion %["),se=[0,b(aw),1626,39],sf=[0,b(aw),1649,31],sg=[0,b(aw),1650,31],sh=b("Printf: bad conversion %_"),si=b(nC),sj=b(nH),sk=b(nC),sl=b(nH),r8=b(h4),r6=b("neg_infinity"),r7=b(n_),r5=b(cw),r0=[0,ne],rO=b("%+nd"),rP=b("% nd"),rR=b("%+ni"),rS=b("% ni"),rT=b("%nx"),rU=b("%#nx"),rV=b("%nX"),rW=b("%#nX"),rX=b("%no"),rY=b("%#no"),rN=b("%nd"),rQ=b(nG),rZ=b("%nu"),rA=b("%+ld"),rB=b("% ld"),rD=b("%+li"),rE=b("% li"),rF=b("%lx"),rG=b("%#lx"),rH=b("%lX"),rI=b("%#lX"),rJ=b("%lo"),rK=b("%#lo"),rz=b("%ld"),rC=b(nt),rL=b("%lu"),rm=b("%+Ld"),rn=b("% Ld"),rp=b("%+Li"),rq=b("% Li"),rr=b("%Lx"),rs=b("%#Lx"),rt=b("%LX"),ru=b("%#LX"),rv=b("%Lo"),rw=b("%#Lo"),rl=b("%Ld"),ro=b(nb),rx=b("%Lu"),q_=b("%+d"),q$=b("% d"),rb=b("%+i"),rc=b("% i"),rd=b(ce),re=b("%#x"),rf=b("%X"),rg=b("%#X"),rh=b("%o"),ri=b("%#o"),q9=b(fO),ra=b(m8),rj=b(nD),qn=b("@]"),qo=b("@}"),qp=b("@?"),qq=b("@\n"),qr=b("@."),qs=b("@@"),qt=b("@%"),qu=b("@"),q2=b("CamlinternalFormat.Type_mismatch"),ss=b(v),st=[0,[11,b(m$),[2,0,[2,0,0]]],b(", %s%s")],s0=[0,[11,b(h_),[2,0,[12,10,0]]],b(n3)],s1=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],sZ=b("Fatal error: out of memory in uncaught exception handler"),sW=[0,[11,b(h_),[2,0,[12,10,0]]],b(n3)],sR=[0,[2,0,[12,10,0]],b("%s\n")],sS=[0,[11,b(nw),0],b(nw)],sI=b("Raised at"),sJ=b("Re-raised at"),sK=b("Raised by primitive operation at"),sL=b("Called from"),sM=b(" (inlined)"),sO=b(v),sN=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(ny),Eh]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sP=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sB=b("Out of memory"),sC=b("Stack overflow"),sD=b("Pattern matching failed"),sE=b("Assertion failed"),sF=b("Undefined recursive module"),sv=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sw=b(v),sx=b(v),sy=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sr=[0,[4,0,0,0,0],b(fO)],sp=[0,[3,0,0],b("%S")],sq=b(nK),sT=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],s5=b("x"),td=b("Hashtbl: unsupported hash table format"),Ef=b("OCAMLRUNPARAM"),Ed=b("CAMLRUNPARAM"),s_=b(v),tY=[3,0,3],tZ=b(cw),tS=b(oc),tT=b("<\/"),tU=b(v),tO=b(oc),tP=b("<"),tQ=b(v),tM=b("\n"),tB=[0,b(v)],tu=b(v),tv=b(v),tw=b(v),tx=b(v),tq=[0,b(v),0,b(v)],tp=b(v),tl=b("Stdlib.Format.String_tag"),t6=b("Z.Overflow"),t7=b(nF),ub=b("int_of_big_int"),us=[0,0],uF=[0,0],w0=[0,0],wN=[0,0,0],z_=b(nJ),z9=b("image"),z7=b("expected a finite number"),z5=b("a digit in base 16"),z3=b(oa),zY=b("joint"),zZ=b("nothing"),z0=b(oe),z1=b("nothing, prices or joint"),zX=b(n1),zW=b(oe),zQ=b("activation"),zR=b("others"),zS=b("patch"),zU=b("a patch"),zT=b(oa),zP=b("a prototype"),zN=b("certificate"),zO=b(n1),zK=b(nU),zL=b("as many prototypes as coordinates"),zM=b("positive scales"),zF=b(nA),zG=b("maximum"),zH=b("soft_tree"),zI=b("a readout"),zy=b("masked_max"),zz=b("max"),zA=b("max_minus_mean"),zB=b("max_minus_mean_distance"),zC=b("top_mean"),zD=b("a pooling"),zo=b("exp_distance"),zp=b("exponential"),zq=b("identity"),zr=b("log_ratio"),zs=b("negated"),zt=b("quadratic"),zu=b("rectified"),zv=b("threshold"),zw=b("a similarity"),zh=b("cosine"),zi=b("euclidean"),zj=b("inner_product"),zk=b("rooted_cosine"),zl=b("softmax"),zm=b("a geometry"),zd=b("a child that is a node or a leaf of the tree"),ze=b("a child that is a greater node"),zf=b("every node and every leaf in the tree"),zb=b("a row of 0 and 1 with a 1"),y$=b("a number from 1"),y_=b(nL),y7=b(h6),y8=b("some"),y9=b("none or some"),y3=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],y4=[0,[4,6,0,0,0],b(ce)],y5=b(" or "),y6=b("a list of "),y1=[0,[4,6,0,0,0],b(ce)],y2=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],yY=b(ce),yZ=b("a natural number"),y0=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],yW=b(ce),yX=b("a positive integer"),yV=b(h6),yT=b(v),yU=b("an integer in base 16"),yR=b("expected the end of the line, found another item"),yQ=b("at most 1025 bytes"),yP=b("expected another item, found the end of the line"),yN=[0,[11,b(nL),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yL=b("Reader.Wrong"),yM=b("Reader.Too_large"),AP=b("picture"),AQ=b(nJ),AN=b("a layer before this one"),AK=b(n8),AL=b("a positive std"),AM=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Av=b(nA),AC=b("add"),AD=b("avg_pool2d"),AE=b("concat"),AF=b("conv2d"),AG=b("flatten"),AH=b("leaky_relu"),Aw=b("max_pool2d"),Ax=b("relu"),Ay=b("sigmoid"),Az=b("tanh"),AA=b("upsample_nearest"),AB=b("a layer of as many inputs as its kind has"),At=b("inputs with the same rows and columns"),Ar=b("inputs of one shape"),Ap=b("a slope from 0 to 1"),Al=b("a pooling without dilation"),Am=[0,1,1],An=b("a padding of at most half the kernel"),Ak=b("a layer without rows and columns before a linear one"),Ah=b("groups that divide the channels"),Ai=b("groups that divide the rows of weights"),Af=b("a row of weights"),Ae=b("windows that are no larger than what they slide over"),Ac=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Ad=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Aa=b("a layer is larger than 2^24"),AT=[0,0],AV=[0,1],AU=[0,2],BD=[0,1],BE=[0,fH],BB=b("a patch without views"),Bz=[0,1],BA=[0,fH],BG=[0,0.03,[0,1.,0]],BL=[0,0],B7=[0,40,[0,24,[0,12,0]]],Cd=[0,1.],CG=[0,0,0],CE=[0,dz,[0,nc,[0,n4,[0,fJ,[0,0.3,0]]]]],C3=[0,160,192],Dc=[1,0],C_=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Dg=[0,0,[0,ex,[0,1152,0]]],DA=b("unclaimed"),DB=b("at_least "),DC=b("at_most "),Dx=b("some "),Dy=b(h6),Dw=[0,[4,6,0,0,0],b(ce)],Dv=b(ce),DT=b("minimal"),D0=b("entailment_hints"),D1=b("entails"),D2=b(nU),D3=b("instance"),D4=b("instance_settings"),D5=b(nm),DU=b("needed"),DV=b(n8),DW=b("pictured"),DX=b("refuted"),DZ=b(nm),DY=b("a question: the head first, and only once; so the network before pictures"),DK=b("proved"),DL=b("not proved"),DM=b("not covered: "),DN=b(nY),DO=b(nY),D_=b("limit: "),D$=b("limit: there is no more memory"),Ea=b("limit: a list is too long"),Eb=b("the input ends within a line"),D8=b("error: "),D7=b("expected one line, found more"),Ec=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-ae(a){if(typeof
+na(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bD(a,[b,c,d,e,f,g])}function
+Ep(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bD(a,[b,c,d,e,f,g,h])}EE();var
+eJ=[aj,b(oc),-1],iU=[aj,b(nm),-2],iS=[aj,b(h5),-3],iR=[aj,b(nM),-4],f_=[aj,b(nq),-5],bX=[aj,b(nS),-7],iT=[aj,b(ny),-8],f9=[aj,b(nU),-9],ad=[aj,b(n9),-11],iV=[aj,b(nc),-12],Eo=[4,0,0,0,[12,45,[4,0,0,0,0]]],gs=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nC),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d5=[0,0,0],mv=[0,0,0],my=[0,0,0],mK=[0,0,-1],hO=[0,0,0],ep=[0,0,1,0,0,0],eq=[0,58,62],hR=[0,96,cV],mR=[0,1,0,0],m1=[0,0,[0,64,0]];bu(11,iV,nc);bu(10,ad,n9);bu(9,[aj,b(nI),-10],nI);bu(8,f9,nU);bu(7,iT,ny);bu(6,bX,nS);bu(5,[aj,b(nZ),-6],nZ);bu(4,f_,nq);bu(3,iR,nM);bu(2,iS,h5);bu(1,iU,nm);bu(0,eJ,oc);var
+o5=b("output_substring"),o1=b("%.12g"),oZ=b(cw),oW=b("true"),oX=b("false"),oS=c0(0,0,nR),oT=c0(0,0,65520),oU=c0(1,0,nR),o9=b("option is None"),pd=b("\\\\"),pe=b("\\'"),pf=b("\\b"),pg=b("\\t"),ph=b("\\n"),pi=b("\\r"),pb=b("Char.chr"),pk=b("4.13.1"),pw=b("List.map2"),py=b("List.fold_left2"),pA=b("List.exists2"),pD=b("List.combine"),pt=b("List.init"),pr=b(no),pp=b("nth"),pq=b(no),po=b("tl"),pm=b("hd"),pK=b("String.blit / Bytes.blit_string"),pJ=b("Bytes.blit"),pI=b("String.sub / Bytes.sub"),pX=b("String.contains_from / Bytes.contains_from"),pS=b(v),pO=b("String.concat"),p9=[0,b("array.ml"),322,4],p5=b("Array.map2: arrays must have the same length"),p4=b("Array.blit"),p3=b("Array.fill"),p2=b("Array.sub"),p1=b("Array.init"),p8=b("Stdlib.Array.Bottom"),qa=b("Stdlib.Queue.Empty"),qg=b("CamlinternalLazy.Undefined"),qp=b("Buffer.add_substring/add_subbytes"),qn=b("Buffer.add: cannot grow buffer"),qm=[0,b(nY),93,2],ql=[0,b(nY),94,2],qA=b("%c"),qB=b("%s"),qC=b(nb),qD=b(nx),qE=b(nK),qF=b(ng),qG=b("%f"),qH=b("%B"),qI=b("%{"),qJ=b("%}"),qK=b("%("),qL=b("%)"),qM=b("%a"),qN=b("%t"),qO=b("%?"),qP=b("%r"),qQ=b("%_r"),qR=[0,b(aw),850,23],q2=[0,b(aw),814,21],qU=[0,b(aw),815,21],q3=[0,b(aw),818,21],qV=[0,b(aw),819,21],q4=[0,b(aw),822,19],qW=[0,b(aw),823,19],q5=[0,b(aw),826,22],qX=[0,b(aw),827,22],q6=[0,b(aw),831,30],qY=[0,b(aw),832,30],q0=[0,b(aw),836,26],qS=[0,b(aw),837,26],q1=[0,b(aw),846,28],qT=[0,b(aw),847,28],qZ=[0,b(aw),851,23],si=b(nH),sg=[0,b(aw),1558,4],sh=b("Printf: bad conversion %["),sj=[0,b(aw),1626,39],sk=[0,b(aw),1649,31],sl=[0,b(aw),1650,31],sm=b("Printf: bad conversion %_"),sn=b(nG),so=b(nL),sp=b(nG),sq=b(nL),sb=b(h9),r$=b("neg_infinity"),sa=b(ob),r_=b(cw),r5=[0,nj],rT=b("%+nd"),rU=b("% nd"),rW=b("%+ni"),rX=b("% ni"),rY=b("%nx"),rZ=b("%#nx"),r0=b("%nX"),r1=b("%#nX"),r2=b("%no"),r3=b("%#no"),rS=b("%nd"),rV=b(nK),r4=b("%nu"),rF=b("%+ld"),rG=b("% ld"),rI=b("%+li"),rJ=b("% li"),rK=b("%lx"),rL=b("%#lx"),rM=b("%lX"),rN=b("%#lX"),rO=b("%lo"),rP=b("%#lo"),rE=b("%ld"),rH=b(nx),rQ=b("%lu"),rr=b("%+Ld"),rs=b("% Ld"),ru=b("%+Li"),rv=b("% Li"),rw=b("%Lx"),rx=b("%#Lx"),ry=b("%LX"),rz=b("%#LX"),rA=b("%Lo"),rB=b("%#Lo"),rq=b("%Ld"),rt=b(ng),rC=b("%Lu"),rd=b("%+d"),re=b("% d"),rg=b("%+i"),rh=b("% i"),ri=b(ce),rj=b("%#x"),rk=b("%X"),rl=b("%#X"),rm=b("%o"),rn=b("%#o"),rc=b(fQ),rf=b(nb),ro=b(nH),qs=b("@]"),qt=b("@}"),qu=b("@?"),qv=b("@\n"),qw=b("@."),qx=b("@@"),qy=b("@%"),qz=b("@"),q7=b("CamlinternalFormat.Type_mismatch"),sx=b(v),sy=[0,[11,b(ne),[2,0,[2,0,0]]],b(", %s%s")],s5=[0,[11,b(id),[2,0,[12,10,0]]],b(n6)],s6=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],s4=b("Fatal error: out of memory in uncaught exception handler"),s1=[0,[11,b(id),[2,0,[12,10,0]]],b(n6)],sW=[0,[2,0,[12,10,0]],b("%s\n")],sX=[0,[11,b(nA),0],b(nA)],sN=b("Raised at"),sO=b("Re-raised at"),sP=b("Raised by primitive operation at"),sQ=b("Called from"),sR=b(" (inlined)"),sT=b(v),sS=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nC),Eo]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sU=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sG=b("Out of memory"),sH=b("Stack overflow"),sI=b("Pattern matching failed"),sJ=b("Assertion failed"),sK=b("Undefined recursive module"),sA=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sB=b(v),sC=b(v),sD=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sw=[0,[4,0,0,0,0],b(fQ)],su=[0,[3,0,0],b("%S")],sv=b(nO),sY=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],s_=b("x"),ti=b("Hashtbl: unsupported hash table format"),Em=b("OCAMLRUNPARAM"),Ek=b("CAMLRUNPARAM"),td=b(v),t3=[3,0,3],t4=b(cw),tX=b(of),tY=b("<\/"),tZ=b(v),tT=b(of),tU=b("<"),tV=b(v),tR=b("\n"),tG=[0,b(v)],tz=b(v),tA=b(v),tB=b(v),tC=b(v),tv=[0,b(v),0,b(v)],tu=b(v),tq=b("Stdlib.Format.String_tag"),t$=b("Z.Overflow"),ua=b(nJ),ug=b("int_of_big_int"),ux=[0,0],uK=[0,0],w5=[0,0],wS=[0,0,0],Af=b(nN),Ae=b("image"),Ac=b("expected a finite number"),Aa=b("a digit in base 16"),z_=b(od),z5=b("joint"),z6=b("nothing"),z7=b(oh),z8=b("nothing, prices or joint"),z4=b(n4),z3=b(oh),zX=b("activation"),zY=b("others"),zZ=b("patch"),z1=b("a patch"),z0=b(od),zW=b("a prototype"),zU=b("certificate"),zV=b(n4),zR=b(nX),zS=b("as many prototypes as coordinates"),zT=b("positive scales"),zM=b(nE),zN=b("maximum"),zO=b("soft_tree"),zP=b("a readout"),zF=b("masked_max"),zG=b("max"),zH=b("max_minus_mean"),zI=b("max_minus_mean_distance"),zJ=b("top_mean"),zK=b("a pooling"),zv=b("exp_distance"),zw=b("exponential"),zx=b("identity"),zy=b("log_ratio"),zz=b("negated"),zA=b("quadratic"),zB=b("rectified"),zC=b("threshold"),zD=b("a similarity"),zo=b("cosine"),zp=b("euclidean"),zq=b("inner_product"),zr=b("rooted_cosine"),zs=b("softmax"),zt=b("a geometry"),zk=b("a child that is a node or a leaf of the tree"),zl=b("a child that is a greater node"),zm=b("every node and every leaf in the tree"),zi=b("a row of 0 and 1 with a 1"),zg=b("a number from 1"),zf=b(nP),zc=b(h$),zd=b("some"),ze=b("none or some"),y_=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],y$=[0,[4,6,0,0,0],b(ce)],za=b(" or "),zb=b("a list of "),y8=[0,[4,6,0,0,0],b(ce)],y9=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],y5=b(ce),y6=b("a natural number"),y7=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],y3=b(ce),y4=b("a positive integer"),y2=b(h$),yZ=b(v),y0=b("an integer in base 16"),yX=b("expected the end of the line, found another item"),yW=b("at most 1025 bytes"),yV=b("expected another item, found the end of the line"),yS=[0,[11,b(nP),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yQ=b("Reader.Wrong"),yR=b("Reader.Too_large"),AW=b("picture"),AX=b(nN),AU=b("a layer before this one"),AR=b(n$),AS=b("a positive std"),AT=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],AC=b(nE),AJ=b("add"),AK=b("avg_pool2d"),AL=b("concat"),AM=b("conv2d"),AN=b("flatten"),AO=b("leaky_relu"),AD=b("max_pool2d"),AE=b("relu"),AF=b("sigmoid"),AG=b("tanh"),AH=b("upsample_nearest"),AI=b("a layer of as many inputs as its kind has"),AA=b("inputs with the same rows and columns"),Ay=b("inputs of one shape"),Aw=b("a slope from 0 to 1"),As=b("a pooling without dilation"),At=[0,1,1],Au=b("a padding of at most half the kernel"),Ar=b("a layer without rows and columns before a linear one"),Ao=b("groups that divide the channels"),Ap=b("groups that divide the rows of weights"),Am=b("a row of weights"),Al=b("windows that are no larger than what they slide over"),Aj=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Ak=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Ah=b("a layer is larger than 2^24"),A0=[0,0],A2=[0,1],A1=[0,2],BK=[0,1],BL=[0,fJ],BI=b("a patch without views"),BG=[0,1],BH=[0,fJ],BN=[0,0.03,[0,1.,0]],BS=[0,0],Cc=[0,40,[0,24,[0,12,0]]],Ck=[0,1.],CN=[0,0,0],CL=[0,dz,[0,nh,[0,n7,[0,fL,[0,0.3,0]]]]],C_=[0,160,192],Dj=[1,0],Df=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Dn=[0,0,[0,dB,[0,1152,0]]],DH=b("unclaimed"),DI=b("at_least "),DJ=b("at_most "),DE=b("some "),DF=b(h$),DD=[0,[4,6,0,0,0],b(ce)],DC=b(ce),D0=b("minimal"),D7=b("entailment_hints"),D8=b("entails"),D9=b(nX),D_=b("instance"),D$=b("instance_settings"),Ea=b(nr),D1=b("needed"),D2=b(n$),D3=b("pictured"),D4=b("refuted"),D6=b(nr),D5=b("a question: the head first, and only once; so the network before pictures"),DR=b("proved"),DS=b("not proved"),DT=b("not covered: "),DU=b(n1),DV=b(n1),Ef=b("limit: "),Eg=b("limit: there is no more memory"),Eh=b("limit: a list is too long"),Ei=b("the input ends within a line"),Ed=b("error: "),Ec=b("expected one line, found more"),Ej=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+af(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ae(a[1])];case
-1:return[1,ae(a[1])];case
-2:return[2,ae(a[1])];case
-3:return[3,ae(a[1])];case
-4:return[4,ae(a[1])];case
-5:return[5,ae(a[1])];case
-6:return[6,ae(a[1])];case
-7:return[7,ae(a[1])];case
+0:return[0,af(a[1])];case
+1:return[1,af(a[1])];case
+2:return[2,af(a[1])];case
+3:return[3,af(a[1])];case
+4:return[4,af(a[1])];case
+5:return[5,af(a[1])];case
+6:return[6,af(a[1])];case
+7:return[7,af(a[1])];case
 8:var
-c=a[1];return[8,c,ae(a[2])];case
+c=a[1];return[8,c,af(a[2])];case
 9:var
-b=a[1];return[9,b,b,ae(a[3])];case
-10:return[10,ae(a[1])];case
-11:return[11,ae(a[1])];case
-12:return[12,ae(a[1])];case
-13:return[13,ae(a[1])];default:return[14,ae(a[1])]}}function
+b=a[1];return[9,b,b,af(a[3])];case
+10:return[10,af(a[1])];case
+11:return[11,af(a[1])];case
+12:return[12,af(a[1])];case
+13:return[13,af(a[1])];default:return[14,af(a[1])]}}function
 aP(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -938,114 +938,115 @@ E=a[1];return[21,E,aa(a[2],b)];case
 23:var
 F=a[1];return[23,F,aa(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
-f4(a){return[0,a]}function
-f5(a){return a[1]}function
-iL(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dL(a){throw[0,iN,a]}function
-af(a){throw[0,iM,a]}function
-cA(b,a){return EU(b,a)?b:a}function
-aq(b,a){return EA(b,a)?b:a}function
+f7(a){return[0,a]}function
+f8(a){return a[1]}function
+iQ(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dM(a){throw[0,iS,a]}function
+ac(a){throw[0,iR,a]}function
+c2(b,a){return E0(b,a)?b:a}function
+ap(b,a){return EG(b,a)?b:a}function
 eK(a){return 0<=a?a:-a|0}var
-L=dE(oP),Y=dE(oQ),bv=dE(oR),oO=h7;function
+L=dF(oS),Y=dF(oT),bv=dF(oU),oR=ia;function
 aQ(d,c){var
-a=I(d),e=I(c),b=at(a+e|0);bC(d,0,b,0,a);bC(c,0,b,a,e);return dH(b)}function
-oS(a){return a?oT:oU}function
-oV(a){var
-e=I(a);return function(f){var
-b=f;for(;;){if(e<=b)return aQ(a,oW);var
-c=ap(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+a=J(d),e=J(c),b=as(a+e|0);bC(d,0,b,0,a);bC(c,0,b,a,e);return dI(b)}function
+oV(a){return a?oW:oX}function
+oY(a){var
+e=J(a);return function(f){var
+b=f;for(;;){if(e<=b)return aQ(a,oZ);var
+c=at(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-oX(a){return oV(is(oY,a))}function
+o0(a){return oY(ix(o1,a))}function
 cB(a,b){if(a){var
-c=a[1];return[0,c,cB(a[2],b)]}return b}E0(0);var
-oZ=oy(1),bF=oy(2);function
-o0(b){function
+c=a[1];return[0,c,cB(a[2],b)]}return b}E6(0);var
+o2=oB(1),bF=oB(2);function
+o3(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{fX(d)}catch(a){a=bE(a);if(a[1]!==iP)throw a;var
+c=a[2],d=a[1];try{f0(d)}catch(a){a=bE(a);if(a[1]!==iU)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(E1(0))}function
-dM(b,a){return iA(b,a,0,I(a))}function
-o1(d,c,b,a){if(0<=b&&0<=a&&!((I(c)-a|0)<b))return iA(d,c,b,a);return af(o2)}function
-iR(a){dM(bF,a);oz(bF,10);return fX(bF)}var
-f8=f4(o0);function
-o3(c){for(;;){var
-d=f4(1),a=f5(f8),b=1-iL(f8,a,function(a,b){return function(d){if(iL(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-f9(a){return g(f5(f8),0)}iE(b(m_),f9);function
-o4(b,a){return oz(b,a)}function
-eL(a){return fX(a)}function
-f_(a,b){return a?a[1]:b}function
-o5(a){return a?a[1]:af(o6)}function
-o7(a){return a?a[1]:0}function
+a=c;continue}return 0}}return a(E7(0))}function
+dN(b,a){return iF(b,a,0,J(a))}function
+o4(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iF(d,c,b,a);return ac(o5)}function
+iW(a){dN(bF,a);oC(bF,10);return f0(bF)}var
+f$=f7(o3);function
+o6(c){for(;;){var
+d=f7(1),a=f8(f$),b=1-iQ(f$,a,function(a,b){return function(d){if(iQ(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+ga(a){return g(f8(f$),0)}iJ(b(nd),ga);function
+o7(b,a){return oC(b,a)}function
+eL(a){return f0(a)}function
+gb(a,b){return a?a[1]:b}function
+o8(a){return a?a[1]:ac(o9)}function
+o_(a){return a?a[1]:0}function
 cC(b,a){return a?[0,g(b,a[1])]:0}function
-iS(b,a){return a?g(b,a[1]):0}function
-iT(a){return a?1:0}function
+iX(b,a){return a?g(b,a[1]):0}function
+iY(a){return a?1:0}function
 eM(a){return 0===a[0]?[0,a[1]]:0}function
-o8(a){return a}function
-o9(a){var
-c=0;if(40<=a){if(92===a)return o_;if(!(h8<=a))c=1}else
-if(32<=a){if(39<=a)return o$;c=1}else
+o$(a){return a}function
+pa(a){if(0<=a&&!(h6<a))return a;return ac(pb)}function
+pc(a){var
+c=0;if(40<=a){if(92===a)return pd;if(!(ib<=a))c=1}else
+if(32<=a){if(39<=a)return pe;c=1}else
 if(!(14<=a))switch(a){case
-8:return pa;case
-9:return pb;case
-10:return pc;case
-13:return pd}if(c){var
-d=at(1);an(d,0,a);return dH(d)}var
-b=at(4);an(b,0,92);an(b,1,48+(a/cT|0)|0);an(b,2,48+((a/10|0)%10|0)|0);an(b,3,48+(a%10|0)|0);return dH(b)}function
-pe(a){return 25<a+ia>>>0?a:a+n7|0}var
-f$=Fc(0),dN=(4*f$|0)-1|0;function
-pg(d,c){var
+8:return pf;case
+9:return pg;case
+10:return ph;case
+13:return pi}if(c){var
+d=as(1);an(d,0,a);return dI(d)}var
+b=as(4);an(b,0,92);an(b,1,48+(a/cT|0)|0);an(b,2,48+((a/10|0)%10|0)|0);an(b,3,48+(a%10|0)|0);return dI(b)}function
+pj(a){return 25<a+ig>>>0?a:a+n_|0}var
+gc=Fi(0),dO=(4*gc|0)-1|0;function
+pl(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ak(a){return pg(0,a)}function
-iU(a){return a?a[1]:dL(ph)}function
-pi(a){return a?a[2]:dL(pj)}function
+ak(a){return pl(0,a)}function
+iZ(a){return a?a[1]:dM(pm)}function
+pn(a){return a?a[2]:dM(po)}function
 bj(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dL(pk)}}(b,a):af(pl)}function
-iV(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return dM(pp)}}(b,a):ac(pq)}function
+i0(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):af(pm)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):ac(pr)}function
 bG(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
 bH(a){return bG(a,0)}function
-pn(f,e,d,c){var
+ps(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
-iW(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,iW(a+1|0,c,b)]}function
-a0(a,b){return 0<=a?50<a?bH(pn(0,0,a,b)):iW(0,a,b):af(po)}function
+i1(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,i1(a+1|0,c,b)]}function
+a0(a,b){return 0<=a?50<a?bH(ps(0,0,a,b)):i1(0,a,b):ac(pt)}function
 F(b,a){if(a){var
 c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
-iX(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,iX(c+1|0,b,d)]}return 0}function
-dO(b,a){return iX(0,b,a)}function
-pp(c,a){return function(e,d){var
+i2(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,i2(c+1|0,b,d)]}return 0}function
+dP(b,a){return i2(0,b,a)}function
+pu(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
 a1(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-pq(e,d,c){var
+pv(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dP(b,a){return pq(0,b,a)}function
+dQ(b,a){return pv(0,b,a)}function
 al(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-ga(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,ga(c,e,d)]}}else
-if(!a)return 0;return af(pr)}function
-ps(g,f,e,d){var
+gd(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gd(c,e,d)]}}else
+if(!a)return 0;return ac(pw)}function
+px(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=aV(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return af(pt)}}function
+if(!a)return c;return ac(py)}}function
 bI(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
@@ -1054,25 +1055,25 @@ c3(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pu(f,e,d){var
+pz(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return af(pv)}}function
-dQ(d,c){var
+if(!a)return 0;return ac(pA)}}function
+dR(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aX(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-pw(d,c){var
+pB(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aX(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-px(d,c){var
+pC(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aX(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-iY(b,a){if(a){var
-c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,iY(b,c)]}return 0}function
+i3(b,a){if(a){var
+c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,i3(b,c)]}return 0}function
 eN(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(g(d,b))return[0,b];var
@@ -1094,13 +1095,13 @@ c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
 a=c;continue}return bH(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dR(b,a){return function(e,d,c){var
+dS(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=bG(g(e,a[1]),b),a=f;continue}return bH(b)}}(b,0,a)}function
-iZ(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],iZ(b[2],a[2])]}}else
-if(!a)return 0;return af(py)}function
-gb(a,b){function
+i4(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],i4(b[2],a[2])]}}else
+if(!a)return 0;return ac(pD)}function
+ge(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
@@ -1128,7 +1129,7 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=ak(b);return 2<=c?g(c,b)[1]:b}function
-pz(b,a){function
+pE(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
@@ -1190,26 +1191,27 @@ o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
 c=ak(a);return 2<=c?h(c,a)[1]:a}function
-pA(d,c){var
+pF(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
 eO(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-i0(b,a){return b<=a?b:a}function
-i1(b,a){return a<=b?b:a}function
-i2(a){return b(v+a)}function
+gf(b,a){return b<=a?b:a}function
+i5(b,a){return a<=b?b:a}function
+i6(a){return b(v+a)}function
 cD(a,c){var
-b=at(a);Ew(b,0,a,c);return b}function
-pB(a){var
-b=bi(a),c=at(b);cy(a,0,c,0,b);return c}function
-pC(c,b,a){if(0<=b&&0<=a&&!((bi(c)-a|0)<b)){var
-d=at(a);cy(c,b,d,0,a);return d}return af(pD)}function
-i3(c,b,a){return dH(pC(c,b,a))}function
-i4(e,c,d,b,a){if(0<=a&&0<=c&&!((bi(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return cy(e,c,d,b,a);return af(pE)}function
-bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((I(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return bC(e,c,d,b,a);return af(pF)}function
-pG(e){var
+b=as(a);EC(b,0,a,c);return b}function
+i7(a){var
+b=bi(a),c=as(b);cy(a,0,c,0,b);return c}function
+pG(a){return i7(cz(a))}function
+pH(c,b,a){if(0<=b&&0<=a&&!((bi(c)-a|0)<b)){var
+d=as(a);cy(c,b,d,0,a);return d}return ac(pI)}function
+i8(c,b,a){return dI(pH(c,b,a))}function
+i9(e,c,d,b,a){if(0<=a&&0<=c&&!((bi(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return cy(e,c,d,b,a);return ac(pJ)}function
+bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return bC(e,c,d,b,a);return ac(pK)}function
+pL(e){var
 a=[0,0],m=bi(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
 f=ez(e,i),g=0;if(32<=f){var
@@ -1223,12 +1225,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bi(e))return pB(e);var
-b=at(a[1]);a[1]=0;var
+i=r;continue}break}}if(a[1]===bi(e))return i7(e);var
+b=as(a[1]);a[1]=0;var
 n=bi(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
 c=ez(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(h8<=c)d=1;else
+if(ib<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1243,62 +1245,62 @@ switch(c){case
 3:an(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-i5(f,b){var
+i_(f,b){var
 c=bi(b);if(0===c)return b;var
-d=at(c),e=c-1|0,h=0;if(!(e<0)){var
+d=as(c),e=c-1|0,h=0;if(!(e<0)){var
 a=h;for(;;){an(d,a,g(f,ez(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-pH(a){return i5(pe,a)}function
-gc(a){return cY(a)}function
-bl(a){return dH(a)}function
-gd(b,a){return bl(cD(b,a))}function
-pI(a,b){return b<=a?a:af(pJ)}function
-pK(f,e,d){var
+pM(a){return i_(pj,a)}function
+gg(a){return cz(a)}function
+bl(a){return dI(a)}function
+gh(b,a){return bl(cD(b,a))}function
+pN(a,b){return b<=a?a:ac(pO)}function
+pP(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=pI((I(c)+e|0)+b|0,b),a=g;continue}return I(c)+b|0}return b}}function
-pL(b,h,g,e,f){var
+g=a[2],b=pN((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
+pQ(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bC(a,0,b,d,I(a));bC(g,0,b,d+I(a)|0,e);var
-d=(d+I(a)|0)+e|0,c=i;continue}bC(a,0,b,d,I(a));return b}return b}}function
-pM(b,a){if(a){var
-c=I(b);return bl(pL(at(pK(0,c,a)),0,b,c,a))}return pN}function
-pO(b,a){return bl(i5(b,gc(a)))}function
-pP(a){return function(b,f,e){var
+i=c[2];bC(a,0,b,d,J(a));bC(g,0,b,d+J(a)|0,e);var
+d=(d+J(a)|0)+e|0,c=i;continue}bC(a,0,b,d,J(a));return b}return b}}function
+pR(b,a){if(a){var
+c=J(b);return bl(pQ(as(pP(0,c,a)),0,b,c,a))}return pS}function
+pT(b,a){return bl(i_(b,gg(a)))}function
+pU(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eH(b,a)+n7|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bl(pG(gc(b)));var
-a=a+1|0;continue}}(a,I(a),0)}function
-pQ(e,d,c,b){var
+c=eH(b,a)+n_|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bl(pL(gg(b)));var
+a=a+1|0;continue}}(a,J(a),0)}function
+pV(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw bX;if(eH(e,a)===b)return a;var
 a=a+1|0;continue}}function
-pR(b,a,d){var
-c=I(b);if(0<=a&&!(c<a))try{pQ(b,c,a,d);var
-e=1;return e}catch(a){a=bE(a);if(a===bX)return 0;throw a}return af(pS)}function
-pT(b,a){return pR(b,0,a)}function
-pU(a){return bl(pH(gc(a)))}function
-pV(a){return 1-(typeof
+pW(b,a,d){var
+c=J(b);if(0<=a&&!(c<a))try{pV(b,c,a,d);var
+e=1;return e}catch(a){a=bE(a);if(a===bX)return 0;throw a}return ac(pX)}function
+pY(b,a){return pW(b,0,a)}function
+pZ(a){return bl(pM(gg(a)))}function
+p0(a){return 1-(typeof
 a==="number"?1:0)}function
-aF(b,c){if(0===b)return[0];if(0<=b){var
+ay(b,c){if(0===b)return[0];if(0<=b){var
 d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return af(pW)}function
-i6(b,f,e){var
+a=h;continue}break}}return d}return ac(p1)}function
+i$(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bJ(a){var
-b=a.length-1;return 0===b?[0]:il(a,0,b)}function
+b=a.length-1;return 0===b?[0]:ir(a,0,b)}function
 cg(b,a){var
-c=b.length-1;return 0===c?bJ(a):0===a.length-1?il(b,0,c):Ek(b,a)}function
-eP(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return il(c,b,a);return af(pX)}function
-i7(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Em(c,b,a,d);return af(pY)}function
-i8(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return El(e,c,d,b,a);return af(pZ)}function
-dS(d,b){var
+c=b.length-1;return 0===c?bJ(a):0===a.length-1?ir(b,0,c):Er(b,a)}function
+eP(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ir(c,b,a);return ac(p2)}function
+ja(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Et(c,b,a,d);return ac(p3)}function
+jb(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Es(e,c,d,b,a);return ac(p4)}function
+dT(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
@@ -1309,8 +1311,8 @@ e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
 a=h;for(;;){e[1+a]=g(d,b[1+a]);var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-dT(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return af(p0);if(0===b)return[0];var
+dU(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ac(p5);if(0===b)return[0];var
 f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1329,11 +1331,11 @@ a=h;continue}break}}return e}function
 aG(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-p1(d,c){var
+p6(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 K(a){if(a){var
-b=a[2],d=a[1],c=q(p1(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=q(p6(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1342,7 +1344,7 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-ge(c,b){var
+gi(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
@@ -1350,39 +1352,39 @@ ch(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gf=[aj,p3,cz(0)];function
-p2(b){if(bU(b,[0]))return[0,[0],[0]];var
+gj=[aj,p8,cA(0)];function
+p7(b){if(bU(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-i9(e,a){function
+jc(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gf,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gj,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bE(b);if(b[1]===gf){var
+g=l(f,b,d);return g}catch(b){b=bE(b);if(b[1]===gj){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bE(a);if(a[1]===gf)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bE(a);if(a[1]===gj)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ac,p4]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,p9]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1396,15 +1398,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-p5(l,a){function
+p_(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return i8(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jb(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return i8(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jb(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1421,160 +1423,160 @@ e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=q(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
 c4(a){return a!=a?1:0}function
 a2(b,a){if(!(b<a)){var
-c=0;if(f0(a)||!f0(b))c=1;if(c)return c4(b)?b:a}return c4(a)?a:b}function
+c=0;if(f3(a)||!f3(b))c=1;if(c)return c4(b)?b:a}return c4(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(f0(a)||!f0(b))c=1;if(c)return c4(a)?a:b}return c4(b)?b:a}function
-dU(a){return[0,0,0]}function
-dV(a){a[1]=0;a[2]=0;return 0}function
+c=0;if(f3(a)||!f3(b))c=1;if(c)return c4(a)?a:b}return c4(b)?b:a}function
+dV(a){return[0,0,0]}function
+dW(a){a[1]=0;a[2]=0;return 0}function
 c5(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
 c6(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
 c7(b){var
 a=b[1];return a?[0,a[1]]:0}function
-p6(b,a){return a1(b,a[1])}var
-p8=[aj,p7,cz(0)];function
-p9(a){return[0,0,0,0]}function
-gg(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-i_(d,a){var
+p$(b,a){return a1(b,a[1])}var
+qb=[aj,qa,cA(0)];function
+qc(a){return[0,0,0,0]}function
+gk(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+jd(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-p_(b){var
+qd(b){var
 a=b[2];return a?[0,a[1]]:0}function
-p$(a){var
+qe(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gg(a);return c}throw p8}function
-qa(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gk(a);return c}throw qb}function
+qf(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gg(a);return[0,c]}return 0}var
-qc=[aj,qb,cz(0)];function
-qd(a){throw qc}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gk(a);return[0,c]}return 0}var
+qh=[aj,qg,cA(0)];function
+qi(a){throw qh}function
 ci(a){var
-c=a[1];a[1]=qd;try{var
-b=g(c,0);E4(a,b);return b}catch(b){b=bE(b);a[1]=function(a){throw b};throw b}}function
+c=a[1];a[1]=qi;try{var
+b=g(c,0);E_(a,b);return b}catch(b){b=bE(b);a[1]=function(a){throw b};throw b}}function
 eQ(a){var
-b=1<=a?a:1,c=dN<b?dN:b,d=at(c);return[0,d,0,c,d]}function
-eR(a){return i3(a[1],0,a[2])}function
-qe(a){return a[2]}function
-qf(a){a[2]=0;return 0}function
-gh(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dN<b[1])if((d+c|0)<=dN)b[1]=dN;else
-dL(qi);var
-e=at(b[1]);i4(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ac,qg]}throw[0,ac,qh]}}function
-gi(a,c){var
-b=a[2];if(a[3]<=b)gh(a,1);an(a[1],b,c);a[2]=b+1|0;return 0}function
-qj(a,d,c,b){var
+b=1<=a?a:1,c=dO<b?dO:b,d=as(c);return[0,d,0,c,d]}function
+eR(a){return i8(a[1],0,a[2])}function
+qj(a){return a[2]}function
+qk(a){a[2]=0;return 0}function
+gl(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dO<b[1])if((d+c|0)<=dO)b[1]=dO;else
+dM(qn);var
+e=as(b[1]);i9(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,ql]}throw[0,ad,qm]}}function
+gm(a,c){var
+b=a[2];if(a[3]<=b)gl(a,1);an(a[1],b,c);a[2]=b+1|0;return 0}function
+qo(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((I(d)-b|0)<c?1:0);if(f)af(qk);var
-g=a[2]+b|0;if(a[3]<g)gh(a,b);bC(d,c,a[1],a[2],b);a[2]=g;return 0}function
+h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ac(qp);var
+g=a[2]+b|0;if(a[3]<g)gl(a,b);bC(d,c,a[1],a[2],b);a[2]=g;return 0}function
 cj(a,c){var
-b=I(c),d=a[2]+b|0;if(a[3]<d)gh(a,b);bC(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gj(a){return 5===a[2]?12:-6}function
-i$(a){return[0,0,at(a)]}function
-ja(a,g){var
+b=J(c),d=a[2]+b|0;if(a[3]<d)gl(a,b);bC(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gn(a){return 5===a[2]?12:-6}function
+je(a){return[0,0,as(a)]}function
+jf(a,g){var
 b=bi(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=at(i1(b*2|0,c));i4(a[2],0,e,0,b);a[2]=e;var
+e=as(i5(b*2|0,c));i9(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c8(a,b){ja(a,1);dC(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+c8(a,b){jf(a,1);dD(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aH(a,c){var
-b=I(c);ja(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jb(a){return i3(a[2],0,a[1])}function
-ql(a,b){var
+b=J(c);jf(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jg(a){return i8(a[2],0,a[1])}function
+qq(a,b){var
 c=a?a[1]:70;switch(b[2]){case
-0:return nT;case
+0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return ne;case
+3:return nj;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-qm(a,b){switch(b[1]){case
+qr(a,b){switch(b[1]){case
 0:break;case
 1:c8(a,43);break;default:c8(a,32)}return 8<=b[2]?c8(a,35):0}function
-jc(a){if(typeof
+jh(a){if(typeof
 a==="number")switch(a){case
-0:return qn;case
-1:return qo;case
-2:return qp;case
-3:return qq;case
-4:return qr;case
-5:return qs;default:return qt}else
+0:return qs;case
+1:return qt;case
+2:return qu;case
+3:return qv;case
+4:return qw;case
+5:return qx;default:return qy}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aQ(qu,gd(1,a[1]))}}function
-gk(b,c){var
+1:return a[1];default:return aQ(qz,gh(1,a[1]))}}function
+go(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aH(b,qv);var
+d=a[1];aH(b,qA);var
 a=d;continue;case
 1:var
-e=a[1];aH(b,qw);var
+e=a[1];aH(b,qB);var
 a=e;continue;case
 2:var
-f=a[1];aH(b,qx);var
+f=a[1];aH(b,qC);var
 a=f;continue;case
 3:var
-g=a[1];aH(b,qy);var
+g=a[1];aH(b,qD);var
 a=g;continue;case
 4:var
-h=a[1];aH(b,qz);var
+h=a[1];aH(b,qE);var
 a=h;continue;case
 5:var
-i=a[1];aH(b,qA);var
+i=a[1];aH(b,qF);var
 a=i;continue;case
 6:var
-j=a[1];aH(b,qB);var
+j=a[1];aH(b,qG);var
 a=j;continue;case
 7:var
-k=a[1];aH(b,qC);var
+k=a[1];aH(b,qH);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aH(b,qD);gk(b,m);aH(b,qE);var
+l=a[2],m=a[1];aH(b,qI);go(b,m);aH(b,qJ);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aH(b,qF);gk(b,o);aH(b,qG);var
+n=a[3],o=a[1];aH(b,qK);go(b,o);aH(b,qL);var
 a=n;continue;case
 10:var
-p=a[1];aH(b,qH);var
+p=a[1];aH(b,qM);var
 a=p;continue;case
 11:var
-q=a[1];aH(b,qI);var
+q=a[1];aH(b,qN);var
 a=q;continue;case
 12:var
-r=a[1];aH(b,qJ);var
+r=a[1];aH(b,qO);var
 a=r;continue;case
 13:var
-s=a[1];aH(b,qK);var
+s=a[1];aH(b,qP);var
 a=s;continue;default:var
-t=a[1];aH(b,qL);var
+t=a[1];aH(b,qQ);var
 a=t;continue}}function
-ar(a){if(typeof
+aq(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,ar(a[1])];case
-1:return[1,ar(a[1])];case
-2:return[2,ar(a[1])];case
-3:return[3,ar(a[1])];case
-4:return[4,ar(a[1])];case
-5:return[5,ar(a[1])];case
-6:return[6,ar(a[1])];case
-7:return[7,ar(a[1])];case
+0:return[0,aq(a[1])];case
+1:return[1,aq(a[1])];case
+2:return[2,aq(a[1])];case
+3:return[3,aq(a[1])];case
+4:return[4,aq(a[1])];case
+5:return[5,aq(a[1])];case
+6:return[6,aq(a[1])];case
+7:return[7,aq(a[1])];case
 8:var
-b=a[1];return[8,b,ar(a[2])];case
+b=a[1];return[8,b,aq(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,ar(a[3])];case
-10:return[10,ar(a[1])];case
-11:return[11,ar(a[1])];case
-12:return[12,ar(a[1])];case
-13:return[13,ar(a[1])];default:return[14,ar(a[1])]}}function
+c=a[2],d=a[1];return[9,c,d,aq(a[3])];case
+10:return[10,aq(a[1])];case
+11:return[11,aq(a[1])];case
+12:return[12,aq(a[1])];case
+13:return[13,aq(a[1])];default:return[14,aq(a[1])]}}function
 aI(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
@@ -1598,7 +1600,7 @@ j=aI(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};retu
 8:var
 k=aI(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aI(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aI(av(ar(an),am)),at=m[4],au=m[3],aw=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(aw,0);g(aq,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aI(a[3]),ao=l[4],ap=l[3],ar=l[2],as=l[1],m=aI(av(aq(an),am)),at=m[4],au=m[3],aw=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(aw,0);g(ar,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
 10:var
 n=aI(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
 11:var
@@ -1619,7 +1621,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ac,qM]}else
+9:a=6;break;default:throw[0,ad,qR]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1725,35 +1727,35 @@ D=b[1],E=av(B,b[2]);return[8,av(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ac,qV];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ad,q0];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aI(av(ar(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,av(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aI(av(aq(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,av(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ac,qW];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ad,q1];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,av(M,b[1])];throw[0,ac,qX];case
+b!=="number"&&10===b[0])return[10,av(M,b[1])];throw[0,ad,q2];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,av(N,b[1])];default:o=1}if(o)throw[0,ac,qY];break;case
+11:return[11,av(N,b[1])];default:o=1}if(o)throw[0,ad,q3];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,av(O,b[1])];default:p=1}if(p)throw[0,ac,qZ];break;case
+12:return[12,av(O,b[1])];default:p=1}if(p)throw[0,ad,q4];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1761,7 +1763,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,av(P,b[1])];default:q=1}if(q)throw[0,ac,q0];break;default:var
+13:return[13,av(P,b[1])];default:q=1}if(q)throw[0,ad,q5];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1769,23 +1771,23 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,av(Q,b[1])];default:r=1}if(r)throw[0,ac,q1]}switch(a){case
-0:throw[0,ac,qP];case
-1:throw[0,ac,qQ];case
-2:throw[0,ac,qR];case
-3:throw[0,ac,qS];case
-4:throw[0,ac,qT];case
-5:throw[0,ac,qN];case
-6:throw[0,ac,qO];default:throw[0,ac,qU]}}var
-ay=[aj,q2,cz(0)];function
+14:return[14,av(Q,b[1])];default:r=1}if(r)throw[0,ad,q6]}switch(a){case
+0:throw[0,ad,qU];case
+1:throw[0,ad,qV];case
+2:throw[0,ad,qW];case
+3:throw[0,ad,qX];case
+4:throw[0,ad,qY];case
+5:throw[0,ad,qS];case
+6:throw[0,ad,qT];default:throw[0,ad,qZ]}}var
+az=[aj,q7,cA(0)];function
 eS(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw ay}}function
-dW(e,b,d){var
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw az}}function
+dX(e,b,d){var
 a=eS(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw ay}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw az}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
 a3(b,c,a){if(typeof
 b==="number")return[0,0,U(c,a)];else
 switch(b[0]){case
@@ -1815,14 +1817,14 @@ a!=="number"&&7===a[0]){var
 n=a3(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eF([0,b[1]],[0,o]))throw ay;var
+o=a[1],w=a[2],x=b[2];if(eF([0,b[1]],[0,o]))throw az;var
 p=a3(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ae(e)];if(eF([0,ae(B)],C))throw ay;var
-D=[0,ae(d)];if(eF([0,ae(A)],D))throw ay;var
-q=aI(av(ar(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=a3(ae(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,af(e)];if(eF([0,af(B)],C))throw az;var
+D=[0,af(d)];if(eF([0,af(A)],D))throw az;var
+q=aI(av(aq(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=a3(af(z),c,y),F=r[2];return[0,[9,e,d,aq(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
 s=a3(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
@@ -1834,7 +1836,7 @@ a!=="number"&&13===a[0]){var
 u=a3(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a3(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw ay}function
+v=a3(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw az}function
 U(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
@@ -1847,35 +1849,35 @@ q=U(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
 P=a[2],r=eS(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=U(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw ay;case
+s=U(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw az;case
 3:var
 R=a[2],t=eS(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=U(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw ay;case
+u=U(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw az;case
 4:var
-T=a[4],V=a[1],e=dW(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+T=a[4],V=a[1],e=dX(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=U(T,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw ay;case
+X=e[2],v=U(T,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw az;case
 5:var
-Y=a[4],Z=a[1],g=dW(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=dX(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=U(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw ay;case
+$=g[2],w=U(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw az;case
 6:var
-aa=a[4],ab=a[1],i=dW(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=dX(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ad=i[2],x=U(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw ay;case
+ad=i[2],x=U(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw az;case
 7:var
-af=a[4],ag=a[1],k=dW(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+ae=a[4],ag=a[1],k=dX(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=U(af,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw ay;case
+ai=k[2],y=U(ae,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw az;case
 8:var
-aj=a[4],ak=a[1],m=dW(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dX(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=U(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw ay;case
+am=m[2],z=U(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw az;case
 9:var
 an=a[2],A=eS(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=U(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw ay;case
+B=U(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw az;case
 10:var
 C=U(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
@@ -1884,12 +1886,12 @@ ap=a[1],D=U(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=U(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eF([0,a[2]],[0,F]))throw ay;var
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eF([0,a[2]],[0,F]))throw az;var
 G=U(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],az=[0,ae(H)];if(eF([0,ae(aw)],az))throw ay;var
-I=U(av,ae(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,af(H)];if(eF([0,af(aw)],ay))throw az;var
+I=U(av,af(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
 J=U(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
@@ -1898,7 +1900,7 @@ b!=="number"&&11===b[0]){var
 K=U(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 aA=a[1],L=U(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return q4(a[1],a[2],b);case
+18:return q9(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=U(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1908,17 +1910,17 @@ aB=a[2],aC=a[1],N=U(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=U(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return q5(a[1],a[2],b)}throw ay}function
-q4(a,c,b){if(0===a[0]){var
+23:return q_(a[1],a[2],b)}throw az}function
+q9(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=U(d[1],b),k=e[1],f=U(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=U(g[1],b),m=h[1],i=U(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-q5(a,c,b){if(typeof
+q_(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return a_(a,c,b);case
 1:return a_(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=U(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw ay;default:return a_(a,c,b)}else
+d=U(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw az;default:return a_(a,c,b)}else
 switch(a[0]){case
 0:return a_(a,c,b);case
 1:return a_(a,c,b);case
@@ -1934,154 +1936,154 @@ g=a[1],e=a3(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return a_(a,c,b);default:return a_(a,c,b)}}function
 a_(d,c,b){var
 a=U(c,b);return[0,[23,d,a[1]],a[2]]}function
-q3(c,b){var
+q8(c,b){var
 a=U(c,b);if(typeof
-a[2]==="number")return a[1];throw ay}function
-q6(b,a){return q3(b,ae(ar(a)))}function
+a[2]==="number")return a[1];throw az}function
+q$(b,a){return q8(b,af(aq(a)))}function
 a$(k,g,a){var
-b=I(a),h=0<=g?k:0,d=eK(g);if(d<=b)return a;var
+b=J(a),h=0<=g?k:0,d=eK(g);if(d<=b)return a;var
 l=2===h?48:32,c=cD(d,l);switch(h){case
 0:bZ(a,0,c,0,b);break;case
 1:bZ(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==ap(a,0)&&45!==ap(a,0)&&32!==ap(a,0)){e=1;i=1}if(!i){dC(c,0,ap(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==at(a,0)&&45!==at(a,0)&&32!==at(a,0)){e=1;i=1}if(!i){dD(c,0,at(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===ap(a,0)){var
-j=0;if(fK!==ap(a,1)&&88!==ap(a,1)){f=1;j=1}if(!j){dC(c,1,ap(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=0;if(1<b&&48===at(a,0)){var
+j=0;if(fM!==at(a,1)&&88!==at(a,1)){f=1;j=1}if(!j){dD(c,1,at(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)bZ(a,0,c,d-b|0,b)}}return bl(c)}function
 c9(k,b){var
-c=eK(k),a=I(b),d=ap(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ia>>>0))e=1}else
+c=eK(k),a=J(b),d=at(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ig>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fK===ap(b,1)||88===ap(b,1))j=1;if(j){var
-h=cD(c+2|0,48);dC(h,1,ap(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return bl(h)}}e=1;f=1;break;case
+j=0;if(fM===at(b,1)||88===at(b,1))j=1;if(j){var
+h=cD(c+2|0,48);dD(h,1,at(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return bl(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cD(c+1|0,48);dC(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return bl(g)}}if(e&&a<c){var
+g=cD(c+1|0,48);dD(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return bl(g)}}if(e&&a<c){var
 i=cD(c,48);bZ(b,0,i,c-a|0,a);return bl(i)}return b}function
-q7(d){var
-a=pP(d),b=I(a),c=cD(b+2|0,34);bC(a,0,c,1,b);return bl(c)}function
-q8(a){switch(a){case
-1:return q_;case
-2:return q$;case
-4:return rb;case
-5:return rc;case
-6:return rd;case
-7:return re;case
-8:return rf;case
-9:return rg;case
-10:return rh;case
-11:return ri;case
+ra(d){var
+a=pU(d),b=J(a),c=cD(b+2|0,34);bC(a,0,c,1,b);return bl(c)}function
+rb(a){switch(a){case
+1:return rd;case
+2:return re;case
+4:return rg;case
+5:return rh;case
+6:return ri;case
+7:return rj;case
+8:return rk;case
+9:return rl;case
+10:return rm;case
+11:return rn;case
 0:case
-13:return q9;case
+13:return rc;case
 3:case
-14:return ra;default:return rj}}function
-rk(a){switch(a){case
-1:return rm;case
-2:return rn;case
-4:return rp;case
-5:return rq;case
-6:return rr;case
-7:return rs;case
-8:return rt;case
-9:return ru;case
-10:return rv;case
-11:return rw;case
+14:return rf;default:return ro}}function
+rp(a){switch(a){case
+1:return rr;case
+2:return rs;case
+4:return ru;case
+5:return rv;case
+6:return rw;case
+7:return rx;case
+8:return ry;case
+9:return rz;case
+10:return rA;case
+11:return rB;case
 0:case
-13:return rl;case
+13:return rq;case
 3:case
-14:return ro;default:return rx}}function
-ry(a){switch(a){case
-1:return rA;case
-2:return rB;case
-4:return rD;case
-5:return rE;case
-6:return rF;case
-7:return rG;case
-8:return rH;case
-9:return rI;case
-10:return rJ;case
-11:return rK;case
+14:return rt;default:return rC}}function
+rD(a){switch(a){case
+1:return rF;case
+2:return rG;case
+4:return rI;case
+5:return rJ;case
+6:return rK;case
+7:return rL;case
+8:return rM;case
+9:return rN;case
+10:return rO;case
+11:return rP;case
 0:case
-13:return rz;case
+13:return rE;case
 3:case
-14:return rC;default:return rL}}function
-rM(a){switch(a){case
-1:return rO;case
-2:return rP;case
-4:return rR;case
-5:return rS;case
-6:return rT;case
-7:return rU;case
-8:return rV;case
-9:return rW;case
-10:return rX;case
-11:return rY;case
+14:return rH;default:return rQ}}function
+rR(a){switch(a){case
+1:return rT;case
+2:return rU;case
+4:return rW;case
+5:return rX;case
+6:return rY;case
+7:return rZ;case
+8:return r0;case
+9:return r1;case
+10:return r2;case
+11:return r3;case
 0:case
-13:return rN;case
+13:return rS;case
 3:case
-14:return rQ;default:return rZ}}function
-jd(b,c){var
-d=eK(c),e=ql(r0,b),a=i$(16);c8(a,37);qm(a,b);c8(a,46);aH(a,i2(d));c8(a,e);return jb(a)}function
+14:return rV;default:return r4}}function
+ji(b,c){var
+d=eK(c),e=qq(r5,b),a=je(16);c8(a,37);qr(a,b);c8(a,46);aH(a,i6(d));c8(a,e);return jg(a)}function
 eT(m,a){if(13<=m){var
-g=[0,0],h=I(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eH(a,c)+h0>>>0))g[1]++;var
+g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
+c=n;for(;;){if(!(9<eH(a,c)+h4>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=at(I(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dC(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=I(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=as(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dD(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eH(a,b);if(9<f+h0>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eH(a,b);if(9<f+h4>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bl(j)}return a}function
-r1(a,b){return eT(a,fU(q8(a),b))}function
-r2(a,b){return eT(a,fU(ry(a),b))}function
-r3(a,b){return eT(a,fU(rM(a),b))}function
-r4(a,b){return eT(a,EK(rk(a),b))}function
+r6(a,b){return eT(a,fX(rb(a),b))}function
+r7(a,b){return eT(a,fX(rD(a),b))}function
+r8(a,b){return eT(a,fX(rR(a),b))}function
+r9(a,b){return eT(a,EQ(rp(a),b))}function
 b0(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return EG(a,c,d)}function
+d=32}return EM(a,c,d)}function
 f(a){var
-e=I(a);return function(f){var
+e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=ap(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=at(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aQ(a,r5)}function
+b=b+1|0;continue}}(0)?a:aQ(a,r_)}function
 e(c){var
-b=Et(a);return 3===b?a<0.?r6:r7:4<=b?r8:c}switch(b[2]){case
-5:return e(f(is(jd(b,c),a)));case
+b=Ez(a);return 3===b?a<0.?r$:sa:4<=b?sb:c}switch(b[2]){case
+5:return e(f(ix(ji(b,c),a)));case
 6:return d(0);case
-7:return pU(d(0));case
-8:return e(d(0));default:return is(jd(b,c),a)}}function
-r9(d){var
-a=o9(d),b=I(a),c=cD(b+2|0,39);bC(a,0,c,1,b);return bl(c)}function
-r_(b){var
-a=i$(16);gk(a,b);return jb(a)}function
-eu(d,o,m,l){var
+7:return pZ(d(0));case
+8:return e(d(0));default:return ix(ji(b,c),a)}}function
+sc(d){var
+a=pc(d),b=J(a),c=cD(b+2|0,39);bC(a,0,c,1,b);return bl(c)}function
+sd(b){var
+a=je(16);go(a,b);return jg(a)}function
+ev(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,r9(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,sc(a)],q)};case
 2:var
-r=a[2],s=a[1];return gl(c,b,r,s,function(a){return a});case
-3:return gl(c,b,a[2],a[1],q7);case
-4:return eU(c,b,a[4],a[2],a[3],r1,a[1]);case
-5:return eU(c,b,a[4],a[2],a[3],r2,a[1]);case
-6:return eU(c,b,a[4],a[2],a[3],r3,a[1]);case
-7:return eU(c,b,a[4],a[2],a[3],r4,a[1]);case
-8:return r$(c,b,a[4],a[2],a[3],a[1]);case
-9:return gl(c,b,a[2],a[1],oS);case
+r=a[2],s=a[1];return gp(c,b,r,s,function(a){return a});case
+3:return gp(c,b,a[2],a[1],ra);case
+4:return eU(c,b,a[4],a[2],a[3],r6,a[1]);case
+5:return eU(c,b,a[4],a[2],a[3],r7,a[1]);case
+6:return eU(c,b,a[4],a[2],a[3],r8,a[1]);case
+7:return eU(c,b,a[4],a[2],a[3],r9,a[1]);case
+8:return se(c,b,a[4],a[2],a[3],a[1]);case
+9:return gp(c,b,a[2],a[1],oV);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2089,9 +2091,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=r_(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=sd(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,aa(q6(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,aa(q$(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2102,21 +2104,21 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ac,sb];case
+19:throw[0,ad,sg];case
 20:var
-F=a[3],G=[8,b,sc];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,sh];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,fU(sd,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,fX(si,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-f=a[2],h=a[1];return d<50?m6(d+1|0,c,b,h,f):ax(m6,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?hU(d+1|0,c,b,i,j,k):ax(hU,[0,c,b,i,j,k])}}function
-m6(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?m$(d+1|0,c,b,h,f):ax(m$,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?hY(d+1|0,c,b,i,j,k):ax(hY,[0,c,b,i,j,k])}}function
+m$(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-2:throw[0,ac,se];default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}else
+2:throw[0,ad,sj];default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
@@ -2128,9 +2130,9 @@ switch(e[0]){case
 7:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 8:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?hV(d+1|0,c,b,f,a):ax(hV,[0,c,b,f,a]);case
+f=e[2];return d<50?hZ(d+1|0,c,b,f,a):ax(hZ,[0,c,b,f,a]);case
 10:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}}function
-hV(e,d,c,a,b){if(typeof
+hZ(e,d,c,a,b){if(typeof
 a==="number")return e<50?S(e+1|0,d,c,b):ax(S,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -2152,23 +2154,23 @@ m=a[1];return function(a){return bf(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return bf(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=av(ar(a[1]),p);return function(a){return bf(d,c,aP(q,o),b)};case
+o=a[3],p=a[2],q=av(aq(a[1]),p);return function(a){return bf(d,c,aP(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return bf(d,c,r,b)};case
 11:var
 s=a[1];return function(a){return bf(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return bf(d,c,t,b)};case
-13:throw[0,ac,sf];default:throw[0,ac,sg]}}function
+13:throw[0,ad,sk];default:throw[0,ad,sl]}}function
 S(d,b,e,a){var
-c=[8,e,sh];return d<50?eu(d+1|0,b,c,a):ax(eu,[0,b,c,a])}function
-hU(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return sa(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?eu(h+1|0,b,f,a):ax(eu,[0,b,f,a])}function
-M(a,b,c){return iF(eu(0,a,b,c))}function
-bf(a,b,c,d){return iF(hV(0,a,b,c,d))}function
-sa(a,b,c,d,e){return iF(hU(0,a,b,c,d,e))}function
-gl(e,d,c,a,b){if(typeof
+c=[8,e,sm];return d<50?ev(d+1|0,b,c,a):ax(ev,[0,b,c,a])}function
+hY(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return sf(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?ev(h+1|0,b,f,a):ax(ev,[0,b,f,a])}function
+M(a,b,c){return iK(ev(0,a,b,c))}function
+bf(a,b,c,d){return iK(hZ(0,a,b,c,d))}function
+sf(a,b,c,d,e){return iK(hY(0,a,b,c,d,e))}function
+gp(e,d,c,a,b){if(typeof
 a==="number")return function(a){return M(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
 f=a[2],h=a[1];return function(a){return M(e,[4,d,a$(h,f,g(b,a))],c)}}var
 i=a[1];return function(f,a){return M(e,[4,d,a$(i,f,g(b,a))],c)}}}function
@@ -2182,156 +2184,156 @@ l=c[1];return function(c){return M(f,[4,e,a$(i,h,c9(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
 c==="number")return c?function(h,g,c){return M(f,[4,e,a$(j,h,c9(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,a$(j,g,n(b,a,c))],d)};var
 m=c[1];return function(g,c){return M(f,[4,e,a$(j,g,c9(m,n(b,a,c)))],d)}}}function
-r$(e,d,c,f,b,a){if(typeof
+se(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b0(a,f,b)],c)}:function(b){return M(e,[4,d,b0(a,gj(a),b)],c)};var
+b==="number")return b?function(f,b){return M(e,[4,d,b0(a,f,b)],c)}:function(b){return M(e,[4,d,b0(a,gn(a),b)],c)};var
 j=b[1];return function(b){return M(e,[4,d,b0(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,a$(h,g,b0(a,f,b))],c)}:function(b){return M(e,[4,d,a$(h,g,b0(a,gj(a),b))],c)};var
+b==="number")return b?function(f,b){return M(e,[4,d,a$(h,g,b0(a,f,b))],c)}:function(b){return M(e,[4,d,a$(h,g,b0(a,gn(a),b))],c)};var
 k=b[1];return function(b){return M(e,[4,d,a$(h,g,b0(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,a$(i,g,b0(a,f,b))],c)}:function(f,b){return M(e,[4,d,a$(i,f,b0(a,gj(a),b))],c)};var
+b==="number")return b?function(g,f,b){return M(e,[4,d,a$(i,g,b0(a,f,b))],c)}:function(f,b){return M(e,[4,d,a$(i,f,b0(a,gn(a),b))],c)};var
 l=b[1];return function(f,b){return M(e,[4,d,a$(i,f,b0(a,l,b))],c)}}}function
 b1(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jc(a[2]);b1(b,f);return dM(b,h);case
+f=a[1],h=jh(a[2]);b1(b,f);return dN(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b1(b,d);dM(b,si);var
+i=c[1];b1(b,d);dN(b,sn);var
 a=i;continue}var
-j=c[1];b1(b,d);dM(b,sj);var
+j=c[1];b1(b,d);dN(b,so);var
 a=j;continue;case
 6:var
 m=a[2];b1(b,a[1]);return g(m,b);case
 7:b1(b,a[1]);return eL(b);case
 8:var
-n=a[2];b1(b,a[1]);return af(n);case
+n=a[2];b1(b,a[1]);return ac(n);case
 2:case
 4:var
-k=a[2];b1(b,a[1]);return dM(b,k);default:var
-l=a[2];b1(b,a[1]);return o4(b,l)}}function
+k=a[2];b1(b,a[1]);return dN(b,k);default:var
+l=a[2];b1(b,a[1]);return o7(b,l)}}function
 ck(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jc(a[2]);ck(b,f);return cj(b,h);case
+f=a[1],h=jh(a[2]);ck(b,f);return cj(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];ck(b,d);cj(b,sk);var
+i=c[1];ck(b,d);cj(b,sp);var
 a=i;continue}var
-j=c[1];ck(b,d);cj(b,sl);var
+j=c[1];ck(b,d);cj(b,sq);var
 a=j;continue;case
 6:var
 m=a[2];ck(b,a[1]);return cj(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];ck(b,a[1]);return af(n);case
+n=a[2];ck(b,a[1]);return ac(n);case
 2:case
 4:var
 k=a[2];ck(b,a[1]);return cj(b,k);default:var
-l=a[2];ck(b,a[1]);return gi(b,l)}}function
-sm(c,a,b){var
+l=a[2];ck(b,a[1]);return gm(b,l)}}function
+sr(c,a,b){var
 d=b[1],e=0;return M(function(b){b1(a,b);return g(c,a)},e,d)}function
-gm(b,a){return sm(function(a){return 0},b,a)}function
-gn(a){return gm(bF,a)}function
-sn(b,a){var
+gq(b,a){return sr(function(a){return 0},b,a)}function
+gr(a){return gq(bF,a)}function
+ss(b,a){var
 c=a[1];return M(function(c){var
 a=eQ(64);ck(a,c);return g(b,eR(a))},0,c)}function
-as(a){return sn(function(a){return a},a)}var
-so=f4(0);function
-gp(c,b){var
-a=c[1+b];return pV(a)?bt(a)===fR?g(as(sp),a):bt(a)===253?oX(a):sq:g(as(sr),a)}function
-je(b,a){if(b.length-1<=a)return ss;var
-c=je(b,a+1|0),d=gp(b,a);return n(as(st),d,c)}function
-su(a){var
+ar(a){return ss(function(a){return a},a)}var
+st=f7(0);function
+gt(c,b){var
+a=c[1+b];return p0(a)?bt(a)===fT?g(ar(su),a):bt(a)===253?o0(a):sv:g(ar(sw),a)}function
+jj(b,a){if(b.length-1<=a)return sx;var
+c=jj(b,a+1|0),d=gt(b,a);return n(ar(sy),d,c)}function
+sz(a){var
 b=a.length-1;if(2<b>>>0){var
-c=je(a,2),d=gp(a,1);return n(as(sv),d,c)}switch(b){case
-0:return sw;case
-1:return sx;default:var
-e=gp(a,1);return g(as(sy),e)}}function
-sz(d){function
+c=jj(a,2),d=gt(a,1);return n(ar(sA),d,c)}switch(b){case
+0:return sB;case
+1:return sC;default:var
+e=gt(a,1);return g(ar(sD),e)}}function
+sE(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(f5(so))}function
-sA(a){if(a===eJ)return sB;if(a===f6)return sC;if(a[1]===iO){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cQ(as(go),i,h,e,e+5|0,sD)}if(a[1]===ac){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cQ(as(go),k,j,f,f+6|0,sE)}if(a[1]===iQ){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cQ(as(go),m,l,g,g+6|0,sF)}if(0===bt(a)){var
-n=a[1][1];return aQ(n,su(a))}return a[1]}function
+a=f;continue}return 0}}return a(f8(st))}function
+sF(a){if(a===eJ)return sG;if(a===f9)return sH;if(a[1]===iT){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cQ(ar(gs),i,h,e,e+5|0,sI)}if(a[1]===ad){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cQ(ar(gs),k,j,f,f+6|0,sJ)}if(a[1]===iV){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cQ(ar(gs),m,l,g,g+6|0,sK)}if(0===bt(a)){var
+n=a[1][1];return aQ(n,sz(a))}return a[1]}function
 eV(a){var
-b=sz(a);return b?b[1]:sA(a)}function
-sG(a){var
-b=[0,Eu(a)];return b}function
-sH(b,a){function
-c(a){return a?0===b?sI:sJ:0===b?sK:sL}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?sM:sO,i=a[2],j=a[7],k=c(a[1]);return[0,Ei(as(sN),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(as(sP),l)]}function
-sQ(d,b){if(b){var
+b=sE(a);return b?b[1]:sF(a)}function
+sL(a){var
+b=[0,EA(a)];return b}function
+sM(b,a){function
+c(a){return a?0===b?sN:sO:0===b?sP:sQ}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?sR:sT,i=a[2],j=a[7],k=c(a[1]);return[0,Ep(ar(sS),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(ar(sU),l)]}function
+sV(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=sH(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(gm(d,sR),j)}var
+h=sM(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(gq(d,sW),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return gm(d,sS)}function
-gq(b,a){return sQ(b,sG(a))}var
-sU=sT.slice();function
-sV(e,d){var
-f=eV(e);g(gn(sW),f);gq(bF,d);var
-a=EZ(0);if(a<0){var
-b=eK(a);iR(c(sU,b)[1+b])}return eL(bF)}var
-sX=[0];function
-jf(b){var
-a=Ez(0);return a}function
-sY(b,a){try{var
-c=a?sX:jf(0);try{f9(0)}catch(a){}try{var
-i=sV(b,c),d=i}catch(a){a=bE(a);var
-e=jf(0),f=eV(b);g(gn(s0),f);gq(bF,c);var
-h=eV(a);g(gn(s1),h);gq(bF,e);var
-d=eL(bF)}return d}catch(a){a=bE(a);if(a===eJ)return iR(sZ);throw a}}iE(b(nf),function(b,a){try{var
-c=sY(b,a);return c}catch(a){return 0}});function
-s2(a){return EY(a,0,I(a))}function
-s3(a){return[0,q(55,0),0]}function
-s4(d,g){function
-l(b,a){return s2(aQ(b,i2(a)))}function
+a=k;continue}break}}return 0}return gq(d,sX)}function
+gu(b,a){return sV(b,sL(a))}var
+sZ=sY.slice();function
+s0(e,d){var
+f=eV(e);g(gr(s1),f);gu(bF,d);var
+a=E5(0);if(a<0){var
+b=eK(a);iW(c(sZ,b)[1+b])}return eL(bF)}var
+s2=[0];function
+jk(b){var
+a=EF(0);return a}function
+s3(b,a){try{var
+c=a?s2:jk(0);try{ga(0)}catch(a){}try{var
+i=s0(b,c),d=i}catch(a){a=bE(a);var
+e=jk(0),f=eV(b);g(gr(s5),f);gu(bF,c);var
+h=eV(a);g(gr(s6),h);gu(bF,e);var
+d=eL(bF)}return d}catch(a){a=bE(a);if(a===eJ)return iW(s4);throw a}}iJ(b(nk),function(b,a){try{var
+c=s3(b,a);return c}catch(a){return 0}});function
+s7(a){return E4(a,0,J(a))}function
+s8(a){return[0,q(55,0),0]}function
+s9(d,g){function
+l(b,a){return s7(aQ(b,i6(a)))}function
 m(a){var
-b=ap(a,3)<<24,c=ap(a,2)<<16,d=ap(a,1)<<8;return((ap(a,0)+d|0)+c|0)+b|0}var
+b=at(a,3)<<24,c=at(a,2)<<16,d=at(a,1)<<8;return((at(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,s5],j=54+i1(55,i)|0,n=0;if(!(j<0)){var
+f=[0,s_],j=54+i5(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=fY(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&np;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=f1(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nt;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-s6(b){var
-a=s3(0);s4(a,b);return a}function
-s7(a){return s6(Fd(0))}function
-s8(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&np,g=a[2];c(a[1],g)[1+g]=f;return f}function
-s9(a){var
+s$(b){var
+a=s8(0);s9(a,b);return a}function
+ta(a){return s$(Fj(0))}function
+tb(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nt,g=a[2];c(a[1],g)[1+g]=f;return f}function
+tc(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-Eg=oE(Ef),jh=Eg}catch(a){a=bE(a);if(a!==bX)throw a;try{var
-Ee=oE(Ed),jg=Ee}catch(a){a=bE(a);if(a!==bX)throw a;var
-jg=s_}var
-jh=jg}var
-s$=pT(jh,82),eW=[aN,function(a){return s7(0)}];function
-ta(c,b){var
-a=c;for(;;){if(b<=a)return a;if(f$<(a*2|0))return a;var
+En=oH(Em),jm=En}catch(a){a=bE(a);if(a!==bX)throw a;try{var
+El=oH(Ek),jl=El}catch(a){a=bE(a);if(a!==bX)throw a;var
+jl=td}var
+jm=jl}var
+te=pY(jm,82),eW=[aN,function(a){return ta(0)}];function
+tf(c,b){var
+a=c;for(;;){if(b<=a)return a;if(gc<(a*2|0))return a;var
 a=a*2|0;continue}}function
-ji(a,e){var
-f=a?a[1]:s$,b=ta(16,e);if(f)var
-c=bt(eW),g=bA===c?eW[1]:aN===c?ci(eW):eW,d=s8(g);else
+jn(a,e){var
+f=a?a[1]:te,b=tf(16,e);if(f)var
+c=bt(eW),g=bA===c?eW[1]:aN===c?ci(eW):eW,d=tb(g);else
 var
 d=0;return[0,0,q(b,0),d,b]}function
-tb(n,d,f,h){var
+tg(n,d,f,h){var
 i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2350,97 +2352,97 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jj(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<f$?1:0;if(d){var
-e=q(c,0),h=1-s9(a);a[2]=e;return tb(g(f,a),h,b,e)}return d}function
-tc(c,b,a){return ot(c,b,0,a)}function
-cE(a,b){return 4<=a.length-1?ot(10,cT,a[3],b)&(a[2].length-1-1|0):af(td)}function
-te(a,d,f){var
+jo(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<gc?1:0;if(d){var
+e=q(c,0),h=1-tc(a);a[2]=e;return tg(g(f,a),h,b,e)}return d}function
+th(c,b,a){return ow(c,b,0,a)}function
+cE(a,b){return 4<=a.length-1?ow(10,cT,a[3],b)&(a[2].length-1-1|0):ac(ti)}function
+tj(a,d,f){var
 b=cE(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jj(cE,a):e}function
-tf(c,b){var
+e=a[2].length-1<<1<a[1]?1:0;return e?jo(cE,a):e}function
+tk(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aX(c,a[1]))return d;var
 a=e;continue}throw bX}}function
-tg(f,a){var
+tl(f,a){var
 g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aX(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aX(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aX(a,e[1])?j:tf(a,k)}throw bX}throw bX}throw bX}function
-th(c,b){var
+j=e[2],k=e[3];return 0===aX(a,e[1])?j:tk(a,k)}throw bX}throw bX}throw bX}function
+tm(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aX(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-ti(f,a){var
+tn(f,a){var
 g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aX(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aX(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aX(a,e[1])?[0,j]:th(a,k)}return 0}return 0}return 0}function
-tj(a,b){function
+j=e[2],k=e[3];return 0===aX(a,e[1])?[0,j]:tm(a,k)}return 0}return 0}return 0}function
+to(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aX(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=cE(a,b);return d(c(a[2],e)[1+e])}function
-tk(b,d,c){var
+tp(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aX(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-jk(a,d,e){var
-b=cE(a,d),f=c(a[2],b)[1+b],g=tk(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jj(cE,a);var
+jp(a,d,e){var
+b=cE(a,d),f=c(a[2],b)[1+b],g=tp(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jo(cE,a);var
 i=h}else
 var
 i=g;return i}function
 cl(a){return a}var
-jl=0,jm=-1;function
-jn(a){return 0<=a?1:0}var
-jo=[aj,tl,cz(0)];function
-eX(a,b){a[13]=a[13]+b[3]|0;return i_(b,a[28])}function
-tm(a){a[12]=1;a[13]=1;return gg(a[28])}var
-jp=1000000010;function
-gr(b,a){return aV(b[17],a,0,I(a))}function
+jq=0,jr=-1;function
+js(a){return 0<=a?1:0}var
+jt=[aj,tq,cA(0)];function
+eX(a,b){a[13]=a[13]+b[3]|0;return jd(b,a[28])}function
+tr(a){a[12]=1;a[13]=1;return gk(a[28])}var
+ju=1000000010;function
+gv(b,a){return aV(b[17],a,0,J(a))}function
 eY(a){return g(a[19],0)}function
-tn(b,a){return g(b[20],a)}function
-to(b,a){return g(b[21],a)}function
-jq(a,c,b){a[9]=a[9]-c|0;gr(a,b);a[11]=0;return 0}function
+ts(b,a){return g(b[20],a)}function
+tt(b,a){return g(b[21],a)}function
+jv(a,c,b){a[9]=a[9]-c|0;gv(a,b);a[11]=0;return 0}function
 eZ(c,a){var
-b=z(a,tp);return b?jq(c,I(a),a):b}function
+b=z(a,tu);return b?jv(c,J(a),a):b}function
 cF(a,b,c){var
-d=b[3],e=b[2];eZ(a,b[1]);eY(a);a[11]=1;a[10]=i0(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;to(a,a[10]);return eZ(a,d)}function
-jr(b,a){return cF(b,tq,a)}function
+d=b[3],e=b[2];eZ(a,b[1]);eY(a);a[11]=1;a[10]=gf(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tt(a,a[10]);return eZ(a,d)}function
+jw(b,a){return cF(b,tv,a)}function
 c_(a,b){var
-c=b[2],d=b[3];eZ(a,b[1]);a[9]=a[9]-c|0;tn(a,c);return eZ(a,d)}function
-tr(a){var
+c=b[2],d=b[3];eZ(a,b[1]);a[9]=a[9]-c|0;ts(a,c);return eZ(a,d)}function
+tw(a){var
 b=c7(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jr(a,d):e}return eY(a)}function
-ts(a){var
-b=qa(a[28]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jw(a,d):e}return eY(a)}function
+tx(a){var
+b=qf(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
 e=cl(d);a[9]=a[9]+e|0;return 0}return 0}function
-tt(a,f,b){if(typeof
+ty(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
 j=c7(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return EV(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return E1(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:c6(a[2]);return 0;case
 2:c6(a[3]);return 0;case
 3:var
-m=c7(a[2]);return m?jr(a,m[1][2]):eY(a);case
+m=c7(a[2]);return m?jw(a,m[1][2]):eY(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ts(a):n;default:var
-o=c6(a[5]);return o?gr(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tx(a):n;default:var
+o=c6(a[5]);return o?gv(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jq(a,f,b[1]);case
+0:return jv(a,f,b[1]);case
 1:var
 c=b[2],e=b[1],p=c[1],y=c[2],q=c7(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
 0:return c_(a,e);case
 1:return cF(a,c,d);case
 2:return cF(a,c,d);case
-3:return a[9]<(f+I(p)|0)?cF(a,c,d):c_(a,e);case
-4:return a[11]?c_(a,e):a[9]<(f+I(p)|0)?cF(a,c,d):((a[6]-d|0)+y|0)<a[10]?cF(a,c,d):c_(a,e);default:return c_(a,e)}}return 0;case
+3:return a[9]<(f+J(p)|0)?cF(a,c,d):c_(a,e);case
+4:return a[11]?c_(a,e):a[9]<(f+J(p)|0)?cF(a,c,d):((a[6]-d|0)+y|0)<a[10]?cF(a,c,d):c_(a,e);default:return c_(a,e)}}return 0;case
 2:var
 h=a[6]-a[9]|0,z=b[2],A=b[1],s=c7(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
@@ -2450,23 +2452,23 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?c_(a,[0,tv,v+A|0,tu]):cF(a,[0,tx,i+z|0,tw],a[6])}return 0;case
+v=i-h|0;return 0<=v?c_(a,[0,tA,v+A|0,tz]):cF(a,[0,tC,i+z|0,tB],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tr(a);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tw(a);var
 E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c5([0,F,E],a[2]);case
 4:return c5(b[1],a[3]);default:var
-x=b[1];gr(a,g(a[24],x));return c5(x,a[5])}}function
-js(a){for(;;){var
-d=p_(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jn(c),e=i||(a[9]<=h?1:0);if(e){p$(a[28]);var
-j=jn(c)?cl(c):jp;tt(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-ty(a,b){eX(a,b);return js(a)}function
-tz(c,a,b){return ty(c,[0,a,[0,b],cl(a)])}function
-tA(b,a){return tz(b,cl(I(a)),a)}function
-gs(a){dV(a);return c5([0,-1,[0,jm,tB,0]],a)}function
-gt(a,c){var
+x=b[1];gv(a,g(a[24],x));return c5(x,a[5])}}function
+jx(a){for(;;){var
+d=qd(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=js(c),e=i||(a[9]<=h?1:0);if(e){qe(a[28]);var
+j=js(c)?cl(c):ju;ty(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tD(a,b){eX(a,b);return jx(a)}function
+tE(c,a,b){return tD(c,[0,a,[0,b],cl(a)])}function
+tF(b,a){return tE(b,cl(J(a)),a)}function
+gw(a){dW(a);return c5([0,-1,[0,jr,tG,0]],a)}function
+gx(a,c){var
 d=c7(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cl(b[1]);if(i<a[12])return gs(a[1]);var
+e=d[1],b=e[2],i=e[1],f=cl(b[1]);if(i<a[12])return gw(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
@@ -2474,105 +2476,105 @@ h=1-c,k=h?(b[1]=cl(a[13]+f|0),c6(a[1]),0):h;return k;case
 1:case
 2:var
 j=c?(b[1]=cl(a[13]+f|0),c6(a[1]),0):c;return j}return 0}return 0}function
-tC(a,c,b){eX(a,b);if(c)gt(a,1);return c5([0,a[13],b],a[1])}function
-tD(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tC(a,0,[0,cl(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?tA(a,a[16]):b}function
-tE(a){return tD(a,0,3)}function
-tF(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eX(a,[0,jl,1,0]);gt(a,1);gt(a,0)}a[14]=a[14]-1|0;var
+tH(a,c,b){eX(a,b);if(c)gx(a,1);return c5([0,a[13],b],a[1])}function
+tI(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tH(a,0,[0,cl(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?tF(a,a[16]):b}function
+tJ(a){return tI(a,0,3)}function
+tK(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eX(a,[0,jq,1,0]);gx(a,1);gx(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-tG(a,e){if(a[23])eX(a,[0,jl,5,0]);var
+tL(a,e){if(a[23])eX(a,[0,jq,5,0]);var
 b=a[22];if(b){var
 c=c6(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-tH(a,b){return tG(a,0)}function
-tI(a){tm(a);gs(a[1]);dV(a[2]);dV(a[3]);dV(a[4]);dV(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tE(a)}function
-tJ(a){var
-b=a[4];return p6(function(b){return tH(a,0)},b)}function
-tK(a,b){tJ(a);for(;;){if(1<a[14]){tF(a,0);continue}a[13]=jp;js(a);if(b)eY(a);return tI(a)}}function
-jt(a,b){tK(a,0);return g(a[18],0)}function
-tL(a,b){return aV(a[17],tM,0,1)}var
-ju=gd(80,32);function
-jv(b,d){var
+tM(a,b){return tL(a,0)}function
+tN(a){tr(a);gw(a[1]);dW(a[2]);dW(a[3]);dW(a[4]);dW(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tJ(a)}function
+tO(a){var
+b=a[4];return p$(function(b){return tM(a,0)},b)}function
+tP(a,b){tO(a);for(;;){if(1<a[14]){tK(a,0);continue}a[13]=ju;jx(a);if(b)eY(a);return tN(a)}}function
+jy(a,b){tP(a,0);return g(a[18],0)}function
+tQ(a,b){return aV(a[17],tR,0,1)}var
+jz=gh(80,32);function
+jA(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aV(b[17],ju,0,80);var
-a=a-80|0;continue}return aV(b[17],ju,0,a)}return c}}function
-tN(a){return a[1]===jo?aQ(tP,aQ(a[2],tO)):tQ}function
-tR(a){return a[1]===jo?aQ(tT,aQ(a[2],tS)):tU}function
-tV(a){return 0}function
-tW(a){return 0}function
-tX(h,g,f,e,d){var
-b=p9(0),c=[0,jm,tY,0];i_(c,b);var
-a=dU(0);gs(a);c5([0,1,c],a);var
-i=dU(0),j=dU(0),k=dU(0);return[0,a,dU(0),k,j,i,78,10,68,78,0,1,1,1,1,oO,tZ,h,g,f,e,d,0,0,tN,tR,tV,tW,b]}function
-jw(c,b){function
+c=0<a?1:0;if(c){if(80<a){aV(b[17],jz,0,80);var
+a=a-80|0;continue}return aV(b[17],jz,0,a)}return c}}function
+tS(a){return a[1]===jt?aQ(tU,aQ(a[2],tT)):tV}function
+tW(a){return a[1]===jt?aQ(tY,aQ(a[2],tX)):tZ}function
+t0(a){return 0}function
+t1(a){return 0}function
+t2(h,g,f,e,d){var
+b=qc(0),c=[0,jr,t3,0];jd(c,b);var
+a=dV(0);gw(a);c5([0,1,c],a);var
+i=dV(0),j=dV(0),k=dV(0);return[0,a,dV(0),k,j,i,78,10,68,78,0,1,1,1,1,oR,t4,h,g,f,e,d,0,0,tS,tW,t0,t1,b]}function
+jB(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=tX(c,b,function(a){return 0},e,d);a[19]=function(b){return tL(a,b)};a[20]=function(b){return jv(a,b)};a[21]=function(b){return jv(a,b)};return a}function
-jx(a){function
-b(b){return eL(a)}return jw(function(b,c,d){return o1(a,b,c,d)},b)}function
-t0(a){function
-b(a){return 0}return jw(function(b,c,d){return qj(a,b,c,d)},b)}var
-t1=hZ,t2=function(a){return eQ(t1)}(0),t3=jx(oZ),t4=jx(bF);t0(t2);o3(function(a){jt(t3,0);return jt(t4,0)});function
-t5(b,a){var
-c=bt(a)===aj?a:a[1];return iE(b,c)}var
-jy=[aj,t6,cz(0)];Fn(0);t5(t7,jy);function
+a=t2(c,b,function(a){return 0},e,d);a[19]=function(b){return tQ(a,b)};a[20]=function(b){return jA(a,b)};a[21]=function(b){return jA(a,b)};return a}function
+jC(a){function
+b(b){return eL(a)}return jB(function(b,c,d){return o4(a,b,c,d)},b)}function
+t5(a){function
+b(a){return 0}return jB(function(b,c,d){return qo(a,b,c,d)},b)}var
+t6=h3,t7=function(a){return eQ(t6)}(0),t8=jC(o2),t9=jC(bF);t5(t7);o6(function(a){jy(t8,0);return jy(t9,0)});function
+t_(b,a){var
+c=bt(a)===aj?a:a[1];return iJ(b,c)}var
+jD=[aj,t$,cA(0)];Ft(0);t_(ua,jD);function
 r(a){if(typeof
-a==="number"&&a!==ij)return-a|0;return Fq(a)}function
+a==="number"&&a!==ip)return-a|0;return Fw(a)}function
 l(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:oK(b,a)}return oK(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:oN(b,a)}return oN(b,a)}function
 k(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:oM(a,b)}return oM(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:oP(a,b)}return oP(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!Fp(b,a))return aK(b,a);return Fo(b,a)}function
-t8(b,a){return typeof
+a==="number"&&!Fv(b,a))return aK(b,a);return Fu(b,a)}function
+ub(b,a){return typeof
 a==="number"?-1===a?r(b):typeof
-b==="number"?fT(b,a):iH(b,a):iH(b,a)}function
+b==="number"?fW(b,a):iM(b,a):iM(b,a)}function
 u(a){if(typeof
-a==="number"&&a!==h7)return a+1|0;return Fw(a)}function
-t9(a){if(typeof
-a==="number"&&a!==ij)return a-1|0;return Fs(a)}function
+a==="number"&&a!==ia)return a+1|0;return FC(a)}function
+uc(a){if(typeof
+a==="number"&&a!==ip)return a-1|0;return Fy(a)}function
 cG(a){return typeof
-a==="number"?0<=a?a:a!==ij?-a|0:oJ(a):oJ(a)}function
+a==="number"?0<=a?a:a!==ip?-a|0:oM(a):oM(a)}function
 P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:oL(b,a)}return oL(b,a)}function
+c=b<<a;return c>>a===b?c:oO(b,a)}return oO(b,a)}function
 cm(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return Fu(b,a)}function
+c=a<32?a:31;return b>>c}return FA(b,a)}function
 cH(a){return typeof
-a==="number"?a:Fx(a)}var
+a==="number"?a:FD(a)}var
 d=0,j=1;function
 Z(b,a){return 0<au(b,a)?a:b}function
 s(b,a){return 0<=au(b,a)?b:a}function
-jz(b,a){return au(b,a)<=0?1:0}function
-t_(b,a){return 0<=au(b,a)?1:0}function
-gu(b,a){return au(b,a)<0?1:0}function
-gv(b,a){return 0<au(b,a)?1:0}function
-t$(b,a){return Fr(b,a,0,I(a))}function
+jE(b,a){return au(b,a)<=0?1:0}function
+ud(b,a){return 0<=au(b,a)?1:0}function
+gy(b,a){return au(b,a)<0?1:0}function
+gz(b,a){return 0<au(b,a)?1:0}function
+ue(b,a){return Fx(b,a,0,J(a))}function
 b2(e,a){var
-d=Fl(e,a),b=d[2],c=d[1];if(0<=R(b))return[0,c,b];if(0<=R(a)){var
-f=l(b,a);return[0,t9(c),f]}var
+d=Fr(e,a),b=d[2],c=d[1];if(0<=R(b))return[0,c,b];if(0<=R(a)){var
+f=l(b,a);return[0,uc(c),f]}var
 g=k(b,a);return[0,u(c),g]}function
 i(c,b){return a(c,b)}function
-ua(a){return Fv(a)}function
-dX(a){return R(a)}function
-D(b,a){return iI(b,a)}function
+uf(a){return FB(a)}function
+dY(a){return R(a)}function
+D(b,a){return iN(b,a)}function
 o(b,a){return au(b,a)<=0?1:0}function
 w(b,a){return au(b,a)<0?1:0}function
 E(a){return a}function
-dY(a){try{var
-b=cH(a);return b}catch(a){a=bE(a);if(a===jy)return dL(ub);throw a}}function
-uc(c,b,a){return Fm(c,b,a)}function
+dZ(a){try{var
+b=cH(a);return b}catch(a){a=bE(a);if(a===jD)return dM(ug);throw a}}function
+uh(c,b,a){return Fs(c,b,a)}function
 bK(a){return a?0:1}function
 ab(b,a){var
 c=a?[0,g(b,a[1])]:a;return c}function
@@ -2582,30 +2584,30 @@ x(a){var
 b=a?x(a[2])+1|0:a;return b}function
 bm(a,b){if(a){var
 c=bm(a[2],b);return[0,a[1],c]}return b}function
-ud(a){return aq(0,a-1|0)}function
+ui(a){return ap(0,a-1|0)}function
 aS(b,a){return b+a|0}function
 ag(b,a){return aK(b,a)}function
-c$(b,a){return aq(0,b-a|0)}function
-jA(b,a){function
-c(b){return jA(b,a)+1|0}function
+c$(b,a){return ap(0,b-a|0)}function
+jF(b,a){function
+c(b){return jF(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-jB(b,a){function
-c(b){return jA(a,jB(b,a))}function
+jG(b,a){function
+c(b){return jF(a,jG(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 e0(b,a){return b<=a?1:0}function
 _(b,a){return b<a?1:0}function
-gw(b,a){function
+gA(b,a){function
 c(b){function
-c(a){return gw(b,a)+1|0}function
+c(a){return gA(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jC(b,a){function
-c(a){return jB(b,jC(b,a))}function
+jH(b,a){function
+c(a){return jG(b,jH(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bw(b,a){return 0===a?0:fT(b,a)}function
-gx(b,a){return 0===a?b:fY(b,a)}var
+bw(b,a){return 0===a?0:fW(b,a)}function
+gB(b,a){return 0===a?b:f1(b,a)}var
 e1=function
-c(a,b){return c.fun(a,b)};Fe(e1,function(b,a){function
+c(a,b){return c.fun(a,b)};Fk(e1,function(b,a){function
 f(h){function
 e(a){return u(i(2,j))}function
 f(a){return i(2,u(a))}function
@@ -2622,29 +2624,29 @@ g(a){return i(2,n(e1,b,a))}function
 h(a){return u(i(2,n(e1,b,a)))}if(o(a,j))return f(0);var
 c=b2(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
 c=b2(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
-dZ(a,b,c){function
+d0(a,b,c){function
 h(c){return g(a,b)}function
-i(c){return dZ(a,dZ(a,b,c),c)}function
-k(c){return g(a,dZ(a,dZ(a,b,c),c))}if(o(c,j))return h(0);var
+i(c){return d0(a,d0(a,b,c),c)}function
+k(c){return g(a,d0(a,d0(a,b,c),c))}if(o(c,j))return h(0);var
 e=b2(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
-jD(a){return E(a+1|0)}function
-ue(b){function
-c(c){return a(b,c)}return function(a){return dZ(c,j,a)}}function
+jI(a){return E(a+1|0)}function
+uj(b){function
+c(c){return a(b,c)}return function(a){return d0(c,j,a)}}function
 bx(c,a){function
 e(a){return d}function
-f(a){return g(ue(c),a)}function
+f(a){return g(uj(c),a)}function
 h(a){return j}var
-b=dX(a);return 0===b?h(0):0<b?f(a):e(r(a))}function
-ba(a){return 0<=dX(a)?dY(a):0}function
-t(b,a){return 0===dX(a)?d:dK(b,a)}function
-bL(a){return 0<dX(a)?E(aY(a)-1|0):d}function
-bn(a){return 0<=dX(a)?ua(a):d}function
+b=dY(a);return 0===b?h(0):0<b?f(a):e(r(a))}function
+ba(a){return 0<=dY(a)?dZ(a):0}function
+t(b,a){return 0===dY(a)?d:dL(b,a)}function
+bL(a){return 0<dY(a)?E(aY(a)-1|0):d}function
+bn(a){return 0<=dY(a)?uf(a):d}function
 bb(b,c){var
-a=dY(c);return 0<=a?P(b,a):cm(b,-a|0)}function
+a=dZ(c);return 0<=a?P(b,a):cm(b,-a|0)}function
 a4(b,c){var
-a=dY(c);return 0<=a?cm(b,a):P(b,-a|0)}function
+a=dZ(c);return 0<=a?cm(b,a):P(b,-a|0)}function
 bo(b,a){return a?a[1]:b}function
-d0(a){var
+d1(a){var
 b=a?a[2]:a;return b}function
 N(c,a,b){function
 d(c){return a?N(c,a[2],b):b}function
@@ -2653,7 +2655,7 @@ bM(a,b){function
 c(b){return a?bM(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-uf(d,c){var
+uk(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
@@ -2666,8 +2668,8 @@ c=bN(b,a[2]);return bm(g(b,a[1]),c)}return a}function
 b3(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-az(c,b,a){if(a){var
-d=az(c,b,a[2]);return n(c,a[1],d)}return b}function
+aA(c,b,a){if(a){var
+d=aA(c,b,a[2]);return n(c,a[1],d)}return b}function
 b4(e,d){var
 a=d;for(;;){if(a){var
 b=g(e,a[1]);if(!b){var
@@ -2704,42 +2706,42 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 by(b,a){function
 c(a){return[0,b,by(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-ug(a,b){return D(N(gw(b,c$(x(a),1)),a,d),j)}function
+ul(a,b){return D(N(gA(b,c$(x(a),1)),a,d),j)}function
 ai(c,b){if(c){if(b){var
 e=ai(c[2],b[2]);return l(a(c[1],b[1]),e)}return d}return d}function
 $(a){if(a){var
 b=$(a[2]);return l(a[1],b)}return d}function
-jE(c,b){if(b){var
-e=a(c,jE(c,b[2]));return l(b[1],e)}return d}function
-uh(c,b,a){var
-d=dY(a);return uc(c,dY(b),d)}function
-ui(a){var
+jJ(c,b){if(b){var
+e=a(c,jJ(c,b[2]));return l(b[1],e)}return d}function
+um(c,b,a){var
+d=dZ(a);return uh(c,dZ(b),d)}function
+un(a){var
 e=bb(j,k(a,j));function
 b(a,g,c,d){function
 f(e){var
 a=a4(g,j),f=a4(c,a),h=b(e,a,f,d);return b(e,a,k(c,bb(f,a)),h)}function
 h(a){return[0,k(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-jF(c,b,a){if(b){if(a){var
-d=jF(c,b[2],a[2]),e=bb(a[1],c);return[0,l(b[1],e),d]}return b}return m(function(a){return bb(a,c)},a)}function
-jG(b,a){if(a){var
-c=jG(b,a[2]);return jF(b,a[1],c)}return a}function
-uj(g,f,e){var
+jK(c,b,a){if(b){if(a){var
+d=jK(c,b[2],a[2]),e=bb(a[1],c);return[0,l(b[1],e),d]}return b}return m(function(a){return bb(a,c)},a)}function
+jL(b,a){if(a){var
+c=jL(b,a[2]);return jK(b,a[1],c)}return a}function
+uo(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=l(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d1=jC(2,6),uk=6;function
-jH(b,a){function
+d2=jH(2,6),up=6;function
+jM(b,a){function
 c(c){if(a)var
-d=jH(c,co(d1,a)),b=[0,cn(d1,a),d];else
+d=jM(c,co(d2,a)),b=[0,cn(d2,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-gy(a){var
+gC(a){var
 c=bb(j,a),d=bb(j,k(a,j));return function(e,b){var
-f=jH(e,b);return m(function(b){var
-e=jG(a,b);return[0,jE(c,by(d,x(b))),e]},f)}}function
-jI(b,a){return m(function(b){return uj(d,a,h(b))},b)}function
-jJ(e,c,b){if(c)if(b)var
-f=jJ(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+f=jM(e,b);return m(function(b){var
+e=jL(a,b);return[0,jJ(c,by(d,x(b))),e]},f)}}function
+jN(b,a){return m(function(b){return uo(d,a,h(b))},b)}function
+jO(e,c,b){if(c)if(b)var
+f=jO(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
@@ -2748,140 +2750,140 @@ e2(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(D(g,d)){var
 b=f,a=e;continue}var
-j=e2(f,e,c);return jJ(g,a[1],j)}return c}return c}}function
-jK(d,c,b,a){if(b){if(a){var
-f=jK(d,c,b[2],a[2]),g=l(b[1][1],a[1]);return cR(ui(d),uk,c,g,f)}var
+j=e2(f,e,c);return jO(g,a[1],j)}return c}return c}}function
+jP(d,c,b,a){if(b){if(a){var
+f=jP(d,c,b[2],a[2]),g=l(b[1][1],a[1]);return cR(un(d),up,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-jL(b,e,d,c){return cn(e,jK(b,a(b,E(d1)),d,c))}function
+jQ(b,e,d,c){return cn(e,jP(b,a(b,E(d2)),d,c))}function
 e3(b,a){if(b)if(a)var
 d=e3(b[2],a[2]),c=[0,l(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-d2(b){var
+d3(b){var
 f=bb(j,k(b,j));return function(c,g){var
-h=E(d1),e=ba(t(E(c),h)),i=a(b,E(c$(c,ag(e,d1))));return m(function(a){return k(uh(N(e,a,d),i,b),f)},g)}}function
-d3(a){if(a){var
-b=d3(a[2]);return l(cG(a[1]),b)}return d}function
+h=E(d2),e=ba(t(E(c),h)),i=a(b,E(c$(c,ag(e,d2))));return m(function(a){return k(um(N(e,a,d),i,b),f)},g)}}function
+d4(a){if(a){var
+b=d4(a[2]);return l(cG(a[1]),b)}return d}function
 G(b,a){return r(t(r(b),a))}function
 bp(d,c,b){var
 e=G(a(d,c),b);return[0,t(a(d,c),b),e]}function
 bq(b,a){var
 c=h(a),d=l(h(b),c),e=f(a);return[0,l(f(b),e),d]}function
-ul(a){var
+uq(a){var
 b=r(f(a));return[0,r(h(a)),b]}function
-um(b,a){var
+ur(b,a){var
 c=f(a),d=k(h(b),c),e=h(a);return[0,k(f(b),e),d]}function
 e4(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,f(c)),e]}var
 g=a(b,f(c));return[0,a(b,h(c)),g]}function
-gz(d,c,b){var
+gD(d,c,b){var
 e=h(b),g=G(a(h(c),e),d),i=f(b);return[0,t(a(f(c),i),d),g]}function
-un(b,a){var
+us(b,a){var
 c=h(a),d=s(h(b),c),e=f(a);return[0,s(f(b),e),d]}function
-gA(b,c){var
+gE(b,c){var
 d=f(c),e=G(a(b,b),d),g=h(c);return[0,t(a(b,b),g),e]}function
 e5(d,c,b){var
 e=G(a(h(b),c),d);return[0,t(a(f(b),c),d),e]}function
-uo(b){var
+ut(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-jM(a){var
+jR(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=uo(a);if(e){var
+e=ut(a);if(e){var
 f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-jN(d,c,b){function
+jS(d,c,b){function
 e(b){var
-e=jN(d,l(c,j),b);return[0,t(d,l(a(i(2,j),c),j)),e]}function
+e=jS(d,l(c,j),b);return[0,t(d,l(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-jO(e,c,b){if(b){var
-f=a4(a(c,jO(e,c,b[2])),e);return l(b[1],f)}return d}function
-jP(c,b){function
+jT(e,c,b){if(b){var
+f=a4(a(c,jT(e,c,b[2])),e);return l(b[1],f)}return d}function
+jU(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jP(c,a),b);return l(u(i(2,u(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jU(c,a),b);return l(u(i(2,u(i(2,j)))),d)}function
 e(d){var
 b=bx(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-jQ(b,h,g,f,e){var
-c=t(bb(f,b),e),k=jO(b,a4(a(c,c),b),h),d=a4(a(a(i(2,j),c),k),b);return[0,d,l(d,g)]}function
-jR(g,f,e,d,c,b){function
+jV(b,h,g,f,e){var
+c=t(bb(f,b),e),k=jT(b,a4(a(c,c),b),h),d=a4(a(a(i(2,j),c),k),b);return[0,d,l(d,g)]}function
+jW(g,f,e,d,c,b){function
 h(c){var
-h=bq(b,jQ(g,f,e,j,l(a(i(2,j),d),j)));return jR(g,f,e,l(d,j),c,h)}function
+h=bq(b,jV(g,f,e,j,l(a(i(2,j),d),j)));return jW(g,f,e,l(d,j),c,h)}function
 k(a){return 0}var
 m=0===c?k(0):h(c-1|0);return[0,b,m]}function
 e6(h,g){var
-k=i(2,i(2,i(2,i(2,j)))),a=l(bL(h),k),b=bw(aS(g,3),4)+1|0,c=jN(bx(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jP(a,b),m),e=l(i(2,u(i(2,j))),n),o=ba(i(2,i(2,i(2,i(2,i(2,j)))))),f=jR(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,N(ba(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-up(d,c,b){var
+k=i(2,i(2,i(2,i(2,j)))),a=l(bL(h),k),b=bw(aS(g,3),4)+1|0,c=jS(bx(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jU(a,b),m),e=l(i(2,u(i(2,j))),n),o=ba(i(2,i(2,i(2,i(2,i(2,j)))))),f=jW(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,N(ba(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+uu(d,c,b){var
 e=r(a4(r(a(h(b),c)),d));return[0,a4(a(f(b),c),d),e]}function
-jS(q,b,p,n,f){var
+jX(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=t(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
 r=ba(k(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bM(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=l(d,h),u=k(d,h),v=jQ(b[1],b[2],b[3],u,s),w=bq(c[1],v),x=bq(e4(p,b[5]),w),m=[0,up(b[1],q,x)];else
+h=a(e,f),s=l(d,h),u=k(d,h),v=jV(b[1],b[2],b[3],u,s),w=bq(c[1],v),x=bq(e4(p,b[5]),w),m=[0,uu(b[1],q,x)];else
 var
 m=c;return m}function
-uq(c,b,a){return o(d,a)?[0,c,bb(b,a)]:[0,bb(c,r(a)),b]}function
-ur(m,l,e,c){var
+uv(c,b,a){return o(d,a)?[0,c,bb(b,a)]:[0,bb(c,r(a)),b]}function
+uw(m,l,e,c){var
 n=w(d,e),p=n?w(d,c):n;if(p){var
-q=bL(c),g=k(bL(e),q),b=uq(e,c,g),r=f(b);if(o(h(b),r)){var
-s=h(b);return jS(m,l,g,f(b),s)}var
-t=h(b),u=f(b),v=a(i(2,j),u);return jS(m,l,k(g,j),v,t)}return p}function
-gB(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return ug(b,a)?[0,e,gB(b,a,d)]:gB(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-jT(b,a){if(b)if(a)var
-d=jT(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+q=bL(c),g=k(bL(e),q),b=uv(e,c,g),r=f(b);if(o(h(b),r)){var
+s=h(b);return jX(m,l,g,f(b),s)}var
+t=h(b),u=f(b),v=a(i(2,j),u);return jX(m,l,k(g,j),v,t)}return p}function
+gF(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return ul(b,a)?[0,e,gF(b,a,d)]:gF(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+jY(b,a){if(b)if(a)var
+d=jY(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-jU(b,a){var
-c=by(0,b);return b3(function(b,a){return jT(a,b)},a,c)}function
+jZ(b,a){var
+c=by(0,b);return b3(function(b,a){return jY(a,b)},a,c)}function
 a5(a){if(a){var
 b=a[1];if(b)var
 c=a5(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return us}function
-jV(f,a,e){if(a)var
+d=b;return d}return ux}function
+j0(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
 e7(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=jV(a,c,e);if(i){var
+h=b[2],e=b[1],i=j0(a,c,e);if(i){var
 m=e7(a,d,c,f,h);return[0,i[1],m]}var
-j=jV(a,f,e);if(j){var
+j=j0(a,f,e);if(j){var
 n=e7(a,d,f,c,h);return[0,j[1],n]}var
 k=g(d,e),l=[0,k,e7(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-ut(c,b,a){return e7(c,b,0,0,a)}function
-jW(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-uu(b,a){var
-d=f(a),c=jW(f(b),d);if(c){var
-e=h(a);return jW(h(b),e)}return c}function
+uy(c,b,a){return e7(c,b,0,0,a)}function
+j1(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+uz(b,a){var
+d=f(a),c=j1(f(b),d);if(c){var
+e=h(a);return j1(h(b),e)}return c}function
 e8(b,a){if(b){var
 c=b[1];return a?[0,s(c,a[1])]:[0,c]}return a}function
 da(b,a){if(b){var
 c=b[1];return a?[0,Z(c,a[1])]:[0,c]}return a}function
-d5(b,a){var
+d6(b,a){var
 c=h(a),d=da(h(b),c),e=f(a);return[0,e8(f(b),e),d]}function
-jX(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,jX(a,b,d)]},g=function(a){return[0,d5(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-d6(c,b,e,d){var
+j2(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,j2(a,b,d)]},g=function(a){return[0,d6(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+d7(c,b,e,d){var
 f=ab(function(d){return G(a(b,d),c)},d);return[0,ab(function(d){return t(a(b,d),c)},e),f]}function
-jY(e,d,a,c){if(a){var
-b=a[1],g=jY(e,d,a[2],c),i=h(h(b)),j=d6(e,d,f(h(b)),i);return jX(f(b),j,g)}return c}function
+j3(e,d,a,c){if(a){var
+b=a[1],g=j3(e,d,a[2],c),i=h(h(b)),j=d7(e,d,f(h(b)),i);return j2(f(b),j,g)}return c}function
 a6(c){var
 b=bn(c);return D(a(b,b),c)?b:l(b,j)}function
-uv(a){return o(a,d)?d:bb(j,l(a4(bL(a),j),j))}function
-uw(b,e,c){var
+uA(a){return o(a,d)?d:bb(j,l(a4(bL(a),j),j))}function
+uB(b,e,c){var
 f=o(d,e),g=f?w(d,c):f;if(g)var
 i=a6(G(a(a(b,b),e),c)),h=[0,[0,bn(t(a(a(b,b),e),c)),i]];else
 var
@@ -2892,42 +2894,42 @@ j=b[2],h=b[1],k=c[2],g=c[1];if(D(g,d)){var
 c=k,b=j;continue}var
 i=w(d,g)?h[3]:h[2];if(i){var
 q=l(e,a(g,i[1])),c=k,b=j,f=l(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-gC(m,k){var
+gG(m,k){var
 c=m,b=k;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(D(g,d)){var
 c=f,b=h;continue}var
-n=gC(f,h),o=ai(f,e[2]),p=a(i(2,j),o);return l(a(g,l(a(g,e[1]),p)),n)}return d}return d}return d}}function
-ux(h,b,e,c){if(w(d,b)){var
+n=gG(f,h),o=ai(f,e[2]),p=a(i(2,j),o);return l(a(g,l(a(g,e[1]),p)),n)}return d}return d}return d}}function
+uC(h,b,e,c){if(w(d,b)){var
 i=a(h,c);return[0,[0,k(a(b,e),i),b]]}var
 f=D(b,d),g=f?D(c,d):f,l=g?[0,[0,e,j]]:g;return l}function
-uy(l,k,j,i,h,g,f,b,d){var
+uD(l,k,j,i,h,g,f,b,d){var
 m=a(b,h),c=e9(d,k,a(b,i),m);if(c){var
-e=c[1],n=gC([0,b,d],[0,[0,g,f],j]);return ux(l,e[1],e[2],n)}return c}var
-uz=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uA=bx(i(2,j),uz);function
+e=c[1],n=gG([0,b,d],[0,[0,g,f],j]);return uC(l,e[1],e[2],n)}return c}var
+uE=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uF=bx(i(2,j),uE);function
 V(a){return a[8]}function
-d7(b,a){return N(a,b[9],0)}function
-gD(b){var
+d8(b,a){return N(a,b[9],0)}function
+gH(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gE(f,e,c){var
+gI(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-d8(b){var
+d9(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=V(b);return a(V(b),d)}}else
 if(2!==c[0]){var
 g=V(b);return a(r(i(2,j)),g)}var
 e=V(b),f=a(V(b),e);return a(r(i(2,j)),f)}function
-jZ(b){var
+j4(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gF(b){var
+gJ(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-uB(a){var
+uG(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2937,13 +2939,13 @@ var
 f=c;return f}function
 aL(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return uA;return j}function
+a!=="number"&&2!==a[0])return uF;return j}function
 e_(c,b){var
 d=ai(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
 g=aL(c),f=a(a(aL(c),g),d),h=a6(f),i=bn(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
 e$(a){var
-h=a[9],b=m(function(b){return e_(a,b)},h),f=jZ(a);if(f)var
+h=a[9],b=m(function(b){return e_(a,b)},h),f=j4(a);if(f)var
 i=a[2],c=x(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2952,18 +2954,18 @@ c=a[1];return x(b)===c?1:0},j);else
 var
 e=c;var
 g=e?H(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
-gG=i(2,i(2,i(2,i(2,u(i(2,j))))));function
-uC(a){return l(bL(az(function(b,a){return s(b[1],a)},d,a)),j)}function
-j0(a){return l(l(uC(a),gG),j)}function
-uD(a,b){var
-c=a[9],d=x(a[9]);return n(gy(j0(b)),d,c)}function
-uE(a){var
+gK=i(2,i(2,i(2,i(2,u(i(2,j))))));function
+uH(a){return l(bL(aA(function(b,a){return s(b[1],a)},d,a)),j)}function
+j5(a){return l(l(uH(a),gK),j)}function
+uI(a,b){var
+c=a[9],d=x(a[9]);return n(gC(j5(b)),d,c)}function
+uJ(a){var
 b=a[9];return m(function(a){return 0},b)}function
-j1(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=j1(f,e,d+1|0,b[2],a[2]);if(h)var
+j6(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=j6(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?jI(f,b[1]):j;var
+j=g(e,d),i=j?jN(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
@@ -2973,36 +2975,36 @@ fa(c,b){if(b)var
 e=b[1],f=fa(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gH(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gH(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bm(n(d2(g),k,d),j),h]}return fa(c,b)}return fa(c,b)}return fa(c,b)}function
-gI(d,b){if(b){var
+gL(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gL(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bm(n(d3(g),k,d),j),h]}return fa(c,b)}return fa(c,b)}return fa(c,b)}function
+gM(d,b){if(b){var
 a=N(b[1],d,0);if(a)var
-c=gI(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=gM(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return uF}function
-j2(c,b){var
+e=a;return e}return uK}function
+j7(c,b){var
 d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
 e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-j3(g,e,c,b){function
+j8(g,e,c,b){function
 d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
 db(e,c,b){var
 f=aL(e),g=o(d,b)?c[3]:c[4];return t(a(b,g),f)}function
-gJ(c,b,a){return r(db(c,b,r(a)))}function
-gK(f,c,b,e){var
+gN(c,b,a){return r(db(c,b,r(a)))}function
+gO(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return t(a(b,aL(f)),h)}function
-j4(b,k,e,c){var
-g=gE(b,k,e[1]);if(w(d,d8(b)))var
+j9(b,k,e,c){var
+g=gI(b,k,e[1]);if(w(d,d9(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=f(c),s=h(c),j=q,i=s;var
-o=ab(function(c){return l(g,db(b,e,a(r(d8(b)),c)))},j),p=ab(function(c){return l(g,gJ(b,e,a(r(d8(b)),c)))},i);return[0,gD(b),p,o]}function
-j5(b,g){var
-e=gF(b);if(e)var
+o=ab(function(c){return l(g,db(b,e,a(r(d9(b)),c)))},j),p=ab(function(c){return l(g,gN(b,e,a(r(d9(b)),c)))},i);return[0,gH(b),p,o]}function
+j_(b,g){var
+e=gJ(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=V(b),s=[0,r(a(a(g,a(V(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,s]],0];else
 var
 h=e;var
-f=uB(b);if(f)var
+f=uG(b);if(f)var
 k=f[1],m=k[2],n=k[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,l(n,m),v],0];else
 var
 o=f;return bm(o,h)}function
@@ -3012,120 +3014,120 @@ c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=b5(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gL(b){var
+gP(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return V(b);var
 d=V(b);return a(V(b),d)}function
-uG(c,h,b,e,g){if(typeof
+uL(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 p=V(c),q=a(V(c),p),u=a6(s(d,G(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
-n=t(db(c,e,r(a(a(b,gL(c)),i))),h);return[0,i,a6(e[1]),n]}var
+n=t(db(c,e,r(a(a(b,gP(c)),i))),h);return[0,i,a6(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
 x=V(c),y=a(V(c),x),z=bn(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(db(c,e,a(a(b,gL(c)),f)),h);return[1,f,a6(e[1]),w]}}function
-uH(f,b,e,c){var
+w=t(db(c,e,a(a(b,gP(c)),f)),h);return[1,f,a6(e[1]),w]}}function
+uM(f,b,e,c){var
 g=a(f,e);return a6(s(d,G(k(a(b,c),g),b)))}function
-uI(m,h,c,g,e,b,d){var
+uN(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=l(k(e,a(a(i(2,j),h),d)),g),p=l(b,c);return o(a(l(b,c),p),n)}return o(k(a(c,e),d),b)}function
-uJ(n,m,c,h,e,b,d){var
+uO(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=k(b,c),q=a(k(b,c),p);return o(l(k(e,a(a(i(2,j),m),d)),h),q)}return g}return o(l(a(c,e),d),b)}function
-uK(i,g,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(uI(i,g,e,d,a[2],a[3],c)){var
-j=h(b),k=f(b);return[0,e8([0,a[1]],k),j]}return b}if(uJ(i,g,e,d,a[2],a[3],c)){var
+uP(i,g,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(uN(i,g,e,d,a[2],a[3],c)){var
+j=h(b),k=f(b);return[0,e8([0,a[1]],k),j]}return b}if(uO(i,g,e,d,a[2],a[3],c)){var
 l=h(b),m=da([0,a[1]],l);return[0,f(b),m]}return b}}function
-j6(d,c,b,a){if(c){if(b){if(a){var
-e=j6(d,c[2],b[2],a[2]);return[0,aV(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-j7(f,e,d,b,a){if(b)if(a)var
-g=j7(f,e,d,b[2],a[2]),c=[0,uG(f,e,d,b[1],a[1]),g];else
+j$(d,c,b,a){if(c){if(b){if(a){var
+e=j$(d,c[2],b[2],a[2]);return[0,aV(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+ka(f,e,d,b,a){if(b)if(a)var
+g=ka(f,e,d,b[2],a[2]),c=[0,uL(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-j8(b,a){if(b){if(a){var
-c=j8(b[2],a[2]),d=a[1];return[0,l(cG(b[1]),d),c]}return a}return a}function
-j9(a){if(a){var
+kb(b,a){if(b){if(a){var
+c=kb(b[2],a[2]),d=a[1];return[0,l(cG(b[1]),d),c]}return a}return a}function
+kc(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=j8(c,j9(a[2])),g=d3(c),d=[0,l(b[1],g),f];else
+c=b[2],f=kb(c,kc(a[2])),g=d4(c),d=[0,l(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-uL(a){return az(s,d,j9(a))}function
-uM(b,c){var
+uQ(a){return aA(s,d,kc(a))}function
+uR(b,c){var
 d=a(b,b),e=k(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return k(a(d,c),f)}}function
-uN(g,f,e,d,c,b){var
-h=a(d,uv(a(E(c),b)));return G(l(a6(a(f,e)),h),g)}function
-j_(g,f){var
+uS(g,f,e,d,c,b){var
+h=a(d,uA(a(E(c),b)));return G(l(a6(a(f,e)),h),g)}function
+kd(g,f){var
 a=e9(f,g,d,d);if(a)var
 b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-uO(b,h,g,f,e){var
-c=j_(g,f);if(c){var
-d=j_(g,m(r,f));if(d)var
+uT(b,h,g,f,e){var
+c=kd(g,f);if(c){var
+d=kd(g,m(r,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=k(r(a(h,d[1])),p),t=a(h,c[1]),l=[0,G(s(k(a(a(i(2,j),b),e),t),q),o)];else
 var
 l=d;var
 n=l}else
 var
 n=c;return n}function
-j$(h,g,f,b,a){if(b){if(a){var
-c=uO(h,g,f,b[1],a[1]);if(c)var
-e=j$(h,g,f,b[2],a[2]),k=e?[0,s(c[1],e[1])]:e,i=k;else
+ke(h,g,f,b,a){if(b){if(a){var
+c=uT(h,g,f,b[1],a[1]);if(c)var
+e=ke(h,g,f,b[2],a[2]),k=e?[0,s(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-ka(b,a){if(b)if(a)var
-d=a[1],e=ka(b[2],a[2]),c=[0,m(function(a){return ai(a,d)},b),e];else
+kf(b,a){if(b)if(a)var
+d=a[1],e=kf(b[2],a[2]),c=[0,m(function(a){return ai(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-uP(e,b,d){var
+uU(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return l(k(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-kb(e,c,b){if(c)if(b)var
-f=kb(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+kg(e,c,b){if(c)if(b)var
+f=kg(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uQ(e,d,a,c){var
+uV(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return kb(d,a,c);return a}function
-uR(b,c,d,m,h){var
+b==="number"&&!b)return kg(d,a,c);return a}function
+uW(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=V(b),o=a(V(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,G(a(c,l(l(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,k(l(m,d),n)),g)],f]}}var
-f=a(d,gL(b));return function(g,e,i,d){var
-h=[0,r(gK(b,g,a(c,k(r(e),d)),f))];return[0,[0,gK(b,g,a(c,k(e,d)),f)],h]}}function
+f=a(d,gP(b));return function(g,e,i,d){var
+h=[0,r(gO(b,g,a(c,k(r(e),d)),f))];return[0,[0,gO(b,g,a(c,k(e,d)),f)],h]}}function
 dc(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return r(j)}function
-kc(b,c){var
-d=d8(b);return a(c,a(dc(b),d))}function
+kh(b,c){var
+d=d9(b);return a(c,a(dc(b),d))}function
 fb(b,h,s,r,q,p,e,o,c){if(c){var
 i=c[1],f=i[1],j=w(d,f);if(j){var
-t=i[2],u=a(a(p,dc(b)),f),v=e[1],x=gE(b,h,e[1]),g=uy(h,r,q,gD(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,gK(b,e,k[1],y)];else
+t=i[2],u=a(a(p,dc(b)),f),v=e[1],x=gI(b,h,e[1]),g=uD(h,r,q,gH(b),x,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,gO(b,e,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3134,147 +3136,147 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-uS(l,k,i,e,d,q,p,n,b,o,c){var
+uX(l,k,i,e,d,q,p,n,b,o,c){var
 s=n[1];if(s){var
 w=b[2],x=m(function(b){return a(w,b)},q),t=bm(g(p,o),x),y=h(c),z=n[2],A=da(ab(r,fb(l,k,i,e,d,r(j),b,t,z)),y),B=f(c);return[0,e8(fb(l,k,i,e,d,j,b,t,[0,s[1]]),B),A]}var
 u=n[2];if(u){var
 C=b[2],D=m(function(b){return a(C,b)},q),v=bm(g(p,o),D),E=h(c),F=[0,u[1]],G=da(ab(r,fb(l,k,i,e,d,r(j),b,v,F)),E),H=f(c);return[0,e8(fb(l,k,i,e,d,j,b,v,0),H),G]}return c}function
-gM(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+gQ(l,k,j,i,h,g,f,c,p,o,a){if(c){var
 m=c[1],b=m[1],d=co(b,o);if(d){var
 e=co(b,a);if(e){var
-n=aS(p,b),q=gM(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uS(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bm(cn(b,a),r)}return a}return a}return a}function
-uT(a){var
+n=aS(p,b),q=gQ(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uX(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bm(cn(b,a),r)}return a}return a}return a}function
+uY(a){var
 b=a[4];return bN(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 fc(b,a){return N(a,b,[0,d,d,j,j])}function
-uU(f,e,a,c,b){var
-g=e2(c,b,m(function(a){return d},a));return jL(e,x(f[9]),a,g)}function
-kd(e,c,b){if(c)if(b)var
-f=kd(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,l(b[1],g),f];else
+uZ(f,e,a,c,b){var
+g=e2(c,b,m(function(a){return d},a));return jQ(e,x(f[9]),a,g)}function
+ki(e,c,b){if(c)if(b)var
+f=ki(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,l(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uV(A,z,y,v,f,e,u,t,s,r,a){var
+u0(A,z,y,v,f,e,u,t,s,r,a){var
 g=cn(x(e),a),b=e9(a,t,d,d);if(b){var
 h=b[1],k=D(h[1],f),l=k?w(d,f):k;if(l)var
-B=bx(i(2,j),gG),c=o(d3(g),B);else
+B=bx(i(2,j),gK),c=o(d4(g),B);else
 var
 c=l;if(c)var
-m=ai(co(x(e),a),r),n=uU(A,y,v,g,u),C=h[2],E=gC(a,s),F=D(m,d)?n:kd(m,z,n),p=[0,[0,F,E,C]];else
+m=ai(co(x(e),a),r),n=uZ(A,y,v,g,u),C=h[2],E=gG(a,s),F=D(m,d)?n:ki(m,z,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-uW(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=uH(b,d,a[3],a[2]);return j6(function(a,c,d){return uK(f,b,i,h,a,c,d)},e,g,c)}function
-uX(e,c,b){var
+u1(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=uM(b,d,a[3],a[2]);return j$(function(a,c,d){return uP(f,b,i,h,a,c,d)},e,g,c)}function
+u2(e,c,b){var
 f=a(e,b[3]);return s(d,G(k(a(c,b[2]),f),c))}function
-uY(c,b,i,h,g){var
+u3(c,b,i,h,g){var
 e=e9(m(r,g),h,d,d);if(e){var
 f=e[1],j=r(c);if(D(f[1],j)){var
 k=a(b,i[2]);return t(l(a(c,f[2]),k),b)}return d}return d}function
-ke(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=ke(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cQ(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-uZ(h,C,B,q,p,a,g,l,A,z,y,v,b,f,e){var
+kj(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=kj(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cQ(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+u4(h,C,B,q,p,a,g,l,A,z,y,v,b,f,e){var
 c=f[3],k=f[2];if(w(d,k)&&H(function(a){var
-b=bx(i(2,j),gG);return o(d3(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e3(p,e2(a,A,D))},c),E=m(function(a){return m(function(b){return bo(d,n(d2(q),b,[0,a,0]))},l)},r),F=m(function(a){return N(a,b[1],d)},l),s=m(function(a){return ai(a,F)},c),t=j$(g,a,z,c,s);if(t){var
-G=t[1],I=uL(ka(c,E)),u=uX(a,g,b),J=uY(a,g,b,y,v),K=uP(h,a,b[2]),L=uM(k,I),M=uR(h,C,a,J,u),O=function(j,i,d,c,g){var
-l=cn(j,r),b=uQ(h,a,n(d2(q),i,l),s),e=ai(b,b),f=n(K,d,c),m=x(b);return d5(cR(M,d,c,f,uN(k,u,n(L,f,e),G,m,e)),g)};return ke(O,f[4],0,B,b[1],e)}return e}return e}function
-u0(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=uV(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=uW(c,b,r,h,m,d);return a[4]?uZ(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-u1(a,o,g,c,d,l,v,U,T,k,S,e){var
+b=bx(i(2,j),gK);return o(d4(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return e3(p,e2(a,A,D))},c),E=m(function(a){return m(function(b){return bo(d,n(d3(q),b,[0,a,0]))},l)},r),F=m(function(a){return N(a,b[1],d)},l),s=m(function(a){return ai(a,F)},c),t=ke(g,a,z,c,s);if(t){var
+G=t[1],I=uQ(kf(c,E)),u=u2(a,g,b),J=u3(a,g,b,y,v),K=uU(h,a,b[2]),L=uR(k,I),M=uW(h,C,a,J,u),O=function(j,i,d,c,g){var
+l=cn(j,r),b=uV(h,a,n(d3(q),i,l),s),e=ai(b,b),f=n(K,d,c),m=x(b);return d6(cR(M,d,c,f,uS(k,u,n(L,f,e),G,m,e)),g)};return kj(O,f[4],0,B,b[1],e)}return e}return e}function
+u5(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=u0(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=u1(c,b,r,h,m,d);return a[4]?u4(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+u6(a,o,g,c,d,l,v,U,T,k,S,e){var
 w=o[3],i=b5(S,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
-p=jY(o[3],g,i,k);if(e[1]){var
-q=gI(v,b);if(q)var
-y=q[1],z=j2(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
-d=N(f(b),k,d4),e=j3(V,B,h(b),d);return j4(a,j,fc(c,f(b)),e)},i),D=j5(a,j),E=bm(C,m(h,D)),r=m(f,D),F=m(function(a){return e3(l,a)},y),G=gH(a,d,b,m(function(a){return fc(c,a)[2]},b),F,r),W=u0(a,g,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(d2(d),a,F)},I=[0,gM(a,j,kc(a,B),E,G,r,Z,Y,X,c,W)];else
+p=j3(o[3],g,i,k);if(e[1]){var
+q=gM(v,b);if(q)var
+y=q[1],z=j7(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
+d=N(f(b),k,d5),e=j8(V,B,h(b),d);return j9(a,j,fc(c,f(b)),e)},i),D=j_(a,j),E=bm(C,m(h,D)),r=m(f,D),F=m(function(a){return e3(l,a)},y),G=gL(a,d,b,m(function(a){return fc(c,a)[2]},b),F,r),W=u5(a,g,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(d3(d),a,F)},I=[0,gQ(a,j,kh(a,B),E,G,r,Z,Y,X,c,W)];else
 var
 I=q;return I}var
 s=e[5];if(s){var
-t=gI(v,b);if(t)var
-J=j2(w,g),K=J[1],u=K[1],L=J[2],$=K[2],aa=m(function(b){var
-d=N(f(b),k,d4),e=j3($,L,h(b),d);return j4(a,u,fc(c,f(b)),e)},i),M=j5(a,u),ab=bm(aa,m(h,M)),O=m(f,M),ac=t[1],P=m(function(a){return e3(l,a)},ac),ad=gH(a,d,b,m(function(a){return fc(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(d2(d),a,P)},Q=[0,gM(a,u,kc(a,L),ab,ad,O,ag,af,ae,c,p)];else
+t=gM(v,b);if(t)var
+J=j7(w,g),K=J[1],u=K[1],L=J[2],$=K[2],aa=m(function(b){var
+d=N(f(b),k,d5),e=j8($,L,h(b),d);return j9(a,u,fc(c,f(b)),e)},i),M=j_(a,u),ab=bm(aa,m(h,M)),O=m(f,M),ac=t[1],P=m(function(a){return e3(l,a)},ac),ad=gL(a,d,b,m(function(a){return fc(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(d3(d),a,P)},Q=[0,gQ(a,u,kh(a,L),ab,ad,O,ag,af,ae,c,p)];else
 var
 Q=t;return Q}var
 R=[0,p]}else
 var
 R=x;return R}function
-d9(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,d9(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-kf(d,c,b,a){if(a)var
-e=a[1],h=kf(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b4(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+d_(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,d_(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+kk(d,c,b,a){if(a)var
+e=a[1],h=kk(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b4(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
 f=a;return f}var
 fd=[0,d,0];function
-kg(e,b,a){var
+kl(e,b,a){var
 g=da([0,e],h(a)),i=da(h(b),g),c=f(b);if(c)var
 j=c[1],d=s(f(a),j);else
 var
 d=f(a);return[0,d,i]}function
-u2(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=d6(e,c,a[3],a[4]);return d9(function(a){return kg(c,g,a)},f,b)}return b}return b}function
-u3(d,a,c,b){var
-e=by(fd,c),f=a[4],g=a[3];return b3(function(a,c){return u2(d,g,b,a,c)},f,e)}function
-u4(b,a){return s(d,k(b,$(m(f,a))))}function
-kh(b){var
+u7(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=d7(e,c,a[3],a[4]);return d_(function(a){return kl(c,g,a)},f,b)}return b}return b}function
+u8(d,a,c,b){var
+e=by(fd,c),f=a[4],g=a[3];return b3(function(a,c){return u7(d,g,b,a,c)},f,e)}function
+u9(b,a){return s(d,k(b,$(m(f,a))))}function
+km(b){var
 a=h(b);return a?a[1]:d}function
 fe(a){return h(a)?0:1}function
-u5(a){return x(cI(fe,a))}function
-gN(b,a){var
+u_(a){return x(cI(fe,a))}function
+gR(b,a){var
 c=h(a);if(c){var
 d=l(f(a),b);return Z(c[1],d)}return l(f(a),b)}function
-u6(h,g,e,d,a){var
+u$(h,g,e,d,a){var
 b=fe(a),i=b?1:b;if(d===i)var
-j=k(h,k(e,kh(a))),c=s(f(a),j);else
+j=k(h,k(e,km(a))),c=s(f(a),j);else
 var
-c=f(a);return[0,[0,c],[0,gN(g,a)]]}function
+c=f(a);return[0,[0,c],[0,gR(g,a)]]}function
 dd(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-u7(b,a){var
-c=u5(a),d=$(m(kh,a)),e=u4(b,a);return m(function(a){return u6(b,e,d,c,a)},a)}function
-ki(c,b){var
+va(b,a){var
+c=u_(a),d=$(m(km,a)),e=u9(b,a);return m(function(a){return u$(b,e,d,c,a)},a)}function
+kn(c,b){var
 e=c[10],h=e?s(d,k(e[1],b)):d,f=c[11],i=f?s(d,k(b,f[1])):d,g=s(h,i);return a(g,g)}function
-kj(e,d,b){var
+ko(e,d,b){var
 f=k(d,b),c=s(k(b,e),f);return a(c,c)}function
-d_(b){var
+d$(b){var
 a=b[10];return a?o(d,a[1]):a}function
 ff(b){var
 a=b[11];return a?o(a[1],d):a}function
-u8(b,a){var
-c=d_(b),e=c?w(a,d):c;if(e)var
+vb(b,a){var
+c=d$(b),e=c?w(a,d):c;if(e)var
 f=e;else{var
 g=ff(b);if(g)return w(d,a);var
 f=g}return f}function
-fg(c,b){return $(m(function(b){return u8(c,b)?d:a(b,b)},b))}function
-gO(b,a){return d_(b)?a:m(r,a)}function
-gP(a){return az(s,bo(d,a),a)}function
-kk(a,c){var
-e=d_(a),b=e||ff(a);return b?w(gP(gO(a,c)),d):b}function
-u9(e,d,c,b){var
+fg(c,b){return $(m(function(b){return vb(c,b)?d:a(b,b)},b))}function
+gS(b,a){return d$(b)?a:m(r,a)}function
+gT(a){return aA(s,bo(d,a),a)}function
+kp(a,c){var
+e=d$(a),b=e||ff(a);return b?w(gT(gS(a,c)),d):b}function
+vc(e,d,c,b){var
 g=a(e,d),i=h(b),j=G(a(h(c),i),g),k=a(e,d),l=f(b);return[0,t(a(f(c),l),k),j]}function
-kl(b,e,d,c){function
-f(a){return bq([0,b,b],u9(b,e,c,kl(b,l(e,j),a,c)))}function
+kq(b,e,d,c){function
+f(a){return bq([0,b,b],vc(b,e,c,kq(b,l(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-km(c,b,a){function
-d(b){return km(c,b,gz(c,a,a))}function
+kr(c,b,a){function
+d(b){return kr(c,b,gD(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-u_(b,n,e,c,m){var
+vd(b,n,e,c,m){var
 p=bb(m,E(e)),f=bp(b,cG(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kl(b,j,n,f),r=o(d,c)?k:gA(b,k),l=[0,km(b,e,r)];else
+k=kq(b,j,n,f),r=o(d,c)?k:gE(b,k),l=[0,kr(b,e,r)];else
 var
 l=g;return l}function
-u$(o,n,e,c){var
+ve(o,n,e,c){var
 p=a(i(2,j),c),b=s(d,t(a(u(i(2,j)),e),p)),q=bL(c),f=s(d,l(k(bL(cG(e)),q),j)),g=l(l(bL(o),b),f),r=l(bn(g),j),v=bn(b),h=Z(l(E(n),v),r),m=l(l(f,t(g,h)),j),w=i(2,i(2,j)),x=ba(l(l(b,m),w)),y=ba(m);return[0,[0,ba(h),y],x]}function
-kn(a,h,d,c){var
-e=u$(a,h,d,c),f=e[1],g=bb(a,E(e[2])),b=u_(g,f[1],f[2],d,c),i=b?[0,e5(g,a,b[1])]:b;return i}var
-va=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),ko=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cp(g,f,c,b){if(o(b,d))return 0;if(w(a(va,b),c))return 0;if(w(c,a(r(ko),b))){var
-e=kn(g,f,r(ko),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kn(g,f,c,b)}function
-gQ(g,e,d,c){var
+ks(a,h,d,c){var
+e=ve(a,h,d,c),f=e[1],g=bb(a,E(e[2])),b=vd(g,f[1],f[2],d,c),i=b?[0,e5(g,a,b[1])]:b;return i}var
+vf=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kt=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cp(g,f,c,b){if(o(b,d))return 0;if(w(a(vf,b),c))return 0;if(w(c,a(r(kt),b))){var
+e=ks(g,f,r(kt),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ks(g,f,c,b)}function
+gU(g,e,d,c){var
 a=cp(g,e,f(c),d);if(a){var
 b=cp(g,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,f(a[1]),k]];else
@@ -3283,70 +3285,70 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-gR(a,h,g){var
+gV(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
 i=a[8],e=cp(h,g,k(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
-vb(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=k(E(c[2]),j),f=l(b,a(e,gR(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=l(gR(c,b,d),h);return[0,[0,t(a(b,gR(c,b,d)),i)],g]}function
-kp(d,c){var
+vg(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=k(E(c[2]),j),f=l(b,a(e,gV(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=l(gV(c,b,d),h);return[0,[0,t(a(b,gV(c,b,d)),i)],g]}function
+ku(d,c){var
 e=V(d);return function(b,f){var
 g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return G(a6(a(a(a(c,c),i),h)),g)}}function
-kq(e,b,h,f,c){if(D(h[1],d)&&kk(e,c)){var
-g=gP(gO(e,c)),i=a(g,g);return r(bn(t(a(a(b,b),i),f)))}var
+kv(e,b,h,f,c){if(D(h[1],d)&&kp(e,c)){var
+g=gT(gS(e,c)),i=a(g,g);return r(bn(t(a(a(b,b),i),f)))}var
 j=fg(e,c);return a6(G(a(a(b,b),j),f))}function
-gS(a){return a?a[1][2]:j}function
-kr(b){var
+gW(a){return a?a[1][2]:j}function
+kw(b){var
 c=V(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-ks(b,c){var
-e=gS(c);function
+kx(b,c){var
+e=gW(c);function
 f(b){return a(e,b)}function
 d(a){return ab(f,a)}var
-h=g(kr(b),c),i=[0,ab(r,g(kr(b),c)),h],j=d(b[11]);return d5([0,d(b[10]),j],i)}function
-kt(c,b){var
+h=g(kw(b),c),i=[0,ab(r,g(kw(b),c)),h],j=d(b[11]);return d6([0,d(b[10]),j],i)}function
+ky(c,b){var
 d=V(c);return function(f,e){var
-g=a(a(d,gS(f)),d),h=ks(c,f),i=h[1];if(i){var
+g=a(a(d,gW(f)),d),h=kx(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,G(a(b,$(m(function(b){var
 c=a(k,b);return s(a(l,b),c)},e))),g)];return[0,[0,t(a(b,$(m(function(b){var
-c=a(k,b);return Z(a(l,b),c)},e))),g)],n]}return d4}return d4}}function
-vc(b,f){var
+c=a(k,b);return Z(a(l,b),c)},e))),g)],n]}return d5}return d5}}function
+vh(b,f){var
 c=V(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,$(m(function(a){return kj(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,$(m(function(a){return ko(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,$(m(function(a){return ki(b,a)},g))),n)],i]}}function
-ku(b,c,j,a){var
+n=a(c,c);return[0,[0,t(a(f,$(m(function(a){return kn(b,a)},g))),n)],i]}}function
+kz(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(vc(b,c),a):vb(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(vh(b,c),a):vg(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(kt(b,c),[0,e],a),o=[0,n(kp(b,c),e,a)],p=m(r,a);return d5([0,[0,r(n(kp(b,c),e,p))],o],l)}return n(kt(b,c),0,a)}var
-f=d[1],h=ai(a,a),k=[0,kq(b,c,f,h,a)];return[0,[0,r(kq(b,c,f,h,m(r,a)))],k]}}function
-vd(a,c,b){var
+e=i[1],l=n(ky(b,c),[0,e],a),o=[0,n(ku(b,c),e,a)],p=m(r,a);return d6([0,[0,r(n(ku(b,c),e,p))],o],l)}return n(ky(b,c),0,a)}var
+f=d[1],h=ai(a,a),k=[0,kv(b,c,f,h,a)];return[0,[0,r(kv(b,c,f,h,m(r,a)))],k]}}function
+vi(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,by(ku(a,c,b,0),i)];else
+i=a[2],f=[0,by(kz(a,c,b,0),i)];else
 var
 f=e;return f}var
 g=e$(a);if(g)var
-j=a[9],h=[0,m(function(d){return ku(a,c,b,d)},j)];else
+j=a[9],h=[0,m(function(d){return kz(a,c,b,d)},j)];else
 var
 h=g;return h}var
-ve=[0,0,j,0,0,0];function
-kv(d,c,b,a){function
+vj=[0,0,j,0,0,0];function
+kA(d,c,b,a){function
 e(b){var
-e=kv(d,c+1|0,b,d0(a));return[0,n(d,c,bo(ve,a)),e]}function
+e=kA(d,c+1|0,b,d1(a));return[0,n(d,c,bo(vj,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-vf(e,d,c,a,j,i,h,b,g,f){var
-k=j7(e,c,b,a,g),l=j0(a),m=d[2],n=0;return a5(kv(function(f,g){return u1(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-d$(a){return w(d,a[1])}function
-vg(a){return w(a[1],a[2])}function
+vk(e,d,c,a,j,i,h,b,g,f){var
+k=ka(e,c,b,a,g),l=j5(a),m=d[2],n=0;return a5(kA(function(f,g){return u6(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ea(a){return w(d,a[1])}function
+vl(a){return w(a[1],a[2])}function
 fh(c,b,d,a){function
 e(d){if(a){var
 e=fh(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fh(c,b,d,0)]}function
@@ -3359,14 +3361,14 @@ a==="number"&&!a)return 1;return 0}function
 bO(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return d$(f(c))?0:2;case
-2:return d$(f(c))?de(b)?0:1:2;case
+1:return ea(f(c))?0:2;case
+2:return ea(f(c))?de(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(de(b)&&d$(f(c))&&d$(e)&&vg(e))return 0;return 2;case
-1:if(de(b)&&o(d,a[1][1]))return 0;return 2;default:return d$(a[1])?1:2}}function
-vh(c){var
+e=a[1];if(de(b)&&ea(f(c))&&ea(e)&&vl(e))return 0;return 2;case
+1:if(de(b)&&o(d,a[1][1]))return 0;return 2;default:return ea(a[1])?1:2}}function
+vm(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
@@ -3387,9 +3389,9 @@ E=a(i,c);return fi(b,j,r(a(h,k(c,e))),E);case
 3:return 0;default:return[0,bp(b,s(d,e),c)]}else
 switch(g[0]){case
 0:var
-v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=l(a(a(h,e),w),G),I=a(c,i);return ur(b,B,a(l(a(h,e),I),w),H);case
+v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=l(a(a(h,e),w),G),I=a(c,i);return uw(b,B,a(l(a(h,e),I),w),H);case
 1:var
-m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uw(b,l(a(e,m[2]),K),J);if(n){var
+m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uB(b,l(a(e,m[2]),K),J);if(n){var
 x=n[1],p=fi(b,j,r(x[2]),b);if(p)var
 q=fi(b,j,r(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
@@ -3398,156 +3400,156 @@ z=y}else
 var
 z=n;return z;default:var
 A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bp(b,e,c)]:[0,[0,d,d]]}}function
-gT(b,a){var
+gX(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kw(b,j,i,h,g,e,a){if(a)return ab(f,cq(b,j,i,h,g,e,a[1]));var
-c=vh(b),k=c?[0,d]:c;return k}function
-kx(g,f,e,d,c,b,a){return a?ab(h,cq(g,f,e,d,c,b,a[1])):a}function
-vi(f,e,c,b){var
+kB(b,j,i,h,g,e,a){if(a)return ab(f,cq(b,j,i,h,g,e,a[1]));var
+c=vm(b),k=c?[0,d]:c;return k}function
+kC(g,f,e,d,c,b,a){return a?ab(h,cq(g,f,e,d,c,b,a[1])):a}function
+vn(f,e,c,b){var
 g=a(b,b),h=s(a(c,c),g),i=w(d,c)?a(c,c):w(b,d)?a(b,b):d,j=a(e,e),k=G(r(a(f,i)),j),l=a(e,e);return[0,t(r(a(f,h)),l),k]}function
-vj(b,m,g,f){var
+vo(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,vi(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,vn(m,a(b,e),q,o)];else
 var
 j=d;var
 l=j}else
 var
 l=c;return l}function
-vk(a){var
+vp(a){var
 c=h(a),e=ab(function(a){return s(d,a)},c),b=f(a),g=b?s(d,b[1]):d;return[0,[0,g],e]}function
-vl(b,a){return de(b)?vk(a):a}function
-gU(b,e,d,i,g,a,c){switch(bO(b,a)){case
+vq(b,a){return de(b)?vp(a):a}function
+gY(b,e,d,i,g,a,c){switch(bO(b,a)){case
 0:var
-k=kx(b,e,d,i,g,a,f(c));return gT(kw(b,e,d,i,g,a,h(c)),k);case
+k=kC(b,e,d,i,g,a,f(c));return gX(kB(b,e,d,i,g,a,h(c)),k);case
 1:var
-l=kx(b,e,d,i,g,a,h(c));return gT(kw(b,e,d,i,g,a,f(c)),l);default:var
+l=kC(b,e,d,i,g,a,h(c));return gX(kB(b,e,d,i,g,a,f(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return vj(e,d,a,c);return 0}}function
+j==="number"&&3===j)return vo(e,d,a,c);return 0}}function
 fj(a,f,e,d,c,b,p){var
-i=vl(a,p),h=i[2],j=i[1];if(j){var
+i=vq(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cq(a,f,e,d,c,b,g)}return gU(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gU(a,f,e,d,c,b,[0,[0,g],0])}return gU(a,f,e,d,c,b,[0,0,h])}function
-ky(d,c){var
+n=1;if(n)return cq(a,f,e,d,c,b,g)}return gY(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gY(a,f,e,d,c,b,[0,[0,g],0])}return gY(a,f,e,d,c,b,[0,0,h])}function
+kD(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bU(d,f(b)))return h(b);var
 a=a[2];continue}return fd}}function
-kz(c,a,b){if(b){var
-e=b[2],d=b[1];return bU(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kz(c,a,e)]}return[0,[0,a,g(c,fd)],0]}function
-vm(c,g,f,e,b,a){if(0===a[0]){var
+kE(c,a,b){if(b){var
+e=b[2],d=b[1];return bU(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kE(c,a,e)]}return[0,[0,a,g(c,fd)],0]}function
+vr(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&_(d,f)){var
-h=d6(g,c,a[3],a[4]);return kz(function(a){return kg(c,h,a)},d,b)}return b}return b}function
-vn(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b3(function(a,e){return vm(d,g,c,b,a,e)},f,e)}function
-vo(a){return f(h(a))}function
-vp(b,a){return s(d,k(b,$(m(vo,a))))}function
+h=d7(g,c,a[3],a[4]);return kE(function(a){return kl(c,h,a)},d,b)}return b}return b}function
+vs(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b3(function(a,e){return vr(d,g,c,b,a,e)},f,e)}function
+vt(a){return f(h(a))}function
+vu(b,a){return s(d,k(b,$(m(vt,a))))}function
 fk(a,b){var
 c=a[4];return b4(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vq(a,e,d,c){var
-b=vn(a,e,d,c);return[0,vp(a,b),b]}function
-vr(c,b,a){return fe(b)?a:s(a,gN(c,b))}function
-vs(b,a){var
+vv(a,e,d,c){var
+b=vs(a,e,d,c);return[0,vu(a,b),b]}function
+vw(c,b,a){return fe(b)?a:s(a,gR(c,b))}function
+vx(b,a){var
 c=h(a);return b3(function(c,b){var
-d=f(b),e=h(b),g=f(a);return d9(function(a){return vr(g,e,a)},d,c)},c,b)}function
-vt(f,a,b){var
-c=ah(0,a[2]),g=cI(function(b){return fk(a,b)},c),e=m(function(c){return vq(f,a,b,c)},g),h=b3(vs,e,by(d,b));return[0,e,E(x(cI(function(b){return bK(fk(a,b))},c))),h]}function
-gV(b,a){if(b)if(a)var
-d=gV(b[2],a[2]),c=[0,d5(b[1],a[1]),d];else
+d=f(b),e=h(b),g=f(a);return d_(function(a){return vw(g,e,a)},d,c)},c,b)}function
+vy(f,a,b){var
+c=ah(0,a[2]),g=cI(function(b){return fk(a,b)},c),e=m(function(c){return vv(f,a,b,c)},g),h=b3(vx,e,by(d,b));return[0,e,E(x(cI(function(b){return bK(fk(a,b))},c))),h]}function
+gZ(b,a){if(b)if(a)var
+d=gZ(b[2],a[2]),c=[0,d6(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vu(c,b,a,g){var
+vz(c,b,a,g){var
 d=dd(b);if(d)var
-e=function(a){return gV(g,u7(c,a))},h=e(by(fd,b[2])),i=function(d){return fk(a,d)?e(u3(c,a,b[2],d)):h},f=[0,m(i,ah(0,a[2]))];else
+e=function(a){return gZ(g,va(c,a))},h=e(by(fd,b[2])),i=function(d){return fk(a,d)?e(u8(c,a,b[2],d)):h},f=[0,m(i,ah(0,a[2]))];else
 var
 f=d;return f}function
-ea(b,a){return b3(s,a,b)}function
-vv(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),g=ea(h(c),e),i=m(f,b),d=[0,[0,ea(f(c),i),g]];else
+eb(b,a){return b3(s,a,b)}function
+vA(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),g=eb(h(c),e),i=m(f,b),d=[0,[0,eb(f(c),i),g]];else
 var
 d=a;return d}function
-kA(c,b,a){var
+kF(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-gW(d,b,a){if(b){var
+g0(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-vw(b,a){var
-c=h(a),d=gW(Z,h(b),c),e=f(a);return[0,kA(Z,f(b),e),d]}function
-vx(b,a){var
-c=h(a),d=kA(s,h(b),c),e=f(a);return[0,gW(s,f(b),e),d]}function
-gX(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,gX(b,c)):d}return d4}function
-vy(e,a,c){var
-b=ky(e,h(c)),d=gN(f(c),b);if(!w(h(a),d)){var
+vB(b,a){var
+c=h(a),d=g0(Z,h(b),c),e=f(a);return[0,kF(Z,f(b),e),d]}function
+vC(b,a){var
+c=h(a),d=kF(s,h(b),c),e=f(a);return[0,g0(s,f(b),e),d]}function
+g1(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,g1(b,c)):d}return d5}function
+vD(e,a,c){var
+b=kD(e,h(c)),d=gR(f(c),b);if(!w(h(a),d)){var
 j=f(b);if(!w(f(a),j))return a}var
 g=s(h(a),d),i=f(b);return[0,s(f(a),i),g]}function
-vz(e,a,c){var
-g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b3(function(a,b){return vy(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
-vA(b,a){var
+vE(e,a,c){var
+g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b3(function(a,b){return vD(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
+vF(b,a){var
 c=b[2];return _(aS(x(h(a)),1),c)}function
-vB(a){var
+vG(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
 c=b6(a);return H(function(b){return 1===bO(a,b)?1:0},c)}return 0}function
-vC(a,j,i,c,g){var
-d=vB(a),e=d?_(1,a[2]):d;if(e)var
-k=c[1],b=H(function(b){return vA(a,b)},k);else
+vH(a,j,i,c,g){var
+d=vG(a),e=d?_(1,a[2]):d;if(e)var
+k=c[1],b=H(function(b){return vF(a,b)},k);else
 var
 b=e;if(b){var
-l=ah(0,a[2]),o=gV(g,m(function(a){return vz(j,c,a)},l)),p=W(b6(a),o);return a5(m(function(a){var
+l=ah(0,a[2]),o=gZ(g,m(function(a){return vE(j,c,a)},l)),p=W(b6(a),o);return a5(m(function(a){var
 b=h(a);return n(i,f(a),b)},p))}return b}function
 fl(a){return a[12]}function
-aA(b,a){return N(a,b[13],0)}function
+aB(b,a){return N(a,b[13],0)}function
 df(b,a){return N(a,b[14],d)}function
-vD(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
-gY(c,b,a){if(c){if(b){if(a){var
-e=gY(c[2],b[2],a[2]),f=a[1];return l(vD(k(c[1],b[1]),f),e)}return d}return d}return d}function
+vI(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
+g2(c,b,a){if(c){if(b){if(a){var
+e=g2(c[2],b[2],a[2]),f=a[1];return l(vI(k(c[1],b[1]),f),e)}return d}return d}return d}function
 cJ(b,a){var
 c=b[2];return x(a)===c?1:0}function
 fm(b,i,h,d,c){var
-e=cJ(b,aA(b,d)),f=e?cJ(b,aA(b,c)):e;if(f)var
-j=df(b,c),m=a(i,k(df(b,d),j)),n=aA(b,c),g=[0,l(gY(aA(b,d),n,h),m)];else
+e=cJ(b,aB(b,d)),f=e?cJ(b,aB(b,c)):e;if(f)var
+j=df(b,c),m=a(i,k(df(b,d),j)),n=aB(b,c),g=[0,l(g2(aB(b,d),n,h),m)];else
 var
 g=f;return g}function
-kB(f,e,b,d,c){if(b){var
+kG(f,e,b,d,c){if(b){var
 g=a(b[1],c);return o(a(d,a(e,fl(f))),g)}return b}function
-kC(g,f){var
+kH(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kC(b+1|0,c)];var
+c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kH(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-vE(d,g,c,b){var
-i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fe(ky(f(b),g)))return e;return c}function
-vF(c,b,a){return b3(function(a,d){return vE(c,b,a,d)},a,d)}function
-vG(a){var
+vJ(d,g,c,b){var
+i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fe(kD(f(b),g)))return e;return c}function
+vK(c,b,a){return b3(function(a,d){return vJ(c,b,a,d)},a,d)}function
+vL(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,k(c[2],c[1]),e,d]}function
-vH(d,c,b,a){var
-e=W(d[3],c);return m(vG,W(W(b,a),e))}function
-vI(a){return w(d,a[1])?a[3]:d}function
-kD(b,a){var
-c=h(a);return vF(f(a),c,b)}function
-vJ(e,b,d){var
-c=kC(0,d),f=kD(c,[0,e,0]),g=a(b[2],f),h=b[1];return l($(m(function(a){return kD(c,a)},h)),g)}function
-vK(b,a){var
+vM(d,c,b,a){var
+e=W(d[3],c);return m(vL,W(W(b,a),e))}function
+vN(a){return w(d,a[1])?a[3]:d}function
+kI(b,a){var
+c=h(a);return vK(f(a),c,b)}function
+vO(e,b,d){var
+c=kH(0,d),f=kI(c,[0,e,0]),g=a(b[2],f),h=b[1];return l($(m(function(a){return kI(c,a)},h)),g)}function
+vP(b,a){var
 c=b[3];return W(m(f,a),c)}function
-vL(f,b,e,i,h,d,c){var
-j=aA(b,c),g=vH(e,h,aA(b,d),j),n=vJ(f,e,g),o=$(m(vI,g)),p=df(b,c),q=a(f,k(df(b,d),p)),r=vK(e,i),s=aA(b,c);return k(k(l(gY(aA(b,d),s,r),q),o),n)}function
-vM(a){var
+vQ(f,b,e,i,h,d,c){var
+j=aB(b,c),g=vM(e,h,aB(b,d),j),n=vO(f,e,g),o=$(m(vN,g)),p=df(b,c),q=a(f,k(df(b,d),p)),r=vP(e,i),s=aB(b,c);return k(k(l(g2(aB(b,d),s,r),q),o),n)}function
+vR(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return dd(a);return 0}return 0}return 0}function
-vN(m,a,l,k,b,e,c){var
-f=vM(a),g=f?cJ(a,aA(a,e)):f,h=g?cJ(a,aA(a,c)):g,i=h?cJ(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,vL(m,a,l,k,b,e,c)]:j;return n}function
-vO(c,b,a,j,i,h,g,f,e){var
-d=_(0,b[2]);return d?kB(c,a,vN(a,c,j,i,h,b[1],g),f,e):d}function
-kE(b,a){var
+vS(m,a,l,k,b,e,c){var
+f=vR(a),g=f?cJ(a,aB(a,e)):f,h=g?cJ(a,aB(a,c)):g,i=h?cJ(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,vQ(m,a,l,k,b,e,c)]:j;return n}function
+vT(c,b,a,j,i,h,g,f,e){var
+d=_(0,b[2]);return d?kG(c,a,vS(a,c,j,i,h,b[1],g),f,e):d}function
+kJ(b,a){var
 c=h(b);if(c)var
 i=c[1],d=Z(h(a),i);else
 var
@@ -3556,13 +3558,13 @@ e=f(b);if(e)var
 j=e[1],g=s(f(a),j);else
 var
 g=f(a);return[0,g,d]}function
-vP(c,b,a){switch(a[0]){case
+vU(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return d9(function(a){return kE(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return kf(function(a){return kE(h,a)},g,f,b)}}function
-gZ(c,b,a){return b3(function(a,b){return vP(c,a,b)},a,b)}function
-vQ(g){function
+d=a[1],e=n(c,a[2],a[3]);return d_(function(a){return kJ(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return kk(function(a){return kJ(h,a)},g,f,b)}}function
+g3(c,b,a){return b3(function(a,b){return vU(c,a,b)},a,b)}function
+vV(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3583,114 +3585,114 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return bm(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-vR(b,a){return az(function(c,a){return l(s(d,k(c,b)),a)},d,a)}function
-eb(a,b,f){if(f){var
+vW(b,a){return aA(function(c,a){return l(s(d,k(c,b)),a)},d,a)}function
+ec(a,b,f){if(f){var
 c=f[2],e=f[1];if(w(a,e)){var
-g=eb(a,b,c),h=g[2]+1|0;return[0,l(e,g[1]),h]}var
+g=ec(a,b,c),h=g[2]+1|0;return[0,l(e,g[1]),h]}var
 i=function(f){if(D(e,a)){var
-d=eb(a,f,c),g=d[2]+1|0;return[0,l(e,d[1]),g]}return eb(a,b,c)},j=function(b){return eb(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-vS=vQ([0,function(b,a){return o(a,b)}]);function
-kF(b,a){var
-c=g(vS[5],a);return N(ud(b),c,d)}function
-vT(b,a){return x(cI(function(a){return w(b,a)},a))}function
-vU(p,c){var
-b=gw(p,x(c)),d=m(f,c),e=m(h,c),g=kF(b,d),i=kF(b,e),j=eb(g,c$(b,vT(g,d)),d),k=_(0,b),n=k?j[2]===b?1:0:k;if(n)var
-q=E(b),r=vR(i,e),s=G(l(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
+d=ec(a,f,c),g=d[2]+1|0;return[0,l(e,d[1]),g]}return ec(a,b,c)},j=function(b){return ec(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+vX=vV([0,function(b,a){return o(a,b)}]);function
+kK(b,a){var
+c=g(vX[5],a);return N(ui(b),c,d)}function
+vY(b,a){return x(cI(function(a){return w(b,a)},a))}function
+vZ(p,c){var
+b=gA(p,x(c)),d=m(f,c),e=m(h,c),g=kK(b,d),i=kK(b,e),j=ec(g,c$(b,vY(g,d)),d),k=_(0,b),n=k?j[2]===b?1:0:k;if(n)var
+q=E(b),r=vW(i,e),s=G(l(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
 var
 o=n;return o}function
-kG(a){return az(l,d,a)}function
-vV(b,a){return kG(m(function(a){return s(d,k(b,h(a)))},a))}function
-kH(c,b){var
+kL(a){return aA(l,d,a)}function
+v0(b,a){return kL(m(function(a){return s(d,k(b,h(a)))},a))}function
+kM(c,b){var
 d=f(b),e=h(b);return l(a(k(c,j),e),d)}function
-vW(b,a){var
-c=E(x([0,b,a])),d=m(f,a),e=ea(f(b),d),g=m(function(a){return kH(c,a)},a),h=ea(kH(c,b),g),i=G(k(h,kG(m(f,[0,b,a]))),c);return[0,t(vV(e,[0,b,a]),c),i]}function
-vX(a){var
-b=a?[0,vW(a[1],a[2])]:a;return b}function
-vY(a){var
+v1(b,a){var
+c=E(x([0,b,a])),d=m(f,a),e=eb(f(b),d),g=m(function(a){return kM(c,a)},a),h=eb(kM(c,b),g),i=G(k(h,kL(m(f,[0,b,a]))),c);return[0,t(v0(e,[0,b,a]),c),i]}function
+v2(a){var
+b=a?[0,v1(a[1],a[2])]:a;return b}function
+v3(a){var
 c=h(a),e=ab(function(a){return s(d,a)},c),b=f(a),g=b?s(d,b[1]):d;return[0,g,e]}function
-vZ(a){return az(function(c,a){var
+v4(a){return aA(function(c,a){var
 b=h(c);return b?l(b[1],a):a},d,a)}function
-v0(a){var
-b=0;return az(function(b,a){return h(b)?a:a+1|0},b,a)}function
-v1(b,a,d){var
+v5(a){var
+b=0;return aA(function(b,a){return h(b)?a:a+1|0},b,a)}function
+v6(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,k(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-v2(c,b,a){var
-d=v1(c,b,a),e=f(a),g=ab(function(a){return l(e,a)},d);return[0,f(a),g]}function
-v3(a){var
-b=v0(a),c=vZ(a);return m(function(a){return v2(c,b,a)},a)}function
-kI(c,b){var
+v7(c,b,a){var
+d=v6(c,b,a),e=f(a),g=ab(function(a){return l(e,a)},d);return[0,f(a),g]}function
+v8(a){var
+b=v5(a),c=v4(a);return m(function(a){return v7(c,b,a)},a)}function
+kN(c,b){var
 i=f(b),d=o(f(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
 g=1}else
 var
 g=d;return g}function
-v4(e,d){var
+v9(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b4(function(b){return function(a){return kI(a,b)}}(c),a)?a:[0,c,cI(function(b){return function(a){return bK(kI(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-kJ(i,h,g,f,e,d,c,b){return cq(i,a(h,E(c)),g,f,e,d,b)}function
-v5(j,i,g,e,d,c,o,b){var
+c=b[1],f=b[2],g=b4(function(b){return function(a){return kN(a,b)}}(c),a)?a:[0,c,cI(function(b){return function(a){return bK(kN(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+kO(i,h,g,f,e,d,c,b){return cq(i,a(h,E(c)),g,f,e,d,b)}function
+v_(j,i,g,e,d,c,o,b){var
 a=cq(j,i,g,e,d,c,f(b));if(a){var
 l=a[1][2],m=h(b);if(m){var
-p=kJ(j,i,g,e,d,c,o,m[1]);return ab(function(a){return k(l,f(a))},p)}var
+p=kO(j,i,g,e,d,c,o,m[1]);return ab(function(a){return k(l,f(a))},p)}var
 n=[0,l]}else
 var
 n=a;return n}function
-v6(j,i,h,g,f,e,c){var
-k=v4(0,v3(c)),l=x(c),b=a5(m(function(a){return v5(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,ea(a[1],a[2])]:a,d=n;else
+v$(j,i,h,g,f,e,c){var
+k=v9(0,v8(c)),l=x(c),b=a5(m(function(a){return v_(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,eb(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-v7(a){var
-b=0;return az(function(b,a){return gW(Z,h(b),a)},b,a)}function
-v8(b,a){return az(function(c,a){return l(s(f(c),b),a)},d,a)}function
-v9(j,i,h,g,f,e,a){var
-l=v7(a);if(l){var
+wa(a){var
+b=0;return aA(function(b,a){return g0(Z,h(b),a)},b,a)}function
+wb(b,a){return aA(function(c,a){return l(s(f(c),b),a)},d,a)}function
+wc(j,i,h,g,f,e,a){var
+l=wa(a);if(l){var
 m=l[1],b=cq(j,i,h,g,f,e,m);if(b)var
-o=v8(m,a),c=kJ(j,i,h,g,f,e,x(a),o),p=c?[0,s(d,k(b[1][1],c[1][2]))]:c,n=p;else
+o=wb(m,a),c=kO(j,i,h,g,f,e,x(a),o),p=c?[0,s(d,k(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-v_(a,f,e,d,c,b,i){var
+wd(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
 g!=="number"&&0===g[0]){if(bO(a,b))return 0;var
-h=m(vY,i),j=v6(a,f,e,d,c,b,h);return gT(v9(a,f,e,d,c,b,h),j)}return 0}function
-g0(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=g0(e,d0(d),g,f),i=a[1],j=b[1],c=[0,aV(e,bo(0,d),j,i),h];else
+h=m(v3,i),j=v$(a,f,e,d,c,b,h);return gX(wc(a,f,e,d,c,b,h),j)}return 0}function
+g4(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=g4(e,d1(d),g,f),i=a[1],j=b[1],c=[0,aV(e,bo(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-g1(e,d,c,b,a){function
-f(f,g){return fj(e,d,c,b,a,f,g)}return function(b,a){return a5(ut(uu,function(a){return f(b,a)},a))}}function
-kK(c,h,g,f,e){function
+g5(e,d,c,b,a){function
+f(f,g){return fj(e,d,c,b,a,f,g)}return function(b,a){return a5(uy(uz,function(a){return f(b,a)},a))}}function
+kP(c,h,g,f,e){function
 i(a,b){return fj(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bO(c,b)){case
-0:return i(b,gX(vw,a));case
-1:return i(b,gX(vx,a));default:var
-d=n(g1(c,h,g,f,e),b,a);return d?vv(d[1]):d}return a}}function
-kL(b,g,f,e,d,k,c,a){var
+0:return i(b,g1(vB,a));case
+1:return i(b,g1(vC,a));default:var
+d=n(g5(c,h,g,f,e),b,a);return d?vA(d[1]):d}return a}}function
+kQ(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(kK(b,g,f,e,d),c,a);case
+0:return n(kP(b,g,f,e,d),c,a);case
 1:var
-i=n(g1(b,g,f,e,d),c,a);return i?vX(i[1]):i;default:return v_(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gB(k,x(a),a);return n(kK(b,g,f,e,d),c,l)}var
-j=n(g1(b,g,f,e,d),c,a);return j?vU(h[1],j[1]):j}}function
-kM(a){if(typeof
+i=n(g5(b,g,f,e,d),c,a);return i?v2(i[1]):i;default:return wd(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gF(k,x(a),a);return n(kP(b,g,f,e,d),c,l)}var
+j=n(g5(b,g,f,e,d),c,a);return j?vZ(h[1],j[1]):j}}function
+kR(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-g2(a,f,e,d,c,b){var
-g=jU(a[2],b),h=b6(a),i=kM(a[6]);return a5(g0(function(b,g,h){return kL(a,f,e,d,c,b,g,h)},i,h,g))}function
-kN(b,a){return s(d,Z(b,a))}function
-v$(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kN(b,i),j=a(g,c);return t(l(a(k(b,g),d),j),b)}function
-g3(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,ba(k(r(j),a)))];function
+g6(a,f,e,d,c,b){var
+g=jZ(a[2],b),h=b6(a),i=kR(a[6]);return a5(g4(function(b,g,h){return kQ(a,f,e,d,c,b,g,h)},i,h,g))}function
+kS(b,a){return s(d,Z(b,a))}function
+we(b,e,d,c){var
+i=w(c,d)?h(e):f(e),g=kS(b,i),j=a(g,c);return t(l(a(k(b,g),d),j),b)}function
+g7(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,ba(k(r(j),a)))];function
 c(o){var
 b=ba(a);function
-g(a){return g3(n,m,l,i,h,o,a)}var
+g(a){return g7(n,m,l,i,h,o,a)}var
 c=bM(n,b);if(c){var
 e=g(N(b,l,d));if(e)var
 f=g(N(b,i,d)),p=f?[0,aV(m,c[1],e[1],f[1])]:f,j=p;else
@@ -3700,34 +3702,34 @@ k=j}else
 var
 k=c;return k}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-kO(c,g,f,e,b){var
-h=N(b,aA(c,e),d);return a(g,k(N(b,aA(c,f),d),h))}function
-wa(a,b,i,h,g,f,e){var
-c=jM(a);if(c){var
-j=a[2],k=function(c){return kO(a,b,f,e,c)};return g3(i,function(a,c,d){return v$(b,a,c,d)},h,g,k,j,d)}return c}function
-kP(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=d0(h),k=kP(e,j,i,c[2],n,m),o=fl(e);if(D(c[1],o)){var
+kT(c,g,f,e,b){var
+h=N(b,aB(c,e),d);return a(g,k(N(b,aB(c,f),d),h))}function
+wf(a,b,i,h,g,f,e){var
+c=jR(a);if(c){var
+j=a[2],k=function(c){return kT(a,b,f,e,c)};return g7(i,function(a,c,d){return we(b,a,c,d)},h,g,k,j,d)}return c}function
+kU(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=d1(h),k=kU(e,j,i,c[2],n,m),o=fl(e);if(D(c[1],o)){var
 p=a(j,bo(d,h)),q=fl(e);return[0,l(a(g(i,b[1]),q),p),k]}var
 f=k}else
 var
 f=b;else
 var
 f=c;return f}function
-wb(a){var
-b=a?[0,az(s,a[1],a[2])]:a;return b}function
-kQ(a,l,j,i,g){function
+wg(a){var
+b=a?[0,aA(s,a[1],a[2])]:a;return b}function
+kV(a,l,j,i,g){function
 d(c,b){var
-d=a[14];return wb(kP(a,l,c,aA(a,b),d,j))}var
+d=a[14];return wg(kU(a,l,c,aB(a,b),d,j))}var
 b=d(f,i);if(b)var
 c=d(h,g),m=c?[0,k(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-wc(a,f,e,d,c){var
+wh(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?kQ(a,f,e,d,c):fm(a,f,e,d,c):wa(a,f,e,b[1],b[2],d,c)}function
-kR(b,a,g,f,e,d,c){return kB(b,a,wc(b,a,g,f,e),d,c)}function
+b==="number"?b?kV(a,f,e,d,c):fm(a,f,e,d,c):wf(a,f,e,b[1],b[2],d,c)}function
+kW(b,a,g,f,e,d,c){return kG(b,a,wh(b,a,g,f,e),d,c)}function
 dg(d,c,b){return a(b,k(a(d,b),c))}function
-wd(c,f,e,b){if(w(d,c)){if(f)var
+wi(c,f,e,b){if(w(d,c)){if(f)var
 u=f[1],g=o(b,a(a(i(2,j),c),u));else
 var
 g=f;if(e)var
@@ -3740,17 +3742,17 @@ y=dg(c,b,e[1]);return[0,Z(dg(c,b,k),y)]}var
 l=D(c,d),m=l?o(b,d):l,z=m?[0,dg(c,b,k)]:m;return z}if(e){var
 n=D(c,d),p=n?o(d,b):n,A=p?[0,dg(c,b,e[1])]:p;return A}var
 q=D(c,d),s=q?D(b,d):q,B=s?[0,d]:s;return B}function
-kS(g,f,e,a){if(a){var
-b=wd(g,f,e,a[1]);if(b)var
-c=kS(g,f,e,a[2]),i=c?[0,l(b[1],c[1])]:c,h=i;else
+kX(g,f,e,a){if(a){var
+b=wi(g,f,e,a[1]);if(b)var
+c=kX(g,f,e,a[2]),i=c?[0,l(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-we(a,d){var
+wj(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
 c=bM(a[16],d),e=c?c[1]:a[15];return r(e)}return a[15]}function
-wf(a,n){var
-g=n[2]===1?1:0,h=g?jZ(a):g;if(h){var
+wk(a,n){var
+g=n[2]===1?1:0,h=g?j4(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3774,53 +3776,53 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-wg(d,b){var
+wl(d,b){var
 c=b[1],e=b[2];return a(d,a(k(c[1],c[2]),e))}function
-wh(a,d,c,b){var
-e=ah(0,a[2]),f=m(function(b){return we(a,b)},e),g=aA(a,b),h=W(W(aA(a,c),g),f);return m(function(a){return wg(d,a)},h)}function
-kT(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=kT(f[2],e[2],c);if(g){var
+wm(a,d,c,b){var
+e=ah(0,a[2]),f=m(function(b){return wj(a,b)},e),g=aB(a,b),h=W(W(aB(a,c),g),f);return m(function(a){return wl(d,a)},h)}function
+kY(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=kY(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(D(b,d))return[0,[0,o,n]];var
 h=w(d,b)?j[1]:j[2];if(h)var
-r=l(n,a(b,h[1])),s=i[1],p=[0,[0,d9(function(a){return k(a,b)},s,o),r]];else
+r=l(n,a(b,h[1])),s=i[1],p=[0,[0,d_(function(a){return k(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-wi(b,c,e){var
+wn(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gJ(b,c,g),f);return[0,g,s(k(f,db(b,c,g)),m)];case
+f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gN(b,c,g),f);return[0,g,s(k(f,db(b,c,g)),m)];case
 1:var
-h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gJ(b,c,i),h);return[0,i,s(k(h,db(b,c,i)),o)]}return[0,e,d]}function
-kU(a){var
+h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gN(b,c,i),h);return[0,i,s(k(h,db(b,c,i)),o)]}return[0,e,d]}function
+kZ(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=ff(a),f=c?[0,d]:c,e=d_(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-wj(b,d,c){var
-e=$(d),f=gD(b);return l(a(a(dc(b),f),e),c)}function
-wk(b,c){var
+c=ff(a),f=c?[0,d]:c,e=d$(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+wo(b,d,c){var
+e=$(d),f=gH(b);return l(a(a(dc(b),f),e),c)}function
+wp(b,c){var
 e=by(d,b[1]),f=e2(c,b[9],e),g=dc(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-wl(b,d,c){var
-e=ai(c,m(function(a){return gE(b,j,a[1])},d));return a(dc(b),e)}function
-wm(c){var
-a=gF(c);if(a){var
+wq(b,d,c){var
+e=ai(c,m(function(a){return gI(b,j,a[1])},d));return a(dc(b),e)}function
+wr(c){var
+a=gJ(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-kV(b,n,u,j,i,g,L,K){var
-e=n[3],p=g[1],v=b5(0,n[4]),w=gF(b)?s(d,g[3]):d,x=wf(b,n),y=x?cJ(b,aA(b,j)):x,z=y?cJ(b,aA(b,i)):y,A=z?H(function(a){var
+k0(b,n,u,j,i,g,L,K){var
+e=n[3],p=g[1],v=b5(0,n[4]),w=gJ(b)?s(d,g[3]):d,x=wk(b,n),y=x?cJ(b,aB(b,j)):x,z=y?cJ(b,aB(b,i)):y,A=z?H(function(a){var
 c=b[2];return _(f(a),c)},v):z;if(A){var
-M=wh(b,p,j,i),q=kT(v,g[2],M);if(q){var
-B=q[1],N=W(u,B[1]),C=m(function(a){return wi(b,a[1],a[2])},N),r=m(f,C),O=wk(b,r),P=h(kU(b)),Q=f(kU(b)),t=kS(wj(b,r,w),Q,P,O);if(t){var
-D=wm(b),c=D[2],E=D[1],F=V(b),R=d8(b),G=a(dc(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),U=a(c,c),X=wl(b,u,r),Y=k(a(l(t[1],X),U),T),Z=a($(m(h,C)),e),aa=df(b,i),ab=k(df(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=l(B[2],ac),ae=k(a(aL(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(l(a(Y,e),af),K),ah=fl(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
+M=wm(b,p,j,i),q=kY(v,g[2],M);if(q){var
+B=q[1],N=W(u,B[1]),C=m(function(a){return wn(b,a[1],a[2])},N),r=m(f,C),O=wp(b,r),P=h(kZ(b)),Q=f(kZ(b)),t=kX(wo(b,r,w),Q,P,O);if(t){var
+D=wr(b),c=D[2],E=D[1],F=V(b),R=d9(b),G=a(dc(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),U=a(c,c),X=wq(b,u,r),Y=k(a(l(t[1],X),U),T),Z=a($(m(h,C)),e),aa=df(b,i),ab=k(df(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=l(B[2],ac),ae=k(a(aL(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(l(a(Y,e),af),K),ah=fl(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
 I=t}else
 var
 I=q;var
 J=I}else
 var
 J=A;return J}function
-kW(a){var
+k1(a){var
 f=a[9],b=H(function(b){var
 c=a[1];return e0(x(b),c)},f),c=b?de(a):b;if(c){var
 d=a[6];if(typeof
@@ -3828,48 +3830,48 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ec(c,i,h,g,f,b,a){if(bO(c,b))return 0;var
+ed(c,i,h,g,f,b,a){if(bO(c,b))return 0;var
 e=o(d,a);return e?cq(c,i,h,g,f,b,a):e}function
-wn(o,n,m,l,k,c){var
+ws(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ec(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
 p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wo(o,n,m,l,k,c){var
+wt(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ec(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
 p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-g4(c,b){var
+g8(c,b){var
 d=ai(b,b),e=ai(c,b),f=a(i(2,j),e);return l(k(ai(c,c),f),d)}function
-kX(c,b,d){var
+k2(c,b,d){var
 e=o(l(c,b),d);if(e){var
 f=k(k(d,c),b),g=a(k(k(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
 dh(b,c){var
 d=V(b);return a(c,a(V(b),d))}function
-wp(c,e,r,q,p,o,n,m,d,b){if(d){var
+wu(c,e,r,q,p,o,n,m,d,b){if(d){var
 g=d[1],i=g[2],j=g[1],k=N(j,o,0);if(k){var
-s=dh(c,k[1]),t=a(e,g4(n,d7(c,j)));if(kX(dh(c,i),t,s)){var
-l=ec(c,e,r,q,p,m,i);if(l){var
+s=dh(c,k[1]),t=a(e,g8(n,d8(c,j)));if(k2(dh(c,i),t,s)){var
+l=ed(c,e,r,q,p,m,i);if(l){var
 u=h(l[1]),v=Z(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
-wq(c,e,r,q,p,o,n,m,d,b){if(d){var
+wv(c,e,r,q,p,o,n,m,d,b){if(d){var
 g=d[1],i=g[2],j=g[1],k=N(j,o,0);if(k){var
-t=dh(c,i),u=a(e,g4(n,d7(c,j)));if(kX(dh(c,k[1]),u,t)){var
-l=ec(c,e,r,q,p,m,i);if(l){var
+t=dh(c,i),u=a(e,g8(n,d8(c,j)));if(k2(dh(c,k[1]),u,t)){var
+l=ed(c,e,r,q,p,m,i);if(l){var
 v=h(b),w=f(l[1]);return[0,s(f(b),w),v]}return b}return b}return b}return b}function
-ed(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ed(e,d[2],c[2],b[2],a[2]);return[0,cR(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-wr(a,f,e,d,c,i,h,b){if(kW(a)){var
-g=b6(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return wn(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return wo(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ed(function(b,g,h,i){return wp(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ed(function(b,g,h,i){return wq(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-kY(b){var
+ee(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=ee(e,d[2],c[2],b[2],a[2]);return[0,cR(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+ww(a,f,e,d,c,i,h,b){if(k1(a)){var
+g=b6(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return ws(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return wt(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ee(function(b,g,h,i){return wu(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ee(function(b,g,h,i){return wv(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+k3(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3879,128 +3881,128 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ee(b,g,f,e,d,a,c){return 1===bO(b,a)?cq(b,g,f,e,d,a,c):0}function
-ws(o,n,m,l,k,c){var
+ef(b,g,f,e,d,a,c){return 1===bO(b,a)?cq(b,g,f,e,d,a,c):0}function
+wx(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ee(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
 p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wt(o,n,m,l,k,c){var
+wy(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ee(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
 p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-g5(g,f,e,c,b){var
+g9(g,f,e,c,b){var
 i=aL(g),h=a(aL(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return t(a(a(f,b),h),k)}function
-kZ(c,e,b,h){var
+k4(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=l(k(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-k0(b,a){return N(a,b,[0,d,d,j,j])}function
-wu(d,c,v,u,t,s,r,q,i,g,b){if(g){var
+k5(b,a){return N(a,b,[0,d,d,j,j])}function
+wz(d,c,v,u,t,s,r,q,i,g,b){if(g){var
 j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=N(e,r,0);if(o){if(_(e,d[2])){var
-w=ai(q,d7(d,e)),x=k0(s,e),y=g5(d,c,h(i),x,w),z=a(m,o[1]);if(kZ(c,k(a(n,c),z),m,y)){var
-p=ee(d,c,v,u,t,f(i),n);if(p){var
+w=ai(q,d8(d,e)),x=k5(s,e),y=g9(d,c,h(i),x,w),z=a(m,o[1]);if(k4(c,k(a(n,c),z),m,y)){var
+p=ef(d,c,v,u,t,f(i),n);if(p){var
 A=h(p[1]),B=Z(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
-wv(d,c,w,v,u,t,r,q,i,g,b){if(g){var
+wA(d,c,w,v,u,t,r,q,i,g,b){if(g){var
 j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=N(e,r,0);if(o){if(_(e,d[2])){var
-x=ai(q,d7(d,e)),y=k0(t,e),z=g5(d,c,h(i),y,x),A=a(n,c);if(kZ(c,k(a(m,o[1]),A),m,z)){var
-p=ee(d,c,w,v,u,f(i),n);if(p){var
+x=ai(q,d8(d,e)),y=k5(t,e),z=g9(d,c,h(i),y,x),A=a(n,c);if(k4(c,k(a(m,o[1]),A),m,z)){var
+p=ef(d,c,w,v,u,f(i),n);if(p){var
 B=h(b),C=f(p[1]);return[0,s(f(b),C),B]}return b}}return b}return b}return b}function
-ww(a,f,e,d,c,g,j,i,b){if(kY(a)){var
-h=b6(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return ws(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return wt(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ed(function(b,h,i,j){return wu(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ed(function(b,h,i,j){return wv(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-wx(b,a){var
-c=e$(b),d=uE(b),e=vd(b,a[1],a[3]),f=c?uD(b,c[1]):c;return[0,b,a,e6(a[2],a[3]),c,f,e,d]}function
-wy(a){var
-b=uT(a);return function(a){function
+wB(a,f,e,d,c,g,j,i,b){if(k3(a)){var
+h=b6(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return wx(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return wy(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ee(function(b,h,i,j){return wz(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ee(function(b,h,i,j){return wA(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+wC(b,a){var
+c=e$(b),d=uJ(b),e=vi(b,a[1],a[3]),f=c?uI(b,c[1]):c;return[0,b,a,e6(a[2],a[3]),c,f,e,d]}function
+wD(a){var
+b=uY(a);return function(a){function
 c(b,a){return b===a?1:0}return b4(function(b){return c(a,b)},b)}}function
-wz(a,b){var
-c=a[7],d=a[1][9],e=wy(b),f=j1(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-k1(d,c){var
+wE(a,b){var
+c=a[7],d=a[1][9],e=wD(b),f=j6(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+k6(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bU(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-wA(a,g,b){var
+wF(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vu(h,c,g,d[1]):d}var
+d=a[6];return d?vz(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return vf(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return vk(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-wB(a,d){var
-b=a[1],e=a[2][1],c=dd(b),f=c?[0,vt(e,d,b[2])]:c;return f}function
-wC(a){var
+wG(a,d){var
+b=a[1],e=a[2][1],c=dd(b),f=c?[0,vy(e,d,b[2])]:c;return f}function
+wH(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return vC(d,e,function(a,b){return fj(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return vH(d,e,function(a,b){return fj(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-wD(a,b){var
+wI(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=wr(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?ww(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-wE(a,e,d){var
+f=a[2][3],g=ww(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wB(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+wJ(a,e,d){var
 f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(wC(a),j);if(c)return[0,c[1]];var
-b=wA(a,e,d);return b?g2(f,h,i,a[2][3],a[3],b[1]):b}}function
-wF(b,a,c){var
+c=g(wH(a),j);if(c)return[0,c[1]];var
+b=wF(a,e,d);return b?g6(f,h,i,a[2][3],a[3],b[1]):b}}function
+wK(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(wE(b,a,c),e);return ab(function(e){var
-f=a[4],h=a[3],i=gZ(function(a,b){return d6(h,d,a,b)},e,f);return g(wD(b,c),i)},f)}}function
-wG(a,c,i){var
+f=g(wJ(b,a,c),e);return ab(function(e){var
+f=a[4],h=a[3],i=g3(function(a,b){return d7(h,d,a,b)},e,f);return g(wI(b,c),i)},f)}}function
+wL(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=k1(e,i[4]);if(b){var
-f=D(d,k);if(f)return vO(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=k6(e,i[4]);if(b){var
+f=D(d,k);if(f)return vT(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-wH(d,a,g){var
+wM(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=k1(e,g[5]);if(c)return kV(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=k6(e,g[5]);if(c)return k0(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-wI(c,a,g){var
+wN(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
 e=N(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=w(d,e);if(j){var
-p=kR(l,m,h,a[1],b,e,a[5]),k=p||cR(wG(c,a,g),o,h,b,e);if(!k)return n(wH(c,a,g),b,e);var
+p=kW(l,m,h,a[1],b,e,a[5]),k=p||cR(wL(c,a,g),o,h,b,e);if(!k)return n(wM(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-wJ(b,a,d){var
+wO(b,a,d){var
 j=b[1],e=_(0,a[2]);if(e){var
-f=wB(b,a),c=g(wF(b,a,d),f);if(c)var
-k=c[1],l=ah(0,j[3]),h=[0,cI(function(c){return bK(aV(wI(b,a,d),f,k,c))},l)];else
+f=wG(b,a),c=g(wK(b,a,d),f);if(c)var
+k=c[1],l=ah(0,j[3]),h=[0,cI(function(c){return bK(aV(wN(b,a,d),f,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
-k2(b,c){var
+k7(b,c){var
 d=a6(a(a(b,b),c));return[0,bn(a(a(b,b),c)),d]}function
-k3(h,g,a){var
+k8(h,g,a){var
 b=ai(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=k2(h,b);f=1}if(!f)var
+e=k7(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-g6(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+g_(a,b,c){if(D(a,d))return[0,[0,d,d]];var
 e=w(d,b);if(e){if(w(d,a))var
 h=G(a,b),f=[0,t(a,c),h];else
 var
@@ -4008,12 +4010,12 @@ i=G(a,c),f=[0,t(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-k4(b,r,g,j){var
+k9(b,r,g,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],k=o(d,i[1]);if(k)var
-s=i[2],t=bp(b,a(g,i[1]),s),m=[0,bq(k2(b,j),t)];else
+s=i[2],t=bp(b,a(g,i[1]),s),m=[0,bq(k7(b,j),t)];else
 var
 m=k;return m;case
 1:var
@@ -4021,79 +4023,79 @@ e=c[1],n=o(d,e[1]);if(n)var
 u=e[2],v=e[1],w=a(a(g,g),v),x=l(a(j,e[2]),w),p=bp(a(b,b),x,u),y=a6(h(p)),q=[0,[0,bn(f(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-wK(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g6(a(a(a(b,b),b),j),n,l);if(c)var
+wP(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g_(a(a(a(b,b),b),j),n,l);if(c)var
 g=c[1],o=Z(b,h(g)),p=f(g),i=[0,[0,s(r(b),p),o]];else
 var
 i=c;return i}function
-k5(e,h,o,b,n,m,d){var
+k_(e,h,o,b,n,m,d){var
 c=h[8],f=ai(o,d[1]),g=h[4];if(typeof
 g==="number"){if(0===g){var
 p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bp(e,l(k(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===g[0]?[0,bp(e,f,a(b,c))]:wK(e,f,d[3],m)}function
-k6(d,b){var
+return 2===g[0]?[0,bp(e,f,a(b,c))]:wP(e,f,d[3],m)}function
+k$(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(_(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-wL(c,g,b){var
+wQ(c,g,b){var
 d=t(f(b),c),k=a(l(d,i(2,j)),c),e=o(h(b),k),m=e?[0,d]:e;return[0,g,m]}function
-g7(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gz(a(g,c),d,k),m=g7(g,c,f,j,aS(b,i),l),n=g7(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wL(c,b,d)}function
-k7(g,f,e,c,b,d){function
+g$(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gD(a(g,c),d,k),m=g$(g,c,f,j,aS(b,i),l),n=g$(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wQ(c,b,d)}function
+la(g,f,e,c,b,d){function
 h(e){var
-h=gz(a(g,f),b,b);return k7(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
+h=gD(a(g,f),b,b);return la(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-wM(c,b,h,g,f,e){var
+wR(c,b,h,g,f,e){var
 i=r(j),d=cp(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return g7(c,b,g,k7(c,b,e,1,d[1],0),0,l)}return wN}function
-wO(n,m,i,b,h){var
+k=a(c,b),l=[0,a(c,b),k];return g$(c,b,g,la(c,b,e,1,d[1],0),0,l)}return wS}function
+wT(n,m,i,b,h){var
 c=a4(h,b),u=E(n);if(o(r(c),u)){var
-e=k(h,bb(c,b)),f=k6(m,ba(r(c)));if(f)var
+e=k(h,bb(c,b)),f=k$(m,ba(r(c)));if(f)var
 p=f[1],v=l(i,b),w=l(l(i,b),j),q=[0,[0,p,a4(a(p,l(e,a4(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=k6(m,n);if(g)var
+g=k$(m,n);if(g)var
 s=D(g[1],d),t=s?[0,[0,d,d]]:s;else
 var
 t=g;return t}function
-wP(u,t,s,r,q,p,n,m,j){var
+wU(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
 f=k(a4(a[1],q),p),g=o(f,d);if(g){var
-e=wO(u,t,s,r,f);if(e){var
+e=wT(u,t,s,r,f);if(e){var
 h=e[1],v=l(b,h[2]),w=l(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-wQ(g,s,r,f,e,q,p,c){var
-b=wP(s,r,f,e,q,p,c,d,d);if(b)var
+wV(g,s,r,f,e,q,p,c){var
+b=wU(s,r,f,e,q,p,c,d,d);if(b)var
 h=b[1],k=h[2],m=h[1],n=l(m,k),t=a(g,g),v=G(k,a(u(i(2,j)),t)),w=l(f,e),y=bx(i(2,j),w),z=G(a(i(2,j),m),y),A=E(x(c)),o=[0,[0,n,l(l(l(n,a(i(2,u(i(2,j))),A)),z),v)]];else
 var
 o=b;return o}function
-k8(a){return az(s,bo(d,a),a)}function
-wR(e,d,c,b,a){return a5(m(function(a){return cp(e,d,k(a,b),c)},a))}function
-wS(b,d,c){var
+lb(a){return aA(s,bo(d,a),a)}function
+wW(e,d,c,b,a){return a5(m(function(a){return cp(e,d,k(a,b),c)},a))}function
+wX(b,d,c){var
 e=f(d),g=Z(b,G(a(b,h(c)),e)),i=h(d);return[0,t(a(b,f(c)),i),g]}function
-k9(e,l,k,c){var
-a=wR(e,l,k,k8(c),c);if(a)var
-b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=w(d,f(g)),o=i?[0,m(function(a){return wS(e,g,a)},b)]:i,j=o;else
+lc(e,l,k,c){var
+a=wW(e,l,k,lb(c),c);if(a)var
+b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=w(d,f(g)),o=i?[0,m(function(a){return wX(e,g,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-wT=i(2,i(2,u(i(2,u(i(2,i(2,j))))))),g8=bx(i(2,j),wT),wU=i(2,i(2,i(2,u(i(2,j))))),wV=bx(i(2,j),wU),fn=i(2,i(2,i(2,j))),g9=i(2,i(2,u(i(2,u(i(2,j)))))),g_=bx(i(2,j),fn),k_=ba(a(u(i(2,u(i(2,u(i(2,u(i(2,j)))))))),g_)),wW=l(fn,g9),fo=bx(i(2,j),wW);function
-wX(b,a){return wM(g8,wV,g_,k_,b,a)}function
-wY(s,c,q,p){var
-t=l(fn,g9),b=k(bL(c),t),e=D(a4(c,b),fo),f=e?D(a4(fo,r(b)),c):e;if(f){var
-d=wQ(g_,k_,s,fn,g9,b,a4(q,b),p);if(d)var
+wY=i(2,i(2,u(i(2,u(i(2,i(2,j))))))),ha=bx(i(2,j),wY),wZ=i(2,i(2,i(2,u(i(2,j))))),w0=bx(i(2,j),wZ),fn=i(2,i(2,i(2,j))),hb=i(2,i(2,u(i(2,u(i(2,j)))))),hc=bx(i(2,j),fn),ld=ba(a(u(i(2,u(i(2,u(i(2,u(i(2,j)))))))),hc)),w1=l(fn,hb),fo=bx(i(2,j),w1);function
+w2(b,a){return wR(ha,w0,hc,ld,b,a)}function
+w3(s,c,q,p){var
+t=l(fn,hb),b=k(bL(c),t),e=D(a4(c,b),fo),f=e?D(a4(fo,r(b)),c):e;if(f){var
+d=wV(hc,ld,s,fn,hb,b,a4(q,b),p);if(d)var
 g=d[1],h=g[2],m=g[1],u=l(h,G(a(i(2,j),h),fo)),n=[0,[0,k(m,G(m,fo)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-wZ(e,p,b,o,n,m){var
+w4(e,p,b,o,n,m){var
 c=cp(e,p,k(m,n),o);if(c){var
 g=c[1],i=w(d,f(b));if(i)var
-q=f(b),r=Z(e,G(a(g8,h(g)),q)),s=h(b),j=[0,[0,t(a(g8,f(g)),s),r]];else
+q=f(b),r=Z(e,G(a(ha,h(g)),q)),s=h(b),j=[0,[0,t(a(ha,f(g)),s),r]];else
 var
 j=i;var
 l=j}else
@@ -4101,31 +4103,31 @@ var
 l=c;return l}function
 fp(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]}function
-k$(a,g){var
+le(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dd(a),h=d?w0:d;return h}var
+d=dd(a),h=d?w5:d;return h}var
 i=a[2],e=x(a[9])===i?1:0;if(e)var
 j=a[9],b=H(function(b){var
 c=a[1];return e0(x(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return k3(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return k8(g,a,b)},k)];else
 var
 f=b;return f}function
-w1(e,d,a,c,g){var
-f=ai(a,a),b=k4(d,e,c,f);if(b){var
-h=b[1];return a5(m(function(b){return k5(d,e,a,c,f,h,b)},g))}return b}function
-w2(b,d,i,h,a,g){var
+w6(e,d,a,c,g){var
+f=ai(a,a),b=k9(d,e,c,f);if(b){var
+h=b[1];return a5(m(function(b){return k_(d,e,a,c,f,h,b)},g))}return b}function
+w7(b,d,i,h,a,g){var
 c=N(g,a[2],0),j=b[1],e=x(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=k9(d,i,a[1],c);return ab(function(a){return m(fp,a)},k)}var
-l=w1(b,d,c,a[1],h);return ab(function(a){return m(fp,a)},l)}return e}function
-w3(d,c,e,b){var
-a=k$(d,c);if(a){var
-f=ah(0,x(b[2])),g=a[1];return a5(m(function(a){return w2(d,c,e,g,b,a)},f))}return a}function
-g$(b,d){var
+k=lc(d,i,a[1],c);return ab(function(a){return m(fp,a)},k)}var
+l=w6(b,d,c,a[1],h);return ab(function(a){return m(fp,a)},l)}return e}function
+w8(d,c,e,b){var
+a=le(d,c);if(a){var
+f=ah(0,x(b[2])),g=a[1];return a5(m(function(a){return w7(d,c,e,g,b,a)},f))}return a}function
+hd(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4136,146 +4138,146 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-w4(j,f,c){var
+w9(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ai(c,c),m),l)}return i}return 1}var
 g=bK(D(e[1][1],d));return g?g:w(d,ai(c,c))}}function
-la(b,c,a){var
-f=b[1],d=x(a)===f?1:0,e=d?H(g$(b,c),a):d;return e?w4(b,c,a):e}function
-w5(e,d,b,c){if(c){if(b){var
+lf(b,c,a){var
+f=b[1],d=x(a)===f?1:0,e=d?H(hd(b,c),a):d;return e?w9(b,c,a):e}function
+w_(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-w6(e,d,b,c){if(c){if(b){var
+w$(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-ha(c,b,a,g,e){var
-d=w5(c,b,f(a),g);return d?w6(c,b,h(a),e):d}function
-lb(e,d,a,c,b){var
-g=[0,h(a)];return ha(d,e,[0,[0,f(a)],g],c,b)}function
-w7(j,i,h,g,f,e,d){var
+he(c,b,a,g,e){var
+d=w_(c,b,f(a),g);return d?w$(c,b,h(a),e):d}function
+lg(e,d,a,c,b){var
+g=[0,h(a)];return he(d,e,[0,[0,f(a)],g],c,b)}function
+xa(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lb(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lg(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-lc(j,i,g,f,b,a){switch(a[0]){case
+lh(j,i,g,f,b,a){switch(a[0]){case
 0:var
 c=bM(i,a[1]);if(c){var
-d=bM(c[1],a[2]);if(d)return ha(b,j,d[1],a[3],a[4]);var
+d=bM(c[1],a[2]);if(d)return he(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bM(f,a[1]);return e?lb(g,b,e[1],a[2],a[3]):e;default:return w7(g,b,a[1],a[2],a[3],0,f)}}function
+e=bM(f,a[1]);return e?lg(g,b,e[1],a[2],a[3]):e;default:return xa(g,b,a[1],a[2],a[3],0,f)}}function
 fq(a){return 0===a[0]?1:0}function
-ld(i,b,h,g,f,e,a){var
+li(i,b,h,g,f,e,a){var
 j=b[2],d=x(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=H(function(a){return la(i,l,a)},k);else
+k=a[2],l=a[1],c=H(function(a){return lf(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return H(function(a){return lc(h,g,f,e,n,a)},m)}return c}var
-w8=u(i(2,u(i(2,i(2,j))))),w9=bx(i(2,j),w8),w_=ba(u(i(2,i(2,u(i(2,j))))));function
-hb(d,c,a,b){if(a){var
-e=h(b),g=f(b),i=fp(a[1]);return ha(d[3],c,i,g,e)}return a}function
-w$(a,g,b,c){var
+m=b[4],n=b[3];return H(function(a){return lh(h,g,f,e,n,a)},m)}return c}var
+xb=u(i(2,u(i(2,i(2,j))))),xc=bx(i(2,j),xb),xd=ba(u(i(2,i(2,u(i(2,j))))));function
+hf(d,c,a,b){if(a){var
+e=h(b),g=f(b),i=fp(a[1]);return he(d[3],c,i,g,e)}return a}function
+xe(a,g,b,c){var
 i=c[1];return function(l,k,j,c){var
 m=a[9],d=N(f(c),m,0),n=a[1],e=e0(x(d),n);if(e){var
-o=h(c);return hb(g,b,k5(b,a,l,i,k,j,k3(b,a,d)),o)}return e}}function
-xa(d,c,b,a){var
-e=h(a);return hb(d,c,bM(b,f(a)),e)}function
-xb(k,d,j,b,a){var
+o=h(c);return hf(g,b,k_(b,a,l,i,k,j,k8(b,a,d)),o)}return e}}function
+xf(d,c,b,a){var
+e=h(a);return hf(d,c,bM(b,f(a)),e)}function
+xg(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-g=k8(b),c=wY(a[1],e,g,b);if(c){var
+g=lb(b),c=w3(a[1],e,g,b);if(c){var
 m=c[1];return H(function(c){var
 a=bM(b,f(c));if(a){var
-i=h(c);return hb(k,d,wZ(d,j,m,e,g,a[1]),i)}return a},l)}var
+i=h(c);return hf(k,d,w4(d,j,m,e,g,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-xc(d,c,a,k,e,r){var
+xh(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
 f=b5(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
 o=dd(d);if(o){var
-p=n(xb(c,a,k,e,r),b,g);if(p)var
+p=n(xg(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=k9(a,k,l,b);if(i){var
-t=i[1];return H(function(b){return xa(c,a,t,b)},g)}var
+i=lc(a,k,l,b);if(i){var
+t=i[1];return H(function(b){return xf(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ai(b,b),j=k4(a,d,l,q);if(j){var
-u=j[1];return H(aV(w$(d,c,a,e),b,q,u),g)}return j}return 1}}function
-xd(k,j,i,h,g,f,e,d){var
+q=ai(b,b),j=k9(a,d,l,q);if(j){var
+u=j[1];return H(aV(xe(d,c,a,e),b,q,u),g)}return j}return 1}}function
+xi(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(xc(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(xh(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-xe(b,a){return 0===a[0]?_(a[1],b):0}function
-xf(b,f,e){var
+xj(b,a){return 0===a[0]?_(a[1],b):0}function
+xk(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(x(e[2])),d=o(w9,a(E(b[1]),g)),h=d?[0,wX(f,w_)]:d;return h}return 0}function
-xg(c,b,h,f,a){var
+g=E(x(e[2])),d=o(xc,a(E(b[1]),g)),h=d?[0,w2(f,xd)]:d;return h}return 0}function
+xl(c,b,h,f,a){var
 i=a[1],j=b[2],g=x(a[2])===j?1:0;if(g)var
-k=a[2],d=H(function(a){return la(c,i,a)},k);else
+k=a[2],d=H(function(a){return lf(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=x(a[2]),e=H(function(a){return xe(m,a)},l);else
+l=b[4],m=x(a[2]),e=H(function(a){return xj(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return xd(c,b,h,f,a,xf(c,f,a),0,n)}return e}function
-xh(c,b,m,l,f,e,k,a){var
-g=ld(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bK(a===b[1]?1:0):h;return i?kR(c,f,e,a,b[1],d,j):i}function
-le(c,a,b){return w3(c,a[1],a[3],b)}function
-lf(c,a){var
+n=a[2];return xi(c,b,h,f,a,xk(c,f,a),0,n)}return e}function
+xm(c,b,m,l,f,e,k,a){var
+g=li(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bK(a===b[1]?1:0):h;return i?kW(c,f,e,a,b[1],d,j):i}function
+lj(c,a,b){return w8(c,a[1],a[3],b)}function
+lk(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e6(b,a[3]);return g2(c,d,b,a[3],f,e)}}function
-lg(c,a,d,b){var
-h=a[1],m=a[2],i=_(0,x(b[2]));if(i){if(H(fq,d[4]))return xg(c,d,h,a[3],b);var
-e=le(c,a,b);if(e){var
-j=e[1],f=g(lf(c,a),j);if(f)return ld(c,d,h,j,m,f[1],b);var
+f=e6(b,a[3]);return g6(c,d,b,a[3],f,e)}}function
+ll(c,a,d,b){var
+h=a[1],m=a[2],i=_(0,x(b[2]));if(i){if(H(fq,d[4]))return xl(c,d,h,a[3],b);var
+e=lj(c,a,b);if(e){var
+j=e[1],f=g(lk(c,a),j);if(f)return li(c,d,h,j,m,f[1],b);var
 k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-xi(b,a,k,c){var
+xn(b,a,k,c){var
 l=a[1],m=a[2],f=_(0,x(c[2]));if(f){var
-d=le(b,a,c);if(d){var
-h=d[1],e=g(lf(b,a),h);if(e){var
-n=ah(0,b[3]),o=e[1];return b4(function(a){return xh(b,k,l,h,m,o,c,a)},n)}var
+d=lj(b,a,c);if(d){var
+h=d[1],e=g(lk(b,a),h);if(e){var
+n=ah(0,b[3]),o=e[1];return b4(function(a){return xm(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=f;return j}function
-xj(d,c,a){if(0===a[0]){var
+xo(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
 fr(b,a){var
 c=a[6],d=a[5],e=co(b+1|0,a[4]),f=bm(cn(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xk(c,b){var
+xp(c,b){var
 d=V(c);return function(f){var
-k=a(d,d),e=G(a(b,$(m(function(a){return ki(c,a)},f))),k),g=c[10];if(g){var
+k=a(d,d),e=G(a(b,$(m(function(a){return kn(c,a)},f))),k),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=t(a(b,$(m(function(a){return kj(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=t(a(b,$(m(function(a){return ko(p,o,a)},f))),n);else
 var
 i=l(e,a(b,b));var
 j=i}else
 var
 j=l(e,a(b,b));return[0,e,j]}}function
-lh(e,b,h,f,c){if(D(h[1],d)&&kk(e,c)){var
-g=gP(gO(e,c)),i=a(g,g);return r(a6(G(a(a(b,b),i),f)))}var
+lm(e,b,h,f,c){if(D(h[1],d)&&kp(e,c)){var
+g=gT(gS(e,c)),i=a(g,g);return r(a6(G(a(a(b,b),i),f)))}var
 j=fg(e,c);return bn(t(a(a(b,b),j),f))}function
-xl(d,b,c,a){var
-e=ai(a,a),f=Z(b,lh(d,b,c,e,a)),g=r(lh(d,b,c,e,m(r,a)));return[0,s(r(b),g),f]}function
-li(d,c){var
+xq(d,b,c,a){var
+e=ai(a,a),f=Z(b,lm(d,b,c,e,a)),g=r(lm(d,b,c,e,m(r,a)));return[0,s(r(b),g),f]}function
+ln(d,c){var
 e=V(d);return function(b,f){var
 g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return t(bn(a(a(a(c,c),i),h)),g)}}function
-xm(e,d){var
+xr(e,d){var
 f=V(e);return function(h,g){var
-i=a(a(f,gS(h)),f),j=ks(e,h),b=j[1];if(b){var
+i=a(a(f,gW(h)),f),j=kx(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],l=b[1],p=t(a(d,$(m(function(b){var
 c=a(k,b);return s(a(l,b),c)},g))),i),n=[0,[0,G(a(d,$(m(function(b){var
@@ -4285,17 +4287,17 @@ n=c;var
 o=n}else
 var
 o=b;return o}}function
-xn(e,c,b,a){var
-g=n(xm(e,c),b,a);if(g){var
+xs(e,c,b,a){var
+g=n(xr(e,c),b,a);if(g){var
 i=g[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(li(e,c),j,a),t=Z(h(i),q),u=m(r,a),v=r(n(li(e,c),j,u)),l=[0,[0,s(f(i),v),t]];else
+q=n(ln(e,c),j,a),t=Z(h(i),q),u=m(r,a),v=r(n(ln(e,c),j,u)),l=[0,[0,s(f(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=g;return p}function
-lj(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+lo(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=k(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
 n=c[8],f=cp(b,m,k(h[1],i[1]),n);if(!f)return f;var
@@ -4305,37 +4307,37 @@ e=d}else
 var
 e=d;var
 o=l(b,a(g,e)),p=t(a(b,b),o),q=l(e,a(g,b));return[0,[0,G(a(b,e),q),p]]}function
-xo(a,c,e,d){var
+xt(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,g(xk(a,c),d)]:lj(a,c,e):2===b[0]?xn(a,c,b[1],d):[0,xl(a,c,b[1],d)]}function
-xp(a,c,b){var
+b==="number"?0===b?[0,g(xp(a,c),d)]:lo(a,c,e):2===b[0]?xs(a,c,b[1],d):[0,xq(a,c,b[1],d)]}function
+xu(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return by(lj(a,c,b),e)}if(e$(a)){var
-f=a[9];return m(function(d){return xo(a,c,b,d)},f)}return by(0,a[2])}function
-xq(a){var
-b=d_(a),c=b?ff(a):b;return bK(c)}function
-lk(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
-hc(e,d,c,b){switch(bO(e,c)){case
+e=a[2];return by(lo(a,c,b),e)}if(e$(a)){var
+f=a[9];return m(function(d){return xt(a,c,b,d)},f)}return by(0,a[2])}function
+xv(a){var
+b=d$(a),c=b?ff(a):b;return bK(c)}function
+lp(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
+hg(e,d,c,b){switch(bO(e,c)){case
 0:return h(b);case
 1:return f(b);default:var
 g=h(c)[1],k=a(a(i(2,j),d),g),m=h(h(b)),n=l(f(f(b)),m);return o(a(h(c)[2],n),k)?f(b):h(b)}}function
-ll(e,d,c,b){switch(bO(e,c)){case
+lq(e,d,c,b){switch(bO(e,c)){case
 0:return f(b);case
 1:return h(b);default:var
-g=h(c)[2];return lk(t(a(d,h(c)[1]),g),b)}}function
-xr(g,e,a){if(a){var
+g=h(c)[2];return lp(t(a(d,h(c)[1]),g),b)}}function
+xw(g,e,a){if(a){var
 b=a[2],c=a[1];if(bO(g,e))var
-i=h(f(c)),d=az(function(a){var
+i=h(f(c)),d=aA(function(a){var
 b=h(f(a));return function(a){return s(b,a)}},i,b);else
 var
-j=f(h(c)),d=az(function(a){var
-b=f(h(a));return function(a){return Z(b,a)}},j,b);return m(function(a){return lk(d,a)},a)}return a}function
-lm(d,c,b,e,a){if(a){var
+j=f(h(c)),d=aA(function(a){var
+b=f(h(a));return function(a){return Z(b,a)}},j,b);return m(function(a){return lp(d,a)},a)}return a}function
+lr(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lm(d,c,b,a,f);return[0,hc(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hc(d,c,b,a)},f);return[0,ll(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-xs(p,o,g,d,c){function
+e=lr(d,c,b,a,f);return[0,hg(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hg(d,c,b,a)},f);return[0,lq(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+xx(p,o,g,d,c){function
 b(a){return f(f(a))}function
 e(a){return h(h(a))}if(bO(p,o)){var
 q=b(d),r=e(d),s=l(a(k(g,j),r),q),t=b(c),u=e(c);return w(l(a(k(g,j),u),t),s)}var
@@ -4344,18 +4346,18 @@ m=i;else{var
 x=b(c),n=D(b(d),x);if(n){var
 y=e(c);return w(e(d),y)}var
 m=n}return m}function
-xt(l,k,j,i,g,e){var
+xy(l,k,j,i,g,e){var
 c=i,b=g,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=xs(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
-xu(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lm(c,d,b,xt(c,b,E(x(a)),1,f,e),a)}return a}function
-xv(a,e,c,b){var
+d=a[1],m=a[2],n=xx(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
+xz(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lr(c,d,b,xy(c,b,E(x(a)),1,f,e),a)}return a}function
+xA(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xr(a,c,b);return m(function(b){return hc(a,e,c,b)},b)}function
-xw(a,d,c,b){var
+d==="number"&&d)return xw(a,c,b);return m(function(b){return hg(a,e,c,b)},b)}function
+xB(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return xu(a,d,c,b);return m(function(b){return ll(a,d,c,b)},b)}function
-xx(a,b){function
+e==="number"&&e)return xz(a,d,c,b);return m(function(b){return lq(a,d,c,b)},b)}function
+xC(a,b){function
 d(b){var
 d=f(b),c=D(f(a),d);if(c){var
 e=h(b);return D(h(a),e)}return c}var
@@ -4367,113 +4369,113 @@ var
 c=i;if(c){var
 m=f(h(b));return o(f(a),m)}var
 g=c}return g}function
-xy(f,e){var
+xD(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=xx(b[1],a[1]);if(c){var
+c=xC(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-ln(l,k,j,i,g,e,d,a,c){var
-b=xy(a,c);return b?kL(l,k,j,i,g,d,e,m(function(a){var
+ls(l,k,j,i,g,e,d,a,c){var
+b=xD(a,c);return b?kQ(l,k,j,i,g,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
-xz(d,c,j,i,h,b,g,a){var
-e=ln(d,c,j,i,h,b,g,xv(d,c,b,a),a);if(e)var
-f=ln(d,c,j,i,h,b,g,xw(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+xE(d,c,j,i,h,b,g,a){var
+e=ls(d,c,j,i,h,b,g,xA(d,c,b,a),a);if(e)var
+f=ls(d,c,j,i,h,b,g,xB(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-xA(a){var
+xF(a){var
 d=h(a),b=o(f(a),d);if(b)var
 e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
 var
 c=b;return c}function
-lo(c,b,e,d){var
+lt(c,b,e,d){var
 f=ab(function(d){return t(a(b,d),c)},d);return[0,ab(function(d){return G(a(b,d),c)},e),f]}function
-xB(b,a){var
+xG(b,a){var
 c=b5(a,b[4]);return m(function(a){var
 b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
-xC(e,b,a,c){var
-f=xB(b,c),g=by([0,d,a],e[2]),h=b[3];return gZ(function(b,c){return lo(h,a,b,c)},g,f)}function
-lp(b,a){var
+xH(e,b,a,c){var
+f=xG(b,c),g=by([0,d,a],e[2]),h=b[3];return g3(function(b,c){return lt(h,a,b,c)},g,f)}function
+lu(b,a){var
 c=h(a),d=Z(h(b),c),e=f(a);return[0,s(f(b),e),d]}function
-xD(b,d,c,a){var
-e=k(b,k(d,f(a)));return lp(a,[0,k(b,k(c,h(a))),e])}function
-xE(b,g,e,d,c){var
-a=xC(b,g,e,c);if(dd(b)){var
+xI(b,d,c,a){var
+e=k(b,k(d,f(a)));return lu(a,[0,k(b,k(c,h(a))),e])}function
+xJ(b,g,e,d,c){var
+a=xH(b,g,e,c);if(dd(b)){var
 i=b5(c,g[4]);if(H(function(a){var
 c=b[2];return _(f(a),c)},i)&&H(function(a){var
 b=h(a);return o(f(a),b)},a)){var
 j=$(m(f,a)),k=$(m(h,a)),l=W(d,a);return m(function(a){var
-b=f(a),c=xD(e,j,k,h(a));return ab(function(a){return lp(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-xF(d,c,b){var
+b=f(a),c=xI(e,j,k,h(a));return ab(function(a){return lu(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+xK(d,c,b){var
 e=W(c,b);return $(m(function(b){var
 e=a(d,h(b)),c=k(f(b),e);return a(c,c)},e))}function
-lq(e,d,a,b){var
+lv(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return l(xF(d,a[1],b),f)}return ai(a[1],b)}function
+f=a[2];return l(xK(d,a[1],b),f)}return ai(a[1],b)}function
 fs(e,c){var
 b=V(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-xG(e,h,c,b,g,f){var
+xL(e,h,c,b,g,f){var
 i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fs(e,h),j)),i)}function
-xH(e,h,c,b,g,f){var
+xM(e,h,c,b,g,f){var
 i=o(d,b)?c[3]:c[4],j=a(g,a(fs(e,h),i));return o(a(a(b,aL(e)),f),j)}function
-xI(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lq(b,a,m,g[1]),j=n[3],k=f?xG(b,a,h,i,f[1],j):1;if(k){if(e)return xH(b,a,h,i,e[1],j);var
+xN(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lv(b,a,m,g[1]),j=n[3],k=f?xL(b,a,h,i,f[1],j):1;if(k){if(e)return xM(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
 ft(b,c){var
 d=V(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ai(e,e),i),h)}}function
-lr(f,d,c,b,e){var
+lw(f,d,c,b,e){var
 g=a(d,d),h=k(b,c),n=a(k(b,c),h),p=a(a(E(f[1]),n),g);return o($(m(function(f){var
 g=a(d,l(c,b)),e=k(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-xJ(c){var
+xO(c){var
 d=V(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=k(e,f),l=a(k(e,f),h),m=a(a(E(c[1]),l),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-xK(a,c,b){var
+xP(a,c,b){var
 s=a[1],i=x(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aV(xJ(a),f,m,q)){var
-u=b[1];return n(ft(a,c),f,u)}return lr(a,c,m,q,b[1])}var
+q=p[1];if(aV(xO(a),f,m,q)){var
+u=b[1];return n(ft(a,c),f,u)}return lw(a,c,m,q,b[1])}var
 v=b[1];return n(ft(a,c),f,v)}var
 w=b[1];return n(ft(a,c),f,w)}var
 g=a[10];if(g){var
-h=a[11];if(h)return lr(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return lw(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
 t=b[1];return n(ft(a,c),[0,j,j],t)}}return i}function
-hd(e,c,b,a){var
+hh(e,c,b,a){var
 g=b5(a,c[4]);return m(function(a){var
-c=h(a),g=N(f(a),b,[0,d,d,j,j]);return[0,[0,d7(e,f(a)),g],c]},g)}function
-he(c,f,b,e,a){var
-d=xK(c,b,a);return d?H(function(d){return xI(c,f,b,a,d)},e):d}function
-hf(b,g,f,c,i,h){var
-e=lq(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fs(b,f),j),l=aL(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fs(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
-xL(b,a,e){var
+c=h(a),g=N(f(a),b,[0,d,d,j,j]);return[0,[0,d8(e,f(a)),g],c]},g)}function
+hi(c,f,b,e,a){var
+d=xP(c,b,a);return d?H(function(d){return xN(c,f,b,a,d)},e):d}function
+hj(b,g,f,c,i,h){var
+e=lv(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fs(b,f),j),l=aL(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fs(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
+xQ(b,a,e){var
 g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=h(a),c=s(f(b),j),k=f(e),d=o(c,Z(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-xM(b,e,a){var
+xR(b,e,a){var
 g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=f(a),c=Z(h(b),j),k=h(e),d=o(s(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-xN(f,e,d,c,a){return m(function(a){var
-b=he(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-xO(l,k,j,i,h){var
+xS(f,e,d,c,a){return m(function(a){var
+b=hi(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+xT(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=N(s,i,0);if(b){var
 c=N(r,i,0);if(c)if(a){var
-t=a[1],d=hf(l,k,j,n,o,b[1]),u=s===r?d:hf(l,k,j,n,o,c[1]),e=xL(t,d,u);if(e)var
-f=xM(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=a[1],d=hj(l,k,j,n,o,b[1]),u=s===r?d:hj(l,k,j,n,o,c[1]),e=xQ(t,d,u);if(e)var
+f=xR(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4484,60 +4486,60 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-xP(a,c,h,g,e,d,b){var
-i=hd(a,c,e,d),j=a[2];if(x(b[3])===j){var
+xU(a,c,h,g,e,d,b){var
+i=hh(a,c,e,d),j=a[2];if(x(b[3])===j){var
 k=b5(d,c[4]);if(H(function(b){var
 c=a[2];return _(f(b),c)},k)){var
-l=xN(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return m(function(b){return xO(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
-xQ(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kN(b,i),j=a(g,c);return G(l(a(k(b,g),d),j),b)}function
-xR(a,c,b,g,f){var
+l=xS(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return m(function(b){return xT(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
+xV(b,e,d,c){var
+i=w(c,d)?h(e):f(e),g=kS(b,i),j=a(g,c);return G(l(a(k(b,g),d),j),b)}function
+xW(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=x(b)===j?1:0;return h?kQ(a,c,b,g,f):h}var
+j=a[2],h=x(b)===j?1:0;return h?kV(a,c,b,g,f):h}var
 k=a[2],i=x(b)===k?1:0;return i?fm(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return kO(a,c,g,f,b)}var
-n=e[2],o=e[1];return g3(b,function(a,b,d){return xQ(c,a,b,d)},o,n,m,l,d)}function
-ls(b,a){return t(a,b[3])}function
-hg(e,d,c,b){if(b){var
-f=b[1];return a(ls(e,d),f)}return c}function
-hh(c,b,e){var
-a=c[4];return s(d,k(b,$(m(function(a){return 0===a[0]?a[1]===e?s(d,hg(c,b,d,a[3])):d:d},a))))}function
-xS(c,b,e){var
-a=c[4];return az(s,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=hh(c,b,a[1]),g=l(s(d,hg(c,b,d,a[3])),f);return Z(hg(c,b,b,a[4]),g)}return d}return d},a))}function
-lt(c,b,a){var
-d=ah(0,c[2]);return m(function(c){return xS(b,a,c)},d)}function
-lu(d){var
+m(b){return kT(a,c,g,f,b)}var
+n=e[2],o=e[1];return g7(b,function(a,b,d){return xV(c,a,b,d)},o,n,m,l,d)}function
+lx(b,a){return t(a,b[3])}function
+hk(e,d,c,b){if(b){var
+f=b[1];return a(lx(e,d),f)}return c}function
+hl(c,b,e){var
+a=c[4];return s(d,k(b,$(m(function(a){return 0===a[0]?a[1]===e?s(d,hk(c,b,d,a[3])):d:d},a))))}function
+xX(c,b,e){var
+a=c[4];return aA(s,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=hl(c,b,a[1]),g=l(s(d,hk(c,b,d,a[3])),f);return Z(hk(c,b,b,a[4]),g)}return d}return d},a))}function
+ly(c,b,a){var
+d=ah(0,c[2]);return m(function(c){return xX(b,a,c)},d)}function
+lz(d){var
 a=d;for(;;){if(a){var
 b=a[2],e=a[1],f=function(b,a){return bU(b,a)},c=bK(b4(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-xT(e,m,l,j,i,c){var
-b=c[2],f=c[1],n=N(b,j,d),g=k(N(b,i,d),n),o=N(b,l,d),h=k(hh(e,m,f),o);if(w(d,g)&&w(d,h)){var
-p=e[4];if(bK(b4(function(a){return xj(f,b,a)},p)))return a(g,h)}return d}function
-xU(b,g,e,q,p,n,l,c){var
-w=ls(g,e),r=D(e,a(g[3],w));if(r)var
+xY(e,m,l,j,i,c){var
+b=c[2],f=c[1],n=N(b,j,d),g=k(N(b,i,d),n),o=N(b,l,d),h=k(hl(e,m,f),o);if(w(d,g)&&w(d,h)){var
+p=e[4];if(bK(b4(function(a){return xo(f,b,a)},p)))return a(g,h)}return d}function
+xZ(b,g,e,q,p,n,l,c){var
+w=lx(g,e),r=D(e,a(g[3],w));if(r)var
 y=b[2],i=x(q)===y?1:0;else
 var
 i=r;var
 s=i?H(function(a){var
 d=g[2],c=_(f(a),d);if(c){var
-e=b[2];return _(h(a),e)}return c},c):i,t=s?lu(m(f,c)):s,u=t?lu(m(h,c)):t;if(u){var
+e=b[2];return _(h(a),e)}return c},c):i,t=s?lz(m(f,c)):s,u=t?lz(m(h,c)):t;if(u){var
 j=fm(b,e,W(m(f,q),l),p,n);if(j){var
-z=aA(b,n),A=aA(b,p),B=$(m(function(a){return xT(g,e,l,A,z,a)},c));return o(k(j[1],B),d)}var
+z=aB(b,n),A=aB(b,p),B=$(m(function(a){return xY(g,e,l,A,z,a)},c));return o(k(j[1],B),d)}var
 v=j}else
 var
 v=u;return v}function
-xV(a){var
+x0(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]}function
-xW(a,c,j,i,g,b,e,d){var
+x1(a,c,j,i,g,b,e,d){var
 k=W(a[9],b),l=W(b6(a),k);return a5(m(function(b){var
-k=f(h(b)),l=xV(hf(a,c,e,h(h(b)),k,d));return fj(a,c,j,i,g,f(b),l)},l))}function
-xX(a,b,w,i,v,u,h,t,g){var
+k=f(h(b)),l=x0(hj(a,c,e,h(h(b)),k,d));return fj(a,c,j,i,g,f(b),l)},l))}function
+x2(a,b,w,i,v,u,h,t,g){var
 j=g[2],k=g[1],y=b5(0,b[4]),l=H(function(b){var
-c=a[2];return _(f(b),c)},y),m=l?he(a,b,k,hd(a,b,h,0),j):l;if(m){var
-c=xW(a,w,i,v,u,h,k,j);if(c){var
+c=a[2];return _(f(b),c)},y),m=l?hi(a,b,k,hh(a,b,h,0),j):l;if(m){var
+c=x1(a,w,i,v,u,h,k,j);if(c){var
 n=c[1],z=a[2],p=x(n)===z?1:0;if(p){var
 e=fm(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
@@ -4549,64 +4551,64 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-xY(a){return xp(a[1],a[2][1],a[2][3])}function
-xZ(a){return a?xA(a[1]):a}function
-lv(a){return m(xZ,a)}function
-lw(b){var
+x3(a){return xu(a[1],a[2][1],a[2][3])}function
+x4(a){return a?xF(a[1]):a}function
+lA(a){return m(x4,a)}function
+lB(b){var
 d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fk(c,a)){var
 h=b[4];if(h){var
-k=g(i,a);return xP(d,c,e,f,h[1],a,k)}return lv(xE(d,c,e,f,a))}return j}}function
-x0(a){var
+k=g(i,a);return xU(d,c,e,f,h[1],a,k)}return lA(xJ(d,c,e,f,a))}return j}}function
+x5(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a5(g);return b?xz(c,d,e,f,a[3],h,i,b[1]):b}}function
-lx(b){var
+b=a5(g);return b?xE(c,d,e,f,a[3],h,i,b[1]):b}}function
+lC(b){var
 a=b[1];return function(c){var
 d=H(function(b){var
 c=a[2];return x(b)===c?1:0},c);if(d){var
-e=jU(a[2],c),f=b6(a),g=kM(a[6]);return a5(g0(x0(b),g,f,e))}return d}}function
-x1(a,k,f){var
+e=jZ(a[2],c),f=b6(a),g=kR(a[6]);return a5(g4(x5(b),g,f,e))}return d}}function
+x6(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=D(c,h);if(j){var
-p=n(f[4],i,b);return xU(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return xZ(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return xX(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-x2(b,l,k){var
+q=n(f[5],i,b);return x2(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+x7(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
 i=_(a,g[3]),j=i?bK(a===c[1]?1:0):i;if(j)var
-e=xR(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+e=xW(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cQ(x1(b,l,k),c,p,n,h,a):f}}function
-x3(b,e,d){var
+f=j;return f?cQ(x6(b,l,k),c,p,n,h,a):f}}function
+x8(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],g=gZ(function(a,b){return lo(r,m,a,b)},q,p),s=1===e?lt(k,a,l):0,t=H(fq,a[4]),i=t||H(function(a){var
+p=a[4],q=c[1],r=a[3],g=g3(function(a,b){return lt(r,m,a,b)},q,p),s=1===e?ly(k,a,l):0,t=H(fq,a[4]),i=t||H(function(a){var
 b=h(a);return o(f(a),b)},g);if(i){var
-u=d[1];return b4(cR(x2(b,e,d),a,n,s,g),u)}var
+u=d[1];return b4(cR(x7(b,e,d),a,n,s,g),u)}var
 j=i}else
 var
 j=c;return j}}function
-x4(d,a){if(a){var
+x9(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-ly(a,q,d){var
+lD(a,q,d){var
 i=a[1];return function(b){var
-e=xY(a),j=lv(e),k=ah(0,b[2]),l=m(function(c){var
-f=d[2];return cQ(lw(a),e,j,b,c,f)},k),r=H(fq,b[4])?0:g(lx(a),l),c=_(0,b[2]),n=c?xq(i):c;return function(c){var
+e=x3(a),j=lA(e),k=ah(0,b[2]),l=m(function(c){var
+f=d[2];return cQ(lB(a),e,j,b,c,f)},k),r=H(fq,b[4])?0:g(lC(a),l),c=_(0,b[2]),n=c?xv(i):c;return function(c){var
 o=fr(c,b),i=bM(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,l),t=m(function(b){if(x4(f(b),i)){var
-k=g(d[3],c),l=f(b);return cQ(lw(a),e,j,o,l,k)}return h(b)},s),p=g(lx(a),t);else
+s=W(k,l),t=m(function(b){if(x9(f(b),i)){var
+k=g(d[3],c),l=f(b);return cQ(lB(a),e,j,o,l,k)}return h(b)},s),p=g(lC(a),t);else
 var
-p=r;return aV(x3(a,q,d),o,c,p)}return n}}}function
-x5(d,c,b,a){var
-e=ah(0,x(a[4]));return H(g(ly(d,c,b),a),e)}function
-lz(e,d,c,b,a){var
+p=r;return aV(x8(a,q,d),o,c,p)}return n}}}function
+x_(d,c,b,a){var
+e=ah(0,x(a[4]));return H(g(lD(d,c,b),a),e)}function
+lE(e,d,c,b,a){var
 f=ag(a,c$(d,1));return aS(bw(c$(c$(aS(e,ag(2,b)),f),1),c),1)}function
-hi(a,e,d,c,b){var
+hm(a,e,d,c,b){var
 g=E(h(a[3])),i=ag(b,h(a[4])),j=k(E(aS(ag(d,h(a[2])),i)),g),l=E(f(a[3])),m=ag(c,f(a[4]));return[0,k(E(aS(ag(e,f(a[2])),m)),l),j]}function
-lA(i,g,a){var
+lF(i,g,a){var
 c=o(d,f(a));if(c)var
 j=E(i),b=w(f(a),j);else
 var
@@ -4618,187 +4620,187 @@ f(b){return a}function
 g(b){return i(2,di(b,a))}function
 h(b){return u(i(2,di(b,a)))}if(o(b,j))return f(0);var
 c=b2(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}var
-hj=0;function
+hn=0;function
 fu(b,a){if(a){var
 f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fu(a,h)},l=function(a){return fu(a,f)};if(o(b,j))return i(0);var
 c=b2(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
-ef(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ef(b,a,f),g,e]},p=function(b){return[0,f,g,ef(b,a,e)]};if(o(c,j))return m(0);var
+eg(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eg(b,a,f),g,e]},p=function(b){return[0,f,g,eg(b,a,e)]};if(o(c,j))return m(0);var
 h=b2(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,ef(b,a,0),0,0]}function
-s(b){return[0,0,0,ef(b,a,0)]}if(o(c,j))return q(0);var
+r(b){return[0,eg(b,a,0),0,0]}function
+s(b){return[0,0,0,eg(b,a,0)]}if(o(c,j))return q(0);var
 k=b2(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
-hk(d,l,k,h){var
+ho(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=di(a,u(i(2,j))),n=hk(d,g,c,di(a,i(2,j))),b=e,c=aV(d,a,f[1],n),a=m;continue}var
-o=di(a,u(i(2,j))),b=e,c=hk(d,g,c,di(a,i(2,j))),a=o;continue}return c}}var
-b7=[0,d,d],eg=[0,0,0,0,hj];function
-x6(c,b,a){return hk(c,b,a,j)}function
-lB(f,e,d){var
+m=di(a,u(i(2,j))),n=ho(d,g,c,di(a,i(2,j))),b=e,c=aV(d,a,f[1],n),a=m;continue}var
+o=di(a,u(i(2,j))),b=e,c=ho(d,g,c,di(a,i(2,j))),a=o;continue}return c}}var
+b7=[0,d,d],eh=[0,0,0,0,hn];function
+x$(c,b,a){return ho(c,b,a,j)}function
+lG(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=ef(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
+g=eg(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
 cr(a,e,d,c){var
-f=a[4],g=a[1],b=fu(jD(aS(ag(aS(ag(d,a[3]),c),g),e)),f);return b?b[1]:b7}function
+f=a[4],g=a[1],b=fu(jI(aS(ag(aS(ag(d,a[3]),c),g),e)),f);return b?b[1]:b7}function
 fv(d,b,a,c){var
-e=ah(0,b);return[0,d,b,a,lB(j,bN(function(b){var
-d=ah(0,a);return bN(g(c,b),d)},e),hj)]}function
+e=ah(0,b);return[0,d,b,a,lG(j,bN(function(b){var
+d=ah(0,a);return bN(g(c,b),d)},e),hn)]}function
 cK(a,d,c,b){return fv(a,d,c,function(d,c){var
 e=ah(0,a);return m(function(a){return aV(b,a,d,c)},e)})}function
-hl(b,a){if(b){if(a){var
-c=hl(b[2],a[2]);return bq(e4(b[1],a[1]),c)}return b7}return b7}function
-lC(b,a){var
+hp(b,a){if(b){if(a){var
+c=hp(b[2],a[2]);return bq(e4(b[1],a[1]),c)}return b7}return b7}function
+lH(b,a){var
 c=G(h(b),a);return[0,t(f(b),a),c]}function
-lD(a){var
+lI(a){var
 b=f(a);return k(h(a),b)}function
-x7(a){return m(function(a){return Z(d,a)},a)}function
-x8(c,b){var
-e=i(2,j);return l(bL(a(b,az(function(b,a){return s(d3(b),a)},d,c))),e)}function
-lE(d,a){var
-b=x(a),c=x8(a,d),e=m(x7,a),f=n(gy(c),b,e);return[0,b,c,n(gy(c),b,a),f]}function
-x9(d,c,a,b){return jL(d,c,a,jI(a,b))}function
-x_(h,g,f,e,d,b){var
-c=l(a(h,f),e),i=l(c,k(d,b));return lC([0,l(c,b),i],g)}function
-lF(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=lF(h,g,d0(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,x_(h,g,bo(d,f),o,n,m),l];else
+ya(a){return m(function(a){return Z(d,a)},a)}function
+yb(c,b){var
+e=i(2,j);return l(bL(a(b,aA(function(b,a){return s(d4(b),a)},d,c))),e)}function
+lJ(d,a){var
+b=x(a),c=yb(a,d),e=m(ya,a),f=n(gC(c),b,e);return[0,b,c,n(gC(c),b,a),f]}function
+yc(d,c,a,b){return jQ(d,c,a,jN(a,b))}function
+yd(h,g,f,e,d,b){var
+c=l(a(h,f),e),i=l(c,k(d,b));return lH([0,l(c,b),i],g)}function
+lK(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=lK(h,g,d1(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yd(h,g,bo(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-lG(h,g,e,a,c){var
+lL(h,g,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return x9(j,i,a,b)}var
-d=m(lD,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return lF(h,g,e,b(a[3],n),l,k)}function
-lH(a){var
-b=a[4];return x6(function(d,a,b){var
-c=cG(lD(a));return s(s(cG(f(a)),c),b)},b,d)}function
-fw(a){return az(bq,b7,a)}function
-lI(a){if(a){var
-b=a[2],c=a[1];return b?un(c,lI(b)):c}return b7}function
-lJ(c,b,a){var
+b(a,b){return yc(j,i,a,b)}var
+d=m(lI,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return lK(h,g,e,b(a[3],n),l,k)}function
+lM(a){var
+b=a[4];return x$(function(d,a,b){var
+c=cG(lI(a));return s(s(cG(f(a)),c),b)},b,d)}function
+fw(a){return aA(bq,b7,a)}function
+lN(a){if(a){var
+b=a[2],c=a[1];return b?us(c,lN(b)):c}return b7}function
+lO(c,b,a){var
 d=ba(h(a));return cr(c,b,ba(f(a)),d)}function
-x$(a,c,b){return lA(a[2],a[3],b)?lJ(a,c,b):b7}function
-lK(a,e,d,c,b){var
+ye(a,c,b){return lF(a[2],a[3],b)?lO(a,c,b):b7}function
+lP(a,e,d,c,b){var
 g=ah(0,f(a[1]));return bN(function(f){var
-g=ah(0,h(a[1]));return m(function(g){return x$(e,b,hi(a,d,c,f,g))},g)},g)}function
-ya(f,e,d,c,b,a){var
-g=ah(0,b);return bN(function(b){return lK(f,e,d,c,aS(a,b))},g)}function
-yb(a,b,d,c,i){var
+g=ah(0,h(a[1]));return m(function(g){return ye(e,b,hm(a,d,c,f,g))},g)},g)}function
+yf(f,e,d,c,b,a){var
+g=ah(0,b);return bN(function(b){return lP(f,e,d,c,aS(a,b))},g)}function
+yg(a,b,d,c,i){var
 e=ah(0,f(a[1]));return bN(function(e){var
 f=ah(0,h(a[1]));return bN(function(f){var
-h=hi(a,d,c,e,f),g=lA(b[2],b[3],h),j=g?[0,lJ(b,i,hi(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hm(a,b){var
-c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lz(b[2],g,e,d,c)}function
-hn(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lz(b[3],f,e,d,c)}function
-yc(a){var
+h=hm(a,d,c,e,f),g=lF(b[2],b[3],h),j=g?[0,lO(b,i,hm(a,d,c,e,f)),0]:g;return j},f)},e)}function
+hq(a,b){var
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lE(b[2],g,e,d,c)}function
+hr(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lE(b[3],f,e,d,c)}function
+yh(a){var
 b=s(d,h(a));return[0,s(d,f(a)),b]}function
-yd(c,b){if(o(d,h(b)))var
+yi(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
 k=c[2],l=c[1],e=G(a(h(b),l),k);if(o(d,f(b)))var
 g=f(b);else
 var
 i=c[2],j=c[1],g=t(a(f(b),j),i);return[0,g,e]}function
-ye(a,e,c){var
-b=gQ(a,e,a,ul(c));return b?gA(a,bq([0,a,a],b[1])):[0,d,a]}function
-yf(a,d,c){var
-b=gQ(a,d,a,e4(i(2,j),c));if(b){var
-e=gA(a,bq([0,a,a],b[1]));return um([0,a,a],e4(i(2,j),e))}return[0,r(a),a]}function
-yg(k,d,c,j,b,i,a){var
-g=bw(a[1],c),e=bw(x(b),c),l=lH(a),n=ah(0,c),o=m(function(a){var
-c=lE(l,cn(e,co(ag(a,e),b))),d=[0,co(ag(a,e),i),c];return[0,ag(a,g),d]},n);function
+yj(a,e,c){var
+b=gU(a,e,a,uq(c));return b?gE(a,bq([0,a,a],b[1])):[0,d,a]}function
+yk(a,d,c){var
+b=gU(a,d,a,e4(i(2,j),c));if(b){var
+e=gE(a,bq([0,a,a],b[1]));return ur([0,a,a],e4(i(2,j),e))}return[0,r(a),a]}function
+yl(k,d,c,j,b,i,a){var
+g=bw(a[1],c),e=bw(x(b),c),l=lM(a),n=ah(0,c),o=m(function(a){var
+c=lJ(l,cn(e,co(ag(a,e),b))),d=[0,co(ag(a,e),i),c];return[0,ag(a,g),d]},n);function
 p(e,c){return bN(function(b){var
-i=ya(d,a,e,c,g,f(b)),l=h(h(b));return lG(k,j,f(h(b)),l,i)},o)}var
-q=hn(d,a),r=hm(d,a);return fv(x(b),r,q,p)}function
-yh(e,d,b,c,a){var
-f=lE(lH(a),b);function
+i=yf(d,a,e,c,g,f(b)),l=h(h(b));return lL(k,j,f(h(b)),l,i)},o)}var
+q=hr(d,a),r=hq(d,a);return fv(x(b),r,q,p)}function
+ym(e,d,b,c,a){var
+f=lJ(lM(a),b);function
 g(h,g){var
-b=ah(0,a[1]);return lG(e,d,c,f,m(function(b){return cr(a,b,0,0)},b))}return fv(x(b),1,1,g)}function
-yi(b){var
-a=bo(eg,b);function
+b=ah(0,a[1]);return lL(e,d,c,f,m(function(b){return cr(a,b,0,0)},b))}return fv(x(b),1,1,g)}function
+yn(b){var
+a=bo(eh,b);function
 c(d,c,a){return fw(m(function(b){return cr(b,d,c,a)},b))}return cK(a[1],a[2],a[3],c)}function
-yj(a){var
-b=bo(eg,a);function
+yo(a){var
+b=bo(eh,a);function
 c(c,b){return bN(function(a){var
 d=ah(0,a[1]);return m(function(d){return cr(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fv(az(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
+d=b[3],e=b[2],f=0;return fv(aA(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
 fx(b,a){function
 c(e,d,c){return g(b,cr(a,e,d,c))}return cK(a[1],a[2],a[3],c)}function
-yk(b,a){function
-c(e,d,c){return lI(yb(b,a,d,c,e))}var
-d=hn(b,a),e=hm(b,a);return cK(a[1],e,d,c)}function
-yl(a,b){var
+yp(b,a){function
+c(e,d,c){return lN(yg(b,a,d,c,e))}var
+d=hr(b,a),e=hq(b,a);return cK(a[1],e,d,c)}function
+yq(a,b){var
 c=h(a[1]),d=E(ag(f(a[1]),c));function
-e(f,e,c){return lC(fw(lK(a,b,e,c,f)),d)}var
-g=hn(a,b),i=hm(a,b);return cK(b[1],i,g,e)}function
-ym(a){function
+e(f,e,c){return lH(fw(lP(a,b,e,c,f)),d)}var
+g=hr(a,b),i=hq(a,b);return cK(b[1],i,g,e)}function
+yr(a){function
 b(b,h,g){var
-c=gx(b,a[3]),d=a[2],e=gx(bw(b,a[3]),d),f=a[2];return cr(a,bw(bw(b,a[3]),f),e,c)}var
+c=gB(b,a[3]),d=a[2],e=gB(bw(b,a[3]),d),f=a[2];return cr(a,bw(bw(b,a[3]),f),e,c)}var
 c=a[3];return cK(ag(ag(a[1],a[2]),c),1,1,b)}function
-yn(b,a){function
+ys(b,a){function
 c(e,d,c){var
 g=bw(c,h(b));return cr(a,e,bw(d,f(b)),g)}var
 d=h(b),e=ag(a[3],d),g=f(b),i=ag(a[2],g);return cK(a[1],i,e,c)}function
-lL(b,a){var
+lQ(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-yo(b,a){var
-c=a[1]===b[1]?1:0;return c?lL(b,a):c}function
+yt(b,a){var
+c=a[1]===b[1]?1:0;return c?lQ(b,a):c}function
 dj(a,b){var
 c=a?[0,b]:a;return c}function
-yp(e,k,a,c){var
-b=bo(eg,c);if(typeof
+yu(e,k,a,c){var
+b=bo(eh,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=yi(c);return dj(H(function(a){return yo(b,a)},c),q);case
+q=yn(c);return dj(H(function(a){return yt(b,a)},c),q);case
 1:var
-r=yj(c);return dj(H(function(a){return lL(b,a)},c),r);case
-2:return[0,fx(yc,b)];case
-3:return[0,fx(function(a){return ye(e,k,a)},b)];case
-4:return[0,fx(function(a){return yf(e,k,a)},b)];default:return[0,ym(b)]}else
+r=yo(c);return dj(H(function(a){return lQ(b,a)},c),r);case
+2:return[0,fx(yh,b)];case
+3:return[0,fx(function(a){return yj(e,k,a)},b)];case
+4:return[0,fx(function(a){return yk(e,k,a)},b)];default:return[0,yr(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],g=a[2],s=yg(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
+i=a[4],g=a[2],s=yl(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
 t=x(i),m=ag(g,bw(x(i),g))===t?1:0;else
 var
 m=l;return dj(m,s);case
 1:var
-u=yh(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,v=n?b[3]===1?1:0:n;return dj(v,u);case
+u=ym(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,v=n?b[3]===1?1:0:n;return dj(v,u);case
 2:var
-p=a[1],w=fx(function(a){return yd(p,a)},b);return dj(o(d,p[1]),w);case
-3:return[0,yk(a[1],b)];case
+p=a[1],w=fx(function(a){return yi(p,a)},b);return dj(o(d,p[1]),w);case
+3:return[0,yp(a[1],b)];case
 4:var
-j=a[1],y=yl(j,b),z=h(j[1]);return dj(_(0,ag(f(j[1]),z)),y);default:return[0,yn(a[1],b)]}}function
-yq(e,b,c,d){var
+j=a[1],y=yq(j,b),z=h(j[1]);return dj(_(0,ag(f(j[1]),z)),y);default:return[0,ys(a[1],b)]}}function
+yv(e,b,c,d){var
 f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bp(e,a(k(a(d,b[2]),n),l),h)}function
-yr(a,b){var
+yw(a,b){var
 e=a[3],f=ag(ag(a[1],a[2]),e),c=x(b)===f?1:0;return c?H(function(a){var
 b=o(d,a);return b?o(a,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j))))))))))))))):b},b):c}function
-ys(a){var
+yx(a){var
 c=x(a[5]),b=e0(a[1],c);if(b){var
 e=a[5];return H(function(a){return w(d,a[1])},e)}return b}function
-yt(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=lB(j,m(function(a){return[0,a,a]},b),hj);return cK(g,c,e,function(b,l,k){var
-g=fu(jD(aS(ag(aS(ag(b,c),l),e),k)),i),m=g?f(g[1]):d,n=N(b,a[5],[0,j,j]);return yq(h,N(b,a[4],[0,d,j]),n,m)})}function
-yu(h,g,f,e){var
+yy(h,a,b){var
+c=a[2],e=a[3],g=a[1],i=lG(j,m(function(a){return[0,a,a]},b),hn);return cK(g,c,e,function(b,l,k){var
+g=fu(jI(aS(ag(aS(ag(b,c),l),e),k)),i),m=g?f(g[1]):d,n=N(b,a[5],[0,j,j]);return yv(h,N(b,a[4],[0,d,j]),n,m)})}function
+yz(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return N(a,b,eg)}}(b),i),c=yp(h,g,d[2],j);if(c){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return N(a,b,eh)}}(b),i),c=yu(h,g,d[2],j);if(c){var
 k=a[2],b=bm(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-yv(c,f,a,b){var
-d=yr(a,b),e=d?ys(a):d;if(e){var
-g=a[6],h=yu(c,f,[0,yt(c,a,b),0],g);return ab(function(a){return uf(a,eg)},h)}return e}function
-lM(b){var
+yA(c,f,a,b){var
+d=yw(a,b),e=d?yx(a):d;if(e){var
+g=a[6],h=yz(c,f,[0,yy(c,a,b),0],g);return ab(function(a){return uk(a,eh)},h)}return e}function
+lR(b){var
 g=r(h(b)),c=s(d,s(f(b),g)),i=h(b),e=s(r(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-ho(a){return fw(m(lM,a))}function
-yw(d,b){var
+hs(a){return fw(m(lR,a))}function
+yB(d,b){var
 c=d[8];return function(e,d){var
 g=a(e,b),i=k(a(h(d),c),g),j=a(e,b);return[0,k(a(f(d),c),j),i]}}function
-lN(e,c,b,a){if(a){var
-f=a[2],g=lN(e,c,d0(b),f),h=a[1],i=bo(d,b);return bq(lM(n(yw(e,c),i,h)),g)}return b7}function
-yx(b,r,i,q){var
+lS(e,c,b,a){if(a){var
+f=a[2],g=lS(e,c,d1(b),f),h=a[1],i=bo(d,b);return bq(lR(n(yB(e,c),i,h)),g)}return b7}function
+yC(b,r,i,q){var
 s=a(b,b),j=e5(a(i,i),s,q);function
 k(a){var
 b=a6(h(a));return[0,bn(f(a)),b]}var
@@ -4814,333 +4816,346 @@ g=c[1],n=o(d,g[1]);if(n)var
 u=g[2],v=g[1],p=[0,k(bq(j,bp(a(b,b),v,u)))];else
 var
 p=n;return p}return[0,b7]}function
-yy(b,g,e,d,c){var
-m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g6(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=g6(a(a(a(b,b),b),p),i,j);if(l){var
+yD(b,g,e,d,c){var
+m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g_(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=g_(a(a(a(b,b),b),p),i,j);if(l){var
 q=Z(b,h(l[1])),t=f(k[1]);return[0,s(r(b),t),q]}return[0,r(b),b]}return[0,r(b),b]}function
-yz(e,d,b){var
+yE(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=lN(d,b,c[1],g),k=a(b,f);return[0,e5(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hl(c[1],g);return[0,e5(a(b,f),e,m)]}var
-l=c[3];return[0,yy(e,b,hl(c[1],g),l,i)]}}}function
-yA(e,d,c,a,b){return a5(m(function(b){var
-g=k(h(b),a);return gQ(e,d,c,[0,k(f(b),a),g])},b))}function
-yB(c,e,b){var
+j=lS(d,b,c[1],g),k=a(b,f);return[0,e5(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=hp(c[1],g);return[0,e5(a(b,f),e,m)]}var
+l=c[3];return[0,yD(e,b,hp(c[1],g),l,i)]}}}function
+yF(e,d,c,a,b){return a5(m(function(b){var
+g=k(h(b),a);return gU(e,d,c,[0,k(f(b),a),g])},b))}function
+yG(c,e,b){var
 j=h(b),m=k(h(e),j),g=l(f(b),m),n=f(b),o=k(f(e),n),i=l(h(b),o),p=w(d,i)?Z(c,G(a(c,h(b)),i)):c,q=w(d,g)?t(a(c,f(b)),g):d;return[0,q,p]}function
-yC(c,g,f,a){var
-i=m(h,a),b=yA(c,g,f,az(s,h(bo(b7,a)),i),a);if(b)var
-d=b[1],j=fw(d),e=[0,m(function(a){return yB(c,j,a)},d)];else
+yH(c,g,f,a){var
+i=m(h,a),b=yF(c,g,f,aA(s,h(bo(b7,a)),i),a);if(b)var
+d=b[1],j=fw(d),e=[0,m(function(a){return yG(c,j,a)},d)];else
 var
 e=b;return e}function
-yD(l,g,e){var
+yI(l,g,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(ho(e)),p),n)}return k}return 1}var
-i=bK(D(c[1][1],d));return i?i:w(d,f(ho(e)))}}function
-yE(b,a,c){var
+m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hs(e)),p),n)}return k}return 1}var
+i=bK(D(c[1][1],d));return i?i:w(d,f(hs(e)))}}function
+yJ(b,a,c){var
 d=H(function(c){var
-e=f(c),d=g(g$(b,a),e);if(d){var
-i=h(c);return g(g$(b,a),i)}return d},c);return d?yD(b,a,c):d}function
-yF(b,f,a){var
+e=f(c),d=g(hd(b,a),e);if(d){var
+i=h(c);return g(hd(b,a),i)}return d},c);return d?yI(b,a,c):d}function
+yK(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=yC(c,f[3],a,d);j=1}if(!j){var
-e=yx(c,b,a,ho(d));if(e)var
-l=e[1],i=a5(m(n(yz(c,b,a),d,l),k));else
+h=yH(c,f[3],a,d);j=1}if(!j){var
+e=yC(c,b,a,hs(d));if(e)var
+l=e[1],i=a5(m(n(yE(c,b,a),d,l),k));else
 var
 i=e;var
 h=i}return ab(function(a){return m(fp,a)},h)}}function
-yG(c,b,d){var
+yL(c,b,d){var
 e=b[1];return function(f){var
-a=k$(c,e);if(a){var
-h=a[1];return a5(m(g(yF(c,b,d),h),f))}return a}}function
-yH(h,b,a){var
+a=le(c,e);if(a){var
+h=a[1];return a5(m(g(yK(c,b,d),h),f))}return a}}function
+yM(h,b,a){var
 e=a[1],c=a[2];return function(f){if(H(fq,b[4]))var
 g=0;else{var
-k=e6(c,a[3]),d=g2(h,e,c,a[3],k,f);if(!d)return d;var
+k=e6(c,a[3]),d=g6(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return H(function(a){return lc(e,f,c,g,j,a)},i)}}function
-yI(b,h,f,e,a){var
+i=b[4],j=b[3];return H(function(a){return lh(e,f,c,g,j,a)},i)}}function
+yN(b,h,f,e,a){var
 i=_(0,x(a));if(i)var
 l=h[2],c=x(a)===l?1:0;else
 var
 c=i;var
-j=c?H(function(a){return yE(b,e,a)},a):c;if(j){var
-d=g(yG(b,f,e),a);if(d){var
-m=d[1];return g(yH(b,h,f),m)}var
+j=c?H(function(a){return yJ(b,e,a)},a):c;if(j){var
+d=g(yL(b,f,e),a);if(d){var
+m=d[1];return g(yM(b,h,f),m)}var
 k=d}else
 var
 k=j;return k}function
-yJ(a){var
+yO(a){var
 b=ah(0,ag(a[2],a[3]));return m(function(b){var
 c=ah(0,a[1]);return m(function(c){var
-d=gx(b,a[3]);return cr(a,c,bw(b,a[3]),d)},c)},b)}function
-yK(d,j,c,b,i,h){var
-a=yv(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return yI(d,j,c,b,yJ(e));var
+d=gB(b,a[3]);return cr(a,c,bw(b,a[3]),d)},c)},b)}function
+yP(d,j,c,b,i,h){var
+a=yA(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return yN(d,j,c,b,yO(e));var
 g=f}else
 var
 g=a;return g}var
-b8=[aj,yL,cz(0)],eh=[aj,yM,cz(0)];function
-aM(b,a){throw[0,b8,n(as(yN),b,a)]}function
-yO(a){return[0,a,eQ(64),0]}function
-hp(b){var
-a=b[3];if(a)throw[0,b8,yP];return a}function
-br(a){hp(a);qf(a[2]);(function(d){for(;;){var
-b=g(a[1],0);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(qe(a[2])===1025)return aM(yQ,eR(a[2]));gi(a[2],b);continue}return c}}(0));return eR(a[2])}function
+b8=[aj,yQ,cA(0)],ei=[aj,yR,cA(0)];function
+aM(b,a){throw[0,b8,n(ar(yS),b,a)]}function
+yT(a){var
+b=J(a),c=0,d=pG(a);return[0,function(a){return 0},d,c,b]}function
+yU(a){return[0,a,eQ(64),0]}function
+fy(c){var
+a=c[1];if(a[3]===a[4]){var
+b=g(a[1],a[2]);if(0===b)throw f_;a[4]=b;a[3]=0}var
+d=fV(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fz(b){var
+a=b[3];if(a)throw[0,b8,yV];return a}function
+br(a){fz(a);qk(a[2]);(function(d){for(;;){var
+b=fy(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(qj(a[2])===1025)return aM(yW,eR(a[2]));gm(a[2],b);continue}return c}}(0));return eR(a[2])}function
 dk(a,d){var
 b=br(d),c=z(b,a);return c?aM(a,b):c}function
 cL(b){var
-a=1-b[3];if(a)throw[0,b8,yR];return a}function
-yS(a){var
-b=48<=a?1:0,c=b?a<=57?1:0:b;if(c)var
-d=c;else
-var
-e=97<=a?1:0,d=e?a<=nT?1:0:e;return d}function
-lO(a){var
-e=z(a,yT),f=e?45===ap(a,0)?1:0:e,b=f?1:f,c=I(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+a=1-b[3];if(a)throw[0,b8,yX];return a}var
+ht=ay(dB,function(b){var
+a=pa(b);if(58<=a){if(!(5<a+ig>>>0))return a-87|0}else
+if(48<=a)return a+h4|0;return 16});function
+yY(a){return c(ht,a)[1+a]<16?1:0}function
+lT(a){var
+e=z(a,yZ),f=e?45===at(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==ap(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==at(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
-c=b===I(a)?1:0;if(c)var
+c=b===J(a)?1:0;if(c)var
 d=c;else{var
-e=yS(ap(a,b));if(e){var
+e=yY(at(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
 i=c<=dy?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aM(yU,a);return t$(16,a)}function
-aT(a){return lO(br(a))}function
+j=d;if(1-j)aM(y0,a);return ue(16,a)}function
+y1(b,a){return 0===b?a:l(P(b,28),a)}function
+aT(d){fz(d);var
+a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
+a=p,f=o,b=n;for(;;){var
+g=a-h|0;if(a===m)return 0;var
+e=fV(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==fV(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,y1(f,b)]}}var
+i=c(ht,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:lT(br(d))}function
 dl(c){var
-a=br(c),b=z(a,yV);return b?[0,lO(a)]:b}function
+a=br(c),b=z(a,y2);return b?[0,lT(a)]:b}function
 b9(b){var
-a=aT(b);if(R(a)<=0)aM(yX,iJ(yW,a));return a}var
-lP=1048576;function
+a=aT(b);if(R(a)<=0)aM(y4,iO(y3,a));return a}var
+lU=1048576;function
 dm(b){var
-a=aT(b);if(R(a)<0)aM(yZ,iJ(yY,a));if(gv(a,lP))throw[0,eh,g(as(y0),lP)];return cH(a)}function
+a=aT(b);if(R(a)<0)aM(y6,iO(y5,a));if(gz(a,lU))throw[0,ei,g(ar(y7),lU)];return cH(a)}function
 dn(d,b,c){var
 a=dm(c);if(b<=a){var
-e=g(as(y1),a);aM(n(as(y2),d,b),e)}return a}function
-hq(a,d,c){return function(f,e){var
+e=g(ar(y8),a);aM(n(ar(y9),d,b),e)}return a}function
+hu(a,d,c){return function(f,e){var
 b=f,a=e;for(;;){if(0===b)return bH(a);var
 b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cs(b,a){return hq(dm(a),b,a)}function
+cs(b,a){return hu(dm(a),b,a)}function
 bc(b,d,c){var
-a=cs(d,c);if(1-dQ(ak(a),b)){var
-e=ak(a),f=g(as(y3),e);aM(aQ(y6,pM(y5,F(as(y4),b))),f)}return a}function
-lQ(c,b,a){var
+a=cs(d,c);if(1-dR(ak(a),b)){var
+e=ak(a),f=g(ar(y_),e);aM(aQ(zb,pR(za,F(ar(y$),b))),f)}return a}function
+lV(c,b,a){var
 d=[0,b,0];return bc(c,function(a){return bc(d,aT,a)},a)}function
-hr(e,b){var
-a=br(b),c=z(a,y7);if(c){if(z(a,y8))return aM(y9,a);var
+hv(e,b){var
+a=br(b),c=z(a,zc);if(c){if(z(a,zd))return aM(ze,a);var
 d=[0,g(e,b)]}else
 var
 d=c;return d}function
 b_(a){var
 b=aT(a);return[0,b,b9(a)]}function
-aB(c,b){var
-a=1-c;if(a)throw[0,b8,aQ(y_,b)];return a}function
+aC(c,b){var
+a=1-c;if(a)throw[0,b8,aQ(zf,b)];return a}function
 b$(b){var
-a=dm(b);aB(0<a?1:0,y$);return a}function
-za(e){var
+a=dm(b);aC(0<a?1:0,zg);return a}function
+zh(e){var
 a=cs(aT,e);function
-b(b,a){return iI(a,b)}var
+b(b,a){return iN(a,b)}var
 c=bI(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
 f=1,d=c3(function(a){return b(f,a)},a);else
 var
-d=c;aB(d,zb);return a}function
-zc(b,f,e){var
+d=c;aC(d,zi);return a}function
+zj(b,f,e){var
 d=q((2*b|0)+1|0,0);function
 a(h,e){var
-f=t_(e,-1-b|0),i=b-1|0,j=f?jz(e,i):f;aB(j,zd);var
-a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aB(l,ze);c(d,g)[1+g]=1;return 0}dP(a,f);dP(a,e);c(d,0)[1]=1;return aB(ch(function(a){return a},d),zf)}function
-zg(b){var
-a=br(b);if(z(a,zh)){var
-c=z(a,zi);if(c){if(z(a,zj))return z(a,zk)?z(a,zl)?aM(zm,a):1:[1,b_(b)];var
-d=[2,hr(b_,b)]}else
+f=ud(e,-1-b|0),i=b-1|0,j=f?jE(e,i):f;aC(j,zk);var
+a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aC(l,zl);c(d,g)[1+g]=1;return 0}dQ(a,f);dQ(a,e);c(d,0)[1]=1;return aC(ch(function(a){return a},d),zm)}function
+zn(b){var
+a=br(b);if(z(a,zo)){var
+c=z(a,zp);if(c){if(z(a,zq))return z(a,zr)?z(a,zs)?aM(zt,a):1:[1,b_(b)];var
+d=[2,hv(b_,b)]}else
 var
 d=c;return d}return[0,b_(b)]}function
-zn(b){var
-a=br(b);if(z(a,zo)){if(z(a,zp)){var
-c=z(a,zq);if(c){if(z(a,zr))return z(a,zs)?z(a,zt)?z(a,zu)?z(a,zv)?aM(zw,a):[2,b_(b)]:4:3:1;var
+zu(b){var
+a=br(b);if(z(a,zv)){if(z(a,zw)){var
+c=z(a,zx);if(c){if(z(a,zy))return z(a,zz)?z(a,zA)?z(a,zB)?z(a,zC)?aM(zD,a):[2,b_(b)]:4:3:1;var
 d=[0,b_(b)]}else
 var
 d=c;return d}return 2}return[1,b_(b)]}function
-zx(e,b){var
-a=br(b);if(z(a,zy)){var
-c=z(a,zz);if(c){if(z(a,zA))return z(a,zB)?z(a,zC)?aM(zD,a):[1,b$(b)]:2;var
+zE(e,b){var
+a=br(b);if(z(a,zF)){var
+c=z(a,zG);if(c){if(z(a,zH))return z(a,zI)?z(a,zJ)?aM(zK,a):[1,b$(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bc([0,e,0],za,b)]}function
-zE(c,b){var
-a=br(b),d=z(a,zF);if(d){if(z(a,zG)){if(z(a,zH))return aM(zI,a);var
-e=bc([0,c,0],aT,b),f=bc([0,c,0],aT,b);zc(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bc([0,e,0],zh,b)]}function
+zL(c,b){var
+a=br(b),d=z(a,zM);if(d){if(z(a,zN)){if(z(a,zO))return aM(zP,a);var
+e=bc([0,c,0],aT,b),f=bc([0,c,0],aT,b);zj(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-zJ(a){dk(zK,a);var
-c=b$(a),b=b$(a),d=b$(a),e=zg(a),h=1!==e?1:0,i=h||(c===b?1:0);aB(i,zL);var
-j=zn(a),k=zx(b,a),f=zE(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b9(a),p=lQ([0,l,0],c,a),q=hr(aT,a),r=hr(aT,a),s=b9(a),t=lQ([0,d,0],m,a),u=bc([0,n,0],aT,a),v=b9(a),g=bc([0,0,[0,b,0]],aT,a);aB(bI(function(a){return 0<R(a)?1:0},g),zM);var
+zQ(a){dk(zR,a);var
+c=b$(a),b=b$(a),d=b$(a),e=zn(a),h=1!==e?1:0,i=h||(c===b?1:0);aC(i,zS);var
+j=zu(a),k=zE(b,a),f=zL(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b9(a),p=lV([0,l,0],c,a),q=hv(aT,a),r=hv(aT,a),s=b9(a),t=lV([0,d,0],m,a),u=bc([0,n,0],aT,a),v=b9(a),g=bc([0,0,[0,b,0]],aT,a);aC(bI(function(a){return 0<R(a)?1:0},g),zT);var
 w=b9(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bc([0,0,[0,b,0]],aT,a)]}function
-ei(b,a){dk(zN,a);var
-e=dn(zO,b[3],a),d=dm(a);function
-c(a){return dn(zP,b[2],a)}function
+ej(b,a){dk(zU,a);var
+e=dn(zV,b[3],a),d=dm(a);function
+c(a){return dn(zW,b[2],a)}function
 f(a){var
-b=br(a);if(z(b,zQ)){if(z(b,zR)){if(z(b,zS))return aM(zT,b);var
-e=dn(zU,d,a),f=c(a),g=dl(a);return[0,e,f,g,dl(a)]}var
+b=br(a);if(z(b,zX)){if(z(b,zY)){if(z(b,zZ))return aM(z0,b);var
+e=dn(z1,d,a),f=c(a),g=dl(a);return[0,e,f,g,dl(a)]}var
 h=cs(c,a),i=dl(a);return[2,h,i,dl(a)]}var
 j=c(a),k=dl(a);return[1,j,k,dl(a)]}var
 g=b9(a),h=cs(f,a),i=b9(a);return[0,e,d,g,h,i,bc([0,b[3],0],aT,a)]}function
-zV(b,a){dk(zW,a);return cs(function(a){var
-c=dn(zX,b[3],a),d=b9(a);return[0,c,d,bc([0,b[2],0],aT,a)]},a)}function
-lR(d){var
-a=br(d);if(z(a,zY)){var
-b=z(a,zZ);if(b){if(z(a,z0))return aM(z1,a);var
+z2(b,a){dk(z3,a);return cs(function(a){var
+c=dn(z4,b[3],a),d=b9(a);return[0,c,d,bc([0,b[2],0],aT,a)]},a)}function
+lW(d){var
+a=br(d);if(z(a,z5)){var
+b=z(a,z6);if(b){if(z(a,z7))return aM(z8,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-z2(b,a){return dn(z3,ak(b[4]),a)}function
-z4(b){var
-a=g(b[1],0);if(58<=a){if(!(5<a+ia>>>0))return a-87|0}else
-if(48<=a)return a+h0|0;return aM(z5,gd(1,a))}function
-fy(e,d,c){var
+z9(b,a){return dn(z_,ak(b[4]),a)}function
+z$(d){var
+a=fy(d),b=c(ht,a)[1+a];if(16===b)aM(Aa,gh(1,a));return b}function
+fA(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|z4(c);continue}}function
-hs(a){return 1===(a&1)?0:1+hs(a>>>1|0)|0}function
-z6(e){var
-g=fy(3,0,e),h=fy(6,0,e),a=fy(7,0,e),f=g&hW;if(hW===f)throw[0,b8,z7];var
-b=0===f?h:h|na;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hs(b):hs(a),i=0===a?b>>>c|0:cm(l(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,m=2048<=g?r(i):i;return[0,m,k]}function
-z8(d,a){dk(z9,a);var
-b=cs(function(a){hp(a);var
-c=hq(d[1],z6,a),b=g(a[1],0);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b8,z_];return c},a),e=0;function
-f(b,a){return cA(b,a[2])}var
+b=b-1|0,a=a<<4|z$(c);continue}}function
+hw(a){return 1===(a&1)?0:1+hw(a>>>1|0)|0}function
+Ab(e){var
+g=fA(3,0,e),h=fA(6,0,e),a=fA(7,0,e),f=g&h0;if(h0===f)throw[0,b8,Ac];var
+b=0===f?h:h|nf;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hw(b):hw(a),i=0===a?b>>>c|0:cm(l(P(b,28),a),c),j=0===a?28+c|0:c,k=(ap(f,1)-1075|0)+j|0,m=2048<=g?r(i):i;return[0,m,k]}function
+Ad(d,a){dk(Ae,a);var
+b=cs(function(a){fz(a);var
+c=hu(d[1],Ab,a),b=fy(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b8,Af];return c},a),e=0;function
+f(b,a){return gf(b,a[2])}var
 c=al(function(a,b){return al(f,a,b)},e,b);function
-h(a){return P(a[1],a[2]-c|0)}var
-i=F(function(a){return F(h,a)},b);return[0,P(j,-c|0),i]}var
-z$=na;function
+g(a){return P(a[1],a[2]-c|0)}var
+h=F(function(a){return F(g,a)},b);return[0,P(j,-c|0),h]}var
+Ag=nf;function
 cM(c){var
-b=al(function(c,b){return a(c,b)},j,c);if(gv(b,z$))throw[0,eh,Aa];return cH(b)}var
-Ab=cW;function
-ej(d,c){var
-a=dm(c),b=dm(c),e=g(as(Ac),d);aB(d<=cA(a,b)?1:0,e);if(cW<aq(a,b))throw[0,eh,g(as(Ad),Ab)];return[0,a,b]}function
-lS(a){var
-b=ej(1,a),c=ej(1,a),d=ej(0,a);return[0,b,c,d,ej(1,a)]}function
-lT(a,d,b){function
+b=al(function(c,b){return a(c,b)},j,c);if(gz(b,Ag))throw[0,ei,Ah];return cH(b)}var
+Ai=cW;function
+ek(d,c){var
+a=dm(c),b=dm(c),e=g(ar(Aj),d);aC(d<=c2(a,b)?1:0,e);if(cW<ap(a,b))throw[0,ei,g(ar(Ak),Ai)];return[0,a,b]}function
+lX(a){var
+b=ek(1,a),c=ek(1,a),d=ek(0,a);return[0,b,c,d,ek(1,a)]}function
+lY(a,d,b){function
 c(d,b){var
-e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aK(g(b,a[4]),e-1|0)|0)-1|0;aB(0<=c?1:0,Ae);return fT(c,g(b,a[2]))+1|0}function
+e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aK(g(b,a[4]),e-1|0)|0)-1|0;aC(0<=c?1:0,Al);return fW(c,g(b,a[2]))+1|0}function
 e(a){return a[2]}var
 f=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),f]}function
-lU(c,a){var
-d=b9(a),e=[0,c,0],b=cs(function(a){return bc(e,aT,a)},a);aB(0!==b?1:0,Af);return[0,d,b,bc([0,ak(b),0],aT,a)]}function
-Ag(f,c){var
-g=f[1],b=lS(c),a=b$(c);aB(0===fY(g,a)?1:0,Ah);var
-i=[0,b[1][1],[0,b[1][2],0]],d=lU(cM([0,fT(g,a),i]),c),h=d[2],e=ak(h);aB(0===fY(e,a)?1:0,Ai);cM([0,e,[0,a,0]]);var
-j=lT(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-Aj(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aB(f,Ak);var
-b=lU(a[1],e),d=b[2],g=[0,ak(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-lV(b,e){var
-a=lS(e);aB(bU(a[4],Am),Al);function
+lZ(c,a){var
+d=b9(a),e=[0,c,0],b=cs(function(a){return bc(e,aT,a)},a);aC(0!==b?1:0,Am);return[0,d,b,bc([0,ak(b),0],aT,a)]}function
+An(f,c){var
+g=f[1],b=lX(c),a=b$(c);aC(0===f1(g,a)?1:0,Ao);var
+i=[0,b[1][1],[0,b[1][2],0]],d=lZ(cM([0,fW(g,a),i]),c),h=d[2],e=ak(h);aC(0===f1(e,a)?1:0,Ap);cM([0,e,[0,a,0]]);var
+j=lY(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+Aq(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aC(f,Ar);var
+b=lZ(a[1],e),d=b[2],g=[0,ak(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+l0(b,e){var
+a=lX(e);aC(bU(a[4],At),As);function
 c(b){var
 c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aB(f,An);return[0,a,lT(a,b[1],b)]}function
-Ao(c){var
-a=b_(c),b=0<=R(a[1])?1:0,d=b?jz(a[1],a[2]):b;aB(d,Ap);return a}function
-Aq(a){var
-b=iU(a);function
-c(b,a){return bU(b,a)}aB(bI(function(a){return c(b,a)},a),Ar);return b}function
-As(a){var
-b=iU(a),c=b[3],d=b[2];aB(bI(function(a){var
-b=bU(a[2],d),e=b?bU(a[3],c):b;return e},a),At);var
+d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aC(f,Au);return[0,a,lY(a,b[1],b)]}function
+Av(c){var
+a=b_(c),b=0<=R(a[1])?1:0,d=b?jE(a[1],a[2]):b;aC(d,Aw);return a}function
+Ax(a){var
+b=iZ(a);function
+c(b,a){return bU(b,a)}aC(bI(function(a){return c(b,a)},a),Ay);return b}function
+Az(a){var
+b=iZ(a),c=b[3],d=b[2];aC(bI(function(a){var
+b=bU(a[2],d),e=b?bU(a[3],c):b;return e},a),AA);var
 e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
-Au(a,c){var
-b=br(c),g=oD(b,Av);if(0<=g){if(0<g){if(z(b,Aw)){if(z(b,Ax)){if(z(b,Ay)){if(z(b,Az)){if(!z(b,AA)&&a&&!a[2]){var
-d=a[1],e=ej(1,c),j=cM([0,d[3],[0,e[2],0]]),k=cM([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+AB(a,c){var
+b=br(c),g=oG(b,AC);if(0<=g){if(0<g){if(z(b,AD)){if(z(b,AE)){if(z(b,AF)){if(z(b,AG)){if(!z(b,AH)&&a&&!a[2]){var
+d=a[1],e=ek(1,c),j=cM([0,d[3],[0,e[2],0]]),k=cM([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=lV(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return Aj(a[1],c)}else
-if(z(b,AC)){if(z(b,AD)){if(z(b,AE)){if(z(b,AF)){if(z(b,AG)){if(!z(b,AH)&&a&&!a[2]){var
-l=a[1];return[0,[2,Ao(c)],l]}}else
+h=l0(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return Aq(a[1],c)}else
+if(z(b,AJ)){if(z(b,AK)){if(z(b,AL)){if(z(b,AM)){if(z(b,AN)){if(!z(b,AO)&&a&&!a[2]){var
+l=a[1];return[0,[2,Av(c)],l]}}else
 if(a&&!a[2]){var
 f=a[1];return[0,5,[0,cM([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return Ag(a[1],c)}else
-if(a&&a[2])return[0,1,As(a)]}else
+if(a&&!a[2])return An(a[1],c)}else
+if(a&&a[2])return[0,1,Az(a)]}else
 if(a&&!a[2]){var
-i=lV(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Aq(a)];return aM(AB,b)}var
-AI=cW;function
-AJ(a){dk(AK,a);var
+i=l0(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,Ax(a)];return aM(AI,b)}var
+AP=cW;function
+AQ(a){dk(AR,a);var
 b=b$(a),d=b$(a),e=b$(a);cM([0,b,[0,d,[0,e,0]]]);var
-j=bc([0,b,0],b_,a),h=bc([0,b,0],b_,a);aB(bI(function(a){return 0<R(a[1])?1:0},h),AL);var
-f=b$(a);if(cW<f)throw[0,eh,g(as(AM),AI)];var
+j=bc([0,b,0],b_,a),h=bc([0,b,0],b_,a);aC(bI(function(a){return 0<R(a[1])?1:0},h),AS);var
+f=b$(a);if(cW<f)throw[0,ei,g(ar(AT),AP)];var
 i=q(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
 b=k,e=j;for(;;){if(f<b)return bH(e);var
-g=cs(function(b){return function(a){return dn(AN,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Au(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cM([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+g=cs(function(b){return function(a){return dn(AU,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=AB(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cM([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
-AO(b,a){dk(AP,a);hp(a);function
-d(a){return fy(2,0,a)}var
-e=hq(aK(aK(b[1],b[2]),b[3]),d,a),c=g(a[1],0);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b8,AQ];return e}var
-lW=30;function
-ht(a){var
+AV(b,a){dk(AW,a);fz(a);function
+d(a){return fA(2,0,a)}var
+e=hu(aK(aK(b[1],b[2]),b[3]),d,a),c=fy(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b8,AX];return e}var
+l1=30;function
+hx(a){var
 c=aY(a);if(c<=30)return[0,cH(a),0];var
-d=0<=R(a)?a:r(a),b=aq(0,c-60|0),e=0===b?d:cm(d,b),f=cm(e,lW),i=cH(k(e,P(f,lW))),g=bh(cH(f),30)+i,h=0<=R(a)?g:-g;return[0,h,b]}function
+d=0<=R(a)?a:r(a),b=ap(0,c-60|0),e=0===b?d:cm(d,b),f=cm(e,l1),i=cH(k(e,P(f,l1))),g=bh(cH(f),30)+i,h=0<=R(a)?g:-g;return[0,h,b]}function
 bd(c,b){var
-a=ht(b);return bh(a[1],a[2]-c|0)}function
+a=hx(b);return bh(a[1],a[2]-c|0)}function
 a7(e,d,c){var
-a=ht(d),b=ht(c);return bh(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=hx(d),b=hx(c);return bh(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a8(c,b){var
 d=bh(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dA)|0;var
-e=it(b),f=bh(e[1],27),g=Math.floor(f),h=l(P(g|0,26),bh(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):cm(h,-a|0)}function
+e=iy(b),f=bh(e[1],27),g=Math.floor(f),h=l(P(g|0,26),bh(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):cm(h,-a|0)}function
 aJ(a){return Math.abs(a)<L?1:0}function
-lX(b,a){return i0(b.length-1,a.length-1)-1|0}function
+l2(b,a){return gf(b.length-1,a.length-1)-1|0}function
 O(c,b){var
-e=lX(c,b),d=0.,i=0;if(e<0)var
+e=l2(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
 a9(b,e,c){var
-d=lX(b,c),f=0;if(!(d<0)){var
+d=l2(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
 cN(c,b){var
-a=[0,0.];dS(function(c){var
+a=[0,0.];dT(function(c){var
 d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 dp(a){return a*a}function
 ct(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-AR(a){var
-b=ji(0,a.length-1);return Q(function(e,d){var
-f=tc(cT,cT,d),h=tj(b,f),g=eN(function(b){return bU(c(a,b)[1+b],d)},h);return g?g[1]:(te(b,f,e),e)},a)}function
-AS(a){return typeof
-a==="number"?0===a?AT:0:2===a[0]?AV:AU}function
-AW(c,a){var
-b=q(c,0.),d=1./aq(1,a.length-1);function
-f(a,c){return y(b,a,e(b,a)+c*d)}dS(function(a){return B(f,a)},a);function
+AY(a){var
+b=jn(0,a.length-1);return Q(function(e,d){var
+f=th(cT,cT,d),h=to(b,f),g=eN(function(b){return bU(c(a,b)[1+b],d)},h);return g?g[1]:(tj(b,f,e),e)},a)}function
+AZ(a){return typeof
+a==="number"?0===a?A0:0:2===a[0]?A2:A1}function
+A3(c,a){var
+b=q(c,0.),d=1./ap(1,a.length-1);function
+f(a,c){return y(b,a,e(b,a)+c*d)}dT(function(a){return B(f,a)},a);function
 g(c,a){return a-e(b,c)}return p(function(a){return Q(g,a)},a)}function
-AX(c,b,a){var
+A4(c,b,a){var
 d=cN(a,function(a){return dp(A(a-c,b-a))});return[0,cN(a,function(a){return dp(A(0.,A(c-a,a-b)))}),d]}function
-lY(b,a,c){if(b!=Y&&a!=L){var
+l3(b,a,c){if(b!=Y&&a!=L){var
 d=cN(c,function(c){return A(b*c,a*c)});return[0,cN(c,function(c){return a2(b*c,a*c)}),d]}return[0,Y,L]}function
-hu(e,d,b){function
+hy(e,d,b){function
 a(c){return e*Math.sqrt(cN(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
@@ -5148,15 +5163,15 @@ b=0.<c*a?1:0;break;case
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(cU),c]}function
-AY(a,g,d){var
-b=T(a2,L,d),c=T(A,Y,d),h=hu(a,g,d),e=h[2],f=h[1];switch(g){case
+A5(a,g,d){var
+b=T(a2,L,d),c=T(A,Y,d),h=hy(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-AZ(d,b,v,n){var
+A6(d,b,v,n){var
 X=b[9],Z=0;function
-_(b,a){return aq(b,aY(a))}var
+_(b,a){return ap(b,aY(a))}var
 f=al(function(a,b){return al(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=K(F(function(a){return K(F(function(a){return bd(f,a)},a))},$)),x=b[10],h=x?bd(f,x[1]):Y,y=b[11],i=y?bd(f,y[1]):L,z=b[10],B=b[11],S=0;if(z&&0<=R(z[1]))var
 l=0;else
 S=1;if(S){var
@@ -5166,7 +5181,7 @@ T=1;if(T)var
 l=2}var
 C=p(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=AW(n,g);break;case
+j=A3(n,g);break;case
 1:var
 j=g;break;default:var
 j=Q(function(b,a){return p(function(a){return a/e(C,b)},a)},g)}var
@@ -5187,9 +5202,9 @@ r!=="number"&&2!==r[0]){var
 E=0===R(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return AX(h,i,a);case
+0:return A4(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a2(i,b),c=lY(A(h,-b),f,a),e=hu(b,l,a),g=a2(c[2],e[2]);return[0,A(c[1],e[1]),g]}return lY(h,i,a);default:return E?AY(1.,l,a):hu(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a2(i,b),c=l3(A(h,-b),f,a),e=hy(b,l,a),g=a2(c[2],e[2]);return[0,A(c[1],e[1]),g]}return l3(h,i,a);default:return E?A5(1.,l,a):hy(1.,l,a)}}var
 ab=2===d?j:g,G=p(aa,ab),H=a(k,k),ac=K(b[9]);function
 ad(a){return 2===d?bd(0,a):a7(-2*f|0,a,H)}if(2===d)var
 ae=0,I=function(a,b){return a7(ae,a,b)};else
@@ -5198,18 +5213,18 @@ I=function(c,b){return a7(2*f|0,a(c,H),b)};var
 af=2===d?0:2*(aY(k)-f|0)|0,s=b[4],W=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
-N=M[1],ap=a(N[2],N[2]),J=ap;W=1}}if(!W)var
+N=M[1],aq=a(N[2],N[2]),J=aq;W=1}}if(!W)var
 J=w;var
-ag=0===d?0:cB(D,m),ah=AR(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),ak=q(v,[0]),an=p(function(a){return cN(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return K(c(ac,a)[1+a])},j,C,ao,an,ak,aj,ai,ah,ag,J,af,I,ad]}function
-A0(a){var
-b=a[2],c=a[1],d=0===eO(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bI(function(a){return 0===eO(a,c)?1:0},g),e=AS(a[4]);if(e&&f&&h)return[0,AZ(e[1],a,b,c)];return 0}function
-A1(a,d){function
+ag=0===d?0:cB(D,m),ah=AY(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),ak=q(v,[0]),an=p(function(a){return cN(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return K(c(ac,a)[1+a])},j,C,ao,an,ak,aj,ai,ah,ag,J,af,I,ad]}function
+A7(a){var
+b=a[2],c=a[1],d=0===eO(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bI(function(a){return 0===eO(a,c)?1:0},g),e=AZ(a[4]);if(e&&f&&h)return[0,A6(e[1],a,b,c)];return 0}function
+A8(a,d){function
 b(b){return p(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
-lZ(a){return 0<R(a[1])?1:0}function
-l0(e,b){var
+l4(a){return 0<R(a[1])?1:0}function
+l5(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5217,57 +5232,57 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=au(d[1],d[2])<0?1:0;if(c&&b&&lZ(d)&&f)return 0;return 2;case
-1:if(c&&0<=R(a[1][1]))return 0;return 2;default:return lZ(a[1])?1:2}}function
-A2(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=iV(a[13],i),h=0;if(typeof
+d=a[1],f=au(d[1],d[2])<0?1:0;if(c&&b&&l4(d)&&f)return 0;return 2;case
+1:if(c&&0<=R(a[1][1]))return 0;return 2;default:return l4(a[1])?1:2}}function
+A9(a,i,b){var
+f=q(b,0),g=q(b,0),d=a[7],e=i0(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=au(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a1(k,a[13]);h=1}if(!h){i7(f,0,b,1);i7(g,0,b,1)}return[0,f,g]}function
-A3(b,a){return q(b,[0,3,3,aF(a,function(a){return a})])}function
-A4(a,m,b,e){var
-n=a[16],f=K(F(function(a){return 0<R(a)?1:0},n)),o=l0(a,1),p=[0,l0(a,0),o],h=A2(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a1(k,a[13]);h=1}if(!h){ja(f,0,b,1);ja(g,0,b,1)}return[0,f,g]}function
+A_(b,a){return q(b,[0,3,3,ay(a,function(a){return a})])}function
+A$(a,m,b,e){var
+n=a[16],f=K(F(function(a){return 0<R(a)?1:0},n)),o=l5(a,1),p=[0,l5(a,0),o],h=A9(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=o8(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=o$(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=aF(e,function(a){return a});return aF(b,function(a){return k(q,a)})}}else
+q=ay(e,function(a){return a});return ay(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=K(d[1]);return aF(b,function(a){if(a<l.length-1)var
+l=K(d[1]);return ay(b,function(a){if(a<l.length-1)var
 b=K(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=cA(f,b.length-1-1|0),e=iI(c(b,d)[1+d],1);else
+d=c2(f,b.length-1-1|0),e=iN(c(b,d)[1+d],1);else
 var
 e=a;return e},h=a0(e,function(a){return a}),d=K(g(aR(f),h));else
 var
-d=[0];return k(d,a)})}return A3(b,e)}function
-A5(a,h,g){var
+d=[0];return k(d,a)})}return A_(b,e)}function
+Ba(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
 i=bj(a[13],h),b=q(a[2],0),j=function(a,d){var
-e=0<=R(d)?d:r(d),f=0<au(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a1(function(b){return dP(j,ga(k,i,bj(a[13],b)))},g);var
-l=function(a){return a},e=aF(a[2],l);p5(function(d,a){var
+e=0<=R(d)?d:r(d),f=0<au(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a1(function(b){return dQ(j,gd(k,i,bj(a[13],b)))},g);var
+l=function(a){return a},e=ay(a[2],l);p_(function(d,a){var
 e=c(b,d)[1+d];return au(c(b,a)[1+a],e)},e);var
 f=q(a[2],0);B(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<R(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return q(a[2],1)}function
-fz(a,g,b){var
+fB(a,g,b){var
 h=a[1],d=ct(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=ct(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
 ca(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hv(a,b){var
+hz(a,b){var
 c=bR*a[17];return c<ca(a,b)?1:0}function
-A6(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-A7(a,b){var
-c=A6(a,b);return(a[3]*a[15]-c)/2.}function
-A8(a,b){var
+Bb(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+Bc(a,b){var
+c=Bb(a,b);return(a[3]*a[15]-c)/2.}function
+Bd(a,b){var
 c=a[3]==0.?0.:ca(a,a[4]);return(ca(a,b)+c)/2.}function
-fA(r,p,g,o){var
+fC(r,p,g,o){var
 d=g.length-1,f=q(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
 i=e(o,a),j=a+1|0,k=d-1|0,s=c(p,a)[1+a];if(k<j)var
@@ -5283,7 +5298,7 @@ h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
 a=t;for(;;){var
 j=c(b[12],a)[1+a];if(j)var
 k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=O(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=fz(b,m,f),o=a-1|0,x=0;if(o<0)var
+m=c(b[9],a)[1+a],n=fB(b,m,f),o=a-1|0,x=0;if(o<0)var
 p=n;else{var
 d=x,r=n;for(;;){var
 z=e(g,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
@@ -5292,18 +5307,18 @@ p=s;break}}var
 l=p/e(b[11],a)}y(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-hw(c,b,a){var
+hA(c,b,a){var
 d=O(a,a);return A(0.,e(c[8],b)-d)}function
 cb(a,b){var
 d=bJ(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];a9(d,1.,c(a[1][6],f)[1+f])}return d}function
-hx(c,a){var
+hB(c,a){var
 b=1;for(;;){a1(function(b){return a9(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-l1(a){var
+l6(a){var
 b=Math.sqrt(O(a,a));return p(function(a){return a/b},a)}function
-A9(a){var
+Be(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 w=m.length-1,q=p(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
@@ -5311,7 +5326,7 @@ c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 x(h){var
 b=ak(i[1]),c=ak(f[1])-b|0,e=f[1],g=bH(bY(function(a,b){return a<c?1:0},e));a1(function(b){var
-c=i[1],e=cb(a,d(b));i[1]=[0,l1(hx(i[1],e)),c];return 0},g);return i[1]}function
+c=i[1],e=cb(a,d(b));i[1]=[0,l6(hB(i[1],e)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
@@ -5321,8 +5336,8 @@ E(b){var
 g=e(q,b);if(dz*t(b)<g)var
 c=g;else
 var
-n=cb(a,d(b)),l=hx(x(0),n),c=O(l,l);var
-h=A8(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+n=cb(a,d(b)),l=hB(x(0),n),c=O(l,l);var
+h=Bd(a,b),i=1e-22*t(b)<c?1:0;if(i)var
 j=cv<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
@@ -5330,64 +5345,64 @@ m=bR*a[17],k=[0,[0,ca(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
 F=n[1],i=g(bk(E),F);if(i){var
-v=al(aq,i[1],i[2]),b=v[3],z=v[2];n[1]=g(bk(function(c){return function(b){var
+v=al(ap,i[1],i[2]),b=v[3],z=v[2];n[1]=g(bk(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dz*t(b)<z?1:0,I=o[1],J=h[1],K=A7(a,b),L=ps(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=aF(w,function(c){return function(b){return fz(a,c,d(b))}}(b)),M=h[1];a1(function(b,c){return function(a){return a9(c,e(a,b),a)}}(b,A),M);var
+G=d(b),j=Math.sqrt(z),H=dz*t(b)<z?1:0,I=o[1],J=h[1],K=Bc(a,b),L=px(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=ay(w,function(c){return function(b){return fB(a,c,d(b))}}(b)),M=h[1];a1(function(b,c){return function(a){return a9(c,e(a,b),a)}}(b,A),M);var
 N=0,P=p(function(b){return function(a){return a/b}}(j),A),C=N,k=P}else{var
-Q=cb(a,G),m=l1(hx(x(0),Q));if(0.<a[3])var
+Q=cb(a,G),m=l6(hB(x(0),Q));if(0.<a[3])var
 D=d(a[4]),u=O(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
-R=[0,[0,m,u]],S=aF(w,function(e,f){return function(b){var
+R=[0,[0,m,u]],S=ay(w,function(e,f){return function(b){var
 a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);B(function(b,a){return y(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
 j(a){return K(bH(a))}var
-u=j(f[1]),z=j(h[1]),C=j(r[1]),b=j(o[1]),D=fA(u,z,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
+u=j(f[1]),z=j(h[1]),C=j(r[1]),b=j(o[1]),D=fC(u,z,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
 e=Math.abs(b)*ca(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
 F=ca(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),L=A(I,fN*(a[15]+J)+cv),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,C,Q,b,D,P,L,N,M]}function
-l2(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cv,h=T(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);return A9([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ey*h<b[1]?1:0])}function
-A_(a,b){var
+G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),L=A(I,fP*(a[15]+J)+cv),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,C,Q,b,D,P,L,N,M]}function
+l7(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cv,h=T(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);return Be([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ey*h<b[1]?1:0])}function
+Bf(a,b){var
 d=[0,0];B(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
 i=d[1],f=c(b,i)[1+i][1],m=ct(a,f);function
 n(b){var
 g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dz*g<h)return h;var
 d=bJ(c(a[6],b)[1+b]);a9(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
-h=aF(a[2],n);y(h,f,0.);function
+h=ay(a[2],n);y(h,f,0.);function
 j(c){return p(function(a){var
 b=e(h,a[1]);return g(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return l2(a,b,1.,d[1],-1,r,q,h,o)}function
-A$(c,b,f,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return l7(a,b,1.,d[1],-1,r,q,h,o)}function
+Bg(c,b,f,a){function
 d(f,d){var
 h=[am,d];return cg(p(function(b){var
-d=a[1]*e(c[9],b[1]);return fM*(g(f,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return l2(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
-l3(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,A_(a,b),0];var
-c=a[14];return dO(function(c,d){return A$(a,b,c,d)},c)}function
-hy(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bj(a[1][14],a[5]);return b/fM+d[1]*e(a[1][9],c)}function
-Ba(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bj(a[1][14],a[5]);return fM*(b-d[1]*e(a[1][9],c))}function
-Bb(a,d,b){var
-c=dq(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hw(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+d=a[1]*e(c[9],b[1]);return fO*(g(f,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return l7(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
+l8(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Bf(a,b),0];var
+c=a[14];return dP(function(c,d){return Bg(a,b,c,d)},c)}function
+hC(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bj(a[1][14],a[5]);return b/fO+d[1]*e(a[1][9],c)}function
+Bh(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bj(a[1][14],a[5]);return fO*(b-d[1]*e(a[1][9],c))}function
+Bi(a,d,b){var
+c=dq(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hA(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 cO(a){return a[6].length-1}function
-Bc(a,k,b,j){var
+Bj(a,k,b,j){var
 f=dq(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-Bd(a,d){if(d===a[9].length-1)return a;function
+Bk(a,d){if(d===a[9].length-1)return a;function
 b(a){return eP(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fA(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-l4(a,e,d){var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fC(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
+l9(a,e,d){var
 b=cb(a,e);B(function(d,f){var
 e=c(a[9],d)[1+d];return a9(b,f,cb(a,c(a[2],e)[1+e][1]))},d);return b}function
-Be(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=l4(a,i,f),u=0;if(!(k<0)){var
+Bl(a,i,f){var
+j=f.length-1,g=q(j,0.),k=j-1|0,t=l9(a,i,f),u=0;if(!(k<0)){var
 b=u;for(;;){var
 h=c(a[9],b)[1+b],n=O(t,cb(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
 p=n;else{var
@@ -5397,36 +5412,36 @@ d=A,r=s;continue}var
 p=s;break}}y(g,b,p/e(a[11],b));var
 x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
-v=fA(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=l4(a,i,l);return[0,l,O(m,m)]}function
-fB(k,g,a,j,b){var
-t=k?k[1]:fL,u=g?g[1]:g,l=dq(a,b),m=fA(a[9],a[10],a[11],l),n=hw(a,b,l),s=0;if(!u&&n<h5*e(a[8],b)){var
-r=Be(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
+v=fC(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=l9(a,i,l);return[0,l,O(m,m)]}function
+fD(k,g,a,j,b){var
+t=k?k[1]:fN,u=g?g[1]:g,l=dq(a,b),m=fC(a[9],a[10],a[11],l),n=hA(a,b,l),s=0;if(!u&&n<h_*e(a[8],b)){var
+r=Bl(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
-v=A(a[15],fP*a[17]),d=A(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+cv),f=q(cO(a),0.),i=[0,0.];B(function(b,h){var
+v=A(a[15],fR*a[17]),d=A(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+cv),f=q(cO(a),0.),i=[0,0.];B(function(b,h){var
 g=d*e(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],d-a[3]*(j+i[1]));function
 p(b){var
 c=e(f,b);if(c==0.)return 0.;var
 d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
 w=a[9],x=p(a[4]),z=T(function(b,a){return b+p(a)},x,w);return[0,f,d,-z-h/d-d*O(a[13],a[13])]}var
-Bf=48,Bg=16,hz=400000000;function
-Bh(a){function
+Bm=48,Bn=16,hD=400000000;function
+Bo(a){function
 d(a){return a}var
-b=aF(cO(a),d);if(b.length-1<=48)return b;var
+b=ay(cO(a),d);if(b.length-1<=48)return b;var
 c=p(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!ge(function(a){return a===b?1:0},e)){var
+e=a[9];if(!gi(function(a){return a===b?1:0},e)){var
 c=ca(a,b);d=1}}if(!d)var
-c=cU;return[0,c,b]},b);i9(function(b,a){return aX(b,a)},c);var
-e=eP(c,0,aq(Bf,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-Bi(a){var
-b=Bh(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fz(a,e,c(a[2],b)[1+b][1]);return 0.}var
+c=cU;return[0,c,b]},b);jc(function(b,a){return aX(b,a)},c);var
+e=eP(c,0,ap(Bm,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
+Bp(a){var
+b=Bo(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fB(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-l5(b,a){var
-d=c(b[2],a)[1+a];return hv(b[1],d)}function
-Bj(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fz(a[1],b,c)},b)}function
-l6(g,o,D,n,f,j){var
+l_(b,a){var
+d=c(b[2],a)[1+a];return hz(b[1],d)}function
+Bq(a,c){var
+d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fB(a[1],b,c)},b)}function
+l$(g,o,D,n,f,j){var
 k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 t=q;else{var
 a=E,l=q;for(;;){var
@@ -5448,7 +5463,7 @@ B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(u!==b){var
 b=H,z=B;continue}var
 v=B;break}}var
 w=A(0.,v),x=0.<j?-t-w/j:Y,G=c4(x)?Y:x;return[0,f,j,h,w,G]}function
-Bk(j,i){var
+Br(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 E=c(j,g)[1+g];y(E,g,e(E,g)*1.00000000001+cv);var
@@ -5477,10 +5492,10 @@ k=J,w=x;continue}var
 v=x;break}}y(l,a,v/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-l7(b,a){var
+ma(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=ic*b[1][17],f=Q(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=ii*b[1][17],f=Q(function(b,h){var
 g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=a0(l.length-1,function(a){return a}),h=K(g(aR(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
 o(a,b){var
@@ -5488,33 +5503,33 @@ f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-
 q(b){return p(function(b){return e(f,b)*a[2]/2.},b)}function
 t(g){var
 b=g;for(;;){var
-h=q(b),c=Bk(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aG(b),d=bY(function(h){return function(d,b){var
+h=q(b),c=Br(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aG(b),d=bY(function(h){return function(d,b){var
 c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eO(d,b.length-1))return[0,b,f,c];var
 b=K(d);continue}}var
-u=q(h),v=[0,h,f,dT(function(a,b){return b/(o(a,a)+cv)},h,u)];return[0,t(h),v]}function
-Bl(g,b,a,j){var
+u=q(h),v=[0,h,f,dU(function(a,b){return b/(o(a,a)+cv)},h,u)];return[0,t(h),v]}function
+Bs(g,b,a,j){var
 k=a[3],l=a[2],c=bJ(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(l5(g,a)&&h*n<0.){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(l_(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;y(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-Bm(j,i,b){var
+Bt(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
-f=e(i[1],b),g=l5(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a2(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-Bn(a){var
+f=e(i[1],b),g=l_(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a2(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+Bu(a){var
 b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
-Bo(a,c,h,g,f){var
-i=Bj(a,g),d=a[2].length-1;c[1]=c[1]-aK(aK(d,d),10+(d/3|0)|0)|0;var
-u=ic*a[1][17];function
+Bv(a,c,h,g,f){var
+i=Bq(a,g),d=a[2].length-1;c[1]=c[1]-aK(aK(d,d),10+(d/3|0)|0)|0;var
+u=ii*a[1][17];function
 k(b,j,f){var
-c=Bl(a,b,j,f),d=c[2],e=c[1],k=n5*Bn(e);return A(0.02*b[2],k)<d?l6(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
+c=Bs(a,b,j,f),d=c[2],e=c[1],k=n8*Bu(e);return A(0.02*b[2],k)<d?l$(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=l7(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aK(aK(h,h),h+3|0)/3|0)|0)-aK(4*d|0,d)|0;var
-o=Bm(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=ma(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aK(aK(h,h),h+3|0)/3|0)|0)-aK(4*d|0,d)|0;var
+o=Bt(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5524,25 +5539,25 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(l6(a,h,g,i,p(function(a){return e(f[1],a)},r),o),Bg),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,e(b[1],c))},s);var
-m=l7(a,b)[1],t=m[2],v=m[1],w=ch(function(b){return Math.abs(e(t,b))<=fH*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-Bp=60;function
-Bq(a,j,b,c){var
-d=dq(a,b),f=dq(a,c),g=O(a[13],f),h=hw(a,b,d);if(bR*e(a[8],b)<h)var
+o=f[2],r=a[2],b=n(l$(a,h,g,i,p(function(a){return e(f[1],a)},r),o),Bn),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,e(b[1],c))},s);var
+m=ma(a,b)[1],t=m[2],v=m[1],w=ch(function(b){return Math.abs(e(t,b))<=fJ*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
+Bw=60;function
+Bx(a,j,b,c){var
+d=dq(a,b),f=dq(a,c),g=O(a[13],f),h=hA(a,b,d);if(bR*e(a[8],b)<h)var
 k=cb(a,c),l=O(cb(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hy(a,c,a[3]*a[15]-2.*i)}function
-l8(a,t,h,s,b){var
+i=g;return hC(a,c,a[3]*a[15]-2.*i)}function
+mb(a,t,h,s,b){var
 d=ak(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hv(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hz(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
-w=a0(a[2].length-1,v),o=g(aR(function(a){return 1-px(a,b)}),w),x=[0,s,F(n,o)],z=K(cB(F(function(a){return n(a[1])},b),x)),A=A1(a[1],z),B=l3(A,K(dO(u,b))),i=eN(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=fB(0,0,j,h,d),k=q(cO(a),0.),l=[0,0.],m=[0,0];dP(function(n,g){var
+w=a0(a[2].length-1,v),o=g(aR(function(a){return 1-pC(a,b)}),w),x=[0,s,F(n,o)],z=K(cB(F(function(a){return n(a[1])},b),x)),A=A8(a[1],z),B=l8(A,K(dP(u,b))),i=eN(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=fD(0,0,j,h,d),k=q(cO(a),0.),l=[0,0.],m=[0,0];dQ(function(n,g){var
 b=g[1],c=e(f[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hv(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hz(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*ca(a,b);l[1]=l[1]+o;var
@@ -5550,45 +5565,45 @@ j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
 C=e(f[1],d);y(k,cO(a)-1|0,C)}var
-p=t*hy(j,d,h*(f[3]-l[1])),D=dO(function(i,b){var
-e=c(a[2],b)[1+b],f=Bq(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bk(function(a){return a}),D),G=gb(function(b,a){return ir(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bY(function(a,b){return a<2?1:0},H);if(c4(p))return 0;var
+p=t*hC(j,d,h*(f[3]-l[1])),D=dP(function(i,b){var
+e=c(a[2],b)[1+b],f=Bx(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bk(function(a){return a}),D),G=ge(function(b,a){return iw(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bY(function(a,b){return a<2?1:0},H);if(c4(p))return 0;var
 r=[0,[0,b,k,f[2],p,m[1],I]]}else
 var
 r=i;return r}function
-Br(a){function
+By(a){function
 b(b){var
 c=a[1];return g(aR(function(a){return a[1]!==b?1:0}),c)}var
 c=1<ak(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cB(d,dR(e,a[6]))}function
-l9(b,a){function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cB(d,dS(e,a[6]))}function
+mc(b,a){function
 c(a){return a}var
 d=a0(b[2].length-1,c),f=g(aR(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-Bs(a,d){function
+Bz(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=l9(a,d),b=gb(function(b,a){var
-c=f(b);return ir(f(a),c)},g);function
+g=mc(a,d),b=ge(function(b,a){var
+c=f(b);return iw(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bY(function(a,b){return a<c?1:0},b)}return[0,b,a0(cA(8,ak(b)),h)]}function
-Bt(a,k,j,e,i,d){var
+c=a+1|0;return bY(function(a,b){return a<c?1:0},b)}return[0,b,a0(c2(8,ak(b)),h)]}function
+BA(a,k,j,e,i,d){var
 f=a[2].length-1;function
 h(c,b){return al(function(b,g){var
 i=f+a[1][3]|0,l=aK(50*(1+ak(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=l8(a,k,j,e,g);if(b&&c){var
+c=mb(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(Br(a),[0,a]);if(c){var
+c=h(By(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=a0(f,function(a){return a}),n=g(aR(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dR(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cB(F(function(b){return Bs(a,b)},i),q),s=0;return al(function(a,d){var
-e=h(d,0),b=cC(function(a){return l(a,Bp)},e);if(a){if(b){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dS(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cB(F(function(b){return Bz(a,b)},i),q),s=0;return al(function(a,d){var
+e=h(d,0),b=cC(function(a){return l(a,Bw)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-ek=fK;function
-Bu(a){var
+el=fM;function
+BB(a){var
 b=a.length-1,g=q(b,[0]),d=p(function(a){return q(b,0.)},a);B(function(b,h){var
 f=bJ(h),j=1;for(;;){var
 m=b-1|0,q=0;if(!(m<0)){var
@@ -5603,8 +5618,8 @@ o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-Bv(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=aF(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+BC(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=ay(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);y(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5614,19 +5629,19 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 p=a-1|0;if(0!==a){var
 a=p;continue}break}}return g}function
-Bw(b,h,f,n){function
+BD(b,h,f,n){function
 i(c){var
-a=g(b[5],c);return h?dT(k,a,g(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return P(a,ek)},o),j=p(i,f),r=b[4];function
+a=g(b[5],c);return h?dU(k,a,g(b[5],h[1])):a}var
+o=i(n),q=p(function(a){return P(a,el)},o),j=p(i,f),r=b[4];function
 s(a){return bd(r,a)}var
-t=Bu(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
+t=BB(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
 m=bJ(q);B(function(f){return function(b,d){var
 e=0!==R(d)?1:0;if(e){var
 g=c(j,b)[1+b];return B(function(b,e){var
 g=a(d,e);f[1+b]=k(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fK|0,v=Bv(t,p(function(b){return function(a){return bd(b,a)}}(u),m));B(function(a,b){var
+u=b[4]+fM|0,v=BC(t,p(function(b){return function(a){return bd(b,a)}}(u),m));B(function(a,b){var
 e=aJ(b);if(e){var
-g=a8(ek,b);d[1+a]=l(c(d,a)[1+a],g);var
+g=a8(el,b);d[1+a]=l(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
@@ -5634,106 +5649,106 @@ w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
 dr(a){return a?cU:1.}function
 bz(b,a){return 0.<b[3]?dr(a):-dr(a)}function
-fC(b,a,d,c){var
-e=hy(b,d,bz(b,a)*c);return dr(a)*e}function
-Bx(b,a,d,c){var
-e=Ba(b,d,dr(a)*c);return bz(b,a)*e}function
-fD(b,a){return b[4]<a[4]?a:b}function
-hA(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-hB(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-hC(f,e,a,d,c){var
-g=bz(a[1],d),b=fB(f,e,a[1],g,c),h=fC(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hD(c,b,a){return 0<a[2].length-1?a:hC(0,0,a[1],c,b)}function
-By(d,c,b){var
-a=d[1];return a[18]?hC(BA,Bz,d,c,b):[0,d,[0],0.,fC(a,c,b,Bb(a,bz(a,c),b))]}function
-l_(j,f,e,a){var
+fE(b,a,d,c){var
+e=hC(b,d,bz(b,a)*c);return dr(a)*e}function
+BE(b,a,d,c){var
+e=Bh(b,d,dr(a)*c);return bz(b,a)*e}function
+fF(b,a){return b[4]<a[4]?a:b}function
+hE(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+hF(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+hG(f,e,a,d,c){var
+g=bz(a[1],d),b=fD(f,e,a[1],g,c),h=fE(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+hH(c,b,a){return 0<a[2].length-1?a:hG(0,0,a[1],c,b)}function
+BF(d,c,b){var
+a=d[1];return a[18]?hG(BH,BG,d,c,b):[0,d,[0],0.,fE(a,c,b,Bi(a,bz(a,c),b))]}function
+md(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ew*d[17])return a;var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ex*d[17])return a;var
 i=q(cO(d),0.);y(i,b,-bz(d,f));return[0,a[1],i,0.,h]}return a}function
-l$(c,b){var
-a=F(b,c[4]);return a?al(fD,a[1],a[2]):af(BB)}function
-el(c,b,a){return l$(c,function(d){return l_(c,b,a,By(d,b,a))})}function
-BC(k,c,b,f,e){var
-g=e[1],a=g[1],h=bz(a,c),d=fB(BE,BD,Bd(a,Bc(a,h,b,Bx(a,c,b,f))),h,b),j=fC(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-BF(d,g,a){var
-b=a[1][1],h=l9(b,a[2]),i=bz(b,d),e=l8(b,dr(d),i,g,h);if(e){var
+me(c,b){var
+a=F(b,c[4]);return a?al(fF,a[1],a[2]):ac(BI)}function
+em(c,b,a){return me(c,function(d){return md(c,b,a,BF(d,b,a))})}function
+BJ(k,c,b,f,e){var
+g=e[1],a=g[1],h=bz(a,c),d=fD(BL,BK,Bk(a,Bj(a,h,b,BE(a,c,b,f))),h,b),j=fE(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+BM(d,g,a){var
+b=a[1][1],h=mc(b,a[2]),i=bz(b,d),e=mb(b,dr(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-ew*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-BH(k,c,a,b){var
-e=b[1],h=bz(e,c),l=hC(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-ex*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+BO(k,c,a,b){var
+e=b[1],h=bz(e,c),l=hG(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fB([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=bt(g),u=bA===m?g[1]:aN===m?ci(g):g,n=Bo(u,t,h,a,s),i=n[1],v=fC(e,c,a,i[3]),o=fD(d,[0,b,i[1],i[2],v]);if(n[2])return BF(c,a,o);var
+s=fD([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=bt(g),u=bA===m?g[1]:aN===m?ci(g):g,n=Bv(u,t,h,a,s),i=n[1],v=fE(e,c,a,i[3]),o=fF(d,[0,b,i[1],i[2],v]);if(n[2])return BM(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=Bt(e,dr(c),h,a,x,w);if(p){var
-j=p[1];return fD(d,[0,b,j[2],j[3],j[4]])}return d}}(l,BG)}function
-ma(a){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=BA(e,dr(c),h,a,x,w);if(p){var
+j=p[1];return fF(d,[0,b,j[2],j[3],j[4]])}return d}}(l,BN)}function
+mf(a){var
 b=a[4];return c3(function(a){return a[1][18]},b)}function
 ds(a){var
 b=a[4],c=0.;return al(function(b,a){return A(b,a[1][17])},c,b)}function
-fE(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&ma(a))return fD(c,l$(a,function(c){return l_(a,d,b,BH(a,d,b,c))}));return c}function
+fG(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mf(a))return fF(c,me(a,function(c){return md(a,d,b,BO(a,d,b,c))}));return c}function
 dt(a){return bj(a[1][14],a[5])}function
-mb(a,f){var
+mg(a,f){var
 b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cg(d,[am,c*dt(a)[3]]):d}function
-hE(e,d,h,a){var
+hI(e,d,h,a){var
 b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<R(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
 k=aG(b);return[0,[0,P(1,h),k]]}function
-mc(i,h,a,g,f,b){var
+mh(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
 j=0.<h?1:-1,m=k(f,T(l,P(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-BI(b,d,a){if(0<=b[5]){var
+BP(b,d,a){if(0<=b[5]){var
 h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=T(l,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
-fF(a){return Math.log(a)/0.693147180559945286}function
-BJ(b,a,g,d){var
-c=a[2].length-1+1|0,h=fF(c*b[17]/(a[3]*d))/2.,i=b[18]?fF(c*b[17]/d):0.,j=fF(ib*c/a[3]),k=fF(T(a2,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
-BK(l,k,j,i,a){var
-b=a[1][1],d=mb(b,j);function
+fH(a){return Math.log(a)/0.693147180559945286}function
+BQ(b,a,g,d){var
+c=a[2].length-1+1|0,h=fH(c*b[17]/(a[3]*d))/2.,i=b[18]?fH(c*b[17]/d):0.,j=fH(ih*c/a[3]),k=fH(T(a2,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ap(1,1+(e|0)|0)]:f;return l}function
+BR(l,k,j,i,a){var
+b=a[1][1],d=mg(b,j);function
 g(a){return ch(aJ,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?BJ(b,a,d,i):BL;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return a8(c,a*e(d,b))},m),n=a8(c,a[3]),o=b[4];mc(b,bz(b,k),o,c,n,h);return hE(l,b,c,h)}return f}return 0}function
-md(a,b){var
-c=A(a[15],fP*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-BM(i,y,h,n){var
+f=0.<a[3]?BQ(b,a,d,i):BS;if(f){var
+c=f[1],m=a[2],h=Q(function(b,a){return a8(c,a*e(d,b))},m),n=a8(c,a[3]),o=b[4];mh(b,bz(b,k),o,c,n,h);return hI(l,b,c,h)}return f}return 0}function
+mi(a,b){var
+c=A(a[15],fR*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+BT(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=a0(b,function(a){return a}),j=g(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dQ(a[4],j)?a[4]:al(cA,b,j),k=K(g(aR(function(b){var
+z=a0(b,function(a){return a}),j=g(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dR(a[4],j)?a[4]:al(c2,b,j),k=K(g(aR(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aK(200*(k.length-1)|0,a[1][3])|0;var
-s=md(a,h)*bh(1.,-84);if(0<=a[5])var
+s=mi(a,h)*bh(1.,-84);if(0<=a[5])var
 A=dt(a)[3],l=s*e(a[1][7],h)*A;else
 var
 l=s;var
-t=aJ(l),m=t?a8(ek,l):t;if(0<R(m)){var
+t=aJ(l),m=t?a8(el,l):t;if(0<R(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=Bw(a[1],C,D,h),w=bz(a,y),f=q(cO(a),0);B(function(a,b){var
-d=0.<w?r(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mc(a,w,d,ek,m,f);return hE(i,a,ek,f)}}return 0}function
-hF(b,e,a,h,o){var
-d=hD(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=ew*md(i,a),k=d[3]<p?1:0,g=k?h<fN*i[17]?1:0:k;else
+u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=BD(a[1],C,D,h),w=bz(a,y),f=q(cO(a),0);B(function(a,b){var
+d=0.<w?r(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mh(a,w,d,el,m,f);return hI(i,a,el,f)}}return 0}function
+hJ(b,e,a,h,o){var
+d=hH(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=ex*mi(i,a),k=d[3]<p?1:0,g=k?h<fP*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?BM(b,e,a,d):l,f=q||BK(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?BT(b,e,a,d):l,f=q||BR(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
 du(b,a){return bj(b[4],a)}function
-me(b){var
-a=mb(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
-mf(a){var
+mj(b){var
+a=mg(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+mk(a){var
 b=q(cO(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=T(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
-mg(a){var
-b=[0,0.],f=me(a),c=mf(a);B(function(c,g){var
+ml(a){var
+b=[0,0.],f=mj(a),c=mk(a);B(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-BN(h,d){var
-f=p(mg,d);i9(function(b,a){return ir(b,a)},f);var
-b=47-it(A(e(f,((f.length-1)*9|0)/10|0),fP))[2]|0;if(10<=b&&!(60<b)){var
+BU(h,d){var
+f=p(ml,d);jc(function(b,a){return iw(b,a)},f);var
+b=47-iy(A(e(f,((f.length-1)*9|0)/10|0),fR))[2]|0;if(10<=b&&!(60<b)){var
 g=P(1,b);if(0<=c(d,0)[1][5]){var
 l=dt(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dA){var
 i=P(g,1);k=1}if(!k)var
@@ -5741,9 +5756,9 @@ i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-BO(h,u,R,P){var
-g=P[1],a=du(u,R)[1];if(bh(1.,48-g|0)<=mg(a))return 0;var
-S=a[2].length-1,v=me(a),T=mf(a),i=Q(function(b,a){return a8(g,a*e(v,b))},T);BI(a,g,i);var
+BV(h,u,R,P){var
+g=P[1],a=du(u,R)[1];if(bh(1.,48-g|0)<=ml(a))return 0;var
+S=a[2].length-1,v=mj(a),T=mk(a),i=Q(function(b,a){return a8(g,a*e(v,b))},T);BP(a,g,i);var
 j=Q(function(b,a){var
 c=e(v,b);return bd(g,a)/c},i),d=q(h[2],0.),D=j.length-1-1|0,w=0.,x=0.,z=0.,C=0,U=0;if(D<0)var
 H=C,G=z,F=x,E=w;else{var
@@ -5765,20 +5780,20 @@ H=t,G=r,F=p,E=s;break}}if(0.<a[3]){var
 I=a[4],J=c(a[2],I)[1+I][1];a9(d,E,ct(h,J));var
 V=e(d,J);B(function(b,a){return y(d,b,a-V)},d)}var
 W=0.,K=al(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hE(u,a,g,i);if(k)var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hI(u,a,g,i);if(k)var
 X=Math.sqrt(A(0.,K+F)),L=[0,[0,k[1][2],d,K,X,G]];else
 var
 L=k;return L}function
-BP(c,a,h,b){var
+BW(c,a,h,b){var
 d=bh(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
 i=Math.sqrt(A(0.,e(a[8],b)-2.*e(c[2],b)+c[3]));if(h){var
 j=i+f+d;return-(j*j)}var
 g=i-f-d;return 0.<g?g*g:0.}var
 l=f*(Math.sqrt(e(a[8],b))+d),m=dt(a),k=e(c[2],b)+m[1]*e(a[1][9],b),n=h?-k:k;return n-l}function
-BQ(a,c,d,b){if(0.<c[3]){var
+BX(a,c,d,b){if(0.<c[3]){var
 f=e(c[8],b)-2.*e(a[2],b)+a[3]+a[4]*a[4];return d?-f:f}var
 h=dt(c),g=e(a[2],b)+h[1]*e(c[1][9],b);return d?-g:g}function
-BR(d){var
+BY(d){var
 h=d[9].length-1,f=q(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=q(l,0.),j=c(d[9],a)[1+a];y(g,j,1.);var
@@ -5790,24 +5805,24 @@ b=t;continue}break}}var
 o=p(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-BS(b,a){if(0.<b[3]){var
+BZ(b,a){if(0.<b[3]){var
 c=0.,d=-T(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
-BT(a){var
+B0(a){var
 b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
-BU(b,d,t,s){var
-h=du(d,s),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BR(a),j=p(function(b){return BS(a,b)},u),v=0.,w=T(function(d,c){var
+B1(b,d,t,s){var
+h=du(d,s),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BY(a),j=p(function(b){return BZ(a,b)},u),v=0.,w=T(function(d,c){var
 b=[0,0.];B(function(d,c){var
 e=Math.abs(c)*ca(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=T(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-k=p(function(a){return Q(y,a)},j),z=1e-300,m=T(function(b,a){return A(b,BT(a))},z,k);if(m*Math.sqrt(x)<ns){var
-n=47-it(m)[2]|0,C=function(h){var
+k=p(function(a){return Q(y,a)},j),z=1e-300,m=T(function(b,a){return A(b,B0(a))},z,k);if(m*Math.sqrt(x)<nw){var
+n=47-iy(m)[2]|0,C=function(h){var
 b=p(function(a){return a8(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=r(T(l,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=q(d[1].length-1,0),j=d[5];B(function(a,e){var
 f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aG(g)},o=a8(2*(n+b[4]|0)|0,g*g);if(0<R(o)){var
 D=q(b[2],0);return[0,[0,o,F(C,aG(k)),w,D,h,t,0]]}return 0}return 0}function
-BV(b,k,c,s){var
+B2(b,k,c,s){var
 d=b[6],a=b[5][1],t=b[3],h=dq(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
@@ -5821,9 +5836,9 @@ z=e(a[1][9],c),B=dt(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fP*f<g?1:0]}}(0,f)}function
-hG(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
-a=i[1],f=BV(a,p,d,o),j=f[1],k=1-a[5][1][18];if(k){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fR*f<g?1:0]}}(0,f)}function
+hK(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
+a=i[1],f=B2(a,p,d,o),j=f[1],k=1-a[5][1][18];if(k){var
 l=0<j?1:0;if(l)var
 m=bt(b),r=bA===m?b[1]:aN===m?ci(b):b,h=a[5]===r?1:0;else
 var
@@ -5831,25 +5846,25 @@ h=l}else
 var
 h=k;if(f[3]){var
 n=0;if(!f[2]&&!h)n=1;if(!n){a[7]=[0,[0,d,j,e],a[7]];return 0}}return g(e,0)}return g(e,0)}function
-BW(b,a){return ig*aK(b,a+1|0)}function
-BX(a){return 3.+0.4*a}function
-BY(a){return 4.+0.04*aK(a+1|0,a+1|0)}function
-BZ(a){var
+B3(b,a){return il*aK(b,a+1|0)}function
+B4(a){return 3.+0.4*a}function
+B5(a){return 4.+0.04*aK(a+1|0,a+1|0)}function
+B6(a){var
 d=ak(a[2]),e=q(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a1(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
 b=p,j=o,f=n;for(;;){var
-s=BX(b),t=BY(k)-s,u=BW(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+s=B4(b),t=B5(k)-s,u=B3(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
 b=w,j=h,f=v;continue}break}}var
 r=a[7];a1(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
-f=aq(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
-mh(c,b,a){var
+f=ap(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
+mm(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-mi(f,w,e,l,v){function
+mn(f,w,e,l,v){function
 m(a){var
-b=mh(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cT,a=ig,y=dA,x=0.;for(;;){if(0<n){var
+b=mm(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cT,a=il,y=dA,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5857,34 +5872,34 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/ib:(g+j)/2.;var
-G=Math.abs(k-a)<=fN*k?0:F,n=G,a=k,y=j,x=g;continue}var
+k=g==0.?a/ih:(g+j)/2.;var
+G=Math.abs(k-a)<=fP*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[am,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-mj(f,h,a,e){if(h==Y){var
-c=e/(2.*a);return[am,-(e*c)/2.,c*c,-c,fM*c*c/a,c/a,-0.5/a]}var
+mo(f,h,a,e){if(h==Y){var
+c=e/(2.*a);return[am,-(e*c)/2.,c*c,-c,fO*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[am,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cU/i]}function
-mk(a){return[am,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-B0(e,f,c,b){var
+mp(a){return[am,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+B7(e,f,c,b){var
 a=f[2],d=f[1];if(Y<d&&a<L){var
-g=a-d;return c*(d+a)-b<0.?mk(mi(e,-a,g,c,-b)):mi(e,d,g,c,b)}return a<L?mk(mj(e,-a,c,-b)):mj(e,d,c,b)}function
-B1(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?mp(mn(e,-a,g,c,-b)):mn(e,d,g,c,b)}return a<L?mp(mo(e,-a,c,-b)):mo(e,d,c,b)}function
+B8(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=mh(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cU/(b*(1./(e*e)+1./(f*f)))]}function
-em(c,d,b){var
+h=mm(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cU/(b*(1./(e*e)+1./(f*f)))]}function
+en(c,d,b){var
 a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
 h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
-hH(b,a){var
+hL(b,a){var
 c=bJ(b[2][2]),d=b[1];B(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?a9(c,e(a,b),f[2]):d},d);return c}function
-ml(a){var
+mq(a){var
 b=a[3][1]==Y?1:0,c=b||(a[3][2]==L?1:0);return c}function
-B2(a,c){var
-d=em(a,c,function(a){return a[1]}),j=hH(a,c),g=a[3],h=g[2],i=g[1];function
+B9(a,c){var
+d=en(a,c,function(a){return a[1]}),j=hL(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,em(a,c,function(a){return a[3]})];dS(function(c){if(0.<d)var
+b=[0,en(a,c,function(a){return a[3]})];dT(function(c){if(0.<d)var
 e=f(c,A(i,a2(h,c/(2.*d))));else
-if(ml(a))var
+if(mq(a))var
 e=Y;else
 var
 g=f(c,h),e=a2(f(c,i),g);b[1]=b[1]+e;return 0},j);var
@@ -5894,10 +5909,10 @@ j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-mm(b,m,d){var
-j=d.length-1,n=em(b,d,function(a){return a[1]}),f=hH(b,d);if(ml(b)&&n<=0.)return 0;var
-g=[0,em(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=i6(j,j,0.);B(function(o,s){var
-d=B0(m,b[3],n,s);g[1]=g[1]+d[1];var
+mr(b,m,d){var
+j=d.length-1,n=en(b,d,function(a){return a[1]}),f=hL(b,d);if(mq(b)&&n<=0.)return 0;var
+g=[0,en(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=i$(j,j,0.);B(function(o,s){var
+d=B7(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);y(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -5909,10 +5924,10 @@ f=C;continue}break}}var
 x=a+1|0;if(p!==a){var
 a=x;continue}break}}return 0},f);var
 l=b[1];B(function(a,f){var
-b=B1(m,f[4],e(d,a));g[1]=g[1]+b[1];y(h,a,e(h,a)+b[2]);var
+b=B8(m,f[4],e(d,a));g[1]=g[1]+b[1];y(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
 a=aJ(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-mn(o,n){var
+ms(o,n){var
 l=n.length-1,h=p(bJ,o),q=l-1|0,C=0;if(!(q<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
@@ -5923,7 +5938,7 @@ k=R,z=w;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(x!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,n5*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,n8*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(q!==a){var
@@ -5948,25 +5963,25 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);y(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-B3=12;function
-B4(d,b,n,m){var
+B_=12;function
+B$(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:mm(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=mn(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
+h=0===f?0:mr(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=ms(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
 a=j;for(;;){if(a<bR)return 0;var
 f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
 i=Y<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=ch(function(a){return a},k),l=i+nc*a*o-fN*Math.abs(i),h=g?mm(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fJ*b<k){var
+g=f;return g},f),g=ch(function(a){return a},k),l=i+nh*a*o-fP*Math.abs(i),h=g?mr(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fL*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-B5=3;function
-B6(b,a){var
+Ca=3;function
+Cb(b,a){var
 g=a.length-1,d=0.,f=T(function(b,a){return A(b,Math.abs(a))},d,a),i=p(function(a){return bR*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=q(g,0.),m=em(b,a,function(a){return a[1]}),h=i6(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=q(g,0.),m=en(b,a,function(a){return a[1]}),h=i$(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=a2(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -5977,7 +5992,7 @@ x=p(f,h,d),z=p(a,h,d)*x/(2.*m),B=e(c(o,a)[1+a],f)+z;y(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 w=a+1|0;if(k!==a){var
-a=w;continue}break}}return 0}}(m,f,h,n);B(o,hH(b,a));var
+a=w;continue}break}}return 0}}(m,f,h,n);B(o,hL(b,a));var
 p=b[1];B(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];y(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){y(d,a,0.);var
@@ -5988,25 +6003,25 @@ b=p;continue}break}}var
 m=y(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),p);var
-r=mn(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),B5)}function
-B8(b,a){var
-c=F(function(b){return p(function(a){return bh(E9(bh(a,b)),-b|0)},a)},B7);return[0,B6(b,a),c]}function
-B9(a,c){function
+r=ms(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),Ca)}function
+Cd(b,a){var
+c=F(function(b){return p(function(a){return bh(Fd(bh(a,b)),-b|0)},a)},Cc);return[0,Cb(b,a),c]}function
+Ce(a,c){function
 d(a){return aJ(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,Y],i=T(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=B2(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=B9(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=B4(a,b*i,c,B3);f(d);var
-e=ic<b?1:0;if(e){b/=10.;var
+d=B$(a,b*i,c,B_);f(d);var
+e=ii<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
 a=Math.abs(c)<dz?1:0;if(a){var
 e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-B_=64;function
-B$(a,j){var
+Cf=64;function
+Cg(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6020,55 +6035,55 @@ var
 d=b}else
 var
 d=f;return d}function
-Ca(a){var
+Ch(a){var
 d=K(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return r(e)}return a[15]}}function
-mo(a,b){var
+mt(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
 f=g(a[5],b),h=a[4],d=p(function(a){return bd(h,a)},f),i=[am,0.,L],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
 k=[am,0.,L],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-Cb(b,a){function
+Ci(b,a){function
 c(c,a){return a?bd(b[4],a[1]):c}var
 d=c(Y,a[10]),e=c(L,a[11]);if(2===b[1]){var
 f=e<=0.?0.:L,g=0.<=d?0.:Y;return[am,g,f]}return[am,d,e]}function
-Cc(f,c){var
+Cj(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return Cd;var
+b!=="number"){if(2!==b[0])return Ck;var
 d=b[1];if(d){var
 e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dp(a7(f[4],h,g))]}}return 0}var
-mp=64;function
-Ce(a){var
+mu=64;function
+Cl(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(aY(a[8])-1|0)|0;return 1}function
-Cf(d,f,b){var
+Cm(d,f,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=mo(d,c),f=e(L,a[4]),g=[am,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=mt(d,c),f=e(L,a[4]),g=[am,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],p=g(aR(x),y),m=g(bk(w),p);if(B$(f,b)&&0===pA(m,p)&&!(0<eO(m,B_))){var
-h=[aN,function(a){return f_(e$(f),0)}],s=function(a,d){var
-e=b[5],g=bj(b[6],a),i=b[1],c=bt(h),j=bA===c?h[1]:aN===c?ci(h):h;return kV(f,b,j,i,a,d,g,e)},C=Ca(f),o=K(F(K,f[13])),t=b[1],D=c(o,t)[1+t],u=Cb(d,f),i=Cc(d,f),z=function(a){return mo(d,a)},E=aF(d[2],z),j=i?[0,[0,cU,q(d[3],0.),i[1],[am,0.,L]]]:[0],l=cg(K(m),j),A=a0(o.length-1,function(a){return a});return g(bk(function(h){if(h===b[1])return 0;var
+y=b[4],p=g(aR(x),y),m=g(bk(w),p);if(Cg(f,b)&&0===pF(m,p)&&!(0<eO(m,Cf))){var
+h=[aN,function(a){return gb(e$(f),0)}],s=function(a,d){var
+e=b[5],g=bj(b[6],a),i=b[1],c=bt(h),j=bA===c?h[1]:aN===c?ci(h):h;return k0(f,b,j,i,a,d,g,e)},C=Ch(f),o=K(F(K,f[13])),t=b[1],D=c(o,t)[1+t],u=Ci(d,f),i=Cj(d,f),z=function(a){return mt(d,a)},E=ay(d[2],z),j=i?[0,[0,cU,q(d[3],0.),i[1],[am,0.,L]]]:[0],l=cg(K(m),j),A=a0(o.length-1,function(a){return a});return g(bk(function(h){if(h===b[1])return 0;var
 p=Q(function(b,d){var
 e=g(C,b);return a(k(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=R(a)?a:r(a)}var
 v=T(function(b,a){return 0<au(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(d[3],0.),0.,u]],m=T(function(f,g){var
 a=f[2],d=f[1],b=a7(0,g,v),e=c(E,d)[1+d];if(b!=0.)a9(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,l,m,u],H=Q(function(c,b){var
 a=b[4];if((l.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dz}return 0.}return a[2]==L?fJ:a[1]==Y?-0.1:0.},l);function
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dz}return 0.}return a[2]==L?fL:a[1]==Y?-0.1:0.},l);function
 x(d,b){var
 c=aJ(b);return c?a(a8(d,b),v):c}var
 y=l.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+Ce(f)|0,d);var
-c=a0(y,function(b){return x(mp,e(a,b))});return[0,P(1,mp),c,b]}var
-A=B9(w,H),n=z(A);if(s(h,n))var
+d=e(a,y),b=x(64+Cl(f)|0,d);var
+c=a0(y,function(b){return x(mu,e(a,b))});return[0,P(1,mu),c,b]}var
+A=Ce(w,H),n=z(A);if(s(h,n))var
 B=n;else
 var
-I=F(z,B8(w,A)),B=f_(eN(function(a){return s(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-Cg(h,c,a){var
+I=F(z,Cd(w,A)),B=gb(eN(function(a){return s(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+Cn(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
@@ -6078,7 +6093,7 @@ switch(b[0]){case
 d=b[1],e=Math.exp(a),i=a7(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
 1:var
 f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a7(0,f[1],f[2]);return bv}return bv}function
-mr(j,a,b,f){var
+mw(j,a,b,f){var
 d=q(b,0),e=q(b,0),g=q(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -6089,15 +6104,15 @@ j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=d6(a[3],j[2],d,c);return f?b[1]:b[2]}var
+b=d7(a[3],j[2],d,c);return f?b[1]:b[2]}var
 k=a[4];a1(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=q(b,0),l=a[1];a1(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-hI=14;function
-ms(c,e,a){function
+hM=14;function
+mx(c,e,a){function
 f(b,a){return 0<e?l(b,a):k(b,a)}var
 h=50,i=0<=R(a)?a:r(a),b=cm(i,h),d=0<R(b)?b:1;function
 j(j,i,h){var
@@ -6113,17 +6128,17 @@ d=i,e=h,a=f;for(;;){var
 b=cm(l(d,e),1);if(0!==a&&0!==au(b,d)&&0!==au(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,hI)]:j(a,d,hI);return cC(function(a){return n(a[1],a[2],hI)},o)}function
-Ch(h,g,i,L,J,d){var
-j=h[2],p=mr(i,L,j,d),s=p[3],u=p[2],v=p[1],w=K(b6(g)),r=i[1],M=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,hM)]:j(a,d,hM);return cC(function(a){return n(a[1],a[2],hM)},o)}function
+Co(h,g,i,L,J,d){var
+j=h[2],p=mw(i,L,j,d),s=p[3],u=p[2],v=p[1],w=K(b6(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(v,a)[1+a];if(b){var
-e=a7(0,b[1],i[2]),d=c(w,a)[1+a][1];return Cg(g,a7(0,d[1],d[2]),e)}return bv}var
-m=aF(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
+e=a7(0,b[1],i[2]),d=c(w,a)[1+a][1];return Cn(g,a7(0,d[1],d[2]),e)}return bv}var
+m=ay(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
 c=aJ(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
 h=b!==a?1:0,i=h?aJ(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*nX?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*n0?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 z=j-1|0,N=0;if(!(z<0)){var
@@ -6142,34 +6157,34 @@ D=Q(function(a,k){var
 b=c(v,a)[1+a];if(b){var
 f=b[1];if(k&&aJ(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=ec(g,r,i[2],i[3],J,k,j);if(b){var
+k=c(w,a)[1+a],b=ed(g,r,i[2],i[3],J,k,j);if(b){var
 e=b[1];if(d)return au(e[2],f)<0?1:0;var
 h=0<au(e[1],f)?1:0}else
 var
 h=b;return h},n=bd(0,r),h=x(a)*n,j=aJ(h);if(j){var
-o=a8(0,h),p=d?-1:1;return ms(l,p,o)}return j}}return 0},C),E=K(g[9]),F=dh(g,1),O=aG(Q(function(e,o){var
+o=a8(0,h),p=d?-1:1;return mx(l,p,o)}return j}}return 0},C),E=K(g[9]),F=dh(g,1),O=aG(Q(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=dh(g,f[1]),p=c(E,b)[1+b],i=a(r,g4(c(E,e)[1+e],p)),j=l(h,i),m=a6(P(a(h,i),2)),q=d?G(l(j,m),F):t(k(j,m),F),n=[0,[0,b,q]];else
+h=dh(g,f[1]),p=c(E,b)[1+b],i=a(r,g8(c(E,e)[1+e],p)),j=l(h,i),m=a6(P(a(h,i),2)),q=d?G(l(j,m),F):t(k(j,m),F),n=[0,[0,b,q]];else
 var
 n=f;return n},o));return[0,aG(D),O]}function
-Ci(d,c,a){var
+Cp(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
 2:return 0.<a?1.+Math.log(a)/c:bv;case
 4:return 0.<=a?a:bv}return bv}function
-mu(f,e,a){var
+mz(f,e,a){var
 b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bv,bv]:a<b?[0,a2(1.,b*a+c*d),b-a*c/d]:[0,bv,bv]}function
-Cj(m,h,j,J,I,d){var
-i=m[2],r=mr(j,J,i,d),u=r[3],v=r[2],w=r[1],x=K(b6(h)),f=j[1],n=aF(i,function(a){var
+Cq(m,h,j,J,I,d){var
+i=m[2],r=mw(j,J,i,d),u=r[3],v=r[2],w=r[1],x=K(b6(h)),f=j[1],n=ay(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a7(0,b[1],j[2]),d=c(x,a)[1+a][1];return Ci(h,a7(0,d[1],d[2]),e)}return bv});function
+e=a7(0,b[1],j[2]),d=c(x,a)[1+a][1];return Cp(h,a7(0,d[1],d[2]),e)}return bv});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=aF(i,function(a){var
+o=ay(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=mu(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ew<f?1:0:f<i-ew?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=mz(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ex<f?1:0:f<i-ex?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,L=0;if(!(A<0)){var
@@ -6186,38 +6201,38 @@ a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
 D=Q(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ee(h,f,j[2],j[3],I,l,k);if(b){var
+l=c(x,a)[1+a],b=ef(h,f,j[2],j[3],I,l,k);if(b){var
 e=b[1];if(d)return au(e[2],g)<0?1:0;var
 i=0<au(e[1],g)?1:0}else
 var
 i=b;return i},o=bd(0,f),i=e(n,a)*o,k=aJ(i);if(k){var
-p=a8(0,i),q=d?1:-1;return ms(m,q,p)}return k}return 0},C),s=K(h[9]),M=p(function(a){return[aN,function(b){return e_(h,a)}]},s);function
+p=a8(0,i),q=d?1:-1;return mx(m,q,p)}return k}return 0},C),s=K(h[9]),M=p(function(a){return[aN,function(b){return e_(h,a)}]},s);function
 E(b){var
 a=c(M,b)[1+b],d=bt(a);return bA===d?a[1]:aN===d?ci(a):a}var
 N=aG(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=mu(d,e(ct(m,b),g),x),z=bd(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
-i=a8(0,o),A=c(s,b)[1+b],B=ai(c(s,g)[1+g],A),C=E(b),F=g5(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a6(a(p,l(k(p,P(a(i,F),1)),H))),r=a(i,j[1]),I=d?t(k(r,q),f):G(l(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+x=e(n,b),y=mz(d,e(ct(m,b),g),x),z=bd(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
+i=a8(0,o),A=c(s,b)[1+b],B=ai(c(s,g)[1+g],A),C=E(b),F=g9(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a6(a(p,l(k(p,P(a(i,F),1)),H))),r=a(i,j[1]),I=d?t(k(r,q),f):G(l(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
 var
 u=j;return u},o));return[0,aG(D),N]}function
-Ck(a){var
+Cr(a){var
 b=a[4];return c3(function(a){return 0===a[0]?0:1},b)}function
-mv(d,a,c){var
-b=Ck(c);if(b)switch(d[1]){case
-0:return kW(a);case
-1:return 0;default:return kY(a)}return b}var
-cP=[0,mq,mq,mt,mt];function
-Cl(b,d,a,c){if(mv(b,d,c)){var
+mA(d,a,c){var
+b=Cr(c);if(b)switch(d[1]){case
+0:return k1(a);case
+1:return 0;default:return k3(a)}return b}var
+cP=[0,mv,mv,my,my];function
+Cs(b,d,a,c){if(mA(b,d,c)){var
 e=e6(a[2],a[3]),f=function(f){var
-g=m7(f,b,d,a,c,e,1);return[0,m7(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(Cj);return[0,cP[1],cP[2],g[1],g[2]]}var
-h=f(Ch);return[0,h[1],h[2],cP[3],cP[4]]}return cP}function
-mw(h){var
+g=na(f,b,d,a,c,e,1);return[0,na(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(Cq);return[0,cP[1],cP[2],g[1],g[2]]}var
+h=f(Co);return[0,h[1],h[2],cP[3],cP[4]]}return cP}function
+mB(h){var
 j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),m=q(e,0),f=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
 x=T(s,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
 p=function(d,a){var
-e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return k(l(c(b,d)[1+d],f),e)},n=aF(e,function(b,c){return function(a){return c(b,a)}}(a,p)),r=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
+e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return k(l(c(b,d)[1+d],f),e)},n=ay(e,function(b,c){return function(a){return c(b,a)}}(a,p)),r=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
 i=u;for(;;){var
 n=e-1|0,m=-1,v=0;if(n<0)var
 b=m;else{var
@@ -6226,7 +6241,7 @@ r=1-c(k,d)[1+d];if(r){var
 s=g<0?1:0;if(s)var
 j=s;else
 var
-A=c(h,g)[1+g],j=gu(c(h,d)[1+d],A)}else
+A=c(h,g)[1+g],j=gy(c(h,d)[1+d],A)}else
 var
 j=r;var
 t=j?d:g,z=d+1|0;if(n!==d){var
@@ -6235,7 +6250,7 @@ b=t;break}}var
 o=c(f,b)[1+b];c(k,b)[1+b]=1;if(0<=o){var
 p=e-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(k,a)[1+a]){var
-x=B(o,a),q=l(c(h,b)[1+b],x);if(gu(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
+x=B(o,a),q=l(c(h,b)[1+b],x);if(gy(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(p,n,r,y)(0),i=t[1],z=function(b,d){return function(a){var
@@ -6248,113 +6263,113 @@ d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
 a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,r)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=aG(f),w=dO(function(b,a){return[0,a,b]},v);return g(aR(function(a){return 0<=a[1]?1:0}),w)}function
-Cm(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return aF(c(a,0)[1].length-1,b)}function
-Cn(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mw(a);var
-b=mw(Cm(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Co(f,b,e,r){function
+v=aG(f),w=dP(function(b,a){return[0,a,b]},v);return g(aR(function(a){return 0<=a[1]?1:0}),w)}function
+Ct(a){function
+b(b){return p(function(a){return c(a,b)[1+b]},a)}return ay(c(a,0)[1].length-1,b)}function
+Cu(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mB(a);var
+b=mB(Ct(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Cv(f,b,e,r){function
 j(a){return K(bj(f[13],a))}var
-s=j(b[1]),l=dT(k,j(r),s),h=K(lt(f,b,e));function
+s=j(b[1]),l=dU(k,j(r),s),h=K(ly(f,b,e));function
 t(a){var
-b=0<R(c(l,a)[1+a])?1:0;return b?gu(c(h,a)[1+a],e):b}function
+b=0<R(c(l,a)[1+a])?1:0;return b?gy(c(h,a)[1+a],e):b}function
 u(a){return a}var
 v=a0(f[2],u),i=K(g(aR(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=g(bk(w),x),y=F(function(a){return a[1]},m),n=pz(function(b,a){return ov(b,a)},y);function
+x=b[4],m=g(bk(w),x),y=F(function(a){return a[1]},m),n=pE(function(b,a){return oy(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dQ(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dR(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(e,f,b){if(gv(e,c(h,b)[1+b])&&!dQ([0,f,b],m)){var
+A(e,f,b){if(gz(e,c(h,b)[1+b])&&!dR([0,f,b],m)){var
 g=k(e,c(h,b)[1+b]);return a(c(l,b)[1+b],g)}return d}function
 B(a){var
-c=hh(b,e,a);return p(function(b){return A(c,a,b)},i)}var
-q=K(cB(n,z)),C=Cn(p(B,q));return F(function(a){var
+c=hl(b,e,a);return p(function(b){return A(c,a,b)},i)}var
+q=K(cB(n,z)),C=Cu(p(B,q));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
-en(f,e){var
+eo(f,e){var
 b=[0,d];B(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=l(b[1],g);return 0},f);return b[1]}function
-Cp(b){var
-f=b.length-1,e=Q(function(b,a){return cg(a,aF(f,function(c){var
+Cw(b){var
+f=b.length-1,e=Q(function(b,a){return cg(a,ay(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(l,j){var
 b=l,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return eP(a,f,f)},e)]];var
 h=c(c(e,b)[1+b],b)[1+b];if(0===R(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dK(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dL(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
 q=d+1|0;if(i!==d){var
 d=q;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Cq(d){var
+Cx(d){var
 a=d;for(;;){var
-b=Cp(p(function(b){return function(a){return p(function(b){return en(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Cw(p(function(b){return function(a){return p(function(b){return eo(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
 e=b[1],f=aG(a),a=K(bY(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Cr(b,l,q,e,p,d){var
+Cy(b,l,q,e,p,d){var
 m=P(q,1),c=l[8];function
 n(c){var
-a=g(b[5],c);return en(a,a)}function
-f(a){return dK(P(a,e),m)}function
+a=g(b[5],c);return eo(a,a)}function
+f(a){return dL(P(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aL(l),i=dK(f(a(e,a(c,g(p,h)))),j);else
+j=aL(l),i=dL(f(a(e,a(c,g(p,h)))),j);else
 var
 i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dK(f(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=g(b[5],j);return[0,dT(k,g(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dL(f(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=g(b[5],j);return[0,dU(k,g(b[5],i),r),q]}if(b[1])var
 t=0,u=F(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Cq(K(h));return[0,j[1],j[2],j[3],i,e,m]}function
-hJ(a){return P(a[2],a[5])}function
-Cs(h,s,b,f,r){var
+j=Cx(K(h));return[0,j[1],j[2],j[3],i,e,m]}function
+hN(a){return P(a[2],a[5])}function
+Cz(h,s,b,f,r){var
 t=b[1],u=p(function(a){var
-b=en(f,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return en(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];B(function(e,b){var
+b=eo(f,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return eo(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];B(function(e,b){var
 f=b[1];return B(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=l(c(d,b)[1+b],g);return 0},f)},y);var
-e=hJ(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=g(h[5],j[1]),n=dT(function(c,b){return k(c,a(e,b))},d,z),A=en(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=k(dK(a(j[2],E),C),A);else
+e=hN(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=g(h[5],j[1]),n=dU(function(c,b){return k(c,a(e,b))},d,z),A=eo(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=k(dL(a(j[2],E),C),A);else
 var
 o=a(r,a(b[2],b[2]));var
 q=0===h[1]?1:0,F=q?o:q;return[0,aG(d),F]}var
-Ct=12;function
-mx(d,b){var
+CA=12;function
+mC(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-Cu(c,b){var
+CB(c,b){var
 a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-Cv(b,d){var
+CC(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return cg(a,[am,0.])};return[0,function(b){return Cu(a,b)},f]}function
+f=function(b){return cg(a,[am,0.])};return[0,function(b){return CB(a,b)},f]}function
 g(c){return Q(function(c,d){var
-f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mx(a,b)},g]}function
-my(a){var
+f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mC(a,b)},g]}function
+mD(a){var
 b=a[14],c=0;return al(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-Cw(b,a){var
+CD(b,a){var
 c=q(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mx(c,a)},e,Y,d]}function
-Cx(b,h,c,o){function
+e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mC(c,a)},e,Y,d]}function
+CE(b,h,c,o){function
 i(d,a){return a?n(b[17],a[1],c[3]):d}var
 d=c[4],e=g(bk(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],g=Cv(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(L,a[4]),f=e-d<fH*h?1:0,l=(d+e)/2.,m=ey*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=my(b),f=a?[0,Cw(b,a[1]),0]:a;return cB(e,f)}function
-Cy(b,a){return a2(ig*(a[6]-a[5]),bR*b)}function
-mz(e,a,d){var
-b=g(a[3],d),c=Cy(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-Cz(d,h){var
+c=a[2],g=CC(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(L,a[4]),f=e-d<fJ*h?1:0,l=(d+e)/2.,m=ey*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mD(b),f=a?[0,CD(b,a[1]),0]:a;return cB(e,f)}function
+CF(b,a){return a2(il*(a[6]-a[5]),bR*b)}function
+mE(e,a,d){var
+b=g(a[3],d),c=CF(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+CG(d,h){var
 j=h.length-1,k=q(j,-1),n=j-1|0,x=0;if(!(n<0)){var
 a=x;for(;;){var
 p=j-1|0,o=-1,z=0;if(p<0)var
 f=o;else{var
 g=z,i=o;for(;;){var
-u=1-ge(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
+u=1-gi(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
 v=i<0?1:0;if(v)var
 m=v;else
 var
@@ -6373,18 +6388,18 @@ b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
 a=F;continue}break}}return Q(function(b,a){if(0<=a){var
 f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
-mA(m,h,b,a){function
+mF(m,h,b,a){function
 d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return mz(h,a,b)!=0.?1:0}}(a),b);if(ch(aJ,a)){if(dQ(1,e)){if(0===d)return 0;var
-j=m?ga(function(b,a){var
-c=b||a;return c},i,e):e,r=iZ(b,j),k=g(bk(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),f=K(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=K(F(function(b){return function(a){return mz(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bJ(a),u=Cz(t,s);B(function(d,e){return function(a,b){return a9(e,-b,c(d,a)[1+a])}}(f,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Ct,F(function(a){return 0},b),a)}function
-mB(c,b,a){var
-d=mA(1,c,b,a);return d?[0,d[1]]:mA(0,c,b,a)}function
-CA(f,k,j,i){var
-a=k[1][1],l=hD(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
+e=F(function(b){return function(a){return mE(h,a,b)!=0.?1:0}}(a),b);if(ch(aJ,a)){if(dR(1,e)){if(0===d)return 0;var
+j=m?gd(function(b,a){var
+c=b||a;return c},i,e):e,r=i4(b,j),k=g(bk(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),f=K(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=K(F(function(b){return function(a){return mE(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bJ(a),u=CG(t,s);B(function(d,e){return function(a,b){return a9(e,-b,c(d,a)[1+a])}}(f,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(CA,F(function(a){return 0},b),a)}function
+mG(c,b,a){var
+d=mF(1,c,b,a);return d?[0,d[1]]:mF(0,c,b,a)}function
+CH(f,k,j,i){var
+a=k[1][1],l=hH(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
 h(c,a){return B(function(a,d){return y(b,a,e(b,a)+c*d)},a)}function
 n(b){return cb(a,b)}if(0.<g){var
 s=n(i);h(bz(a,j)/g,s);var
@@ -6396,26 +6411,26 @@ d=v;for(;;){y(b,d,e(b,d)+u);var
 w=d+1|0;if(o!==d){var
 d=w;continue}break}}}else{var
 p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-mC=bh(1.,60);function
-CB(c,e,b){if(0===c[1]){var
+mH=bh(1.,60);function
+CI(c,e,b){if(0===c[1]){var
 a=al(function(c,a){var
 d=a[6]==L?a[5]:(a[5]+a[6])/2.;return a2(c,d-g(a[3],b))},L,e),d=0.<a?1:0,f=d?aJ(a):d;if(f)y(b,c[3],Math.sqrt(a));return b}return b}function
-CC(f,k,a,i,d,b){var
-g=a[1][1],h=hD(i,d,a)[2],j=1.,l=T(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+CJ(f,k,a,i,d,b){var
+g=a[1][1],h=hH(i,d,a)[2],j=1.,l=T(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a2(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<h5*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-mD(b,e){function
+j=a2(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<h_*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+mI(b,e){function
 d(a){return O(a,a)}var
 a=q(b[3]+1|0,0.),c=[0,0.];a1(function(b){var
 e=b[2],f=b[1];a9(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){y(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));y(a,b[3],g)}return a}var
-CD=h5;function
-mE(k,a,b,d){if(2<=a[1])var
+CK=h_;function
+mJ(k,a,b,d){if(2<=a[1])var
 l=(aY(k[8])-1|0)+b|0,f=function(a){return a8(l,a)};else
 var
 q=a[4]+b|0,f=function(a){return a8(q,a)};var
@@ -6425,43 +6440,43 @@ var
 n=g(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(bd(a[4],g)-f)},h);var
 j=e(d,a[3]),m=a8(2*(a[4]+b|0)|0,j*j);return[0,p(f,i),m]}function
-mG(b,a,f,c,i){var
-d=ds(f),e=Cx(a,d,c,i),p=f[1],q=0.,r=T(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bI(function(a){return a[6]==L?1:0},e):m,j=g(aR(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aY(c[3])+cV|0;function
+mL(b,a,f,c,i){var
+d=ds(f),e=CE(a,d,c,i),p=f[1],q=0.,r=T(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bI(function(a){return a[6]==L?1:0},e):m,j=g(aR(function(a){return a[2]}),e),o=0===j?ap(0,80-a[4]|0):aY(c[3])+cV|0;function
 s(c){return e_(b,aG(g(a[5],c)))[3]}var
 t=c[4],u=g(bk(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c3(function(a){return a[1]===d?1:0},j))return[0,[0,d,l(b[1],c[1])]]}}}return 0}),t),k=Cr(a,b,c[3],o,s,u),h=[aN,function(d){var
-a=b[9];return hd(b,c,F(function(a){return e_(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&c3(function(a){return a[1]===d?1:0},j))return[0,[0,d,l(b[1],c[1])]]}}}return 0}),t),k=Cy(a,b,c[3],o,s,u),h=[aN,function(d){var
+a=b[9];return hh(b,c,F(function(a){return e_(b,a)},a),i)}];function
 v(d){var
-c=mE(b,a,o,d);return Cs(a,b,k,c[1],c[2])}function
+c=mJ(b,a,o,d);return Cz(a,b,k,c[1],c[2])}function
 w(b,c){var
-h=el(f,b,c),i=n4*d<r?fE(f,b,c,h):h,g=CB(a,e,CA(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(g,a[3],Math.sqrt(mC*d));var
-k=mB(d,CC(a,d,i,b,c,e),g),m=k?[0,k[1]]:mB(d,e,g);return[0,g,m]}function
+h=em(f,b,c),i=n7*d<r?fG(f,b,c,h):h,g=CI(a,e,CH(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(g,a[3],Math.sqrt(mH*d));var
+k=mG(d,CJ(a,d,i,b,c,e),g),m=k?[0,k[1]]:mG(d,e,g);return[0,g,m]}function
 x(d){var
-a=bt(h),e=bA===a?h[1]:aN===a?ci(h):h;return he(b,c,hJ(k),e,d)}return[0,hJ(k),n,w,v,0!==j?1:0,x]}function
-mH(c,a,b){if(0===b)return function(a){return mF};var
-f=1./ak(b),d=mD(c,F(function(a){return[0,f,a]},b));function
+a=bt(h),e=bA===a?h[1]:aN===a?ci(h):h;return hi(b,c,hN(k),e,d)}return[0,hN(k),n,w,v,0!==j?1:0,x]}function
+mM(c,a,b){if(0===b)return function(a){return mK};var
+f=1./ak(b),d=mI(c,F(function(a){return[0,f,a]},b));function
 e(b,e){var
-f=mD(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
+f=mI(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
 i(h,f){var
 b=f;for(;;){if(b){var
 c=e(b[1],h);if(g(a[6],c))return c;var
 b=b[2];continue}return g(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-f=c[1];return a[5]?e(CD,f):g(a[4],f)}var
-h=ch(aJ,d),j=h?CE:h;return i(d,j)}}function
-mI(c,a){var
+f=c[1];return a[5]?e(CK,f):g(a[4],f)}var
+h=ch(aJ,d),j=h?CL:h;return i(d,j)}}function
+mN(c,a){var
 b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bk(function(a){return a[2]}),d)}function
-CF(k,b,j,i,h,e){var
-a=mG(k,b,j,i,h);function
+CM(k,b,j,i,h,e){var
+a=mL(k,b,j,i,h);function
 l(a){return a}var
 m=a0(b[2],l),o=g(aR(e),m),f=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mH(b,a,dR(function(b){return mI(a,b)},f)),p=g(d,[0,[am,L],0]),c=[0,-1],q=dR(function(a){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mM(b,a,dS(function(b){return mN(a,b)},f)),p=g(d,[0,[am,L],0]),c=[0,-1],q=dS(function(a){var
 b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
-r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):CG}var
+r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):CN}var
 s=a0(b[2],r);return[0,a[1],[0,p,q],s]}function
-CH(a,f){var
+CO(a,f){var
 e=q(a[3],0.);B(function(d,b){var
 f=b!=0.?1:0;return f?a9(e,-b,c(a[6],d)[1+d]):f},f);var
 k=0.,h=T(function(b,a){return b+a},k,f),l=0.,j=T(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
@@ -6469,41 +6484,41 @@ m=0,i=m,d=e;else
 if(bR*j<Math.abs(h))var
 G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=p(function(a){return ns*a/(j+cv)},e),i=I,d=J;function
+I=0,J=p(function(a){return nw*a/(j+cv)},e),i=I,d=J;function
 b(b,a){return cg(b,[0,a])}function
 n(b){return b<a[2]?g(a[5],b):q(a[3],0)}var
 o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cN(d,function(a){return a}),A=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
-CI(a,g){var
+CP(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=my(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+cv,i=nX*Math.sqrt(f[2]),j=[am,0.];return cg(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(mC);return cg(b,[am,k])}function
-CJ(c,o,m,l,k){var
-d=CH(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
-b=mG(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a0(a[2]-1|0,q),s=g(mH(a,b,dR(function(a){return mI(b,a)},r)),p);return[0,b[1],s]}var
-h=aq(0,80-a[4]|0),i=mE(c,a,h,CI(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aG(i[1]),t];return[0,P(1,h),u]}function
-CK(a){return[0,a,A0(a)]}function
-CL(a){return typeof
-a==="number"?hz:40000000}function
-CM(a){return typeof
+e=mD(a);if(e){var
+f=e[1],h=Math.sqrt(O(b,b))+cv,i=n0*Math.sqrt(f[2]),j=[am,0.];return cg(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mH);return cg(b,[am,k])}function
+CQ(c,o,m,l,k){var
+d=CO(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
+b=mL(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a0(a[2]-1|0,q),s=g(mM(a,b,dS(function(a){return mN(b,a)},r)),p);return[0,b[1],s]}var
+h=ap(0,80-a[4]|0),i=mJ(c,a,h,CP(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aG(i[1]),t];return[0,P(1,h),u]}function
+CR(a){return[0,a,A7(a)]}function
+CS(a){return typeof
+a==="number"?hD:40000000}function
+CT(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-CN(a){var
+CU(a){var
 b=a?-72:-50;return bh(1.,b)}function
-CO(i,d,e,b,a){function
+CV(i,d,e,b,a){function
 f(f,d){var
-g=el(d,b,a),j=hB(d,b,a),k=A(hA(i,b,a),j),h=ds(d);function
+g=em(d,b,a),j=hF(d,b,a),k=A(hE(i,b,a),j),h=ds(d);function
 l(i){var
-c=fE(d,b,a,g),f=k+fL*h<c[4]?1:0;return f?hF(d,b,a,e[5]*h,c):f}var
-m=[aN,function(a){return g[1]}];return hG(d,c(e[2],f)[1+f],b,a,m,L,l)}return B(function(a){function
-b(b){return f(a,b)}return function(a){return iS(b,a)}},d)}function
-CP(d,f,b,a){function
+c=fG(d,b,a,g),f=k+fN*h<c[4]?1:0;return f?hJ(d,b,a,e[5]*h,c):f}var
+m=[aN,function(a){return g[1]}];return hK(d,c(e[2],f)[1+f],b,a,m,L,l)}return B(function(a){function
+b(b){return f(a,b)}return function(a){return iX(b,a)}},d)}function
+CW(d,f,b,a){function
 e(a){return a8(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[6],b)[1+b]=g;return 0}function
-CQ(y,g,h,d,b){var
-l=hA(y,d,b),m=0<g.length-1?1:0,n=m?ch(iT,g):m;if(n){var
-f=p(o5,g),j=f.length-1,o=p(function(a){return A(l,hB(a,d,b))},f),z=h[1],r=Q(function(e,a){if(a){var
-g=h[3],i=du(c(f,e)[1+e],g)[1];return BP(a[1],i,d,b)}return Y},z),i=q(j,0),k=function(a){var
+CX(y,g,h,d,b){var
+l=hE(y,d,b),m=0<g.length-1?1:0,n=m?ch(iY,g):m;if(n){var
+f=p(o8,g),j=f.length-1,o=p(function(a){return A(l,hF(a,d,b))},f),z=h[1],r=Q(function(e,a){if(a){var
+g=h[3],i=du(c(f,e)[1+e],g)[1];return BW(a[1],i,d,b)}return Y},z),i=q(j,0),k=function(a){var
 b=c(i,a)[1+a],d=b?b[1][4]:e(r,a);return A(e(o,a),d)},s=q(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
 a=l;else{var
@@ -6515,146 +6530,146 @@ q=g,h=o;var
 x=e+1|0;if(m!==e){var
 e=x,g=q,o=h;continue}var
 a=h;break}}var
-n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&ma(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,fE(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
-w=[0,el(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fL*ds(c(f,0)[1])<a?1:0;if(t){var
+n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&mf(c(f,a)[1+a])){c(s,a)[1+a]=1;var
+u=n[1],v=[0,fG(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
+w=[0,em(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fN*ds(c(f,0)[1])<a?1:0;if(t){var
 u=[0,0];B(function(g,j){var
 l=e(o,g)<a?1:0;if(l){var
 k=ds(j);if(a+bR*k<=e(r,g)){u[1]=1;return 0}var
 f=[aN,function(e){var
-a=c(i,g)[1+g];return a?a[1]:el(j,d,b)}],m=[aN,function(c){var
+a=c(i,g)[1+g];return a?a[1]:em(j,d,b)}],m=[aN,function(c){var
 a=bt(f),b=bA===a?f[1]:aN===a?ci(f):f;return b[1]}],n=function(m){var
-e=bt(f),c=bA===e?f[1]:aN===e?ci(f):f,g=a+2e-09*k<c[4]?BC(j,d,b,a+fJ*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hF(j,d,b,l,g)};return hG(j,c(h[2],g)[1+g],d,b,m,a+bR*k,n)}return l},f);var
-v=u[1];if(v)return CP(h,d,b,a+ey*ds(c(f,0)[1]));var
+e=bt(f),c=bA===e?f[1]:aN===e?ci(f):f,g=a+2e-09*k<c[4]?BJ(j,d,b,a+fL*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hJ(j,d,b,l,g)};return hK(j,c(h[2],g)[1+g],d,b,m,a+bR*k,n)}return l},f);var
+v=u[1];if(v)return CW(h,d,b,a+ey*ds(c(f,0)[1]));var
 w=v}else
 var
 w=t;var
 x=w}else
 var
 x=n;return x}var
-CR=3;function
-CS(w,v,a,d,b){var
+CY=3;function
+CZ(w,v,a,d,b){var
 x=aG(Q(function(b,d){return cC(function(d){var
-e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),f=K(g(bk(function(a){return a}),x)),i=p(function(a){return a[1]},f),y=hA(w,d,b),m=T(function(c,a){return A(c,hB(a,d,b))},y,i),h=p(function(a){return 0},f),n=p(function(e){var
+e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),f=K(g(bk(function(a){return a}),x)),i=p(function(a){return a[1]},f),y=hE(w,d,b),m=T(function(c,a){return A(c,hF(a,d,b))},y,i),h=p(function(a){return 0},f),n=p(function(e){var
 f=e[2],g=e[1];if(f&&!(0<=c(g[6],b)[1+b])){var
-h=du(g,a[3])[1],i=bR*h[17];return BQ(f[1],h,d,b)+i}return L},f),o=p(function(a){return 0},f),j=function(p){var
+h=du(g,a[3])[1],i=bR*h[17];return BX(f[1],h,d,b)+i}return L},f),o=p(function(a){return 0},f),j=function(p){var
 g=p;for(;;){var
 j=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
 b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(j,q),f);var
 a=j[1];if(0<=a){var
 k=c(h,a)[1+a];if(k){var
 l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,fE(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
+r=[0,fG(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
 g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
-s=[0,el(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CR);if(j){var
-q=j[1],k=q[2],r=q[1],l=r[1],s=ds(l),t=m+fL*s<k[4]?1:0;if(t){var
-z=function(c){return hF(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hG(l,r[3],d,b,C,L,z)}var
+s=[0,em(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CY);if(j){var
+q=j[1],k=q[2],r=q[1],l=r[1],s=ds(l),t=m+fN*s<k[4]?1:0;if(t){var
+z=function(c){return hJ(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hK(l,r[3],d,b,C,L,z)}var
 u=t}else
 var
 u=j;return u}function
-mJ(e,d,c,b,a,f){switch(f){case
+mO(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return CS(e,d,c,b,a);case
-2:return CQ(e,d,c,b,a);default:return CO(e,d,c,b,a)}}function
-mK(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-CT(b,a){function
+1:return CZ(e,d,c,b,a);case
+2:return CX(e,d,c,b,a);default:return CV(e,d,c,b,a)}}function
+mP(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+C0(b,a){function
 c(a){return aJ(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=T(d,T(A,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],ib*e];return a},a)}function
-hL(a,b){var
+e=T(d,T(A,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],ih*e];return a},a)}function
+hP(a,b){var
 g=b[3],d=q(b[2],0),e=b[4];a1(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=mK(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mK(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=mP(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mP(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return CT(a,K(bH(b)))},d)}function
-CU(l,a){var
-d=ji(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=ti(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a2(a[3],b[3]),p=A(a[2],b[2]);return jk(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jk(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return p2(K(pp(function(a){return tg(d,a)},b)))}function
-hM(b,a){var
+j=i;return j}return 0},e);return p(function(b){return C0(a,K(bH(b)))},d)}function
+C1(l,a){var
+d=jn(0,16),g=[0,0];B(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=tn(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a2(a[3],b[3]),p=A(a[2],b[2]);return jp(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jp(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return p7(K(pu(function(a){return tl(d,a)},b)))}function
+hQ(b,a){var
 l=b?b[1]:function(a){return 1};return function(m,b){if(ch(function(a){var
 b=aJ(a[2]);return b?aJ(a[3]):b},b)){var
-h=CU(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],L);dS(function(a){var
+h=C1(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],L);dT(function(a){var
 b=A(e(d,a[1]),a[2]);y(d,a[1],b);var
 c=a2(e(f,a[1]),a[3]);return y(f,a[1],c)},b);var
 j=q(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return Bi(a)}]]},g=l3(a,i);if(g)var
-s=q(a[2],hK),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
+n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return Bp(a)}]]},g=l8(a,i);if(g)var
+s=q(a[2],hO),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-CV(d,c){var
+C2(d,c){var
 f=aG(c),a=g(bk(function(a){return a}),f);if(a){var
 e=function(b){var
 c=0.;return al(function(c,a){return c+du(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,a0(ak(a[1][4]),i)),j=BN(d,K(F(function(a){return du(a,b)[1]},a)));return cC(function(a){function
-e(c){return BO(d,c,b,a)}function
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,a0(ak(a[1][4]),i)),j=BU(d,K(F(function(a){return du(a,b)[1]},a)));return cC(function(a){function
+e(c){return BV(d,c,b,a)}function
 f(a){return cC(e,a)}var
-g=p(function(a){return o7(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-CW(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hK){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hK){var
+g=p(function(a){return o_(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+C3(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hO){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hO){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-CX(w,v,d,u,l){var
+C4(w,v,d,u,l){var
 m=v[2];if(m){var
-a=m[1],x=[0,CL(d)],o=CM(d),y=hL(a,l),b=p(g(hM([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
+a=m[1],x=[0,CS(d)],o=CT(d),y=hP(a,l),b=p(g(hQ([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;t=1}if(!t)var
-h=CV(a,b);if(h)var
+h=C2(a,b);if(h)var
 i=h[1],A=i[3],C=i[2],D=i[1],f=A,j=C,r=D;else
 var
 G=p(function(a){return 0},b),H=0,I=1,f=G,j=H,r=I;var
 k=Q(function(d,b){var
-e=c(f,d)[1+d];if(b&&e)return BU(a,b[1],e[1],j);return 0},b),E=g(a[18],u[1]),s=q(a[2],0);B(function(h,d){function
+e=c(f,d)[1+d];if(b&&e)return B1(a,b[1],e[1],j);return 0},b),E=g(a[18],u[1]),s=q(a[2],0);B(function(h,d){function
 i(a){var
 b=d[3];function
 e(b,a){return c(b,a)[1+a]}return p(function(b){return e(a,b)},b)}var
-l=i(b),r=CN(g(o,h)),t=i(k),m=[0,i(f),t,j,E,r,s],q=0;if(0===d[2]&&e(a[12],h)==L){var
+l=i(b),r=CU(g(o,h)),t=i(k),m=[0,i(f),t,j,E,r,s],q=0;if(0===d[2]&&e(a[12],h)==L){var
 n=1;q=1}if(!q)var
-n=d[2];mJ(a,l,m,0,h,d[1]);return mJ(a,l,m,1,h,n)},z);dS(function(a){return iS(BZ,a)},k);var
+n=d[2];mO(a,l,m,0,h,d[1]);return mO(a,l,m,1,h,n)},z);dT(function(a){return iX(B6,a)},k);var
 F=aG(Q(function(b,g){if(g){var
-d=c(f,b)[1+b],i=d?d[1][1]:d,j=CW(g[1][9]),e=[0,i,eo[2],eo[3],eo[4],j],h=c(k,b)[1+b];if(h){var
-a=h[1],l=a[4];if(ge(function(a){return 0<a?1:0},l)){var
-m=T(aq,0,a[4]),n=e[5],o=aG(a[4]),p=a[2],q=bY(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eo},b));return[0,r,aG(s),F]}function
-J(a){return eo}return[0,1,0,a0(l[2],J)]}function
-CY(b,d,c,a){var
-e=a[1],f=b[1];return CX(function(a,b){return A4(f,e,a,b)},b,d,c,a)}function
-CZ(c,b){function
+d=c(f,b)[1+b],i=d?d[1][1]:d,j=C3(g[1][9]),e=[0,i,ep[2],ep[3],ep[4],j],h=c(k,b)[1+b];if(h){var
+a=h[1],l=a[4];if(gi(function(a){return 0<a?1:0},l)){var
+m=T(ap,0,a[4]),n=e[5],o=aG(a[4]),p=a[2],q=bY(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ep},b));return[0,r,aG(s),F]}function
+J(a){return ep}return[0,1,0,a0(l[2],J)]}function
+C5(b,d,c,a){var
+e=a[1],f=b[1];return C4(function(a,b){return A$(f,e,a,b)},b,d,c,a)}function
+C6(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=iT(c[2]);return a?c3(d,b[4]):a}function
-C0(b,c){var
-a=b[2];return a?Cf(a[1],b[1],c):a}function
-C1(a,d,c){var
-b=a[2];return b?Cl(b[1],a[1],d,c):cP}function
-mL(b,c){var
-a=b[2];return a?mv(a[1],b[1],c):a}function
-C2(a,e){var
-b=mL(a,e);if(b){var
+a=iY(c[2]);return a?c3(d,b[4]):a}function
+C7(b,c){var
+a=b[2];return a?Cm(a[1],b[1],c):a}function
+C8(a,d,c){var
+b=a[2];return b?Cs(b[1],a[1],d,c):cP}function
+mQ(b,c){var
+a=b[2];return a?mA(a[1],b[1],c):a}function
+C9(a,e){var
+b=mQ(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-C4(g,b,f){var
-c=f[3],a=g[2],d=a?aq(0,cA(a[1][16],cW)):a,e=b[2]+d|0,h=P(1,e),i=aY(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-C5(e,d,h,a){var
+C$(g,b,f){var
+c=f[3],a=g[2],d=a?ap(0,c2(a[1][16],cW)):a,e=b[2]+d|0,h=P(1,e),i=aY(c);return[0,P(c,ap(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+Da(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(hL(b,d),a)[1+a],g=n(hM(0,b),[0,hz],i);return g?CF(e[1],b,g[1],d,a,h):mM}return mM}function
-C6(a,f,e){if(!(a[2]<=cT)&&0===a[7]){var
+b=f[1],i=c(hP(b,d),a)[1+a],g=n(hQ(0,b),[0,hD],i);return g?CM(e[1],b,g[1],d,a,h):mR}return mR}function
+Db(a,f,e){if(!(a[2]<=cT)&&0===a[7]){var
 b=function(b){return K(bj(a[13],b))},g=b(f),d=q(a[2],0);a1(function(a){var
 e=b(a);return B(function(a,e){var
 b=0!==au(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-C7(e,a,g){var
+Dc(e,a,g){var
 f=e[2];if(f){var
 d=f[1],b=e[1],i=K(bj(b[13],a[1])),j=K(bj(b[13],g)),h=function(a){var
-g=iV(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+g=i0(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
 e=-a7(0,g[1],b[15]);else
 if(h)f=1;else
@@ -6662,70 +6677,70 @@ var
 e=cU;if(f)var
 e=1.;var
 l=b[12],m=c(j,a)[1+a];return a7(0,k(c(i,a)[1+a],m),l)*e},l=function(b){var
-d=c(hL(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hM(0,b),[0,hz],d)};return CJ(b,d,l,a,aF(d[2],h))}return[0,1,mF]}function
-C8(a){return[0,a,CK(a),0]}function
-eq(a){return P(j,(((aq(0,aY(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fG(c,b,a){return[0,c,b,aq(0,a)]}function
-hO(b,e,d){var
-a=C4(b[2],e,d),c=eq(a[2]),f=1===b[1][4]?c:eq(a[1]);return fG(f,c,a[3])}function
-C9(a){function
+d=c(hP(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hQ(0,b),[0,hD],d)};return CQ(b,d,l,a,ay(d[2],h))}return[0,1,mK]}function
+Dd(a){return[0,a,CR(a),0]}function
+er(a){return P(j,(((ap(0,aY(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fI(c,b,a){return[0,c,b,ap(0,a)]}function
+hS(b,e,d){var
+a=C$(b[2],e,d),c=er(a[2]),f=1===b[1][4]?c:er(a[1]);return fI(f,c,a[3])}function
+De(a){function
 b(b,a){return(b+32|0)+(aY(a)/8|0)|0}var
 c=0;return al(function(a,c){return al(b,a,c)},c,a)}function
-mN(b,a,h){var
-c=pw(a,b[3]),g=0;if(c){var
-d=c[1];if(C9(d[7])<=134217728){var
+mS(b,a,h){var
+c=pB(a,b[3]),g=0;if(c){var
+d=c[1];if(De(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=wx(b[1],a);var
-f=wz(e,h),i=iY(a,b[3]);b[3]=[0,[0,a,f],bY(function(a,b){return a<1?1:0},i)];return f}function
-mO(a){if(typeof
-a[7]!=="number"&&!jM(a))return C_;return 0}function
-er(c,b){var
-a=mO(c);return a?[0,a[1]]:g(b,0)?0:1}function
-mP(c,b){var
-a=mO(c);return a?[0,a[1]]:f_(g(b,0),1)}function
-C$(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Fk(a(b,f),e)},g);return[0,b[1],h]}function
-Da(a){var
+e=wC(b[1],a);var
+f=wE(e,h),i=i3(a,b[3]);b[3]=[0,[0,a,f],bY(function(a,b){return a<1?1:0},i)];return f}function
+mT(a){if(typeof
+a[7]!=="number"&&!jR(a))return Df;return 0}function
+es(c,b){var
+a=mT(c);return a?[0,a[1]]:g(b,0)?0:1}function
+mU(c,b){var
+a=mT(c);return a?[0,a[1]]:gb(g(b,0),1)}function
+Dg(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Fq(a(b,f),e)},g);return[0,b[1],h]}function
+Dh(a){var
 c=a[5],b=bI(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bI(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-Db=aR(function(a){return 0<R(a[2][1])?1:0});function
-mQ(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-mR(a){var
-b=mQ(a[2]);return[0,a[1],b]}function
-mS(a){var
-b=mQ(a[2]);return[0,a[1],b]}function
-mT(c){var
+Di=aR(function(a){return 0<R(a[2][1])?1:0});function
+mV(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+mW(a){var
+b=mV(a[2]);return[0,a[1],b]}function
+mX(a){var
+b=mV(a[2]);return[0,a[1],b]}function
+mY(c){var
 a=c;for(;;){if(a){var
 b=g(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
-mU(b,a,n){function
+mZ(b,a,n){function
 e(e,m,l,k){var
-o=e?e[1]:e,c=hO(b,m,a),f=g(l,c),d=g(k,c),p=mS(d[4]),q=mS(d[3]),r=mR(d[2]),s=mR(d[1]),t=b[1],u=F(function(a){return C$(c,t,a)},n),v=F(Da,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=wJ(mN(b,c,a),a,h);if(i){var
-j=i[1];return j?[1,j]:[0,[0,c,h]]}return Dc}function
+o=e?e[1]:e,c=hS(b,m,a),f=g(l,c),d=g(k,c),p=mX(d[4]),q=mX(d[3]),r=mW(d[2]),s=mW(d[1]),t=b[1],u=F(function(a){return Dg(c,t,a)},n),v=F(Dh,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=wO(mS(b,c,a),a,h);if(i){var
+j=i[1];return j?[1,j]:[0,[0,c,h]]}return Dj}function
 o(a){return[0,j,0,0]}function
-d(d,c){return CY(b[2],d,c,a)}function
+d(d,c){return C5(b[2],d,c,a)}function
 f(a){return cP}function
-h(c){return C1(b[2],c,a)}function
+h(c){return C8(b[2],c,a)}function
 l(p){var
-i=g(Db,C0(b[2],a));function
+i=g(Di,C7(b[2],a));function
 c(c,b,a){return eM(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=C2(b[2],a);if(c){var
-f=2;return eM(e(0,C3,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(hN,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=mL(b[2],a);if(e){var
-f=1;return c(ep,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
-a=1;return c(ep,function(b){return d(a,b)},f)},m];return mT([0,function(a){return 0===i?0:c(ep,o,f)},n])}function
-i(a){return e(0,ep,function(b){return d(a,b)},f)}var
+c=C9(b[2],a);if(c){var
+f=2;return eM(e(0,C_,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(hR,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=mQ(b[2],a);if(e){var
+f=1;return c(eq,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
+a=1;return c(eq,function(b){return d(a,b)},f)},m];return mY([0,function(a){return 0===i?0:c(eq,o,f)},n])}function
+i(a){return e(0,eq,function(b){return d(a,b)},f)}var
 k=i(0);if(0===k[0])return[0,k[1]];var
-m=k[1];if(CZ(b[2],a)){var
-p=A5(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eM(i(1))},q];return mT([0,function(b){if(0===m)return 0;function
+m=k[1];if(C6(b[2],a)){var
+p=Ba(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eM(i(1))},q];return mY([0,function(b){if(0===m)return 0;function
 a(b,a){return c(b,a)[1+a]}return eM(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
-Dd(a,c,b){function
-d(d){return 0!==mU(a,c,b)?1:0}return er(a[1],d)}function
-De(a,c,b){function
+Dk(a,c,b){function
+d(d){return 0!==mZ(a,c,b)?1:0}return es(a[1],d)}function
+Dl(a,c,b){function
 d(e){var
-d=mU(a,c,b);return cC(function(a){return[1,a]},d)}return mP(a[1],d)}function
-Df(a){var
+d=mZ(a,c,b);return cC(function(a){return[1,a]},d)}return mU(a[1],d)}function
+Dm(a){var
 l=aY(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
@@ -6737,23 +6752,23 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=k(g,f);return 0<R(h)?aq(b,l-aY(h)|0):b}return b}return al(b,0,a[4])+8|0}function
-mV(g,b){var
-a=hO(g,hN,b),c=a[3],d=a[2],e=a[1];function
+h=k(g,f);return 0<R(h)?ap(b,l-aY(h)|0):b}return b}return al(b,0,a[4])+8|0}function
+m0(g,b){var
+a=hS(g,hR,b),c=a[3],d=a[2],e=a[1];function
 f(a){var
-c=Df(b);return P(j,aq(0,cA(aY(a)-1|0,c)))}var
-h=f(d),i=fG(f(e),h,c);return[0,i,F(function(a){var
-b=P(d,a);return fG(P(e,a),b,c+(a/3|0)|0)},Dg)]}function
-hP(b,d,a,c){var
-e=mV(b,a);return eN(function(e){return cR(d,b[1],e,a,c)},e)}function
-Dh(a,c,b){function
-d(d){return 0!==hP(a,lg,c,b)?1:0}return er(a[1],d)}function
-Di(a,c,b){function
+c=Dm(b);return P(j,ap(0,c2(aY(a)-1|0,c)))}var
+h=f(d),i=fI(f(e),h,c);return[0,i,F(function(a){var
+b=P(d,a);return fI(P(e,a),b,c+(a/3|0)|0)},Dn)]}function
+hT(b,d,a,c){var
+e=m0(b,a);return eN(function(e){return cR(d,b[1],e,a,c)},e)}function
+Do(a,c,b){function
+d(d){return 0!==hT(a,ll,c,b)?1:0}return es(a[1],d)}function
+Dp(a,c,b){function
 d(e){var
-d=hP(a,lg,c,b);return cC(function(a){return[2,a]},d)}return mP(a[1],d)}function
-Dj(a,c,b){function
-d(d){return 0!==hP(a,xi,c,b)?1:0}return er(a[1],d)}function
-Dk(f){var
+d=hT(a,ll,c,b);return cC(function(a){return[2,a]},d)}return mU(a[1],d)}function
+Dq(a,c,b){function
+d(d){return 0!==hT(a,xn,c,b)?1:0}return es(a[1],d)}function
+Dr(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return aY(ak(f[1])-1|0)}else
 switch(b[0]){case
@@ -6761,138 +6776,138 @@ switch(b[0]){case
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return l(b,cG(a))},k=al(function(a,b){return al(j,a,b)},d,c);return aY(t8(k,a(g,ak(c))))}return 0}function
-Dl(a){var
+j=function(b,a){return l(b,cG(a))},k=al(function(a,b){return al(j,a,b)},d,c);return aY(ub(k,a(g,ak(c))))}return 0}function
+Ds(a){var
 b=q(ak(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=al(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Dk(a)|0;c(b,d)[1+d]=i;return 0}dP(e,a[6]);var
+f=a[1],g=0,h=al(function(d,a){return ap(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Dr(a)|0;c(b,d)[1+d]=i;return 0}dQ(e,a[6]);var
 d=ak(a[6]);return 48+c(b,d)[1+d]|0}function
-Dm(a,c,b,d){function
+Dt(a,c,b,d){function
 e(h){var
-e=Dl(c),f=pi(mV(a,b)),g=bY(function(a,b){return a<ak(mW)?1:0},f);return pu(function(g,f){var
-h=P(j,e+f|0);return yK(a[1],b,g,h,c,d)},g,mW)}return er(a[1],e)}function
-Dn(b,g,c){var
-d=hO(b,g,c),h=eq(c[3]),e=s(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=Ds(c),f=pn(m0(a,b)),g=bY(function(a,b){return a<ak(m1)?1:0},f);return pz(function(g,f){var
+h=P(j,e+f|0);return yP(a[1],b,g,h,c,d)},g,m1)}return es(a[1],e)}function
+Du(b,g,c){var
+d=hS(b,g,c),h=er(c[3]),e=s(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=eq(i),k=s(eq(c[3]),j),f=s(d[1],k);return fG(f,e,d[3])}function
-Do(a){var
-b=a[6],c=dO(function(b,a){return[0,a,b]},b),d=g(aR(function(b){return b[2]!==a[1]?1:0}),c),e=gb(function(b,a){return aX(b,a)},d);return F(function(a){return a[2]},e)}function
-Dp(a){function
+j=er(i),k=s(er(c[3]),j),f=s(d[1],k);return fI(f,e,d[3])}function
+Dv(a){var
+b=a[6],c=dP(function(b,a){return[0,a,b]},b),d=g(aR(function(b){return b[2]!==a[1]?1:0}),c),e=ge(function(b,a){return aX(b,a)},d);return F(function(a){return a[2]},e)}function
+Dw(a){function
 b(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<R(a[1])&&bI(b,a[3]))return a;return[0,j,0,0]}function
-Dq(e,d,c,b,a){var
-f=d[2],h=fr(b,c),i=Co(e[1],h,f,a);return g(aR(function(a){var
+Dx(e,d,c,b,a){var
+f=d[2],h=fr(b,c),i=Cv(e[1],h,f,a);return g(aR(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Dr(f,e,d,c){var
-g=fr(d,e),a=C7(f[2],g,c),b=a[1],h=a[2],i=0<R(b)?b:j;return[0,i,h]}function
-Ds(b,e,c,a){var
-f=C6(b[1],a[1],c);function
-d(c,a){return Dp(C5(b[2],c,f,a))}function
-g(c,d){return Dr(b,a,c,d)}function
-h(c,d){return Dq(b,e,a,c,d)}function
+Dy(f,e,d,c){var
+g=fr(d,e),a=Dc(f[2],g,c),b=a[1],h=a[2],i=0<R(b)?b:j;return[0,i,h]}function
+Dz(b,e,c,a){var
+f=Db(b[1],a[1],c);function
+d(c,a){return Dw(Da(b[2],c,f,a))}function
+g(c,d){return Dy(b,a,c,d)}function
+h(c,d){return Dx(b,e,a,c,d)}function
 i(b){var
 c=fr(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-mX(b,f,a,e){function
+m2(b,f,a,e){function
 c(h){var
-c=Do(a);function
+c=Dv(a);function
 d(c){var
-d=Dn(b,c[1],a),g=Ds(b,d,c[2],a);return cR(e,mN(b,d,a),f,g,a)}var
-g=[0,[0,hN,c],0];return c3(d,[0,[0,ep,bY(function(a,b){return a<5?1:0},c)],g])}return er(b[1],c)}function
-Dt(c,b,a){return mX(c,b,a,x5)}function
-Du(d,c,b,a){return mX(d,c,b,function(e,d,c,b){return n(ly(e,d,c),b,a)})}function
-aC(b,a){return cj(b,iJ(Dv,a))}function
-cu(b,a){return cj(b,g(as(Dw),a))}function
-es(b,a){return cj(b,a)}function
-hQ(a){return gi(a,32)}function
-aD(d,c,a,b){n(d,a,b[1]);hQ(a);return n(c,a,b[2])}function
-aU(c,a,b){cu(a,ak(b));return a1(function(b){hQ(a);return n(c,a,b)},b)}function
-dv(c,a,b){return b?(es(a,Dx),n(c,a,b[1])):es(a,Dy)}function
-Dz(a,b){return typeof
-b==="number"?es(a,DA):0===b[0]?(es(a,DB),aC(a,b[1])):(es(a,DC),aC(a,b[1]))}function
-DD(a,b){return aU(aC,a,b)}function
-mY(a,b){return aD(aC,DD,a,b)}function
-DE(b,a){var
+d=Du(b,c[1],a),g=Dz(b,d,c[2],a);return cR(e,mS(b,d,a),f,g,a)}var
+g=[0,[0,hR,c],0];return c3(d,[0,[0,eq,bY(function(a,b){return a<5?1:0},c)],g])}return es(b[1],c)}function
+DA(c,b,a){return m2(c,b,a,x_)}function
+DB(d,c,b,a){return m2(d,c,b,function(e,d,c,b){return n(lD(e,d,c),b,a)})}function
+aD(b,a){return cj(b,iO(DC,a))}function
+cu(b,a){return cj(b,g(ar(DD),a))}function
+et(b,a){return cj(b,a)}function
+hU(a){return gm(a,32)}function
+aE(d,c,a,b){n(d,a,b[1]);hU(a);return n(c,a,b[2])}function
+aU(c,a,b){cu(a,ak(b));return a1(function(b){hU(a);return n(c,a,b)},b)}function
+dv(c,a,b){return b?(et(a,DE),n(c,a,b[1])):et(a,DF)}function
+DG(a,b){return typeof
+b==="number"?et(a,DH):0===b[0]?(et(a,DI),aD(a,b[1])):(et(a,DJ),aD(a,b[1]))}function
+DK(a,b){return aU(aD,a,b)}function
+m3(a,b){return aE(aD,DK,a,b)}function
+DL(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dv(mY,a,b)}return aD(function(a,b){return dv(mY,a,b)},d,b,c)}function
-DF(b,a){var
+d(a,b){return dv(m3,a,b)}return aE(function(a,b){return dv(m3,a,b)},d,b,c)}function
+DM(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aD(cu,DE,a,b)}function
+d(a,b){return aE(cu,DL,a,b)}function
 e(a,b){return aU(d,a,b)}function
 f(a,b){return aU(cu,a,b)}function
-g(a,b){return aD(f,e,a,b)}function
-h(a,b){return aU(aC,a,b)}function
+g(a,b){return aE(f,e,a,b)}function
+h(a,b){return aU(aD,a,b)}function
 i(a,b){return aU(h,a,b)}function
-j(a,b){return aD(i,g,a,b)}function
-k(a,b){return aD(aC,j,a,b)}return aD(function(a,b){return aU(aC,a,b)},k,b,c)}function
-DG(c,b){var
+j(a,b){return aE(i,g,a,b)}function
+k(a,b){return aE(aD,j,a,b)}return aE(function(a,b){return aU(aD,a,b)},k,b,c)}function
+DN(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aU(aC,a,b)}function
-f(a,b){return aD(e,aC,a,b)}return aD(cu,function(a,b){return aD(aC,f,a,b)},c,d)}function
-mZ(b,a){var
+e(a,b){return aU(aD,a,b)}function
+f(a,b){return aE(e,aD,a,b)}return aE(cu,function(a,b){return aE(aD,f,a,b)},c,d)}function
+m4(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aD(cu,aC,a,b)}function
+d(a,b){return aE(cu,aD,a,b)}function
 e(a,b){return dv(d,a,b)}function
 f(a,b){return aU(e,a,b)}function
-g(a,b){return dv(aC,a,b)}return aD(function(a,b){return aU(g,a,b)},f,b,c)}function
-m0(b,a){var
+g(a,b){return dv(aD,a,b)}return aE(function(a,b){return aU(g,a,b)},f,b,c)}function
+m5(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aD(aC,aC,a,b)}function
-e(a,b){return aD(cu,d,a,b)}function
+d(a,b){return aE(aD,aD,a,b)}function
+e(a,b){return aE(cu,d,a,b)}function
 f(a,b){return dv(e,a,b)}function
 g(a,b){return aU(f,a,b)}function
-h(a,b){return dv(aC,a,b)}return aD(function(a,b){return aU(h,a,b)},g,b,c)}function
-m1(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return aD(aC,function(a,b){return aD(aC,cu,a,b)},b,c)}function
-DH(c,a){aC(c,a[1]);function
-b(b,a){hQ(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aU(Dz,a,b)},d);var
-e=a[3];b(function(a,b){return aU(DF,a,b)},e);var
+h(a,b){return dv(aD,a,b)}return aE(function(a,b){return aU(h,a,b)},g,b,c)}function
+m6(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return aE(aD,function(a,b){return aE(aD,cu,a,b)},b,c)}function
+DO(c,a){aD(c,a[1]);function
+b(b,a){hU(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aU(DG,a,b)},d);var
+e=a[3];b(function(a,b){return aU(DM,a,b)},e);var
 f=a[4];function
-g(a,b){return aU(aC,a,b)}function
-h(a,b){return aD(cu,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
-i=a[5];b(function(a,b){return aU(DG,a,b)},i);b(mZ,a[6]);b(mZ,a[7]);b(m0,a[8]);return b(m0,a[9])}function
-m2(c,b){var
+g(a,b){return aU(aD,a,b)}function
+h(a,b){return aE(cu,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
+i=a[5];b(function(a,b){return aU(DN,a,b)},i);b(m4,a[6]);b(m4,a[7]);b(m5,a[8]);return b(m5,a[9])}function
+m7(c,b){var
 a=eQ(cW);n(c,a,b);return eR(a)}function
-DI(a){var
-b=zJ(a);cL(a);return[0,b,C8(b),0]}function
-DJ(b,a){var
-c=AJ(a);cL(a);return[0,b[1],b[2],[0,c]]}function
-et(a){if(typeof
-a==="number")return 0===a?DK:DL;else
-switch(a[0]){case
-0:return aQ(DM,a[1]);case
-1:var
-b=a[1];return aQ(DN,m2(function(a,b){return aD(m1,DH,a,b)},b));default:return aQ(DO,m2(m1,a[1]))}}function
-m3(b,c,a){var
-d=ei(b[1],a),e=zV(b[1],a);cL(a);return et(aV(c,b[2],d,e))}function
-DP(b,a){var
-c=ei(b[1],a),d=lR(a);cL(a);return et(Dt(b[2],d,c))}function
+DP(a){var
+b=zQ(a);cL(a);return[0,b,Dd(b),0]}function
 DQ(b,a){var
-c=ei(b[1],a),d=lR(a),e=z2(c,a);cL(a);return et(Du(b[2],d,c,e))}function
-hR(b,c,a){var
-d=ei(b[1],a),e=z8(b[1],a);cL(a);return et(aV(c,b[2],d,e))}function
-DR(c,b,a){var
-d=ei(c[1],a),e=AO(b,a);cL(a);return et(Dm(c[2],b,d,e))}function
-DS(a,b,c){var
-d=oD(b,DT);if(0<=d){if(0<d){if(z(b,DU)){if(z(b,DV)){if(z(b,DW)){if(!z(b,DX)&&a)return[0,a,hR(a[1],Dj,c)]}else
+c=AQ(a);cL(a);return[0,b[1],b[2],[0,c]]}function
+eu(a){if(typeof
+a==="number")return 0===a?DR:DS;else
+switch(a[0]){case
+0:return aQ(DT,a[1]);case
+1:var
+b=a[1];return aQ(DU,m7(function(a,b){return aE(m6,DO,a,b)},b));default:return aQ(DV,m7(m6,a[1]))}}function
+m8(b,c,a){var
+d=ej(b[1],a),e=z2(b[1],a);cL(a);return eu(aV(c,b[2],d,e))}function
+DW(b,a){var
+c=ej(b[1],a),d=lW(a);cL(a);return eu(DA(b[2],d,c))}function
+DX(b,a){var
+c=ej(b[1],a),d=lW(a),e=z9(c,a);cL(a);return eu(DB(b[2],d,c,e))}function
+hV(b,c,a){var
+d=ej(b[1],a),e=Ad(b[1],a);cL(a);return eu(aV(c,b[2],d,e))}function
+DY(c,b,a){var
+d=ej(c[1],a),e=AV(b,a);cL(a);return eu(Dt(c[2],b,d,e))}function
+DZ(a,b,c){var
+d=oG(b,D0);if(0<=d){if(0<d){if(z(b,D1)){if(z(b,D2)){if(z(b,D3)){if(!z(b,D4)&&a)return[0,a,hV(a[1],Dq,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,DR(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,DY(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,DJ(g,c)],DZ]}}else
-if(a)return[0,a,DQ(a[1],c)]}else
-if(a)return[0,a,DP(a[1],c)]}else
-if(z(b,D0)){if(z(b,D1)){if(z(b,D2)){if(z(b,D3)){if(!z(b,D4)&&a)return[0,a,hR(a[1],Di,c)]}else
-if(a)return[0,a,hR(a[1],Dh,c)]}else
-if(!a)return[0,[0,DI(c)],D5]}else
-if(a)return[0,a,m3(a[1],Dd,c)]}else
-if(a)return[0,a,m3(a[1],De,c)];return aM(DY,b)}function
-hS(a){return pO(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-m4=[0,0],m5=[0,0];function
-D6(b){var
-a=[0,0],c=yO(function(c){if(a[1]===I(b))throw f7;a[1]++;return ap(b,a[1]-1|0)}),e=br(c),d=DS(m4[1],e,c);if(a[1]<I(b))throw[0,b8,D7];m4[1]=d[1];return hS(d[2])}function
-hT(b){var
-a=aQ(D8,hS(b));m5[1]=[0,a];return a}function
-D9(b){var
-a=m5[1];if(a)return a[1];try{var
-c=D6(b);return c}catch(a){a=bE(a);return a[1]===eh?aQ(D_,hS(a[2])):a===eJ?D$:a===f6?Ea:a[1]===b8?hT(a[2]):a===f7?hT(Eb):hT(eV(a))}}Fz(g(as(Ec),pf),D9);f9(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,DQ(g,c)],D6]}}else
+if(a)return[0,a,DX(a[1],c)]}else
+if(a)return[0,a,DW(a[1],c)]}else
+if(z(b,D7)){if(z(b,D8)){if(z(b,D9)){if(z(b,D_)){if(!z(b,D$)&&a)return[0,a,hV(a[1],Dp,c)]}else
+if(a)return[0,a,hV(a[1],Do,c)]}else
+if(!a)return[0,[0,DP(c)],Ea]}else
+if(a)return[0,a,m8(a[1],Dk,c)]}else
+if(a)return[0,a,m8(a[1],Dl,c)];return aM(D5,b)}function
+hW(a){return pT(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+m9=[0,0],m_=[0,0];function
+Eb(d){var
+a=yT(d),b=yU(a),e=br(b),c=DZ(m9[1],e,b);if(a[3]<a[4])throw[0,b8,Ec];m9[1]=c[1];return hW(c[2])}function
+hX(b){var
+a=aQ(Ed,hW(b));m_[1]=[0,a];return a}function
+Ee(b){var
+a=m_[1];if(a)return a[1];try{var
+c=Eb(b);return c}catch(a){a=bE(a);return a[1]===ei?aQ(Ef,hW(a[2])):a===eJ?Eg:a===f9?Eh:a[1]===b8?hX(a[2]):a===f_?hX(Ei):hX(eV(a))}}FF(g(ar(Ej),pk),Ee);ga(0);return}(globalThis));

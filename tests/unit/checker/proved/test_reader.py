@@ -21,7 +21,7 @@ from verale.soundness.independent import files
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import read_json, read_latents
 
-Show = Callable[[list[str]], list[Any]]
+Show = Callable[..., list[Any]]
 
 HEAD = (SAMPLE / "head.safetensors").read_bytes()
 CERTIFICATE = (SAMPLE / "0.ale.json").read_bytes()
@@ -30,12 +30,12 @@ LATENTS = (SAMPLE / "latents.safetensors").read_bytes()
 
 @pytest.fixture(scope="module")
 def show(built: Path) -> Show:
-    """What the reader makes of lines: the fields, or an error as a text."""
+    """What the reader makes of lines, of which it gets so many bytes at once: the fields, or an error as a text."""
     program = str(build(built, "show"))
 
-    def shown(lines: list[str]) -> list[Any]:
+    def shown(lines: list[str], at_once: int = 65536) -> list[Any]:
         given = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
-        result = subprocess.run([program], input=given, capture_output=True, timeout=300, check=True)
+        result = subprocess.run([program, str(at_once)], input=given, capture_output=True, timeout=300, check=True)
         said = result.stdout.decode().splitlines()
         assert len(said) == len(lines)
         return [line if line.startswith("error: ") else json.loads(line) for line in said]
@@ -192,9 +192,20 @@ def small() -> list[str]:
     ]
 
 
-def test_what_is_accepted_is_what_the_text_says(show) -> None:
+@pytest.mark.parametrize("at_once", [1, 7, 65536])
+def test_what_is_accepted_is_what_the_text_says(at_once, show) -> None:
     lines = small()
-    assert [again(line[0], shown) for line, shown in zip(lines, show(lines), strict=True)] == lines
+    assert [again(line[0], shown) for line, shown in zip(lines, show(lines, at_once), strict=True)] == lines
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 65536])
+def test_integers_of_every_size(at_once, show) -> None:
+    """From one digit to more than a machine integer has, of either sign."""
+    digits = ("f" * 33, "1" + "0" * 32, "9e3779b97f4a7c15" * 3)
+    sizes = [int(each[:size], 16) for size in range(1, 34) for each in digits]
+    for pair in ([value, -value] for value in [0, *sizes]):
+        shown = show([small()[0], f"P prices 1 0 1 2 {pair[0]:x} {pair[1]:x}"], at_once)[1]
+        assert shown[0][-1] == pair
 
 
 @pytest.mark.parametrize("which", range(4), ids=["head", "certificate", "image", "prices"])
@@ -219,6 +230,7 @@ def test_changed_texts_are_refused_or_say_what_was_changed(which, show) -> None:
     } - {line}  # fmt: skip
     ordered = sorted(changed)
     answers = show([head, *ordered])[1:]
+    assert show([head, *ordered], 5)[1:] == answers
     accepted = [(one, shown) for one, shown in zip(ordered, answers, strict=True) if not isinstance(shown, str)]
     assert [one for one, shown in accepted if again(one[0], shown) != one] == []
     assert 0 < len(accepted) < len(ordered) / 3
