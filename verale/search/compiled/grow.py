@@ -95,9 +95,11 @@ def grow_statements(image: ImageArrays, guard: float, most: float) -> Grown:
         np.empty(size),
         np.empty(patches, np.bool_),
     )
-    hulls, trials = hulls_of(image, patches, room), (candidate(size, room), candidate(size, room))
+    hulls = hulls_of(image, patches, room)
     blame = None if image.pooling == MAXIMUM else blame_of(patches)
-    end, count = _grow(image, guard, most, growth, hulls, trials, pooled_of(image), blame)
+    end, count = _grow(
+        image, guard, most, growth, hulls, candidate(size, room), candidate(size, room), pooled_of(image), blame
+    )
     worst = int(growth.margins.argmin())
     return Grown(end, growth.statements[:count].copy(), worst, float(growth.margins[worst]))
 
@@ -139,7 +141,7 @@ def _sweep(
 @entry
 def _grow(
     image: ImageArrays, guard: float, most: float, growth: GrowthArrays, hulls: PatchHulls,
-    trials: tuple[Candidate, Candidate], pooled: Pooled, blame: Blame | None,
+    first: Candidate, second: Candidate, pooled: Pooled, blame: Blame | None,
 ) -> tuple[int, int]:  # fmt: skip
     """How growth ended, and how many statements there are. `blame` is None under max pooling."""
     pool(image, pooled, hulls.lower, hulls.upper)
@@ -174,17 +176,16 @@ def _grow(
             if not open_[patch, named]:
                 named = first_open(open_[patch])
             pursued = _most_explaining(image, hulls, patch, open_[patch], named)
-            chosen, trial, tried = pursued, trials[0], one
+            chosen, trial, tried = pursued, first, one
             try_statement(image, hulls, patch, patch, pursued, trial)
             try_pooled(image, weights, pooled, patch, trial.lower, trial.upper, margins, one)
             if named != pursued:
-                other = trials[1]
-                try_statement(image, hulls, patch, patch, named, other)
-                try_pooled(image, weights, pooled, patch, other.lower, other.upper, margins, two)
+                try_statement(image, hulls, patch, patch, named, second)
+                try_pooled(image, weights, pooled, patch, second.lower, second.upper, margins, two)
                 before, costs = _deficit(margins, guard), image.costs[patch]
                 gained, other_gained = before - _deficit(one, guard), before - _deficit(two, guard)
                 if other_gained * costs[pursued] > gained * costs[named]:
-                    chosen, trial, tried = named, other, two
+                    chosen, trial, tried = named, second, two
             commit(image, hulls, patch, patch, chosen, trial)
             replace_pooled(image, pooled, patch, trial.lower, trial.upper)
             overwrite(margins, tried)

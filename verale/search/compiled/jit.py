@@ -20,6 +20,7 @@ from typing import Any, TypeVar, cast
 from filelock import FileLock
 
 from verale.search.caches import OpenToOthersError, own_folder, require_own_files
+from verale.search.compiled.bundles import bundled
 from verale.search.compiled.parts import OPTIONS, Compiler
 from verale.search.compiled.settings import import_numba
 
@@ -49,7 +50,10 @@ def entry(function: F) -> F:
     compiled: Any = _compiled(function)
 
     def call(*arguments: Any) -> Any:
-        if getattr(compiled, "signatures", True):  # numba may be told not to compile
+        if not hasattr(compiled, "signatures"):  # numba may be told not to compile
+            return compiled(*arguments)
+        arguments = tuple(map(bundled, arguments))
+        if compiled.signatures:
             return compiled(*arguments)
         with event.install_listener("numba:compile", _Announcement()), _without_collection(), _one_at_a_time():
             return compiled(*arguments)

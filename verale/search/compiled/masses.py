@@ -43,7 +43,7 @@ class Masses(NamedTuple):
     @classmethod
     def of(cls, mass: Floats, weights: Floats, bias: Floats) -> Masses:
         """List the weights other than 0."""
-        prototype, rival = np.nonzero(weights.T)
+        prototype, rival = map(np.ascontiguousarray, np.nonzero(weights.T))
         first = np.searchsorted(prototype, np.arange(weights.shape[1] + 1))
         return cls(mass, weights, bias, first, rival, weights[rival, prototype])
 

@@ -120,19 +120,18 @@ def shrink_statements(
     )
     exact = exact and image.bounds == PROJECTION
     hulls = hulls_of(image, patches + 1, room)
-    trials = candidate(size, room), candidate(size, room)
     duals = duals_of(patches, room if exact else 0, size)
-    _shrink(image, statements, rank, exact, guard, shrinking, stated, hulls, duals, trials, pooled_of(image))
+    trial, spare, pooled = candidate(size, room), candidate(size, room), pooled_of(image)
+    _shrink(image, statements, rank, exact, guard, shrinking, stated, hulls, duals, trial, spare, pooled)
     return shrinking.kept, shrinking.left
 
 
 @entry
 def _shrink(
     image: ImageArrays, statements: Integers, rank: Floats, exact: bool, guard: float, shrinking: Shrinking,
-    stated: StatedPairs, hulls: PatchHulls, duals: DualBases, trials: tuple[Candidate, Candidate], pooled: Pooled,
+    stated: StatedPairs, hulls: PatchHulls, duals: DualBases, trial: Candidate, spare: Candidate, pooled: Pooled,
 ) -> None:  # fmt: skip
     """See `shrink_statements`. `hulls` has one row more than there are patches, to build in."""
-    trial, spare = trials
     margins, tried, left = shrinking.margins, shrinking.tried, shrinking.left
     kept, undecided = shrinking.kept, shrinking.undecided
     build_all(image, hulls, stated, trial)

@@ -1,0 +1,85 @@
+"""Machine code reads named tuples from tables, and writes into their arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numba import types
+
+from verale.search.compiled.bundles import Bundle, bundled
+from verale.search.compiled.parts import part
+
+
+class Inner(NamedTuple):
+    places: Any
+    flags: Any
+    share: float
+
+
+class Outer(NamedTuple):
+    weight: float
+    count: int
+    is_first: bool
+    missing: Any
+    inner: Inner
+    matrix: Any
+    is_last: bool
+
+
+@part
+def total(outer, row):
+    """Reads each field, and writes into two arrays."""
+    inner, matrix = outer.inner, outer.matrix
+    added = outer.weight + outer.count + (100.0 if outer.is_first else 0.0) + (200.0 if outer.is_last else 0.0)
+    for k in range(matrix.shape[1]):
+        added += matrix[row, k] * inner.places[k] if inner.flags[k] else 0.0
+        matrix[row, k] = -1.0
+    inner.places[0] = matrix.size
+    return added + inner.share
+
+
+@part
+def has(missing):
+    return 0 if missing is None else len(missing)
+
+
+@part
+def length(outer):
+    return has(outer.missing)
+
+
+def outer(**changes: Any) -> Outer:
+    inner = Inner(np.array([2, 3, 4]), np.array([True, False, True]), 0.25)
+    return Outer(1.5, -7, True, None, inner, np.arange(6.0).reshape(2, 3), False)._replace(**changes)
+
+
+def test_fields_are_read_and_arrays_written():
+    given = outer()
+    assert total(given, 1) == 1.5 - 7 + 100 + (3 * 2 + 5 * 4) + 0.25
+    np.testing.assert_array_equal(given.matrix, [[0, 1, 2], [-1, -1, -1]])
+    np.testing.assert_array_equal(given.inner.places, [6, 3, 4])
+    assert total(outer(weight=-0.5, count=2**40, is_first=False, is_last=True), 0) == -0.5 + 2**40 + 200 + 8 + 0.25
+
+
+def test_none_is_known_when_a_part_is_compiled():
+    assert length(outer()) == 0 and length(outer(missing=np.zeros(3))) == 3
+    assert {kinds for (kinds,) in has.overloads} == {types.none, types.float64[::1]}
+
+
+def test_types_are_told_apart_by_all_their_fields():
+    plain, other = Bundle(outer())._numba_type_, Bundle(outer(inner=None))._numba_type_
+    assert plain is Bundle(outer())._numba_type_ and plain != other
+    assert plain.name == "Outer_fibnInner_i1b1f_f2b" and other.name == "Outer_fibnnf2b"
+
+
+def test_what_is_no_named_tuple_stays_as_it_is():
+    given = np.zeros(2)
+    assert bundled(given) is given and bundled(None) is None and bundled((1, 2)) == (1, 2)
+
+
+@pytest.mark.parametrize("matrix", [np.zeros((3, 2)).T, np.zeros((4, 6))[:, ::2], np.zeros((2, 3), np.float32)])
+def test_only_contiguous_arrays_of_known_numbers_are_taken(matrix):
+    with pytest.raises(TypeError, match=r"not one of (float64|float32), shape .* and strides"):
+        bundled(outer(matrix=matrix))
