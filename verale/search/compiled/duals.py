@@ -15,10 +15,9 @@ from torch import Tensor
 from verale.bounds.at_once import DualSums
 from verale.search.compiled.image import Floats, Integers
 from verale.search.compiled.jit import entry
+from verale.search.compiled.rows import add_rows
 
 __all__ = ["compiled_moves", "compiled_sums", "sum_duals"]
-
-_AT_ONCE = 4
 
 
 def compiled_sums(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficients: Tensor, centre: Tensor) -> DualSums:
@@ -83,13 +82,7 @@ def _sum_duals(
             if weights[i] == 0.0:
                 continue
             dual[:] = 0.0
-            for begin in range(0, i + 1, _AT_ONCE):
-                first, second, third, fourth = begin, min(begin + 1, i), min(begin + 2, i), min(begin + 3, i)
-                a, b = weights[first], weights[second] if begin + 1 <= i else 0.0
-                c, d = weights[third] if begin + 2 <= i else 0.0, weights[fourth] if begin + 3 <= i else 0.0
-                one, two, three, four = gram[own[first]], gram[own[second]], gram[own[third]], gram[own[fourth]]
-                for k in range(size):
-                    dual[k] += a * one[k] + b * two[k] + (c * three[k] + d * four[k])
+            add_rows(gram, own[: i + 1], weights, dual)
             if origin >= 0:
                 total, corner = 0.0, 0.0
                 for j in range(i + 1):
