@@ -82,7 +82,10 @@ PAGES = (
         "benchmarks.sizes --data {data} --heads digits --paradigms "
         "projection,triangle,hypersphere,top_k,mixed,smallest --digits fewest,exact --out {out}",
     ),
-    Page("cold.md", "benchmarks.cold --data {data} --heads demo,pipnet --paradigms default,smallest"),
+    Page(
+        "cold.md",
+        f"benchmarks.cold --data {{data}} --heads demo,{TRAINED},cub-protopnet --paradigms default,smallest",
+    ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
     Page("rules.md", "benchmarks.rules --data {data}/published --out {out}"),
     Page(
