@@ -7361,7 +7361,9 @@ let packed most rows0 =
     list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
 
 let products bits n0 rows0 u =
-  digits_of bits n0 rows0 (row_of rows0 u)
+  if (=) n0 (Stdlib.Int.succ 0)
+  then row_of rows0 u
+  else digits_of bits n0 rows0 (row_of rows0 u)
 
 (** val row_ends :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->

@@ -39,8 +39,9 @@ Definition packed (most : Z) (rows : list (list Z)) : packed_rows :=
   let bits := bits_for rows most in
   PackedRows n bits (packs bits n rows) (packs bits n (map negative_parts rows)).
 
+(** One row, as a layer's of each channel by itself, is its only digit. *)
 Definition products (bits : Z) (n : nat) (rows : list (Z * list Z)) (u : list Z) : list Z :=
-  digits_of bits n rows (row_of rows u).
+  if Nat.eqb n 1 then row_of rows u else digits_of bits n rows (row_of rows u).
 
 (** From a bias over [unit], the products with lower ends and with widths, and of the negative parts with widths *)
 Definition row_ends (unit : positive) (bias low all less : Z) : Z * Z :=
@@ -129,8 +130,10 @@ Qed.
 Lemma products_are : forall bits ps u, 0 < bits -> Forall (fun p => Z.abs (zdot u p) < Z.shiftl 1 (bits - 1)) ps ->
   products bits (length ps) (packs bits (length ps) ps) u = map (zdot u) ps.
 Proof.
-  intros bits ps u P H. unfold products. apply digits_of_right; [exact P| |exact H|apply Nat.le_refl].
-  apply row_of_right. exact P.
+  intros bits ps u P H. unfold products. assert (R := row_of_right bits P u (length ps) ps).
+  destruct (Nat.eqb_spec (length ps) 1) as [N|_].
+  - destruct ps as [|p [|]]; try discriminate. rewrite R. cbn -[Z.mul]. f_equal. ring.
+  - apply digits_of_right; [exact P|exact R|exact H|apply Nat.le_refl].
 Qed.
 
 (** ** Sums *)

@@ -4,7 +4,7 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(I){"use strict";var
-n8=1e-13,nM="Invalid_argument",fR=0.001,fS='"',nL="@[",n7=0.01,h7=1255,n6="Fatal error: exception %s\n",h6=255,ey=1e-11,n5=0x800,ns="jsError",bP=0x8000,nK="%ni",dB=256,nr="ready",nJ="ml_z_overflow",cW=4096,nq="End_of_file",n4="a class",h5="Failure",cf=0xff,np="\n",ex=1e-12,ik="ENOENT",be="0",n3="([^/]+)",oh="prices",ij=0xf,no="List.nth",cV=128,h4=-48,nn=0xdc00,nI="Sys_blocked_io",og="fd ",n1="hints: ",n2="ENOTEMPTY",aj=248,n0=0.999999999999,aw="camlinternalFormat.ml",nZ="Division_by_zero",of=">",oe=1027,nm="Sys_error",ii=1e-14,aN=246,nH="%u",nl="EEXIST",fQ="%d",nk="Printexc.handle_uncaught_exception",od="a statement",cv=1e-280,nY="buffer.ml",ib=127,dy=1024,nG="@{",ip=-2147483648,iq="e",fM=120,nj=103,nF=" : flags Open_rdonly and Open_wronly are not compatible",bR=1e-09,nE="linear",nX="head",h3=512,cS="-",ni=0x7ff0,fP=1e-15,io=": Not a directory",nD=" : file already exists",cd=0xffffff,h2="0x",nh=0.0001,oc="Out_of_memory",am=254,im="index out of bounds",cT=100,fU="_bigarr02",ng="%Li",nW=" : flags Open_text and Open_binary are not compatible",cU=-1.,ia=2147483647,dA=0.5,nC=", characters ",bS=0xffff,h$="none",nB=12520,ih=64.,nA="(Program not linked with -g, cannot print stack backtrace)\n",nf=16777216,fL=0.1,nV="Unix.Unix_error",ob="infinity",h1="mkdir",ew=1000,v="",nU="Stack_overflow",nz="^",fK=": No such file or directory",fO=-2.,nT="/static/",dx=0x3f,ig=-97,nS="Not_found",fN=1e-16,fJ=1e-08,ny="Match_failure",ne=", ",ce="%x",fT=252,cw=".",dw="+",ie="rmdir",oa=0xf0,nR=32752,n$="network",nx="%li",nQ=1026,h0=2047,h_=1e-07,nw=10000.,il=0.25,n_=-32,nd="Pervasives.do_at_exit",cc=" ",id="Fatal error: exception ",bs=0x80,bB=1023,nc="Undefined_recursive_module",dz=1e-06,h9="nan",nP="expected ",nv=0xe0,nu=0xdfff,nO="_",bQ="/",ic="compare: functional value",n9="Assert_failure",nb="%i",h8="ENOTDIR",nt=1073741823,bA=250,nN="expected fewer digits";function
+n8=1e-13,nM="Invalid_argument",fR=0.001,fS='"',nL="@[",n7=0.01,h8=1255,n6="Fatal error: exception %s\n",h7=255,ey=1e-11,n5=0x800,ns="jsError",bP=0x8000,nK="%ni",dB=256,nr="ready",nJ="ml_z_overflow",cW=4096,nq="End_of_file",n4="a class",h6="Failure",cf=0xff,np="\n",ex=1e-12,il="ENOENT",be="0",n3="([^/]+)",oh="prices",ik=0xf,no="List.nth",cV=128,h5=-48,nn=0xdc00,nI="Sys_blocked_io",og="fd ",n1="hints: ",n2="ENOTEMPTY",aj=248,n0=0.999999999999,aw="camlinternalFormat.ml",nZ="Division_by_zero",of=">",oe=1027,nm="Sys_error",ij=1e-14,aN=246,nH="%u",nl="EEXIST",fQ="%d",nk="Printexc.handle_uncaught_exception",od="a statement",cv=1e-280,nY="buffer.ml",ic=127,dy=1024,nG="@{",iq=-2147483648,ir="e",fM=120,nj=103,nF=" : flags Open_rdonly and Open_wronly are not compatible",bR=1e-09,nE="linear",nX="head",h4=512,cS="-",ni=0x7ff0,fP=1e-15,ip=": Not a directory",nD=" : file already exists",cd=0xffffff,h3="0x",nh=0.0001,oc="Out_of_memory",am=254,io="index out of bounds",cT=100,fU="_bigarr02",ng="%Li",nW=" : flags Open_text and Open_binary are not compatible",cU=-1.,ib=2147483647,dA=0.5,nC=", characters ",bS=0xffff,ia="none",nB=12520,ii=64.,nA="(Program not linked with -g, cannot print stack backtrace)\n",nf=16777216,fL=0.1,nV="Unix.Unix_error",ob="infinity",h2="mkdir",ew=1000,v="",nU="Stack_overflow",nz="^",fK=": No such file or directory",fO=-2.,nT="/static/",dx=0x3f,ih=-97,nS="Not_found",fN=1e-16,fJ=1e-08,ny="Match_failure",ne=", ",ce="%x",fT=252,cw=".",dw="+",ig="rmdir",oa=0xf0,nR=32752,n$="network",nx="%li",nQ=1026,h1=2047,h$=1e-07,nw=10000.,im=0.25,n_=-32,nd="Pervasives.do_at_exit",cc=" ",ie="Fatal error: exception ",bs=0x80,bB=1023,nc="Undefined_recursive_module",dz=1e-06,h_="nan",nP="expected ",nv=0xe0,nu=0xdfff,nO="_",bQ="/",id="compare: functional value",n9="Assert_failure",nb="%i",h9="ENOTDIR",nt=1073741823,bA=250,nN="expected fewer digits";function
 Er(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
@@ -24,11 +24,11 @@ e=v;for(;0<a;b+=dy,a-=dy)e+=d.apply(null,c.slice(b,b+Math.min(a,dy)));return e}f
 cY(a){if(a.t==2)a.c+=dH(a.l-a.c.length,"\0");else
 a.c=f4(a.c,0,a.c.length);a.t=0}function
 oL(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ib)return false;return true}else
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ic)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iL(e){for(var
+iM(e){for(var
 j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bs){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bs;d++);if(d-b>h3){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
+d=b+1;d<i&&(f=e.charCodeAt(d))<bs;d++);if(d-b>h4){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
 c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV){g=h+(f<<6);if(f<nv){a=g-0x3080;if(a<bs)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV){g=h+(g<<6);if(f<oa){a=g-0xe2080;if(a<n5||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
 if(a>bS)c+=String.fromCharCode(0xd7c0+(a>>10),nn+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>dy){c.substr(0,1);j+=c;c=v}}return j+c}function
@@ -36,30 +36,30 @@ bT(c,a,b){this.t=c;this.c=a;this.l=b}bT.prototype.toString=function(){switch(thi
 9:return this.c;default:cY(this);case
 0:if(oL(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};bT.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iL(a)};bT.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return iM(a)};bT.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 bT(this.t,a,this.l)};function
 or(a){return new
 bT(0,a,a.length)}function
 b(a){return or(a)}function
-iI(c,a){Fc(c,b(a))}var
+iJ(c,a){Fc(c,b(a))}var
 ae=[0];function
-X(a){iI(ae.Invalid_argument,a)}function
-cX(){X(im)}function
+X(a){iJ(ae.Invalid_argument,a)}function
+cX(){X(io)}function
 e(b,a){if(a<0||a>=b.length-1)cX();return b[a+1]}function
 y(b,a,c){if(a<0||a>=b.length-1)cX();b[a+1]=c;return 0}function
-ir(e,f,d){var
+is(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-iu(b){if(I.Uint8Array)var
+iv(b){if(I.Uint8Array)var
 c=new(I.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
 cy(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f4(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?f4(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iu(b);var
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?f4(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iv(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -68,12 +68,12 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cz(a){return a}function
 bC(a,b,c,d,e){cy(cz(a),b,c,d,e);return 0}function
-op(){X(im)}function
+op(){X(io)}function
 ez(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
 fV(b,a){if(a>>>0>=b.l)op();return ez(b,a)}function
-an(a,c,b){b&=cf;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iu(a)}a.c[c]=b;return 0}function
+an(a,c,b){b&=cf;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iv(a)}a.c[c]=b;return 0}function
 dD(b,a,c){if(a>>>0>=b.l)op();return an(b,a,c)}function
 bD(c,a){if(c.fun)return bD(c.fun,a);if(typeof
 c!=="function")return c;var
@@ -92,12 +92,12 @@ Fo=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
 oK(a){if(Fo)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-iB(c){var
+iC(c){var
 a=new(I.Float32Array)(1);a[0]=c;var
 b=new(I.Int32Array)(a.buffer);return b[0]|0}var
 ox=Math.pow(2,-24);function
-iH(a){throw a}function
-eG(){iH(ae.Division_by_zero)}function
+iI(a){throw a}function
+eG(){iI(ae.Division_by_zero)}function
 C(b,c,a){this.lo=b&cd;this.mi=c&cd;this.hi=a&bS}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
 C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
@@ -138,7 +138,7 @@ f=a==0&&1/a==-Infinity?bP:a>=0?0:bP;if(f)a=-a;var
 b=oK(a)+bB;if(b<=0){b=0;a/=Math.pow(2,-nQ)}else{a/=Math.pow(2,b-oe);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&ij|f|b<<4;return c0(g,e,c)}function
+g=a|0;c=c&ik|f|b<<4;return c0(g,e,c)}function
 eD(a){return a.toArray()}function
 oo(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fU)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bS)c.write(16,b.dims[a]);else{c.write(16,bS);c.write(32,0);c.write(32,b.dims[a])}else
@@ -166,10 +166,10 @@ e=eD(fY(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=iB(b.get(a));c.write(32,e)}break;case
+e=iC(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,iB(d[1]));c.write(32,iB(d[2]))}break;case
+d=b.get(a);c.write(32,iC(d[1]));c.write(32,iC(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
 f=b.get(a),e=eD(fY(f[1]));for(var
@@ -197,22 +197,22 @@ b=I,a;switch(c){case
 12:a=b.Uint8Array;break}if(!a)X("Bigarray.create: unsupported kind");var
 d=new
 a(e*om(c));return d}function
-iC(c){var
+iD(c){var
 a=new(I.Int32Array)(1);a[0]=c;var
 b=new(I.Float32Array)(a.buffer);return b[0]}function
 eC(a){return new
 C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 dF(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h0)return(f|g|b&ij)==0?b&bP?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&ij);if(c>0){a+=16;a*=Math.pow(2,c-oe)}else
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h1)return(f|g|b&ik)==0?b&bP?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&ik);if(c>0){a+=16;a*=Math.pow(2,c-oe)}else
 a*=Math.pow(2,-nQ);if(b&bP)a=-a;return a}function
-is(b){var
+it(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)X("Bigarray.create: negative dimension");c=c*b[a]}return c}function
 EP(b,a){return new
 C(b&cd,b>>>24&cf|(a&bS)<<8,a>>>16&bS)}function
-iD(a){return a.hi32()}function
-iE(a){return a.lo32()}var
+iE(a){return a.hi32()}function
+iF(a){return a.lo32()}var
 Ev=fU;function
 cx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cx.prototype.caml_custom=Ev;cx.prototype.offset=function(b){var
 c=0;if(typeof
@@ -227,11 +227,11 @@ d=this.data[a*2+0],b=this.data[a*2+1];return EP(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[am,e,c];default:return this.data[a]}};cx.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iE(b);this.data[a*2+1]=iD(b);break;case
+7:this.data[a*2+0]=iF(b);this.data[a*2+1]=iE(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cx.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iE(b),e=iD(b);if(c==e)this.data.fill(c);else
+c=iF(b),e=iE(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -265,10 +265,10 @@ instanceof
 Array&&a.length==1)a=a[0];else
 X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cX();return a};dC.prototype.get=function(a){return this.data[a]};dC.prototype.set=function(a,b){this.data[a]=b;return 0};dC.prototype.fill=function(a){this.data.fill(a);return 0};function
 ok(c,d,a,b){var
-e=om(c);if(is(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+e=om(c);if(it(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 dC(c,d,a,b);return new
 cx(c,d,a,b)}function
-cZ(a){if(!ae.Failure)ae.Failure=[aj,b(h5),-3];iI(ae.Failure,a)}function
+cZ(a){if(!ae.Failure)ae.Failure=[aj,b(h6),-3];iJ(ae.Failure,a)}function
 ol(b,v,r){var
 i=b.read32s();if(i<0||i>16)cZ("input_value: wrong number of bigarray dimensions");var
 p=b.read32s(),j=p&cf,o=p>>8&1,h=[];if(r==fU)for(var
@@ -277,7 +277,7 @@ n=b.read16u();if(n==bS){var
 t=b.read32u(),u=b.read32u();if(t!=0)cZ("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=is(h),f=Eu(j,d),g=ok(j,o,h,f);switch(j){case
+d=it(h),f=Eu(j,d),g=ok(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -307,10 +307,10 @@ c=0;c<8;c++)e[c]=b.read8u();var
 k=dF(eC(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=iC(b.read32s());g.set(a,k)}break;case
+k=iD(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=iC(b.read32s()),l=iC(b.read32s());g.set(a,[am,m,l])}break;case
+m=iD(b.read32s()),l=iD(b.read32s());g.set(a,[am,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
@@ -322,10 +322,10 @@ l=dF(eC(e));g.set(a,[am,m,l])}break}v[0]=(4+i)*4;return ok(j,o,h,f)}function
 oj(a,b,c){return a.compare(b,c)}function
 aK(a,b){return Math.imul(a,b)}function
 aO(b,a){a=aK(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aK(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-EK(a,b){a=aO(a,iE(b));a=aO(a,iD(b));return a}function
-iz(a,b){return EK(a,fY(b))}function
+EK(a,b){a=aO(a,iF(b));a=aO(a,iE(b));return a}function
+iA(a,b){return EK(a,fY(b))}function
 on(c){var
-b=is(c.dims),d=0;switch(c.kind){case
+b=it(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
 12:if(b>dB)b=dB;var
@@ -345,10 +345,10 @@ a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 a=0;a<b;a++)d=aO(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=iz(d,c.data[a]);break;case
+a=0;a<b;a++)d=iA(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=iz(d,c.data[a]);break}return d}function
+a=0;a<b;a++)d=iA(d,c.data[a]);break}return d}function
 EN(a,b){b[0]=4;return a.read32s()}function
 E9(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
@@ -363,9 +363,9 @@ a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
 EO(a,b,c){return a.compare(b)}function
 ER(a){return a.lo32()^a.hi32()}var
 eB={"_j":{deserialize:EY,serialize:EU,fixed_length:8,compare:EO,hash:ER},"_i":{deserialize:EN,fixed_length:4},"_n":{deserialize:E9,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ol(a,b,"_bigarray")},serialize:oo,compare:oj,hash:on},"_bigarr02":{deserialize:function(a,b){return ol(a,b,fU)},serialize:oo,compare:oj,hash:on}};function
-it(a){return eB[a.caml_custom]&&eB[a.caml_custom].compare}function
+iu(a){return eB[a.caml_custom]&&eB[a.caml_custom].compare}function
 os(f,c,d,e){var
-b=it(c);if(b){var
+b=iu(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 eE(a){return a
 instanceof
@@ -377,7 +377,7 @@ if(eE(a))return fT;else
 if(fZ(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=h6){var
+Array&&a[0]===a[0]>>>0&&a[0]<=h7){var
 b=a[0]|0;return b==am?0:b}else
 if(a
 instanceof
@@ -387,7 +387,7 @@ a=="string")return nB;else
 if(a
 instanceof
 Number)return ew;else
-if(a&&a.caml_custom)return h7;else
+if(a&&a.caml_custom)return h8;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
@@ -399,11 +399,11 @@ oG(a,b){return oq(a,b)}function
 dE(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
 f=ot(a);if(f==bA){a=a[1];continue}var
-g=ot(b);if(g==bA){b=b[1];continue}if(f!==g){if(f==ew){if(g==h7)return os(a,b,-1,d);return-1}if(g==ew){if(f==h7)return os(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:X(ic);break;case
+g=ot(b);if(g==bA){b=b[1];continue}if(f!==g){if(f==ew){if(g==h8)return os(a,b,-1,d);return-1}if(g==ew){if(f==h8)return os(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:X(id);break;case
 248:var
 c=oy(a[2],b[2]);if(c!=0)return c|0;break;case
-249:X(ic);break;case
+249:X(id);break;case
 250:X("equal: got Forward_tag, should not happen");break;case
 251:X("equal: abstract value");break;case
 252:if(a!==b){var
@@ -411,9 +411,9 @@ c=oq(a,b);if(c!=0)return c|0}break;case
 253:X("equal: got Double_tag, should not happen");break;case
 254:X("equal: got Double_array_tag, should not happen");break;case
 255:X("equal: got Custom_tag, should not happen");break;case
-1247:X(ic);break;case
+1247:X(id);break;case
 1255:var
-i=it(a);if(i!=it(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
+i=iu(a);if(i!=iu(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -433,43 +433,43 @@ as(a){if(a<0)X("Bytes.create");return new
 bT(a?2:9,v,a)}function
 fW(b,a){if(a==0)eG();return b/a|0}function
 bU(a,b){return+(dE(a,b,false)==0)}function
-EC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dH(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iu(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-iw(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iG(d){d=bg(d);var
+EC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dH(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iv(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+ix(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iH(d){d=bg(d);var
 e=d.length;if(e>31)X("format_int: format too long");var
 a={justify:dw,signstyle:cS,filler:cc,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=cS;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=be;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iv(a,f){if(a.uppercase)f=f.toUpperCase();var
+iw(a,f){if(a.uppercase)f=f.toUpperCase();var
 e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cS))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
 c=v;if(a.justify==dw&&a.filler==cc)for(var
 d=e;d<a.width;d++)c+=cc;if(a.signedconv)if(a.sign<0)c+=cS;else
-if(a.signstyle!=cS)c+=a.signstyle;if(a.alternate&&a.base==8)c+=be;if(a.alternate&&a.base==16)c+=h2;if(a.justify==dw&&a.filler==be)for(var
+if(a.signstyle!=cS)c+=a.signstyle;if(a.alternate&&a.base==8)c+=be;if(a.alternate&&a.base==16)c+=h3;if(a.justify==dw&&a.filler==be)for(var
 d=e;d<a.width;d++)c+=be;c+=f;if(a.justify==cS)for(var
 d=e;d<a.width;d++)c+=cc;return b(c)}function
-ix(i,c){function
+iy(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(dw)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(be);if(b>0)a=a+cw+new
 Array(b+1).join(be);return a}else
 return a.toFixed(b)}}var
-a,e=iG(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=h9;e.filler=cc}else
+a,e=iH(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=h_;e.filler=cc}else
 if(!isFinite(c)){a="inf";e.filler=cc}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iq)a=a.slice(0,b-1)+be+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(iq),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iq)a=a.slice(0,b-1)+be+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ir)a=a.slice(0,b-1)+be+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ir),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ir)a=a.slice(0,b-1)+be+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)}}break}return iv(e,a)}function
+b=a.length-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)}}break}return iw(e,a)}function
 fX(e,c){if(bg(e)==fQ)return b(v+c);var
-a=iG(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+a=iH(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=cc;var
-f=a.prec-d.length;if(f>0)d=dH(f,be)+d}return iv(a,d)}var
+f=a.prec-d.length;if(f>0)d=dH(f,be)+d}return iw(a,d)}var
 E$=0;function
 cA(){return E$++}function
-iy(a){if(a==0||!isFinite(a))return[0,a,0];var
+iz(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
 b=Math.max(-bB,oK(a)+1);a*=Math.pow(2,-b);while(a<dA){a*=2;b--}while(a>=1){a*=dA;b++}if(c)a=-a;return[0,a,b]}function
 oz(a){return a.toUtf16()}function
@@ -479,17 +479,17 @@ a(a){if(a.charAt(0)===bQ)return[v,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||v,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
 d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eI()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
-iP=Fp();function
+iQ=Fp();function
 oI(a){return a.slice(-1)!==bQ?a+bQ:a}if(eI()&&I.process&&I.process.cwd)var
 eA=I.process.cwd().replace(/\\/g,bQ);else
 var
 eA="/static";eA=oI(eA);function
-E2(a){a=oz(a);if(!iP(a))a=eA+a;var
-e=iP(a),d=e[1].split(bQ),b=[];for(var
+E2(a){a=oz(a);if(!iQ(a))a=eA+a;var
+e=iQ(a),d=e[1].split(bQ),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
 Fl(e){for(var
 f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bs){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bs;d++);if(d-c>h3){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
+d=c+1;d<g&&(a=e.charCodeAt(d))<bs;d++);if(d-c>h4){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
 b+=e.slice(c,d);if(d==g)break;c=d}if(a<n5){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bs|a&dx)}else
 if(a<0xd800||a>=nu)b+=String.fromCharCode(nv|a>>12,bs|a>>6&dx,bs|a&dx);else
 if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nn||h>nu)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(oa|a>>18,bs|a>>12&dx,bs|a>>6&dx,bs|a&dx)}if(b.length>dy){b.substr(0,1);f+=b;b=v}}return f+b}function
@@ -497,7 +497,7 @@ Ey(a){var
 b=9;if(!oL(a))b=8,a=Fl(a);return new
 bT(b,a,a.length)}function
 bW(a){return Ey(a)}var
-FE=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nl,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ik,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",h8,n2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+FE=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nl,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",il,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",h9,n2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 dK(d,f,e,a){var
 b=FE.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bW(f||v),bW(e||v)];return c}var
@@ -506,7 +506,7 @@ c1(a){return oD[a]}function
 dG(b,a){throw[0,b].concat(a)}function
 Ex(a){return new
 bT(4,a,a.length)}function
-ao(a){iI(ae.Sys_error,a)}function
+ao(a){iJ(ae.Sys_error,a)}function
 Fa(a){ao(a+fK)}function
 bi(a){return a.l}function
 Eq(){}function
@@ -522,21 +522,21 @@ a=0;a<c.length-1;a++){b+=c[a]+bQ;if(this.content[b])continue;this.content[b]=Sym
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
 aF(cz(c[1]))}}};aW.prototype.exists=function(a){if(a==v)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aW.prototype.mkdir=function(c,e,d){var
-b=d&&c1(nV);if(this.exists(c))if(b)dG(b,dK(nl,h1,this.nm(c)));else
+b=d&&c1(nV);if(this.exists(c))if(b)dG(b,dK(nl,h2,this.nm(c)));else
 ao(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dG(b,dK(ik,h1,this.nm(a)));else
-ao(a+fK);if(!this.is_dir(a))if(b)dG(b,dK(h8,h1,this.nm(a)));else
-ao(a+io);this.create_dir_if_needed(this.slash(c))};aW.prototype.rmdir=function(a,f){var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dG(b,dK(il,h2,this.nm(a)));else
+ao(a+fK);if(!this.is_dir(a))if(b)dG(b,dK(h9,h2,this.nm(a)));else
+ao(a+ip);this.create_dir_if_needed(this.slash(c))};aW.prototype.rmdir=function(a,f){var
 b=f&&c1(nV),c=a==v?v:this.slash(a),e=new
-RegExp(nz+c+n3);if(!this.exists(a))if(b)dG(b,dK(ik,ie,this.nm(a)));else
-ao(a+fK);if(!this.is_dir(a))if(b)dG(b,dK(h8,ie,this.nm(a)));else
-ao(a+io);for(var
+RegExp(nz+c+n3);if(!this.exists(a))if(b)dG(b,dK(il,ig,this.nm(a)));else
+ao(a+fK);if(!this.is_dir(a))if(b)dG(b,dK(h9,ig,this.nm(a)));else
+ao(a+ip);for(var
 d
 in
-this.content)if(d.match(e))if(b)dG(b,dK(n2,ie,this.nm(a)));else
+this.content)if(d.match(e))if(b)dG(b,dK(n2,ig,this.nm(a)));else
 ao(this.nm(a)+": Directory not empty");delete
 this.content[c]};aW.prototype.readdir=function(a){var
-f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fK);if(!this.is_dir(a))ao(a+io);var
+f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fK);if(!this.is_dir(a))ao(a+ip);var
 g=new
 RegExp(nz+f+n3),d={},c=[];for(var
 e
@@ -566,7 +566,7 @@ aF(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 ao(this.nm(c)+" : registering file with invalid content type")};aW.prototype.constructor=aW;function
 oi(){}function
 ov(b){var
-a=iP(b);if(!a)return;return a[0]+bQ}var
+a=iQ(b);if(!a)return;return a[0]+bQ}var
 f2=ov(eA)||cZ("unable to compute caml_root"),dJ=[];if(eI())dJ.push({path:f2,device:new
 oi(f2)});else
 dJ.push({path:f2,device:new
@@ -588,12 +588,12 @@ b=I.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)oJ(b[a].name,b[a].content);I.jsoo_create_file=oJ;I.caml_fs_tmp=[];return 0}function
 EF(){return[0]}function
 EG(a,b){return+(dE(a,b,false)>=0)}function
-iA(d,b){var
+iB(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aO(d,c)}d^=e;return d}function
-EL(a,b){return iA(a,bg(b))}function
+EL(a,b){return iB(a,bg(b))}function
 EI(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aO(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
@@ -604,7 +604,7 @@ oA(a){switch(a.t&6){default:cY(a);case
 4:return a.c}}function
 EH(b,c){var
 a=oA(c);return typeof
-a==="string"?iA(b,a):EI(b,a)}function
+a==="string"?iB(b,a):EI(b,a)}function
 EJ(a){a^=a>>>16;a=aK(a,0x85ebca6b|0);a^=a>>>13;a=aK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 ow(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dB)d=dB;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eB[a.caml_custom]&&eB[a.caml_custom].hash){var
@@ -618,10 +618,10 @@ o=a.length-1<<10|a[0];b=aO(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]
 if(eE(a)){b=EH(b,a);c--}else
 if(fZ(a)){b=EL(b,a);c--}else
 if(typeof
-a==="string"){b=iA(b,a);c--}else
+a==="string"){b=iB(b,a);c--}else
 if(a===(a|0)){b=aO(b,a+a+1);c--}else
-if(a===+a){b=iz(b,a);c--}}b=EJ(b);return b&0x3FFFFFFF}function
-EM(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(h9);return bW(a>0?ob:"-infinity")}var
+if(a===+a){b=iA(b,a);c--}}b=EJ(b);return b&0x3FFFFFFF}function
+EM(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(h_);return bW(a>0?ob:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -634,7 +634,7 @@ g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
 h=b.indexOf(cw);if(h<0)b+=cw+dH(c,be);else{var
 f=h+1+c;if(b.length<f)b+=dH(f-b.length,be);else
-b=b.substr(0,f)}}return bW(e+h2+b+"p"+j+d.toString(10))}function
+b=b.substr(0,f)}}return bW(e+h3+b+"p"+j+d.toString(10))}function
 ET(a){return+a.isZero()}function
 EW(a){return new
 C(a&cd,a>>24&cd,a>>31&bS)}function
@@ -642,10 +642,10 @@ EX(a){return a.toInt()}function
 ES(a){return+a.isNeg()}function
 EV(a){return a.neg()}function
 EQ(g,c){var
-a=iG(g);if(a.signedconv&&ES(c)){a.sign=-1;c=EV(c)}var
+a=iH(g);if(a.signedconv&&ES(c)){a.sign=-1;c=EV(c)}var
 b=v,h=EW(a.base),f="0123456789abcdef";do{var
 e=c.udivmod(h);c=e.quotient;b=f.charAt(EX(e.modulus))+b}while(!ET(c));if(a.prec>=0){a.filler=cc;var
-d=a.prec-b.length;if(d>0)b=dH(d,be)+b}return iv(a,b)}function
+d=a.prec-b.length;if(d>0)b=dH(d,be)+b}return iw(a,b)}function
 bh(b,a){a|=0;if(a>bB){a-=bB;b*=Math.pow(2,bB);if(a>bB){a-=bB;b*=Math.pow(2,bB)}}if(a<-bB){a+=bB;b*=Math.pow(2,-bB)}b*=Math.pow(2,a);return b}function
 E0(a,b){return+(dE(a,b,false)<=0)}function
 E1(a,b){return+(dE(a,b,false)<0)}function
@@ -689,10 +689,10 @@ J(a){return bi(a)}function
 oF(e,f){var
 a=bV[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
 Fm(a){var
-a=iL(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=iM(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
 Fn(a){var
-a=iL(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+a=iM(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 f5(c,e,d,a){if(ae.fds===undefined)ae.fds=new
 Array();a=a?a:{};var
@@ -728,9 +728,9 @@ E8(g,d,h,f){var
 b=bV[g];if(!b.opened)ao("Cannot output to a closed channel");var
 a;if(h==0&&bi(d)==f)a=d;else{a=as(f);cy(d,h,a,0,f)}var
 i=dI(a),c=bg(i),e=c.lastIndexOf(np);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f0(g);b.buffer+=c.substr(e+1)}return 0}function
-iF(b,a,d,c){return E8(b,cz(a),d,c)}function
+iG(b,a,d,c){return E8(b,cz(a),d,c)}function
 oC(c,a){var
-d=b(String.fromCharCode(a));iF(c,d,0,1);return 0}function
+d=b(String.fromCharCode(a));iG(c,d,0,1);return 0}function
 f1(b,a){if(a==0)eG();return b%a}function
 eF(a,b){return+(dE(a,b,false)!=0)}function
 E_(a,b){a[0]=bA;a[1]=b;return 0}function
@@ -743,20 +743,20 @@ if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return h6;else
+if(a&&a.caml_custom)return h7;else
 return ew}function
 bu(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
-iJ(a,b){oD[bg(a)]=b;return 0}function
+iK(a,b){oD[bg(a)]=b;return 0}function
 Fd(a){return Math.round(a)}function
 f3(a){if(a==0)a=1/a;return a<0?1:0}function
-Ff(){X(im)}function
+Ff(){X(io)}function
 eH(b,a){return ez(b,a)}function
 at(b,a){if(a>>>0>=J(b))Ff();return eH(b,a)}function
 Ew(a,b){if(a===b)return 1;a.t&6&&cY(a);b.t&6&&cY(b);return a.c==b.c?1:0}function
 Fg(a,b){return Ew(a,b)}function
 z(a,b){return 1-Fg(a,b)}function
 Fi(){return 0x7FFFFFFF/4|0}function
-Fb(){iH(ae.Not_found)}function
+Fb(){iI(ae.Not_found)}function
 oH(c){var
 a=I,b=oz(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bW(I.jsoo_static_env[b]);Fb()}function
 Fj(){if(I.crypto)if(typeof
@@ -766,7 +766,7 @@ if(I.crypto.randomBytes==="function"){var
 b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iK(a){var
+iL(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 ax(b,a){return{joo_tramp:b,joo_args:a}}function
 Fk(c,a){if(typeof
@@ -790,26 +790,26 @@ f6(a){if(a===0)eG();return BigInt(a)}function
 Fq(e,g){var
 b=BigInt(e),a=f6(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aZ(f?c+BigInt(1):c)}function
 au(a,b){return a<b?-1:a>b?1:0}function
-iM(a,b){return aZ(BigInt(a)/f6(b))}function
+iN(a,b){return aZ(BigInt(a)/f6(b))}function
 Fz(a,b){return aZ(BigInt(a)%f6(b))}function
-Fr(a,b){return[0,iM(a,b),Fz(a,b)]}function
-iN(a,b){return a===b?1:0}function
+Fr(a,b){return[0,iN(a,b),Fz(a,b)]}function
+iO(a,b){return a===b?1:0}function
 Fs(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aZ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
 dL(e,f){var
 b=BigInt(e),a=f6(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aZ(g?c-BigInt(1):c)}function
-iO(d,c){var
+iP(d,c){var
 a=bg(d);if(a!==fQ&&a!==ce)X("Z.format: the format must be %d or %x");return b(c.toString(a===ce?16:10))}function
 Ft(){return 0}function
 Fu(a,b){return aZ(BigInt(a)*BigInt(b))}function
 Fv(b,c){var
-a=b*c;return a<-2147483648||a>ia?1:0}function
+a=b*c;return a<-2147483648||a>ib?1:0}function
 Fw(a){return aZ(-BigInt(a))}function
 aY(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
 Fx(c,i,b,e){var
 f=bg(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,v),d=c===10||c===0;if(!d&&c!==16)X("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))X("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:h2+a);return aZ(a===g?h:-h)}function
+h=BigInt(d?a:h3+a);return aZ(a===g?h:-h)}function
 Fy(a){return aZ(BigInt(a)-BigInt(1))}function
 oO(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aZ(BigInt(b)<<BigInt(a))}function
 FA(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aZ(BigInt(b)>>BigInt(a))}function
@@ -819,7 +819,7 @@ e=BigInt(b),d=BigInt(1),c=d<<BigInt(aY(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);r
 oP(a,b){return aZ(BigInt(a)-BigInt(b))}function
 FC(a){return aZ(BigInt(a)+BigInt(1))}function
 FD(a){if(typeof
-a!=="number")iH(c1(nJ));return a}function
+a!=="number")iI(c1(nJ));return a}function
 FF(a,c){I.verale={greeting:bg(a),ask:function(a){return bg(bD(c,[b(a)]))}};return 0}function
 EZ(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
 ED(b){var
@@ -841,7 +841,7 @@ ou(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==aj)){var
 c=c1(nk);if(c)c(a,false);else{var
-d=ED(a),b=c1(nd);if(b)b(0);I.console.error(id+d+np)}}else
+d=ED(a),b=c1(nd);if(b)b(0);I.console.error(ie+d+np)}}else
 throw a}function
 Fe(){var
 a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){ou(b);a.process.exit(2)});else
@@ -853,8 +853,8 @@ cR(a,b,c,d,e){return a.length==4?a(b,c,d,e):bD(a,[b,c,d,e])}function
 cQ(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bD(a,[b,c,d,e,f])}function
 na(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bD(a,[b,c,d,e,f,g])}function
 Ep(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bD(a,[b,c,d,e,f,g,h])}EE();var
-eJ=[aj,b(oc),-1],iU=[aj,b(nm),-2],iS=[aj,b(h5),-3],iR=[aj,b(nM),-4],f_=[aj,b(nq),-5],bX=[aj,b(nS),-7],iT=[aj,b(ny),-8],f9=[aj,b(nU),-9],ad=[aj,b(n9),-11],iV=[aj,b(nc),-12],Eo=[4,0,0,0,[12,45,[4,0,0,0,0]]],gs=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nC),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d5=[0,0,0],mv=[0,0,0],my=[0,0,0],mK=[0,0,-1],hO=[0,0,0],ep=[0,0,1,0,0,0],eq=[0,58,62],hR=[0,96,cV],mR=[0,1,0,0],m1=[0,0,[0,64,0]];bu(11,iV,nc);bu(10,ad,n9);bu(9,[aj,b(nI),-10],nI);bu(8,f9,nU);bu(7,iT,ny);bu(6,bX,nS);bu(5,[aj,b(nZ),-6],nZ);bu(4,f_,nq);bu(3,iR,nM);bu(2,iS,h5);bu(1,iU,nm);bu(0,eJ,oc);var
-o5=b("output_substring"),o1=b("%.12g"),oZ=b(cw),oW=b("true"),oX=b("false"),oS=c0(0,0,nR),oT=c0(0,0,65520),oU=c0(1,0,nR),o9=b("option is None"),pd=b("\\\\"),pe=b("\\'"),pf=b("\\b"),pg=b("\\t"),ph=b("\\n"),pi=b("\\r"),pb=b("Char.chr"),pk=b("4.13.1"),pw=b("List.map2"),py=b("List.fold_left2"),pA=b("List.exists2"),pD=b("List.combine"),pt=b("List.init"),pr=b(no),pp=b("nth"),pq=b(no),po=b("tl"),pm=b("hd"),pK=b("String.blit / Bytes.blit_string"),pJ=b("Bytes.blit"),pI=b("String.sub / Bytes.sub"),pX=b("String.contains_from / Bytes.contains_from"),pS=b(v),pO=b("String.concat"),p9=[0,b("array.ml"),322,4],p5=b("Array.map2: arrays must have the same length"),p4=b("Array.blit"),p3=b("Array.fill"),p2=b("Array.sub"),p1=b("Array.init"),p8=b("Stdlib.Array.Bottom"),qa=b("Stdlib.Queue.Empty"),qg=b("CamlinternalLazy.Undefined"),qp=b("Buffer.add_substring/add_subbytes"),qn=b("Buffer.add: cannot grow buffer"),qm=[0,b(nY),93,2],ql=[0,b(nY),94,2],qA=b("%c"),qB=b("%s"),qC=b(nb),qD=b(nx),qE=b(nK),qF=b(ng),qG=b("%f"),qH=b("%B"),qI=b("%{"),qJ=b("%}"),qK=b("%("),qL=b("%)"),qM=b("%a"),qN=b("%t"),qO=b("%?"),qP=b("%r"),qQ=b("%_r"),qR=[0,b(aw),850,23],q2=[0,b(aw),814,21],qU=[0,b(aw),815,21],q3=[0,b(aw),818,21],qV=[0,b(aw),819,21],q4=[0,b(aw),822,19],qW=[0,b(aw),823,19],q5=[0,b(aw),826,22],qX=[0,b(aw),827,22],q6=[0,b(aw),831,30],qY=[0,b(aw),832,30],q0=[0,b(aw),836,26],qS=[0,b(aw),837,26],q1=[0,b(aw),846,28],qT=[0,b(aw),847,28],qZ=[0,b(aw),851,23],si=b(nH),sg=[0,b(aw),1558,4],sh=b("Printf: bad conversion %["),sj=[0,b(aw),1626,39],sk=[0,b(aw),1649,31],sl=[0,b(aw),1650,31],sm=b("Printf: bad conversion %_"),sn=b(nG),so=b(nL),sp=b(nG),sq=b(nL),sb=b(h9),r$=b("neg_infinity"),sa=b(ob),r_=b(cw),r5=[0,nj],rT=b("%+nd"),rU=b("% nd"),rW=b("%+ni"),rX=b("% ni"),rY=b("%nx"),rZ=b("%#nx"),r0=b("%nX"),r1=b("%#nX"),r2=b("%no"),r3=b("%#no"),rS=b("%nd"),rV=b(nK),r4=b("%nu"),rF=b("%+ld"),rG=b("% ld"),rI=b("%+li"),rJ=b("% li"),rK=b("%lx"),rL=b("%#lx"),rM=b("%lX"),rN=b("%#lX"),rO=b("%lo"),rP=b("%#lo"),rE=b("%ld"),rH=b(nx),rQ=b("%lu"),rr=b("%+Ld"),rs=b("% Ld"),ru=b("%+Li"),rv=b("% Li"),rw=b("%Lx"),rx=b("%#Lx"),ry=b("%LX"),rz=b("%#LX"),rA=b("%Lo"),rB=b("%#Lo"),rq=b("%Ld"),rt=b(ng),rC=b("%Lu"),rd=b("%+d"),re=b("% d"),rg=b("%+i"),rh=b("% i"),ri=b(ce),rj=b("%#x"),rk=b("%X"),rl=b("%#X"),rm=b("%o"),rn=b("%#o"),rc=b(fQ),rf=b(nb),ro=b(nH),qs=b("@]"),qt=b("@}"),qu=b("@?"),qv=b("@\n"),qw=b("@."),qx=b("@@"),qy=b("@%"),qz=b("@"),q7=b("CamlinternalFormat.Type_mismatch"),sx=b(v),sy=[0,[11,b(ne),[2,0,[2,0,0]]],b(", %s%s")],s5=[0,[11,b(id),[2,0,[12,10,0]]],b(n6)],s6=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],s4=b("Fatal error: out of memory in uncaught exception handler"),s1=[0,[11,b(id),[2,0,[12,10,0]]],b(n6)],sW=[0,[2,0,[12,10,0]],b("%s\n")],sX=[0,[11,b(nA),0],b(nA)],sN=b("Raised at"),sO=b("Re-raised at"),sP=b("Raised by primitive operation at"),sQ=b("Called from"),sR=b(" (inlined)"),sT=b(v),sS=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nC),Eo]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sU=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sG=b("Out of memory"),sH=b("Stack overflow"),sI=b("Pattern matching failed"),sJ=b("Assertion failed"),sK=b("Undefined recursive module"),sA=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sB=b(v),sC=b(v),sD=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sw=[0,[4,0,0,0,0],b(fQ)],su=[0,[3,0,0],b("%S")],sv=b(nO),sY=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],s_=b("x"),ti=b("Hashtbl: unsupported hash table format"),Em=b("OCAMLRUNPARAM"),Ek=b("CAMLRUNPARAM"),td=b(v),t3=[3,0,3],t4=b(cw),tX=b(of),tY=b("<\/"),tZ=b(v),tT=b(of),tU=b("<"),tV=b(v),tR=b("\n"),tG=[0,b(v)],tz=b(v),tA=b(v),tB=b(v),tC=b(v),tv=[0,b(v),0,b(v)],tu=b(v),tq=b("Stdlib.Format.String_tag"),t$=b("Z.Overflow"),ua=b(nJ),ug=b("int_of_big_int"),ux=[0,0],uK=[0,0],w5=[0,0],wS=[0,0,0],Af=b(nN),Ae=b("image"),Ac=b("expected a finite number"),Aa=b("a digit in base 16"),z_=b(od),z5=b("joint"),z6=b("nothing"),z7=b(oh),z8=b("nothing, prices or joint"),z4=b(n4),z3=b(oh),zX=b("activation"),zY=b("others"),zZ=b("patch"),z1=b("a patch"),z0=b(od),zW=b("a prototype"),zU=b("certificate"),zV=b(n4),zR=b(nX),zS=b("as many prototypes as coordinates"),zT=b("positive scales"),zM=b(nE),zN=b("maximum"),zO=b("soft_tree"),zP=b("a readout"),zF=b("masked_max"),zG=b("max"),zH=b("max_minus_mean"),zI=b("max_minus_mean_distance"),zJ=b("top_mean"),zK=b("a pooling"),zv=b("exp_distance"),zw=b("exponential"),zx=b("identity"),zy=b("log_ratio"),zz=b("negated"),zA=b("quadratic"),zB=b("rectified"),zC=b("threshold"),zD=b("a similarity"),zo=b("cosine"),zp=b("euclidean"),zq=b("inner_product"),zr=b("rooted_cosine"),zs=b("softmax"),zt=b("a geometry"),zk=b("a child that is a node or a leaf of the tree"),zl=b("a child that is a greater node"),zm=b("every node and every leaf in the tree"),zi=b("a row of 0 and 1 with a 1"),zg=b("a number from 1"),zf=b(nP),zc=b(h$),zd=b("some"),ze=b("none or some"),y_=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],y$=[0,[4,6,0,0,0],b(ce)],za=b(" or "),zb=b("a list of "),y8=[0,[4,6,0,0,0],b(ce)],y9=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],y5=b(ce),y6=b("a natural number"),y7=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],y3=b(ce),y4=b("a positive integer"),y2=b(h$),yZ=b(v),y0=b("an integer in base 16"),yX=b("expected the end of the line, found another item"),yW=b("at most 1025 bytes"),yV=b("expected another item, found the end of the line"),yS=[0,[11,b(nP),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yQ=b("Reader.Wrong"),yR=b("Reader.Too_large"),AW=b("picture"),AX=b(nN),AU=b("a layer before this one"),AR=b(n$),AS=b("a positive std"),AT=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],AC=b(nE),AJ=b("add"),AK=b("avg_pool2d"),AL=b("concat"),AM=b("conv2d"),AN=b("flatten"),AO=b("leaky_relu"),AD=b("max_pool2d"),AE=b("relu"),AF=b("sigmoid"),AG=b("tanh"),AH=b("upsample_nearest"),AI=b("a layer of as many inputs as its kind has"),AA=b("inputs with the same rows and columns"),Ay=b("inputs of one shape"),Aw=b("a slope from 0 to 1"),As=b("a pooling without dilation"),At=[0,1,1],Au=b("a padding of at most half the kernel"),Ar=b("a layer without rows and columns before a linear one"),Ao=b("groups that divide the channels"),Ap=b("groups that divide the rows of weights"),Am=b("a row of weights"),Al=b("windows that are no larger than what they slide over"),Aj=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Ak=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Ah=b("a layer is larger than 2^24"),A0=[0,0],A2=[0,1],A1=[0,2],BK=[0,1],BL=[0,fJ],BI=b("a patch without views"),BG=[0,1],BH=[0,fJ],BN=[0,0.03,[0,1.,0]],BS=[0,0],Cc=[0,40,[0,24,[0,12,0]]],Ck=[0,1.],CN=[0,0,0],CL=[0,dz,[0,nh,[0,n7,[0,fL,[0,0.3,0]]]]],C_=[0,160,192],Dj=[1,0],Df=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Dn=[0,0,[0,dB,[0,1152,0]]],DH=b("unclaimed"),DI=b("at_least "),DJ=b("at_most "),DE=b("some "),DF=b(h$),DD=[0,[4,6,0,0,0],b(ce)],DC=b(ce),D0=b("minimal"),D7=b("entailment_hints"),D8=b("entails"),D9=b(nX),D_=b("instance"),D$=b("instance_settings"),Ea=b(nr),D1=b("needed"),D2=b(n$),D3=b("pictured"),D4=b("refuted"),D6=b(nr),D5=b("a question: the head first, and only once; so the network before pictures"),DR=b("proved"),DS=b("not proved"),DT=b("not covered: "),DU=b(n1),DV=b(n1),Ef=b("limit: "),Eg=b("limit: there is no more memory"),Eh=b("limit: a list is too long"),Ei=b("the input ends within a line"),Ed=b("error: "),Ec=b("expected one line, found more"),Ej=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+eJ=[aj,b(oc),-1],iV=[aj,b(nm),-2],iT=[aj,b(h6),-3],iS=[aj,b(nM),-4],f_=[aj,b(nq),-5],bX=[aj,b(nS),-7],iU=[aj,b(ny),-8],f9=[aj,b(nU),-9],ad=[aj,b(n9),-11],iW=[aj,b(nc),-12],Eo=[4,0,0,0,[12,45,[4,0,0,0,0]]],gs=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nC),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d5=[0,0,0],mv=[0,0,0],my=[0,0,0],mK=[0,0,-1],hP=[0,0,0],ep=[0,0,1,0,0,0],eq=[0,58,62],hS=[0,96,cV],mR=[0,1,0,0],m1=[0,0,[0,64,0]];bu(11,iW,nc);bu(10,ad,n9);bu(9,[aj,b(nI),-10],nI);bu(8,f9,nU);bu(7,iU,ny);bu(6,bX,nS);bu(5,[aj,b(nZ),-6],nZ);bu(4,f_,nq);bu(3,iS,nM);bu(2,iT,h6);bu(1,iV,nm);bu(0,eJ,oc);var
+o5=b("output_substring"),o1=b("%.12g"),oZ=b(cw),oW=b("true"),oX=b("false"),oS=c0(0,0,nR),oT=c0(0,0,65520),oU=c0(1,0,nR),o9=b("option is None"),pd=b("\\\\"),pe=b("\\'"),pf=b("\\b"),pg=b("\\t"),ph=b("\\n"),pi=b("\\r"),pb=b("Char.chr"),pk=b("4.13.1"),pw=b("List.map2"),py=b("List.fold_left2"),pA=b("List.exists2"),pD=b("List.combine"),pt=b("List.init"),pr=b(no),pp=b("nth"),pq=b(no),po=b("tl"),pm=b("hd"),pK=b("String.blit / Bytes.blit_string"),pJ=b("Bytes.blit"),pI=b("String.sub / Bytes.sub"),pX=b("String.contains_from / Bytes.contains_from"),pS=b(v),pO=b("String.concat"),p9=[0,b("array.ml"),322,4],p5=b("Array.map2: arrays must have the same length"),p4=b("Array.blit"),p3=b("Array.fill"),p2=b("Array.sub"),p1=b("Array.init"),p8=b("Stdlib.Array.Bottom"),qa=b("Stdlib.Queue.Empty"),qg=b("CamlinternalLazy.Undefined"),qp=b("Buffer.add_substring/add_subbytes"),qn=b("Buffer.add: cannot grow buffer"),qm=[0,b(nY),93,2],ql=[0,b(nY),94,2],qA=b("%c"),qB=b("%s"),qC=b(nb),qD=b(nx),qE=b(nK),qF=b(ng),qG=b("%f"),qH=b("%B"),qI=b("%{"),qJ=b("%}"),qK=b("%("),qL=b("%)"),qM=b("%a"),qN=b("%t"),qO=b("%?"),qP=b("%r"),qQ=b("%_r"),qR=[0,b(aw),850,23],q2=[0,b(aw),814,21],qU=[0,b(aw),815,21],q3=[0,b(aw),818,21],qV=[0,b(aw),819,21],q4=[0,b(aw),822,19],qW=[0,b(aw),823,19],q5=[0,b(aw),826,22],qX=[0,b(aw),827,22],q6=[0,b(aw),831,30],qY=[0,b(aw),832,30],q0=[0,b(aw),836,26],qS=[0,b(aw),837,26],q1=[0,b(aw),846,28],qT=[0,b(aw),847,28],qZ=[0,b(aw),851,23],si=b(nH),sg=[0,b(aw),1558,4],sh=b("Printf: bad conversion %["),sj=[0,b(aw),1626,39],sk=[0,b(aw),1649,31],sl=[0,b(aw),1650,31],sm=b("Printf: bad conversion %_"),sn=b(nG),so=b(nL),sp=b(nG),sq=b(nL),sb=b(h_),r$=b("neg_infinity"),sa=b(ob),r_=b(cw),r5=[0,nj],rT=b("%+nd"),rU=b("% nd"),rW=b("%+ni"),rX=b("% ni"),rY=b("%nx"),rZ=b("%#nx"),r0=b("%nX"),r1=b("%#nX"),r2=b("%no"),r3=b("%#no"),rS=b("%nd"),rV=b(nK),r4=b("%nu"),rF=b("%+ld"),rG=b("% ld"),rI=b("%+li"),rJ=b("% li"),rK=b("%lx"),rL=b("%#lx"),rM=b("%lX"),rN=b("%#lX"),rO=b("%lo"),rP=b("%#lo"),rE=b("%ld"),rH=b(nx),rQ=b("%lu"),rr=b("%+Ld"),rs=b("% Ld"),ru=b("%+Li"),rv=b("% Li"),rw=b("%Lx"),rx=b("%#Lx"),ry=b("%LX"),rz=b("%#LX"),rA=b("%Lo"),rB=b("%#Lo"),rq=b("%Ld"),rt=b(ng),rC=b("%Lu"),rd=b("%+d"),re=b("% d"),rg=b("%+i"),rh=b("% i"),ri=b(ce),rj=b("%#x"),rk=b("%X"),rl=b("%#X"),rm=b("%o"),rn=b("%#o"),rc=b(fQ),rf=b(nb),ro=b(nH),qs=b("@]"),qt=b("@}"),qu=b("@?"),qv=b("@\n"),qw=b("@."),qx=b("@@"),qy=b("@%"),qz=b("@"),q7=b("CamlinternalFormat.Type_mismatch"),sx=b(v),sy=[0,[11,b(ne),[2,0,[2,0,0]]],b(", %s%s")],s5=[0,[11,b(ie),[2,0,[12,10,0]]],b(n6)],s6=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],s4=b("Fatal error: out of memory in uncaught exception handler"),s1=[0,[11,b(ie),[2,0,[12,10,0]]],b(n6)],sW=[0,[2,0,[12,10,0]],b("%s\n")],sX=[0,[11,b(nA),0],b(nA)],sN=b("Raised at"),sO=b("Re-raised at"),sP=b("Raised by primitive operation at"),sQ=b("Called from"),sR=b(" (inlined)"),sT=b(v),sS=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nC),Eo]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sU=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sG=b("Out of memory"),sH=b("Stack overflow"),sI=b("Pattern matching failed"),sJ=b("Assertion failed"),sK=b("Undefined recursive module"),sA=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sB=b(v),sC=b(v),sD=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sw=[0,[4,0,0,0,0],b(fQ)],su=[0,[3,0,0],b("%S")],sv=b(nO),sY=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],s_=b("x"),ti=b("Hashtbl: unsupported hash table format"),Em=b("OCAMLRUNPARAM"),Ek=b("CAMLRUNPARAM"),td=b(v),t3=[3,0,3],t4=b(cw),tX=b(of),tY=b("<\/"),tZ=b(v),tT=b(of),tU=b("<"),tV=b(v),tR=b("\n"),tG=[0,b(v)],tz=b(v),tA=b(v),tB=b(v),tC=b(v),tv=[0,b(v),0,b(v)],tu=b(v),tq=b("Stdlib.Format.String_tag"),t$=b("Z.Overflow"),ua=b(nJ),ug=b("int_of_big_int"),ux=[0,0],uK=[0,0],w5=[0,0],wS=[0,0,0],Af=b(nN),Ae=b("image"),Ac=b("expected a finite number"),Aa=b("a digit in base 16"),z_=b(od),z5=b("joint"),z6=b("nothing"),z7=b(oh),z8=b("nothing, prices or joint"),z4=b(n4),z3=b(oh),zX=b("activation"),zY=b("others"),zZ=b("patch"),z1=b("a patch"),z0=b(od),zW=b("a prototype"),zU=b("certificate"),zV=b(n4),zR=b(nX),zS=b("as many prototypes as coordinates"),zT=b("positive scales"),zM=b(nE),zN=b("maximum"),zO=b("soft_tree"),zP=b("a readout"),zF=b("masked_max"),zG=b("max"),zH=b("max_minus_mean"),zI=b("max_minus_mean_distance"),zJ=b("top_mean"),zK=b("a pooling"),zv=b("exp_distance"),zw=b("exponential"),zx=b("identity"),zy=b("log_ratio"),zz=b("negated"),zA=b("quadratic"),zB=b("rectified"),zC=b("threshold"),zD=b("a similarity"),zo=b("cosine"),zp=b("euclidean"),zq=b("inner_product"),zr=b("rooted_cosine"),zs=b("softmax"),zt=b("a geometry"),zk=b("a child that is a node or a leaf of the tree"),zl=b("a child that is a greater node"),zm=b("every node and every leaf in the tree"),zi=b("a row of 0 and 1 with a 1"),zg=b("a number from 1"),zf=b(nP),zc=b(ia),zd=b("some"),ze=b("none or some"),y_=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],y$=[0,[4,6,0,0,0],b(ce)],za=b(" or "),zb=b("a list of "),y8=[0,[4,6,0,0,0],b(ce)],y9=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],y5=b(ce),y6=b("a natural number"),y7=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],y3=b(ce),y4=b("a positive integer"),y2=b(ia),yZ=b(v),y0=b("an integer in base 16"),yX=b("expected the end of the line, found another item"),yW=b("at most 1025 bytes"),yV=b("expected another item, found the end of the line"),yS=[0,[11,b(nP),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yQ=b("Reader.Wrong"),yR=b("Reader.Too_large"),AW=b("picture"),AX=b(nN),AU=b("a layer before this one"),AR=b(n$),AS=b("a positive std"),AT=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],AC=b(nE),AJ=b("add"),AK=b("avg_pool2d"),AL=b("concat"),AM=b("conv2d"),AN=b("flatten"),AO=b("leaky_relu"),AD=b("max_pool2d"),AE=b("relu"),AF=b("sigmoid"),AG=b("tanh"),AH=b("upsample_nearest"),AI=b("a layer of as many inputs as its kind has"),AA=b("inputs with the same rows and columns"),Ay=b("inputs of one shape"),Aw=b("a slope from 0 to 1"),As=b("a pooling without dilation"),At=[0,1,1],Au=b("a padding of at most half the kernel"),Ar=b("a layer without rows and columns before a linear one"),Ao=b("groups that divide the channels"),Ap=b("groups that divide the rows of weights"),Am=b("a row of weights"),Al=b("windows that are no larger than what they slide over"),Aj=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Ak=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Ah=b("a layer is larger than 2^24"),A0=[0,0],A2=[0,1],A1=[0,2],BK=[0,1],BL=[0,fJ],BI=b("a patch without views"),BG=[0,1],BH=[0,fJ],BN=[0,0.03,[0,1.,0]],BS=[0,0],Cc=[0,40,[0,24,[0,12,0]]],Ck=[0,1.],CN=[0,0,0],CL=[0,dz,[0,nh,[0,n7,[0,fL,[0,0.3,0]]]]],C_=[0,160,192],Dj=[1,0],Df=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Dn=[0,0,[0,dB,[0,1152,0]]],DH=b("unclaimed"),DI=b("at_least "),DJ=b("at_most "),DE=b("some "),DF=b(ia),DD=[0,[4,6,0,0,0],b(ce)],DC=b(ce),D0=b("minimal"),D7=b("entailment_hints"),D8=b("entails"),D9=b(nX),D_=b("instance"),D$=b("instance_settings"),Ea=b(nr),D1=b("needed"),D2=b(n$),D3=b("pictured"),D4=b("refuted"),D6=b(nr),D5=b("a question: the head first, and only once; so the network before pictures"),DR=b("proved"),DS=b("not proved"),DT=b("not covered: "),DU=b(n1),DV=b(n1),Ef=b("limit: "),Eg=b("limit: there is no more memory"),Eh=b("limit: a list is too long"),Ei=b("the input ends within a line"),Ed=b("error: "),Ec=b("expected one line, found more"),Ej=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 af(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -940,13 +940,13 @@ F=a[1];return[23,F,aa(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
 f7(a){return[0,a]}function
 f8(a){return a[1]}function
-iQ(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dM(a){throw[0,iS,a]}function
-ac(a){throw[0,iR,a]}function
+iR(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dM(a){throw[0,iT,a]}function
+ac(a){throw[0,iS,a]}function
 c2(b,a){return E0(b,a)?b:a}function
 ap(b,a){return EG(b,a)?b:a}function
 eK(a){return 0<=a?a:-a|0}var
-L=dF(oS),Y=dF(oT),bv=dF(oU),oR=ia;function
+L=dF(oS),Y=dF(oT),bv=dF(oU),oR=ib;function
 aQ(d,c){var
 a=J(d),e=J(c),b=as(a+e|0);bC(d,0,b,0,a);bC(c,0,b,a,e);return dI(b)}function
 oV(a){return a?oW:oX}function
@@ -956,36 +956,36 @@ b=f;for(;;){if(e<=b)return aQ(a,oZ);var
 c=at(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-o0(a){return oY(ix(o1,a))}function
+o0(a){return oY(iy(o1,a))}function
 cB(a,b){if(a){var
 c=a[1];return[0,c,cB(a[2],b)]}return b}E6(0);var
 o2=oB(1),bF=oB(2);function
 o3(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{f0(d)}catch(a){a=bE(a);if(a[1]!==iU)throw a;var
+c=a[2],d=a[1];try{f0(d)}catch(a){a=bE(a);if(a[1]!==iV)throw a;var
 e=a}var
 a=c;continue}return 0}}return a(E7(0))}function
-dN(b,a){return iF(b,a,0,J(a))}function
-o4(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iF(d,c,b,a);return ac(o5)}function
-iW(a){dN(bF,a);oC(bF,10);return f0(bF)}var
+dN(b,a){return iG(b,a,0,J(a))}function
+o4(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iG(d,c,b,a);return ac(o5)}function
+iX(a){dN(bF,a);oC(bF,10);return f0(bF)}var
 f$=f7(o3);function
 o6(c){for(;;){var
-d=f7(1),a=f8(f$),b=1-iQ(f$,a,function(a,b){return function(d){if(iQ(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-ga(a){return g(f8(f$),0)}iJ(b(nd),ga);function
+d=f7(1),a=f8(f$),b=1-iR(f$,a,function(a,b){return function(d){if(iR(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+ga(a){return g(f8(f$),0)}iK(b(nd),ga);function
 o7(b,a){return oC(b,a)}function
 eL(a){return f0(a)}function
 gb(a,b){return a?a[1]:b}function
 o8(a){return a?a[1]:ac(o9)}function
 o_(a){return a?a[1]:0}function
 cC(b,a){return a?[0,g(b,a[1])]:0}function
-iX(b,a){return a?g(b,a[1]):0}function
-iY(a){return a?1:0}function
+iY(b,a){return a?g(b,a[1]):0}function
+iZ(a){return a?1:0}function
 eM(a){return 0===a[0]?[0,a[1]]:0}function
 o$(a){return a}function
-pa(a){if(0<=a&&!(h6<a))return a;return ac(pb)}function
+pa(a){if(0<=a&&!(h7<a))return a;return ac(pb)}function
 pc(a){var
-c=0;if(40<=a){if(92===a)return pd;if(!(ib<=a))c=1}else
+c=0;if(40<=a){if(92===a)return pd;if(!(ic<=a))c=1}else
 if(32<=a){if(39<=a)return pe;c=1}else
 if(!(14<=a))switch(a){case
 8:return pf;case
@@ -994,19 +994,19 @@ if(!(14<=a))switch(a){case
 13:return pi}if(c){var
 d=as(1);an(d,0,a);return dI(d)}var
 b=as(4);an(b,0,92);an(b,1,48+(a/cT|0)|0);an(b,2,48+((a/10|0)%10|0)|0);an(b,3,48+(a%10|0)|0);return dI(b)}function
-pj(a){return 25<a+ig>>>0?a:a+n_|0}var
+pj(a){return 25<a+ih>>>0?a:a+n_|0}var
 gc=Fi(0),dO=(4*gc|0)-1|0;function
 pl(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 ak(a){return pl(0,a)}function
-iZ(a){return a?a[1]:dM(pm)}function
+i0(a){return a?a[1]:dM(pm)}function
 pn(a){return a?a[2]:dM(po)}function
 bj(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
 a=e,b=b-1|0;continue}return dM(pp)}}(b,a):ac(pq)}function
-i0(b,a){return 0<=a?function(d,c){var
+i1(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
 a=e,b=b-1|0;continue}return 0}}(b,a):ac(pr)}function
@@ -1017,14 +1017,14 @@ bH(a){return bG(a,0)}function
 ps(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
-i1(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,i1(a+1|0,c,b)]}function
-a0(a,b){return 0<=a?50<a?bH(ps(0,0,a,b)):i1(0,a,b):ac(pt)}function
+i2(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,i2(a+1|0,c,b)]}function
+a0(a,b){return 0<=a?50<a?bH(ps(0,0,a,b)):i2(0,a,b):ac(pt)}function
 F(b,a){if(a){var
 c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
-i2(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,i2(c+1|0,b,d)]}return 0}function
-dP(b,a){return i2(0,b,a)}function
+i3(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,i3(c+1|0,b,d)]}return 0}function
+dP(b,a){return i3(0,b,a)}function
 pu(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
@@ -1072,8 +1072,8 @@ pC(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aX(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-i3(b,a){if(a){var
-c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,i3(b,c)]}return 0}function
+i4(b,a){if(a){var
+c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,i4(b,c)]}return 0}function
 eN(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(g(d,b))return[0,b];var
@@ -1098,8 +1098,8 @@ b=0;return function(c){return a(b,c)}}function
 dS(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=bG(g(e,a[1]),b),a=f;continue}return bH(b)}}(b,0,a)}function
-i4(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],i4(b[2],a[2])]}}else
+i5(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],i5(b[2],a[2])]}}else
 if(!a)return 0;return ac(pD)}function
 ge(a,b){function
 q(i,h,g){var
@@ -1199,17 +1199,17 @@ b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
 gf(b,a){return b<=a?b:a}function
-i5(b,a){return a<=b?b:a}function
-i6(a){return b(v+a)}function
+i6(b,a){return a<=b?b:a}function
+i7(a){return b(v+a)}function
 cD(a,c){var
 b=as(a);EC(b,0,a,c);return b}function
-i7(a){var
+i8(a){var
 b=bi(a),c=as(b);cy(a,0,c,0,b);return c}function
-pG(a){return i7(cz(a))}function
+pG(a){return i8(cz(a))}function
 pH(c,b,a){if(0<=b&&0<=a&&!((bi(c)-a|0)<b)){var
 d=as(a);cy(c,b,d,0,a);return d}return ac(pI)}function
-i8(c,b,a){return dI(pH(c,b,a))}function
-i9(e,c,d,b,a){if(0<=a&&0<=c&&!((bi(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return cy(e,c,d,b,a);return ac(pJ)}function
+i9(c,b,a){return dI(pH(c,b,a))}function
+i_(e,c,d,b,a){if(0<=a&&0<=c&&!((bi(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return cy(e,c,d,b,a);return ac(pJ)}function
 bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return bC(e,c,d,b,a);return ac(pK)}function
 pL(e){var
 a=[0,0],m=bi(e)-1|0,o=0;if(!(m<0)){var
@@ -1225,12 +1225,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bi(e))return i7(e);var
+i=r;continue}break}}if(a[1]===bi(e))return i8(e);var
 b=as(a[1]);a[1]=0;var
 n=bi(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
 c=ez(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ib<=c)d=1;else
+if(ic<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1245,13 +1245,13 @@ switch(c){case
 3:an(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-i_(f,b){var
+i$(f,b){var
 c=bi(b);if(0===c)return b;var
 d=as(c),e=c-1|0,h=0;if(!(e<0)){var
 a=h;for(;;){an(d,a,g(f,ez(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-pM(a){return i_(pj,a)}function
+pM(a){return i$(pj,a)}function
 gg(a){return cz(a)}function
 bl(a){return dI(a)}function
 gh(b,a){return bl(cD(b,a))}function
@@ -1267,7 +1267,7 @@ i=c[2];bC(a,0,b,d,J(a));bC(g,0,b,d+J(a)|0,e);var
 d=(d+J(a)|0)+e|0,c=i;continue}bC(a,0,b,d,J(a));return b}return b}}function
 pR(b,a){if(a){var
 c=J(b);return bl(pQ(as(pP(0,c,a)),0,b,c,a))}return pS}function
-pT(b,a){return bl(i_(b,gg(a)))}function
+pT(b,a){return bl(i$(b,gg(a)))}function
 pU(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
 c=eH(b,a)+n_|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
@@ -1288,18 +1288,18 @@ d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
 a=h;continue}break}}return d}return ac(p1)}function
-i$(b,f,e){var
+ja(b,f,e){var
 c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=q(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bJ(a){var
-b=a.length-1;return 0===b?[0]:ir(a,0,b)}function
+b=a.length-1;return 0===b?[0]:is(a,0,b)}function
 cg(b,a){var
-c=b.length-1;return 0===c?bJ(a):0===a.length-1?ir(b,0,c):Er(b,a)}function
-eP(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ir(c,b,a);return ac(p2)}function
-ja(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Et(c,b,a,d);return ac(p3)}function
-jb(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Es(e,c,d,b,a);return ac(p4)}function
+c=b.length-1;return 0===c?bJ(a):0===a.length-1?is(b,0,c):Er(b,a)}function
+eP(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return is(c,b,a);return ac(p2)}function
+jb(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Et(c,b,a,d);return ac(p3)}function
+jc(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Es(e,c,d,b,a);return ac(p4)}function
 dT(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
@@ -1359,7 +1359,7 @@ a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jc(e,a){function
+jd(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
@@ -1404,9 +1404,9 @@ m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jb(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jc(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jb(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jc(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1438,7 +1438,7 @@ p$(b,a){return a1(b,a[1])}var
 qb=[aj,qa,cA(0)];function
 qc(a){return[0,0,0,0]}function
 gk(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jd(d,a){var
+je(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
 qd(b){var
 a=b[2];return a?[0,a[1]]:0}function
@@ -1457,13 +1457,13 @@ c=a[1];a[1]=qi;try{var
 b=g(c,0);E_(a,b);return b}catch(b){b=bE(b);a[1]=function(a){throw b};throw b}}function
 eQ(a){var
 b=1<=a?a:1,c=dO<b?dO:b,d=as(c);return[0,d,0,c,d]}function
-eR(a){return i8(a[1],0,a[2])}function
+eR(a){return i9(a[1],0,a[2])}function
 qj(a){return a[2]}function
 qk(a){a[2]=0;return 0}function
 gl(a,c){var
 d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dO<b[1])if((d+c|0)<=dO)b[1]=dO;else
 dM(qn);var
-e=as(b[1]);i9(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,ql]}throw[0,ad,qm]}}function
+e=as(b[1]);i_(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,ql]}throw[0,ad,qm]}}function
 gm(a,c){var
 b=a[2];if(a[3]<=b)gl(a,1);an(a[1],b,c);a[2]=b+1|0;return 0}function
 qo(a,d,c,b){var
@@ -1475,17 +1475,17 @@ g=a[2]+b|0;if(a[3]<g)gl(a,b);bC(d,c,a[1],a[2],b);a[2]=g;return 0}function
 cj(a,c){var
 b=J(c),d=a[2]+b|0;if(a[3]<d)gl(a,b);bC(c,0,a[1],a[2],b);a[2]=d;return 0}function
 gn(a){return 5===a[2]?12:-6}function
-je(a){return[0,0,as(a)]}function
-jf(a,g){var
+jf(a){return[0,0,as(a)]}function
+jg(a,g){var
 b=bi(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=as(i5(b*2|0,c));i9(a[2],0,e,0,b);a[2]=e;var
+e=as(i6(b*2|0,c));i_(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c8(a,b){jf(a,1);dD(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+c8(a,b){jg(a,1);dD(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aH(a,c){var
-b=J(c);jf(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jg(a){return i8(a[2],0,a[1])}function
+b=J(c);jg(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jh(a){return i9(a[2],0,a[1])}function
 qq(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
@@ -1499,7 +1499,7 @@ c=a?a[1]:70;switch(b[2]){case
 qr(a,b){switch(b[1]){case
 0:break;case
 1:c8(a,43);break;default:c8(a,32)}return 8<=b[2]?c8(a,35):0}function
-jh(a){if(typeof
+ji(a){if(typeof
 a==="number")switch(a){case
 0:return qs;case
 1:return qt;case
@@ -1952,7 +1952,7 @@ f=0;if(1<b&&48===at(a,0)){var
 j=0;if(fM!==at(a,1)&&88!==at(a,1)){f=1;j=1}if(!j){dD(c,1,at(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)bZ(a,0,c,d-b|0,b)}}return bl(c)}function
 c9(k,b){var
-c=eK(k),a=J(b),d=at(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ig>>>0))e=1}else
+c=eK(k),a=J(b),d=at(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ih>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
@@ -2028,16 +2028,16 @@ rR(a){switch(a){case
 13:return rS;case
 3:case
 14:return rV;default:return r4}}function
-ji(b,c){var
-d=eK(c),e=qq(r5,b),a=je(16);c8(a,37);qr(a,b);c8(a,46);aH(a,i6(d));c8(a,e);return jg(a)}function
+jj(b,c){var
+d=eK(c),e=qq(r5,b),a=jf(16);c8(a,37);qr(a,b);c8(a,46);aH(a,i7(d));c8(a,e);return jh(a)}function
 eT(m,a){if(13<=m){var
 g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eH(a,c)+h4>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eH(a,c)+h5>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
 i=g[1],j=as(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dD(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eH(a,b);if(9<f+h4>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eH(a,b);if(9<f+h5>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bl(j)}return a}function
 r6(a,b){return eT(a,fX(rb(a),b))}function
@@ -2059,14 +2059,14 @@ if(21<c-1>>>0)d=1;if(d)return 1;var
 b=b+1|0;continue}}(0)?a:aQ(a,r_)}function
 e(c){var
 b=Ez(a);return 3===b?a<0.?r$:sa:4<=b?sb:c}switch(b[2]){case
-5:return e(f(ix(ji(b,c),a)));case
+5:return e(f(iy(jj(b,c),a)));case
 6:return d(0);case
 7:return pZ(d(0));case
-8:return e(d(0));default:return ix(ji(b,c),a)}}function
+8:return e(d(0));default:return iy(jj(b,c),a)}}function
 sc(d){var
 a=pc(d),b=J(a),c=cD(b+2|0,39);bC(a,0,c,1,b);return bl(c)}function
 sd(b){var
-a=je(16);go(a,b);return jg(a)}function
+a=jf(16);go(a,b);return jh(a)}function
 ev(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
@@ -2113,7 +2113,7 @@ H=a[2];return function(a){return M(c,[4,b,fX(si,a)],H)};case
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
 f=a[2],h=a[1];return d<50?m$(d+1|0,c,b,h,f):ax(m$,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?hY(d+1|0,c,b,i,j,k):ax(hY,[0,c,b,i,j,k])}}function
+i=a[3],j=a[1],k=g(a[2],0);return d<50?hZ(d+1|0,c,b,i,j,k):ax(hZ,[0,c,b,i,j,k])}}function
 m$(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
@@ -2130,9 +2130,9 @@ switch(e[0]){case
 7:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 8:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?hZ(d+1|0,c,b,f,a):ax(hZ,[0,c,b,f,a]);case
+f=e[2];return d<50?h0(d+1|0,c,b,f,a):ax(h0,[0,c,b,f,a]);case
 10:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}}function
-hZ(e,d,c,a,b){if(typeof
+h0(e,d,c,a,b){if(typeof
 a==="number")return e<50?S(e+1|0,d,c,b):ax(S,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -2164,12 +2164,12 @@ t=a[1];return function(a){return bf(d,c,t,b)};case
 13:throw[0,ad,sk];default:throw[0,ad,sl]}}function
 S(d,b,e,a){var
 c=[8,e,sm];return d<50?ev(d+1|0,b,c,a):ax(ev,[0,b,c,a])}function
-hY(h,b,e,a,d,c){if(d){var
+hZ(h,b,e,a,d,c){if(d){var
 i=d[1];return function(d){return sf(b,e,a,i,g(c,d))}}var
 f=[4,e,c];return h<50?ev(h+1|0,b,f,a):ax(ev,[0,b,f,a])}function
-M(a,b,c){return iK(ev(0,a,b,c))}function
-bf(a,b,c,d){return iK(hZ(0,a,b,c,d))}function
-sf(a,b,c,d,e){return iK(hY(0,a,b,c,d,e))}function
+M(a,b,c){return iL(ev(0,a,b,c))}function
+bf(a,b,c,d){return iL(h0(0,a,b,c,d))}function
+sf(a,b,c,d,e){return iL(hZ(0,a,b,c,d,e))}function
 gp(e,d,c,a,b){if(typeof
 a==="number")return function(a){return M(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
 f=a[2],h=a[1];return function(a){return M(e,[4,d,a$(h,f,g(b,a))],c)}}var
@@ -2199,7 +2199,7 @@ a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jh(a[2]);b1(b,f);return dN(b,h);case
+f=a[1],h=ji(a[2]);b1(b,f);return dN(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
 i=c[1];b1(b,d);dN(b,sn);var
@@ -2220,7 +2220,7 @@ a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jh(a[2]);ck(b,f);return cj(b,h);case
+f=a[1],h=ji(a[2]);ck(b,f);return cj(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
 i=c[1];ck(b,d);cj(b,sp);var
@@ -2248,11 +2248,11 @@ ar(a){return ss(function(a){return a},a)}var
 st=f7(0);function
 gt(c,b){var
 a=c[1+b];return p0(a)?bt(a)===fT?g(ar(su),a):bt(a)===253?o0(a):sv:g(ar(sw),a)}function
-jj(b,a){if(b.length-1<=a)return sx;var
-c=jj(b,a+1|0),d=gt(b,a);return n(ar(sy),d,c)}function
+jk(b,a){if(b.length-1<=a)return sx;var
+c=jk(b,a+1|0),d=gt(b,a);return n(ar(sy),d,c)}function
 sz(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jj(a,2),d=gt(a,1);return n(ar(sA),d,c)}switch(b){case
+c=jk(a,2),d=gt(a,1);return n(ar(sA),d,c)}switch(b){case
 0:return sB;case
 1:return sC;default:var
 e=gt(a,1);return g(ar(sD),e)}}function
@@ -2262,9 +2262,9 @@ a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
 a=f;continue}return 0}}return a(f8(st))}function
-sF(a){if(a===eJ)return sG;if(a===f9)return sH;if(a[1]===iT){var
+sF(a){if(a===eJ)return sG;if(a===f9)return sH;if(a[1]===iU){var
 b=a[2],e=b[3],h=b[2],i=b[1];return cQ(ar(gs),i,h,e,e+5|0,sI)}if(a[1]===ad){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cQ(ar(gs),k,j,f,f+6|0,sJ)}if(a[1]===iV){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cQ(ar(gs),k,j,f,f+6|0,sJ)}if(a[1]===iW){var
 d=a[2],g=d[3],l=d[2],m=d[1];return cQ(ar(gs),m,l,g,g+6|0,sK)}if(0===bt(a)){var
 n=a[1][1];return aQ(n,sz(a))}return a[1]}function
 eV(a){var
@@ -2287,27 +2287,27 @@ sZ=sY.slice();function
 s0(e,d){var
 f=eV(e);g(gr(s1),f);gu(bF,d);var
 a=E5(0);if(a<0){var
-b=eK(a);iW(c(sZ,b)[1+b])}return eL(bF)}var
+b=eK(a);iX(c(sZ,b)[1+b])}return eL(bF)}var
 s2=[0];function
-jk(b){var
+jl(b){var
 a=EF(0);return a}function
 s3(b,a){try{var
-c=a?s2:jk(0);try{ga(0)}catch(a){}try{var
+c=a?s2:jl(0);try{ga(0)}catch(a){}try{var
 i=s0(b,c),d=i}catch(a){a=bE(a);var
-e=jk(0),f=eV(b);g(gr(s5),f);gu(bF,c);var
+e=jl(0),f=eV(b);g(gr(s5),f);gu(bF,c);var
 h=eV(a);g(gr(s6),h);gu(bF,e);var
-d=eL(bF)}return d}catch(a){a=bE(a);if(a===eJ)return iW(s4);throw a}}iJ(b(nk),function(b,a){try{var
+d=eL(bF)}return d}catch(a){a=bE(a);if(a===eJ)return iX(s4);throw a}}iK(b(nk),function(b,a){try{var
 c=s3(b,a);return c}catch(a){return 0}});function
 s7(a){return E4(a,0,J(a))}function
 s8(a){return[0,q(55,0),0]}function
 s9(d,g){function
-l(b,a){return s7(aQ(b,i6(a)))}function
+l(b,a){return s7(aQ(b,i7(a)))}function
 m(a){var
 b=at(a,3)<<24,c=at(a,2)<<16,d=at(a,1)<<8;return((at(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,s_],j=54+i5(55,i)|0,n=0;if(!(j<0)){var
+f=[0,s_],j=54+i6(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
 e=b%55|0,k=f1(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
 p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nt;c(d[1],e)[1+e]=q;var
@@ -2320,15 +2320,15 @@ tb(a){a[2]=(a[2]+1|0)%55|0;var
 b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nt,g=a[2];c(a[1],g)[1+g]=f;return f}function
 tc(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-En=oH(Em),jm=En}catch(a){a=bE(a);if(a!==bX)throw a;try{var
-El=oH(Ek),jl=El}catch(a){a=bE(a);if(a!==bX)throw a;var
-jl=td}var
-jm=jl}var
-te=pY(jm,82),eW=[aN,function(a){return ta(0)}];function
+En=oH(Em),jn=En}catch(a){a=bE(a);if(a!==bX)throw a;try{var
+El=oH(Ek),jm=El}catch(a){a=bE(a);if(a!==bX)throw a;var
+jm=td}var
+jn=jm}var
+te=pY(jn,82),eW=[aN,function(a){return ta(0)}];function
 tf(c,b){var
 a=c;for(;;){if(b<=a)return a;if(gc<(a*2|0))return a;var
 a=a*2|0;continue}}function
-jn(a,e){var
+jo(a,e){var
 f=a?a[1]:te,b=tf(16,e);if(f)var
 c=bt(eW),g=bA===c?eW[1]:aN===c?ci(eW):eW,d=tb(g);else
 var
@@ -2352,14 +2352,14 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jo(f,a){var
+jp(f,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<gc?1:0;if(d){var
 e=q(c,0),h=1-tc(a);a[2]=e;return tg(g(f,a),h,b,e)}return d}function
 th(c,b,a){return ow(c,b,0,a)}function
 cE(a,b){return 4<=a.length-1?ow(10,cT,a[3],b)&(a[2].length-1-1|0):ac(ti)}function
 tj(a,d,f){var
 b=cE(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jo(cE,a):e}function
+e=a[2].length-1<<1<a[1]?1:0;return e?jp(cE,a):e}function
 tk(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aX(c,a[1]))return d;var
@@ -2388,34 +2388,34 @@ tp(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aX(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-jp(a,d,e){var
+jq(a,d,e){var
 b=cE(a,d),f=c(a[2],b)[1+b],g=tp(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jo(cE,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jp(cE,a);var
 i=h}else
 var
 i=g;return i}function
 cl(a){return a}var
-jq=0,jr=-1;function
-js(a){return 0<=a?1:0}var
-jt=[aj,tq,cA(0)];function
-eX(a,b){a[13]=a[13]+b[3]|0;return jd(b,a[28])}function
+jr=0,js=-1;function
+jt(a){return 0<=a?1:0}var
+ju=[aj,tq,cA(0)];function
+eX(a,b){a[13]=a[13]+b[3]|0;return je(b,a[28])}function
 tr(a){a[12]=1;a[13]=1;return gk(a[28])}var
-ju=1000000010;function
+jv=1000000010;function
 gv(b,a){return aV(b[17],a,0,J(a))}function
 eY(a){return g(a[19],0)}function
 ts(b,a){return g(b[20],a)}function
 tt(b,a){return g(b[21],a)}function
-jv(a,c,b){a[9]=a[9]-c|0;gv(a,b);a[11]=0;return 0}function
+jw(a,c,b){a[9]=a[9]-c|0;gv(a,b);a[11]=0;return 0}function
 eZ(c,a){var
-b=z(a,tu);return b?jv(c,J(a),a):b}function
+b=z(a,tu);return b?jw(c,J(a),a):b}function
 cF(a,b,c){var
 d=b[3],e=b[2];eZ(a,b[1]);eY(a);a[11]=1;a[10]=gf(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tt(a,a[10]);return eZ(a,d)}function
-jw(b,a){return cF(b,tv,a)}function
+jx(b,a){return cF(b,tv,a)}function
 c_(a,b){var
 c=b[2],d=b[3];eZ(a,b[1]);a[9]=a[9]-c|0;ts(a,c);return eZ(a,d)}function
 tw(a){var
 b=c7(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jw(a,d):e}return eY(a)}function
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jx(a,d):e}return eY(a)}function
 tx(a){var
 b=qf(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
@@ -2429,12 +2429,12 @@ c=a[1],d=a[2];return E1(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9
 1:c6(a[2]);return 0;case
 2:c6(a[3]);return 0;case
 3:var
-m=c7(a[2]);return m?jw(a,m[1][2]):eY(a);case
+m=c7(a[2]);return m?jx(a,m[1][2]):eY(a);case
 4:var
 n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tx(a):n;default:var
 o=c6(a[5]);return o?gv(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jv(a,f,b[1]);case
+0:return jw(a,f,b[1]);case
 1:var
 c=b[2],e=b[1],p=c[1],y=c[2],q=c7(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
@@ -2458,14 +2458,14 @@ w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tw(a);var
 E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c5([0,F,E],a[2]);case
 4:return c5(b[1],a[3]);default:var
 x=b[1];gv(a,g(a[24],x));return c5(x,a[5])}}function
-jx(a){for(;;){var
+jy(a){for(;;){var
 d=qd(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=js(c),e=i||(a[9]<=h?1:0);if(e){qe(a[28]);var
-j=js(c)?cl(c):ju;ty(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tD(a,b){eX(a,b);return jx(a)}function
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jt(c),e=i||(a[9]<=h?1:0);if(e){qe(a[28]);var
+j=jt(c)?cl(c):jv;ty(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tD(a,b){eX(a,b);return jy(a)}function
 tE(c,a,b){return tD(c,[0,a,[0,b],cl(a)])}function
 tF(b,a){return tE(b,cl(J(a)),a)}function
-gw(a){dW(a);return c5([0,-1,[0,jr,tG,0]],a)}function
+gw(a){dW(a);return c5([0,-1,[0,js,tG,0]],a)}function
 gx(a,c){var
 d=c7(a[1]);if(d){var
 e=d[1],b=e[2],i=e[1],f=cl(b[1]);if(i<a[12])return gw(a[1]);var
@@ -2481,11 +2481,11 @@ tI(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tH(a,0,[0,cl(-a[13]|0),[3,d,c],0
 b=a[14]===a[15]?1:0;return b?tF(a,a[16]):b}function
 tJ(a){return tI(a,0,3)}function
 tK(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eX(a,[0,jq,1,0]);gx(a,1);gx(a,0)}a[14]=a[14]-1|0;var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eX(a,[0,jr,1,0]);gx(a,1);gx(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-tL(a,e){if(a[23])eX(a,[0,jq,5,0]);var
+tL(a,e){if(a[23])eX(a,[0,jr,5,0]);var
 b=a[22];if(b){var
 c=c6(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
@@ -2495,36 +2495,36 @@ tM(a,b){return tL(a,0)}function
 tN(a){tr(a);gw(a[1]);dW(a[2]);dW(a[3]);dW(a[4]);dW(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tJ(a)}function
 tO(a){var
 b=a[4];return p$(function(b){return tM(a,0)},b)}function
-tP(a,b){tO(a);for(;;){if(1<a[14]){tK(a,0);continue}a[13]=ju;jx(a);if(b)eY(a);return tN(a)}}function
-jy(a,b){tP(a,0);return g(a[18],0)}function
+tP(a,b){tO(a);for(;;){if(1<a[14]){tK(a,0);continue}a[13]=jv;jy(a);if(b)eY(a);return tN(a)}}function
+jz(a,b){tP(a,0);return g(a[18],0)}function
 tQ(a,b){return aV(a[17],tR,0,1)}var
-jz=gh(80,32);function
-jA(b,d){var
+jA=gh(80,32);function
+jB(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aV(b[17],jz,0,80);var
-a=a-80|0;continue}return aV(b[17],jz,0,a)}return c}}function
-tS(a){return a[1]===jt?aQ(tU,aQ(a[2],tT)):tV}function
-tW(a){return a[1]===jt?aQ(tY,aQ(a[2],tX)):tZ}function
+c=0<a?1:0;if(c){if(80<a){aV(b[17],jA,0,80);var
+a=a-80|0;continue}return aV(b[17],jA,0,a)}return c}}function
+tS(a){return a[1]===ju?aQ(tU,aQ(a[2],tT)):tV}function
+tW(a){return a[1]===ju?aQ(tY,aQ(a[2],tX)):tZ}function
 t0(a){return 0}function
 t1(a){return 0}function
 t2(h,g,f,e,d){var
-b=qc(0),c=[0,jr,t3,0];jd(c,b);var
+b=qc(0),c=[0,js,t3,0];je(c,b);var
 a=dV(0);gw(a);c5([0,1,c],a);var
 i=dV(0),j=dV(0),k=dV(0);return[0,a,dV(0),k,j,i,78,10,68,78,0,1,1,1,1,oR,t4,h,g,f,e,d,0,0,tS,tW,t0,t1,b]}function
-jB(c,b){function
+jC(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=t2(c,b,function(a){return 0},e,d);a[19]=function(b){return tQ(a,b)};a[20]=function(b){return jA(a,b)};a[21]=function(b){return jA(a,b)};return a}function
-jC(a){function
-b(b){return eL(a)}return jB(function(b,c,d){return o4(a,b,c,d)},b)}function
+a=t2(c,b,function(a){return 0},e,d);a[19]=function(b){return tQ(a,b)};a[20]=function(b){return jB(a,b)};a[21]=function(b){return jB(a,b)};return a}function
+jD(a){function
+b(b){return eL(a)}return jC(function(b,c,d){return o4(a,b,c,d)},b)}function
 t5(a){function
-b(a){return 0}return jB(function(b,c,d){return qo(a,b,c,d)},b)}var
-t6=h3,t7=function(a){return eQ(t6)}(0),t8=jC(o2),t9=jC(bF);t5(t7);o6(function(a){jy(t8,0);return jy(t9,0)});function
+b(a){return 0}return jC(function(b,c,d){return qo(a,b,c,d)},b)}var
+t6=h4,t7=function(a){return eQ(t6)}(0),t8=jD(o2),t9=jD(bF);t5(t7);o6(function(a){jz(t8,0);return jz(t9,0)});function
 t_(b,a){var
-c=bt(a)===aj?a:a[1];return iJ(b,c)}var
-jD=[aj,t$,cA(0)];Ft(0);t_(ua,jD);function
+c=bt(a)===aj?a:a[1];return iK(b,c)}var
+jE=[aj,t$,cA(0)];Ft(0);t_(ua,jE);function
 r(a){if(typeof
-a==="number"&&a!==ip)return-a|0;return Fw(a)}function
+a==="number"&&a!==iq)return-a|0;return Fw(a)}function
 l(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
@@ -2538,13 +2538,13 @@ b==="number"&&typeof
 a==="number"&&!Fv(b,a))return aK(b,a);return Fu(b,a)}function
 ub(b,a){return typeof
 a==="number"?-1===a?r(b):typeof
-b==="number"?fW(b,a):iM(b,a):iM(b,a)}function
+b==="number"?fW(b,a):iN(b,a):iN(b,a)}function
 u(a){if(typeof
-a==="number"&&a!==ia)return a+1|0;return FC(a)}function
+a==="number"&&a!==ib)return a+1|0;return FC(a)}function
 uc(a){if(typeof
-a==="number"&&a!==ip)return a-1|0;return Fy(a)}function
+a==="number"&&a!==iq)return a-1|0;return Fy(a)}function
 cG(a){return typeof
-a==="number"?0<=a?a:a!==ip?-a|0:oM(a):oM(a)}function
+a==="number"?0<=a?a:a!==iq?-a|0:oM(a):oM(a)}function
 P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
 c=b<<a;return c>>a===b?c:oO(b,a)}return oO(b,a)}function
@@ -2556,7 +2556,7 @@ a==="number"?a:FD(a)}var
 d=0,j=1;function
 Z(b,a){return 0<au(b,a)?a:b}function
 s(b,a){return 0<=au(b,a)?b:a}function
-jE(b,a){return au(b,a)<=0?1:0}function
+jF(b,a){return au(b,a)<=0?1:0}function
 ud(b,a){return 0<=au(b,a)?1:0}function
 gy(b,a){return au(b,a)<0?1:0}function
 gz(b,a){return 0<au(b,a)?1:0}function
@@ -2568,12 +2568,12 @@ g=k(b,a);return[0,u(c),g]}function
 i(c,b){return a(c,b)}function
 uf(a){return FB(a)}function
 dY(a){return R(a)}function
-D(b,a){return iN(b,a)}function
+D(b,a){return iO(b,a)}function
 o(b,a){return au(b,a)<=0?1:0}function
 w(b,a){return au(b,a)<0?1:0}function
 E(a){return a}function
 dZ(a){try{var
-b=cH(a);return b}catch(a){a=bE(a);if(a===jD)return dM(ug);throw a}}function
+b=cH(a);return b}catch(a){a=bE(a);if(a===jE)return dM(ug);throw a}}function
 uh(c,b,a){return Fs(c,b,a)}function
 bK(a){return a?0:1}function
 ab(b,a){var
@@ -2588,11 +2588,11 @@ ui(a){return ap(0,a-1|0)}function
 aS(b,a){return b+a|0}function
 ag(b,a){return aK(b,a)}function
 c$(b,a){return ap(0,b-a|0)}function
-jF(b,a){function
-c(b){return jF(b,a)+1|0}function
-d(b){return a}return 0===b?d(0):c(b-1|0)}function
 jG(b,a){function
-c(b){return jF(a,jG(b,a))}function
+c(b){return jG(b,a)+1|0}function
+d(b){return a}return 0===b?d(0):c(b-1|0)}function
+jH(b,a){function
+c(b){return jG(a,jH(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 e0(b,a){return b<=a?1:0}function
 _(b,a){return b<a?1:0}function
@@ -2601,8 +2601,8 @@ c(b){function
 c(a){return gA(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jH(b,a){function
-c(a){return jG(b,jH(b,a))}function
+jI(b,a){function
+c(a){return jH(b,jI(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
 bw(b,a){return 0===a?0:fW(b,a)}function
 gB(b,a){return 0===a?b:f1(b,a)}var
@@ -2629,7 +2629,7 @@ h(c){return g(a,b)}function
 i(c){return d0(a,d0(a,b,c),c)}function
 k(c){return g(a,d0(a,d0(a,b,c),c))}if(o(c,j))return h(0);var
 e=b2(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
-jI(a){return E(a+1|0)}function
+jJ(a){return E(a+1|0)}function
 uj(b){function
 c(c){return a(b,c)}return function(a){return d0(c,j,a)}}function
 bx(c,a){function
@@ -2711,8 +2711,8 @@ ai(c,b){if(c){if(b){var
 e=ai(c[2],b[2]);return l(a(c[1],b[1]),e)}return d}return d}function
 $(a){if(a){var
 b=$(a[2]);return l(a[1],b)}return d}function
-jJ(c,b){if(b){var
-e=a(c,jJ(c,b[2]));return l(b[1],e)}return d}function
+jK(c,b){if(b){var
+e=a(c,jK(c,b[2]));return l(b[1],e)}return d}function
 um(c,b,a){var
 d=dZ(a);return uh(c,dZ(b),d)}function
 un(a){var
@@ -2721,25 +2721,25 @@ b(a,g,c,d){function
 f(e){var
 a=a4(g,j),f=a4(c,a),h=b(e,a,f,d);return b(e,a,k(c,bb(f,a)),h)}function
 h(a){return[0,k(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-jK(c,b,a){if(b){if(a){var
-d=jK(c,b[2],a[2]),e=bb(a[1],c);return[0,l(b[1],e),d]}return b}return m(function(a){return bb(a,c)},a)}function
-jL(b,a){if(a){var
-c=jL(b,a[2]);return jK(b,a[1],c)}return a}function
+jL(c,b,a){if(b){if(a){var
+d=jL(c,b[2],a[2]),e=bb(a[1],c);return[0,l(b[1],e),d]}return b}return m(function(a){return bb(a,c)},a)}function
+jM(b,a){if(a){var
+c=jM(b,a[2]);return jL(b,a[1],c)}return a}function
 uo(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=l(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d2=jH(2,6),up=6;function
-jM(b,a){function
+d2=jI(2,6),up=6;function
+jN(b,a){function
 c(c){if(a)var
-d=jM(c,co(d2,a)),b=[0,cn(d2,a),d];else
+d=jN(c,co(d2,a)),b=[0,cn(d2,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 gC(a){var
 c=bb(j,a),d=bb(j,k(a,j));return function(e,b){var
-f=jM(e,b);return m(function(b){var
-e=jL(a,b);return[0,jJ(c,by(d,x(b))),e]},f)}}function
-jN(b,a){return m(function(b){return uo(d,a,h(b))},b)}function
+f=jN(e,b);return m(function(b){var
+e=jM(a,b);return[0,jK(c,by(d,x(b))),e]},f)}}function
+gD(b,a){return m(function(b){return uo(d,a,h(b))},b)}function
 jO(e,c,b){if(c)if(b)var
 f=jO(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
@@ -2780,11 +2780,11 @@ c=f(a),d=k(h(b),c),e=h(a);return[0,k(f(b),e),d]}function
 e4(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,f(c)),e]}var
 g=a(b,f(c));return[0,a(b,h(c)),g]}function
-gD(d,c,b){var
+gE(d,c,b){var
 e=h(b),g=G(a(h(c),e),d),i=f(b);return[0,t(a(f(c),i),d),g]}function
 us(b,a){var
 c=h(a),d=s(h(b),c),e=f(a);return[0,s(f(b),e),d]}function
-gE(b,c){var
+gF(b,c){var
 d=f(c),e=G(a(b,b),d),g=h(c);return[0,t(a(b,b),g),e]}function
 e5(d,c,b){var
 e=G(a(h(b),c),d);return[0,t(a(f(b),c),d),e]}function
@@ -2836,8 +2836,8 @@ n=w(d,e),p=n?w(d,c):n;if(p){var
 q=bL(c),g=k(bL(e),q),b=uv(e,c,g),r=f(b);if(o(h(b),r)){var
 s=h(b);return jX(m,l,g,f(b),s)}var
 t=h(b),u=f(b),v=a(i(2,j),u);return jX(m,l,k(g,j),v,t)}return p}function
-gF(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return ul(b,a)?[0,e,gF(b,a,d)]:gF(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+gG(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return ul(b,a)?[0,e,gG(b,a,d)]:gG(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
 jY(b,a){if(b)if(a)var
 d=jY(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
@@ -2894,25 +2894,25 @@ j=b[2],h=b[1],k=c[2],g=c[1];if(D(g,d)){var
 c=k,b=j;continue}var
 i=w(d,g)?h[3]:h[2];if(i){var
 q=l(e,a(g,i[1])),c=k,b=j,f=l(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-gG(m,k){var
+gH(m,k){var
 c=m,b=k;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(D(g,d)){var
 c=f,b=h;continue}var
-n=gG(f,h),o=ai(f,e[2]),p=a(i(2,j),o);return l(a(g,l(a(g,e[1]),p)),n)}return d}return d}return d}}function
+n=gH(f,h),o=ai(f,e[2]),p=a(i(2,j),o);return l(a(g,l(a(g,e[1]),p)),n)}return d}return d}return d}}function
 uC(h,b,e,c){if(w(d,b)){var
 i=a(h,c);return[0,[0,k(a(b,e),i),b]]}var
 f=D(b,d),g=f?D(c,d):f,l=g?[0,[0,e,j]]:g;return l}function
 uD(l,k,j,i,h,g,f,b,d){var
 m=a(b,h),c=e9(d,k,a(b,i),m);if(c){var
-e=c[1],n=gG([0,b,d],[0,[0,g,f],j]);return uC(l,e[1],e[2],n)}return c}var
+e=c[1],n=gH([0,b,d],[0,[0,g,f],j]);return uC(l,e[1],e[2],n)}return c}var
 uE=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uF=bx(i(2,j),uE);function
 V(a){return a[8]}function
 d8(b,a){return N(a,b[9],0)}function
-gH(b){var
+gI(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gI(f,e,c){var
+gJ(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
 d9(b){var
@@ -2926,7 +2926,7 @@ j4(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gJ(b){var
+gK(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
 uG(a){var
@@ -2954,9 +2954,9 @@ c=a[1];return x(b)===c?1:0},j);else
 var
 e=c;var
 g=e?H(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
-gK=i(2,i(2,i(2,i(2,u(i(2,j))))));function
+gL=i(2,i(2,i(2,i(2,u(i(2,j))))));function
 uH(a){return l(bL(aA(function(b,a){return s(b[1],a)},d,a)),j)}function
-j5(a){return l(l(uH(a),gK),j)}function
+j5(a){return l(l(uH(a),gL),j)}function
 uI(a,b){var
 c=a[9],d=x(a[9]);return n(gC(j5(b)),d,c)}function
 uJ(a){var
@@ -2965,7 +2965,7 @@ j6(f,e,d,b,a){if(b)if(a){var
 h=a[1],k=j6(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?jN(f,b[1]):j;var
+j=g(e,d),i=j?gD(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
@@ -2975,11 +2975,11 @@ fa(c,b){if(b)var
 e=b[1],f=fa(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gL(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gL(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bm(n(d3(g),k,d),j),h]}return fa(c,b)}return fa(c,b)}return fa(c,b)}function
-gM(d,b){if(b){var
+gM(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gM(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bm(n(d3(g),k,d),j),h]}return fa(c,b)}return fa(c,b)}return fa(c,b)}function
+gN(d,b){if(b){var
 a=N(b[1],d,0);if(a)var
-c=gM(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=gN(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
 e=a;return e}return uK}function
 j7(c,b){var
@@ -2990,17 +2990,17 @@ d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
 db(e,c,b){var
 f=aL(e),g=o(d,b)?c[3]:c[4];return t(a(b,g),f)}function
-gN(c,b,a){return r(db(c,b,r(a)))}function
-gO(f,c,b,e){var
+gO(c,b,a){return r(db(c,b,r(a)))}function
+gP(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return t(a(b,aL(f)),h)}function
 j9(b,k,e,c){var
-g=gI(b,k,e[1]);if(w(d,d9(b)))var
+g=gJ(b,k,e[1]);if(w(d,d9(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=f(c),s=h(c),j=q,i=s;var
-o=ab(function(c){return l(g,db(b,e,a(r(d9(b)),c)))},j),p=ab(function(c){return l(g,gN(b,e,a(r(d9(b)),c)))},i);return[0,gH(b),p,o]}function
+o=ab(function(c){return l(g,db(b,e,a(r(d9(b)),c)))},j),p=ab(function(c){return l(g,gO(b,e,a(r(d9(b)),c)))},i);return[0,gI(b),p,o]}function
 j_(b,g){var
-e=gJ(b);if(e)var
+e=gK(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=V(b),s=[0,r(a(a(g,a(V(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,s]],0];else
 var
 h=e;var
@@ -3014,7 +3014,7 @@ c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=b5(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gP(b){var
+gQ(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return V(b);var
 d=V(b);return a(V(b),d)}function
@@ -3023,14 +3023,14 @@ g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 p=V(c),q=a(V(c),p),u=a6(s(d,G(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
-n=t(db(c,e,r(a(a(b,gP(c)),i))),h);return[0,i,a6(e[1]),n]}var
+n=t(db(c,e,r(a(a(b,gQ(c)),i))),h);return[0,i,a6(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
 x=V(c),y=a(V(c),x),z=bn(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(db(c,e,a(a(b,gP(c)),f)),h);return[1,f,a6(e[1]),w]}}function
+w=t(db(c,e,a(a(b,gQ(c)),f)),h);return[1,f,a6(e[1]),w]}}function
 uM(f,b,e,c){var
 g=a(f,e);return a6(s(d,G(k(a(b,c),g),b)))}function
 uN(m,h,c,g,e,b,d){var
@@ -3117,8 +3117,8 @@ e=b[4];if(typeof
 e==="number"&&!e){var
 n=V(b),o=a(V(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,G(a(c,l(l(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,k(l(m,d),n)),g)],f]}}var
-f=a(d,gP(b));return function(g,e,i,d){var
-h=[0,r(gO(b,g,a(c,k(r(e),d)),f))];return[0,[0,gO(b,g,a(c,k(e,d)),f)],h]}}function
+f=a(d,gQ(b));return function(g,e,i,d){var
+h=[0,r(gP(b,g,a(c,k(r(e),d)),f))];return[0,[0,gP(b,g,a(c,k(e,d)),f)],h]}}function
 dc(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return r(j)}function
@@ -3126,8 +3126,8 @@ kh(b,c){var
 d=d9(b);return a(c,a(dc(b),d))}function
 fb(b,h,s,r,q,p,e,o,c){if(c){var
 i=c[1],f=i[1],j=w(d,f);if(j){var
-t=i[2],u=a(a(p,dc(b)),f),v=e[1],x=gI(b,h,e[1]),g=uD(h,r,q,gH(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,gO(b,e,k[1],y)];else
+t=i[2],u=a(a(p,dc(b)),f),v=e[1],x=gJ(b,h,e[1]),g=uD(h,r,q,gI(b),x,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,gP(b,e,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3141,10 +3141,10 @@ s=n[1];if(s){var
 w=b[2],x=m(function(b){return a(w,b)},q),t=bm(g(p,o),x),y=h(c),z=n[2],A=da(ab(r,fb(l,k,i,e,d,r(j),b,t,z)),y),B=f(c);return[0,e8(fb(l,k,i,e,d,j,b,t,[0,s[1]]),B),A]}var
 u=n[2];if(u){var
 C=b[2],D=m(function(b){return a(C,b)},q),v=bm(g(p,o),D),E=h(c),F=[0,u[1]],G=da(ab(r,fb(l,k,i,e,d,r(j),b,v,F)),E),H=f(c);return[0,e8(fb(l,k,i,e,d,j,b,v,0),H),G]}return c}function
-gQ(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+gR(l,k,j,i,h,g,f,c,p,o,a){if(c){var
 m=c[1],b=m[1],d=co(b,o);if(d){var
 e=co(b,a);if(e){var
-n=aS(p,b),q=gQ(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uX(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bm(cn(b,a),r)}return a}return a}return a}function
+n=aS(p,b),q=gR(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uX(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bm(cn(b,a),r)}return a}return a}return a}function
 uY(a){var
 b=a[4];return bN(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
 fc(b,a){return N(a,b,[0,d,d,j,j])}function
@@ -3159,10 +3159,10 @@ d=c;return d}function
 u0(A,z,y,v,f,e,u,t,s,r,a){var
 g=cn(x(e),a),b=e9(a,t,d,d);if(b){var
 h=b[1],k=D(h[1],f),l=k?w(d,f):k;if(l)var
-B=bx(i(2,j),gK),c=o(d4(g),B);else
+B=bx(i(2,j),gL),c=o(d4(g),B);else
 var
 c=l;if(c)var
-m=ai(co(x(e),a),r),n=uZ(A,y,v,g,u),C=h[2],E=gG(a,s),F=D(m,d)?n:ki(m,z,n),p=[0,[0,F,E,C]];else
+m=ai(co(x(e),a),r),n=uZ(A,y,v,g,u),C=h[2],E=gH(a,s),F=D(m,d)?n:ki(m,z,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
@@ -3180,7 +3180,7 @@ kj(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
 h=a[1],e=d[1],i=b[1],j=c[1],k=kj(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cQ(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
 u4(h,C,B,q,p,a,g,l,A,z,y,v,b,f,e){var
 c=f[3],k=f[2];if(w(d,k)&&H(function(a){var
-b=bx(i(2,j),gK);return o(d4(a),b)},c)){var
+b=bx(i(2,j),gL);return o(d4(a),b)},c)){var
 D=m(function(a){return d},p),r=m(function(a){return e3(p,e2(a,A,D))},c),E=m(function(a){return m(function(b){return bo(d,n(d3(q),b,[0,a,0]))},l)},r),F=m(function(a){return N(a,b[1],d)},l),s=m(function(a){return ai(a,F)},c),t=ke(g,a,z,c,s);if(t){var
 G=t[1],I=uQ(kf(c,E)),u=u2(a,g,b),J=u3(a,g,b,y,v),K=uU(h,a,b[2]),L=uR(k,I),M=uW(h,C,a,J,u),O=function(j,i,d,c,g){var
 l=cn(j,r),b=uV(h,a,n(d3(q),i,l),s),e=ai(b,b),f=n(K,d,c),m=x(b);return d6(cR(M,d,c,f,uS(k,u,n(L,f,e),G,m,e)),g)};return kj(O,f[4],0,B,b[1],e)}return e}return e}function
@@ -3190,15 +3190,15 @@ m=l[1],n=u1(c,b,r,h,m,d);return a[4]?u4(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}retu
 u6(a,o,g,c,d,l,v,U,T,k,S,e){var
 w=o[3],i=b5(S,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
 p=j3(o[3],g,i,k);if(e[1]){var
-q=gM(v,b);if(q)var
+q=gN(v,b);if(q)var
 y=q[1],z=j7(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
-d=N(f(b),k,d5),e=j8(V,B,h(b),d);return j9(a,j,fc(c,f(b)),e)},i),D=j_(a,j),E=bm(C,m(h,D)),r=m(f,D),F=m(function(a){return e3(l,a)},y),G=gL(a,d,b,m(function(a){return fc(c,a)[2]},b),F,r),W=u5(a,g,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(d3(d),a,F)},I=[0,gQ(a,j,kh(a,B),E,G,r,Z,Y,X,c,W)];else
+d=N(f(b),k,d5),e=j8(V,B,h(b),d);return j9(a,j,fc(c,f(b)),e)},i),D=j_(a,j),E=bm(C,m(h,D)),r=m(f,D),F=m(function(a){return e3(l,a)},y),G=gM(a,d,b,m(function(a){return fc(c,a)[2]},b),F,r),W=u5(a,g,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(d3(d),a,F)},I=[0,gR(a,j,kh(a,B),E,G,r,Z,Y,X,c,W)];else
 var
 I=q;return I}var
 s=e[5];if(s){var
-t=gM(v,b);if(t)var
+t=gN(v,b);if(t)var
 J=j7(w,g),K=J[1],u=K[1],L=J[2],$=K[2],aa=m(function(b){var
-d=N(f(b),k,d5),e=j8($,L,h(b),d);return j9(a,u,fc(c,f(b)),e)},i),M=j_(a,u),ab=bm(aa,m(h,M)),O=m(f,M),ac=t[1],P=m(function(a){return e3(l,a)},ac),ad=gL(a,d,b,m(function(a){return fc(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(d3(d),a,P)},Q=[0,gQ(a,u,kh(a,L),ab,ad,O,ag,af,ae,c,p)];else
+d=N(f(b),k,d5),e=j8($,L,h(b),d);return j9(a,u,fc(c,f(b)),e)},i),M=j_(a,u),ab=bm(aa,m(h,M)),O=m(f,M),ac=t[1],P=m(function(a){return e3(l,a)},ac),ad=gM(a,d,b,m(function(a){return fc(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(d3(d),a,P)},Q=[0,gR(a,u,kh(a,L),ab,ad,O,ag,af,ae,c,p)];else
 var
 Q=t;return Q}var
 R=[0,p]}else
@@ -3225,14 +3225,14 @@ km(b){var
 a=h(b);return a?a[1]:d}function
 fe(a){return h(a)?0:1}function
 u_(a){return x(cI(fe,a))}function
-gR(b,a){var
+gS(b,a){var
 c=h(a);if(c){var
 d=l(f(a),b);return Z(c[1],d)}return l(f(a),b)}function
 u$(h,g,e,d,a){var
 b=fe(a),i=b?1:b;if(d===i)var
 j=k(h,k(e,km(a))),c=s(f(a),j);else
 var
-c=f(a);return[0,[0,c],[0,gR(g,a)]]}function
+c=f(a);return[0,[0,c],[0,gS(g,a)]]}function
 dd(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
@@ -3252,21 +3252,21 @@ f=e;else{var
 g=ff(b);if(g)return w(d,a);var
 f=g}return f}function
 fg(c,b){return $(m(function(b){return vb(c,b)?d:a(b,b)},b))}function
-gS(b,a){return d$(b)?a:m(r,a)}function
-gT(a){return aA(s,bo(d,a),a)}function
+gT(b,a){return d$(b)?a:m(r,a)}function
+gU(a){return aA(s,bo(d,a),a)}function
 kp(a,c){var
-e=d$(a),b=e||ff(a);return b?w(gT(gS(a,c)),d):b}function
+e=d$(a),b=e||ff(a);return b?w(gU(gT(a,c)),d):b}function
 vc(e,d,c,b){var
 g=a(e,d),i=h(b),j=G(a(h(c),i),g),k=a(e,d),l=f(b);return[0,t(a(f(c),l),k),j]}function
 kq(b,e,d,c){function
 f(a){return bq([0,b,b],vc(b,e,c,kq(b,l(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
 kr(c,b,a){function
-d(b){return kr(c,b,gD(c,a,a))}function
+d(b){return kr(c,b,gE(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
 vd(b,n,e,c,m){var
 p=bb(m,E(e)),f=bp(b,cG(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kq(b,j,n,f),r=o(d,c)?k:gE(b,k),l=[0,kr(b,e,r)];else
+k=kq(b,j,n,f),r=o(d,c)?k:gF(b,k),l=[0,kr(b,e,r)];else
 var
 l=g;return l}function
 ve(o,n,e,c){var
@@ -3276,7 +3276,7 @@ e=ve(a,h,d,c),f=e[1],g=bb(a,E(e[2])),b=vd(g,f[1],f[2],d,c),i=b?[0,e5(g,a,b[1])]:
 vf=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kt=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
 cp(g,f,c,b){if(o(b,d))return 0;if(w(a(vf,b),c))return 0;if(w(c,a(r(kt),b))){var
 e=ks(g,f,r(kt),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ks(g,f,c,b)}function
-gU(g,e,d,c){var
+gV(g,e,d,c){var
 a=cp(g,e,f(c),d);if(a){var
 b=cp(g,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,f(a[1]),k]];else
@@ -3285,29 +3285,29 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-gV(a,h,g){var
+gW(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
 i=a[8],e=cp(h,g,k(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
 vg(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=k(E(c[2]),j),f=l(b,a(e,gV(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=l(gV(c,b,d),h);return[0,[0,t(a(b,gV(c,b,d)),i)],g]}function
+e=k(E(c[2]),j),f=l(b,a(e,gW(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=l(gW(c,b,d),h);return[0,[0,t(a(b,gW(c,b,d)),i)],g]}function
 ku(d,c){var
 e=V(d);return function(b,f){var
 g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return G(a6(a(a(a(c,c),i),h)),g)}}function
 kv(e,b,h,f,c){if(D(h[1],d)&&kp(e,c)){var
-g=gT(gS(e,c)),i=a(g,g);return r(bn(t(a(a(b,b),i),f)))}var
+g=gU(gT(e,c)),i=a(g,g);return r(bn(t(a(a(b,b),i),f)))}var
 j=fg(e,c);return a6(G(a(a(b,b),j),f))}function
-gW(a){return a?a[1][2]:j}function
+gX(a){return a?a[1][2]:j}function
 kw(b){var
 c=V(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
 kx(b,c){var
-e=gW(c);function
+e=gX(c);function
 f(b){return a(e,b)}function
 d(a){return ab(f,a)}var
 h=g(kw(b),c),i=[0,ab(r,g(kw(b),c)),h],j=d(b[11]);return d6([0,d(b[10]),j],i)}function
 ky(c,b){var
 d=V(c);return function(f,e){var
-g=a(a(d,gW(f)),d),h=kx(c,f),i=h[1];if(i){var
+g=a(a(d,gX(f)),d),h=kx(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,G(a(b,$(m(function(b){var
 c=a(k,b);return s(a(l,b),c)},e))),g)];return[0,[0,t(a(b,$(m(function(b){var
@@ -3400,7 +3400,7 @@ z=y}else
 var
 z=n;return z;default:var
 A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bp(b,e,c)]:[0,[0,d,d]]}}function
-gX(b,a){var
+gY(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
 kB(b,j,i,h,g,e,a){if(a)return ab(f,cq(b,j,i,h,g,e,a[1]));var
 c=vm(b),k=c?[0,d]:c;return k}function
@@ -3419,11 +3419,11 @@ l=c;return l}function
 vp(a){var
 c=h(a),e=ab(function(a){return s(d,a)},c),b=f(a),g=b?s(d,b[1]):d;return[0,[0,g],e]}function
 vq(b,a){return de(b)?vp(a):a}function
-gY(b,e,d,i,g,a,c){switch(bO(b,a)){case
+gZ(b,e,d,i,g,a,c){switch(bO(b,a)){case
 0:var
-k=kC(b,e,d,i,g,a,f(c));return gX(kB(b,e,d,i,g,a,h(c)),k);case
+k=kC(b,e,d,i,g,a,f(c));return gY(kB(b,e,d,i,g,a,h(c)),k);case
 1:var
-l=kC(b,e,d,i,g,a,h(c));return gX(kB(b,e,d,i,g,a,f(c)),l);default:var
+l=kC(b,e,d,i,g,a,h(c));return gY(kB(b,e,d,i,g,a,f(c)),l);default:var
 j=b[5];if(typeof
 j==="number"&&3===j)return vo(e,d,a,c);return 0}}function
 fj(a,f,e,d,c,b,p){var
@@ -3434,7 +3434,7 @@ l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cq(a,f,e,d,c,b,g)}return gY(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gY(a,f,e,d,c,b,[0,[0,g],0])}return gY(a,f,e,d,c,b,[0,0,h])}function
+n=1;if(n)return cq(a,f,e,d,c,b,g)}return gZ(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gZ(a,f,e,d,c,b,[0,[0,g],0])}return gZ(a,f,e,d,c,b,[0,0,h])}function
 kD(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bU(d,f(b)))return h(b);var
@@ -3452,21 +3452,21 @@ fk(a,b){var
 c=a[4];return b4(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
 vv(a,e,d,c){var
 b=vs(a,e,d,c);return[0,vu(a,b),b]}function
-vw(c,b,a){return fe(b)?a:s(a,gR(c,b))}function
+vw(c,b,a){return fe(b)?a:s(a,gS(c,b))}function
 vx(b,a){var
 c=h(a);return b3(function(c,b){var
 d=f(b),e=h(b),g=f(a);return d_(function(a){return vw(g,e,a)},d,c)},c,b)}function
 vy(f,a,b){var
 c=ah(0,a[2]),g=cI(function(b){return fk(a,b)},c),e=m(function(c){return vv(f,a,b,c)},g),h=b3(vx,e,by(d,b));return[0,e,E(x(cI(function(b){return bK(fk(a,b))},c))),h]}function
-gZ(b,a){if(b)if(a)var
-d=gZ(b[2],a[2]),c=[0,d6(b[1],a[1]),d];else
+g0(b,a){if(b)if(a)var
+d=g0(b[2],a[2]),c=[0,d6(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
 vz(c,b,a,g){var
 d=dd(b);if(d)var
-e=function(a){return gZ(g,va(c,a))},h=e(by(fd,b[2])),i=function(d){return fk(a,d)?e(u8(c,a,b[2],d)):h},f=[0,m(i,ah(0,a[2]))];else
+e=function(a){return g0(g,va(c,a))},h=e(by(fd,b[2])),i=function(d){return fk(a,d)?e(u8(c,a,b[2],d)):h},f=[0,m(i,ah(0,a[2]))];else
 var
 f=d;return f}function
 eb(b,a){return b3(s,a,b)}function
@@ -3476,16 +3476,16 @@ var
 d=a;return d}function
 kF(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-g0(d,b,a){if(b){var
+g1(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
 vB(b,a){var
-c=h(a),d=g0(Z,h(b),c),e=f(a);return[0,kF(Z,f(b),e),d]}function
+c=h(a),d=g1(Z,h(b),c),e=f(a);return[0,kF(Z,f(b),e),d]}function
 vC(b,a){var
-c=h(a),d=kF(s,h(b),c),e=f(a);return[0,g0(s,f(b),e),d]}function
-g1(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,g1(b,c)):d}return d5}function
+c=h(a),d=kF(s,h(b),c),e=f(a);return[0,g1(s,f(b),e),d]}function
+g2(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,g2(b,c)):d}return d5}function
 vD(e,a,c){var
-b=kD(e,h(c)),d=gR(f(c),b);if(!w(h(a),d)){var
+b=kD(e,h(c)),d=gS(f(c),b);if(!w(h(a),d)){var
 j=f(b);if(!w(f(a),j))return a}var
 g=s(h(a),d),i=f(b);return[0,s(f(a),i),g]}function
 vE(e,a,c){var
@@ -3501,19 +3501,19 @@ d=vG(a),e=d?_(1,a[2]):d;if(e)var
 k=c[1],b=H(function(b){return vF(a,b)},k);else
 var
 b=e;if(b){var
-l=ah(0,a[2]),o=gZ(g,m(function(a){return vE(j,c,a)},l)),p=W(b6(a),o);return a5(m(function(a){var
+l=ah(0,a[2]),o=g0(g,m(function(a){return vE(j,c,a)},l)),p=W(b6(a),o);return a5(m(function(a){var
 b=h(a);return n(i,f(a),b)},p))}return b}function
 fl(a){return a[12]}function
 aB(b,a){return N(a,b[13],0)}function
 df(b,a){return N(a,b[14],d)}function
 vI(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
-g2(c,b,a){if(c){if(b){if(a){var
-e=g2(c[2],b[2],a[2]),f=a[1];return l(vI(k(c[1],b[1]),f),e)}return d}return d}return d}function
+g3(c,b,a){if(c){if(b){if(a){var
+e=g3(c[2],b[2],a[2]),f=a[1];return l(vI(k(c[1],b[1]),f),e)}return d}return d}return d}function
 cJ(b,a){var
 c=b[2];return x(a)===c?1:0}function
 fm(b,i,h,d,c){var
 e=cJ(b,aB(b,d)),f=e?cJ(b,aB(b,c)):e;if(f)var
-j=df(b,c),m=a(i,k(df(b,d),j)),n=aB(b,c),g=[0,l(g2(aB(b,d),n,h),m)];else
+j=df(b,c),m=a(i,k(df(b,d),j)),n=aB(b,c),g=[0,l(g3(aB(b,d),n,h),m)];else
 var
 g=f;return g}function
 kG(f,e,b,d,c){if(b){var
@@ -3537,7 +3537,7 @@ c=kH(0,d),f=kI(c,[0,e,0]),g=a(b[2],f),h=b[1];return l($(m(function(a){return kI(
 vP(b,a){var
 c=b[3];return W(m(f,a),c)}function
 vQ(f,b,e,i,h,d,c){var
-j=aB(b,c),g=vM(e,h,aB(b,d),j),n=vO(f,e,g),o=$(m(vN,g)),p=df(b,c),q=a(f,k(df(b,d),p)),r=vP(e,i),s=aB(b,c);return k(k(l(g2(aB(b,d),s,r),q),o),n)}function
+j=aB(b,c),g=vM(e,h,aB(b,d),j),n=vO(f,e,g),o=$(m(vN,g)),p=df(b,c),q=a(f,k(df(b,d),p)),r=vP(e,i),s=aB(b,c);return k(k(l(g3(aB(b,d),s,r),q),o),n)}function
 vR(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
@@ -3563,7 +3563,7 @@ vU(c,b,a){switch(a[0]){case
 1:var
 d=a[1],e=n(c,a[2],a[3]);return d_(function(a){return kJ(e,a)},d,b);default:var
 g=a[1],f=0,h=n(c,a[2],a[3]);return kk(function(a){return kJ(h,a)},g,f,b)}}function
-g3(c,b,a){return b3(function(a,b){return vU(c,a,b)},a,b)}function
+g4(c,b,a){return b3(function(a,b){return vU(c,a,b)},a,b)}function
 vV(g){function
 b(c,a){function
 d(a){if(c){if(a){var
@@ -3649,7 +3649,7 @@ a=b[1],n=a?[0,eb(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
 wa(a){var
-b=0;return aA(function(b,a){return g0(Z,h(b),a)},b,a)}function
+b=0;return aA(function(b,a){return g1(Z,h(b),a)},b,a)}function
 wb(b,a){return aA(function(c,a){return l(s(f(c),b),a)},d,a)}function
 wc(j,i,h,g,f,e,a){var
 l=wa(a);if(l){var
@@ -3660,39 +3660,39 @@ n=b;return n}return[0,d]}function
 wd(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
 g!=="number"&&0===g[0]){if(bO(a,b))return 0;var
-h=m(v3,i),j=v$(a,f,e,d,c,b,h);return gX(wc(a,f,e,d,c,b,h),j)}return 0}function
-g4(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=g4(e,d1(d),g,f),i=a[1],j=b[1],c=[0,aV(e,bo(0,d),j,i),h];else
+h=m(v3,i),j=v$(a,f,e,d,c,b,h);return gY(wc(a,f,e,d,c,b,h),j)}return 0}function
+g5(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=g5(e,d1(d),g,f),i=a[1],j=b[1],c=[0,aV(e,bo(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-g5(e,d,c,b,a){function
+g6(e,d,c,b,a){function
 f(f,g){return fj(e,d,c,b,a,f,g)}return function(b,a){return a5(uy(uz,function(a){return f(b,a)},a))}}function
 kP(c,h,g,f,e){function
 i(a,b){return fj(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bO(c,b)){case
-0:return i(b,g1(vB,a));case
-1:return i(b,g1(vC,a));default:var
-d=n(g5(c,h,g,f,e),b,a);return d?vA(d[1]):d}return a}}function
+0:return i(b,g2(vB,a));case
+1:return i(b,g2(vC,a));default:var
+d=n(g6(c,h,g,f,e),b,a);return d?vA(d[1]):d}return a}}function
 kQ(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
 0:return n(kP(b,g,f,e,d),c,a);case
 1:var
-i=n(g5(b,g,f,e,d),c,a);return i?v2(i[1]):i;default:return wd(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gF(k,x(a),a);return n(kP(b,g,f,e,d),c,l)}var
-j=n(g5(b,g,f,e,d),c,a);return j?vZ(h[1],j[1]):j}}function
+i=n(g6(b,g,f,e,d),c,a);return i?v2(i[1]):i;default:return wd(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gG(k,x(a),a);return n(kP(b,g,f,e,d),c,l)}var
+j=n(g6(b,g,f,e,d),c,a);return j?vZ(h[1],j[1]):j}}function
 kR(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-g6(a,f,e,d,c,b){var
-g=jZ(a[2],b),h=b6(a),i=kR(a[6]);return a5(g4(function(b,g,h){return kQ(a,f,e,d,c,b,g,h)},i,h,g))}function
+g7(a,f,e,d,c,b){var
+g=jZ(a[2],b),h=b6(a),i=kR(a[6]);return a5(g5(function(b,g,h){return kQ(a,f,e,d,c,b,g,h)},i,h,g))}function
 kS(b,a){return s(d,Z(b,a))}function
 we(b,e,d,c){var
 i=w(c,d)?h(e):f(e),g=kS(b,i),j=a(g,c);return t(l(a(k(b,g),d),j),b)}function
-g7(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,ba(k(r(j),a)))];function
+g8(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,ba(k(r(j),a)))];function
 c(o){var
 b=ba(a);function
-g(a){return g7(n,m,l,i,h,o,a)}var
+g(a){return g8(n,m,l,i,h,o,a)}var
 c=bM(n,b);if(c){var
 e=g(N(b,l,d));if(e)var
 f=g(N(b,i,d)),p=f?[0,aV(m,c[1],e[1],f[1])]:f,j=p;else
@@ -3706,7 +3706,7 @@ kT(c,g,f,e,b){var
 h=N(b,aB(c,e),d);return a(g,k(N(b,aB(c,f),d),h))}function
 wf(a,b,i,h,g,f,e){var
 c=jR(a);if(c){var
-j=a[2],k=function(c){return kT(a,b,f,e,c)};return g7(i,function(a,c,d){return we(b,a,c,d)},h,g,k,j,d)}return c}function
+j=a[2],k=function(c){return kT(a,b,f,e,c)};return g8(i,function(a,c,d){return we(b,a,c,d)},h,g,k,j,d)}return c}function
 kU(e,j,i,c,h,b){if(c)if(b){var
 m=b[2],n=d1(h),k=kU(e,j,i,c[2],n,m),o=fl(e);if(D(c[1],o)){var
 p=a(j,bo(d,h)),q=fl(e);return[0,l(a(g(i,b[1]),q),p),k]}var
@@ -3794,24 +3794,24 @@ wn(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gN(b,c,g),f);return[0,g,s(k(f,db(b,c,g)),m)];case
+f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gO(b,c,g),f);return[0,g,s(k(f,db(b,c,g)),m)];case
 1:var
-h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gN(b,c,i),h);return[0,i,s(k(h,db(b,c,i)),o)]}return[0,e,d]}function
+h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gO(b,c,i),h);return[0,i,s(k(h,db(b,c,i)),o)]}return[0,e,d]}function
 kZ(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
 c=ff(a),f=c?[0,d]:c,e=d$(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
 wo(b,d,c){var
-e=$(d),f=gH(b);return l(a(a(dc(b),f),e),c)}function
+e=$(d),f=gI(b);return l(a(a(dc(b),f),e),c)}function
 wp(b,c){var
 e=by(d,b[1]),f=e2(c,b[9],e),g=dc(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
 wq(b,d,c){var
-e=ai(c,m(function(a){return gI(b,j,a[1])},d));return a(dc(b),e)}function
+e=ai(c,m(function(a){return gJ(b,j,a[1])},d));return a(dc(b),e)}function
 wr(c){var
-a=gJ(c);if(a){var
+a=gK(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
 k0(b,n,u,j,i,g,L,K){var
-e=n[3],p=g[1],v=b5(0,n[4]),w=gJ(b)?s(d,g[3]):d,x=wk(b,n),y=x?cJ(b,aB(b,j)):x,z=y?cJ(b,aB(b,i)):y,A=z?H(function(a){var
+e=n[3],p=g[1],v=b5(0,n[4]),w=gK(b)?s(d,g[3]):d,x=wk(b,n),y=x?cJ(b,aB(b,j)):x,z=y?cJ(b,aB(b,i)):y,A=z?H(function(a){var
 c=b[2];return _(f(a),c)},v):z;if(A){var
 M=wm(b,p,j,i),q=kY(v,g[2],M);if(q){var
 B=q[1],N=W(u,B[1]),C=m(function(a){return wn(b,a[1],a[2])},N),r=m(f,C),O=wp(b,r),P=h(kZ(b)),Q=f(kZ(b)),t=kX(wo(b,r,w),Q,P,O);if(t){var
@@ -3850,7 +3850,7 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-g8(c,b){var
+g9(c,b){var
 d=ai(b,b),e=ai(c,b),f=a(i(2,j),e);return l(k(ai(c,c),f),d)}function
 k2(c,b,d){var
 e=o(l(c,b),d);if(e){var
@@ -3859,12 +3859,12 @@ dh(b,c){var
 d=V(b);return a(c,a(V(b),d))}function
 wu(c,e,r,q,p,o,n,m,d,b){if(d){var
 g=d[1],i=g[2],j=g[1],k=N(j,o,0);if(k){var
-s=dh(c,k[1]),t=a(e,g8(n,d8(c,j)));if(k2(dh(c,i),t,s)){var
+s=dh(c,k[1]),t=a(e,g9(n,d8(c,j)));if(k2(dh(c,i),t,s)){var
 l=ed(c,e,r,q,p,m,i);if(l){var
 u=h(l[1]),v=Z(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
 wv(c,e,r,q,p,o,n,m,d,b){if(d){var
 g=d[1],i=g[2],j=g[1],k=N(j,o,0);if(k){var
-t=dh(c,i),u=a(e,g8(n,d8(c,j)));if(k2(dh(c,k[1]),u,t)){var
+t=dh(c,i),u=a(e,g9(n,d8(c,j)));if(k2(dh(c,k[1]),u,t)){var
 l=ed(c,e,r,q,p,m,i);if(l){var
 v=h(b),w=f(l[1]);return[0,s(f(b),w),v]}return b}return b}return b}return b}function
 ee(e,d,c,b,a){if(d){if(c){if(b){if(a){var
@@ -3900,7 +3900,7 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-g9(g,f,e,c,b){var
+g_(g,f,e,c,b){var
 i=aL(g),h=a(aL(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return t(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return t(a(a(f,b),h),k)}function
@@ -3910,12 +3910,12 @@ m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=l(k(a(c,c),p),n);return o(a(a(c,c),q),m)}
 k5(b,a){return N(a,b,[0,d,d,j,j])}function
 wz(d,c,v,u,t,s,r,q,i,g,b){if(g){var
 j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=N(e,r,0);if(o){if(_(e,d[2])){var
-w=ai(q,d8(d,e)),x=k5(s,e),y=g9(d,c,h(i),x,w),z=a(m,o[1]);if(k4(c,k(a(n,c),z),m,y)){var
+w=ai(q,d8(d,e)),x=k5(s,e),y=g_(d,c,h(i),x,w),z=a(m,o[1]);if(k4(c,k(a(n,c),z),m,y)){var
 p=ef(d,c,v,u,t,f(i),n);if(p){var
 A=h(p[1]),B=Z(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
 wA(d,c,w,v,u,t,r,q,i,g,b){if(g){var
 j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=N(e,r,0);if(o){if(_(e,d[2])){var
-x=ai(q,d8(d,e)),y=k5(t,e),z=g9(d,c,h(i),y,x),A=a(n,c);if(k4(c,k(a(m,o[1]),A),m,z)){var
+x=ai(q,d8(d,e)),y=k5(t,e),z=g_(d,c,h(i),y,x),A=a(n,c);if(k4(c,k(a(m,o[1]),A),m,z)){var
 p=ef(d,c,w,v,u,f(i),n);if(p){var
 B=h(b),C=f(p[1]);return[0,s(f(b),C),B]}return b}}return b}return b}return b}function
 wB(a,f,e,d,c,g,j,i,b){if(k3(a)){var
@@ -3955,11 +3955,11 @@ f=a[2][3],g=ww(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wB(c,d,e,f,a[3],h[1],b[
 wJ(a,e,d){var
 f=a[1],h=a[2][1],i=a[2][2];return function(j){var
 c=g(wH(a),j);if(c)return[0,c[1]];var
-b=wF(a,e,d);return b?g6(f,h,i,a[2][3],a[3],b[1]):b}}function
+b=wF(a,e,d);return b?g7(f,h,i,a[2][3],a[3],b[1]):b}}function
 wK(b,a,c){var
 d=b[2][2];return function(e){var
 f=g(wJ(b,a,c),e);return ab(function(e){var
-f=a[4],h=a[3],i=g3(function(a,b){return d7(h,d,a,b)},e,f);return g(wI(b,c),i)},f)}}function
+f=a[4],h=a[3],i=g4(function(a,b){return d7(h,d,a,b)},e,f);return g(wI(b,c),i)},f)}}function
 wL(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
 b=k6(e,i[4]);if(b){var
@@ -4002,7 +4002,7 @@ b=ai(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
 e=k7(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-g_(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+g$(a,b,c){if(D(a,d))return[0,[0,d,d]];var
 e=w(d,b);if(e){if(w(d,a))var
 h=G(a,b),f=[0,t(a,c),h];else
 var
@@ -4024,7 +4024,7 @@ u=e[2],v=e[1],w=a(a(g,g),v),x=l(a(j,e[2]),w),p=bp(a(b,b),x,u),y=a6(h(p)),q=[0,[0
 var
 q=n;return q}return[0,[0,d,d]]}function
 wP(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g_(a(a(a(b,b),b),j),n,l);if(c)var
+k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g$(a(a(a(b,b),b),j),n,l);if(c)var
 g=c[1],o=Z(b,h(g)),p=f(g),i=[0,[0,s(r(b),p),o]];else
 var
 i=c;return i}function
@@ -4040,15 +4040,15 @@ a=a[2];continue}var
 a=a[3];continue}}function
 wQ(c,g,b){var
 d=t(f(b),c),k=a(l(d,i(2,j)),c),e=o(h(b),k),m=e?[0,d]:e;return[0,g,m]}function
-g$(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gD(a(g,c),d,k),m=g$(g,c,f,j,aS(b,i),l),n=g$(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wQ(c,b,d)}function
+ha(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gE(a(g,c),d,k),m=ha(g,c,f,j,aS(b,i),l),n=ha(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wQ(c,b,d)}function
 la(g,f,e,c,b,d){function
 h(e){var
-h=gD(a(g,f),b,b);return la(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
+h=gE(a(g,f),b,b);return la(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
 wR(c,b,h,g,f,e){var
 i=r(j),d=cp(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return g$(c,b,g,la(c,b,e,1,d[1],0),0,l)}return wS}function
+k=a(c,b),l=[0,a(c,b),k];return ha(c,b,g,la(c,b,e,1,d[1],0),0,l)}return wS}function
 wT(n,m,i,b,h){var
 c=a4(h,b),u=E(n);if(o(r(c),u)){var
 e=k(h,bb(c,b)),f=k$(m,ba(r(c)));if(f)var
@@ -4081,11 +4081,11 @@ a=wW(e,l,k,lb(c),c);if(a)var
 b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=w(d,f(g)),o=i?[0,m(function(a){return wX(e,g,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-wY=i(2,i(2,u(i(2,u(i(2,i(2,j))))))),ha=bx(i(2,j),wY),wZ=i(2,i(2,i(2,u(i(2,j))))),w0=bx(i(2,j),wZ),fn=i(2,i(2,i(2,j))),hb=i(2,i(2,u(i(2,u(i(2,j)))))),hc=bx(i(2,j),fn),ld=ba(a(u(i(2,u(i(2,u(i(2,u(i(2,j)))))))),hc)),w1=l(fn,hb),fo=bx(i(2,j),w1);function
-w2(b,a){return wR(ha,w0,hc,ld,b,a)}function
+wY=i(2,i(2,u(i(2,u(i(2,i(2,j))))))),hb=bx(i(2,j),wY),wZ=i(2,i(2,i(2,u(i(2,j))))),w0=bx(i(2,j),wZ),fn=i(2,i(2,i(2,j))),hc=i(2,i(2,u(i(2,u(i(2,j)))))),hd=bx(i(2,j),fn),ld=ba(a(u(i(2,u(i(2,u(i(2,u(i(2,j)))))))),hd)),w1=l(fn,hc),fo=bx(i(2,j),w1);function
+w2(b,a){return wR(hb,w0,hd,ld,b,a)}function
 w3(s,c,q,p){var
-t=l(fn,hb),b=k(bL(c),t),e=D(a4(c,b),fo),f=e?D(a4(fo,r(b)),c):e;if(f){var
-d=wV(hc,ld,s,fn,hb,b,a4(q,b),p);if(d)var
+t=l(fn,hc),b=k(bL(c),t),e=D(a4(c,b),fo),f=e?D(a4(fo,r(b)),c):e;if(f){var
+d=wV(hd,ld,s,fn,hc,b,a4(q,b),p);if(d)var
 g=d[1],h=g[2],m=g[1],u=l(h,G(a(i(2,j),h),fo)),n=[0,[0,k(m,G(m,fo)),u]];else
 var
 n=d;var
@@ -4095,7 +4095,7 @@ o=f;return o}function
 w4(e,p,b,o,n,m){var
 c=cp(e,p,k(m,n),o);if(c){var
 g=c[1],i=w(d,f(b));if(i)var
-q=f(b),r=Z(e,G(a(ha,h(g)),q)),s=h(b),j=[0,[0,t(a(ha,f(g)),s),r]];else
+q=f(b),r=Z(e,G(a(hb,h(g)),q)),s=h(b),j=[0,[0,t(a(hb,f(g)),s),r]];else
 var
 j=i;var
 l=j}else
@@ -4127,7 +4127,7 @@ l=w6(b,d,c,a[1],h);return ab(function(a){return m(fp,a)},l)}return e}function
 w8(d,c,e,b){var
 a=le(d,c);if(a){var
 f=ah(0,x(b[2])),g=a[1];return a5(m(function(a){return w7(d,c,e,g,b,a)},f))}return a}function
-hd(b,d){var
+he(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4146,15 +4146,15 @@ b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ai(c,c),m),l)}return i}return 1}var
 g=bK(D(e[1][1],d));return g?g:w(d,ai(c,c))}}function
 lf(b,c,a){var
-f=b[1],d=x(a)===f?1:0,e=d?H(hd(b,c),a):d;return e?w9(b,c,a):e}function
+f=b[1],d=x(a)===f?1:0,e=d?H(he(b,c),a):d;return e?w9(b,c,a):e}function
 w_(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
 w$(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-he(c,b,a,g,e){var
+hf(c,b,a,g,e){var
 d=w_(c,b,f(a),g);return d?w$(c,b,h(a),e):d}function
 lg(e,d,a,c,b){var
-g=[0,h(a)];return he(d,e,[0,[0,f(a)],g],c,b)}function
+g=[0,h(a)];return hf(d,e,[0,[0,f(a)],g],c,b)}function
 xa(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
 k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lg(j,i,a[1],g,f);if(c){var
@@ -4162,7 +4162,7 @@ b=b+1|0,a=a[2];continue}return c}return 1}}function
 lh(j,i,g,f,b,a){switch(a[0]){case
 0:var
 c=bM(i,a[1]);if(c){var
-d=bM(c[1],a[2]);if(d)return he(b,j,d[1],a[3],a[4]);var
+d=bM(c[1],a[2]);if(d)return hf(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
@@ -4176,20 +4176,20 @@ var
 c=d;if(c){var
 m=b[4],n=b[3];return H(function(a){return lh(h,g,f,e,n,a)},m)}return c}var
 xb=u(i(2,u(i(2,i(2,j))))),xc=bx(i(2,j),xb),xd=ba(u(i(2,i(2,u(i(2,j))))));function
-hf(d,c,a,b){if(a){var
-e=h(b),g=f(b),i=fp(a[1]);return he(d[3],c,i,g,e)}return a}function
+hg(d,c,a,b){if(a){var
+e=h(b),g=f(b),i=fp(a[1]);return hf(d[3],c,i,g,e)}return a}function
 xe(a,g,b,c){var
 i=c[1];return function(l,k,j,c){var
 m=a[9],d=N(f(c),m,0),n=a[1],e=e0(x(d),n);if(e){var
-o=h(c);return hf(g,b,k_(b,a,l,i,k,j,k8(b,a,d)),o)}return e}}function
+o=h(c);return hg(g,b,k_(b,a,l,i,k,j,k8(b,a,d)),o)}return e}}function
 xf(d,c,b,a){var
-e=h(a);return hf(d,c,bM(b,f(a)),e)}function
+e=h(a);return hg(d,c,bM(b,f(a)),e)}function
 xg(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
 g=lb(b),c=w3(a[1],e,g,b);if(c){var
 m=c[1];return H(function(c){var
 a=bM(b,f(c));if(a){var
-i=h(c);return hf(k,d,w4(d,j,m,e,g,a[1]),i)}return a},l)}var
+i=h(c);return hg(k,d,w4(d,j,m,e,g,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
@@ -4231,7 +4231,7 @@ g=li(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bK(a===b[1]?1:0):h;return i?kW(c,f,e,a,b
 lj(c,a,b){return w8(c,a[1],a[3],b)}function
 lk(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e6(b,a[3]);return g6(c,d,b,a[3],f,e)}}function
+f=e6(b,a[3]);return g7(c,d,b,a[3],f,e)}}function
 ll(c,a,d,b){var
 h=a[1],m=a[2],i=_(0,x(b[2]));if(i){if(H(fq,d[4]))return xl(c,d,h,a[3],b);var
 e=lj(c,a,b);if(e){var
@@ -4268,7 +4268,7 @@ j=i}else
 var
 j=l(e,a(b,b));return[0,e,j]}}function
 lm(e,b,h,f,c){if(D(h[1],d)&&kp(e,c)){var
-g=gT(gS(e,c)),i=a(g,g);return r(a6(G(a(a(b,b),i),f)))}var
+g=gU(gT(e,c)),i=a(g,g);return r(a6(G(a(a(b,b),i),f)))}var
 j=fg(e,c);return bn(t(a(a(b,b),j),f))}function
 xq(d,b,c,a){var
 e=ai(a,a),f=Z(b,lm(d,b,c,e,a)),g=r(lm(d,b,c,e,m(r,a)));return[0,s(r(b),g),f]}function
@@ -4277,7 +4277,7 @@ e=V(d);return function(b,f){var
 g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return t(bn(a(a(a(c,c),i),h)),g)}}function
 xr(e,d){var
 f=V(e);return function(h,g){var
-i=a(a(f,gW(h)),f),j=kx(e,h),b=j[1];if(b){var
+i=a(a(f,gX(h)),f),j=kx(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],l=b[1],p=t(a(d,$(m(function(b){var
 c=a(k,b);return s(a(l,b),c)},g))),i),n=[0,[0,G(a(d,$(m(function(b){var
@@ -4318,7 +4318,7 @@ f=a[9];return m(function(d){return xt(a,c,b,d)},f)}return by(0,a[2])}function
 xv(a){var
 b=d$(a),c=b?ff(a):b;return bK(c)}function
 lp(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
-hg(e,d,c,b){switch(bO(e,c)){case
+hh(e,d,c,b){switch(bO(e,c)){case
 0:return h(b);case
 1:return f(b);default:var
 g=h(c)[1],k=a(a(i(2,j),d),g),m=h(h(b)),n=l(f(f(b)),m);return o(a(h(c)[2],n),k)?f(b):h(b)}}function
@@ -4335,8 +4335,8 @@ j=f(h(c)),d=aA(function(a){var
 b=f(h(a));return function(a){return Z(b,a)}},j,b);return m(function(a){return lp(d,a)},a)}return a}function
 lr(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lr(d,c,b,a,f);return[0,hg(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hg(d,c,b,a)},f);return[0,lq(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+e=lr(d,c,b,a,f);return[0,hh(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hh(d,c,b,a)},f);return[0,lq(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
 xx(p,o,g,d,c){function
 b(a){return f(f(a))}function
 e(a){return h(h(a))}if(bO(p,o)){var
@@ -4353,7 +4353,7 @@ xz(c,d,b,a){if(a){var
 e=a[2],f=[0,0,a[1]];return lr(c,d,b,xy(c,b,E(x(a)),1,f,e),a)}return a}function
 xA(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xw(a,c,b);return m(function(b){return hg(a,e,c,b)},b)}function
+d==="number"&&d)return xw(a,c,b);return m(function(b){return hh(a,e,c,b)},b)}function
 xB(a,d,c,b){var
 e=a[6];if(typeof
 e==="number"&&e)return xz(a,d,c,b);return m(function(b){return lq(a,d,c,b)},b)}function
@@ -4395,7 +4395,7 @@ xG(b,a){var
 c=b5(a,b[4]);return m(function(a){var
 b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
 xH(e,b,a,c){var
-f=xG(b,c),g=by([0,d,a],e[2]),h=b[3];return g3(function(b,c){return lt(h,a,b,c)},g,f)}function
+f=xG(b,c),g=by([0,d,a],e[2]),h=b[3];return g4(function(b,c){return lt(h,a,b,c)},g,f)}function
 lu(b,a){var
 c=h(a),d=Z(h(b),c),e=f(a);return[0,s(f(b),e),d]}function
 xI(b,d,c,a){var
@@ -4454,12 +4454,12 @@ r=h}else
 var
 r=g;return r}var
 t=b[1];return n(ft(a,c),[0,j,j],t)}}return i}function
-hh(e,c,b,a){var
+hi(e,c,b,a){var
 g=b5(a,c[4]);return m(function(a){var
 c=h(a),g=N(f(a),b,[0,d,d,j,j]);return[0,[0,d8(e,f(a)),g],c]},g)}function
-hi(c,f,b,e,a){var
+hj(c,f,b,e,a){var
 d=xP(c,b,a);return d?H(function(d){return xN(c,f,b,a,d)},e):d}function
-hj(b,g,f,c,i,h){var
+hk(b,g,f,c,i,h){var
 e=lv(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fs(b,f),j),l=aL(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fs(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
 xQ(b,a,e){var
 g=f(a);if(o(f(b),g)){var
@@ -4470,11 +4470,11 @@ g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=f(a),c=Z(h(b),j),k=h(e),d=o(s(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
 xS(f,e,d,c,a){return m(function(a){var
-b=hi(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+b=hj(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
 xT(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=N(s,i,0);if(b){var
 c=N(r,i,0);if(c)if(a){var
-t=a[1],d=hj(l,k,j,n,o,b[1]),u=s===r?d:hj(l,k,j,n,o,c[1]),e=xQ(t,d,u);if(e)var
+t=a[1],d=hk(l,k,j,n,o,b[1]),u=s===r?d:hk(l,k,j,n,o,c[1]),e=xQ(t,d,u);if(e)var
 f=xR(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
@@ -4487,7 +4487,7 @@ w=g}else
 var
 w=b;return w}function
 xU(a,c,h,g,e,d,b){var
-i=hh(a,c,e,d),j=a[2];if(x(b[3])===j){var
+i=hi(a,c,e,d),j=a[2];if(x(b[3])===j){var
 k=b5(d,c[4]);if(H(function(b){var
 c=a[2];return _(f(b),c)},k)){var
 l=xS(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return m(function(b){return xT(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
@@ -4500,15 +4500,15 @@ j=a[2],h=x(b)===j?1:0;return h?kV(a,c,b,g,f):h}var
 k=a[2],i=x(b)===k?1:0;return i?fm(a,c,b,g,f):i}var
 l=a[2];function
 m(b){return kT(a,c,g,f,b)}var
-n=e[2],o=e[1];return g7(b,function(a,b,d){return xV(c,a,b,d)},o,n,m,l,d)}function
+n=e[2],o=e[1];return g8(b,function(a,b,d){return xV(c,a,b,d)},o,n,m,l,d)}function
 lx(b,a){return t(a,b[3])}function
-hk(e,d,c,b){if(b){var
+hl(e,d,c,b){if(b){var
 f=b[1];return a(lx(e,d),f)}return c}function
-hl(c,b,e){var
-a=c[4];return s(d,k(b,$(m(function(a){return 0===a[0]?a[1]===e?s(d,hk(c,b,d,a[3])):d:d},a))))}function
+hm(c,b,e){var
+a=c[4];return s(d,k(b,$(m(function(a){return 0===a[0]?a[1]===e?s(d,hl(c,b,d,a[3])):d:d},a))))}function
 xX(c,b,e){var
 a=c[4];return aA(s,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=hl(c,b,a[1]),g=l(s(d,hk(c,b,d,a[3])),f);return Z(hk(c,b,b,a[4]),g)}return d}return d},a))}function
+f=hm(c,b,a[1]),g=l(s(d,hl(c,b,d,a[3])),f);return Z(hl(c,b,b,a[4]),g)}return d}return d},a))}function
 ly(c,b,a){var
 d=ah(0,c[2]);return m(function(c){return xX(b,a,c)},d)}function
 lz(d){var
@@ -4516,7 +4516,7 @@ a=d;for(;;){if(a){var
 b=a[2],e=a[1],f=function(b,a){return bU(b,a)},c=bK(b4(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
 xY(e,m,l,j,i,c){var
-b=c[2],f=c[1],n=N(b,j,d),g=k(N(b,i,d),n),o=N(b,l,d),h=k(hl(e,m,f),o);if(w(d,g)&&w(d,h)){var
+b=c[2],f=c[1],n=N(b,j,d),g=k(N(b,i,d),n),o=N(b,l,d),h=k(hm(e,m,f),o);if(w(d,g)&&w(d,h)){var
 p=e[4];if(bK(b4(function(a){return xo(f,b,a)},p)))return a(g,h)}return d}function
 xZ(b,g,e,q,p,n,l,c){var
 w=lx(g,e),r=D(e,a(g[3],w));if(r)var
@@ -4535,10 +4535,10 @@ x0(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]}function
 x1(a,c,j,i,g,b,e,d){var
 k=W(a[9],b),l=W(b6(a),k);return a5(m(function(b){var
-k=f(h(b)),l=x0(hj(a,c,e,h(h(b)),k,d));return fj(a,c,j,i,g,f(b),l)},l))}function
+k=f(h(b)),l=x0(hk(a,c,e,h(h(b)),k,d));return fj(a,c,j,i,g,f(b),l)},l))}function
 x2(a,b,w,i,v,u,h,t,g){var
 j=g[2],k=g[1],y=b5(0,b[4]),l=H(function(b){var
-c=a[2];return _(f(b),c)},y),m=l?hi(a,b,k,hh(a,b,h,0),j):l;if(m){var
+c=a[2];return _(f(b),c)},y),m=l?hj(a,b,k,hi(a,b,h,0),j):l;if(m){var
 c=x1(a,w,i,v,u,h,k,j);if(c){var
 n=c[1],z=a[2],p=x(n)===z?1:0;if(p){var
 e=fm(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
@@ -4565,7 +4565,7 @@ lC(b){var
 a=b[1];return function(c){var
 d=H(function(b){var
 c=a[2];return x(b)===c?1:0},c);if(d){var
-e=jZ(a[2],c),f=b6(a),g=kR(a[6]);return a5(g4(x5(b),g,f,e))}return d}}function
+e=jZ(a[2],c),f=b6(a),g=kR(a[6]);return a5(g5(x5(b),g,f,e))}return d}}function
 x6(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
@@ -4582,7 +4582,7 @@ var
 f=j;return f?cQ(x6(b,l,k),c,p,n,h,a):f}}function
 x8(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],g=g3(function(a,b){return lt(r,m,a,b)},q,p),s=1===e?ly(k,a,l):0,t=H(fq,a[4]),i=t||H(function(a){var
+p=a[4],q=c[1],r=a[3],g=g4(function(a,b){return lt(r,m,a,b)},q,p),s=1===e?ly(k,a,l):0,t=H(fq,a[4]),i=t||H(function(a){var
 b=h(a);return o(f(a),b)},g);if(i){var
 u=d[1];return b4(cR(x7(b,e,d),a,n,s,g),u)}var
 j=i}else
@@ -4606,7 +4606,7 @@ x_(d,c,b,a){var
 e=ah(0,x(a[4]));return H(g(lD(d,c,b),a),e)}function
 lE(e,d,c,b,a){var
 f=ag(a,c$(d,1));return aS(bw(c$(c$(aS(e,ag(2,b)),f),1),c),1)}function
-hm(a,e,d,c,b){var
+hn(a,e,d,c,b){var
 g=E(h(a[3])),i=ag(b,h(a[4])),j=k(E(aS(ag(d,h(a[2])),i)),g),l=E(f(a[3])),m=ag(c,f(a[4]));return[0,k(E(aS(ag(e,f(a[2])),m)),l),j]}function
 lF(i,g,a){var
 c=o(d,f(a));if(c)var
@@ -4620,7 +4620,7 @@ f(b){return a}function
 g(b){return i(2,di(b,a))}function
 h(b){return u(i(2,di(b,a)))}if(o(b,j))return f(0);var
 c=b2(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}var
-hn=0;function
+ho=0;function
 fu(b,a){if(a){var
 f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fu(a,h)},l=function(a){return fu(a,f)};if(o(b,j))return i(0);var
 c=b2(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
@@ -4631,25 +4631,25 @@ q(b){return[0,0,[0,a],0]}function
 r(b){return[0,eg(b,a,0),0,0]}function
 s(b){return[0,0,0,eg(b,a,0)]}if(o(c,j))return q(0);var
 k=b2(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
-ho(d,l,k,h){var
+hp(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=di(a,u(i(2,j))),n=ho(d,g,c,di(a,i(2,j))),b=e,c=aV(d,a,f[1],n),a=m;continue}var
-o=di(a,u(i(2,j))),b=e,c=ho(d,g,c,di(a,i(2,j))),a=o;continue}return c}}var
-b7=[0,d,d],eh=[0,0,0,0,hn];function
-x$(c,b,a){return ho(c,b,a,j)}function
+m=di(a,u(i(2,j))),n=hp(d,g,c,di(a,i(2,j))),b=e,c=aV(d,a,f[1],n),a=m;continue}var
+o=di(a,u(i(2,j))),b=e,c=hp(d,g,c,di(a,i(2,j))),a=o;continue}return c}}var
+b7=[0,d,d],eh=[0,0,0,0,ho];function
+x$(c,b,a){return hp(c,b,a,j)}function
 lG(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
 g=eg(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
 cr(a,e,d,c){var
-f=a[4],g=a[1],b=fu(jI(aS(ag(aS(ag(d,a[3]),c),g),e)),f);return b?b[1]:b7}function
+f=a[4],g=a[1],b=fu(jJ(aS(ag(aS(ag(d,a[3]),c),g),e)),f);return b?b[1]:b7}function
 fv(d,b,a,c){var
 e=ah(0,b);return[0,d,b,a,lG(j,bN(function(b){var
-d=ah(0,a);return bN(g(c,b),d)},e),hn)]}function
+d=ah(0,a);return bN(g(c,b),d)},e),ho)]}function
 cK(a,d,c,b){return fv(a,d,c,function(d,c){var
 e=ah(0,a);return m(function(a){return aV(b,a,d,c)},e)})}function
-hp(b,a){if(b){if(a){var
-c=hp(b[2],a[2]);return bq(e4(b[1],a[1]),c)}return b7}return b7}function
+hq(b,a){if(b){if(a){var
+c=hq(b[2],a[2]);return bq(e4(b[1],a[1]),c)}return b7}return b7}function
 lH(b,a){var
 c=G(h(b),a);return[0,t(f(b),a),c]}function
 lI(a){var
@@ -4659,7 +4659,7 @@ yb(c,b){var
 e=i(2,j);return l(bL(a(b,aA(function(b,a){return s(d4(b),a)},d,c))),e)}function
 lJ(d,a){var
 b=x(a),c=yb(a,d),e=m(ya,a),f=n(gC(c),b,e);return[0,b,c,n(gC(c),b,a),f]}function
-yc(d,c,a,b){return jQ(d,c,a,jN(a,b))}function
+yc(d,c,a,b){return c===1?gD(a,b):jQ(d,c,a,gD(a,b))}function
 yd(h,g,f,e,d,b){var
 c=l(a(h,f),e),i=l(c,k(d,b));return lH([0,l(c,b),i],g)}function
 lK(h,g,f,c,b,a){if(c)if(b)if(a)var
@@ -4685,16 +4685,16 @@ d=ba(h(a));return cr(c,b,ba(f(a)),d)}function
 ye(a,c,b){return lF(a[2],a[3],b)?lO(a,c,b):b7}function
 lP(a,e,d,c,b){var
 g=ah(0,f(a[1]));return bN(function(f){var
-g=ah(0,h(a[1]));return m(function(g){return ye(e,b,hm(a,d,c,f,g))},g)},g)}function
+g=ah(0,h(a[1]));return m(function(g){return ye(e,b,hn(a,d,c,f,g))},g)},g)}function
 yf(f,e,d,c,b,a){var
 g=ah(0,b);return bN(function(b){return lP(f,e,d,c,aS(a,b))},g)}function
 yg(a,b,d,c,i){var
 e=ah(0,f(a[1]));return bN(function(e){var
 f=ah(0,h(a[1]));return bN(function(f){var
-h=hm(a,d,c,e,f),g=lF(b[2],b[3],h),j=g?[0,lO(b,i,hm(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hq(a,b){var
-c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lE(b[2],g,e,d,c)}function
+h=hn(a,d,c,e,f),g=lF(b[2],b[3],h),j=g?[0,lO(b,i,hn(a,d,c,e,f)),0]:g;return j},f)},e)}function
 hr(a,b){var
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lE(b[2],g,e,d,c)}function
+hs(a,b){var
 c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lE(b[3],f,e,d,c)}function
 yh(a){var
 b=s(d,h(a));return[0,s(d,f(a)),b]}function
@@ -4706,16 +4706,16 @@ g=f(b);else
 var
 i=c[2],j=c[1],g=t(a(f(b),j),i);return[0,g,e]}function
 yj(a,e,c){var
-b=gU(a,e,a,uq(c));return b?gE(a,bq([0,a,a],b[1])):[0,d,a]}function
+b=gV(a,e,a,uq(c));return b?gF(a,bq([0,a,a],b[1])):[0,d,a]}function
 yk(a,d,c){var
-b=gU(a,d,a,e4(i(2,j),c));if(b){var
-e=gE(a,bq([0,a,a],b[1]));return ur([0,a,a],e4(i(2,j),e))}return[0,r(a),a]}function
+b=gV(a,d,a,e4(i(2,j),c));if(b){var
+e=gF(a,bq([0,a,a],b[1]));return ur([0,a,a],e4(i(2,j),e))}return[0,r(a),a]}function
 yl(k,d,c,j,b,i,a){var
 g=bw(a[1],c),e=bw(x(b),c),l=lM(a),n=ah(0,c),o=m(function(a){var
 c=lJ(l,cn(e,co(ag(a,e),b))),d=[0,co(ag(a,e),i),c];return[0,ag(a,g),d]},n);function
 p(e,c){return bN(function(b){var
 i=yf(d,a,e,c,g,f(b)),l=h(h(b));return lL(k,j,f(h(b)),l,i)},o)}var
-q=hr(d,a),r=hq(d,a);return fv(x(b),r,q,p)}function
+q=hs(d,a),r=hr(d,a);return fv(x(b),r,q,p)}function
 ym(e,d,b,c,a){var
 f=lJ(lM(a),b);function
 g(h,g){var
@@ -4732,11 +4732,11 @@ fx(b,a){function
 c(e,d,c){return g(b,cr(a,e,d,c))}return cK(a[1],a[2],a[3],c)}function
 yp(b,a){function
 c(e,d,c){return lN(yg(b,a,d,c,e))}var
-d=hr(b,a),e=hq(b,a);return cK(a[1],e,d,c)}function
+d=hs(b,a),e=hr(b,a);return cK(a[1],e,d,c)}function
 yq(a,b){var
 c=h(a[1]),d=E(ag(f(a[1]),c));function
 e(f,e,c){return lH(fw(lP(a,b,e,c,f)),d)}var
-g=hr(a,b),i=hq(a,b);return cK(b[1],i,g,e)}function
+g=hs(a,b),i=hr(a,b);return cK(b[1],i,g,e)}function
 yr(a){function
 b(b,h,g){var
 c=gB(b,a[3]),d=a[2],e=gB(bw(b,a[3]),d),f=a[2];return cr(a,bw(bw(b,a[3]),f),e,c)}var
@@ -4783,8 +4783,8 @@ yx(a){var
 c=x(a[5]),b=e0(a[1],c);if(b){var
 e=a[5];return H(function(a){return w(d,a[1])},e)}return b}function
 yy(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=lG(j,m(function(a){return[0,a,a]},b),hn);return cK(g,c,e,function(b,l,k){var
-g=fu(jI(aS(ag(aS(ag(b,c),l),e),k)),i),m=g?f(g[1]):d,n=N(b,a[5],[0,j,j]);return yv(h,N(b,a[4],[0,d,j]),n,m)})}function
+c=a[2],e=a[3],g=a[1],i=lG(j,m(function(a){return[0,a,a]},b),ho);return cK(g,c,e,function(b,l,k){var
+g=fu(jJ(aS(ag(aS(ag(b,c),l),e),k)),i),m=g?f(g[1]):d,n=N(b,a[5],[0,j,j]);return yv(h,N(b,a[4],[0,d,j]),n,m)})}function
 yz(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
 d=a[1],i=d[1],j=m(function(b){return function(a){return N(a,b,eh)}}(b),i),c=yu(h,g,d[2],j);if(c){var
@@ -4794,7 +4794,7 @@ d=yw(a,b),e=d?yx(a):d;if(e){var
 g=a[6],h=yz(c,f,[0,yy(c,a,b),0],g);return ab(function(a){return uk(a,eh)},h)}return e}function
 lR(b){var
 g=r(h(b)),c=s(d,s(f(b),g)),i=h(b),e=s(r(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hs(a){return fw(m(lR,a))}function
+ht(a){return fw(m(lR,a))}function
 yB(d,b){var
 c=d[8];return function(e,d){var
 g=a(e,b),i=k(a(h(d),c),g),j=a(e,b);return[0,k(a(f(d),c),j),i]}}function
@@ -4817,18 +4817,18 @@ u=g[2],v=g[1],p=[0,k(bq(j,bp(a(b,b),v,u)))];else
 var
 p=n;return p}return[0,b7]}function
 yD(b,g,e,d,c){var
-m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g_(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=g_(a(a(a(b,b),b),p),i,j);if(l){var
+m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g$(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=g$(a(a(a(b,b),b),p),i,j);if(l){var
 q=Z(b,h(l[1])),t=f(k[1]);return[0,s(r(b),t),q]}return[0,r(b),b]}return[0,r(b),b]}function
 yE(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
 j=lS(d,b,c[1],g),k=a(b,f);return[0,e5(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hp(c[1],g);return[0,e5(a(b,f),e,m)]}var
-l=c[3];return[0,yD(e,b,hp(c[1],g),l,i)]}}}function
+m=hq(c[1],g);return[0,e5(a(b,f),e,m)]}var
+l=c[3];return[0,yD(e,b,hq(c[1],g),l,i)]}}}function
 yF(e,d,c,a,b){return a5(m(function(b){var
-g=k(h(b),a);return gU(e,d,c,[0,k(f(b),a),g])},b))}function
+g=k(h(b),a);return gV(e,d,c,[0,k(f(b),a),g])},b))}function
 yG(c,e,b){var
 j=h(b),m=k(h(e),j),g=l(f(b),m),n=f(b),o=k(f(e),n),i=l(h(b),o),p=w(d,i)?Z(c,G(a(c,h(b)),i)):c,q=w(d,g)?t(a(c,f(b)),g):d;return[0,q,p]}function
 yH(c,g,f,a){var
@@ -4841,18 +4841,18 @@ c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hs(e)),p),n)}return k}return 1}var
-i=bK(D(c[1][1],d));return i?i:w(d,f(hs(e)))}}function
+m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(ht(e)),p),n)}return k}return 1}var
+i=bK(D(c[1][1],d));return i?i:w(d,f(ht(e)))}}function
 yJ(b,a,c){var
 d=H(function(c){var
-e=f(c),d=g(hd(b,a),e);if(d){var
-i=h(c);return g(hd(b,a),i)}return d},c);return d?yI(b,a,c):d}function
+e=f(c),d=g(he(b,a),e);if(d){var
+i=h(c);return g(he(b,a),i)}return d},c);return d?yI(b,a,c):d}function
 yK(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
 h=yH(c,f[3],a,d);j=1}if(!j){var
-e=yC(c,b,a,hs(d));if(e)var
+e=yC(c,b,a,ht(d));if(e)var
 l=e[1],i=a5(m(n(yE(c,b,a),d,l),k));else
 var
 i=e;var
@@ -4864,7 +4864,7 @@ h=a[1];return a5(m(g(yK(c,b,d),h),f))}return a}}function
 yM(h,b,a){var
 e=a[1],c=a[2];return function(f){if(H(fq,b[4]))var
 g=0;else{var
-k=e6(c,a[3]),d=g6(h,e,c,a[3],k,f);if(!d)return d;var
+k=e6(c,a[3]),d=g7(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
 i=b[4],j=b[3];return H(function(a){return lh(e,f,c,g,j,a)},i)}}function
 yN(b,h,f,e,a){var
@@ -4906,10 +4906,10 @@ dk(a,d){var
 b=br(d),c=z(b,a);return c?aM(a,b):c}function
 cL(b){var
 a=1-b[3];if(a)throw[0,b8,yX];return a}var
-ht=ay(dB,function(b){var
-a=pa(b);if(58<=a){if(!(5<a+ig>>>0))return a-87|0}else
-if(48<=a)return a+h4|0;return 16});function
-yY(a){return c(ht,a)[1+a]<16?1:0}function
+hu=ay(dB,function(b){var
+a=pa(b);if(58<=a){if(!(5<a+ih>>>0))return a-87|0}else
+if(48<=a)return a+h5|0;return 16});function
+yY(a){return c(hu,a)[1+a]<16?1:0}function
 lT(a){var
 e=z(a,yZ),f=e?45===at(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
@@ -4932,29 +4932,29 @@ a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
 e=fV(j,a),k=0;if(10===e||32===e)k=1;if(k){var
 l=0;if(1===g||1<g&&48!==fV(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,y1(f,b)]}}var
-i=c(ht,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+i=c(hu,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
 a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:lT(br(d))}function
 dl(c){var
 a=br(c),b=z(a,y2);return b?[0,lT(a)]:b}function
 b9(b){var
-a=aT(b);if(R(a)<=0)aM(y4,iO(y3,a));return a}var
+a=aT(b);if(R(a)<=0)aM(y4,iP(y3,a));return a}var
 lU=1048576;function
 dm(b){var
-a=aT(b);if(R(a)<0)aM(y6,iO(y5,a));if(gz(a,lU))throw[0,ei,g(ar(y7),lU)];return cH(a)}function
+a=aT(b);if(R(a)<0)aM(y6,iP(y5,a));if(gz(a,lU))throw[0,ei,g(ar(y7),lU)];return cH(a)}function
 dn(d,b,c){var
 a=dm(c);if(b<=a){var
 e=g(ar(y8),a);aM(n(ar(y9),d,b),e)}return a}function
-hu(a,d,c){return function(f,e){var
+hv(a,d,c){return function(f,e){var
 b=f,a=e;for(;;){if(0===b)return bH(a);var
 b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cs(b,a){return hu(dm(a),b,a)}function
+cs(b,a){return hv(dm(a),b,a)}function
 bc(b,d,c){var
 a=cs(d,c);if(1-dR(ak(a),b)){var
 e=ak(a),f=g(ar(y_),e);aM(aQ(zb,pR(za,F(ar(y$),b))),f)}return a}function
 lV(c,b,a){var
 d=[0,b,0];return bc(c,function(a){return bc(d,aT,a)},a)}function
-hv(e,b){var
+hw(e,b){var
 a=br(b),c=z(a,zc);if(c){if(z(a,zd))return aM(ze,a);var
 d=[0,g(e,b)]}else
 var
@@ -4967,7 +4967,7 @@ b$(b){var
 a=dm(b);aC(0<a?1:0,zg);return a}function
 zh(e){var
 a=cs(aT,e);function
-b(b,a){return iN(a,b)}var
+b(b,a){return iO(a,b)}var
 c=bI(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
 f=1,d=c3(function(a){return b(f,a)},a);else
@@ -4976,12 +4976,12 @@ d=c;aC(d,zi);return a}function
 zj(b,f,e){var
 d=q((2*b|0)+1|0,0);function
 a(h,e){var
-f=ud(e,-1-b|0),i=b-1|0,j=f?jE(e,i):f;aC(j,zk);var
+f=ud(e,-1-b|0),i=b-1|0,j=f?jF(e,i):f;aC(j,zk);var
 a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aC(l,zl);c(d,g)[1+g]=1;return 0}dQ(a,f);dQ(a,e);c(d,0)[1]=1;return aC(ch(function(a){return a},d),zm)}function
 zn(b){var
 a=br(b);if(z(a,zo)){var
 c=z(a,zp);if(c){if(z(a,zq))return z(a,zr)?z(a,zs)?aM(zt,a):1:[1,b_(b)];var
-d=[2,hv(b_,b)]}else
+d=[2,hw(b_,b)]}else
 var
 d=c;return d}return[0,b_(b)]}function
 zu(b){var
@@ -5005,7 +5005,7 @@ g=d;return g}function
 zQ(a){dk(zR,a);var
 c=b$(a),b=b$(a),d=b$(a),e=zn(a),h=1!==e?1:0,i=h||(c===b?1:0);aC(i,zS);var
 j=zu(a),k=zE(b,a),f=zL(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b9(a),p=lV([0,l,0],c,a),q=hv(aT,a),r=hv(aT,a),s=b9(a),t=lV([0,d,0],m,a),u=bc([0,n,0],aT,a),v=b9(a),g=bc([0,0,[0,b,0]],aT,a);aC(bI(function(a){return 0<R(a)?1:0},g),zT);var
+f==="number"?b:b+1|0,n=1===f?b:d,o=b9(a),p=lV([0,l,0],c,a),q=hw(aT,a),r=hw(aT,a),s=b9(a),t=lV([0,d,0],m,a),u=bc([0,n,0],aT,a),v=b9(a),g=bc([0,0,[0,b,0]],aT,a);aC(bI(function(a){return 0<R(a)?1:0},g),zT);var
 w=b9(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bc([0,0,[0,b,0]],aT,a)]}function
 ej(b,a){dk(zU,a);var
 e=dn(zV,b[3],a),d=dm(a);function
@@ -5026,18 +5026,18 @@ var
 c=b;return c}return 2}function
 z9(b,a){return dn(z_,ak(b[4]),a)}function
 z$(d){var
-a=fy(d),b=c(ht,a)[1+a];if(16===b)aM(Aa,gh(1,a));return b}function
+a=fy(d),b=c(hu,a)[1+a];if(16===b)aM(Aa,gh(1,a));return b}function
 fA(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
 b=b-1|0,a=a<<4|z$(c);continue}}function
-hw(a){return 1===(a&1)?0:1+hw(a>>>1|0)|0}function
+hx(a){return 1===(a&1)?0:1+hx(a>>>1|0)|0}function
 Ab(e){var
-g=fA(3,0,e),h=fA(6,0,e),a=fA(7,0,e),f=g&h0;if(h0===f)throw[0,b8,Ac];var
+g=fA(3,0,e),h=fA(6,0,e),a=fA(7,0,e),f=g&h1;if(h1===f)throw[0,b8,Ac];var
 b=0===f?h:h|nf;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hw(b):hw(a),i=0===a?b>>>c|0:cm(l(P(b,28),a),c),j=0===a?28+c|0:c,k=(ap(f,1)-1075|0)+j|0,m=2048<=g?r(i):i;return[0,m,k]}function
+c=0===a?hx(b):hx(a),i=0===a?b>>>c|0:cm(l(P(b,28),a),c),j=0===a?28+c|0:c,k=(ap(f,1)-1075|0)+j|0,m=2048<=g?r(i):i;return[0,m,k]}function
 Ad(d,a){dk(Ae,a);var
 b=cs(function(a){fz(a);var
-c=hu(d[1],Ab,a),b=fy(a);if(10===b)a[3]=1;else
+c=hv(d[1],Ab,a),b=fy(a);if(10===b)a[3]=1;else
 if(32!==b)throw[0,b8,Af];return c},a),e=0;function
 f(b,a){return gf(b,a[2])}var
 c=al(function(a,b){return al(f,a,b)},e,b);function
@@ -5072,12 +5072,12 @@ c(b){var
 c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
 d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aC(f,Au);return[0,a,lY(a,b[1],b)]}function
 Av(c){var
-a=b_(c),b=0<=R(a[1])?1:0,d=b?jE(a[1],a[2]):b;aC(d,Aw);return a}function
+a=b_(c),b=0<=R(a[1])?1:0,d=b?jF(a[1],a[2]):b;aC(d,Aw);return a}function
 Ax(a){var
-b=iZ(a);function
+b=i0(a);function
 c(b,a){return bU(b,a)}aC(bI(function(a){return c(b,a)},a),Ay);return b}function
 Az(a){var
-b=iZ(a),c=b[3],d=b[2];aC(bI(function(a){var
+b=i0(a),c=b[3],d=b[2];aC(bI(function(a){var
 b=bU(a[2],d),e=b?bU(a[3],c):b;return e},a),AA);var
 e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
 AB(a,c){var
@@ -5109,19 +5109,19 @@ g=cs(function(b){return function(a){return dn(AU,b,a)}}(b),a),l=function(b,a){re
 b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
 AV(b,a){dk(AW,a);fz(a);function
 d(a){return fA(2,0,a)}var
-e=hu(aK(aK(b[1],b[2]),b[3]),d,a),c=fy(a);if(10===c)a[3]=1;else
+e=hv(aK(aK(b[1],b[2]),b[3]),d,a),c=fy(a);if(10===c)a[3]=1;else
 if(32!==c)throw[0,b8,AX];return e}var
 l1=30;function
-hx(a){var
+hy(a){var
 c=aY(a);if(c<=30)return[0,cH(a),0];var
 d=0<=R(a)?a:r(a),b=ap(0,c-60|0),e=0===b?d:cm(d,b),f=cm(e,l1),i=cH(k(e,P(f,l1))),g=bh(cH(f),30)+i,h=0<=R(a)?g:-g;return[0,h,b]}function
 bd(c,b){var
-a=hx(b);return bh(a[1],a[2]-c|0)}function
+a=hy(b);return bh(a[1],a[2]-c|0)}function
 a7(e,d,c){var
-a=hx(d),b=hx(c);return bh(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=hy(d),b=hy(c);return bh(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a8(c,b){var
 d=bh(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dA)|0;var
-e=iy(b),f=bh(e[1],27),g=Math.floor(f),h=l(P(g|0,26),bh(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):cm(h,-a|0)}function
+e=iz(b),f=bh(e[1],27),g=Math.floor(f),h=l(P(g|0,26),bh(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):cm(h,-a|0)}function
 aJ(a){return Math.abs(a)<L?1:0}function
 l2(b,a){return gf(b.length-1,a.length-1)-1|0}function
 O(c,b){var
@@ -5143,7 +5143,7 @@ dp(a){return a*a}function
 ct(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
 AY(a){var
-b=jn(0,a.length-1);return Q(function(e,d){var
+b=jo(0,a.length-1);return Q(function(e,d){var
 f=th(cT,cT,d),h=to(b,f),g=eN(function(b){return bU(c(a,b)[1+b],d)},h);return g?g[1]:(tj(b,f,e),e)},a)}function
 AZ(a){return typeof
 a==="number"?0===a?A0:0:2===a[0]?A2:A1}function
@@ -5155,7 +5155,7 @@ A4(c,b,a){var
 d=cN(a,function(a){return dp(A(a-c,b-a))});return[0,cN(a,function(a){return dp(A(0.,A(c-a,a-b)))}),d]}function
 l3(b,a,c){if(b!=Y&&a!=L){var
 d=cN(c,function(c){return A(b*c,a*c)});return[0,cN(c,function(c){return a2(b*c,a*c)}),d]}return[0,Y,L]}function
-hy(e,d,b){function
+hz(e,d,b){function
 a(c){return e*Math.sqrt(cN(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
@@ -5164,7 +5164,7 @@ b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(cU),c]}function
 A5(a,g,d){var
-b=T(a2,L,d),c=T(A,Y,d),h=hy(a,g,d),e=h[2],f=h[1];switch(g){case
+b=T(a2,L,d),c=T(A,Y,d),h=hz(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
@@ -5204,7 +5204,7 @@ E=0;function
 aa(a){switch(d){case
 0:return A4(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a2(i,b),c=l3(A(h,-b),f,a),e=hy(b,l,a),g=a2(c[2],e[2]);return[0,A(c[1],e[1]),g]}return l3(h,i,a);default:return E?A5(1.,l,a):hy(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a2(i,b),c=l3(A(h,-b),f,a),e=hz(b,l,a),g=a2(c[2],e[2]);return[0,A(c[1],e[1]),g]}return l3(h,i,a);default:return E?A5(1.,l,a):hz(1.,l,a)}}var
 ab=2===d?j:g,G=p(aa,ab),H=a(k,k),ac=K(b[9]);function
 ad(a){return 2===d?bd(0,a):a7(-2*f|0,a,H)}if(2===d)var
 ae=0,I=function(a,b){return a7(ae,a,b)};else
@@ -5235,14 +5235,14 @@ switch(a[0]){case
 d=a[1],f=au(d[1],d[2])<0?1:0;if(c&&b&&l4(d)&&f)return 0;return 2;case
 1:if(c&&0<=R(a[1][1]))return 0;return 2;default:return l4(a[1])?1:2}}function
 A9(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=i0(a[13],i),h=0;if(typeof
+f=q(b,0),g=q(b,0),d=a[7],e=i1(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=au(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a1(k,a[13]);h=1}if(!h){ja(f,0,b,1);ja(g,0,b,1)}return[0,f,g]}function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a1(k,a[13]);h=1}if(!h){jb(f,0,b,1);jb(g,0,b,1)}return[0,f,g]}function
 A_(b,a){return q(b,[0,3,3,ay(a,function(a){return a})])}function
 A$(a,m,b,e){var
 n=a[16],f=K(F(function(a){return 0<R(a)?1:0},n)),o=l5(a,1),p=[0,l5(a,0),o],h=A9(a,m,b),i=h[2],j=h[1];function
@@ -5257,7 +5257,7 @@ if(0===d[0]){var
 l=K(d[1]);return ay(b,function(a){if(a<l.length-1)var
 b=K(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=c2(f,b.length-1-1|0),e=iN(c(b,d)[1+d],1);else
+d=c2(f,b.length-1-1|0),e=iO(c(b,d)[1+d],1);else
 var
 e=a;return e},h=a0(e,function(a){return a}),d=K(g(aR(f),h));else
 var
@@ -5275,7 +5275,7 @@ fB(a,g,b){var
 h=a[1],d=ct(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=ct(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
 ca(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hz(a,b){var
+hA(a,b){var
 c=bR*a[17];return c<ca(a,b)?1:0}function
 Bb(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
 Bc(a,b){var
@@ -5307,12 +5307,12 @@ p=s;break}}var
 l=p/e(b[11],a)}y(g,a,l);var
 w=a+1|0;if(i!==a){var
 a=w;continue}break}}return g}function
-hA(c,b,a){var
+hB(c,b,a){var
 d=O(a,a);return A(0.,e(c[8],b)-d)}function
 cb(a,b){var
 d=bJ(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];a9(d,1.,c(a[1][6],f)[1+f])}return d}function
-hB(c,a){var
+hC(c,a){var
 b=1;for(;;){a1(function(b){return a9(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
@@ -5326,7 +5326,7 @@ c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 x(h){var
 b=ak(i[1]),c=ak(f[1])-b|0,e=f[1],g=bH(bY(function(a,b){return a<c?1:0},e));a1(function(b){var
-c=i[1],e=cb(a,d(b));i[1]=[0,l6(hB(i[1],e)),c];return 0},g);return i[1]}function
+c=i[1],e=cb(a,d(b));i[1]=[0,l6(hC(i[1],e)),c];return 0},g);return i[1]}function
 t(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
@@ -5336,7 +5336,7 @@ E(b){var
 g=e(q,b);if(dz*t(b)<g)var
 c=g;else
 var
-n=cb(a,d(b)),l=hB(x(0),n),c=O(l,l);var
+n=cb(a,d(b)),l=hC(x(0),n),c=O(l,l);var
 h=Bd(a,b),i=1e-22*t(b)<c?1:0;if(i)var
 j=cv<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
@@ -5350,7 +5350,7 @@ a=b[3];return a===c?0:[0,a]}}(b)),i);var
 G=d(b),j=Math.sqrt(z),H=dz*t(b)<z?1:0,I=o[1],J=h[1],K=Bc(a,b),L=px(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
 A=ay(w,function(c){return function(b){return fB(a,c,d(b))}}(b)),M=h[1];a1(function(b,c){return function(a){return a9(c,e(a,b),a)}}(b,A),M);var
 N=0,P=p(function(b){return function(a){return a/b}}(j),A),C=N,k=P}else{var
-Q=cb(a,G),m=l6(hB(x(0),Q));if(0.<a[3])var
+Q=cb(a,G),m=l6(hC(x(0),Q));if(0.<a[3])var
 D=d(a[4]),u=O(m,c(l[6],D)[1+D]);else
 var
 u=0.;var
@@ -5381,12 +5381,12 @@ d=a[1]*e(c[9],b[1]);return fO*(g(f,b)-d)},b),h)}var
 h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return l7(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
 l8(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Bf(a,b),0];var
 c=a[14];return dP(function(c,d){return Bg(a,b,c,d)},c)}function
-hC(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+hD(a,c,b){if(0.<a[3])return b+e(a[8],c);var
 d=bj(a[1][14],a[5]);return b/fO+d[1]*e(a[1][9],c)}function
 Bh(a,c,b){if(0.<a[3])return b-e(a[8],c);var
 d=bj(a[1][14],a[5]);return fO*(b-d[1]*e(a[1][9],c))}function
 Bi(a,d,b){var
-c=dq(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hA(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+c=dq(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hB(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 cO(a){return a[6].length-1}function
 Bj(a,k,b,j){var
 f=dq(a,b),l=f.length-1;function
@@ -5414,7 +5414,7 @@ x=b+1|0;if(k!==b){var
 b=x;continue}break}}var
 v=fC(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=l9(a,i,l);return[0,l,O(m,m)]}function
 fD(k,g,a,j,b){var
-t=k?k[1]:fN,u=g?g[1]:g,l=dq(a,b),m=fC(a[9],a[10],a[11],l),n=hA(a,b,l),s=0;if(!u&&n<h_*e(a[8],b)){var
+t=k?k[1]:fN,u=g?g[1]:g,l=dq(a,b),m=fC(a[9],a[10],a[11],l),n=hB(a,b,l),s=0;if(!u&&n<h$*e(a[8],b)){var
 r=Bl(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
 h=n,o=m;var
 v=A(a[15],fR*a[17]),d=A(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+cv),f=q(cO(a),0.),i=[0,0.];B(function(b,h){var
@@ -5423,7 +5423,7 @@ p(b){var
 c=e(f,b);if(c==0.)return 0.;var
 d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
 w=a[9],x=p(a[4]),z=T(function(b,a){return b+p(a)},x,w);return[0,f,d,-z-h/d-d*O(a[13],a[13])]}var
-Bm=48,Bn=16,hD=400000000;function
+Bm=48,Bn=16,hE=400000000;function
 Bo(a){function
 d(a){return a}var
 b=ay(cO(a),d);if(b.length-1<=48)return b;var
@@ -5431,14 +5431,14 @@ c=p(function(b){var
 d=0;if(b!==a[4]){var
 e=a[9];if(!gi(function(a){return a===b?1:0},e)){var
 c=ca(a,b);d=1}}if(!d)var
-c=cU;return[0,c,b]},b);jc(function(b,a){return aX(b,a)},c);var
+c=cU;return[0,c,b]},b);jd(function(b,a){return aX(b,a)},c);var
 e=eP(c,0,ap(Bm,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
 Bp(a){var
 b=Bo(a),d=a[2].length-1;function
 f(e,b){if(!(d<=e)&&!(d<=b))return fB(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
 l_(b,a){var
-d=c(b[2],a)[1+a];return hz(b[1],d)}function
+d=c(b[2],a)[1+a];return hA(b[1],d)}function
 Bq(a,c){var
 d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fB(a[1],b,c)},b)}function
 l$(g,o,D,n,f,j){var
@@ -5495,7 +5495,7 @@ a=H;continue}break}}return l}function
 ma(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=ii*b[1][17],f=Q(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=ij*b[1][17],f=Q(function(b,h){var
 g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=a0(l.length-1,function(a){return a}),h=K(g(aR(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
 o(a,b){var
@@ -5519,7 +5519,7 @@ Bu(a){var
 b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
 Bv(a,c,h,g,f){var
 i=Bq(a,g),d=a[2].length-1;c[1]=c[1]-aK(aK(d,d),10+(d/3|0)|0)|0;var
-u=ii*a[1][17];function
+u=ij*a[1][17];function
 k(b,j,f){var
 c=Bs(a,b,j,f),d=c[2],e=c[1],k=n8*Bu(e);return A(0.02*b[2],k)<d?l$(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
@@ -5543,21 +5543,21 @@ o=f[2],r=a[2],b=n(l$(a,h,g,i,p(function(a){return e(f[1],a)},r),o),Bn),j=q(f[1].
 m=ma(a,b)[1],t=m[2],v=m[1],w=ch(function(b){return Math.abs(e(t,b))<=fJ*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
 Bw=60;function
 Bx(a,j,b,c){var
-d=dq(a,b),f=dq(a,c),g=O(a[13],f),h=hA(a,b,d);if(bR*e(a[8],b)<h)var
+d=dq(a,b),f=dq(a,c),g=O(a[13],f),h=hB(a,b,d);if(bR*e(a[8],b)<h)var
 k=cb(a,c),l=O(cb(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hC(a,c,a[3]*a[15]-2.*i)}function
+i=g;return hD(a,c,a[3]*a[15]-2.*i)}function
 mb(a,t,h,s,b){var
 d=ak(b);function
 u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hz(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hA(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 v(a){return a}var
 w=a0(a[2].length-1,v),o=g(aR(function(a){return 1-pC(a,b)}),w),x=[0,s,F(n,o)],z=K(cB(F(function(a){return n(a[1])},b),x)),A=A8(a[1],z),B=l8(A,K(dP(u,b))),i=eN(function(b){return b[5]===a[5]?1:0},B);if(i){var
 j=i[1],f=fD(0,0,j,h,d),k=q(cO(a),0.),l=[0,0.],m=[0,0];dQ(function(n,g){var
 b=g[1],c=e(f[1],n);y(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hz(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hA(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*ca(a,b);l[1]=l[1]+o;var
@@ -5565,9 +5565,9 @@ j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
 C=e(f[1],d);y(k,cO(a)-1|0,C)}var
-p=t*hC(j,d,h*(f[3]-l[1])),D=dP(function(i,b){var
+p=t*hD(j,d,h*(f[3]-l[1])),D=dP(function(i,b){var
 e=c(a[2],b)[1+b],f=Bx(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bk(function(a){return a}),D),G=ge(function(b,a){return iw(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bY(function(a,b){return a<2?1:0},H);if(c4(p))return 0;var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bk(function(a){return a}),D),G=ge(function(b,a){return ix(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bY(function(a,b){return a<2?1:0},H);if(c4(p))return 0;var
 r=[0,[0,b,k,f[2],p,m[1],I]]}else
 var
 r=i;return r}function
@@ -5584,7 +5584,7 @@ Bz(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
 g=mc(a,d),b=ge(function(b,a){var
-c=f(b);return iw(f(a),c)},g);function
+c=f(b);return ix(f(a),c)},g);function
 h(a){var
 c=a+1|0;return bY(function(a,b){return a<c?1:0},b)}return[0,b,a0(c2(8,ak(b)),h)]}function
 BA(a,k,j,e,i,d){var
@@ -5650,17 +5650,17 @@ e=w;continue}return d}}function
 dr(a){return a?cU:1.}function
 bz(b,a){return 0.<b[3]?dr(a):-dr(a)}function
 fE(b,a,d,c){var
-e=hC(b,d,bz(b,a)*c);return dr(a)*e}function
+e=hD(b,d,bz(b,a)*c);return dr(a)*e}function
 BE(b,a,d,c){var
 e=Bh(b,d,dr(a)*c);return bz(b,a)*e}function
 fF(b,a){return b[4]<a[4]?a:b}function
-hE(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-hF(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-hG(f,e,a,d,c){var
+hF(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+hG(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+hH(f,e,a,d,c){var
 g=bz(a[1],d),b=fD(f,e,a[1],g,c),h=fE(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hH(c,b,a){return 0<a[2].length-1?a:hG(0,0,a[1],c,b)}function
+hI(c,b,a){return 0<a[2].length-1?a:hH(0,0,a[1],c,b)}function
 BF(d,c,b){var
-a=d[1];return a[18]?hG(BH,BG,d,c,b):[0,d,[0],0.,fE(a,c,b,Bi(a,bz(a,c),b))]}function
+a=d[1];return a[18]?hH(BH,BG,d,c,b):[0,d,[0],0.,fE(a,c,b,Bi(a,bz(a,c),b))]}function
 md(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ex*d[17])return a;var
@@ -5675,7 +5675,7 @@ b=a[1][1],h=mc(b,a[2]),i=bz(b,d),e=mb(b,dr(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
 f=c[4];if(a[4]-ex*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
 BO(k,c,a,b){var
-e=b[1],h=bz(e,c),l=hG(0,0,b,c,a);return function(r,q){var
+e=b[1],h=bz(e,c),l=hH(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
 s=fD([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=bt(g),u=bA===m?g[1]:aN===m?ci(g):g,n=Bv(u,t,h,a,s),i=n[1],v=fE(e,c,a,i[3]),o=fF(d,[0,b,i[1],i[2],v]);if(n[2])return BM(c,a,o);var
 d=o,f=f[2];continue}var
@@ -5689,7 +5689,7 @@ fG(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mf(a))return fF(c,me(a,function(c){return m
 dt(a){return bj(a[1][14],a[5])}function
 mg(a,f){var
 b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cg(d,[am,c*dt(a)[3]]):d}function
-hI(e,d,h,a){var
+hJ(e,d,h,a){var
 b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
 h=0.<d[3]?1:0,i=(0<R(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
@@ -5706,12 +5706,12 @@ f=b[4];c(a,f)[1+f]=0;var
 i=T(l,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
 fH(a){return Math.log(a)/0.693147180559945286}function
 BQ(b,a,g,d){var
-c=a[2].length-1+1|0,h=fH(c*b[17]/(a[3]*d))/2.,i=b[18]?fH(c*b[17]/d):0.,j=fH(ih*c/a[3]),k=fH(T(a2,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ap(1,1+(e|0)|0)]:f;return l}function
+c=a[2].length-1+1|0,h=fH(c*b[17]/(a[3]*d))/2.,i=b[18]?fH(c*b[17]/d):0.,j=fH(ii*c/a[3]),k=fH(T(a2,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ap(1,1+(e|0)|0)]:f;return l}function
 BR(l,k,j,i,a){var
 b=a[1][1],d=mg(b,j);function
 g(a){return ch(aJ,a)}if(g(a[2])&&g(d)){var
 f=0.<a[3]?BQ(b,a,d,i):BS;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return a8(c,a*e(d,b))},m),n=a8(c,a[3]),o=b[4];mh(b,bz(b,k),o,c,n,h);return hI(l,b,c,h)}return f}return 0}function
+c=f[1],m=a[2],h=Q(function(b,a){return a8(c,a*e(d,b))},m),n=a8(c,a[3]),o=b[4];mh(b,bz(b,k),o,c,n,h);return hJ(l,b,c,h)}return f}return 0}function
 mi(a,b){var
 c=A(a[15],fR*a[17]);return Math.sqrt(e(a[8],b)/c)}function
 BT(i,y,h,n){var
@@ -5726,9 +5726,9 @@ l=s;var
 t=aJ(l),m=t?a8(el,l):t;if(0<R(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
 u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=BD(a[1],C,D,h),w=bz(a,y),f=q(cO(a),0);B(function(a,b){var
-d=0.<w?r(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mh(a,w,d,el,m,f);return hI(i,a,el,f)}}return 0}function
-hJ(b,e,a,h,o){var
-d=hH(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+d=0.<w?r(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mh(a,w,d,el,m,f);return hJ(i,a,el,f)}}return 0}function
+hK(b,e,a,h,o){var
+d=hI(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
 p=ex*mi(i,a),k=d[3]<p?1:0,g=k?h<fP*i[17]?1:0:k;else
 var
 g=j;var
@@ -5747,8 +5747,8 @@ ml(a){var
 b=[0,0.],f=mj(a),c=mk(a);B(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
 BU(h,d){var
-f=p(ml,d);jc(function(b,a){return iw(b,a)},f);var
-b=47-iy(A(e(f,((f.length-1)*9|0)/10|0),fR))[2]|0;if(10<=b&&!(60<b)){var
+f=p(ml,d);jd(function(b,a){return ix(b,a)},f);var
+b=47-iz(A(e(f,((f.length-1)*9|0)/10|0),fR))[2]|0;if(10<=b&&!(60<b)){var
 g=P(1,b);if(0<=c(d,0)[1][5]){var
 l=dt(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dA){var
 i=P(g,1);k=1}if(!k)var
@@ -5780,7 +5780,7 @@ H=t,G=r,F=p,E=s;break}}if(0.<a[3]){var
 I=a[4],J=c(a[2],I)[1+I][1];a9(d,E,ct(h,J));var
 V=e(d,J);B(function(b,a){return y(d,b,a-V)},d)}var
 W=0.,K=al(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hI(u,a,g,i);if(k)var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hJ(u,a,g,i);if(k)var
 X=Math.sqrt(A(0.,K+F)),L=[0,[0,k[1][2],d,K,X,G]];else
 var
 L=k;return L}function
@@ -5815,7 +5815,7 @@ b=[0,0.];B(function(d,c){var
 e=Math.abs(c)*ca(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=T(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
 k=p(function(a){return Q(y,a)},j),z=1e-300,m=T(function(b,a){return A(b,B0(a))},z,k);if(m*Math.sqrt(x)<nw){var
-n=47-iy(m)[2]|0,C=function(h){var
+n=47-iz(m)[2]|0,C=function(h){var
 b=p(function(a){return a8(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=r(T(l,0,b)),f=a[4];c(b,f)[1+f]=i}var
@@ -5837,7 +5837,7 @@ j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
 q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fR*f<g?1:0]}}(0,f)}function
-hK(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
+hL(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
 a=i[1],f=B2(a,p,d,o),j=f[1],k=1-a[5][1][18];if(k){var
 l=0<j?1:0;if(l)var
 m=bt(b),r=bA===m?b[1]:aN===m?ci(b):b,h=a[5]===r?1:0;else
@@ -5846,7 +5846,7 @@ h=l}else
 var
 h=k;if(f[3]){var
 n=0;if(!f[2]&&!h)n=1;if(!n){a[7]=[0,[0,d,j,e],a[7]];return 0}}return g(e,0)}return g(e,0)}function
-B3(b,a){return il*aK(b,a+1|0)}function
+B3(b,a){return im*aK(b,a+1|0)}function
 B4(a){return 3.+0.4*a}function
 B5(a){return 4.+0.04*aK(a+1|0,a+1|0)}function
 B6(a){var
@@ -5864,7 +5864,7 @@ d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[
 mn(f,w,e,l,v){function
 m(a){var
 b=mm(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cT,a=il,y=dA,x=0.;for(;;){if(0<n){var
+d=2.*w+e,n=cT,a=im,y=dA,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5872,7 +5872,7 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/ih:(g+j)/2.;var
+k=g==0.?a/ii:(g+j)/2.;var
 G=Math.abs(k-a)<=fP*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[am,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
@@ -5889,13 +5889,13 @@ h=mm(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cU/
 en(c,d,b){var
 a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
 h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
-hL(b,a){var
+hM(b,a){var
 c=bJ(b[2][2]),d=b[1];B(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?a9(c,e(a,b),f[2]):d},d);return c}function
 mq(a){var
 b=a[3][1]==Y?1:0,c=b||(a[3][2]==L?1:0);return c}function
 B9(a,c){var
-d=en(a,c,function(a){return a[1]}),j=hL(a,c),g=a[3],h=g[2],i=g[1];function
+d=en(a,c,function(a){return a[1]}),j=hM(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
 b=[0,en(a,c,function(a){return a[3]})];dT(function(c){if(0.<d)var
 e=f(c,A(i,a2(h,c/(2.*d))));else
@@ -5910,8 +5910,8 @@ g=0}else
 var
 g=f;return g},k);return b[1]}function
 mr(b,m,d){var
-j=d.length-1,n=en(b,d,function(a){return a[1]}),f=hL(b,d);if(mq(b)&&n<=0.)return 0;var
-g=[0,en(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=i$(j,j,0.);B(function(o,s){var
+j=d.length-1,n=en(b,d,function(a){return a[1]}),f=hM(b,d);if(mq(b)&&n<=0.)return 0;var
+g=[0,en(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=ja(j,j,0.);B(function(o,s){var
 d=B7(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,t=0;if(!(p<0)){var
 a=t;for(;;){var
@@ -5981,7 +5981,7 @@ Cb(b,a){var
 g=a.length-1,d=0.,f=T(function(b,a){return A(b,Math.abs(a))},d,a),i=p(function(a){return bR*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=q(g,0.),m=en(b,a,function(a){return a[1]}),h=i$(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=q(g,0.),m=en(b,a,function(a){return a[1]}),h=ja(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=a2(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -5992,7 +5992,7 @@ x=p(f,h,d),z=p(a,h,d)*x/(2.*m),B=e(c(o,a)[1+a],f)+z;y(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 w=a+1|0;if(k!==a){var
-a=w;continue}break}}return 0}}(m,f,h,n);B(o,hL(b,a));var
+a=w;continue}break}}return 0}}(m,f,h,n);B(o,hM(b,a));var
 p=b[1];B(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];y(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){y(d,a,0.);var
@@ -6015,7 +6015,7 @@ f(c){var
 d=B9(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
 d=B$(a,b*i,c,B_);f(d);var
-e=ii<b?1:0;if(e){b/=10.;var
+e=ij<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];B(function(d,c){var
 a=Math.abs(c)<dz?1:0;if(a){var
@@ -6111,7 +6111,7 @@ k=a[4];a1(function(a){switch(a[0]){case
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=q(b,0),l=a[1];a1(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-hM=14;function
+hN=14;function
 mx(c,e,a){function
 f(b,a){return 0<e?l(b,a):k(b,a)}var
 h=50,i=0<=R(a)?a:r(a),b=cm(i,h),d=0<R(b)?b:1;function
@@ -6128,7 +6128,7 @@ d=i,e=h,a=f;for(;;){var
 b=cm(l(d,e),1);if(0!==a&&0!==au(b,d)&&0!==au(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,hM)]:j(a,d,hM);return cC(function(a){return n(a[1],a[2],hM)},o)}function
+o=g(c,a)?[0,m(a,d,hN)]:j(a,d,hN);return cC(function(a){return n(a[1],a[2],hN)},o)}function
 Co(h,g,i,L,J,d){var
 j=h[2],p=mw(i,L,j,d),s=p[3],u=p[2],v=p[1],w=K(b6(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
@@ -6164,7 +6164,7 @@ var
 h=b;return h},n=bd(0,r),h=x(a)*n,j=aJ(h);if(j){var
 o=a8(0,h),p=d?-1:1;return mx(l,p,o)}return j}}return 0},C),E=K(g[9]),F=dh(g,1),O=aG(Q(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=dh(g,f[1]),p=c(E,b)[1+b],i=a(r,g8(c(E,e)[1+e],p)),j=l(h,i),m=a6(P(a(h,i),2)),q=d?G(l(j,m),F):t(k(j,m),F),n=[0,[0,b,q]];else
+h=dh(g,f[1]),p=c(E,b)[1+b],i=a(r,g9(c(E,e)[1+e],p)),j=l(h,i),m=a6(P(a(h,i),2)),q=d?G(l(j,m),F):t(k(j,m),F),n=[0,[0,b,q]];else
 var
 n=f;return n},o));return[0,aG(D),O]}function
 Cp(d,c,a){var
@@ -6212,7 +6212,7 @@ a=c(M,b)[1+b],d=bt(a);return bA===d?a[1]:aN===d?ci(a):a}var
 N=aG(Q(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
 x=e(n,b),y=mz(d,e(ct(m,b),g),x),z=bd(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
-i=a8(0,o),A=c(s,b)[1+b],B=ai(c(s,g)[1+g],A),C=E(b),F=g9(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a6(a(p,l(k(p,P(a(i,F),1)),H))),r=a(i,j[1]),I=d?t(k(r,q),f):G(l(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+i=a8(0,o),A=c(s,b)[1+b],B=ai(c(s,g)[1+g],A),C=E(b),F=g_(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a6(a(p,l(k(p,P(a(i,F),1)),H))),r=a(i,j[1]),I=d?t(k(r,q),f):G(l(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
 var
 u=j;return u},o));return[0,aG(D),N]}function
 Cr(a){var
@@ -6284,7 +6284,7 @@ z=o(0,i.length-1);function
 A(e,f,b){if(gz(e,c(h,b)[1+b])&&!dR([0,f,b],m)){var
 g=k(e,c(h,b)[1+b]);return a(c(l,b)[1+b],g)}return d}function
 B(a){var
-c=hl(b,e,a);return p(function(b){return A(c,a,b)},i)}var
+c=hm(b,e,a);return p(function(b){return A(c,a,b)},i)}var
 q=K(cB(n,z)),C=Cu(p(B,q));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
 eo(f,e){var
@@ -6325,13 +6325,13 @@ o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
 j=Cx(K(h));return[0,j[1],j[2],j[3],i,e,m]}function
-hN(a){return P(a[2],a[5])}function
+hO(a){return P(a[2],a[5])}function
 Cz(h,s,b,f,r){var
 t=b[1],u=p(function(a){var
 b=eo(f,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return eo(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];B(function(e,b){var
 f=b[1];return B(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=l(c(d,b)[1+b],g);return 0},f)},y);var
-e=hN(b),i=b[4];if(i)var
+e=hO(b),i=b[4];if(i)var
 j=i[1],m=s[8],z=g(h[5],j[1]),n=dU(function(c,b){return k(c,a(e,b))},d,z),A=eo(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=k(dL(a(j[2],E),C),A);else
 var
 o=a(r,a(b[2],b[2]));var
@@ -6360,7 +6360,7 @@ CE(b,h,c,o){function
 i(d,a){return a?n(b[17],a[1],c[3]):d}var
 d=c[4],e=g(bk(function(a){if(0===a[0]&&a[1]===o){var
 c=a[2],g=CC(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(L,a[4]),f=e-d<fJ*h?1:0,l=(d+e)/2.,m=ey*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mD(b),f=a?[0,CD(b,a[1]),0]:a;return cB(e,f)}function
-CF(b,a){return a2(il*(a[6]-a[5]),bR*b)}function
+CF(b,a){return a2(im*(a[6]-a[5]),bR*b)}function
 mE(e,a,d){var
 b=g(a[3],d),c=CF(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
 CG(d,h){var
@@ -6393,13 +6393,13 @@ d(q,o,n){var
 d=q,i=o,a=n;for(;;){var
 e=F(function(b){return function(a){return mE(h,a,b)!=0.?1:0}}(a),b);if(ch(aJ,a)){if(dR(1,e)){if(0===d)return 0;var
 j=m?gd(function(b,a){var
-c=b||a;return c},i,e):e,r=i4(b,j),k=g(bk(function(a){var
+c=b||a;return c},i,e):e,r=i5(b,j),k=g(bk(function(a){var
 b=a[2],c=b?[0,a[1]]:b;return c}),r),f=K(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=K(F(function(b){return function(a){return mE(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bJ(a),u=CG(t,s);B(function(d,e){return function(a,b){return a9(e,-b,c(d,a)[1+a])}}(f,l),u);var
 d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(CA,F(function(a){return 0},b),a)}function
 mG(c,b,a){var
 d=mF(1,c,b,a);return d?[0,d[1]]:mF(0,c,b,a)}function
 CH(f,k,j,i){var
-a=k[1][1],l=hH(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
+a=k[1][1],l=hI(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
 h(c,a){return B(function(a,d){return y(b,a,e(b,a)+c*d)},a)}function
 n(b){return cb(a,b)}if(0.<g){var
 s=n(i);h(bz(a,j)/g,s);var
@@ -6416,20 +6416,20 @@ CI(c,e,b){if(0===c[1]){var
 a=al(function(c,a){var
 d=a[6]==L?a[5]:(a[5]+a[6])/2.;return a2(c,d-g(a[3],b))},L,e),d=0.<a?1:0,f=d?aJ(a):d;if(f)y(b,c[3],Math.sqrt(a));return b}return b}function
 CJ(f,k,a,i,d,b){var
-g=a[1][1],h=hH(i,d,a)[2],j=1.,l=T(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+g=a[1][1],h=hI(i,d,a)[2],j=1.,l=T(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a2(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<h_*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+j=a2(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<h$*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
 mI(b,e){function
 d(a){return O(a,a)}var
 a=q(b[3]+1|0,0.),c=[0,0.];a1(function(b){var
 e=b[2],f=b[1];a9(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){y(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));y(a,b[3],g)}return a}var
-CK=h_;function
+CK=h$;function
 mJ(k,a,b,d){if(2<=a[1])var
 l=(aY(k[8])-1|0)+b|0,f=function(a){return a8(l,a)};else
 var
@@ -6447,14 +6447,14 @@ t=c[4],u=g(bk(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
 d=a[2];if(a[1]===i&&c3(function(a){return a[1]===d?1:0},j))return[0,[0,d,l(b[1],c[1])]]}}}return 0}),t),k=Cy(a,b,c[3],o,s,u),h=[aN,function(d){var
-a=b[9];return hh(b,c,F(function(a){return e_(b,a)},a),i)}];function
+a=b[9];return hi(b,c,F(function(a){return e_(b,a)},a),i)}];function
 v(d){var
 c=mJ(b,a,o,d);return Cz(a,b,k,c[1],c[2])}function
 w(b,c){var
 h=em(f,b,c),i=n7*d<r?fG(f,b,c,h):h,g=CI(a,e,CH(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(g,a[3],Math.sqrt(mH*d));var
 k=mG(d,CJ(a,d,i,b,c,e),g),m=k?[0,k[1]]:mG(d,e,g);return[0,g,m]}function
 x(d){var
-a=bt(h),e=bA===a?h[1]:aN===a?ci(h):h;return hi(b,c,hN(k),e,d)}return[0,hN(k),n,w,v,0!==j?1:0,x]}function
+a=bt(h),e=bA===a?h[1]:aN===a?ci(h):h;return hj(b,c,hO(k),e,d)}return[0,hO(k),n,w,v,0!==j?1:0,x]}function
 mM(c,a,b){if(0===b)return function(a){return mK};var
 f=1./ak(b),d=mI(c,F(function(a){return[0,f,a]},b));function
 e(b,e){var
@@ -6500,24 +6500,24 @@ c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a0(a[2]-1|0,q),s=g(mM(a,b,dS(function(a
 h=ap(0,80-a[4]|0),i=mJ(c,a,h,CP(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aG(i[1]),t];return[0,P(1,h),u]}function
 CR(a){return[0,a,A7(a)]}function
 CS(a){return typeof
-a==="number"?hD:40000000}function
+a==="number"?hE:40000000}function
 CT(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
 CU(a){var
 b=a?-72:-50;return bh(1.,b)}function
 CV(i,d,e,b,a){function
 f(f,d){var
-g=em(d,b,a),j=hF(d,b,a),k=A(hE(i,b,a),j),h=ds(d);function
+g=em(d,b,a),j=hG(d,b,a),k=A(hF(i,b,a),j),h=ds(d);function
 l(i){var
-c=fG(d,b,a,g),f=k+fN*h<c[4]?1:0;return f?hJ(d,b,a,e[5]*h,c):f}var
-m=[aN,function(a){return g[1]}];return hK(d,c(e[2],f)[1+f],b,a,m,L,l)}return B(function(a){function
-b(b){return f(a,b)}return function(a){return iX(b,a)}},d)}function
+c=fG(d,b,a,g),f=k+fN*h<c[4]?1:0;return f?hK(d,b,a,e[5]*h,c):f}var
+m=[aN,function(a){return g[1]}];return hL(d,c(e[2],f)[1+f],b,a,m,L,l)}return B(function(a){function
+b(b){return f(a,b)}return function(a){return iY(b,a)}},d)}function
 CW(d,f,b,a){function
 e(a){return a8(0,a*d[4])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[6],b)[1+b]=g;return 0}function
 CX(y,g,h,d,b){var
-l=hE(y,d,b),m=0<g.length-1?1:0,n=m?ch(iY,g):m;if(n){var
-f=p(o8,g),j=f.length-1,o=p(function(a){return A(l,hF(a,d,b))},f),z=h[1],r=Q(function(e,a){if(a){var
+l=hF(y,d,b),m=0<g.length-1?1:0,n=m?ch(iZ,g):m;if(n){var
+f=p(o8,g),j=f.length-1,o=p(function(a){return A(l,hG(a,d,b))},f),z=h[1],r=Q(function(e,a){if(a){var
 g=h[3],i=du(c(f,e)[1+e],g)[1];return BW(a[1],i,d,b)}return Y},z),i=q(j,0),k=function(a){var
 b=c(i,a)[1+a],d=b?b[1][4]:e(r,a);return A(e(o,a),d)},s=q(j,0),a=function(y){for(;;){var
 m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
@@ -6539,7 +6539,7 @@ k=ds(j);if(a+bR*k<=e(r,g)){u[1]=1;return 0}var
 f=[aN,function(e){var
 a=c(i,g)[1+g];return a?a[1]:em(j,d,b)}],m=[aN,function(c){var
 a=bt(f),b=bA===a?f[1]:aN===a?ci(f):f;return b[1]}],n=function(m){var
-e=bt(f),c=bA===e?f[1]:aN===e?ci(f):f,g=a+2e-09*k<c[4]?BJ(j,d,b,a+fL*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hJ(j,d,b,l,g)};return hK(j,c(h[2],g)[1+g],d,b,m,a+bR*k,n)}return l},f);var
+e=bt(f),c=bA===e?f[1]:aN===e?ci(f):f,g=a+2e-09*k<c[4]?BJ(j,d,b,a+fL*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hK(j,d,b,l,g)};return hL(j,c(h[2],g)[1+g],d,b,m,a+bR*k,n)}return l},f);var
 v=u[1];if(v)return CW(h,d,b,a+ey*ds(c(f,0)[1]));var
 w=v}else
 var
@@ -6550,7 +6550,7 @@ x=n;return x}var
 CY=3;function
 CZ(w,v,a,d,b){var
 x=aG(Q(function(b,d){return cC(function(d){var
-e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),f=K(g(bk(function(a){return a}),x)),i=p(function(a){return a[1]},f),y=hE(w,d,b),m=T(function(c,a){return A(c,hF(a,d,b))},y,i),h=p(function(a){return 0},f),n=p(function(e){var
+e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),f=K(g(bk(function(a){return a}),x)),i=p(function(a){return a[1]},f),y=hF(w,d,b),m=T(function(c,a){return A(c,hG(a,d,b))},y,i),h=p(function(a){return 0},f),n=p(function(e){var
 f=e[2],g=e[1];if(f&&!(0<=c(g[6],b)[1+b])){var
 h=du(g,a[3])[1],i=bR*h[17];return BX(f[1],h,d,b)+i}return L},f),o=p(function(a){return 0},f),j=function(p){var
 g=p;for(;;){var
@@ -6563,7 +6563,7 @@ r=[0,fG(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
 g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
 s=[0,em(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CY);if(j){var
 q=j[1],k=q[2],r=q[1],l=r[1],s=ds(l),t=m+fN*s<k[4]?1:0;if(t){var
-z=function(c){return hJ(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hK(l,r[3],d,b,C,L,z)}var
+z=function(c){return hK(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hL(l,r[3],d,b,C,L,z)}var
 u=t}else
 var
 u=j;return u}function
@@ -6576,8 +6576,8 @@ C0(b,a){function
 c(a){return aJ(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=T(d,T(A,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],ih*e];return a},a)}function
-hP(a,b){var
+e=T(d,T(A,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],ii*e];return a},a)}function
+hQ(a,b){var
 g=b[3],d=q(b[2],0),e=b[4];a1(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
 k=c(d,f)[1+f],l=mP(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mP(a,g,a[11],e,b[3]),l],k];var
@@ -6585,11 +6585,11 @@ j=0}else
 var
 j=i;return j}return 0},e);return p(function(b){return C0(a,K(bH(b)))},d)}function
 C1(l,a){var
-d=jn(0,16),g=[0,0];B(function(e,a){var
+d=jo(0,16),g=[0,0];B(function(e,a){var
 h=a[1],f=c(l[13],h)[1+h],i=tn(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a2(a[3],b[3]),p=A(a[2],b[2]);return jp(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jp(d,f,[0,a,[0,e,e]])},a);var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a2(a[3],b[3]),p=A(a[2],b[2]);return jq(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jq(d,f,[0,a,[0,e,e]])},a);var
 b=g[1];return p7(K(pu(function(a){return tl(d,a)},b)))}function
-hQ(b,a){var
+hR(b,a){var
 l=b?b[1]:function(a){return 1};return function(m,b){if(ch(function(a){var
 b=aJ(a[2]);return b?aJ(a[3]):b},b)){var
 h=C1(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],L);dT(function(a){var
@@ -6598,7 +6598,7 @@ c=a2(e(f,a[1]),a[3]);return y(f,a[1],c)},b);var
 j=q(a[2],-1);B(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
 n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return Bp(a)}]]},g=l8(a,i);if(g)var
-s=q(a[2],hO),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
+s=q(a[2],hP),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
 C2(d,c){var
@@ -6610,8 +6610,8 @@ e(c){return BV(d,c,b,a)}function
 f(a){return cC(e,a)}var
 g=p(function(a){return o_(f(a))},c);return[0,a[2],b,g]},j)}return a}function
 C3(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hO){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hO){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hP){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hP){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
@@ -6619,7 +6619,7 @@ g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
 C4(w,v,d,u,l){var
 m=v[2];if(m){var
-a=m[1],x=[0,CS(d)],o=CT(d),y=hP(a,l),b=p(g(hQ([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
+a=m[1],x=[0,CS(d)],o=CT(d),y=hQ(a,l),b=p(g(hR([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;t=1}if(!t)var
 h=C2(a,b);if(h)var
@@ -6633,7 +6633,7 @@ b=d[3];function
 e(b,a){return c(b,a)[1+a]}return p(function(b){return e(a,b)},b)}var
 l=i(b),r=CU(g(o,h)),t=i(k),m=[0,i(f),t,j,E,r,s],q=0;if(0===d[2]&&e(a[12],h)==L){var
 n=1;q=1}if(!q)var
-n=d[2];mO(a,l,m,0,h,d[1]);return mO(a,l,m,1,h,n)},z);dT(function(a){return iX(B6,a)},k);var
+n=d[2];mO(a,l,m,0,h,d[1]);return mO(a,l,m,1,h,n)},z);dT(function(a){return iY(B6,a)},k);var
 F=aG(Q(function(b,g){if(g){var
 d=c(f,b)[1+b],i=d?d[1][1]:d,j=C3(g[1][9]),e=[0,i,ep[2],ep[3],ep[4],j],h=c(k,b)[1+b];if(h){var
 a=h[1],l=a[4];if(gi(function(a){return 0<a?1:0},l)){var
@@ -6643,7 +6643,7 @@ C5(b,d,c,a){var
 e=a[1],f=b[1];return C4(function(a,b){return A$(f,e,a,b)},b,d,c,a)}function
 C6(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=iY(c[2]);return a?c3(d,b[4]):a}function
+a=iZ(c[2]);return a?c3(d,b[4]):a}function
 C7(b,c){var
 a=b[2];return a?Cm(a[1],b[1],c):a}function
 C8(a,d,c){var
@@ -6660,7 +6660,7 @@ C$(g,b,f){var
 c=f[3],a=g[2],d=a?ap(0,c2(a[1][16],cW)):a,e=b[2]+d|0,h=P(1,e),i=aY(c);return[0,P(c,ap(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
 Da(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(hP(b,d),a)[1+a],g=n(hQ(0,b),[0,hD],i);return g?CM(e[1],b,g[1],d,a,h):mR}return mR}function
+b=f[1],i=c(hQ(b,d),a)[1+a],g=n(hR(0,b),[0,hE],i);return g?CM(e[1],b,g[1],d,a,h):mR}return mR}function
 Db(a,f,e){if(!(a[2]<=cT)&&0===a[7]){var
 b=function(b){return K(bj(a[13],b))},g=b(f),d=q(a[2],0);a1(function(a){var
 e=b(a);return B(function(a,e){var
@@ -6669,7 +6669,7 @@ h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return fun
 Dc(e,a,g){var
 f=e[2];if(f){var
 d=f[1],b=e[1],i=K(bj(b[13],a[1])),j=K(bj(b[13],g)),h=function(a){var
-g=i0(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+g=i1(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
 e=-a7(0,g[1],b[15]);else
 if(h)f=1;else
@@ -6677,11 +6677,11 @@ var
 e=cU;if(f)var
 e=1.;var
 l=b[12],m=c(j,a)[1+a];return a7(0,k(c(i,a)[1+a],m),l)*e},l=function(b){var
-d=c(hP(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hQ(0,b),[0,hD],d)};return CQ(b,d,l,a,ay(d[2],h))}return[0,1,mK]}function
+d=c(hQ(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hR(0,b),[0,hE],d)};return CQ(b,d,l,a,ay(d[2],h))}return[0,1,mK]}function
 Dd(a){return[0,a,CR(a),0]}function
 er(a){return P(j,(((ap(0,aY(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
 fI(c,b,a){return[0,c,b,ap(0,a)]}function
-hS(b,e,d){var
+hT(b,e,d){var
 a=C$(b[2],e,d),c=er(a[2]),f=1===b[1][4]?c:er(a[1]);return fI(f,c,a[3])}function
 De(a){function
 b(b,a){return(b+32|0)+(aY(a)/8|0)|0}var
@@ -6691,7 +6691,7 @@ c=pB(a,b[3]),g=0;if(c){var
 d=c[1];if(De(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
 e=wC(b[1],a);var
-f=wE(e,h),i=i3(a,b[3]);b[3]=[0,[0,a,f],bY(function(a,b){return a<1?1:0},i)];return f}function
+f=wE(e,h),i=i4(a,b[3]);b[3]=[0,[0,a,f],bY(function(a,b){return a<1?1:0},i)];return f}function
 mT(a){if(typeof
 a[7]!=="number"&&!jR(a))return Df;return 0}function
 es(c,b){var
@@ -6714,7 +6714,7 @@ b=g(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
 mZ(b,a,n){function
 e(e,m,l,k){var
-o=e?e[1]:e,c=hS(b,m,a),f=g(l,c),d=g(k,c),p=mX(d[4]),q=mX(d[3]),r=mW(d[2]),s=mW(d[1]),t=b[1],u=F(function(a){return Dg(c,t,a)},n),v=F(Dh,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=wO(mS(b,c,a),a,h);if(i){var
+o=e?e[1]:e,c=hT(b,m,a),f=g(l,c),d=g(k,c),p=mX(d[4]),q=mX(d[3]),r=mW(d[2]),s=mW(d[1]),t=b[1],u=F(function(a){return Dg(c,t,a)},n),v=F(Dh,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=wO(mS(b,c,a),a,h);if(i){var
 j=i[1];return j?[1,j]:[0,[0,c,h]]}return Dj}function
 o(a){return[0,j,0,0]}function
 d(d,c){return C5(b[2],d,c,a)}function
@@ -6726,7 +6726,7 @@ c(c,b,a){return eM(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
 c=C9(b[2],a);if(c){var
 f=2;return eM(e(0,C_,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(hR,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+a=2;return c(hS,function(b){return d(a,b)},h)},k],m=[0,function(g){var
 e=mQ(b[2],a);if(e){var
 f=1;return c(eq,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
 a=1;return c(eq,function(b){return d(a,b)},f)},m];return mY([0,function(a){return 0===i?0:c(eq,o,f)},n])}function
@@ -6754,20 +6754,20 @@ j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
 h=k(g,f);return 0<R(h)?ap(b,l-aY(h)|0):b}return b}return al(b,0,a[4])+8|0}function
 m0(g,b){var
-a=hS(g,hR,b),c=a[3],d=a[2],e=a[1];function
+a=hT(g,hS,b),c=a[3],d=a[2],e=a[1];function
 f(a){var
 c=Dm(b);return P(j,ap(0,c2(aY(a)-1|0,c)))}var
 h=f(d),i=fI(f(e),h,c);return[0,i,F(function(a){var
 b=P(d,a);return fI(P(e,a),b,c+(a/3|0)|0)},Dn)]}function
-hT(b,d,a,c){var
+hU(b,d,a,c){var
 e=m0(b,a);return eN(function(e){return cR(d,b[1],e,a,c)},e)}function
 Do(a,c,b){function
-d(d){return 0!==hT(a,ll,c,b)?1:0}return es(a[1],d)}function
+d(d){return 0!==hU(a,ll,c,b)?1:0}return es(a[1],d)}function
 Dp(a,c,b){function
 d(e){var
-d=hT(a,ll,c,b);return cC(function(a){return[2,a]},d)}return mU(a[1],d)}function
+d=hU(a,ll,c,b);return cC(function(a){return[2,a]},d)}return mU(a[1],d)}function
 Dq(a,c,b){function
-d(d){return 0!==hT(a,xn,c,b)?1:0}return es(a[1],d)}function
+d(d){return 0!==hU(a,xn,c,b)?1:0}return es(a[1],d)}function
 Dr(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return aY(ak(f[1])-1|0)}else
@@ -6787,7 +6787,7 @@ e(h){var
 e=Ds(c),f=pn(m0(a,b)),g=bY(function(a,b){return a<ak(m1)?1:0},f);return pz(function(g,f){var
 h=P(j,e+f|0);return yP(a[1],b,g,h,c,d)},g,m1)}return es(a[1],e)}function
 Du(b,g,c){var
-d=hS(b,g,c),h=er(c[3]),e=s(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+d=hT(b,g,c),h=er(c[3]),e=s(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
 j=er(i),k=s(er(c[3]),j),f=s(d[1],k);return fI(f,e,d[3])}function
@@ -6813,15 +6813,15 @@ c(h){var
 c=Dv(a);function
 d(c){var
 d=Du(b,c[1],a),g=Dz(b,d,c[2],a);return cR(e,mS(b,d,a),f,g,a)}var
-g=[0,[0,hR,c],0];return c3(d,[0,[0,eq,bY(function(a,b){return a<5?1:0},c)],g])}return es(b[1],c)}function
+g=[0,[0,hS,c],0];return c3(d,[0,[0,eq,bY(function(a,b){return a<5?1:0},c)],g])}return es(b[1],c)}function
 DA(c,b,a){return m2(c,b,a,x_)}function
 DB(d,c,b,a){return m2(d,c,b,function(e,d,c,b){return n(lD(e,d,c),b,a)})}function
-aD(b,a){return cj(b,iO(DC,a))}function
+aD(b,a){return cj(b,iP(DC,a))}function
 cu(b,a){return cj(b,g(ar(DD),a))}function
 et(b,a){return cj(b,a)}function
-hU(a){return gm(a,32)}function
-aE(d,c,a,b){n(d,a,b[1]);hU(a);return n(c,a,b[2])}function
-aU(c,a,b){cu(a,ak(b));return a1(function(b){hU(a);return n(c,a,b)},b)}function
+hV(a){return gm(a,32)}function
+aE(d,c,a,b){n(d,a,b[1]);hV(a);return n(c,a,b[2])}function
+aU(c,a,b){cu(a,ak(b));return a1(function(b){hV(a);return n(c,a,b)},b)}function
 dv(c,a,b){return b?(et(a,DE),n(c,a,b[1])):et(a,DF)}function
 DG(a,b){return typeof
 b==="number"?et(a,DH):0===b[0]?(et(a,DI),aD(a,b[1])):(et(a,DJ),aD(a,b[1]))}function
@@ -6860,7 +6860,7 @@ h(a,b){return dv(aD,a,b)}return aE(function(a,b){return aU(h,a,b)},g,b,c)}functi
 m6(b,a){var
 c=[0,a[1],[0,a[2],a[3]]];return aE(aD,function(a,b){return aE(aD,cu,a,b)},b,c)}function
 DO(c,a){aD(c,a[1]);function
-b(b,a){hU(c);return n(b,c,a)}var
+b(b,a){hV(c);return n(b,c,a)}var
 d=a[2];b(function(a,b){return aU(DG,a,b)},d);var
 e=a[3];b(function(a,b){return aU(DM,a,b)},e);var
 f=a[4];function
@@ -6885,29 +6885,29 @@ DW(b,a){var
 c=ej(b[1],a),d=lW(a);cL(a);return eu(DA(b[2],d,c))}function
 DX(b,a){var
 c=ej(b[1],a),d=lW(a),e=z9(c,a);cL(a);return eu(DB(b[2],d,c,e))}function
-hV(b,c,a){var
+hW(b,c,a){var
 d=ej(b[1],a),e=Ad(b[1],a);cL(a);return eu(aV(c,b[2],d,e))}function
 DY(c,b,a){var
 d=ej(c[1],a),e=AV(b,a);cL(a);return eu(Dt(c[2],b,d,e))}function
 DZ(a,b,c){var
-d=oG(b,D0);if(0<=d){if(0<d){if(z(b,D1)){if(z(b,D2)){if(z(b,D3)){if(!z(b,D4)&&a)return[0,a,hV(a[1],Dq,c)]}else
+d=oG(b,D0);if(0<=d){if(0<d){if(z(b,D1)){if(z(b,D2)){if(z(b,D3)){if(!z(b,D4)&&a)return[0,a,hW(a[1],Dq,c)]}else
 if(a){var
 e=a[1],f=e[3];if(f)return[0,a,DY(e,f[1],c)]}}else
 if(a){var
 g=a[1];if(!g[3])return[0,[0,DQ(g,c)],D6]}}else
 if(a)return[0,a,DX(a[1],c)]}else
 if(a)return[0,a,DW(a[1],c)]}else
-if(z(b,D7)){if(z(b,D8)){if(z(b,D9)){if(z(b,D_)){if(!z(b,D$)&&a)return[0,a,hV(a[1],Dp,c)]}else
-if(a)return[0,a,hV(a[1],Do,c)]}else
+if(z(b,D7)){if(z(b,D8)){if(z(b,D9)){if(z(b,D_)){if(!z(b,D$)&&a)return[0,a,hW(a[1],Dp,c)]}else
+if(a)return[0,a,hW(a[1],Do,c)]}else
 if(!a)return[0,[0,DP(c)],Ea]}else
 if(a)return[0,a,m8(a[1],Dk,c)]}else
 if(a)return[0,a,m8(a[1],Dl,c)];return aM(D5,b)}function
-hW(a){return pT(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+hX(a){return pT(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
 m9=[0,0],m_=[0,0];function
 Eb(d){var
-a=yT(d),b=yU(a),e=br(b),c=DZ(m9[1],e,b);if(a[3]<a[4])throw[0,b8,Ec];m9[1]=c[1];return hW(c[2])}function
-hX(b){var
-a=aQ(Ed,hW(b));m_[1]=[0,a];return a}function
+a=yT(d),b=yU(a),e=br(b),c=DZ(m9[1],e,b);if(a[3]<a[4])throw[0,b8,Ec];m9[1]=c[1];return hX(c[2])}function
+hY(b){var
+a=aQ(Ed,hX(b));m_[1]=[0,a];return a}function
 Ee(b){var
 a=m_[1];if(a)return a[1];try{var
-c=Eb(b);return c}catch(a){a=bE(a);return a[1]===ei?aQ(Ef,hW(a[2])):a===eJ?Eg:a===f9?Eh:a[1]===b8?hX(a[2]):a===f_?hX(Ei):hX(eV(a))}}FF(g(ar(Ej),pk),Ee);ga(0);return}(globalThis));
+c=Eb(b);return c}catch(a){a=bE(a);return a[1]===ei?aQ(Ef,hX(a[2])):a===eJ?Eg:a===f9?Eh:a[1]===b8?hY(a[2]):a===f_?hY(Ei):hY(eV(a))}}FF(g(ar(Ej),pk),Ee);ga(0);return}(globalThis));
