@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numba
@@ -86,7 +87,12 @@ def test_none_is_known_when_a_part_is_compiled():
 def test_types_are_told_apart_by_all_their_fields():
     plain, other = Bundle(outer())._numba_type_, Bundle(outer(inner=None))._numba_type_
     assert plain is Bundle(outer())._numba_type_ and plain != other
-    assert plain.name == "Outer_fibnInner_i1b1f_f2b" and other.name == "Outer_fibnnf2b"
+    assert plain.name == (
+        "Outer_weight_f_count_i_is_first_b_missing_n_inner_Inner_places_i1_flags_b1_share_f__matrix_f2_is_last_b_"
+    )
+    assert "_inner_n_" in other.name
+    first, second = (NamedTuple("Same", [(name, float) for name in names]) for names in ("xy", "yx"))
+    assert Bundle(first(0.0, 1.0))._numba_type_ != Bundle(second(1.0, 0.0))._numba_type_
 
 
 def test_what_is_no_named_tuple_stays_as_it_is():
@@ -94,7 +100,21 @@ def test_what_is_no_named_tuple_stays_as_it_is():
     assert bundled(given) is given and bundled(None) is None and bundled((1, 2)) == (1, 2)
 
 
-@pytest.mark.parametrize("matrix", [np.zeros((3, 2)).T, np.zeros((4, 6))[:, ::2], np.zeros((2, 3), np.float32)])
+def read_only() -> np.ndarray:
+    array = np.zeros((2, 3))
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize("weight", [np.float32(0.5), Fraction(1, 2), "1", (1, 2), [1.0]])
+def test_only_known_numbers_are_taken(weight):
+    with pytest.raises(TypeError, match="machine code takes floats, integers, arrays and named tuples, not "):
+        bundled(outer(weight=weight))
+
+
+@pytest.mark.parametrize(
+    "matrix", [np.zeros((3, 2)).T, np.zeros((4, 6))[:, ::2], np.zeros((2, 3), np.float32), read_only()]
+)
 def test_only_contiguous_arrays_of_known_numbers_are_taken(matrix):
     with pytest.raises(TypeError, match=r"not one of (float64|float32), shape .* and strides"):
         bundled(outer(matrix=matrix))

@@ -63,12 +63,12 @@ def _kind(value: Any, words: list[int]) -> _Kind:
     wide."""
     if value is None:
         return "n"
-    if isinstance(value, tuple):
-        return type(value).__name__, value._fields, tuple(_kind(each, words) for each in value)  # type: ignore[attr-defined]
+    if hasattr(value, "_fields"):
+        return type(value).__name__, value._fields, tuple(_kind(each, words) for each in value)
     if isinstance(value, np.ndarray):
-        if value.dtype not in _LETTERS or not value.flags.c_contiguous:
+        if value.dtype not in _LETTERS or not value.flags.carray:  # contiguous, aligned and writeable
             raise TypeError(
-                "machine code takes contiguous arrays of float64, int64 or bool, not one of"
+                "machine code takes contiguous arrays of float64, int64 or bool that may be written, not one of"
                 f" {value.dtype}, shape {value.shape} and strides {value.strides}"
             )
         address = value.__array_interface__["data"][0]
@@ -77,6 +77,8 @@ def _kind(value: Any, words: list[int]) -> _Kind:
     if isinstance(value, float):
         words += struct.unpack("q", struct.pack("d", value))
         return "f"
+    if not isinstance(value, int | np.integer):
+        raise TypeError(f"machine code takes floats, integers, arrays and named tuples, not {type(value).__name__}")
     words.append(int(value))
     return "b" if isinstance(value, bool) else "i"
 
@@ -106,9 +108,12 @@ def _type_of(kind: _Kind) -> Any:
     for field, each in zip(fields, kinds, strict=True):
         placed[field] = _type_of(each), words
         words += _words(placed[field][0])
-    # Symbols of machine code are told apart by the names of types, so a name says what all fields are.
-    said = "".join(each if isinstance(each, str) else f"{_type_of(each).name}_" for each in kinds)
-    return _BundleType(f"{name}_{said}", placed, words)
+    # Types, and symbols of machine code, are told apart by the names of types, so a name says what all fields are.
+    said = "_".join(
+        f"{field}_{each if isinstance(each, str) else _type_of(each).name}"
+        for field, each in zip(fields, kinds, strict=True)
+    )
+    return _BundleType(f"{name}_{said}_", placed, words)
 
 
 def _words(type_: Any) -> int:
@@ -118,6 +123,16 @@ def _words(type_: Any) -> int:
 
 
 _WORD = cgutils.ir.IntType(64)
+_LAYOUT = ["meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides"]
+"""The parts of numba's arrays, as `_kind` writes them."""
+
+
+def _require_layout(context: Any, array_type: Any) -> None:
+    """Raise TypeError if numba's arrays are others here: machine code would read what is not there."""
+    parts = context.data_model_manager[array_type]._fields
+    size = context.get_abi_sizeof(context.get_value_type(array_type))
+    if list(parts) != _LAYOUT or size != 8 * _words(array_type):
+        raise TypeError(f"arrays of this version of numba have the parts {parts} in {size} bytes, expected {_LAYOUT}")
 
 
 @register_model(_BundleType)
@@ -144,6 +159,8 @@ class _Fields(AttributeTemplate):
 def _read(context: Any, builder: Any, type_: Any, table: Any, name: str) -> Any:
     """Nothing writes to a table, so what was read once need not be read again."""
     field, where = type_.fields[name]
+    if isinstance(field, types.Array):
+        _require_layout(context, field)
     if field is types.none:
         return context.get_dummy_value()
     place = builder.gep(table, [_WORD(where)])

@@ -39,7 +39,7 @@ _OURS = re.compile(r"compiled-[0-9a-f]{16}")
 _KEPT_SECONDS = 30 * 24 * 3600
 _WARM = "warm"
 _WAIT = 120.0
-"""Seconds; compiling takes a fifth of it."""
+"""Seconds; compiling takes a small part of it."""
 _REMEDY = "name a folder that is yours alone in XDG_CACHE_HOME"
 
 F = TypeVar("F", bound=Callable[..., Any])
