@@ -267,8 +267,11 @@ def _divisor(values: Tensor, count: int) -> Tensor:
 
 
 def sum_of_others(values: Tensor) -> Tensor:
-    """(..., L, P): for each patch, the sum over the other patches; infinite only where one of these is. Sums before
-    and after it, so that nothing cancels."""
+    """(..., L, P): for each patch, the sum over the other patches; infinite only where one of these is.
+
+    It is rounded to nearest, L - 1 times at most: whoever needs a bound widens it by gamma(L) of the sum of sizes. Sums
+    before and after the patch are added, so that nothing cancels.
+    """
     nothing = torch.zeros_like(values[..., :1, :])
     before = torch.cat([nothing, values.cumsum(-2)[..., :-1, :]], -2)
     after = torch.cat([values.flip(-2).cumsum(-2).flip(-2)[..., 1:, :], nothing], -2)

@@ -97,7 +97,17 @@ TENSOR_SUMS = CoordinateSums(_squares, _products)
 def squared_distances(
     geometry: Euclidean, patches: Tensor, prototypes: Tensor, sums: CoordinateSums = TENSOR_SUMS
 ) -> Enclosure:
-    """(L, P) |z_l - p_j|^2 from the differences: no cancellation."""
+    """(L, P) |z_l - p_j|^2, from the differences, so that nothing cancels.
+
+    Args:
+        geometry: unused; functions of other geometries are called alike.
+        patches: (L, D) float64.
+        prototypes: (P, D) float64.
+        sums: what does most of the arithmetic, rounded to nearest.
+
+    Soundness: each of the D terms is rounded twice and their sum D - 1 times, so that gamma_(D + 4) of the sum and what
+        underflows cover it, in whatever order it was added.
+    """
     depth = patches.shape[1]
     centre = sums.squares(patches, prototypes)
     relative = gamma(depth + 4)

@@ -168,10 +168,10 @@ def _plain(number: Decimal) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """A share, rounded down: it is 100 % only if it is all."""
+    """A share of what is more than nothing, rounded down: it is 100 % only if it is all."""
     return f"{1000 * part // whole / 10:.1f} %"
 
 
 def part_of(part: int, whole: int) -> str:
-    """A count and its share."""
+    """A count and its share of what is more than nothing."""
     return f"{part} of {whole} ({percent(part, whole)})"

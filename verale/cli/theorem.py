@@ -58,11 +58,11 @@ def command(
 
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", Path(output).name):
         raise UsageError(f"-o is {output}, expected a name that coqc takes: letters, digits and _, then .v")
+    require_output(output, overwrite)
     files, find = certificate_files(certificates), inputs_reader(head, None if no_instance else latents)
     inputs = {find(file) for file in files}
     if len(inputs) > 1:
         raise UsageError("the certificates lie beside several heads or latents; one file is about one: give --head")
-    require_output(output, overwrite)
     ((head_file, images),) = inputs
     theorems = Theorems(head_file, None if no_instance else images, LIMIT if limit is None else limit)
     codes = []

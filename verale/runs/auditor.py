@@ -66,7 +66,8 @@ def auditor_of(options: AuditOptions) -> FileAuditor:
     try:
         return FileAuditor(**vars(options))
     except CheckerError as error:
-        raise InputError(*str(error).split(": ", 1)) from error
+        path, named, problem = str(error).partition(": ")
+        raise (InputError(path, problem) if named else UsageError(path)) from error
     except OSError as error:
         raise InputError(error.filename, f"cannot be read ({error.strerror}); expected a file") from error
 

@@ -283,6 +283,9 @@ def greedy_cover(gains: Floats, need: Floats, left: Floats, costs: Floats) -> li
         need: (R,) of the rows.
         left: (R,) what is left of it; lowered by what the columns gain.
         costs: (K,) of the columns.
+
+    Returns:
+        The columns, as they were chosen; all of them where together they do not cover the need.
     """
     chosen: list[int] = []
     worth = np.maximum(costs, NEARLY_FREE)

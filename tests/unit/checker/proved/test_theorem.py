@@ -10,6 +10,7 @@ from verale.checker.proved import theorem
 from verale.checker.proved.script import find_script
 from verale.checker.proved.theorem import Prover
 from verale.checker.verdict import Status
+from verale.paradigms import PARADIGMS
 from verale.soundness.corpus.cases import Case, stored
 
 CASES = [case for case in stored() if case.name.split("/")[0] in ("accept", "reject") and case.head is not None]
@@ -30,11 +31,22 @@ def stated(case: Case) -> Status:
     return Status.PROVED
 
 
-def test_what_is_audited_is_stated(proved_checker, monkeypatch) -> None:
+def drawn(one_in: int) -> list[Case]:
+    """One in so many cases of each paradigm, and of those that name none."""
+    of: dict[str, list[Case]] = {}
+    for case in CASES:
+        named = [name for name in PARADIGMS if f'"paradigm": "{name}"'.encode() in case.certificate]
+        of.setdefault(",".join(named), []).append(case)
+    assert {*PARADIGMS} <= {*of}
+    return [case for cases in of.values() for case in cases[::one_in]]
+
+
+@pytest.mark.parametrize("one_in", [16, pytest.param(4, marks=pytest.mark.long)])
+def test_what_is_audited_is_stated(one_in, proved_checker, monkeypatch) -> None:
     """Of what is not proved there is no statement, so no file that does not compile."""
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
     found = []
-    for case in CASES[::14]:
+    for case in drawn(one_in):
         audited = Auditor(case.head, case.latents, "proved").check(case.certificate).status
         assert stated(case) is audited, case.name
         found.append(audited)
