@@ -16,7 +16,6 @@ from support.attacks import ATTACKS
 from support.measured import Cost, Measurer, measurer
 
 SECONDS, MEGABYTES = 15, 500  # a command that tries three paradigms takes its time
-SPACE = {"doctor": {"space": 2**43}}  # V8, which runs the proved checker, reserves far more than it uses
 """The bound of docs/cli.md, "Limits". It is processor time, of which a loaded machine takes hardly more."""
 
 ANSWERED: dict[str, tuple[int, ...]] = {
@@ -130,7 +129,7 @@ def is_within_the_bound(
         assert arguments.count("--seconds") == 1
         place = arguments.index("--seconds") + 1
         arguments = (*arguments[:place], seconds, *arguments[place + 1 :])
-    cost = runner.run(tmp_path, *arguments, timeout=300, **SPACE.get(name, {}), **options)
+    cost = runner.run(tmp_path, *arguments, timeout=300, **options)
     assert cost.code in ANSWERED.get(name, (9,)), cost
     assert cost.seconds < SECONDS and cost.megabytes < MEGABYTES, cost
     assert "Traceback" not in cost.err

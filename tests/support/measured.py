@@ -21,8 +21,9 @@ from pathlib import Path
 
 __all__ = ["Cost", "Measurer", "measurer"]
 
-_SPACE = 4 * 2**30
-"""Bytes of address space that a command may add; what would take more fails, instead of the machine."""
+_DATA = 4 * 2**30
+"""Bytes of data that a command may add; what would take more fails, instead of the machine. Of address space V8, which
+runs the proved checker where there is no executable, reserves far more than it uses."""
 
 _SECONDS = 30
 """Processor seconds after which a command is killed."""
@@ -52,13 +53,10 @@ class Measurer:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def run(
-        self, cwd: Path, *arguments: object, timeout: int = 120, space: int = _SPACE, grace: float | None = None
-    ) -> Cost:
-        """`verale` with these arguments in a folder; after "checker" those of `python -m verale.checker`. It may add
-        `space` bytes of address space. A search for counterexamples may take `grace` seconds more than asked for; by
-        default as many as it takes for users."""
-        request = {"cwd": str(cwd), "arguments": list(map(str, arguments)), "timeout": timeout, "space": space}
+    def run(self, cwd: Path, *arguments: object, timeout: int = 120, grace: float | None = None) -> Cost:
+        """`verale` with these arguments in a folder; after "checker" those of `python -m verale.checker`. A search for
+        counterexamples may take `grace` seconds more than asked for; by default as many as it takes for users."""
+        request = {"cwd": str(cwd), "arguments": list(map(str, arguments)), "timeout": timeout}
         request["grace"] = grace
         self._process.stdin.write(json.dumps(request) + "\n")  # type: ignore[union-attr]
         self._process.stdin.flush()  # type: ignore[union-attr]
@@ -93,8 +91,8 @@ def _child(request: dict[str, object], out: int, err: int, start: int) -> None:
     os.chdir(str(request["cwd"]))
     for descriptor, to in ((os.open(os.devnull, os.O_RDONLY), 0), (out, 1), (err, 2)):
         os.dup2(descriptor, to)
-    space = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (space + int(str(request["space"])),) * 2)
+    data = int(Path("/proc/self/statm").read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_DATA, (data + _DATA,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS,) * 2)
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode, encoding="utf-8") for n, mode in enumerate("rww"))
     first, *rest = request["arguments"]  # type: ignore[misc]
