@@ -100,30 +100,11 @@ PAGES = (
     Page("prices.md", "benchmarks.prices --repeat 3 --out {out}"),
     Page("agreement.md", "benchmarks.agreement --mutants-one-in 4 --emitted 10000 --out {out}"),
     Page("emitted.md", "benchmarks.emitted --count 100000 --jobs 2 --out {stem}"),
-    Page(
-        "audit/",
-        f"benchmarks.run --data {{data}} --no-baseline --heads {TRAINED},{SYNTHETIC} --images 4 "
-        "--paradigms projection,assignment --out {out}",
-    ),
     Page("cifar100/", f"benchmarks.run --data {{data}} --heads {TRAINED} --images 4 --out {{out}}"),
     Page(
         "cub/",
         f"benchmarks.run --heads {SYNTHETIC} --paradigms top_k,projection,simplex,assignment --images 2 "
         "--time-limit 60 --out {out}",
-    ),
-    Page(
-        "cub64/",
-        "benchmarks.run --heads cub-protopnet --paradigms projection --images 64 --no-baseline --batch 64 --out {out}",
-    ),
-    Page(
-        "batch1/",
-        "benchmarks.run --data {data} --heads pipnet,protopnet,gaussian,tesnet --paradigms "
-        "projection,assignment --images 16 --no-baseline --out {out}",
-    ),
-    Page(
-        "batch16/",
-        "benchmarks.run --data {data} --heads pipnet,protopnet,gaussian,tesnet --paradigms "
-        "projection,assignment --images 16 --no-baseline --batch 16 --out {out}",
     ),
     Page("cifar10.md", "benchmarks.tables {runs} --out {out}"),
     Page(
