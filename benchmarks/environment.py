@@ -8,8 +8,6 @@ import platform
 import subprocess
 from pathlib import Path
 
-import torch
-
 __all__ = ["describe"]
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def describe(device: str = "cpu") -> dict[str, str]:
     """Date, processor, versions, threads, load of the machine, commit."""
+    import torch  # what only reads a file of this package's attacks does not need it
+
     facts = {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "cpu": f"{_processor()}, {os.cpu_count()} cores",

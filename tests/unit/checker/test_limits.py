@@ -47,7 +47,7 @@ def test_is_answered_at_once_and_in_little_memory(name: str, tmp_path: Path) -> 
 
 
 QUICK = (
-    "40,000 prototypes, one of them 5e-324",
+    "1800 prototypes, one of them 5e-324",
     "a soft tree of 6000 nodes, 20 classes",
 )
 
