@@ -49,7 +49,9 @@ EXIT_INTERRUPTED = 130
 """Ctrl-C."""
 
 EXTRA_OF = {
-    **dict.fromkeys(("torch", "numpy", "numba", "filelock", "safetensors", "scipy", "PIL", "yaml"), "explain"),
+    **dict.fromkeys(
+        ("torch", "numpy", "numba", "filelock", "safetensors", "scipy", "threadpoolctl", "PIL", "yaml"), "explain"
+    ),
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
     **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
     **dict.fromkeys(("z3", "hypothesis"), "soundness"),

@@ -210,6 +210,7 @@ def attribute(
     from verale.head import as_patches, latents_file, load_latents
     from verale.search.problem import UnexplainedError
     from verale.search.several import several
+    from verale.search.threads import one_thread
 
     for name, value in (("count", count), ("in_a_row", in_a_row)):
         if value < 1:
@@ -222,15 +223,16 @@ def attribute(
             raise UsageError(f"image is {image}, expected a number from 0 to {len(images) - 1}: {latents_path}")
         certificates: list[Certificate] = []
         orders = latest = 0
-        for tried in several(head, images[image], paradigm, seed):
-            orders += 1
-            if tried.certificate is not None:
-                certificates.append(tried.certificate)
-                latest = orders
-                _log.info("order %d: %d statements", orders, tried.certificate.size)
-                advance(1)
-            if len(certificates) == count or orders - latest >= in_a_row:
-                break
+        with one_thread():
+            for tried in several(head, images[image], paradigm, seed):
+                orders += 1
+                if tried.certificate is not None:
+                    certificates.append(tried.certificate)
+                    latest = orders
+                    _log.info("order %d: %d statements", orders, tried.certificate.size)
+                    advance(1)
+                if len(certificates) == count or orders - latest >= in_a_row:
+                    break
     except LatentsError as error:
         raise InputError(latents_path, str(error)) from error
     except UnexplainedError as error:

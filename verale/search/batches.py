@@ -33,6 +33,7 @@ from verale.search.problem import Problem
 from verale.search.searches import best_paradigm, has_prices, priced_margins, searches_of
 from verale.search.short import in_short_numbers
 from verale.search.smallest import Kept, NotKept, Solution, Solved, keep_smallest
+from verale.search.threads import one_thread
 from verale.search.through import ThroughNetwork, solve_picture
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.version import __version__
@@ -97,6 +98,7 @@ class Batches:
         LatentsError, UsageError: see `explain`.
     """
 
+    @one_thread()
     def __init__(
         self, head: Head, latents: Any, options: SearchOptions | None = None, through: ThroughNetwork | None = None
     ) -> None:
@@ -194,6 +196,10 @@ class _Explainer:
             return [self._of_picture(picture, self.through) for picture in images]
         if len(images) > 1 and self.alone:
             return [result for image in images for result in self.results(image[None])]
+        return self._of_latents(images)
+
+    @one_thread()
+    def _of_latents(self, images: Tensor) -> list[ImageResult]:
         images, options = images.to(torch.float64).contiguous(), self.options
         exact = Problem.of(self.head, images, EXACT, options.avoid, options.costs, fastest_sums())
         results: dict[int, ImageResult] = {}
@@ -209,7 +215,9 @@ class _Explainer:
 
     def _of_picture(self, picture: Tensor, through: ThroughNetwork) -> ImageResult:
         """The result for one picture (C, H, W)."""
-        solved = solve_picture(self.head, through.box(picture), self.searches, self.options, self.least_unit)
+        box = through.box(picture)  # as a network's own layers, in all threads
+        with one_thread():
+            solved = solve_picture(self.head, box, self.searches, self.options, self.least_unit)
         solution = solved.kept.solution
         explanation: Certificate | Unexplained
         if isinstance(solution, str):

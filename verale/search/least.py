@@ -25,6 +25,7 @@ from torch import Tensor
 from verale.bounds.pooling import activation_range
 from verale.errors import UsageError
 from verale.head import Head, Linear, digest, evaluate
+from verale.search.threads import one_thread
 
 __all__ = ["least_document", "require_bounds"]
 
@@ -65,6 +66,7 @@ def require_bounds(head: Head) -> None:
         raise UsageError(f"the readout is {head.readout.kind}, expected linear: no bound is known for others")
 
 
+@one_thread()
 def least_document(head: Head, image: Tensor, seconds: float = math.inf) -> tuple[int, bytes]:
     """The best lower bound k that is found, and the document that proves it.
 

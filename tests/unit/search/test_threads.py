@@ -1,0 +1,89 @@
+"""One thread within the search, and what the process had after it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from support.small import small_head, small_latents
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from verale.search import Batches, SearchOptions
+from verale.search.paradigms.base import ParadigmSearch
+from verale.search.threads import one_thread
+
+
+@pytest.fixture(autouse=True)
+def three() -> Iterator[None]:
+    before = torch.get_num_threads()
+    with threadpool_limits(3, user_api="blas"):
+        torch.set_num_threads(3)
+        yield
+        torch.set_num_threads(before)
+
+
+def of_blas() -> set[int]:
+    """The numbers of threads of every BLAS."""
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+def threads() -> set[int]:
+    return {torch.get_num_threads(), *of_blas()}
+
+
+def test_a_block_has_one_and_then_the_process_has_what_it_had() -> None:
+    assert threads() == {3}
+    with one_thread():
+        assert threads() == {1}
+        with one_thread():
+            assert threads() == {1}
+        assert threads() == {1}
+    assert threads() == {3}
+
+
+def test_it_ends_with_an_error() -> None:
+    with pytest.raises(ZeroDivisionError), one_thread():
+        raise ZeroDivisionError
+    assert threads() == {3}
+
+
+def test_threads_of_python_may_have_a_block_each() -> None:
+    entered, leave = threading.Event(), threading.Event()
+    seen: list[set[int]] = []
+
+    def other() -> None:
+        with one_thread():
+            seen.append(threads())
+            entered.set()
+            leave.wait(60)
+        seen.append(of_blas())
+
+    thread = threading.Thread(target=other)
+    with one_thread():
+        thread.start()
+        assert entered.wait(60)
+        assert threads() == {1}
+    assert threads() == {3}
+    leave.set()
+    thread.join()
+    assert threads() == {3}
+    assert seen[0] == {1} and seen[-1] == {3}
+
+
+def test_images_are_explained_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    head = small_head("euclidean")
+    seen: set[int] = set()
+    solve = ParadigmSearch.solve
+
+    def watched(self: ParadigmSearch, *arguments: Any) -> Any:
+        seen.update(threads())
+        return solve(self, *arguments)
+
+    monkeypatch.setattr(ParadigmSearch, "solve", watched)
+    batches = Batches(head, small_latents(head), SearchOptions())
+    assert batches.explain(0)
+    assert seen == {1}
+    assert threads() == {3}
