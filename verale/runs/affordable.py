@@ -42,9 +42,15 @@ _BEGUN = 2**20
 _TOLD = 60
 _PRODUCTS = Fraction(3, 4)
 _POINTS = 100
+_PATCH = 6
+_EXPONENTIAL = 60
+_OTHERS = 400
+_CUT = 40
 """Steps of the proved checker: to begin; for each number of the head that it is told; for each coordinate of a
-prototype and statement about a patch, to prove the class, and that the statement is needed. Measured: 0.1 to 0.7 for
-products (`benchmarks/results/proved.md`), 97 for the points of the demo under `projection`."""
+prototype and statement about a patch, to prove the class, and that the statement is needed; for the activations of an
+image, each coordinate of a patch and prototype, or each mass; and to show that a statement about an activation is
+needed, each other statement, and each prototype. Measured, in this order from the third: 0.1 to 0.7
+(`benchmarks/results/proved.md`), 97 for the points of the demo under `projection`, 1 to 4, 27, 210, 20."""
 
 _NARROW = 2.0**-40
 """An interval that is wider, relative to its ends, may be no equality for the checker. Half of it is compared with, so
@@ -170,14 +176,21 @@ class _Proof:
         return most.steps < _ENDLESS and _is_within(allowed(self._limit, self._size), most)
 
     def _is_quickly_proved(self, minimality: bool) -> bool:
-        """Whether the proved checker certainly has time enough. Of statements about activations, and of masses, that is
-        left to the rules, which take little."""
-        head = self._space.head
-        if not self._asks_proved or not self._of_patches or not head.prototypes.rows:
+        """Whether the proved checker certainly has time enough. What is stated about masses of patches, and means over
+        patches, are left to the rules."""
+        head, proof = self._space.head, self._certificate
+        statements, coordinates = len(proof.statements), head.count * head.depth
+        is_pooled = proof.paradigm in ("top_k", "sparse", "mixed")
+        knows_products = bool(head.prototypes.rows)
+        if not self._asks_proved or not (head.pooling in ("max", "masked_max") if is_pooled else knows_products):
             return False
-        each = _PRODUCTS + (_POINTS if minimality else 0)
-        steps = _BEGUN + _TOLD * head.count * (head.depth + head.classes)
-        steps += int(each * len(self._of_patches) * head.count * head.depth)
+        compared = len(self._of_patches) + (len(self._named) if proof.paradigm == "mixed" else 0)
+        steps = _BEGUN + _TOLD * head.count * (head.depth + head.classes) + int(_PRODUCTS * compared * coordinates)
+        if is_pooled:
+            steps += proof.patches * (_PATCH * coordinates if knows_products else _EXPONENTIAL * head.count)
+        if minimality:
+            steps += _POINTS * len(self._of_patches) * coordinates
+            steps += is_pooled * statements * (_OTHERS * statements + _CUT * head.count)
         return steps <= allowed(self._limit // SHARE, self._without_certificate)
 
     def is_allowed(self, minimality: bool) -> bool:

@@ -115,10 +115,13 @@ def given(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("paradigm", ["projection", "joint"])
-def test_what_the_proved_checker_proves_in_time_is_written_as_it_is(paradigm: str) -> None:
-    """With a limit at which the rules refuse it; an audit as it is by default proves all of it."""
-    head = small_head("cosine")
+@pytest.mark.parametrize(
+    ("geometry", "paradigm"),
+    [("cosine", "projection"), ("cosine", "joint"), ("cosine", "top_k"), ("euclidean", "mixed"), ("softmax", "sparse")],
+)
+def test_what_the_proved_checker_proves_in_time_is_written_as_it_is(geometry: str, paradigm: str) -> None:
+    """With a limit at which the rules refuse it, or most; an audit as it is by default proves all of it."""
+    head = small_head(geometry)
     images, found = explained(head, paradigm, 0.0, patches=1 if paradigm == "joint" else 4)
     data, limit = head.to_bytes(), 3 * 2**22
     latents = latents_bytes(images, HeadFile.of(head))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from ..certificate import Certificate, PatchStatement
+from ..certificate import ActivationStatement, Certificate, PatchStatement
 from ..errors import UnprovedError
 from .margin import margin_steps
 from .space import Space
@@ -65,8 +65,10 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
         steps += sum(patch(n, point_steps) + n * patch(n - 1, point_steps) for n in groups.values()) + box
         if groups:
             steps += statements * (box + OPERATION * count)
-        else:  # activations are pooled once, and cut for each statement
-            steps += statements * (OPERATION * count + _STATEMENT // 10 * statements)
+        else:  # activations are pooled once, and cut by clauses and what is stated about the same one
+            about = Counter(s.prototype for s in certificate.statements if isinstance(s, ActivationStatement))
+            looked_at = (statements - about.total()) * statements + sum(n**2 for n in about.values())
+            steps += OPERATION * count * statements + _STATEMENT // 10 * looked_at
     numbers = 2 * parts * count + 2 * count + statements
     return Cost(work.scaled(steps), numbers * (_BITS + work.bits) // _BITS)
 

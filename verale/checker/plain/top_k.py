@@ -9,9 +9,10 @@ within the real one, which is empty only if that is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import le
 
-from ..certificate import FloorStatement, OrderStatement, PatchStatement, Statement
+from ..certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from ..dyadic import ceil_at, floor_at
 from .pooling import Pooling
 from .similarity import Box
@@ -35,8 +36,26 @@ class TopK:
         """For each statement its index and the activations' ranges given all the others, rounded inward; None where one
         may be empty."""
         domain = self.within(patches)
-        for index in range(len(statements)):
-            box = domain and self.cut(domain, [*statements[:index], *statements[index + 1 :]])
+        about: dict[int, list[ActivationStatement]] = {}
+        clauses: list[Statement] = []
+        for each in statements:
+            if isinstance(each, ActivationStatement):
+                about.setdefault(each.prototype, []).append(each)
+            else:
+                clauses.append(each)
+        by_clauses, whole = domain and self.cut(domain, clauses), domain and self.cut(domain, statements)
+        for index, statement in enumerate(statements):
+            box = domain
+            if by_clauses and whole and isinstance(statement, ActivationStatement):
+                # Only the range of its own activation is another one without it.
+                j = statement.prototype
+                others = [each for each in about[j] if each is not statement]
+                alone = self.cut(by_clauses, others) if others else by_clauses
+                lower, upper = whole.lower.copy(), whole.upper.copy()
+                lower[j], upper[j] = alone.lower[j], alone.upper[j]
+                box = replace(whole, lower=lower, upper=upper)
+            elif domain:
+                box = self.cut(domain, [*statements[:index], *statements[index + 1 :]])
             yield index, box if box and all(map(le, box.lower, box.upper)) else None
 
     def within(self, patches: int) -> Box | None:

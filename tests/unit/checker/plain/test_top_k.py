@@ -77,6 +77,26 @@ def test_without_each() -> None:
     assert result == {index: replace(box, inward=True) for index, box in enumerate(left)}
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_without_each_is_the_box_of_all_others(seed: int) -> None:
+    """Activations are stated once, twice or not at all, in any order, with clauses or without."""
+    drawn = random.Random(seed)
+    statements: list[Statement] = []
+    for _ in range(drawn.randrange(1, 7)):
+        low, high = sorted(Fraction(drawn.randrange(9), 8) for _ in range(2))
+        statements.append(
+            ActivationStatement(drawn.randrange(4), *drawn.choice([(low, high), (low, None), (None, high)]))
+        )
+    clauses: list[Statement] = [OrderStatement((1, 2), 3 * QUARTER), FloorStatement((0,), QUARTER)]
+    statements += drawn.sample(clauses, drawn.randrange(3))
+    drawn.shuffle(statements)
+    top_k = rule(softmax(4))
+    for index, box in top_k.boxes_without(statements, 5):
+        whole = top_k.box([*statements[:index], *statements[index + 1 :]], 5)
+        is_empty = any(low > high for low, high in zip(whole.lower, whole.upper, strict=True))
+        assert box == (None if is_empty else replace(whole, inward=True))
+
+
 def test_without_each_ends_finer_than_the_grid_are_rounded_inward() -> None:
     fine, unit = Fraction(1, 2**300), 1
     top_k = rule(softmax(2))
