@@ -98,7 +98,7 @@ def test_explanations_of_every_geometry(geometry, paradigm, tmp_path) -> None:
     explain(head, latents, paradigm)[0].save(tmp_path / "certificate")
     predicted = int(evaluate(head, as_patches(latents)).predicted)
     files = (tmp_path / name for name in ("certificate", "head"))
-    result = contrast(*files, (predicted + 1) % 3, tmp_path / "latents", tmp_path / "out", seconds=4)
+    result = contrast(*files, (predicted + 1) % 3, tmp_path / "latents", tmp_path / "out")
     require_shown(result, tmp_path / "head", tmp_path / "out")
 
 
