@@ -10,8 +10,9 @@ import pytest
 
 from verale.checker import Auditor, Status, Verdict
 from verale.soundness.corpus.attack import attacked
-from verale.soundness.corpus.cases import stored
+from verale.soundness.corpus.cases import accepted, stored
 from verale.soundness.corpus.judge import HARMLESS
+from verale.soundness.corpus.mutants import mutants_of
 from verale.soundness.paths import CERTIFICATES
 
 VERDICTS = {
@@ -30,8 +31,7 @@ VERDICTS = {
     [(11, 12), pytest.param(2, 12, marks=pytest.mark.long)],
 )
 def test_no_mutant_with_a_false_claim_is_proved(cases_one_in: int, one_in: int) -> None:
-    accepted = [case for case in stored() if case.status == "PROVED"]
-    tally = attacked(one_in, 40, cases=accepted[::cases_one_in])
+    tally = attacked(one_in, 40, cases=accepted()[::cases_one_in])
     assert tally.wrong == []
     assert tally.verdicts.total() >= 40_000 / cases_one_in / one_in
     assert tally.redropped > 200 / cases_one_in / one_in
@@ -40,6 +40,12 @@ def test_no_mutant_with_a_false_claim_is_proved(cases_one_in: int, one_in: int) 
     # The judge finds counterexamples to most certificates that are not entailed.
     assert tally.refuted[True] > tally.refuted[False]
     assert set(tally.harmless) <= set(HARMLESS)
+
+
+def test_mutants_of_a_case_that_is_not_accepted_are_refused() -> None:
+    cases = [case for case in stored() if case.status == "NOT_PROVED"]
+    with pytest.raises(ValueError, match=f"{cases[0].name} is NOT_PROVED, expected an accepted case"):
+        next(mutants_of(cases))
 
 
 def test_harmless_changes_are_those_that_are_explained() -> None:
@@ -60,5 +66,5 @@ def test_a_checker_that_leaves_out_a_step_is_caught(skipped: str) -> None:
             )
 
     names = {"accept/projection-euclidean", "accept/simplex-softmax"}
-    cases = [case for case in stored() if case.name in names]
+    cases = [case for case in accepted() if case.name in names]
     assert attacked(1, 1, Lenient, cases, most=1).wrong != []

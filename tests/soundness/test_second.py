@@ -15,13 +15,13 @@ import pytest
 from support import second as command
 from support.cases import every
 
-from verale.soundness.corpus.cases import Case, stored
+from verale.soundness.corpus.cases import Case, accepted, stored
 from verale.soundness.second import FAILED, FOLDER, SecondChecker, SecondVerdict
 from verale.soundness.second.comparison import Agreement, Relation, compared, relation
 from verale.soundness.second.trials import of_corpora, of_demo, of_mutants, of_random_heads
 
 CASES = stored()
-ACCEPTED = [case for case in CASES if case.status == "PROVED"]
+ACCEPTED = accepted()
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_cases_of_the_corpora(one_in: int, second: SecondChecker) -> None:
 
 
 def test_some_mutants(second: SecondChecker) -> None:
-    agreement = of_mutants(second, 400, CASES[::5])
+    agreement = of_mutants(second, 400, ACCEPTED[::5])
     assert agreement.wrong == []
     assert agreement.relations.total() > 25
 
@@ -110,7 +110,7 @@ def test_a_changed_reading_of_one_end_is_noticed(name: str, before: str, after: 
 
 @pytest.mark.long
 def test_many_mutants(second: SecondChecker) -> None:
-    agreement = of_mutants(second, 120, CASES)
+    agreement = of_mutants(second, 120, ACCEPTED)
     assert agreement.wrong == []
     assert agreement.relations.total() > 500
 

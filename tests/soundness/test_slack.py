@@ -13,7 +13,7 @@ from verale.checker import Auditor, Status
 from verale.paradigms import PARADIGMS
 from verale.soundness import slack, targets
 from verale.soundness.combinations import COMBINATIONS
-from verale.soundness.corpus.cases import stored
+from verale.soundness.corpus.cases import accepted
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION
 from verale.soundness.slack import attack
@@ -81,8 +81,8 @@ def test_prices_have_teeth():
 
 @pytest.mark.long
 def test_mutants_of_the_corpora_that_stay_proved_are_attacked(monkeypatch):
-    cases = stored()[::8]
-    monkeypatch.setattr(targets, "stored", lambda: cases)
+    cases = accepted()[::8]
+    monkeypatch.setattr(targets, "accepted", lambda: cases)
     found = list(targets.of_corpora(1000, 0))
     assert found
     for target in found:

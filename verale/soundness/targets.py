@@ -25,7 +25,7 @@ from verale.head import Head as TorchHead
 from verale.paradigms import ORDERS
 from verale.search.explain import explain
 from verale.soundness.combinations import COMBINATIONS, Combination, draw, searches
-from verale.soundness.corpus.cases import judged, stored
+from verale.soundness.corpus.cases import accepted, judged
 from verale.soundness.corpus.mutants import mutants_of
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, below
@@ -90,7 +90,7 @@ def of_tight_heads(combination: Combination, number: int, brief: bool = False) -
 
 def of_corpora(one_in: int, seed: int) -> Iterator[Target]:
     """One in so many mutants of accepted certificates: of these, those that stay proved and name an image."""
-    with_latents = (case for case in stored() if case.latents is not None)
+    with_latents = (case for case in accepted() if case.latents is not None)
     for _, case, mutant in mutants_of(with_latents, one_in, seed):
         if mutant.latents is None:
             continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verale.checker import Auditor
-from verale.soundness.corpus.cases import Case, judged, stored
+from verale.soundness.corpus.cases import Case, accepted, judged
 from verale.soundness.corpus.judge import judge_of, precisely
 from verale.soundness.corpus.mutants import Mutant, mutants_of
 from verale.soundness.independent.claim import Claim
@@ -54,7 +54,7 @@ def attacked(
     """
     tally, proved = Tally(), 0
     with precisely():
-        for _, case, mutant in mutants_of(stored() if cases is None else cases, one_in):
+        for _, case, mutant in mutants_of(accepted() if cases is None else cases, one_in):
             if mutant == Mutant(mutant.kind, case.certificate, case.head, case.latents):
                 continue
             verdict = judged(auditor, mutant.certificate, mutant.head, mutant.latents)

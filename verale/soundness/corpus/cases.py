@@ -115,6 +115,11 @@ def stored() -> list[Case]:
     return _indexed(lambda name, entry: "deployment" not in entry and not name.startswith(SIZES))
 
 
+def accepted() -> list[Case]:
+    """Those of `stored` that the checker proves."""
+    return [case for case in stored() if case.status == "PROVED"]
+
+
 def deployed() -> list[Case]:
     """Those of the corpora as committed that ask for a deployed head: a checker may leave them out."""
     return _indexed(lambda name, entry: "deployment" in entry)

@@ -34,10 +34,16 @@ class Mutant:
 
 
 def mutants_of(cases: Iterable[Case], one_in: int = 1, start: int = 0) -> Iterator[tuple[int, Case, Mutant]]:
-    """One in so many mutants of the accepted ones of some cases: its number, counted on from `start`, and its case."""
+    """One in so many mutants of accepted cases: its number, counted on from `start`, and its case.
+
+    Raises:
+        ValueError: a case that is not accepted: what is proved of its mutants says nothing about a change.
+    """
     number = start
     for case in cases:
-        for mutant in mutants(case, random.Random(case.name)) if case.status == "PROVED" else ():
+        if case.status != "PROVED":
+            raise ValueError(f"{case.name} is {case.status}, expected an accepted case")
+        for mutant in mutants(case, random.Random(case.name)):
             number += 1
             if number % one_in == 0:
                 yield number, case, mutant

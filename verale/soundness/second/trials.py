@@ -9,7 +9,7 @@ from typing import Any
 
 from verale.checker import Auditor
 from verale.paradigms import ORDERS
-from verale.soundness.corpus.cases import Case, sized, stored
+from verale.soundness.corpus.cases import Case, accepted, sized, stored
 from verale.soundness.corpus.judge import judge_of, known_false, precisely
 from verale.soundness.corpus.mutants import mutants_of
 from verale.soundness.corpus.truth import FALSE
@@ -53,7 +53,7 @@ def of_mutants(
     certainly 1."""
     agreement = Agreement()
     with precisely():
-        for number, case, mutant in mutants_of(stored() if cases is None else cases, one_in):
+        for number, case, mutant in mutants_of(accepted() if cases is None else cases, one_in):
             files = mutant.certificate, mutant.head, mutant.latents
             found, fault = compared(checker, _case(case.name, *files), auditor), None
             if found.relation in (Relation.SECOND, Relation.CHECKER):
