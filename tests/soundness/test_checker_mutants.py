@@ -43,7 +43,7 @@ def test_few_small_changes_of_the_syntax_are_not_detected(part: int) -> None:
     proved afterwards. The sample is always the same one of the same sources; every file has planted faults besides."""
     changes = [change for file in FILES for change in drawn(file, one_in=80, seed=0)][3 * part :: 12]
     survivors = [str(change) for change, found in detections(changes) if found is None]
-    assert len(changes) > 10
+    assert len(changes) >= len(FILES) // 12  # of each file at least one is drawn
     assert 2 * len(survivors) <= len(changes), "\n".join(survivors)
 
 
