@@ -89,6 +89,7 @@ COVERED = {
     "compare a megabyte of rows": "summary of a megabyte of rows",
     "picture of a certificate of many statements": "picture of a certificate of many patches",
     "refute with many latents": "refute many classes",
+    "refute with many multiplications": "refute 10000 patches with activations",
 }
 """Attacks that are left out of a short run, each with one that takes the same way to the same limit."""
 

@@ -290,8 +290,8 @@ def refute_many_classes(folder: Path) -> Arguments:
 
 @attack
 def refute_a_softmax_of_many_channels(folder: Path) -> Arguments:
-    head = small_head("softmax", prototypes=5 * 10**4, classes=2)
-    return refutation(folder, head, certificate(head, [about(0, 0, 0.0, 1.0)], 100, "simplex"))
+    head = small_head("softmax", prototypes=10**4, classes=2)
+    return refutation(folder, head, certificate(head, [about(0, 0, 0.0, 1.0)], 200, "simplex"))
 
 
 @attack

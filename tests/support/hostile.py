@@ -110,7 +110,7 @@ def shared_storage(folder: Path) -> Command:
 
 def deflated(folder: Path) -> Command:
     """A storage of zeros, compressed."""
-    size = 400_000_000
+    size = 100_000_000
     pickled = dictionary(prototype_vectors=tensor(size // 4, (size // 400, 100, 1, 1), (100, 1, 1, 1)))
     return imported(folder, archive(pickled, {"0": bytes(size)}, zipfile.ZIP_DEFLATED))
 
@@ -398,7 +398,7 @@ def png(width: int, height: int) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
-    compressor, row = zlib.compressobj(9), bytes(1 + (width + 7) // 8)
+    compressor, row = zlib.compressobj(1), bytes(1 + (width + 7) // 8)
     rows = b"".join(compressor.compress(row) for _ in range(height)) + compressor.flush()
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 

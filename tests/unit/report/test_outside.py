@@ -87,13 +87,13 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 DRAWN = ("absolute", "by_digest")
-"""A picture finds its images as a page does, and takes longer to draw: a short run draws it after these attacks."""
+"""Pictures and tables find images as a page does: a short run makes them after these attacks."""
 
 
 @pytest.mark.parametrize(
     ("attack", "kind"),
     [
-        pytest.param(attack, kind, marks=[pytest.mark.long] * (kind == "png" and attack not in DRAWN))
+        pytest.param(attack, kind, marks=[pytest.mark.long] * (kind != "html" and attack not in DRAWN))
         for attack in ATTACKS
         for kind in ("html", "png", "csv")
     ],

@@ -33,7 +33,7 @@ CASES = [
 
 def explained(name, paradigm):
     head = small_head(name) if name in ("euclidean", "cosine", "softmax") else varied_head(name)
-    latents = small_latents(head)
+    latents = small_latents(head, images=2)
     results = explain(head, latents, paradigm)
     given = [(i, read_certificate(r.to_bytes())) for i, r in enumerate(results) if isinstance(r, Certificate)]
     assert given
