@@ -329,7 +329,7 @@ def test_a_certificate_does_not_depend_on_the_batch_the_order_or_the_threads(nam
     whole = in_bytes(latents, 16)
     assert len(whole) > 3
     threads = torch.get_num_threads()
-    for batch, number in ((1, threads), (4, threads), (6, threads + 2)):
+    for batch, number in ((1, threads), (4, threads + 2)):
         torch.set_num_threads(number)
         try:
             assert in_bytes(latents, batch) == whole

@@ -21,7 +21,7 @@ from verale.search.problem import Problem
 
 
 def latents(head: Head, seed: int) -> torch.Tensor:
-    return small_latents(head, images=3, patches=1, seed=seed)
+    return small_latents(head, images=2, patches=1, seed=seed)
 
 
 @pytest.mark.parametrize(
