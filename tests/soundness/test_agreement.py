@@ -80,9 +80,9 @@ def test_they_agree_on_mutants(executable, monkeypatch) -> None:
 
 
 def test_they_agree_on_random_heads(executable) -> None:
-    tally = compared(sets.emitted(20, one_in=9))
+    tally = compared(sets.emitted(12, one_in=9))
     require_agreement(tally)
-    assert tally.kinds.total() >= 20
+    assert tally.kinds.total() >= 12
 
 
 @pytest.mark.long

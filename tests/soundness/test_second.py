@@ -14,6 +14,7 @@ from shutil import copytree
 import pytest
 from support import second as command
 from support.cases import every
+from support.commands import in_process
 
 from verale.soundness.corpus.cases import Case, accepted, stored
 from verale.soundness.second import FAILED, FOLDER, SecondChecker, SecondVerdict
@@ -239,13 +240,9 @@ def test_it_answers_where_an_event_loop_runs() -> None:
     assert asyncio.run(said()) == "PROVED"
 
 
-def test_without_an_engine_it_is_one_line() -> None:
-    code = (
-        "import sys; sys.modules['py_mini_racer'] = None\n"
-        "sys.argv = ['verale', 'soundness', '--only', 'second']\n"
-        "from verale.cli import main; main()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+def test_without_an_engine_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "py_mini_racer", None)
+    done = in_process("soundness", "--only", "second")
     assert (done.returncode, done.stdout) == (9, "")
     assert done.stderr.startswith("error: ") and done.stderr.endswith("pip install mini-racer\n")
     code = "import sys; sys.modules['py_mini_racer'] = None\nfrom verale.soundness.second import *\n" + (

@@ -46,10 +46,10 @@ def pixels(network: Drawn, seed: int) -> bytes:
     return bytes(source.choice([0, 255, source.randrange(256)]) for _ in range(prod(network.shape)))
 
 
-@pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (20, 40))])
+@pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (10, 20, 30, 40, 50))])
 def test_no_order_leaves_the_ends(first: int, kernel: Kernel) -> None:
     count = 0
-    for seed in range(first, first + 20):
+    for seed in range(first, first + 10):
         try:
             network = drawn(seed)
         except ValueError:
@@ -60,7 +60,7 @@ def test_no_order_leaves_the_ends(first: int, kernel: Kernel) -> None:
             shape, latents = Adversary(100 * seed + attempt).given(network, picture)[network.layers[-1]["name"]]
             require_held(box, latents, shape)
             count += 1
-    assert count >= 60
+    assert count >= 28
 
 
 def batch_normed(seed: int) -> tuple[Drawn, dict[str, dict[str, Any]]]:
@@ -96,7 +96,7 @@ def batch_normed(seed: int) -> tuple[Drawn, dict[str, dict[str, Any]]]:
 
 
 def test_a_batch_normalisation_that_is_not_folded_stays_inside(kernel: Kernel) -> None:
-    for seed in range(20):
+    for seed in range(10):
         network, norms = batch_normed(seed)
         picture = pixels(network, seed)
         box = enclosed(network, picture, kernel)
@@ -204,7 +204,7 @@ def test_what_torch_computes_lies_inside(kernel: Kernel) -> None:
     built = module()
     network = frozen(built)
     threads = torch.get_num_threads()
-    for seed in range(4):
+    for seed in range(2):
         picture = pixels(network, seed)
         box, real = (enclosed(network, picture, kernel, arithmetic) for arithmetic in ("float32", "real"))
         values = torch.tensor(list(picture), dtype=torch.uint8).view(1, 1, 16, 16)

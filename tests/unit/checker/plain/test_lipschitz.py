@@ -140,7 +140,7 @@ def test_the_activations_of_whatever_satisfies_the_statements_lie_in_the_ranges(
     generator = random.Random(kind)
     parts, cuts = KINDS[kind], 0
     low = 0.0 if parts["domain"] == files.domain(0.0, None) else -1.0
-    for _ in range(4):
+    for _ in range(2):
         points = [[generator.uniform(-1, 1) for _ in range(3)] for _ in range(5)]
         images = [[[generator.uniform(low, 1) for _ in range(3)] for _ in range(2)] for _ in range(60)]
         rule = mixed(parts, points)
