@@ -33,7 +33,7 @@ EVERY = [
 
 
 def explained(head: Head, paradigm: str, tolerance: float, patches: int = 4):
-    images = as_patches(small_latents(head, images=3, patches=patches), head.depth)
+    images = as_patches(small_latents(head, images=2, patches=patches), head.depth)
     options = SearchOptions(paradigm, tolerance=tolerance)
     found = [one for batch in explain_batches(head, images, options) for one in batch]
     assert any(isinstance(one, Certificate) for one in found)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.commands import in_process
 from support.small import small_head, small_latents
 
 import verale
@@ -119,7 +120,7 @@ def start(self, *arguments, original=local.Forked.__init__):
     original(self, *arguments)
 
 local.Forked.__init__ = start
-sys.argv[1:] = "explain --head head --latents latents --paradigm projection --jobs JOBS --out OUT".split()
+sys.argv[1:] = "explain --head head --latents latents --paradigm projection --jobs 2 --out 2".split()
 main()
 """
 
@@ -128,10 +129,9 @@ def test_explain_forks_and_the_bytes_are_those_of_one_process(tmp_path) -> None:
     head = small_head("euclidean")
     head.save(tmp_path / "head")
     save_latents(tmp_path / "latents", small_latents(head, images=9))
-    files = {}
-    for jobs in ("1", "2"):
-        done = run(COUNTED.replace("JOBS", jobs).replace("OUT", jobs), tmp_path)
+    options = ("--head", "head", "--latents", "latents", "--paradigm", "projection", "--jobs", 1, "--out", "1")
+    for done, forked in ((in_process("explain", *options, cwd=tmp_path), 0), (run(COUNTED, tmp_path), 1)):
         assert done.returncode in (0, 10), done.stderr
-        assert done.stderr.count("forked") == int(jobs) - 1
-        files[jobs] = {path.name: path.read_bytes() for path in (tmp_path / jobs).glob("*.ale.json")}
-    assert files["1"] == files["2"] and files["1"]
+        assert done.stderr.count("forked") == forked
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / jobs).glob("*.ale.json")} for jobs in "12")
+    assert one == two and one
