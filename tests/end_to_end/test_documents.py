@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -33,7 +34,7 @@ from verale.runs.explain import open_run
 from verale.runs.table import Explained, csv_lines
 from verale.search import SearchOptions
 from verale.soundness import suite
-from verale.soundness.corpus import cases
+from verale.soundness.corpus import cases, least, pictures
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -273,12 +274,12 @@ def shell(clone: Path) -> Run:
     return run
 
 
-CORPORA = {name: getattr(cases, name) for name in ("stored", "deployed", "sized")}
+CORPORA = (cases.stored, cases.deployed, cases.sized, least.stored_least, pictures.stored_pictures)
 
 
 @cache
-def one_in_twenty(name: str) -> list[cases.Case]:
-    return CORPORA[name]()[::20]
+def one_in_forty(corpus: Callable[[], list[Any]]) -> list[Any]:
+    return corpus()[15::40]
 
 
 @pytest.fixture
@@ -286,11 +287,12 @@ def here(clone: Path, shell: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     """`verale` and Python programs in this process, which has torch already; all else, and `--jobs`, by the shell.
 
     A section of the soundness suite that is run again gives again what it gave. That of the corpora takes one in
-    twenty: tests/corpus judges all. A search for counterexamples, which are rare here, takes a tenth of a second.
+    forty, no large one: tests/corpus judges all. A search for counterexamples, which are rare here, takes a tenth of a
+    second.
     """
     monkeypatch.setenv("COLUMNS", "120")
-    for name in CORPORA:
-        monkeypatch.setattr(cases, name, partial(one_in_twenty, name))
+    for corpus in CORPORA:
+        monkeypatch.setattr(sys.modules[corpus.__module__], corpus.__name__, partial(one_in_forty, corpus))
     monkeypatch.setattr(suite, "SECTIONS", tuple(replace(each, try_it=cache(each.try_it)) for each in suite.SECTIONS))
 
     def run(command: str, before: int) -> subprocess.CompletedProcess[str]:
