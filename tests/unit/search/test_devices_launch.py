@@ -12,7 +12,7 @@ from support.compiled import OF_MAXIMA
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(("euclidean", "inner product in a ball"), id="some"),
+        pytest.param(("inner product in a ball",), id="one"),
         pytest.param(OF_MAXIMA, id="all", marks=pytest.mark.long),
     ],
 )

@@ -89,7 +89,7 @@ def test_a_limit_of_statements_is_kept(trials: int, monkeypatch: pytest.MonkeyPa
     problem = Problem.of(head, as_patches(latents(head, 1)[:2]))
     sizes = [len(each.pairs) for each in explain_joint(problem, Joint(head)) if not isinstance(each, str)]
     assert len(sizes) == 2 and max(sizes) > 1
-    for limit in (0.0, 1.0, 2.0, 5.0):
+    for limit in (1.0, 5.0):
         for size, each in zip(sizes, explain_joint(problem, Joint(head), [limit] * 2), strict=True):
             if size <= limit:
                 assert not isinstance(each, str) and len(each.pairs) == size
