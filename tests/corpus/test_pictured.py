@@ -37,9 +37,9 @@ def test_the_recipes_are_the_files() -> None:
     assert [path for path, data in picture_files().items() if (CERTIFICATES / path).read_bytes() != data] == []
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, "both"])
-def test_every_case_gets_its_outcome(kernel: str) -> None:
-    outcomes = [(case.name, case.outcome(kernel), (case.status, case.reason)) for case in CASES]
+@pytest.mark.parametrize(("kernel", "one_in"), [*((kernel, 1) for kernel in KERNELS), ("both", 5)])
+def test_every_case_gets_its_outcome(kernel: str, one_in: int) -> None:
+    outcomes = [(case.name, case.outcome(kernel), (case.status, case.reason)) for case in CASES[::one_in]]
     assert [each for each in outcomes if each[1] != each[2]] == []
 
 

@@ -31,8 +31,8 @@ NEAREST = ("cosine", "softmax")
 @pytest.mark.parametrize(
     ("geometry", "paradigm", "order", "seed", "images", "kernel"),
     [
-        *((*case, "rival", 0, 3, "arb") for case in CASES),
-        *((*case, "nearest", 0, 3, "mpmath") for case in CASES if case[0] in NEAREST),
+        *((*case, "rival", 0, 2, "arb") for case in CASES),
+        *((*case, "nearest", 0, 2, "mpmath") for case in CASES if case[0] in NEAREST),
         # Another head, and more images.
         *(pytest.param(*case, "nearest", 2, 5, "both", marks=pytest.mark.long) for case in CASES),
     ],

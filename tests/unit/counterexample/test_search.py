@@ -60,7 +60,7 @@ def complies(certificate: Certificate, activations: torch.Tensor) -> bool:
     [
         ("euclidean", 3),
         ("cosine", 3),
-        ("negated", 3),
+        pytest.param("negated", 3, marks=pytest.mark.long),
         pytest.param("exponential", 3, marks=pytest.mark.long),
         ("banks", 3),
         ("inner product", 1),

@@ -96,6 +96,7 @@ def test_a_page_is_what_verale_writes_but_for_its_times(page: Path, folder: Path
     assert page.read_bytes() == before, "nothing is written"
 
 
+@pytest.mark.parametrize("page", ["", pytest.param("--check", marks=pytest.mark.long)], indirect=True)
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_page_is_refused(what: str, page: Path, folder: Path, tmp_path: Path) -> None:
     change, said = FORGED[what]
