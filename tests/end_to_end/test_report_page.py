@@ -14,7 +14,6 @@ from PIL import Image
 from playwright.sync_api import Page
 from support.reporting import browser, folder_of, report_head
 from support.small import small_head
-from support.tabs import new_tab
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
 from verale.certificate.words import below, lower_end, upper_end
@@ -244,14 +243,14 @@ def test_it_fits_phones_and_screens(tabs, report, width, scheme):
 
 
 def test_it_prints_all_statements_without_what_only_screens_need(tabs, report):
-    tab = tabs.open(report)
+    tab = tabs.open(report, color_scheme="dark")
     choose(tab, "000003")
     assert tab.get_attribute("#all-statements", "open") is None
     assert tab.pdf().startswith(b"%PDF")
     assert tab.get_attribute("#all-statements", "open") is not None, "all statements are printed"
     tab.click(".steps a:has-text('Back to the list')")
     tab.wait_for_selector("#filters")
-    tab.emulate_media(media="print", color_scheme="dark")
+    tab.emulate_media(media="print")
     assert not tab.is_visible("#filters") and not tab.is_visible("#pages")
     assert tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
 
@@ -421,7 +420,7 @@ def test_what_is_left_out_of_a_page_is_said_where_it_is_missed(tabs, tmp_path):
 
 
 def test_without_scripts_it_still_says_what_is_proved(chromium, report):
-    tab = new_tab(chromium, java_script_enabled=False)
+    tab = chromium.new_page(java_script_enabled=False)
     tab.goto(f"file://{report}")
     assert "proved 128 of 130" in tab.inner_text("#overview") and "need JavaScript" in tab.inner_text("#overview")
     tab.close()
