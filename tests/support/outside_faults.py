@@ -132,16 +132,16 @@ report/page_compare.py _details: a page may say anything of a certificate
     unit/report/test_page_compare.py::test_a_forged_page_is_refused[-the claim]
 report/page_files/numbers.js: an end has a digit less than it needs
     return plain(decimal); => return plain(toDigits(value, Math.max(1, digits - 1), !upper));
-    end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
+    end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
 report/page_files/numbers.js: upper ends are rounded outward
     toDigits(value, digits, !upper) => toDigits(value, digits, upper)
-    end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-projection]
+    end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-projection]
 report/page_files/detail.js: a clause names fewer prototypes than it exempts
     prototypesNamed(one.except) : => prototypesNamed(one.except.slice(1)) :
-    end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
+    end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
 report/explanation.py _clause: other prototypes are other than those that the clause exempts
     exempt == named => named is not None
-    end_to_end/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
+    end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
 report/shares.py ledger_of: the better end of an activation counts
     ends.lower[prototype] if difference > 0 else ends.upper[prototype]
     => ends.upper[prototype] if difference > 0 else ends.lower[prototype]

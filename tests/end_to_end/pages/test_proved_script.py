@@ -18,7 +18,7 @@ from support.cases import every
 
 from verale.checker.proved import SCRIPT
 
-ROCQ = Path(__file__).parents[2] / "proofs" / "rocq"
+ROCQ = Path(__file__).parents[3] / "proofs" / "rocq"
 ZARITH = ROCQ / "front" / "zarith.js"
 BUILT_WITH = ("4.13.1", "4.0.0")
 """OCaml and js_of_ocaml, as Debian 12 has them: others give other bytes."""

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser
 from support.tabs import Tabs, started_chromium
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """One a file and process, not one a session: no other test can run an event loop of asyncio beside it."""
+    """Not one a session: no other test can run an event loop of asyncio beside it."""
     with started_chromium() as started:
         yield started
 

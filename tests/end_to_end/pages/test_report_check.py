@@ -34,7 +34,7 @@ from verale.report.collect import collect
 from verale.report.page import page
 from verale.report.page_check import Checking
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROVED = "Proved again, in "
 FAR_AWAY = "40f0000000000000"  # 65536 in binary64
 

@@ -32,7 +32,7 @@ HOSTILE = (
     "<svg onload=\"document.title='owned'\">",
 )
 MANY = 130
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
