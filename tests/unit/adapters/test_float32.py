@@ -94,7 +94,7 @@ def in_float32(head: Head, latents: Tensor, generator: torch.Generator) -> list[
 @pytest.mark.parametrize("name", HEADS)
 def test_float32_logits_lie_in_their_intervals(name):
     generator = torch.Generator().manual_seed(7)
-    for seed in range(4):
+    for seed in range(2):
         head = HEADS[name](seed)
         latents = small_latents(head, images=5, patches=6)
         bounds = float32_logits(head, as_patches(latents))

@@ -18,7 +18,7 @@ from verale.search import SearchOptions, Unexplained
 from verale.search.batches import Batches, ImageResult
 from verale.search.through import ThroughNetwork
 
-PICTURES = random_pictures(3)
+PICTURES = random_pictures(2)
 
 
 def head_of(network: FrozenNetwork, geometry: str = "euclidean") -> Head:
