@@ -517,7 +517,7 @@ ATTACKS: dict[str, Callable[[Path], Command]] = {
     "latents: 100,000 channels": lambda folder: captured(folder, widened),
     "latents: 2^96 pixels": lambda folder: captured(folder, images=struct.pack(">HBB3I", 0, 8, 3, *[2**32 - 1] * 3)),
     "latents: 10^9 pixels, compressed": lambda folder: captured(
-        folder, images=gzip.compress(struct.pack(">HBB3I", 0, 8, 3, 1275511, 28, 28) + bytes(10**8), mtime=0)
+        folder, images=gzip.compress(struct.pack(">HBB3I", 0, 8, 3, 1275511, 28, 28) + bytes(2 * 10**7), mtime=0)
     ),
     "tree: 10^9 classes": grown(lambda tree: leaves(tree, num_classes=10**9)),
     "tree: long names": grown(deepened),
