@@ -39,11 +39,12 @@ from verale.demo.network import RUN, load_images, load_network
 from verale.head import Head, as_patches
 from verale.paradigms import SMALLEST
 from verale.search import Batches, SearchOptions
-from verale.search.activations import Activations, StatedActivations
+from verale.search.activations import Activations
 from verale.search.digits import FEWEST_DIGITS
 from verale.search.paradigms.sparse import supporting
 from verale.search.paradigms.top_k import highest
 from verale.search.problem import Problem, UnexplainedError
+from verale.search.stated import Stated
 
 __all__ = ["Measured", "main", "measure", "measure_before", "page"]
 
@@ -159,17 +160,17 @@ def measure_before(head: Head, latents: Tensor, paradigm: str) -> Measured:
     return measured
 
 
-def _highest(activations: Activations) -> tuple[StatedActivations, list[int]]:
-    prototypes, ends = highest(activations)
-    return activations.state(prototypes, ends), prototypes
+def _highest(activations: Activations) -> tuple[Stated, list[int]]:
+    prototypes, stated = highest(activations)
+    return stated, prototypes
 
 
-def _supporting(activations: Activations) -> tuple[StatedActivations, list[int]]:
+def _supporting(activations: Activations) -> tuple[Stated, list[int]]:
     prototypes = supporting(activations)
     return activations.state(prototypes), prototypes
 
 
-_STARTS: dict[str, Callable[[Activations], tuple[StatedActivations, list[int]]]] = {
+_STARTS: dict[str, Callable[[Activations], tuple[Stated, list[int]]]] = {
     "top_k": _highest,
     "sparse": _supporting,
 }

@@ -193,9 +193,8 @@ def _hulls(numbers: Tensor, ceiling: bool) -> list[Stated]:
     box = Stated.box(lower, upper)
     if not ceiling:
         return [box]
-    free = torch.full_like(upper, math.inf)
-    under = Stated.box(lower, free).with_ends(box.lower, torch.cat([free, upper.amax()[None]]))
-    return [replace(under, below=torch.ones_like(under.below)), box]
+    free, everything = torch.full_like(upper, math.inf), torch.ones_like(upper, dtype=torch.bool)
+    return [Stated.box(lower, free).under(float(upper.amax()), everything), box]
 
 
 def _tightened(of_class: _Class, stated: Stated, weights: Tensor, share: float) -> Stated | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from verale.bounds import LinearMargins, Margins
 from verale.rounding import Enclosure
 from verale.search.problem import NOISE
+from verale.search.stated import Stated
 
 __all__ = ["CEILING", "FLOOR", "Item", "Loosened"]
 
@@ -23,6 +24,9 @@ Item = int | str
 """A prototype whose activation is stated, or a clause: `CEILING` or `FLOOR`."""
 
 CEILING, FLOOR = "ceiling", "floor"
+
+_CLAUSES = -1
+"""Where `Stated` has the ends of both clauses."""
 
 _DRIFT = 2
 """Estimated margins are off by at most so many of their rounding errors."""
@@ -37,8 +41,7 @@ class Loosened:
     Args:
         margins: of one image.
         range: (P,) of the activations over the domain.
-        single, clauses: (P,) the ends that statements about single activations give, and those that the clauses give;
-            infinite where nothing is stated.
+        stated: what is stated of them.
         exact: whether each trial is proved. Otherwise those of a linear readout are estimated.
 
     Attributes:
@@ -46,72 +49,63 @@ class Loosened:
             than rounding can explain.
     """
 
-    def __init__(
-        self, margins: Margins, range: Enclosure, single: Enclosure, clauses: Enclosure, exact: bool = False
-    ) -> None:
-        self._bounds, self.minimal = margins, True
-        self._single = single.lower.numpy().copy(), single.upper.numpy().copy()
-        self._clauses = clauses.lower.numpy().copy(), clauses.upper.numpy().copy()
+    def __init__(self, margins: Margins, range: Enclosure, stated: Stated, exact: bool = False) -> None:
+        self._bounds, self.minimal, self._given = margins, True, stated
+        self._ends = stated.lower.numpy().copy(), stated.upper.numpy().copy()
         self._range = range.lower.numpy(), range.upper.numpy()
-        self._box = self._of(slice(None), *self._single, *self._clauses)
+        low, high = self._ends
+        self._box = self._of(slice(None), low[:-1], high[:-1], low[-1], high[-1])
         self._margins, self._error = self._proved(*self._box), float(margins.error[0].amax())
         self._weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         if isinstance(margins, LinearMargins) and not exact and all(np.isfinite(end).all() for end in self._range):
             self._weights = margins.positive[0].numpy(), margins.negative[0].numpy()
 
     @property
-    def single(self) -> Enclosure:
-        """(P,) what is left of the statements about single activations."""
-        return Enclosure(*map(torch.from_numpy, self._single))
-
-    @property
-    def clauses(self) -> Enclosure:
-        """(P,) what is left of the clauses."""
-        return Enclosure(*map(torch.from_numpy, self._clauses))
+    def stated(self) -> Stated:
+        """What is left."""
+        return self._given.with_ends(*map(torch.from_numpy, self._ends))
 
     def least(self, item: Item, lower: bool = True, upper: bool = True) -> float:
         """The least margin without a statement, or without its lower or its upper end."""
-        return float(self._moved(self._without(item, lower, upper)).min())
+        return float(self._moved(self._without(*_sides(item, lower, upper))).min())
 
     def drop(self, item: Item, above: float = 0.0, lower: bool = True, upper: bool = True) -> bool:
         """Drop a statement, or its lower or its upper end, if all margins stay above a number; whether it was."""
-        if not self._is_stated(item):
+        if not self._is_stated(*_sides(item, True, True)):
             return False
-        change = self._without(item, lower, upper)
+        where, lower, upper = _sides(item, lower, upper)
+        change = self._without(where, lower, upper)
         moved = self._moved(change)
         drift = 0.0 if self._weights is None else _DRIFT * self._error
         if not float(moved.min()) > above + drift:
             self.minimal &= bool(moved.min() < above - NOISE * self._error - drift)
             return False
-        index, low, high = change
-        self._box[0][index], self._box[1][index], self._margins = low, high, moved
-        given, where = (self._clauses, slice(None)) if isinstance(item, str) else (self._single, item)
-        if lower and item != CEILING:
-            given[0][where] = -np.inf
-        if upper and item != FLOOR:
-            given[1][where] = np.inf
+        index, self._box[0][index], self._box[1][index] = change
+        self._margins = moved
+        if lower:
+            self._ends[0][where] = -np.inf
+        if upper:
+            self._ends[1][where] = np.inf
         return True
 
-    def _is_stated(self, item: Item) -> bool:
-        if item == CEILING:
-            return bool((self._clauses[1] < np.inf).any())
-        if item == FLOOR:
-            return bool((self._clauses[0] > -np.inf).any())
-        return bool(self._single[0][item] > -np.inf or self._single[1][item] < np.inf)
+    def _is_stated(self, where: int, lower: bool, upper: bool) -> bool:
+        low, high = self._ends
+        return bool((lower and low[where] > -np.inf) or (upper and high[where] < np.inf))
 
-    def _without(self, item: Item, lower: bool, upper: bool) -> _Change:
-        free, nothing = np.inf, slice(None)
-        if isinstance(item, str):
-            low, high = (-free if item == FLOOR else self._clauses[0]), (free if item == CEILING else self._clauses[1])
-            return (nothing, *self._of(nothing, *self._single, low, high))
-        single = -free if lower else self._single[0][item], free if upper else self._single[1][item]
-        return (item, *self._of(item, *single, self._clauses[0][item], self._clauses[1][item]))
+    def _without(self, where: int, lower: bool, upper: bool) -> _Change:
+        low, high = self._ends
+        left = -np.inf if lower else low[where], np.inf if upper else high[where]
+        if where == _CLAUSES:
+            return (slice(None), *self._of(slice(None), low[:-1], high[:-1], *left))
+        return (where, *self._of(where, *left, low[-1], high[-1]))
 
-    def _of(self, index: Any, low: Any, high: Any, floor: Any, ceiling: Any) -> tuple[Any, Any]:
+    def _of(self, index: Any, low: Any, high: Any, floor: float, ceiling: float) -> tuple[Any, Any]:
         """What statements and clauses leave of the ranges."""
+        floors = np.where(self._given.above.numpy()[index], floor, -np.inf)
+        ceilings = np.where(self._given.below.numpy()[index], ceiling, np.inf)
         return (
-            np.maximum(np.maximum(low, floor), self._range[0][index]),
-            np.minimum(np.minimum(high, ceiling), self._range[1][index]),
+            np.maximum(np.maximum(low, floors), self._range[0][index]),
+            np.minimum(np.minimum(high, ceilings), self._range[1][index]),
         )
 
     def _moved(self, change: _Change) -> NDArray[np.float64]:
@@ -130,3 +124,10 @@ class Loosened:
         box = Enclosure(torch.from_numpy(low), torch.from_numpy(high))
         proved: NDArray[np.float64] = self._bounds.lower(box[None, None])[0, 0].numpy()
         return proved
+
+
+def _sides(item: Item, lower: bool, upper: bool) -> tuple[int, bool, bool]:
+    """Where in `Stated` an item's ends are, and which of them are asked for: a clause has one."""
+    if isinstance(item, int):
+        return item, lower, upper
+    return _CLAUSES, lower and item == FLOOR, upper and item == CEILING

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from verale.bounds import check_domain
@@ -186,10 +185,7 @@ class _OfActivations:
     def left(self, order: list[Item]) -> _Left[Item]:
         """What is left after dropping in this order."""
         stated, minimal = self._activations.without_needless(self._all, order)
-        clauses = {
-            CEILING: bool((stated.clauses.upper < torch.inf).any()),
-            FLOOR: bool((stated.clauses.lower > -torch.inf).any()),
-        }
+        clauses = {CEILING: stated.has_ceiling, FLOOR: stated.has_floor}
         kept: list[Item] = [*stated.prototypes, *(name for name, is_stated in clauses.items() if is_stated)]
         explanation = self._activations.explanation(stated, minimal)
         return _Left(frozenset(kept), explanation.statements, explanation.margins, explanation.minimal)

@@ -68,10 +68,25 @@ class Stated:
         return self.lower[-1].where(self.above, -math.inf), self.upper[-1].where(self.below, math.inf)
 
     @property
+    def prototypes(self) -> list[int]:
+        """Those with a statement of their own."""
+        own: list[int] = (self.lower[:-1].isfinite() | self.upper[:-1].isfinite()).nonzero()[:, 0].tolist()
+        return own
+
+    @property
+    def has_ceiling(self) -> bool:
+        """Whether there is one."""
+        return bool(self.upper[-1].isfinite())
+
+    @property
+    def has_floor(self) -> bool:
+        """Whether there is one."""
+        return bool(self.lower[-1].isfinite())
+
+    @property
     def size(self) -> int:
         """How many statements these are."""
-        own = self.lower[:-1].isfinite() | self.upper[:-1].isfinite()
-        return int(own.sum()) + int(self.lower[-1].isfinite()) + int(self.upper[-1].isfinite())
+        return len(self.prototypes) + self.has_ceiling + self.has_floor
 
     def priced(self, lower: Tensor, upper: Tensor) -> tuple[Tensor, Tensor]:
         """Prices (C, P + 1) of the stated ends, from prices (C, P) of the numbers' ends.
@@ -92,18 +107,28 @@ class Stated:
         ceiling = numbers.upper.where(self.below, -math.inf).amax()
         return Enclosure.unchecked(torch.cat([numbers.lower, floor[None]]), torch.cat([numbers.upper, ceiling[None]]))
 
+    def under(self, ceiling: float, below: Tensor) -> Stated:
+        """The same with a ceiling over some prototypes (P,), which over none says nothing."""
+        end = self.upper.new_tensor([ceiling if bool(below.any()) else math.inf])
+        return replace(self, upper=torch.cat([self.upper[:-1], end]), below=below)
+
+    def over(self, floor: float, above: Tensor) -> Stated:
+        """The same with a floor under some prototypes (P,), which under none says nothing."""
+        end = self.lower.new_tensor([floor if bool(above.any()) else -math.inf])
+        return replace(self, lower=torch.cat([self.lower[:-1], end]), above=above)
+
     def with_ends(self, lower: Tensor, upper: Tensor) -> Stated:
         """The same statements with other ends (P + 1,)."""
         return replace(self, lower=lower, upper=upper)
 
     def statements(self, own: Callable[[int, float, float], Statement]) -> tuple[Statement, ...]:
         """The statements with an end; `own` gives that of a prototype with its ends."""
-        *pairs, clause = zip(self.lower.tolist(), self.upper.tolist(), strict=True)
-        said = [own(j, *ends) for j, ends in enumerate(pairs) if not all(map(math.isinf, ends))]
-        if math.isfinite(clause[1]):
-            said.append(OrderStatement(tuple((~self.below).nonzero()[:, 0].tolist()), clause[1]))
-        if math.isfinite(clause[0]):
-            said.append(FloorStatement(tuple((~self.above).nonzero()[:, 0].tolist()), clause[0]))
+        lower, upper = self.lower.tolist(), self.upper.tolist()
+        said = [own(j, lower[j], upper[j]) for j in self.prototypes]
+        if self.has_ceiling:
+            said.append(OrderStatement(tuple((~self.below).nonzero()[:, 0].tolist()), upper[-1]))
+        if self.has_floor:
+            said.append(FloorStatement(tuple((~self.above).nonzero()[:, 0].tolist()), lower[-1]))
         return tuple(said)
 
 

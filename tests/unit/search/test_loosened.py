@@ -24,7 +24,7 @@ def loosened(activations, exact) -> Loosened:
     observed = activations.observed
     prototypes = list(range(len(observed.lower)))
     stated = activations.cover(Cover(prototypes, float(observed.upper.median()), float(observed.lower.median())))
-    return Loosened(activations.problem.margins, activations.range, stated.single, stated.clauses, exact)
+    return Loosened(activations.problem.margins, activations.range, stated, exact)
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -36,8 +36,8 @@ def test_estimated_trials_decide_as_proved_ones_do(name):
         assert estimated.least(item) == pytest.approx(proved.least(item), abs=1e-9)
         assert estimated.drop(item) == proved.drop(item)
     assert estimated.minimal and proved.minimal
-    for one, other in ((estimated.single, proved.single), (estimated.clauses, proved.clauses)):
-        assert torch.equal(one.lower, other.lower) and torch.equal(one.upper, other.upper)
+    one, other = estimated.stated, proved.stated
+    assert torch.equal(one.lower, other.lower) and torch.equal(one.upper, other.upper)
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -45,8 +45,8 @@ def test_what_is_dropped_is_no_longer_stated(exact):
     ends = loosened(everything("euclidean"), exact)
     before = ends.least(FLOOR)
     assert ends.drop(FLOOR, -1e9) and not ends.drop(FLOOR, -1e9)
-    assert ends.clauses.lower.isinf().all() and not ends.clauses.upper.isinf().all()
-    assert ends.drop(0, -1e9, lower=False) and ends.single.upper[0].isinf() and ends.single.lower[0].isfinite()
+    assert ends.stated.has_ceiling and not ends.stated.has_floor
+    assert ends.drop(0, -1e9, lower=False) and ends.stated.upper[0].isinf() and ends.stated.lower[0].isfinite()
     assert ends.drop(0, -1e9) and not ends.drop(0, -1e9)
     assert ends.least(1) <= before
 

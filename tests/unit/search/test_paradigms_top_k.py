@@ -44,8 +44,8 @@ def test_statements_are_true_and_no_more_than_the_highest_need(name):
         assert [type(each) for each in statements].count(OrderStatement) <= 1
         assert [type(each) for each in statements].count(FloorStatement) <= 1
         activations = Activations(one)
-        first, clause = highest(activations)
-        assert len(statements) <= activations.shrunk(activations.state(first, clause), first)[0].size
+        first, stated = highest(activations)
+        assert len(statements) <= activations.shrunk(stated, first)[0].size
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES)
@@ -54,14 +54,16 @@ def test_k_is_the_least_and_the_clause_is_true(geometry):
     for image in range(len(problem)):
         activations = Activations(problem.take([image]))
         upper = activations.observed.upper
-        prototypes, ends = highest(activations)
-        assert (upper <= ends).all() and ends.isinf().nonzero()[:, 0].tolist() == sorted(prototypes)
-        assert activations.least(activations.state(prototypes, ends)) > 0
+        prototypes, stated = highest(activations)
+        assert (upper <= stated.clauses[1]).all()
+        assert (~stated.below).nonzero()[:, 0].tolist() == sorted(prototypes)
+        assert activations.least(stated) > 0
         if prototypes:
             fewer = prototypes[:-1]
-            below = torch.full_like(upper, float(upper[fewer[-1]] if fewer else upper.max()))
-            below[fewer] = torch.inf
-            assert activations.least(activations.state(fewer, below)) <= SLACK
+            below = torch.ones_like(stated.below)
+            below[fewer] = False
+            ceiling = float(upper[fewer[-1]] if fewer else upper.max())
+            assert activations.least(activations.state(fewer).under(ceiling, below)) <= SLACK
 
 
 def test_with_a_tolerance_statements_are_wider_and_still_entail():
@@ -94,7 +96,7 @@ def test_the_published_order_solves_no_programme_and_is_never_smaller(monkeypatc
     fewest = explain_top_k(problem)
     monkeypatch.setattr(Activations, "covering", property(lambda self: pytest.fail("a programme")))
     found = search.explain(problem, float("inf"))
-    first, clause = highest(activations := Activations(problem))
+    first, stated = highest(activations := Activations(problem))
     assert found.minimal and (found.margins > 0).all()
-    assert len(found.statements) == activations.shrunk(activations.state(first, clause), first)[0].size
+    assert len(found.statements) == activations.shrunk(stated, first)[0].size
     assert len(found.statements) >= len(fewest.statements)

@@ -54,3 +54,13 @@ def test_a_box_has_a_statement_for_each_number_with_an_end() -> None:
         ActivationStatement(0, 0.0, 1.0),
         ActivationStatement(1, -INF, 2.0),
     )
+
+
+def test_a_clause_about_no_prototype_says_nothing() -> None:
+    box = Stated.box(torch.zeros(2).double(), torch.ones(2).double())
+    some, none = torch.tensor([True, False]), torch.tensor([False, False])
+    assert box.under(0.5, some).over(0.25, ~some).statements(ActivationStatement)[2:] == (
+        OrderStatement((1,), 0.5),
+        FloorStatement((0,), 0.25),
+    )
+    assert box.under(0.5, none).over(0.25, none).size == box.size == 2

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 
 import torch
-from torch import Tensor
 
 from verale.paradigms import HIGHEST
 from verale.search.activations import ActivationExplanation, Activations
 from verale.search.avoid import NONE_FOUND
 from verale.search.paradigms.of_activations import OfActivationsAlone
 from verale.search.problem import Problem, UnexplainedError
+from verale.search.stated import Stated
 
 __all__ = ["TopKSearch", "explain_top_k", "highest"]
 
@@ -35,22 +35,22 @@ def explain_top_k(problem: Problem, fewest: bool = True) -> ActivationExplanatio
     covering = activations.covering if fewest else None
     cover = None if covering is None else covering.best()
     try:
-        first, ends = highest(activations)
+        first, stated = highest(activations)
     except UnexplainedError as error:
         # A ceiling above every avoided activation is too high; one below some of them, or a floor, may serve.
         if cover is None or not activations.least(activations.cover(cover)) > 0:
             raise (UnexplainedError(NONE_FOUND) if problem.avoid else error) from None
         return activations.smallest([], cover)
-    return activations.smallest([(activations.state(first, ends), first)], cover)
+    return activations.smallest([(stated, first)], cover)
 
 
-def highest(activations: Activations) -> tuple[list[int], Tensor]:
+def highest(activations: Activations) -> tuple[list[int], Stated]:
     """The least k such that the class follows from the k highest activations, and that no other exceeds the k-th.
 
     Avoided prototypes are not among the k; where one of them is higher than the k-th, it is what no other exceeds.
 
     Returns:
-        The prototypes, the highest first, and the ceiling's ends (P,), infinite for these prototypes.
+        The prototypes, the highest first, and what is stated: their activations, and a ceiling that exempts them.
 
     Raises:
         UnexplainedError: all activations that may be stated do not prove the class together.
@@ -62,13 +62,14 @@ def highest(activations: Activations) -> tuple[list[int], Tensor]:
     rank = upper.argsort(descending=True, stable=True)
     rank, avoided = rank[left[rank]], upper[~left]
 
-    def at(k: int) -> tuple[list[int], Tensor]:
-        ends = torch.full_like(upper, float(torch.cat([upper[rank[max(k, 1) - 1 :]], avoided]).amax()))
-        ends[rank[:k]] = torch.inf
-        return rank[:k].tolist(), ends
+    def at(k: int) -> tuple[list[int], Stated]:
+        first, below = rank[:k].tolist(), torch.ones_like(left)
+        below[first] = False
+        ceiling = float(torch.cat([upper[rank[max(k, 1) - 1 :]], avoided]).amax())
+        return first, activations.state(first).under(ceiling, below)
 
     def entails(k: int) -> bool:
-        return activations.least(activations.state(*at(k))) > 0
+        return activations.least(at(k)[1]) > 0
 
     size = len(rank)
     if not entails(size):
