@@ -10,12 +10,12 @@ from verale.bounds import Simplex
 from verale.search.compiled.grow import grow_statements
 from verale.search.compiled.image import image_arrays
 from verale.search.compiled.masses import GIVEN_UP, GROWN, STAYS_OPEN, Masses, grow_masses, most_left, move
-from verale.search.prices import Rivals
+from verale.search.compiled.matching import rivals_of
 
 
 def masses_of(problem):
-    image = Rivals.of(problem)
-    return Masses.of(image.mass, image.weights, image.bias)
+    image = rivals_of(problem)
+    return Masses.of(image.low, image.weights, image.bias)
 
 
 @pytest.mark.parametrize("seed", range(4))

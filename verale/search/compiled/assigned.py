@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from verale.search.compiled.masses import GIVEN_UP, GROWN, Masses, grow_masses
+from verale.search.compiled.masses import GIVEN_UP, GROWN, Floats, Masses, grow_masses
 from verale.search.compiled.matching import PricedRivals
 from verale.search.compiled.prices import drop_statements
-from verale.search.prices import Floats, Indices
 from verale.search.problem import Pair
 
-__all__ = ["Assigned", "choose_masses", "drop_masses", "rivals_of"]
+__all__ = ["Assigned", "choose_masses", "drop_masses", "rounded_up"]
 
 _GUARD = 1e-9
 """A rival is closed in growth when its margin exceeds this."""
+
+_PRICE_SHARE = 8
+"""Prices are rounded up to few digits, which costs at most one part in so many of a margin."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Assigned:
     Attributes:
         pairs: the statements.
         minimal: whether each of them is surely needed.
-        prices: (K, P) prices that close all rivals.
+        prices: (K, P) prices that close all rivals, rounded up.
         margins: (K,) the margins that they prove, but for rounding.
     """
 
@@ -35,47 +39,46 @@ class Assigned:
     margins: Floats
 
 
-def choose_masses(mass: Floats, weights: Floats, bias: Floats, most: float) -> list[Pair] | int | None:
-    """Statements that entail the class against K rivals; how many there were when they became more than `most`; None if
-    some rival stays open.
+def choose_masses(rivals: PricedRivals, most: float) -> list[Pair] | int | None:
+    """Exact statements that entail the class; how many there were when they became more than `most`; None if some rival
+    stays open.
 
     Args:
-        mass: (L, P) the masses.
-        weights: (K, P) W_predicted - W_rival.
-        bias: (K,) b_predicted - b_rival.
+        rivals: the image and its rivals.
         most: growth with more statements is given up.
     """
-    ended, statements = grow_masses(Masses.of(mass, weights, bias), _GUARD, float(most))
+    ended, statements = grow_masses(Masses.of(rivals.low, rivals.weights, rivals.bias), _GUARD, float(most))
     if ended == GIVEN_UP:
         return len(statements)
     return [(int(patch), int(k)) for patch, k in statements] if ended == GROWN else None
 
 
-def drop_masses(mass: Floats, weights: Floats, bias: Floats, noise: Floats, pairs: list[Pair]) -> Assigned | None:
-    """Drop statements until none can be dropped; None where a patch has all masses but one stated, or all: then the
-    others say what they are.
+def drop_masses(rivals: PricedRivals, pairs: Sequence[Pair], costs: Sequence[float], once: bool) -> Assigned:
+    """Drop statements until none can be dropped, the costliest first; see `drop_statements`.
 
     Args:
-        mass, weights, bias: see `choose_masses`.
-        noise: (K,) more than rounding can move a margin.
-        pairs: what is stated.
+        rivals: the image and its rivals.
+        pairs: the S statements.
+        costs: (S,) what they cost.
+        once: whether each is tried once.
     """
     given = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    order = np.lexsort((mass[given[:, 0], given[:, 1]], given[:, 0]))
+    levels, group = np.unique(-np.array(costs, dtype=np.float64), return_inverse=True)
+    place = group * len(rivals.low) + given[:, 0]
+    order = np.lexsort((rivals.low[given[:, 0], given[:, 1]], place))
     patches, prototypes = (np.ascontiguousarray(column) for column in given[order].T)
-    first = np.searchsorted(patches, np.arange(len(mass) + 1))
-    if np.diff(first).max() >= mass.shape[1] - 1:
-        return None
-    kept, minimal, prices, margins = drop_statements(rivals_of(mass, weights, bias, noise), patches, prototypes, first)
+    first = np.searchsorted(place[order], np.arange(len(levels) * len(rivals.low) + 1))
+    kept, minimal, prices, margins = drop_statements(rivals, patches, prototypes, first, once)
     left = sorted(zip(patches[kept].tolist(), prototypes[kept].tolist(), strict=True))
-    return Assigned(left, bool(minimal), prices, margins)
+    rounded = np.array([rounded_up(*each) for each in zip(prices, margins.tolist(), strict=True)])
+    return Assigned(left, bool(minimal), rounded, margins)
 
 
-def rivals_of(mass: Floats, weights: Floats, bias: Floats, noise: Floats) -> PricedRivals:
-    """The image as `verale.search.compiled.matching` takes it; see `drop_masses`."""
-    needed: Indices = (weights < 0).sum(1)
-    paying = np.ascontiguousarray(np.argsort(weights, axis=1, kind="stable")[:, : needed.max()])
-    gain = -np.take_along_axis(weights, paying, 1).clip(max=0)
-    position = np.full(weights.shape, -1)
-    np.put_along_axis(position, paying, np.where(gain > 0, np.arange(paying.shape[1]), -1), 1)
-    return PricedRivals(mass, weights, bias, needed, paying, gain, position, noise)
+def rounded_up(prices: Floats, margin: float) -> Floats:
+    """Prices (P,) rounded up to a grid that is as coarse as the margin that they prove allows."""
+    needed = np.count_nonzero(prices)
+    if not (margin > 0 and needed):
+        return prices
+    grid = 2.0 ** math.floor(math.log2(margin / (_PRICE_SHARE * needed)))
+    rounded: Floats = np.ceil(prices / grid) * grid
+    return rounded

@@ -12,9 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from verale.bounds import domain_range
+from verale.rounding import UNIT
 from verale.search.compiled.arrays import largest
 from verale.search.compiled.masses import Floats, Indices, most_left
 from verale.search.compiled.parts import part
+from verale.search.problem import Problem
 
 __all__ = [
     "PricedMasses",
@@ -23,6 +26,7 @@ __all__ = [
     "excess_of",
     "pay_alone",
     "priced_masses",
+    "rivals_of",
     "solve",
     "weight_of",
     "workspace_of",
@@ -36,16 +40,20 @@ class PricedRivals(NamedTuple):
     """For each of K rivals the prototypes k with w_k = W_rival,k - W_predicted,k > 0, the greatest w_k first.
 
     Attributes:
-        mass: (L, P) the masses.
+        low, high: (L, P) the ends that statements give to masses; the same where they are exact.
+        least: (P,) what masses are at least over the domain.
         weights: (K, P) W_predicted - W_rival.
         bias: (K,) b_predicted - b_rival.
         needed: (K,) how many there are.
         paying, gain: (K, Q) the prototypes and their w_k.
         position: (K, P) where a prototype stands among them, or -1.
-        noise: (K,) more than rounding can move a margin.
+        noise: (K,) more than rounding can move a margin. A remainder has P rounding errors; a sum over prototypes and
+            patches has one for each of its terms.
     """
 
-    mass: Floats
+    low: Floats
+    high: Floats
+    least: Floats
     weights: Floats
     bias: Floats
     needed: Indices
@@ -55,6 +63,26 @@ class PricedRivals(NamedTuple):
     noise: Floats
 
 
+def rivals_of(problem: Problem) -> PricedRivals:
+    """The only image of a problem, and the rivals of its class."""
+    head, predicted = problem.head, int(problem.margins.predicted[0])
+    weight = head.weight.cpu().double().numpy()
+    own_bias = np.zeros(head.classes) if head.bias is None else head.bias.cpu().double().numpy()
+    rivals = [c for c in range(head.classes) if c != predicted]
+    weights, bias = weight[predicted] - weight[rivals], own_bias[predicted] - own_bias[rivals]
+    ends = problem.observed.lower, problem.observed.upper, domain_range(head).lower
+    low, high, least = (np.ascontiguousarray(end.cpu().numpy()) for end in ends)
+    if not problem.tolerance:
+        low = high = (low + high) / 2
+    needed: Indices = (weights < 0).sum(1)
+    paying = np.ascontiguousarray(np.argsort(weights, axis=1, kind="stable")[:, : needed.max()])
+    gain = -np.take_along_axis(weights, paying, 1).clip(max=0)
+    position = np.full(weights.shape, -1)
+    np.put_along_axis(position, paying, np.where(gain > 0, np.arange(paying.shape[1]), -1), 1)
+    noise = (4 * sum(low.shape) + 64) * UNIT * (np.abs(weights).sum(1) + np.abs(bias))
+    return PricedRivals(low, high, least, weights, bias, needed, paying, gain, position, noise)
+
+
 class PricedMasses(NamedTuple):
     """What is stated, and for each rival prices that bound what is left to it.
 
@@ -62,7 +90,9 @@ class PricedMasses(NamedTuple):
         left: (L,) the remainders.
         order, rank: (L,) the patches by remainder, the greatest first, and where each of them stands.
         stated: (L, P) bool.
-        top: (P,) the greatest stated masses.
+        floors, tops: (L, P) the ends of the masses: the lower ones of `simplex`, the upper ones by the statements
+            alone, 0 where none is stated.
+        floor, top: (P,) the greatest of these.
         known: (K,) the margins if no prototype got a remainder.
         price: (K, Q) v_k.
         excess: (K, L) how much a patch can give beyond the prices.
@@ -74,6 +104,9 @@ class PricedMasses(NamedTuple):
     order: Indices
     rank: Indices
     stated: NDArray[np.bool_]
+    floors: Floats
+    tops: Floats
+    floor: Floats
     top: Floats
     known: Floats
     price: Floats
@@ -83,19 +116,19 @@ class PricedMasses(NamedTuple):
 
 
 def priced_masses(rivals: PricedRivals, patches: Indices, prototypes: Indices) -> PricedMasses:
-    """Everything that is stated, and room for prices."""
-    (count, size), competitors = rivals.mass.shape, len(rivals.bias)
-    left, stated, top = np.ones(count), np.zeros((count, size), np.bool_), np.zeros(size)
-    mass = rivals.mass[patches, prototypes]
+    """What is stated, and room for what follows."""
+    (count, size), competitors = rivals.low.shape, len(rivals.bias)
+    left, stated = np.ones(count), np.zeros((count, size), np.bool_)
     stated[patches, prototypes] = True
-    np.subtract.at(left, patches, mass)
-    np.maximum.at(top, prototypes, mass)
+    np.subtract.at(left, patches, rivals.low[patches, prototypes])
     left = np.maximum(left, 0.0)
     order, rank = np.argsort(-left, kind="stable"), np.empty(count, np.int64)
     rank[order] = np.arange(count)
     price, partner = np.zeros(rivals.gain.shape), np.full(rivals.gain.shape, -1)
     excess, sums = np.zeros((competitors, count)), np.zeros((competitors, 2))
-    return PricedMasses(left, order, rank, stated, top, rivals.bias.copy(), price, excess, sums, partner)
+    ends, greatest = (np.zeros((count, size)), np.zeros((count, size))), (np.zeros(size), np.zeros(size))
+    known = np.zeros(competitors)
+    return PricedMasses(left, order, rank, stated, *ends, *greatest, known, price, excess, sums, partner)
 
 
 @part
@@ -194,8 +227,12 @@ def excess_of(rivals: PricedRivals, priced: PricedMasses, rival: int, patch: int
 def solve(rivals: PricedRivals, priced: PricedMasses, room: Workspace, rival: int) -> float:
     """Set a rival's best prices, and excess; returns what its matching gives it. No prices sum to less.
 
-    Of q prototypes that can gain anything, only the q + 1 patches count that can give one of them most; the proof is in
-    `verale.search.paradigms.assignment`. It begins with the prices and the matching that the rival has.
+    It begins with the prices and the matching that the rival has. Of q prototypes that can gain anything, only the
+    q + 1 patches count that can give one of them most. Proof: in the problem of these patches alone, the best prices
+    leave no excess at a patch without a partner. Each prototype has one among its q + 1 patches, since at most q have a
+    partner. So its price is at least what that patch can give, and that is no less than what any patch outside can
+    give: none of these has an excess either. The prices are feasible for all patches, they sum to what the matching
+    gives, and so both are best for all patches.
     """
     for patch in range(len(priced.left)):
         priced.excess[rival, patch] = 0.0

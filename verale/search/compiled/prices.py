@@ -30,7 +30,8 @@ class MassDropping(NamedTuple):
     """The S statements while they are dropped, and what is found.
 
     Attributes:
-        prototypes, first, next_: (S,) and (L + 1,) as given to `drop_statements`, and where the next ones to try are.
+        prototypes, first, next_: (S,) and (G * L + 1,) as given to `drop_statements`, and (L,) where the next ones to
+            try are.
         key: (L,) each patch's remainder without its next statement.
         kept: (S,) which of them are kept.
         prices: (K, P) and margins: (K,) what they prove.
@@ -46,56 +47,51 @@ class MassDropping(NamedTuple):
 
 
 def drop_statements(
-    rivals: PricedRivals, patches: Indices, prototypes: Indices, first: Indices
+    rivals: PricedRivals, patches: Indices, prototypes: Indices, first: Indices, once: bool
 ) -> tuple[NDArray[np.bool_], bool, Floats, Floats]:
     """Drop statements until none can be dropped.
 
-    The statement goes first whose patch has the least remainder without it. Bounds are monotone: a statement whose
-    deletion fails is needed from then on. So a patch's statements are tried from the smallest mass to the greatest.
+    Of each group the statement goes first whose patch has the least remainder without it. Statements by equality give
+    monotone bounds: a statement whose deletion fails is needed from then on. So a patch's statements are tried from the
+    smallest mass to the greatest, and each once. Wide ones do not. A stated mass counts with its upper end, and leaves
+    to its patch only what its lower end leaves; a second statement about the patch may cost more than it saves.
 
     Args:
         rivals: the image.
-        patches, prototypes: (S,) what is stated, patch by patch, the smallest mass of each first; of no patch all
-            masses but one or more.
-        first: (L + 1,) where each patch's statements begin.
+        patches, prototypes: (S,) what is stated, group by group and patch by patch, the smallest mass of each first.
+        first: (G * L + 1,) where the statements of each of G groups about each patch begin.
+        once: whether each statement is tried once.
 
     Returns:
         (S,) which of them are kept; whether each of these is surely needed; (K, P) prices, the best ones
         where those of `simplex` do not do; (K,) the margins that they prove.
     """
+    count = len(rivals.low)
     dropping = MassDropping(
         prototypes,
         first,
-        first[:-1].copy(),
-        np.full(len(first) - 1, np.inf),
+        np.zeros(count, np.int64),
+        np.empty(count),
         np.ones(len(patches), np.bool_),
         np.zeros(rivals.weights.shape),
         np.empty(len(rivals.bias)),
     )
-    priced, room = priced_masses(rivals, patches, prototypes), workspace_of(rivals, len(first) - 1)
-    minimal = _drop_all(rivals, priced, room, dropping)
+    priced, room = priced_masses(rivals, patches, prototypes), workspace_of(rivals, count)
+    minimal = _drop_all(rivals, priced, room, dropping, once)
     return dropping.kept, minimal, dropping.prices, dropping.margins
 
 
 @entry
-def _drop_all(rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropping: MassDropping) -> bool:
+def _drop_all(rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropping: MassDropping, once: bool) -> bool:
     """See `drop_statements`; whether each statement that is kept is surely needed."""
-    for rival in range(len(rivals.bias)):
-        for k in range(len(priced.top)):
-            priced.known[rival] += rivals.weights[rival, k] * priced.top[k]
-        pay_alone(rivals, priced, rival)
-    minimal, key, next_ = True, dropping.key, dropping.next_
-    for patch in range(len(key)):
-        key[patch] = _remainder_without(rivals, priced, dropping, patch)
-    while len(key):
-        patch = first_least(key)
-        if key[patch] == np.inf:
-            break
-        dropped, certain = _drop(rivals, priced, room, patch, dropping.prototypes[next_[patch]])
-        dropping.kept[next_[patch]] = not dropped
-        minimal = minimal and certain
-        next_[patch] += 1
-        key[patch] = _remainder_without(rivals, priced, dropping, patch)
+    _begin(rivals, priced)
+    minimal, goes_on = True, True
+    while goes_on:
+        minimal, goes_on = True, False
+        for group in range(0, len(dropping.first) - 1, len(priced.left)):
+            dropped, certain = _drop_group(rivals, priced, room, dropping, group)
+            minimal = minimal and certain
+            goes_on = goes_on or (dropped and not once)
     prices, margins = dropping.prices, dropping.margins
     for rival in range(len(margins)):
         pay_alone(rivals, priced, rival)
@@ -108,26 +104,57 @@ def _drop_all(rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropp
 
 
 @part
-def _remainder_without(rivals: PricedRivals, priced: PricedMasses, dropping: MassDropping, patch: int) -> float:
+def _begin(rivals: PricedRivals, priced: PricedMasses) -> None:
+    """What is known of the masses if everything is stated, and each prototype pays alone."""
+    for patch in range(len(priced.left)):
+        _enter_ends(rivals, priced, patch, -1)
+    for rival in range(len(rivals.bias)):
+        priced.known[rival] = rivals.bias[rival]
+        for k in range(len(priced.top)):
+            weight = rivals.weights[rival, k]
+            priced.known[rival] += weight * (priced.floor[k] if weight > 0.0 else priced.top[k])
+        pay_alone(rivals, priced, rival)
+
+
+@part
+def _drop_group(
+    rivals: PricedRivals, priced: PricedMasses, room: Workspace, dropping: MassDropping, group: int
+) -> tuple[bool, bool]:
+    """Try the statements of a group: whether one was dropped, and whether each that stays is surely needed."""
+    some, minimal, key, next_ = False, True, dropping.key, dropping.next_
+    for patch in range(len(key)):
+        next_[patch] = dropping.first[group + patch]
+        key[patch] = _remainder_without(rivals, priced, dropping, group, patch)
+    while True:
+        patch = first_least(key)
+        if key[patch] == np.inf:
+            return some, minimal
+        dropped, certain = _drop(rivals, priced, room, patch, dropping.prototypes[next_[patch]])
+        dropping.kept[next_[patch]] = not dropped
+        some, minimal = some or dropped, minimal and certain
+        next_[patch] += 1
+        key[patch] = _remainder_without(rivals, priced, dropping, group, patch)
+
+
+@part
+def _remainder_without(
+    rivals: PricedRivals, priced: PricedMasses, dropping: MassDropping, group: int, patch: int
+) -> float:
     """A patch's remainder without its next statement; infinite if there is none."""
-    at = dropping.next_[patch]
-    if at == dropping.first[patch + 1]:
+    at, end = dropping.next_[patch], dropping.first[group + patch + 1]
+    while at < end and not dropping.kept[at]:
+        at += 1
+    dropping.next_[patch] = at
+    if at == end:
         return np.inf
-    return float(priced.left[patch] + rivals.mass[patch, dropping.prototypes[at]])
+    return float(priced.left[patch] + rivals.low[patch, dropping.prototypes[at]])
 
 
 @part
 def _drop(rivals: PricedRivals, priced: PricedMasses, room: Workspace, patch: int, prototype: int) -> tuple[bool, bool]:
     """Drop a statement if every rival stays closed. Whether it was dropped; if not, whether it is surely needed."""
-    mass, left, top = rivals.mass[patch, prototype], priced.left[patch], priced.top[prototype]
-    lower = top
-    if mass >= top:
-        lower = 0.0
-        for other in range(len(priced.left)):
-            if other != patch and priced.stated[other, prototype]:
-                lower = max(lower, rivals.mass[other, prototype])
-    sunk = top - lower
-    _shift(rivals, priced, patch, prototype, left + mass, lower, sunk, False)
+    left = priced.left[patch]
+    _enter(rivals, priced, patch, prototype, left + rivals.low[patch, prototype], False)
     closed, certain, solved = _closed(rivals, priced, room, patch)
     if closed:
         for rival in range(len(rivals.bias)):
@@ -139,31 +166,66 @@ def _drop(rivals: PricedRivals, priced: PricedMasses, room: Workspace, patch: in
         overwrite(priced.price[rival], room.price[at])
         overwrite(priced.excess[rival], room.saved[at])
         overwrite(priced.sums[rival], room.sums[at])
-    _shift(rivals, priced, patch, prototype, left, top, -sunk, True)
+    _enter(rivals, priced, patch, prototype, left, True)
     return False, certain
 
 
 @part
-def _shift(
-    rivals: PricedRivals,
-    priced: PricedMasses,
-    patch: int,
-    prototype: int,
-    left: float,
-    top: float,
-    sunk: float,
-    stated: bool,
-) -> None:
-    """Give a patch another remainder and a prototype another top; its prices pay for what the top has sunk."""
-    priced.left[patch], priced.top[prototype], priced.stated[patch, prototype] = left, top, stated
+def _enter(rivals: PricedRivals, priced: PricedMasses, patch: int, prototype: int, left: float, stated: bool) -> None:
+    """State a mass or drop it, with the patch's remainder then. What its top sinks by, its prices pay for."""
+    priced.left[patch], priced.stated[patch, prototype] = left, stated
     move(priced.order, priced.rank, priced.left, patch)
-    if sunk == 0:
-        return
+    _enter_ends(rivals, priced, patch, prototype)
+
+
+@part
+def _enter_ends(rivals: PricedRivals, priced: PricedMasses, patch: int, prototype: int) -> None:
+    """What is known of a patch's masses: by the statements alone at most, and at least as under `simplex`."""
+    low, high, stated, left = rivals.low[patch], rivals.high[patch], priced.stated[patch], priced.left[patch]
+    count, most = 0, 0.0
+    for k in range(len(low)):
+        if stated[k]:
+            count += 1
+            most += high[k]
+    for k in range(len(low)):
+        floor = top = others = 0.0
+        if stated[k]:
+            floor, top, others = low[k], min(high[k], low[k] + left), high[k]
+        if count == len(low) or (count == len(low) - 1 and not stated[k]):  # the other masses determine this one
+            floor = max(floor, 1.0 - (most - others))
+        floor = max(floor, rivals.least[k])
+        if floor != priced.floors[patch, k] or top != priced.tops[patch, k]:
+            before = priced.floor[k], priced.top[k]
+            priced.floor[k] = _greatest(priced.floors, patch, k, floor, priced.floor[k])
+            priced.top[k] = _greatest(priced.tops, patch, k, top, priced.top[k])
+            _follow(rivals, priced, k, before[0] - priced.floor[k], before[1] - priced.top[k], k == prototype)
+
+
+@part
+def _greatest(ends: Floats, patch: int, k: int, end: float, greatest: float) -> float:
+    """Enter an end of a patch's mass; the greatest over all patches, which was `greatest`."""
+    before = ends[patch, k]
+    ends[patch, k] = end
+    if end >= greatest:
+        return end
+    if before < greatest:
+        return greatest
+    most = end
+    for other in range(len(ends)):
+        most = max(most, ends[other, k])
+    return most
+
+
+@part
+def _follow(rivals: PricedRivals, priced: PricedMasses, k: int, fallen: float, sunk: float, pays: bool) -> None:
+    """Margins follow the ends of a prototype's activation. Where its prices do not pay, they stay enough: its top has
+    risen."""
     for rival in range(len(rivals.bias)):
-        cost = rivals.weights[rival, prototype] * sunk
+        weight = rivals.weights[rival, k]
+        cost = weight * (fallen if weight > 0.0 else sunk)
         priced.known[rival] -= cost
-        at = rivals.position[rival, prototype]
-        if at >= 0:
+        at = rivals.position[rival, k]
+        if pays and at >= 0:
             priced.price[rival, at] -= cost
             priced.sums[rival, 0] -= cost
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Sequence
+from typing import cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from verale.bounds import Assignment, LinearMargins, SimplexRows, assignment_margins
@@ -16,13 +18,9 @@ from verale.paradigms import ORDERS
 from verale.rounding import Enclosure
 from verale.search.needed import proved_margins, surely_needed
 from verale.search.paradigms.of_patches import OfPatches
-from verale.search.prices import Floats, PricedTrials, Rivals, rounded_up
 from verale.search.problem import Pair, Problem, given_up
-from verale.search.prove import HOPELESS, UNSETTLED, Explained, Proved, SpatialExplanation, propose_and_prove
+from verale.search.prove import HOPELESS, UNSETTLED, Explained, SpatialExplanation
 from verale.search.stated import pairs_of
-
-if TYPE_CHECKING:
-    from verale.search.compiled.assigned import Assigned
 
 __all__ = ["AssignmentSearch", "explain_assignment"]
 
@@ -36,69 +34,35 @@ def explain_assignment(
     never looser. Then each is dropped if for every rival the best prices still prove a positive margin. The costliest
     goes first; of those that cost the same, the one whose patch has the least remainder without it.
 
-    Statements are added in machine code (`verale.search.compiled`), and dropped there where they are exact, cost the
-    same, and masses have no bounds but theirs.
+    Exact statements that cost the same, about masses without bounds of their own, are added by a search that computes
+    only what a statement changes.
 
     Soundness: the search uses plain floats; the result is proved from nothing but the statements and the prices.
     """
-    explained: dict[int, Explained] = {}
-    bounded = problem.head.domain.lower is not None or problem.head.domain.upper is not None
-    if not (problem.tolerance or problem.costs or bounded):
-        explained = propose_and_prove(_MachineCode(problem, paradigm, order), most)
-    for image in range(len(problem)):
-        if image not in explained:
-            one = problem.take([image])
-            grown = _grown(one, paradigm, order, math.inf if most is None else HOPELESS * most[image])
-            explained[image] = grown if isinstance(grown, str) else _dropped(one, paradigm, grown)
-    return [explained[image] for image in range(len(problem))]
+    limits = [math.inf] * len(problem) if most is None else [HOPELESS * limit for limit in most]
+    return [_explained(problem.take([image]), paradigm, order, limit) for image, limit in enumerate(limits)]
 
 
-class _MachineCode:
-    """See `verale.search.prove.Engine`. Growth has a guard of its own; deletion knows which statements are needed."""
+def _explained(problem: Problem, paradigm: Assignment, order: str, most: float) -> Explained:
+    """The explanation of the only image."""
+    from verale.search.compiled.assigned import choose_masses, drop_masses
+    from verale.search.compiled.matching import rivals_of
 
-    guards: tuple[float, ...] = (0.0,)
-
-    def __init__(self, problem: Problem, paradigm: Assignment, order: str) -> None:
-        self.problem, self.paradigm, self._order = problem, paradigm, order
-        self._assigned: dict[int, tuple[Rivals, Assigned]] = {}
-
-    def choose(
-        self, images: list[int], guard: float, most: list[float], early: list[list[Pair]]
-    ) -> list[list[Pair] | str | None]:
-        """See `Engine`."""
-        return [self._chosen(image, limit) for image, limit in zip(images, most, strict=True)]
-
-    def prove(self, chosen: dict[int, list[Pair]]) -> dict[int, Proved | None]:
-        """See `Engine`: what was chosen last, with its prices."""
-        return {image: self._proved(image) for image in chosen}
-
-    def _chosen(self, image: int, limit: float) -> list[Pair] | str | None:
-        from verale.search.compiled.assigned import choose_masses, drop_masses
-
-        one = self.problem.take([image])
-        rivals = Rivals.of(one)
-        if self._order == ORDERS[0] and not one.avoid:
-            grown = choose_masses(rivals.mass, rivals.weights, rivals.bias, limit)
-        else:
-            found = _grown(one, self.paradigm, self._order, limit)
-            grown = None if isinstance(found, str) else found
-        if isinstance(grown, int):
-            return given_up(grown)
-        assigned = None if grown is None else drop_masses(rivals.mass, rivals.weights, rivals.bias, rivals.noise, grown)
-        if assigned is None:
-            return None
-        self._assigned[image] = rivals, assigned
-        return assigned.pairs
-
-    def _proved(self, image: int) -> Proved | None:
-        rivals, assigned = self._assigned[image]
-
-        def prices(rival: int) -> Floats:
-            row = rivals.rivals.index(rival)
-            return rounded_up(assigned.prices[row], float(assigned.margins[row]))
-
-        proved = _proved(self.problem.take([image]), self.paradigm, assigned.pairs, prices, assigned.minimal)
-        return None if isinstance(proved, str) else (proved, [])
+    rivals, bounded = rivals_of(problem), problem.head.domain.lower is not None or problem.head.domain.upper is not None
+    grown: list[Pair] | int | str | None = None
+    if order == ORDERS[0] and not (problem.tolerance or problem.costs or problem.avoid or bounded):
+        grown = choose_masses(rivals, most)
+    if isinstance(grown, int):
+        return given_up(grown)
+    if grown is None:
+        grown = _grown(problem, paradigm, order, most)
+    if isinstance(grown, str):
+        return grown
+    costs = [problem.costs.of_pair(pair) for pair in grown]
+    assigned = drop_masses(rivals, grown, costs, once=not problem.tolerance)
+    minimal = assigned.minimal and _open_to_ranges(problem, paradigm, assigned.pairs)
+    prices = np.insert(assigned.prices, int(problem.margins.predicted[0]), 0.0, 0)
+    return _proved(problem, paradigm, assigned.pairs, prices, minimal)
 
 
 def _grown(problem: Problem, paradigm: Assignment, order: str, most: float) -> list[Pair] | str:
@@ -114,14 +78,6 @@ def _grown(problem: Problem, paradigm: Assignment, order: str, most: float) -> l
     return grown.failure or grown.pairs
 
 
-def _dropped(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> Explained:
-    """The explanation of one image from statements that entail its class."""
-    trials = PricedTrials(problem, sorted(pairs))
-    trials.drop_all()
-    minimal = trials.minimal and _open_to_ranges(problem, paradigm, trials.pairs)
-    return _proved(problem, paradigm, trials.pairs, trials.prices, minimal)
-
-
 def _open_to_ranges(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -> bool:
     """Whether without any one statement the ranges of `simplex` surely leave a rival open, as the best prices do.
 
@@ -134,19 +90,15 @@ def _open_to_ranges(problem: Problem, paradigm: Assignment, pairs: list[Pair]) -
 
 
 def _proved(
-    problem: Problem, paradigm: Assignment, pairs: list[Pair], prices: Callable[[int], Floats], minimal: bool
+    problem: Problem, paradigm: Assignment, pairs: list[Pair], prices: NDArray[np.float64], minimal: bool
 ) -> Explained:
-    """The explanation of one image with its margins, from rows that know its statements alone.
-
-    Args:
-        prices: (P,) of a rival.
-    """
+    """The explanation of one image with its margins, from rows that know its statements alone; prices (C, P)."""
     rows = paradigm.from_statements(problem.patches, *_stated(problem, pairs))
     margins: Tensor = proved_margins(problem, rows.range)[0]
     (open_,) = torch.nonzero(~(margins > 0), as_tuple=True)
     stated: dict[int, dict[int, float]] = {}
     for rival in open_.tolist():
-        row = prices(rival)
+        row = prices[rival]
         (priced,) = row.nonzero()
         stated[rival] = dict(zip(priced.tolist(), row[priced].tolist(), strict=True))
     margins = _with_prices(problem, rows, margins, stated)
