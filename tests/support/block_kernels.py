@@ -14,6 +14,7 @@ from verale.search.devices.patch import (
     try_deleting,
     try_ranges,
 )
+from verale.search.devices.tables import Block
 
 __all__ = ["enter_and_delete", "read_too_early", "write_too_early", "write_twice"]
 
@@ -25,21 +26,21 @@ def enter_and_delete(
 ) -> None:  # fmt: skip
     """State prototypes about patch 0; delete one of them, by a step if it can be (1) and by building again (0)."""
     k = tl.arange(0, sizes.prototypes)
-    inside = k < head.size
-    reset_row(head, work, 0, k, inside, sizes)
+    block = Block(head, image, work, k, k < head.size)
+    reset_row(block, 0, sizes)
     for index in range(count):
         prototype = tl.load(prototypes + index)
-        try_adding(head, image, work, 0, 0, prototype, 0, k, inside, sizes)
-        take_step(head, work, 0, prototype, 0, 0, k, inside, sizes)
+        try_adding(block, 0, 0, prototype, 0, sizes)
+        take_step(block, 0, prototype, 0, 0, sizes)
         tl.store(work.stated + prototype, 1)
     tl.debug_barrier()
-    slot = rank_one_step_of(work, 0, deleted, sizes)
+    slot = rank_one_step_of(block, 0, deleted, sizes)
     tl.store(found, slot)
-    row_without(head, image, work, head.patches, 0, deleted, k, inside, sizes)
-    try_ranges(head, image, work, 0, 0, -1, deleted, k, inside, sizes)
+    row_without(block, head.patches, 0, deleted, sizes)
+    try_ranges(block, 0, 0, -1, deleted, sizes)
     if slot >= 0:
-        try_deleting(head, work, 0, slot, 1, k, inside, sizes)
-        try_ranges(head, image, work, 0, 1, -1, deleted, k, inside, sizes)
+        try_deleting(block, 0, slot, 1, sizes)
+        try_ranges(block, 0, 1, -1, deleted, sizes)
 
 
 @part

@@ -21,10 +21,9 @@ _STATEMENTS_PER_ROUND = tl.constexpr(16)
 
 
 @part
-def grow_statements(
-    head: tl.tuple, image: tl.tuple, work: tl.tuple, k: tl.tensor, inside: tl.tensor, sizes: tl.constexpr
-) -> tl.tensor:
+def grow_statements(block: tl.tuple, sizes: tl.constexpr) -> tl.tensor:
     """State pairs until all margins exceed the guard: how it ended, how many there are, and how many steps it tried."""
+    head, image, work = block.head, block.image, block.work
     guard, most = tl.load(head.numbers + 3), tl.load(image.most)
     c = tl.arange(0, sizes.classes)
     outcome = tl.full((), _GROWING, tl.int32)
@@ -38,29 +37,24 @@ def grow_statements(
         if outcome == _GROWING:
             round_ += 1
             before = count
-            count, tried = _round(
-                head, image, work, rival, guard - worst, guard, round_, count, tried, k, inside, sizes
-            )
+            count, tried = _round(block, rival, guard - worst, guard, round_, count, tried, sizes)
             outcome = tl.where(count == before, STAYS_OPEN, _GROWING)
     return outcome, count, tried
 
 
 @part
 def _round(
-    head: tl.tuple,
-    image: tl.tuple,
-    work: tl.tuple,
+    block: tl.tuple,
     rival: tl.tensor,
     deficit: tl.tensor,
     guard: tl.tensor,
     round_: tl.tensor,
     count: tl.tensor,
     tried: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
     sizes: tl.constexpr,
 ) -> tl.tensor:
     """One round of statements against a rival."""
+    head, image, work, k, inside = block.head, block.image, block.work, block.k, block.inside
     predicted = tl.load(image.predicted)
     weight = tl.load(head.weight + predicted * head.size + k, mask=inside, other=0.0)
     weight -= tl.load(head.weight + rival * head.size + k, mask=inside, other=0.0)
@@ -72,27 +66,27 @@ def _round(
     promised = tl.full((), 0, tl.float64)
     stated, looking = tl.full((), 0, tl.int32), tl.full((), 1, tl.int32)
     while looking == 1:
-        patch, named, most = _costliest(head, image, work, weight, loss, round_, k, inside)
+        patch, named, most = _costliest(block, weight, loss, round_)
         looking = tl.where(most > 0, 1, 0)
         if looking == 1:
             promised += most
             loss = tl.where(k == named, -1.0, loss)
             tl.debug_barrier()
             tl.store(work.used + patch, round_)
-            prototype, named = _prototypes_to_try(head, image, work, patch, named, k, inside, sizes)
+            prototype, named = _prototypes_to_try(block, patch, named, sizes)
             row = tl.load(work.row_of + patch)
             for option in range(2):
                 if (option == 0) | (named != prototype):
                     entered = tl.where(option == 0, prototype, named)
-                    try_adding(head, image, work, row, patch, entered, option, k, inside, sizes)
-                    try_ranges(head, image, work, patch, option, entered, -1, k, inside, sizes)
-                    try_margins(head, image, work, patch, option, k, inside, sizes)
+                    try_adding(block, row, patch, entered, option, sizes)
+                    try_ranges(block, patch, option, entered, -1, sizes)
+                    try_margins(block, patch, option, sizes)
                     tried += 1
-            option = tl.where((named != prototype) & _is_better(head, work, guard, sizes), 1, 0)
+            option = tl.where((named != prototype) & _is_better(block, guard, sizes), 1, 0)
             entered = tl.where(option == 0, prototype, named)
-            take_step(head, work, row, entered, 0, option, k, inside, sizes)
-            replace_patch(head, work, patch, option, k, inside, sizes)
-            _state(head, work, patch, entered, option, count, sizes)
+            take_step(block, row, entered, 0, option, sizes)
+            replace_patch(block, patch, option, sizes)
+            _state(block, patch, entered, option, count, sizes)
             count += 1
             stated += 1
             looking = tl.where((stated < _STATEMENTS_PER_ROUND) & (promised < deficit), 1, 0)
@@ -100,20 +94,12 @@ def _round(
 
 
 @part
-def _costliest(
-    head: tl.tuple,
-    image: tl.tuple,
-    work: tl.tuple,
-    weight: tl.tensor,
-    loss: tl.tensor,
-    round_: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-) -> tl.tensor:
+def _costliest(block: tl.tuple, weight: tl.tensor, loss: tl.tensor, round_: tl.tensor) -> tl.tensor:
     """The patch and the prototype to state for the costliest activation that a statement can help, and its cost.
 
     See `verale.search.compiled.grow`.
     """
+    head, image, work, k, inside = block.head, block.image, block.work, block.k, block.inside
     attained = tl.load(image.attained + k, mask=inside, other=0)
     exceeding = tl.load(work.patch + k, mask=inside, other=0)
     patch = tl.where(weight > 0, attained, exceeding)
@@ -128,18 +114,10 @@ def _costliest(
 
 
 @part
-def _prototypes_to_try(
-    head: tl.tuple,
-    image: tl.tuple,
-    work: tl.tuple,
-    patch: tl.tensor,
-    named: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
-) -> tl.tensor:
+def _prototypes_to_try(block: tl.tuple, patch: tl.tensor, named: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
     """The prototype that explains most of what is unknown of the latent, and the named one, or another if that one may
     not be stated."""
+    head, image, work, k, inside = block.head, block.image, block.work, block.k, block.inside
     row = tl.load(work.row_of + patch)
     stated = tl.load(work.stated + patch * head.size + k, mask=inside, other=1) != 0
     open_ = (tl.load(head.allowed + patch * head.size + k, mask=inside, other=0) != 0) & ~stated
@@ -164,8 +142,9 @@ def _prototypes_to_try(
 
 
 @part
-def _is_better(head: tl.tuple, work: tl.tuple, guard: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
+def _is_better(block: tl.tuple, guard: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
     """Whether open rivals lack less after the second step."""
+    head, work = block.head, block.work
     c = tl.arange(0, sizes.classes)
     there = c < head.classes
     first = tl.load(work.step_margins + c, mask=there, other=float("inf"))
@@ -175,15 +154,10 @@ def _is_better(head: tl.tuple, work: tl.tuple, guard: tl.tensor, sizes: tl.const
 
 @part
 def _state(
-    head: tl.tuple,
-    work: tl.tuple,
-    patch: tl.tensor,
-    prototype: tl.tensor,
-    option: tl.tensor,
-    count: tl.tensor,
-    sizes: tl.constexpr,
+    block: tl.tuple, patch: tl.tensor, prototype: tl.tensor, option: tl.tensor, count: tl.tensor, sizes: tl.constexpr
 ) -> None:
     """Record a statement, and the margins after it."""
+    head, work = block.head, block.work
     c = tl.arange(0, sizes.classes)
     margins = tl.load(work.step_margins + option * head.classes + c, mask=c < head.classes, other=0.0)
     left = tl.load(work.left + patch)

@@ -9,7 +9,7 @@ from verale.search.devices.jit import part
 from verale.search.devices.nearest import all_margins, orient, pool
 from verale.search.devices.patch import reset_row
 from verale.search.devices.shrink import shrink_statements
-from verale.search.devices.tables import ImageTable, WorkTable
+from verale.search.devices.tables import Block, ImageTable, WorkTable
 
 __all__ = ["choose_in_blocks"]
 
@@ -21,12 +21,12 @@ def choose_in_blocks(head: tl.tuple, images: tl.tuple, works: tl.tuple, sizes: t
     image = _image_of(head, images, number)
     work = _work_of(head, works, number, sizes)
     k = tl.arange(0, sizes.prototypes)
-    inside = k < head.size
-    _begin(head, image, work, k, inside, sizes)
-    outcome, count, grown = grow_statements(head, image, work, k, inside, sizes)
+    block = Block(head, image, work, k, k < head.size)
+    _begin(block, sizes)
+    outcome, count, grown = grow_statements(block, sizes)
     shrunk = tl.full((), 0, tl.int32)
     if outcome == GROWN:
-        shrunk = shrink_statements(head, image, work, count, k, inside, sizes)
+        shrunk = shrink_statements(block, count, sizes)
     tl.store(work.outcome, outcome)
     tl.store(work.outcome + 1, count)
     tl.store(work.outcome + 2, grown)
@@ -34,16 +34,15 @@ def choose_in_blocks(head: tl.tuple, images: tl.tuple, works: tl.tuple, sizes: t
 
 
 @part
-def _begin(
-    head: tl.tuple, image: tl.tuple, work: tl.tuple, k: tl.tensor, inside: tl.tensor, sizes: tl.constexpr
-) -> None:
+def _begin(block: tl.tuple, sizes: tl.constexpr) -> None:
     """No statements."""
+    head, work, k, inside = block.head, block.work, block.k, block.inside
     for row in range(head.patches + 1):
-        reset_row(head, work, row, k, inside, sizes)
+        reset_row(block, row, sizes)
     lower = tl.load(head.lower + k, mask=inside, other=0.0)
     upper = tl.load(head.upper + k, mask=inside, other=0.0)
     for patch in range(head.patches):
-        near, far = orient(head, patch, lower, upper, k, inside, sizes)
+        near, far = orient(block, patch, lower, upper, sizes)
         allowed = tl.load(head.allowed + patch * head.size + k, mask=inside, other=0).to(tl.int32)
         tl.store(work.near + patch * head.size + k, near, mask=inside)
         tl.store(work.far + patch * head.size + k, far, mask=inside)
@@ -52,8 +51,8 @@ def _begin(
         tl.store(work.row_of + patch, patch)
         tl.store(work.used + patch, 0)
     tl.debug_barrier()
-    pool(head, work, inside, k, inside, sizes)
-    all_margins(head, image, work, k, inside, sizes)
+    pool(block, inside, sizes)
+    all_margins(block, sizes)
 
 
 @part

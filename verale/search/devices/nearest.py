@@ -13,16 +13,9 @@ __all__ = ["all_margins", "orient", "pool", "replace_patch", "try_margins"]
 
 
 @part
-def orient(
-    head: tl.tuple,
-    patch: tl.tensor,
-    lower: tl.tensor,
-    upper: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
-) -> tl.tensor:
+def orient(block: tl.tuple, patch: tl.tensor, lower: tl.tensor, upper: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
     """The least and the greatest dissimilarities (P,) of a patch whose observables lie in [lower, upper]."""
+    head, k, inside = block.head, block.k, block.inside
     if sizes.similarity == 5:
         peak = tl.load(head.peak + k, mask=inside, other=0.0)
         near = tl.maximum(tl.maximum(lower - peak, peak - upper), 0.0)
@@ -36,10 +29,9 @@ def orient(
 
 
 @part
-def _similarity(
-    head: tl.tuple, dissimilarity: tl.tensor, k: tl.tensor, inside: tl.tensor, sizes: tl.constexpr
-) -> tl.tensor:
+def _similarity(block: tl.tuple, dissimilarity: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
     """(P,) S of dissimilarities; numbers as of `verale.search.devices.tables`."""
+    head, k, inside = block.head, block.k, block.inside
     scale = tl.load(head.scale + k, mask=inside, other=1.0)
     epsilon = tl.load(head.numbers + 2)
     if sizes.similarity == 0:
@@ -62,10 +54,9 @@ def _similarity(
 
 
 @part
-def pool(
-    head: tl.tuple, work: tl.tuple, wanted: tl.tensor, k: tl.tensor, inside: tl.tensor, sizes: tl.constexpr
-) -> None:
+def pool(block: tl.tuple, wanted: tl.tensor, sizes: tl.constexpr) -> None:
     """Pool the wanted prototypes (P,) over all patches."""
+    head, work, k = block.head, block.work, block.k
     infinite = tl.full((sizes.prototypes,), float("inf"), tl.float64)
     least_near, second_near, least_far, second_far = infinite, infinite, infinite, infinite
     patch_near, patch_far = tl.full((sizes.prototypes,), 0, tl.int32), tl.full((sizes.prototypes,), 0, tl.int32)
@@ -84,22 +75,15 @@ def pool(
     tl.store(work.second + head.size + k, second_far, mask=wanted)
     tl.store(work.patch + k, patch_near, mask=wanted)
     tl.store(work.patch + head.size + k, patch_far, mask=wanted)
-    tl.store(work.high + k, _similarity(head, least_near, k, inside, sizes), mask=wanted)
-    tl.store(work.low + k, _similarity(head, least_far, k, inside, sizes), mask=wanted)
+    tl.store(work.high + k, _similarity(block, least_near, sizes), mask=wanted)
+    tl.store(work.low + k, _similarity(block, least_far, sizes), mask=wanted)
     tl.debug_barrier()
 
 
 @part
-def replace_patch(
-    head: tl.tuple,
-    work: tl.tuple,
-    patch: tl.tensor,
-    option: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
-) -> None:
+def replace_patch(block: tl.tuple, patch: tl.tensor, option: tl.tensor, sizes: tl.constexpr) -> None:
     """A patch becomes what it is after a step; so do the activations."""
+    head, work, k, inside = block.head, block.work, block.k, block.inside
     near = tl.load(work.step_near + option * head.size + k, mask=inside, other=0.0)
     far = tl.load(work.step_far + option * head.size + k, mask=inside, other=0.0)
     near_before = tl.load(work.near + patch * head.size + k, mask=inside, other=0.0)
@@ -112,21 +96,13 @@ def replace_patch(
     tl.store(work.near + patch * head.size + k, near, mask=inside)
     tl.store(work.far + patch * head.size + k, far, mask=inside)
     tl.debug_barrier()
-    pool(head, work, wanted & inside, k, inside, sizes)
+    pool(block, wanted & inside, sizes)
 
 
 @part
-def try_margins(
-    head: tl.tuple,
-    image: tl.tuple,
-    work: tl.tuple,
-    patch: tl.tensor,
-    option: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
-) -> None:
+def try_margins(block: tl.tuple, patch: tl.tensor, option: tl.tensor, sizes: tl.constexpr) -> None:
     """The margins after a step of a patch."""
+    head, work, k, inside = block.head, block.work, block.k, block.inside
     near = tl.load(work.step_near + option * head.size + k, mask=inside, other=0.0)
     far = tl.load(work.step_far + option * head.size + k, mask=inside, other=0.0)
     least_near = tl.load(work.least + k, mask=inside, other=0.0)
@@ -139,27 +115,26 @@ def try_margins(
     far = tl.minimum(far, tl.where(is_least_far, second_far, least_far))
     high = tl.load(work.high + k, mask=inside, other=0.0)
     low = tl.load(work.low + k, mask=inside, other=0.0)
-    above = tl.where(near != least_near, _similarity(head, near, k, inside, sizes) - high, 0.0)
-    below = tl.where(far != least_far, _similarity(head, far, k, inside, sizes) - low, 0.0)
+    above = tl.where(near != least_near, _similarity(block, near, sizes) - high, 0.0)
+    below = tl.where(far != least_far, _similarity(block, far, sizes) - low, 0.0)
     c = tl.arange(0, sizes.classes)
     before = tl.load(work.margins + c, mask=c < head.classes, other=float("inf"))
     changed = inside & ((above != 0.0) | (below != 0.0))
-    after = before + _gains(head, image, work, above, below, changed, k, c, sizes)
+    after = before + _gains(block, above, below, changed, c, sizes)
     tl.store(work.step_margins + option * head.classes + c, after, mask=c < head.classes)
     tl.debug_barrier()
 
 
 @part
-def all_margins(
-    head: tl.tuple, image: tl.tuple, work: tl.tuple, k: tl.tensor, inside: tl.tensor, sizes: tl.constexpr
-) -> None:
+def all_margins(block: tl.tuple, sizes: tl.constexpr) -> None:
     """The margins of what is known; infinite for the predicted class."""
+    head, image, work, k, inside = block.head, block.image, block.work, block.k, block.inside
     c = tl.arange(0, sizes.classes)
     predicted = tl.load(image.predicted)
     bias = tl.load(head.bias + predicted) - tl.load(head.bias + c, mask=c < head.classes, other=0.0)
     high = tl.load(work.high + k, mask=inside, other=0.0)
     low = tl.load(work.low + k, mask=inside, other=0.0)
-    margins = bias + _gains(head, image, work, high, low, inside, k, c, sizes)
+    margins = bias + _gains(block, high, low, inside, c, sizes)
     margins = tl.where(c == predicted, float("inf"), margins)
     tl.store(work.margins + c, margins, mask=c < head.classes)
     tl.debug_barrier()
@@ -167,17 +142,10 @@ def all_margins(
 
 @part
 def _gains(
-    head: tl.tuple,
-    image: tl.tuple,
-    work: tl.tuple,
-    above: tl.tensor,
-    below: tl.tensor,
-    changed: tl.tensor,
-    k: tl.tensor,
-    c: tl.tensor,
-    sizes: tl.constexpr,
+    block: tl.tuple, above: tl.tensor, below: tl.tensor, changed: tl.tensor, c: tl.tensor, sizes: tl.constexpr
 ) -> tl.tensor:
     """(C,) what margins gain where the ends of the changed activations gain `above` and `below`."""
+    head, image, work, k = block.head, block.image, block.work, block.k
     place = tl.cumsum(changed.to(tl.int32), 0) - 1
     count = tl.sum(changed.to(tl.int32), 0)
     tl.store(work.changed + place, k, mask=changed)

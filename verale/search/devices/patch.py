@@ -40,10 +40,9 @@ _NUMBERS = tl.constexpr(8)
 
 
 @part
-def reset_row(
-    head: tl.tuple, work: tl.tuple, row: tl.tensor, k: tl.tensor, inside: tl.tensor, sizes: tl.constexpr
-) -> None:
+def reset_row(block: tl.tuple, row: tl.tensor, sizes: tl.constexpr) -> None:
     """A row without statements."""
+    head, work, k, inside = block.head, block.work, block.k, block.inside
     reach = tl.full((sizes.prototypes,), 0, tl.float64)
     if not sizes.distance:
         reach = tl.load(head.gram + k * head.size + k, mask=inside, other=0.0)
@@ -58,8 +57,9 @@ def reset_row(
 
 
 @part
-def _inner(head: tl.tuple, one: tl.tensor, other: tl.tensor, base: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
+def _inner(block: tl.tuple, one: tl.tensor, other: tl.tensor, base: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
     """<b_one, b_other>."""
+    head = block.head
     product = tl.load(head.gram + one * head.size + other)
     if sizes.distance:
         product -= tl.load(head.gram + one * head.size + base) - tl.load(head.gram + base * head.size + base)
@@ -68,8 +68,9 @@ def _inner(head: tl.tuple, one: tl.tensor, other: tl.tensor, base: tl.tensor, si
 
 
 @part
-def _reach(head: tl.tuple, base: tl.tensor, k: tl.tensor, inside: tl.tensor) -> tl.tensor:
+def _reach(block: tl.tuple, base: tl.tensor) -> tl.tensor:
     """(P,) squared distances from a prototype."""
+    head, k, inside = block.head, block.k, block.inside
     own = tl.load(head.gram + k * head.size + k, mask=inside, other=0.0)
     shared = tl.load(head.gram + base * head.size + k, mask=inside, other=0.0)
     return tl.maximum(own - 2 * shared + tl.load(head.gram + base * head.size + base), 0.0)
@@ -77,24 +78,16 @@ def _reach(head: tl.tuple, base: tl.tensor, k: tl.tensor, inside: tl.tensor) -> 
 
 @part
 def try_adding(
-    head: tl.tuple,
-    image: tl.tuple,
-    work: tl.tuple,
-    row: tl.tensor,
-    patch: tl.tensor,
-    prototype: tl.tensor,
-    option: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
+    block: tl.tuple, row: tl.tensor, patch: tl.tensor, prototype: tl.tensor, option: tl.tensor, sizes: tl.constexpr
 ) -> None:
     """A step: the observable of a prototype is stated too; as base, as a direction, or for itself alone."""
+    head, image, work, k, inside = block.head, block.image, block.work, block.k, block.inside
     base, count = tl.load(work.base + row), tl.load(work.count + row)
     whole, square = tl.load(work.whole + row), tl.load(work.square + row)
     observed = tl.load(image.observed + patch * head.size + prototype)
     residual = tl.load(work.across + row * head.size + prototype)
     origin = tl.maximum(base, 0)
-    reach = _inner(head, prototype, prototype, origin, sizes)
+    reach = _inner(block, prototype, prototype, origin, sizes)
     directs = (residual > reach * _DEPENDENT) & (residual > tl.load(head.numbers + 1)) & (count < sizes.room)
     offset = observed - tl.load(head.shift + prototype)
     if sizes.distance:
@@ -109,14 +102,14 @@ def try_adding(
         i = begin + tl.arange(0, sizes.anchors)
         there = i < used
         anchor = tl.load(work.anchors + row * sizes.room + i, mask=there, other=0)
-        known = tl.where(there, _inner(head, anchor, prototype, origin, sizes), 0.0)
+        known = tl.where(there, _inner(block, anchor, prototype, origin, sizes), 0.0)
         at = (row * sizes.room + i[:, None]) * sizes.room + j[None, :]
         inverse = tl.load(work.inverse + at, mask=there[:, None] & (j < used)[None, :], other=0.0)
         combination -= tl.sum(known[:, None] * inverse, 0)
     tl.store(work.combination + option * sizes.room + j, combination)
     tl.debug_barrier()
 
-    product, foot = _products(head, work, row, origin, option, used, prototype, own, k, inside, sizes)
+    product, foot = _products(block, row, origin, option, used, prototype, own, sizes)
     foot += own * offset
     factor = own / tl.where(directs, residual, 1.0)
     along = tl.load(work.along + row * head.size + k, mask=inside, other=0.0) + factor * foot * product
@@ -127,43 +120,36 @@ def try_adding(
         founds = base < 0
         kind = tl.where(founds, _AS_BASE, kind)
         along = tl.where(founds, 0.0, along)
-        across = tl.where(founds, _reach(head, prototype, k, inside), across)
+        across = tl.where(founds, _reach(block, prototype), across)
         whole = tl.where(founds, observed, whole)
         square = tl.where(founds, 0.0, square)
         base = tl.where(founds, prototype, base)
-    _store_step(head, work, option, kind, factor, offset, whole, square, base, along, across, k, inside)
+    _store_step(block, option, kind, factor, offset, whole, square, base, along, across)
 
 
 @part
-def try_deleting(
-    head: tl.tuple,
-    work: tl.tuple,
-    row: tl.tensor,
-    slot: tl.tensor,
-    option: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
-) -> None:
+def try_deleting(block: tl.tuple, row: tl.tensor, slot: tl.tensor, option: tl.tensor, sizes: tl.constexpr) -> None:
     """A step: the anchor in a slot is deleted. Of rows whose statements are all used; the base is not in a slot."""
+    head, work, k, inside = block.head, block.work, block.k, block.inside
     base, count = tl.load(work.base + row), tl.load(work.count + row)
     j = tl.arange(0, sizes.room)
     inverse = work.inverse + (row * sizes.room + slot) * sizes.room
     tl.store(work.combination + option * sizes.room + j, tl.load(inverse + j, mask=j < count, other=0.0))
     tl.debug_barrier()
     nothing = tl.full((), 0, tl.float64)
-    product, foot = _products(head, work, row, tl.maximum(base, 0), option, count, 0, nothing, k, inside, sizes)
+    product, foot = _products(block, row, tl.maximum(base, 0), option, count, 0, nothing, sizes)
     factor = -1 / tl.load(inverse + slot)
     along = tl.load(work.along + row * head.size + k, mask=inside, other=0.0) + factor * foot * product
     across = tl.load(work.across + row * head.size + k, mask=inside, other=0.0) - factor * product * product
     square = tl.load(work.square + row) + factor * foot * foot
     whole = tl.load(work.whole + row)
-    _store_step(head, work, option, _DELETED, factor, nothing, whole, square, base, along, across, k, inside)
+    _store_step(block, option, _DELETED, factor, nothing, whole, square, base, along, across)
 
 
 @part
-def rank_one_step_of(work: tl.tuple, row: tl.tensor, prototype: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
+def rank_one_step_of(block: tl.tuple, row: tl.tensor, prototype: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
     """The slot of a prototype, if its statement can be deleted by a step; otherwise -1."""
+    work = block.work
     j = tl.arange(0, sizes.room)
     anchor = tl.load(work.anchors + row * sizes.room + j, mask=j < tl.load(work.count + row), other=-1)
     slot = tl.max(tl.where(anchor == prototype, j, -1), 0)
@@ -171,47 +157,30 @@ def rank_one_step_of(work: tl.tuple, row: tl.tensor, prototype: tl.tensor, sizes
 
 
 @part
-def row_without(
-    head: tl.tuple,
-    image: tl.tuple,
-    work: tl.tuple,
-    row: tl.tensor,
-    patch: tl.tensor,
-    prototype: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
-) -> None:
+def row_without(block: tl.tuple, row: tl.tensor, patch: tl.tensor, prototype: tl.tensor, sizes: tl.constexpr) -> None:
     """Build a row, and a step, from all statements about a patch but one."""
-    reset_row(head, work, row, k, inside, sizes)
+    head, work, k, inside = block.head, block.work, block.k, block.inside
+    reset_row(block, row, sizes)
     rest = tl.load(work.stated + patch * head.size + k, mask=inside, other=0).to(tl.int32)
     rest = tl.where(k == prototype, 0, rest)
     for _ in range(tl.sum(rest, 0)):
         first = tl.argmax(rest, 0)
-        try_adding(head, image, work, row, patch, first, 0, k, inside, sizes)
-        take_step(head, work, row, first, 0, 0, k, inside, sizes)
+        try_adding(block, row, patch, first, 0, sizes)
+        take_step(block, row, first, 0, 0, sizes)
         rest = tl.where(k == first, 0, rest)
     along = tl.load(work.along + row * head.size + k, mask=inside, other=0.0)
     across = tl.load(work.across + row * head.size + k, mask=inside, other=0.0)
     whole, square, base = tl.load(work.whole + row), tl.load(work.square + row), tl.load(work.base + row)
     nothing = tl.full((), 0, tl.float64)
-    _store_step(head, work, 0, _BUILT_AGAIN, nothing, nothing, whole, square, base, along, across, k, inside)
+    _store_step(block, 0, _BUILT_AGAIN, nothing, nothing, whole, square, base, along, across)
 
 
 @part
 def try_ranges(
-    head: tl.tuple,
-    image: tl.tuple,
-    work: tl.tuple,
-    patch: tl.tensor,
-    option: tl.tensor,
-    added: tl.tensor,
-    deleted: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
+    block: tl.tuple, patch: tl.tensor, option: tl.tensor, added: tl.tensor, deleted: tl.tensor, sizes: tl.constexpr
 ) -> None:
     """The dissimilarities of a patch after a step that adds or deletes a prototype's statement (-1: none)."""
+    head, image, work, k, inside = block.head, block.image, block.work, block.k, block.inside
     numbers = work.step + option * _NUMBERS
     whole, base = tl.load(numbers + _WHOLE), tl.load(work.step_base + option)
     ball = tl.maximum(whole - tl.load(numbers + _SQUARE), 0.0)
@@ -222,7 +191,7 @@ def try_ranges(
     swing = tl.sqrt(tl.maximum(across * ball, 0.0))
     if sizes.distance:
         if base >= 0:
-            middle = _reach(head, base, k, inside) - 2 * along + whole
+            middle = _reach(block, base) - 2 * along + whole
             lower, upper = tl.maximum(lower, middle - 2 * swing), tl.minimum(upper, middle + 2 * swing)
     else:
         middle = along + tl.load(head.shift + k, mask=inside, other=0.0)
@@ -232,7 +201,7 @@ def try_ranges(
     observed = tl.load(image.observed + patch * head.size + k, mask=inside, other=0.0)
     lower = tl.where(said, tl.maximum(lower, observed), lower)
     upper = tl.where(said, tl.minimum(upper, observed), upper)
-    near, far = orient(head, patch, lower, upper, k, inside, sizes)
+    near, far = orient(block, patch, lower, upper, sizes)
     tl.store(work.step_near + option * head.size + k, near, mask=inside)
     tl.store(work.step_far + option * head.size + k, far, mask=inside)
     tl.debug_barrier()
@@ -240,17 +209,10 @@ def try_ranges(
 
 @part
 def take_step(
-    head: tl.tuple,
-    work: tl.tuple,
-    row: tl.tensor,
-    prototype: tl.tensor,
-    slot: tl.tensor,
-    option: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
+    block: tl.tuple, row: tl.tensor, prototype: tl.tensor, slot: tl.tensor, option: tl.tensor, sizes: tl.constexpr
 ) -> None:
     """A row becomes what was tried: the prototype was added, or the anchor in the slot deleted."""
+    head, work, k, inside = block.head, block.work, block.k, block.inside
     numbers = work.step + option * _NUMBERS
     kind, count = tl.load(numbers + _KIND), tl.load(work.count + row)
     unused = tl.load(work.unused + row)
@@ -265,19 +227,19 @@ def take_step(
     if kind == _UNUSED:
         tl.store(work.unused + row, unused + 1)
     if kind == _AS_DIRECTION:
-        _update_inverse(work, row, count + 1, count, -1, option, sizes)
+        _update_inverse(block, row, count + 1, count, -1, option, sizes)
         tl.store(work.anchors + row * sizes.room + count, prototype)
         tl.store(work.offset + row * sizes.room + count, tl.load(numbers + _OFFSET))
         tl.store(work.count + row, count + 1)
     if kind == _DELETED:
-        _update_inverse(work, row, count, count, slot, option, sizes)
+        _update_inverse(block, row, count, count, slot, option, sizes)
         tl.store(work.anchors + row * sizes.room + slot, -1)
     tl.debug_barrier()
 
 
 @part
 def _update_inverse(
-    work: tl.tuple,
+    block: tl.tuple,
     row: tl.tensor,
     limit: tl.tensor,
     count: tl.tensor,
@@ -286,6 +248,7 @@ def _update_inverse(
     sizes: tl.constexpr,
 ) -> None:
     """K^-1 gains f u u^T; so far it has `count` rows, then `limit`; that of a deleted slot becomes zero."""
+    work = block.work
     factor = tl.load(work.step + option * _NUMBERS + _FACTOR)
     j = tl.arange(0, sizes.room)
     across = tl.load(work.combination + option * sizes.room + j, mask=j < limit, other=0.0)
@@ -302,19 +265,17 @@ def _update_inverse(
 
 @part
 def _products(
-    head: tl.tuple,
-    work: tl.tuple,
+    block: tl.tuple,
     row: tl.tensor,
     base: tl.tensor,
     option: tl.tensor,
     count: tl.tensor,
     new: tl.tensor,
     own: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
     sizes: tl.constexpr,
 ) -> tl.tensor:
     """(P,) <s, b_k>, and <s, z - base> but for the new anchor's part; the new anchor enters with coefficient `own`."""
+    head, work, k, inside = block.head, block.work, block.k, block.inside
     product = own * tl.load(head.gram + new * head.size + k, mask=inside, other=0.0)
     total = own
     corner = tl.full((), 0, tl.float64)
@@ -342,8 +303,7 @@ def _products(
 
 @part
 def _store_step(
-    head: tl.tuple,
-    work: tl.tuple,
+    block: tl.tuple,
     option: tl.tensor,
     kind: tl.tensor,
     factor: tl.tensor,
@@ -353,9 +313,8 @@ def _store_step(
     base: tl.tensor,
     along: tl.tensor,
     across: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
 ) -> None:
+    head, work, k, inside = block.head, block.work, block.k, block.inside
     numbers = work.step + option * _NUMBERS
     tl.store(numbers + _KIND, kind)
     tl.store(numbers + _FACTOR, factor)

@@ -12,16 +12,9 @@ __all__ = ["shrink_statements"]
 
 
 @part
-def shrink_statements(
-    head: tl.tuple,
-    image: tl.tuple,
-    work: tl.tuple,
-    count: tl.tensor,
-    k: tl.tensor,
-    inside: tl.tensor,
-    sizes: tl.constexpr,
-) -> tl.tensor:
+def shrink_statements(block: tl.tuple, count: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
     """Mark the statements to keep; returns how many steps were tried."""
+    head, image, work = block.head, block.image, block.work
     guard = tl.load(head.numbers + 3)
     s, c = tl.arange(0, sizes.statements), tl.arange(0, sizes.classes)
     listed = s < count
@@ -42,13 +35,13 @@ def shrink_statements(
         pair = tl.load(work.statements + index)
         patch, prototype = pair // head.size, pair % head.size
         row = tl.load(work.row_of + patch)
-        slot = rank_one_step_of(work, row, prototype, sizes)
+        slot = rank_one_step_of(block, row, prototype, sizes)
         if slot >= 0:
-            try_deleting(head, work, row, slot, 0, k, inside, sizes)
+            try_deleting(block, row, slot, 0, sizes)
         else:
-            row_without(head, image, work, spare, patch, prototype, k, inside, sizes)
-        try_ranges(head, image, work, patch, 0, -1, prototype, k, inside, sizes)
-        try_margins(head, image, work, patch, 0, k, inside, sizes)
+            row_without(block, spare, patch, prototype, sizes)
+        try_ranges(block, patch, 0, -1, prototype, sizes)
+        try_margins(block, patch, 0, sizes)
         tried += 1
         margins = tl.load(work.step_margins + c, mask=c < head.classes, other=float("inf"))
         least = tl.min(margins, 0)
@@ -64,11 +57,11 @@ def shrink_statements(
             tl.store(work.margins + c, margins, mask=c < head.classes)
             tl.store(work.stated + pair, 0)
             if slot >= 0:
-                take_step(head, work, row, prototype, slot, 0, k, inside, sizes)
+                take_step(block, row, prototype, slot, 0, sizes)
             else:
                 tl.store(work.row_of + patch, spare)
                 spare = row
-            replace_patch(head, work, patch, 0, k, inside, sizes)
+            replace_patch(block, patch, 0, sizes)
         tl.debug_barrier()
     return tried
 

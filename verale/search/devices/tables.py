@@ -18,7 +18,17 @@ from verale.head import (
 )
 from verale.paradigms import ORDERS
 
-__all__ = ["HeadTable", "ImageTable", "KernelSizes", "WorkTable", "admits", "kernel_bytes", "kernel_sizes", "warps"]
+__all__ = [
+    "Block",
+    "HeadTable",
+    "ImageTable",
+    "KernelSizes",
+    "WorkTable",
+    "admits",
+    "kernel_bytes",
+    "kernel_sizes",
+    "warps",
+]
 
 _SIMILARITIES = {
     each: number
@@ -180,6 +190,22 @@ class WorkTable(NamedTuple):
     undecided: Any
     kept: Any
     outcome: Any
+
+
+class Block(NamedTuple):
+    """What a block knows of its image.
+
+    Attributes:
+        head, image, work: the tables, those of images from where this one begins.
+        k: (P,) the prototypes, and more up to a power of two.
+        inside: (P,) which of them there are.
+    """
+
+    head: Any
+    image: Any
+    work: Any
+    k: Any
+    inside: Any
 
 
 def admits(head: Head, paradigm: SpatialParadigm, order: str) -> bool:
