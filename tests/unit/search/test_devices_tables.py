@@ -49,6 +49,6 @@ def test_memory_is_not_underestimated(name: str) -> None:
 
 
 def test_what_is_documented_is_there() -> None:
-    for table in (tables.KernelSizes, tables.HeadTable, tables.ImageTable, tables.WorkTable):
+    for table in (tables.KernelSizes, tables.HeadTable, tables.ImageTable, tables.WorkTable, tables.Block):
         documented = ast.get_docstring(ast.parse(inspect.getsource(table)).body[0]) or ""  # type: ignore[arg-type]
         assert all(field in documented for field in table._fields), table

@@ -15,11 +15,11 @@ __all__ = ["choose_in_blocks"]
 
 
 @part
-def choose_in_blocks(head: tl.tuple, images: tl.tuple, works: tl.tuple, sizes: tl.constexpr) -> None:
+def choose_in_blocks(head: tl.tuple, images: tl.tuple, works: tl.tuple, steps: tl.tuple, sizes: tl.constexpr) -> None:
     """Choose statements for the image of this block."""
     number = tl.program_id(0).to(tl.int64)
-    image = _image_of(head, images, number)
-    work = _work_of(head, works, number, sizes)
+    image = ImageTable(*_of_image(images, steps[0], number))
+    work = WorkTable(*_of_image(works, steps[1], number))
     k = tl.arange(0, sizes.prototypes)
     block = Block(head, image, work, k, k < head.size)
     _begin(block, sizes)
@@ -56,61 +56,9 @@ def _begin(block: tl.tuple, sizes: tl.constexpr) -> None:
 
 
 @part
-def _image_of(head: tl.tuple, images: tl.tuple, number: tl.tensor) -> tl.tensor:
-    """The tables from where an image begins."""
-    pairs = number * head.patches * head.size
-    return ImageTable(
-        images.observed + pairs,
-        images.actual + number * head.size,
-        images.attained + number * head.size,
-        images.early + pairs,
-        images.predicted + number,
-        images.most + number,
-    )
-
-
-@part
-def _work_of(head: tl.tuple, works: tl.tuple, number: tl.tensor, sizes: tl.constexpr) -> tl.tensor:
-    """The tables from where an image begins."""
-    size, patches, classes, room = head.size, head.patches, head.classes, sizes.room
-    rows = number * (patches + 1)
-    return WorkTable(
-        works.row_of + number * patches,
-        works.count + rows,
-        works.base + rows,
-        works.unused + rows,
-        works.whole + rows,
-        works.square + rows,
-        works.anchors + rows * room,
-        works.offset + rows * room,
-        works.inverse + rows * room * room,
-        works.along + rows * size,
-        works.across + rows * size,
-        works.near + number * patches * size,
-        works.far + number * patches * size,
-        works.stated + number * patches * size,
-        works.left + number * patches,
-        works.used + number * patches,
-        works.least + number * 2 * size,
-        works.second + number * 2 * size,
-        works.patch + number * 2 * size,
-        works.high + number * size,
-        works.low + number * size,
-        works.margins + number * classes,
-        works.combination + number * 2 * room,
-        works.step + number * 16,
-        works.step_base + number * 2,
-        works.step_along + number * 2 * size,
-        works.step_across + number * 2 * size,
-        works.step_near + number * 2 * size,
-        works.step_far + number * 2 * size,
-        works.step_margins + number * 2 * classes,
-        works.changed + number * size,
-        works.above + number * size,
-        works.below + number * size,
-        works.statements + number * sizes.statements,
-        works.without + number * sizes.statements,
-        works.undecided + number * sizes.statements,
-        works.kept + number * sizes.statements,
-        works.outcome + number * 4,
-    )
+def _of_image(table: tl.tuple, steps: tl.tuple, number: tl.tensor) -> tl.tuple:
+    """A table from where an image begins."""
+    moved = table[:0]
+    for field in tl.static_range(len(table)):
+        moved = moved + (table[field] + number * steps[field],)  # noqa: RUF005, Triton has no other way
+    return moved

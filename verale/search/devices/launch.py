@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 import torch
 from torch import Tensor
@@ -19,7 +19,9 @@ from verale.search.problem import Pair, Problem, given_up
 
 T = TypeVar("T", HeadTable, ImageTable)
 
-__all__ = ["choose_statements", "chosen", "head_table", "image_table", "launched", "work_table"]
+_KINDS = {"f8": torch.float64, "i4": torch.int32, "i1": torch.int8}
+
+__all__ = ["choose_statements", "chosen", "head_table", "image_table", "launched", "steps_of", "work_table"]
 
 
 def choose_statements(
@@ -75,7 +77,9 @@ def launched(
     work = work_table(problem, sizes, device)
     launch: Any = choose_in_blocks
     try:
-        launch[(len(problem),)](head, images, work, sizes=sizes, num_warps=warps(sizes), enable_fp_fusion=True)
+        launch[(len(problem),)](
+            head, images, work, steps_of(images, work), sizes=sizes, num_warps=warps(sizes), enable_fp_fusion=True
+        )
     except TritonError as error:
         if interprets():
             raise
@@ -121,7 +125,7 @@ def image_table(problem: Problem, most: Sequence[float], early: Sequence[Sequenc
         for patch, prototype in pairs:
             first[image, patch, prototype] = 1
     return ImageTable(
-        observed=observed.contiguous(),
+        observed=observed.view(count, patches, size).contiguous(),
         actual=((problem.activations.lower + problem.activations.upper) / 2).contiguous(),
         attained=dissimilar.argmin(1).to(torch.int32),
         early=first,
@@ -132,58 +136,21 @@ def image_table(problem: Problem, most: Sequence[float], early: Sequence[Sequenc
 
 def work_table(problem: Problem, sizes: KernelSizes, device: torch.device | str = "cpu") -> WorkTable:
     """Room on a device for what is known of the images."""
-    count, patches, size, classes = len(problem), problem.patches, problem.head.size, problem.head.classes
-    rows, room = patches + 1, sizes.room
+    patches, head = problem.patches, problem.head
+    known = {"L": patches, "R": patches + 1, "P": head.size, "C": head.classes, "M": sizes.room, "S": sizes.statements}
+    room = []
+    for annotation in get_type_hints(WorkTable, include_extras=True).values():
+        kind, *names = annotation.__metadata__[0].split()
+        shape = [len(problem), *(known.get(name) or int(name) for name in names)]
+        make = torch.zeros if kind == "i1" else torch.empty
+        room.append(make(shape, dtype=_KINDS[kind], device=device))
+    return WorkTable(*room)
 
-    def floats(*shape: int) -> Tensor:
-        return torch.empty((count, *shape), dtype=torch.float64, device=device)
 
-    def integers(*shape: int) -> Tensor:
-        return torch.empty((count, *shape), dtype=torch.int32, device=device)
-
-    def flags(*shape: int) -> Tensor:
-        return torch.zeros((count, *shape), dtype=torch.int8, device=device)
-
-    return WorkTable(
-        row_of=integers(patches),
-        count=integers(rows),
-        base=integers(rows),
-        unused=integers(rows),
-        whole=floats(rows),
-        square=floats(rows),
-        anchors=integers(rows, room),
-        offset=floats(rows, room),
-        inverse=floats(rows, room, room),
-        along=floats(rows, size),
-        across=floats(rows, size),
-        near=floats(patches, size),
-        far=floats(patches, size),
-        stated=flags(patches, size),
-        left=integers(patches),
-        used=integers(patches),
-        least=floats(2, size),
-        second=floats(2, size),
-        patch=integers(2, size),
-        high=floats(size),
-        low=floats(size),
-        margins=floats(classes),
-        combination=floats(2, room),
-        step=floats(2, 8),
-        step_base=integers(2),
-        step_along=floats(2, size),
-        step_across=floats(2, size),
-        step_near=floats(2, size),
-        step_far=floats(2, size),
-        step_margins=floats(2, classes),
-        changed=integers(size),
-        above=floats(size),
-        below=floats(size),
-        statements=integers(sizes.statements),
-        without=floats(sizes.statements),
-        undecided=flags(sizes.statements),
-        kept=flags(sizes.statements),
-        outcome=integers(4),
-    )
+def steps_of(images: ImageTable, work: WorkTable) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """How many numbers of each table an image has."""
+    steps, room = (tuple(each.stride(0) for each in table) for table in (images, work))
+    return steps, room
 
 
 def _wide(tensor: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from verale.bounds import Projection, SpatialParadigm
 from verale.head import (
@@ -120,7 +120,8 @@ class WorkTable(NamedTuple):
     """What is known of N images, as R = L + 1 rows, one a patch and a spare one, with room for M directions each.
 
     Of K, the Gram matrix of a row's anchors b_j, the inverse is kept. A *step* enters or deletes a statement; two steps
-    can be tried side by side before one is taken.
+    can be tried side by side before one is taken. Each field says of what kind its numbers are, and their shape after
+    N.
 
     Attributes:
         row_of: (N, L) int32, the row of each patch.
@@ -152,44 +153,44 @@ class WorkTable(NamedTuple):
             tried.
     """
 
-    row_of: Any
-    count: Any
-    base: Any
-    unused: Any
-    whole: Any
-    square: Any
-    anchors: Any
-    offset: Any
-    inverse: Any
-    along: Any
-    across: Any
-    near: Any
-    far: Any
-    stated: Any
-    left: Any
-    used: Any
-    least: Any
-    second: Any
-    patch: Any
-    high: Any
-    low: Any
-    margins: Any
-    combination: Any
-    step: Any
-    step_base: Any
-    step_along: Any
-    step_across: Any
-    step_near: Any
-    step_far: Any
-    step_margins: Any
-    changed: Any
-    above: Any
-    below: Any
-    statements: Any
-    without: Any
-    undecided: Any
-    kept: Any
-    outcome: Any
+    row_of: Annotated[Any, "i4 L"]
+    count: Annotated[Any, "i4 R"]
+    base: Annotated[Any, "i4 R"]
+    unused: Annotated[Any, "i4 R"]
+    whole: Annotated[Any, "f8 R"]
+    square: Annotated[Any, "f8 R"]
+    anchors: Annotated[Any, "i4 R M"]
+    offset: Annotated[Any, "f8 R M"]
+    inverse: Annotated[Any, "f8 R M M"]
+    along: Annotated[Any, "f8 R P"]
+    across: Annotated[Any, "f8 R P"]
+    near: Annotated[Any, "f8 L P"]
+    far: Annotated[Any, "f8 L P"]
+    stated: Annotated[Any, "i1 L P"]
+    left: Annotated[Any, "i4 L"]
+    used: Annotated[Any, "i4 L"]
+    least: Annotated[Any, "f8 2 P"]
+    second: Annotated[Any, "f8 2 P"]
+    patch: Annotated[Any, "i4 2 P"]
+    high: Annotated[Any, "f8 P"]
+    low: Annotated[Any, "f8 P"]
+    margins: Annotated[Any, "f8 C"]
+    combination: Annotated[Any, "f8 2 M"]
+    step: Annotated[Any, "f8 2 8"]
+    step_base: Annotated[Any, "i4 2"]
+    step_along: Annotated[Any, "f8 2 P"]
+    step_across: Annotated[Any, "f8 2 P"]
+    step_near: Annotated[Any, "f8 2 P"]
+    step_far: Annotated[Any, "f8 2 P"]
+    step_margins: Annotated[Any, "f8 2 C"]
+    changed: Annotated[Any, "i4 P"]
+    above: Annotated[Any, "f8 P"]
+    below: Annotated[Any, "f8 P"]
+    statements: Annotated[Any, "i4 S"]
+    without: Annotated[Any, "f8 S"]
+    undecided: Annotated[Any, "i1 S"]
+    kept: Annotated[Any, "i1 S"]
+    outcome: Annotated[Any, "i4 4"]
 
 
 class Block(NamedTuple):
