@@ -212,7 +212,7 @@ def test_where_prototypes_come_from_is_looked_up_in_the_projection_set(tmp_path)
     (run / "projection_info.csv").write_text("\n".join(["img_idx,h,w,score,proto_idx", *rows]))
     origins = load(run).origins
     assert origins is not None
-    assert [origin.file for origin in origins] == [str(FILES[i]) for i, _, _ in places]
+    assert [origin.file for origin in origins] == [FILES[i] for i, _, _ in places]
 
     rows[0] = f"{(places[0][0] + 1) % 12},0,0,9.0,0"
     for row in (rows[0], "500,0,0,9.0,0", "0,7,0,9.0,0"):

@@ -76,7 +76,6 @@ def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> l
     from verale.certificate.words import below
     from verale.head import evaluate
     from verale.runs.contrast import PROOF, REST, WITNESS, value_at
-    from verale.runs.source import origin_of
 
     size, names = result.certificate.size, [f"class {c}" for c in range(head.classes)]
     if head.labels is not None:
@@ -105,7 +104,7 @@ def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> l
         f"  the witness satisfies the other {size - released} and gets {goal}, at least {margin} ahead, because"
     )
     for statement in found.proof.statements[:_MOST]:
-        origin = origin_of(result.origins.get(getattr(statement, "prototype", -1)))
+        origin = result.origins.get(getattr(statement, "prototype", -1))
         lines.append(f"    {': '.join(statement.in_words())}{f' ({origin})' if origin else ''}")
     if found.proof.size > _MOST:
         lines.append(f"    and {found.proof.size - _MOST} more statements")

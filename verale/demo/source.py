@@ -10,6 +10,7 @@ from typing import Any
 
 from verale.adapters.cabrnet.configuration import load_yaml
 from verale.adapters.cabrnet.run import DATASET
+from verale.adapters.origins import Origin
 from verale.demo.network import DATA, IMAGES, RUN, Digits
 from verale.files import read
 from verale.runs.source import SourceFile, SourceImage
@@ -44,10 +45,5 @@ def _origins() -> Iterator[dict[str, Any]]:
     with (RUN / "projection_info.csv").open(newline="") as stream:
         for row in csv.DictReader(stream):
             image = int(row["img_idx"])
-            yield {
-                "prototype": int(row["proto_idx"]),
-                "image": image,
-                "file": str(PROJECTION / f"{image:04d}.png"),
-                "row": int(row["h"]),
-                "column": int(row["w"]),
-            }
+            file = PROJECTION / f"{image:04d}.png"
+            yield Origin(int(row["proto_idx"]), image, file, int(row["h"]), int(row["w"])).record()

@@ -18,7 +18,7 @@ from verale.runs.auditor import AuditOptions, auditor_of
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import Inputs, find_seen
-from verale.runs.source import Source, load_source, origin_of
+from verale.runs.source import Source, load_source
 
 __all__ = ["Single", "single", "source_beside"]
 
@@ -92,7 +92,7 @@ def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source)
         label=label,
         correct=item.correct,
         note=_note(item, source),
-        origins={j: origin_of(origin) for j, origin in source.origins.items()},
+        origins={j: str(origin) for j, origin in source.origins.items()},
         digests=telling.digests,
         own_names=labels is None and source.classes is not None,
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 from torch import Tensor
 
+from verale.adapters.origins import Origin
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
@@ -30,7 +31,7 @@ from verale.runs.arguments import (
 from verale.runs.folder import SOURCE
 from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.released import Deadline, Released, Witness, opened
-from verale.runs.source import TrainingPatch, load_source
+from verale.runs.source import load_source
 
 __all__ = ["Contrast", "Found", "contrast", "value_at"]
 
@@ -83,7 +84,7 @@ class Contrast:
     at_least: int
     found: Found | None
     near: tuple[NearPatch, ...] = ()
-    origins: Mapping[int, TrainingPatch] = field(default_factory=dict)
+    origins: Mapping[int, Origin] = field(default_factory=dict)
 
     @property
     def is_smallest(self) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verale.adapters.origins import Origin
 from verale.errors import HeadError, UsageError
 from verale.paradigms import SMALLEST
 from verale.runs.capture import captured_before, earlier_source, write_captured
@@ -315,9 +316,7 @@ class _PrototypeImages:
             if place is None:
                 _log.warning("prototype %d is no patch of its image in prototype_images, so it is left out", prototype)
                 continue
-            named = None if file is None else str(file)
-            row, column = place
-            entries.append({"prototype": prototype, "image": number, "file": named, "row": row, "column": column})
+            entries.append(Origin(prototype, number, file, *place).record())
         return entries
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from verale.adapters.origins import Origin
 from verale.errors import HeadError, InputError, naming
-from verale.runs.source import Source, TrainingPatch
+from verale.runs.source import Source
 
 __all__ = ["NearPatch", "decoder_of", "near_patches", "origins_record"]
 
@@ -68,19 +69,9 @@ def near_patches(changed: Tensor, before: Tensor, images: Iterable[Tensor], sour
     ]
 
 
-def origins_record(prototypes: Iterable[int], origins: Mapping[int, TrainingPatch]) -> list[dict[str, object]]:
+def origins_record(prototypes: Iterable[int], origins: Mapping[int, Origin]) -> list[dict[str, object]]:
     """The training patches of some prototypes, for JSON."""
-    return [
-        {
-            "prototype": prototype,
-            "image": origins[prototype].image,
-            "file": None if origins[prototype].file is None else str(origins[prototype].file),
-            "row": origins[prototype].row,
-            "column": origins[prototype].column,
-        }
-        for prototype in sorted(set(prototypes))
-        if prototype in origins
-    ]
+    return [origins[prototype].record() for prototype in sorted(set(prototypes)) if prototype in origins]
 
 
 def decoder_of(model: str | Path, depth: int) -> Callable[[Tensor], bytes]:

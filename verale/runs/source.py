@@ -14,6 +14,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from verale.adapters.fields import Axis, ReceptiveFields
+from verale.adapters.origins import Origin
 from verale.errors import InputError
 from verale.files import followed, lies_in, read
 from verale.runs.folder import SOURCE
@@ -22,7 +23,7 @@ from verale.runs.images import image_files
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["Source", "SourceFile", "SourceImage", "TrainingPatch", "allowing", "load_source", "origin_of"]
+__all__ = ["Source", "SourceFile", "SourceImage", "allowing", "load_source"]
 
 _LARGEST = 2**53
 """Indices and labels are below this: every reader of JSON has them exactly."""
@@ -54,30 +55,6 @@ class SourceImage:
 
 
 @dataclass(frozen=True)
-class TrainingPatch:
-    """The patch of a training image that projection copied into a prototype.
-
-    Attributes:
-        image: the image's index in the projection set.
-        file: the image's file, where known.
-        row, column: the patch's position in the latent grid.
-    """
-
-    image: int
-    file: Path | None
-    row: int
-    column: int
-
-
-def origin_of(origin: TrainingPatch | None) -> str:
-    """The training patch that a prototype is a copy of, in words; empty where unknown."""
-    if origin is None:
-        return ""
-    name = f"image {origin.image}" if origin.file is None else origin.file.name
-    return f"training patch: {name}, row {origin.row}, column {origin.column}"
-
-
-@dataclass(frozen=True)
 class Source:
     """What is known about where latents come from; by default nothing.
 
@@ -106,7 +83,7 @@ class Source:
     pictures: tuple[str, ...] = ()
     classes: tuple[str, ...] | None = None
     preprocessing: Any = None
-    origins: Mapping[int, TrainingPatch] = field(default_factory=dict)
+    origins: Mapping[int, Origin] = field(default_factory=dict)
     fields: ReceptiveFields | None = None
     roots: tuple[Path, ...] | None = None
 
@@ -277,16 +254,14 @@ def _invalid(path: Path, error: Exception, remedy: str) -> InputError:
     return InputError(path, f"is not what verale explain writes ({error}); {remedy}")
 
 
-def _origins(entries: Iterable[Mapping[str, object]], beside: Path) -> dict[int, TrainingPatch]:
+def _origins(entries: Iterable[Mapping[str, object]], beside: Path) -> dict[int, Origin]:
     """By prototype; where a prototype has several (PIP-Net's channels do), the first."""
-    origins: dict[int, TrainingPatch] = {}
+    origins: dict[int, Origin] = {}
     for entry in entries:
-        file = entry["file"]
-        origin = TrainingPatch(
-            *(_index(entry["image"]), None if file is None else beside / _text(file)),
-            *(_index(entry["row"]), _index(entry["column"])),
-        )
-        origins.setdefault(_index(entry["prototype"]), origin)
+        file, row, column = entry["file"], _index(entry["row"]), _index(entry["column"])
+        named = None if file is None else beside / _text(file)
+        origin = Origin(_index(entry["prototype"]), _index(entry["image"]), named, row, column)
+        origins.setdefault(origin.prototype, origin)
     return origins
 
 

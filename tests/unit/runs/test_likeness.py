@@ -6,8 +6,9 @@ from pathlib import Path
 
 import torch
 
+from verale.adapters.origins import Origin
 from verale.runs.likeness import near_patches, origins_record
-from verale.runs.source import Source, TrainingPatch, origin_of
+from verale.runs.source import Source
 
 
 def test_the_nearest_patch_of_each_changed_patch() -> None:
@@ -30,8 +31,7 @@ def test_only_the_patches_that_changed_most_are_described() -> None:
 
 
 def test_origins() -> None:
-    origins = {0: TrainingPatch(7, Path("x/y.png"), 1, 2), 3: TrainingPatch(9, None, 0, 4)}
-    assert origin_of(origins[0]) == "training patch: y.png, row 1, column 2"
-    assert origin_of(origins[3]) == "training patch: image 9, row 0, column 4"
-    assert origin_of(None) == ""
+    origins = {0: Origin(0, 7, Path("x/y.png"), 1, 2), 3: Origin(3, 9, None, 0, 4)}
+    assert str(origins[0]) == "training patch: y.png, row 1, column 2"
+    assert str(origins[3]) == "training patch: image 9, row 0, column 4"
     assert origins_record([3, 3, 1], origins) == [{"prototype": 3, "image": 9, "file": None, "row": 0, "column": 4}]

@@ -9,8 +9,9 @@ import pytest
 from support.cases import every
 
 from verale.adapters.fields import ReceptiveFields
+from verale.adapters.origins import Origin
 from verale.errors import InputError
-from verale.runs.source import Source, SourceFile, SourceImage, TrainingPatch, load_source
+from verale.runs.source import Source, SourceFile, SourceImage, load_source
 
 NETWORK = {
     "run": "/runs/final",
@@ -64,7 +65,7 @@ def test_what_is_written_is_read(tmp_path) -> None:
         digests=("ab" * 32, None),
         classes=("a", "b"),
         preprocessing={"a": 1},
-        origins={1: TrainingPatch(7, None, 2, 3), 0: TrainingPatch(4, Path("/train/4.png"), 0, 1)},
+        origins={1: Origin(1, 7, None, 2, 3), 0: Origin(0, 4, Path("/train/4.png"), 0, 1)},
     )
     moved = load_source(tmp_path / "source.json", tmp_path / "elsewhere")
     assert moved.files[0] == tmp_path / "elsewhere" / "a" / "0.png"

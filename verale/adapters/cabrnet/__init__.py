@@ -1,6 +1,6 @@
 """CaBRNet run directories: heads, read without CaBRNet, and networks from images to latents, which need CaBRNet."""
 
 from verale.adapters.cabrnet.heads import load_head
-from verale.adapters.cabrnet.network import BATCH, Captured, Network, Origin, load
+from verale.adapters.cabrnet.network import BATCH, Captured, Network, load
 
-__all__ = ["BATCH", "Captured", "Network", "Origin", "load", "load_head"]
+__all__ = ["BATCH", "Captured", "Network", "load", "load_head"]

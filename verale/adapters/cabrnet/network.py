@@ -26,13 +26,14 @@ from verale.adapters.cabrnet.run import DATASET, STATE, Run, open_run
 from verale.adapters.fields import ReceptiveFields
 from verale.adapters.float32 import float32_logits
 from verale.adapters.neighbours import widened
+from verale.adapters.origins import Origin
 from verale.adapters.receptive_field import fields_of
 from verale.errors import InputError, LatentsError, first_line
 from verale.files import LARGEST_LATENTS, read
 from verale.head import Head, as_patches, evaluate
 from verale.pictures import read_picture
 
-__all__ = ["BATCH", "Captured", "Network", "Origin", "load"]
+__all__ = ["BATCH", "Captured", "Network", "load"]
 
 PROJECTION = "projection_info.csv"
 
@@ -48,24 +49,6 @@ _LOOKED_UP, _LARGEST_DIFFERENCE = 8, 1e-3
 
 _MOST_FILES = 200_000
 """A projection set with more files is not listed, and no prototype's file is named."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where projection took a prototype from, as CaBRNet recorded it.
-
-    Attributes:
-        prototype: its index in the head.
-        image: the training image's index in the projection set.
-        file: the image, if the projection set is an existing folder that holds it; CaBRNet does not record it.
-        row, column: the latent's position in the grid.
-    """
-
-    prototype: int
-    image: int
-    file: str | None
-    row: int
-    column: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +202,7 @@ class Network:
             "architecture": self._run.architecture,
             "versions": versions,
             "preprocessing": self.preprocessing,
-            "prototypes": None if self.origins is None else [vars(origin) for origin in self.origins],
+            "prototypes": None if self.origins is None else [origin.record() for origin in self.origins],
         }
 
 
@@ -330,7 +313,7 @@ def _with_files(network: Network, dataset: Mapping[str, object]) -> Network:
         difference = latents[:, origin.row, origin.column] - prototypes[origin.prototype]
         if float(difference.abs().max()) > _LARGEST_DIFFERENCE:
             return network
-    named = tuple(replace(origin, file=str(files[origin.image])) for origin in network.origins)
+    named = tuple(replace(origin, file=files[origin.image]) for origin in network.origins)
     return replace(network, origins=named)
 
 
