@@ -54,7 +54,8 @@ class Loosened:
         self._ends = stated.lower.numpy().copy(), stated.upper.numpy().copy()
         self._range = range.lower.numpy(), range.upper.numpy()
         low, high = self._ends
-        self._box = self._of(slice(None), low[:-1], high[:-1], low[-1], high[-1])
+        self._clauses = self._clauses_of(low[-1], high[-1])
+        self._box = self._of(slice(None), low[:-1], high[:-1], self._clauses)
         self._margins, self._error = self._proved(*self._box), float(margins.error[0].amax())
         self._weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         if isinstance(margins, LinearMargins) and not exact and all(np.isfinite(end).all() for end in self._range):
@@ -86,6 +87,8 @@ class Loosened:
             self._ends[0][where] = -np.inf
         if upper:
             self._ends[1][where] = np.inf
+        if where == _CLAUSES:
+            self._clauses = self._clauses_of(self._ends[0][where], self._ends[1][where])
         return True
 
     def _is_stated(self, where: int, lower: bool, upper: bool) -> bool:
@@ -96,16 +99,19 @@ class Loosened:
         low, high = self._ends
         left = -np.inf if lower else low[where], np.inf if upper else high[where]
         if where == _CLAUSES:
-            return (slice(None), *self._of(slice(None), low[:-1], high[:-1], *left))
-        return (where, *self._of(where, *left, low[-1], high[-1]))
+            return (slice(None), *self._of(slice(None), low[:-1], high[:-1], self._clauses_of(*left)))
+        return (where, *self._of(where, *left, self._clauses))
 
-    def _of(self, index: Any, low: Any, high: Any, floor: float, ceiling: float) -> tuple[Any, Any]:
+    def _clauses_of(self, floor: float, ceiling: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(P,) what the floor and the ceiling alone say of each activation."""
+        above, below = self._given.above.numpy(), self._given.below.numpy()
+        return np.where(above, floor, -np.inf), np.where(below, ceiling, np.inf)
+
+    def _of(self, index: Any, low: Any, high: Any, clauses: tuple[Any, Any]) -> tuple[Any, Any]:
         """What statements and clauses leave of the ranges."""
-        floors = np.where(self._given.above.numpy()[index], floor, -np.inf)
-        ceilings = np.where(self._given.below.numpy()[index], ceiling, np.inf)
         return (
-            np.maximum(np.maximum(low, floors), self._range[0][index]),
-            np.minimum(np.minimum(high, ceilings), self._range[1][index]),
+            np.maximum(np.maximum(low, clauses[0][index]), self._range[0][index]),
+            np.minimum(np.minimum(high, clauses[1][index]), self._range[1][index]),
         )
 
     def _moved(self, change: _Change) -> NDArray[np.float64]:
