@@ -15,6 +15,9 @@ type t = {
   square : float; (* of the centre *)
   radius : float;
   slack : float; (* how much less than the radius's square |y - centre|^2 may be by the intervals' widths alone *)
+  lows : float array Lazy.t; (* the ends of all prototypes that follow; more is better, as for sides of Ends *)
+  highs : float array Lazy.t;
+  mosts : float array Lazy.t; (* what no low end is above, and no high end below *)
 }
 
 (* The weight of |y|^2, of which a weight of 1 of the fact of the ball has so many. *)
@@ -42,6 +45,41 @@ let spread (span : Span.t) =
     (fun i s -> if i < Array.length span.statements then total := !total +. Float.abs (s *. factors.(i)))
     (shares span);
   !total
+
+(* Of each prototype k what no end is better than, if all statements hold with equality: at a vector as far from the
+   centre as the ball allows, in a direction of which neither they nor k know. *)
+let mosts_of (span : Span.t) along square radius =
+  let made = Array.make (Array.length along) 0. in
+  if span.curve > 0. then
+    for k = 0 to Array.length made - 1 do
+      made.(k) <- span.norms.(k) -. (2. *. along.(k)) +. square +. (radius *. radius)
+    done
+  else begin
+    let ball = Whole.ball_of span in
+    for k = 0 to Array.length made - 1 do
+      made.(k) <- along.(k) +. (ball.centre *. span.points.totals.(k))
+    done
+  end;
+  made
+
+(* The low end of each, or minus the high one; less by what rounding may cost. *)
+let ends_of (span : Span.t) along square radius mosts side =
+  let unit = ldexp 4. (-span.points.places) and sign = turned side in
+  let made = Array.make (Array.length along) 0. in
+  if span.curve > 0. then
+    for k = 0 to Array.length made - 1 do
+      let left = span.norms.(k) -. (2. *. along.(k)) +. square in
+      let distance = if left > 0. then sqrt left else 0. in
+      let least = distance -. (sign *. radius) -. (sign *. unit) in
+      made.(k) <- (if least > 0. then sign *. least *. least else 0.)
+    done
+  else begin
+    let mosts = Lazy.force mosts in
+    for k = 0 to Array.length made - 1 do
+      made.(k) <- (sign *. mosts.(k)) -. (radius *. (sqrt span.norms.(k) +. unit))
+    done
+  end;
+  made
 
 (* With bits that most patches have room for. *)
 let scale_for (points : Points.t) spans =
@@ -98,40 +136,9 @@ let make (points : Points.t) patch at { bits; _ } =
     in
     match Whole.placed patch span bits whole with
     | Some (_, weights) ->
-        Some { weights; along; square; radius = sqrt (Float.max 0. (square +. !sides)); slack = !slack }
+        let radius = sqrt (Float.max 0. (square +. !sides)) in
+        let mosts = lazy (mosts_of span along square radius) in
+        let ends side = lazy (ends_of span along square radius mosts side) in
+        Some { weights; along; square; radius; slack = !slack; lows = ends Low; highs = ends High; mosts }
     | None -> None
-  end
-
-(* The end of prototype k that follows; less by what rounding may cost. *)
-let value centre (span : Span.t) side k =
-  let unit = ldexp 4. (-span.points.places) in
-  let r = centre.radius in
-  if span.curve > 0. then begin
-    let distance = sqrt (Float.max 0. (span.norms.(k) -. (2. *. centre.along.(k)) +. centre.square)) in
-    match side with
-    | Low ->
-        let left = distance -. r -. unit in
-        if left > 0. then left *. left else 0.
-    | High ->
-        let most = distance +. r +. unit in
-        -.(most *. most)
-  end
-  else begin
-    let reach = r *. (sqrt span.norms.(k) +. unit) in
-    let ball = Whole.ball_of span in
-    let middle = centre.along.(k) +. (ball.centre *. span.points.totals.(k)) in
-    (match side with Low -> middle | High -> -.middle) -. reach
-  end
-
-(* What no end of prototype k is better than, if all statements hold with equality: at a vector as far from the centre
-   as the ball allows, in a direction of which neither they nor k know. *)
-let most centre (span : Span.t) side k =
-  if span.curve > 0. then begin
-    let square = span.norms.(k) -. (2. *. centre.along.(k)) +. centre.square +. (centre.radius *. centre.radius) in
-    match side with Low -> square | High -> -.square
-  end
-  else begin
-    let ball = Whole.ball_of span in
-    let middle = centre.along.(k) +. (ball.centre *. span.points.totals.(k)) in
-    match side with Low -> middle | High -> -.middle
   end

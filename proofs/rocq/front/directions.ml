@@ -117,7 +117,7 @@ let enough_for { view = { span; _ }; centre; doubt; _ } side k enough =
    them, which nearly do; or calls [tell]. *)
 let want patch directions side k view enough tell =
   match directions with
-  | Some d when patch.twins.(k) < 0 ->
+  | Some d when patch.twins.(k) < 0 && not (enough = infinity && d.view.span.wide) ->
       let count, given, is_clear = enough_for d side k enough in
       let nearly = not d.view.span.wide && count > 0 && d.view == Lazy.force view in
       if is_clear && (given || nearly) then d.asked <- (k, count, tell) :: d.asked else tell ()

@@ -1,11 +1,8 @@
 (* Weights for the proved checker: for every patch with statements and every prototype those that prove the best low and
-   high end, as far as the margins depend on it. Untrusted: whatever this says, the checker computes what it proves.
-
-   Under a pooling by maxima most ends need not be the best ones. With a similarity that falls, the upper end of an
-   activation is that of the least low end of all patches: the others only have to be as good, so that few bits of
-   weight will do. Its lower end is that of one patch. *)
+   high end, as far as the margins depend on it. Untrusted: whatever this says, the checker computes what it proves. *)
 
 open Ends
+open Chosen
 
 type prepared = { head : Checker.head; points : Points.t option }
 
@@ -23,171 +20,8 @@ let budget = function Partly _ -> Ascent.allowed / 10 | _ -> Ascent.allowed
 
 let improves = function Quick -> fun _ -> false | Partly wanted -> wanted | Usual | Thorough -> fun _ -> true
 
-(* Shares of the largest distance: what an end that matters may lose to rounding, and what is too little to tell. *)
+(* The share of the largest distance that an end that matters may lose to rounding. *)
 let finest ~improved = ldexp 1. (if improved then -72 else -50)
-let noise = 1e-10
-let barely = 1e-16
-
-(* What is claimed of each prototype at all patches, the balls of the patches that prove claims, and the directions that
-   give the ends of single prototypes. *)
-type claims = {
-  centres : Centre.t option array;
-  directions : Directions.t option array;
-  at : int;
-  unit : float;
-  finest : float;
-  made : Checker.claim array;
-}
-
-(* Which ends. *)
-
-let each points patches claims side k =
-  let one l patch =
-    let found = estimate patch side k in
-    let free = Float.max (of_domain points side k) (of_statements patch side k) in
-    let scale = scale_of patch in
-    Directions.want patch claims.directions.(l) side k (lazy found.view) infinity (fun () ->
-        let found = improved patch side k found in
-        if found.value > free +. (barely *. scale) then Whole.hint patch side k (claims.finest *. scale) found)
-  in
-  Array.iteri (fun l -> Option.iter (one l)) patches
-
-(* The share of the largest distance that a claim lies above what is needed, so that it is not what decides, and that
-   which its proof has to spare, for what floats get wrong. *)
-let raised = 1e-11
-let spare = 1e-9
-
-let claim claims side k value =
-  let end_of value = Floats.to_integer 0 (value *. claims.unit) in
-  claims.made.(k) <-
-    (match side with Low -> Checker.AtLeast (end_of value) | High -> Checker.AtMost (end_of (-.value)))
-
-(* All patches have to be as good as the worst, so that one is made as good as possible; then perhaps it is another.
-   What a patch's ball gives is known at once; more is computed of the patches where that may be too little. *)
-let everywhere points patches claims side k =
-  let domain = of_domain points side k in
-  if Array.length patches > 0 && Array.for_all Option.is_some patches then begin
-    let patches = Array.map Option.get patches in
-    let count = Array.length patches in
-    let free = Array.map (fun patch -> Float.max domain (of_statements patch side k)) patches in
-    let balls =
-      Array.mapi
-        (fun l centre ->
-          match centre with
-          | Some centre -> Centre.value centre (Centre.view_of patches.(l) claims.at).span side k
-          | None -> neg_infinity)
-        claims.centres
-    in
-    let found = Array.make count None in
-    let value l = Float.max free.(l) (match found.(l) with Some f -> f.value | None -> balls.(l)) in
-    let best = Array.make count false in
-    let rec settle () =
-      let worst = ref 0 and least = ref (value 0) in
-      for l = 1 to count - 1 do
-        let own = value l in
-        if own < !least then begin worst := l; least := own end
-      done;
-      let l = !worst in
-      match found.(l) with
-      | None -> found.(l) <- Some (estimate patches.(l) side k); settle ()
-      | Some f ->
-          if best.(l) || not (is_wide patches.(l)) then value l
-          else begin
-            best.(l) <- true;
-            found.(l) <- Some (improved patches.(l) side k f);
-            settle ()
-          end
-    in
-    let needed = settle () in
-    if needed > domain +. (barely *. scale_of patches.(0)) then begin
-      let claimed = ref false in
-      Array.iteri
-        (fun l patch ->
-          if free.(l) < needed then begin
-            let scale = scale_of patch in
-            if balls.(l) >= needed +. (spare *. scale) then claimed := true
-            else begin
-              let f = lazy (match found.(l) with Some f -> f | None -> estimate patch side k) in
-              let view = lazy (Lazy.force f).view in
-              Directions.want patch claims.directions.(l) side k view (needed +. (spare *. scale)) (fun () ->
-                  let f = Lazy.force f in
-                  let f =
-                    if f.value > needed +. (2. *. spare *. scale) then
-                      with_few patch side k (needed +. (0.1 *. (f.value -. needed))) f
-                    else f
-                  in
-                  let spare = f.value -. needed in
-                  Whole.hint patch side k (if spare > noise *. scale then spare /. 4. else claims.finest *. scale) f)
-            end
-          end)
-        patches;
-      if !claimed then claim claims side k (needed +. (raised *. scale_of patches.(0)))
-    end
-  end
-
-(* The best patch, by what the middles give, and by what the intervals leave. *)
-let tries = 3
-
-let somewhere points patches claims side k =
-  let with_centres =
-    Array.mapi
-      (fun l patch -> Option.map (fun patch -> (patch, claims.centres.(l), claims.directions.(l))) patch)
-      patches
-  in
-  let here = Array.of_list (List.filter_map Fun.id (Array.to_list with_centres)) in
-  let patches = Array.map (fun (patch, _, _) -> patch) here in
-  let free =
-    Array.fold_left
-      (fun best patch -> Float.max best (of_statements patch side k))
-      (of_domain points side k) patches
-  in
-  let found = Array.map (fun _ -> None) here in
-  let most =
-    Array.map
-      (fun (patch, centre, _) ->
-        match centre with
-        | Some centre when patch.twins.(k) < 0 ->
-            let span = (Centre.view_of patch claims.at).span in
-            Centre.most centre span side k +. (spare *. span.scale)
-        | _ -> infinity)
-      here
-  in
-  let value l = match found.(l) with Some f -> f.value | None -> most.(l) in
-  let tried = Array.map (fun _ -> false) here in
-  let rec settle left =
-    let at = ref (-1) and best = ref neg_infinity in
-    Array.iteri (fun l _ -> let own = value l in if !at < 0 || own > !best then begin at := l; best := own end) here;
-    let l = !at in
-    if l < 0 then None
-    else
-      match found.(l) with
-      | None ->
-          if most.(l) <= free then None
-          else begin
-            found.(l) <- Some (estimate patches.(l) side k);
-            settle left
-          end
-      | Some f ->
-          if left > 0 && not tried.(l) then begin
-            tried.(l) <- true;
-            found.(l) <- Some (improved patches.(l) side k f);
-            settle (left - 1)
-          end
-          else Some (here.(l), f)
-  in
-  match settle tries with
-  | Some ((patch, _, directions), f) ->
-      let scale = scale_of patch in
-      if f.value > free +. (barely *. scale) then
-        Directions.want patch directions side k (lazy f.view) infinity (fun () ->
-            Whole.hint patch side k (claims.finest *. scale) f)
-  | None -> ()
-
-let follow points patches claims side k = function
-  | Wanted.Nothing -> ()
-  | Somewhere -> somewhere points patches claims side k
-  | Everywhere -> everywhere points patches claims side k
-  | Each -> each points patches claims side k
 
 (* Certificates. *)
 
@@ -322,12 +156,20 @@ let rows_for wants prepared ~effort (settings : Checker.settings) (certificate :
       in
       let unit = points.unit_of_ends settings.range_unit in
       let made = Array.make points.count Checker.Unclaimed in
+      let latest = ref None in
+      (* Most prototypes look at the same patches, which are the same array. *)
+      let here_for indices =
+        match !latest with
+        | Some (known, here) when known == indices -> here
+        | _ ->
+            let here = here_of points patches centres directions indices in
+            latest := Some (indices, here);
+            here
+      in
       Array.iteri
         (fun k (want : Wanted.t) ->
-          let part array = Array.map (Array.get array) want.patches in
-          let here = part patches in
-          let finest = finest ~improved:(improves k) in
-          let claims = { centres = part centres; directions = part directions; at; unit; finest; made } in
+          let here = here_for want.patches in
+          let claims = { unit; finest = finest ~improved:(improves k); made } in
           let high =
             if want.high = Wanted.Nothing && points.highest.(k) = infinity then Wanted.Somewhere else want.high
           in

@@ -34,7 +34,13 @@ type t = {
   rho2 : float;
   scale : float;
   wide : bool; (* whether the widths of intervals matter *)
+  latest : latest;
 }
+
+(* The T_c of the prototype that was asked for last: what one end takes asks for them several times. *)
+and latest = { mutable number : int; mutable entry : float array }
+
+let none_yet () = { number = -1; entry = [||] }
 
 let negligible = 1e-22
 let tiny = 1e-280
@@ -75,21 +81,25 @@ let solve_transposed kept basis pivots column =
 
 (* T_c of prototype k. *)
 let column span k =
-  let size = Array.length span.pivots in
-  let made = Array.make size 0. in
-  for c = 0 to size - 1 do
-    made.(c) <-
-      (match span.directions.(c) with
-      | Some (direction, origin) -> Floats.dot direction span.points.vectors.(k) -. origin
+  let latest = span.latest in
+  if latest.number <> k then begin
+    let size = Array.length span.pivots in
+    let made = Array.make size 0. in
+    for c = 0 to size - 1 do
+      match span.directions.(c) with
+      | Some (direction, origin) -> made.(c) <- Floats.dot direction span.points.vectors.(k) -. origin
       | None ->
           let i = span.kept.(c) in
           let sum = ref (image span i k) in
           for before = 0 to c - 1 do
             sum := !sum -. (span.basis.(before).(i) *. made.(before))
           done;
-          !sum /. span.pivots.(c))
-  done;
-  made
+          made.(c) <- !sum /. span.pivots.(c)
+    done;
+    latest.number <- k;
+    latest.entry <- made
+  end;
+  latest.entry
 
 (* r^2 *)
 let rest span k column = Float.max 0. (span.norms.(k) -. Floats.dot column column)
@@ -207,7 +217,8 @@ let start points statements curve base ball lows highs norms far =
   Array.iteri (fun i _ -> widest := Float.max !widest (highs.(i) -. lows.(i))) statements;
   with_basis
     { points; statements; curve; base; ball; lows; highs; norms; far; scale; wide = !widest > 1e-11 *. scale;
-      kept = [||]; basis = [||]; pivots = [||]; directions = [||]; foot = [||]; sigma = [||]; rho2 = 0. }
+      kept = [||]; basis = [||]; pivots = [||]; directions = [||]; foot = [||]; sigma = [||]; rho2 = 0.;
+      latest = none_yet () }
 
 (* The origin is the nearest prototype. *)
 let of_distances (points : Points.t) statements =
@@ -292,7 +303,7 @@ let first span size =
     let kept = part span.kept and foot = part span.foot and pivots = part span.pivots in
     let left = Floats.dot span.foot span.foot -. Floats.dot foot foot in
     { span with
-      kept; foot; pivots; basis = part span.basis; directions = part span.directions;
+      kept; foot; pivots; basis = part span.basis; directions = part span.directions; latest = none_yet ();
       sigma = solve_transposed kept span.basis pivots foot;
       rho2 = span.rho2 +. left }
   end
@@ -333,17 +344,15 @@ let weights ?(share = 1e-16) ?(rough = false) span sign k =
   let least = (share *. sqrt (span.norms.(k) /. Float.max span.far (1e-3 *. span.scale))) +. tiny in
   let curve = Float.max (sqrt (rest /. span.rho2)) least in
   let weights = Array.make (facts span) 0. in
-  let total = ref 0. in
-  Array.iteri
-    (fun c t ->
-      let weight = (curve *. span.sigma.(c)) -. (sign *. t) in
-      weights.(span.kept.(c)) <- weight;
-      total := !total +. weight)
-    tau;
-  weights.(span.base) <- curve -. (span.curve *. (sign +. !total));
-  let side i =
-    let w = weights.(i) in
-    if w = 0. then 0. else w *. if w > 0. then span.highs.(i) else span.lows.(i)
-  in
-  let sides = Array.fold_left (fun sum i -> sum +. side i) (side span.base) span.kept in
-  { weights; curve; reach = -.sides -. (rest /. curve) -. (curve *. Floats.dot span.foot span.foot) }
+  let total = ref 0. and sides = ref 0. in
+  let add_side i w = if w <> 0. then sides := !sides +. (w *. if w > 0. then span.highs.(i) else span.lows.(i)) in
+  for c = 0 to Array.length tau - 1 do
+    let weight = (curve *. span.sigma.(c)) -. (sign *. tau.(c)) in
+    weights.(span.kept.(c)) <- weight;
+    total := !total +. weight
+  done;
+  let own = curve -. (span.curve *. (sign +. !total)) in
+  weights.(span.base) <- own;
+  add_side span.base own;
+  for c = 0 to Array.length tau - 1 do add_side span.kept.(c) weights.(span.kept.(c)) done;
+  { weights; curve; reach = -. !sides -. (rest /. curve) -. (curve *. Floats.dot span.foot span.foot) }

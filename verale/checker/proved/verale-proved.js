@@ -4,62 +4,62 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(I){"use strict";var
-n8=1e-13,nM="Invalid_argument",fR=0.001,fS='"',nL="@[",n7=0.01,h8=1255,n6="Fatal error: exception %s\n",h7=255,ey=1e-11,n5=0x800,ns="jsError",bP=0x8000,nK="%ni",dB=256,nr="ready",nJ="ml_z_overflow",cW=4096,nq="End_of_file",n4="a class",h6="Failure",cf=0xff,np="\n",ex=1e-12,il="ENOENT",be="0",n3="([^/]+)",oh="prices",ik=0xf,no="List.nth",cV=128,h5=-48,nn=0xdc00,nI="Sys_blocked_io",og="fd ",n1="hints: ",n2="ENOTEMPTY",aj=248,n0=0.999999999999,aw="camlinternalFormat.ml",nZ="Division_by_zero",of=">",oe=1027,nm="Sys_error",ij=1e-14,aN=246,nH="%u",nl="EEXIST",fQ="%d",nk="Printexc.handle_uncaught_exception",od="a statement",cv=1e-280,nY="buffer.ml",ic=127,dy=1024,nG="@{",iq=-2147483648,ir="e",fM=120,nj=103,nF=" : flags Open_rdonly and Open_wronly are not compatible",bR=1e-09,nE="linear",nX="head",h4=512,cS="-",ni=0x7ff0,fP=1e-15,ip=": Not a directory",nD=" : file already exists",cd=0xffffff,h3="0x",nh=0.0001,oc="Out_of_memory",am=254,io="index out of bounds",cT=100,fU="_bigarr02",ng="%Li",nW=" : flags Open_text and Open_binary are not compatible",cU=-1.,ib=2147483647,dA=0.5,nC=", characters ",bS=0xffff,ia="none",nB=12520,ii=64.,nA="(Program not linked with -g, cannot print stack backtrace)\n",nf=16777216,fL=0.1,nV="Unix.Unix_error",ob="infinity",h2="mkdir",ew=1000,v="",nU="Stack_overflow",nz="^",fK=": No such file or directory",fO=-2.,nT="/static/",dx=0x3f,ih=-97,nS="Not_found",fN=1e-16,fJ=1e-08,ny="Match_failure",ne=", ",ce="%x",fT=252,cw=".",dw="+",ig="rmdir",oa=0xf0,nR=32752,n$="network",nx="%li",nQ=1026,h1=2047,h$=1e-07,nw=10000.,im=0.25,n_=-32,nd="Pervasives.do_at_exit",cc=" ",ie="Fatal error: exception ",bs=0x80,bB=1023,nc="Undefined_recursive_module",dz=1e-06,h_="nan",nP="expected ",nv=0xe0,nu=0xdfff,nO="_",bQ="/",id="compare: functional value",n9="Assert_failure",nb="%i",h9="ENOTDIR",nt=1073741823,bA=250,nN="expected fewer digits";function
-Er(c,d){var
+n9=1e-13,nN="Invalid_argument",fS=0.001,fT='"',nM="@[",n8=0.01,h7=1255,n7="Fatal error: exception %s\n",h6=255,ex=1e-11,n6=0x800,nt="jsError",bQ=0x8000,nL="%ni",dz=256,ns="ready",nK="ml_z_overflow",cX=4096,nr="End_of_file",n5="a class",h5="Failure",cg=0xff,nq="\n",ew=1e-12,ik="ENOENT",bg="0",n4="([^/]+)",oi="prices",ij=0xf,np="List.nth",cW=128,h4=-48,no=0xdc00,nJ="Sys_blocked_io",oh="fd ",n2="hints: ",n3="ENOTEMPTY",ak=248,n1=0.999999999999,ax="camlinternalFormat.ml",n0="Division_by_zero",og=">",of=1027,nn="Sys_error",ii=1e-14,ae=246,nI="%u",nm="EEXIST",fR="%d",nl="Printexc.handle_uncaught_exception",oe="a statement",cv=1e-280,nZ="buffer.ml",ib=127,dw=1024,nH="@{",ip=-2147483648,iq="e",fN=120,nk=103,nG=" : flags Open_rdonly and Open_wronly are not compatible",bS=1e-09,nF="linear",nY="head",h3=512,cT="-",nj=0x7ff0,fQ=1e-15,io=": Not a directory",nE=" : file already exists",ce=0xffffff,h2="0x",ni=0.0001,od="Out_of_memory",an=254,im="index out of bounds",cU=100,fV="_bigarr02",nh="%Li",nX=" : flags Open_text and Open_binary are not compatible",cV=-1.,ia=2147483647,dy=0.5,nD=", characters ",bT=0xffff,h$="none",nC=12520,ih=64.,nB="(Program not linked with -g, cannot print stack backtrace)\n",ng=16777216,fM=0.1,nW="Unix.Unix_error",oc="infinity",h1="mkdir",ev=1000,w="",nV="Stack_overflow",nA="^",fL=": No such file or directory",fP=-2.,nU="/static/",dv=0x3f,ig=-97,nT="Not_found",fO=1e-16,fK=1e-08,nz="Match_failure",nf=", ",cf="%x",fU=252,cw=".",du="+",ie="rmdir",ob=0xf0,nS=32752,oa="network",ny="%li",nR=1026,h0=2047,h_=1e-07,nx=10000.,il=0.25,n$=-32,ne="Pervasives.do_at_exit",cd=" ",id="Fatal error: exception ",bu=0x80,bC=1023,nd="Undefined_recursive_module",dx=1e-06,h9="nan",nQ="expected ",nw=0xe0,nv=0xdfff,nP="_",bR="/",ic="compare: functional value",n_="Assert_failure",nc="%i",h8="ENOTDIR",nu=1073741823,a$=250,nO="expected fewer digits";function
+Eu(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-Es(d,b,e,c,f){if(c<=b)for(var
+Ev(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-Et(b,d,c,e){for(var
+Ew(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-Fc(b,a){throw[0,b,a]}function
-dH(b,a){if(b==0)return v;if(a.repeat)return a.repeat(b);var
-d=v,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-f4(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=cW&&a==c.length)return d.apply(null,c);var
-e=v;for(;0<a;b+=dy,a-=dy)e+=d.apply(null,c.slice(b,b+Math.min(a,dy)));return e}function
-cY(a){if(a.t==2)a.c+=dH(a.l-a.c.length,"\0");else
-a.c=f4(a.c,0,a.c.length);a.t=0}function
-oL(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ic)return false;return true}else
+Ff(b,a){throw[0,b,a]}function
+dF(b,a){if(b==0)return w;if(a.repeat)return a.repeat(b);var
+d=w,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
+f5(c,b,a){var
+d=String.fromCharCode;if(b==0&&a<=cX&&a==c.length)return d.apply(null,c);var
+e=w;for(;0<a;b+=dw,a-=dw)e+=d.apply(null,c.slice(b,b+Math.min(a,dw)));return e}function
+cZ(a){if(a.t==2)a.c+=dF(a.l-a.c.length,"\0");else
+a.c=f5(a.c,0,a.c.length);a.t=0}function
+oM(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ib)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iM(e){for(var
-j=v,c=v,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bs){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bs;d++);if(d-b>h4){c.substr(0,1);j+=c;c=v;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV){g=h+(f<<6);if(f<nv){a=g-0x3080;if(a<bs)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV){g=h+(g<<6);if(f<oa){a=g-0xe2080;if(a<n5||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cV&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bS)c+=String.fromCharCode(0xd7c0+(a>>10),nn+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dy){c.substr(0,1);j+=c;c=v}}return j+c}function
-bT(c,a,b){this.t=c;this.c=a;this.l=b}bT.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cY(this);case
-0:if(oL(this.c)){this.t=9;return this.c}this.t=8;case
-8:return this.c}};bT.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iM(a)};bT.prototype.slice=function(){var
+iL(e){for(var
+j=w,c=w,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bu){for(var
+d=b+1;d<i&&(f=e.charCodeAt(d))<bu;d++);if(d-b>h3){c.substr(0,1);j+=c;c=w;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW){g=h+(f<<6);if(f<nw){a=g-0x3080;if(a<bu)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW){g=h+(g<<6);if(f<ob){a=g-0xe2080;if(a<n6||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bT)c+=String.fromCharCode(0xd7c0+(a>>10),no+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dw){c.substr(0,1);j+=c;c=w}}return j+c}function
+bU(c,a,b){this.t=c;this.c=a;this.l=b}bU.prototype.toString=function(){switch(this.t){case
+9:return this.c;default:cZ(this);case
+0:if(oM(this.c)){this.t=9;return this.c}this.t=8;case
+8:return this.c}};bU.prototype.toUtf16=function(){var
+a=this.toString();if(this.t==9)return a;return iL(a)};bU.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
-bT(this.t,a,this.l)};function
-or(a){return new
-bT(0,a,a.length)}function
-b(a){return or(a)}function
-iJ(c,a){Fc(c,b(a))}var
-ae=[0];function
-X(a){iJ(ae.Invalid_argument,a)}function
-cX(){X(io)}function
-e(b,a){if(a<0||a>=b.length-1)cX();return b[a+1]}function
-y(b,a,c){if(a<0||a>=b.length-1)cX();b[a+1]=c;return 0}function
-is(e,f,d){var
+bU(this.t,a,this.l)};function
+os(a){return new
+bU(0,a,a.length)}function
+b(a){return os(a)}function
+iI(c,a){Ff(c,b(a))}var
+af=[0];function
+Y(a){iI(af.Invalid_argument,a)}function
+cY(){Y(im)}function
+e(b,a){if(a<0||a>=b.length-1)cY();return b[a+1]}function
+t(b,a,c){if(a<0||a>=b.length-1)cY();b[a+1]=c;return 0}function
+ir(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-iv(b){if(I.Uint8Array)var
+iu(b){if(I.Uint8Array)var
 c=new(I.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cy(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f4(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?f4(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iv(b);var
+cy(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f5(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?f5(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iu(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -67,81 +67,81 @@ a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cz(a){return a}function
-bC(a,b,c,d,e){cy(cz(a),b,c,d,e);return 0}function
-op(){X(io)}function
-ez(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bD(a,b,c,d,e){cy(cz(a),b,c,d,e);return 0}function
+oq(){Y(im)}function
+ey(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-fV(b,a){if(a>>>0>=b.l)op();return ez(b,a)}function
-an(a,c,b){b&=cf;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iv(a)}a.c[c]=b;return 0}function
-dD(b,a,c){if(a>>>0>=b.l)op();return an(b,a,c)}function
-bD(c,a){if(c.fun)return bD(c.fun,a);if(typeof
+fW(b,a){if(a>>>0>=b.l)oq();return ey(b,a)}function
+ao(a,c,b){b&=cg;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iu(a)}a.c[c]=b;return 0}function
+dB(b,a,c){if(a>>>0>=b.l)oq();return ao(b,a,c)}function
+bE(c,a){if(c.fun)return bE(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return bD(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return bE(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bD(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cX();return a}function
-Ez(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bg(a){a.t&6&&cY(a);return a.c}var
-Fo=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-oK(a){if(Fo)return Math.floor(Math.log2(a));var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bE(c,d)}}function
+c(a,b){if(b>>>0>=a.length-1)cY();return a}function
+EC(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bi(a){a.t&6&&cZ(a);return a.c}var
+Fr=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+oL(a){if(Fr)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-iC(c){var
+iB(c){var
 a=new(I.Float32Array)(1);a[0]=c;var
 b=new(I.Int32Array)(a.buffer);return b[0]|0}var
-ox=Math.pow(2,-24);function
-iI(a){throw a}function
-eG(){iI(ae.Division_by_zero)}function
-C(b,c,a){this.lo=b&cd;this.mi=c&cd;this.hi=a&bS}C.prototype.caml_custom="_j";C.prototype.copy=function(){return new
-C(this.lo,this.mi,this.hi)};C.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.compare=function(a){var
-b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};C.prototype.neg=function(){var
+oy=Math.pow(2,-24);function
+iH(a){throw a}function
+eF(){iH(af.Division_by_zero)}function
+B(b,c,a){this.lo=b&ce;this.mi=c&ce;this.hi=a&bT}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
+B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
+b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
-C(a,b,c)};C.prototype.add=function(a){var
+B(a,b,c)};B.prototype.add=function(a){var
 b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
-C(b,c,d)};C.prototype.sub=function(a){var
+B(b,c,d)};B.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
-C(b,c,d)};C.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*ox|0)+this.mi*a.lo+this.lo*a.mi,d=(c*ox|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
-C(b,c,d)};C.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};C.prototype.isNeg=function(){return this.hi<<16<0};C.prototype.and=function(a){return new
-C(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};C.prototype.or=function(a){return new
-C(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};C.prototype.xor=function(a){return new
-C(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};C.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-C(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
-C(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
-C(0,0,this.lo<<a-48)};C.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
-C(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
-C(this.hi>>a-48,0,0)};C.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
+B(b,c,d)};B.prototype.mul=function(a){var
+b=this.lo*a.lo,c=(b*oy|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oy|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
+B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
+B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
+B(this.lo^a.lo,this.mi^a.mi,this.hi^a.hi)};B.prototype.shift_left=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+B(this.lo<<a,this.mi<<a|this.lo>>24-a,this.hi<<a|this.mi>>24-a);if(a<48)return new
+B(0,this.lo<<a-24,this.mi<<a-24|this.lo>>48-a);return new
+B(0,0,this.lo<<a-48)};B.prototype.shift_right_unsigned=function(a){a=a&63;if(a==0)return this;if(a<24)return new
+B(this.lo>>a|this.mi<<24-a,this.mi>>a|this.hi<<24-a,this.hi>>a);if(a<48)return new
+B(this.mi>>a-24|this.hi<<48-a,this.hi>>a-24,0);return new
+B(this.hi>>a-48,0,0)};B.prototype.shift_right=function(a){a=a&63;if(a==0)return this;var
 c=this.hi<<16>>16;if(a<24)return new
-C(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
+B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
-C(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bS);return new
-C(this.hi<<16>>a-32,b,b)};C.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cd;this.lo=this.lo<<1&cd};C.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cd;this.mi=(this.mi>>>1|this.hi<<23)&cd;this.hi=this.hi>>>1};C.prototype.udivmod=function(e){var
+B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bT);return new
+B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&ce;this.lo=this.lo<<1&ce};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&ce;this.mi=(this.mi>>>1|this.hi<<23)&ce;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
-C(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};C.prototype.div=function(a){var
-b=this;if(a.isZero())eG();var
-d=b.hi^a.hi;if(b.hi&bP)b=b.neg();if(a.hi&bP)a=a.neg();var
-c=b.udivmod(a).quotient;if(d&bP)c=c.neg();return c};C.prototype.mod=function(b){var
-a=this;if(b.isZero())eG();var
-d=a.hi;if(a.hi&bP)a=a.neg();if(b.hi&bP)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bP)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&cf,this.mi>>16,this.mi>>8&cf,this.mi&cf,this.lo>>16,this.lo>>8&cf,this.lo&cf]};C.prototype.lo32=function(){return this.lo|(this.mi&cf)<<24};C.prototype.hi32=function(){return this.mi>>>8&bS|this.hi<<16};function
-c0(b,c,a){return new
-C(b,c,a)}function
-fY(a){if(!isFinite(a)){if(isNaN(a))return c0(1,0,ni);return a>0?c0(0,0,ni):c0(0,0,0xfff0)}var
-f=a==0&&1/a==-Infinity?bP:a>=0?0:bP;if(f)a=-a;var
-b=oK(a)+bB;if(b<=0){b=0;a/=Math.pow(2,-nQ)}else{a/=Math.pow(2,b-oe);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
+b=this;if(a.isZero())eF();var
+d=b.hi^a.hi;if(b.hi&bQ)b=b.neg();if(a.hi&bQ)a=a.neg();var
+c=b.udivmod(a).quotient;if(d&bQ)c=c.neg();return c};B.prototype.mod=function(b){var
+a=this;if(b.isZero())eF();var
+d=a.hi;if(a.hi&bQ)a=a.neg();if(b.hi&bQ)b=b.neg();var
+c=a.udivmod(b).modulus;if(d&bQ)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&cg,this.mi>>16,this.mi>>8&cg,this.mi&cg,this.lo>>16,this.lo>>8&cg,this.lo&cg]};B.prototype.lo32=function(){return this.lo|(this.mi&cg)<<24};B.prototype.hi32=function(){return this.mi>>>8&bT|this.hi<<16};function
+c1(b,c,a){return new
+B(b,c,a)}function
+fZ(a){if(!isFinite(a)){if(isNaN(a))return c1(1,0,nj);return a>0?c1(0,0,nj):c1(0,0,0xfff0)}var
+f=a==0&&1/a==-Infinity?bQ:a>=0?0:bQ;if(f)a=-a;var
+b=oL(a)+bC;if(b<=0){b=0;a/=Math.pow(2,-nR)}else{a/=Math.pow(2,b-of);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&ik|f|b<<4;return c0(g,e,c)}function
-eD(a){return a.toArray()}function
-oo(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fU)for(var
-a=0;a<b.dims.length;a++)if(b.dims[a]<bS)c.write(16,b.dims[a]);else{c.write(16,bS);c.write(32,0);c.write(32,b.dims[a])}else
+g=a|0;c=c&ij|f|b<<4;return c1(g,e,c)}function
+eC(a){return a.toArray()}function
+op(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fV)for(var
+a=0;a<b.dims.length;a++)if(b.dims[a]<bT)c.write(16,b.dims[a]);else{c.write(16,bT);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
 2:case
@@ -158,29 +158,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eD(b.get(a));for(var
+e=eC(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eD(fY(b.get(a)));for(var
+e=eC(fZ(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=iC(b.get(a));c.write(32,e)}break;case
+e=iB(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,iC(d[1]));c.write(32,iC(d[2]))}break;case
+d=b.get(a);c.write(32,iB(d[1]));c.write(32,iB(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eD(fY(f[1]));for(var
+f=b.get(a),e=eC(fZ(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eD(fY(f[2]));for(var
+e=eC(fZ(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-om(a){switch(a){case
+on(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-Eu(c,e){var
+Ex(c,e){var
 b=I,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -194,44 +194,44 @@ b=I,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)X("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)Y("Bigarray.create: unsupported kind");var
 d=new
-a(e*om(c));return d}function
-iD(c){var
+a(e*on(c));return d}function
+iC(c){var
 a=new(I.Int32Array)(1);a[0]=c;var
 b=new(I.Float32Array)(a.buffer);return b[0]}function
-eC(a){return new
-C(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dF(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h1)return(f|g|b&ik)==0?b&bP?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&ik);if(c>0){a+=16;a*=Math.pow(2,c-oe)}else
-a*=Math.pow(2,-nQ);if(b&bP)a=-a;return a}function
-it(b){var
+eB(a){return new
+B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
+dD(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h0)return(f|g|b&ij)==0?b&bQ?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&ij);if(c>0){a+=16;a*=Math.pow(2,c-of)}else
+a*=Math.pow(2,-nR);if(b&bQ)a=-a;return a}function
+is(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)X("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-EP(b,a){return new
-C(b&cd,b>>>24&cf|(a&bS)<<8,a>>>16&bS)}function
-iE(a){return a.hi32()}function
-iF(a){return a.lo32()}var
-Ev=fU;function
-cx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cx.prototype.caml_custom=Ev;cx.prototype.offset=function(b){var
+a=0;a<d;a++){if(b[a]<0)Y("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+ES(b,a){return new
+B(b&ce,b>>>24&cg|(a&bT)<<8,a>>>16&bT)}function
+iD(a){return a.hi32()}function
+iE(a){return a.lo32()}var
+Ey=fV;function
+cx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cx.prototype.caml_custom=Ey;cx.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))X("bigarray.js: invalid offset");if(this.dims.length!=b.length)X("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cX();c=c*this.dims[a]+b[a]}else
+Array))Y("bigarray.js: invalid offset");if(this.dims.length!=b.length)Y("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cY();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cX();c=c*this.dims[a]+(b[a]-1)}return c};cx.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cY();c=c*this.dims[a]+(b[a]-1)}return c};cx.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return EP(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return ES(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[am,e,c];default:return this.data[a]}};cx.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iF(b);this.data[a*2+1]=iE(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[an,e,c];default:return this.data[a]}};cx.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=iE(b);this.data[a*2+1]=iD(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cx.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iF(b),e=iE(b);if(c==e)this.data.fill(c);else
+c=iE(b),e=iD(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dC(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dC.prototype=new
-cx();dC.prototype.offset=function(a){if(typeof
+dA(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dA.prototype=new
+cx();dA.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-X("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cX();return a};dC.prototype.get=function(a){return this.data[a]};dC.prototype.set=function(a,b){this.data[a]=b;return 0};dC.prototype.fill=function(a){this.data.fill(a);return 0};function
-ok(c,d,a,b){var
-e=om(c);if(it(a)*e!=b.length)X("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dC(c,d,a,b);return new
+Y("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cY();return a};dA.prototype.get=function(a){return this.data[a]};dA.prototype.set=function(a,b){this.data[a]=b;return 0};dA.prototype.fill=function(a){this.data.fill(a);return 0};function
+ol(c,d,a,b){var
+e=on(c);if(is(a)*e!=b.length)Y("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dA(c,d,a,b);return new
 cx(c,d,a,b)}function
-cZ(a){if(!ae.Failure)ae.Failure=[aj,b(h6),-3];iJ(ae.Failure,a)}function
-ol(b,v,r){var
-i=b.read32s();if(i<0||i>16)cZ("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cf,o=p>>8&1,h=[];if(r==fU)for(var
+c0(a){if(!af.Failure)af.Failure=[ak,b(h5),-3];iI(af.Failure,a)}function
+om(b,v,r){var
+i=b.read32s();if(i<0||i>16)c0("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&cg,o=p>>8&1,h=[];if(r==fV)for(var
 a=0;a<i;a++){var
-n=b.read16u();if(n==bS){var
-t=b.read32u(),u=b.read32u();if(t!=0)cZ("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+n=b.read16u();if(n==bT){var
+t=b.read32u(),u=b.read32u();if(t!=0)c0("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=it(h),f=Eu(j,d),g=ok(j,o,h,f);switch(j){case
+d=is(h),f=Ex(j,d),g=ol(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,129 +291,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)cZ("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)c0("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eC(e);g.set(a,q)}break;case
+q=eB(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dF(eC(e));g.set(a,k)}break;case
+k=dD(eB(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=iD(b.read32s());g.set(a,k)}break;case
+k=iC(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=iD(b.read32s()),l=iD(b.read32s());g.set(a,[am,m,l])}break;case
+m=iC(b.read32s()),l=iC(b.read32s());g.set(a,[an,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dF(eC(e));for(var
+m=dD(eB(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dF(eC(e));g.set(a,[am,m,l])}break}v[0]=(4+i)*4;return ok(j,o,h,f)}function
-oj(a,b,c){return a.compare(b,c)}function
-aK(a,b){return Math.imul(a,b)}function
-aO(b,a){a=aK(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aK(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-EK(a,b){a=aO(a,iF(b));a=aO(a,iE(b));return a}function
-iA(a,b){return EK(a,fY(b))}function
-on(c){var
-b=it(c.dims),d=0;switch(c.kind){case
+l=dD(eB(e));g.set(a,[an,m,l])}break}v[0]=(4+i)*4;return ol(j,o,h,f)}function
+ok(a,b,c){return a.compare(b,c)}function
+aL(a,b){return Math.imul(a,b)}function
+aP(b,a){a=aL(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aL(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+EN(a,b){a=aP(a,iE(b));a=aP(a,iD(b));return a}function
+iz(a,b){return EN(a,fZ(b))}function
+oo(c){var
+b=is(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dB)b=dB;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aO(d,e)}e=0;switch(b&3){case
+12:if(b>dz)b=dz;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aP(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aO(d,e)}break;case
+1:e|=c.data[a+0];d=aP(d,e)}break;case
 4:case
-5:if(b>cV)b=cV;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aO(d,e)}if((b&1)!=0)d=aO(d,c.data[a]);break;case
+5:if(b>cW)b=cW;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aP(d,e)}if((b&1)!=0)d=aP(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aO(d,c.data[a]);break;case
+a=0;a<b;a++)d=aP(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aO(d,c.data[a]);break;case
+a=0;a<b;a++)d=aP(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aO(d,c.data[a]);break;case
+a=0;a<b;a++)d=aP(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=iA(d,c.data[a]);break;case
+a=0;a<b;a++)d=iz(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=iA(d,c.data[a]);break}return d}function
-EN(a,b){b[0]=4;return a.read32s()}function
-E9(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=iz(d,c.data[a]);break}return d}function
+EQ(a,b){b[0]=4;return a.read32s()}function
+Fa(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:cZ("input_value: native integer value too large");default:cZ("input_value: ill-formed native integer")}}function
-EY(c,d){var
+2:c0("input_value: native integer value too large");default:c0("input_value: ill-formed native integer")}}function
+E1(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eC(b)}function
-EU(e,d,b){var
-c=eD(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eB(b)}function
+EX(e,d,b){var
+c=eC(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-EO(a,b,c){return a.compare(b)}function
-ER(a){return a.lo32()^a.hi32()}var
-eB={"_j":{deserialize:EY,serialize:EU,fixed_length:8,compare:EO,hash:ER},"_i":{deserialize:EN,fixed_length:4},"_n":{deserialize:E9,fixed_length:4},"_bigarray":{deserialize:function(a,b){return ol(a,b,"_bigarray")},serialize:oo,compare:oj,hash:on},"_bigarr02":{deserialize:function(a,b){return ol(a,b,fU)},serialize:oo,compare:oj,hash:on}};function
-iu(a){return eB[a.caml_custom]&&eB[a.caml_custom].compare}function
-os(f,c,d,e){var
-b=iu(c);if(b){var
+ER(a,b,c){return a.compare(b)}function
+EU(a){return a.lo32()^a.hi32()}var
+eA={"_j":{deserialize:E1,serialize:EX,fixed_length:8,compare:ER,hash:EU},"_i":{deserialize:EQ,fixed_length:4},"_n":{deserialize:Fa,fixed_length:4},"_bigarray":{deserialize:function(a,b){return om(a,b,"_bigarray")},serialize:op,compare:ok,hash:oo},"_bigarr02":{deserialize:function(a,b){return om(a,b,fV)},serialize:op,compare:ok,hash:oo}};function
+it(a){return eA[a.caml_custom]&&eA[a.caml_custom].compare}function
+ot(f,c,d,e){var
+b=it(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eE(a){return a
+eD(a){return a
 instanceof
-bT}function
-fZ(a){return eE(a)}function
-ot(a){if(typeof
-a==="number")return ew;else
-if(eE(a))return fT;else
-if(fZ(a))return 1252;else
+bU}function
+f0(a){return eD(a)}function
+ou(a){if(typeof
+a==="number")return ev;else
+if(eD(a))return fU;else
+if(f0(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=h7){var
-b=a[0]|0;return b==am?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=h6){var
+b=a[0]|0;return b==an?0:b}else
 if(a
 instanceof
-String)return nB;else
+String)return nC;else
 if(typeof
-a=="string")return nB;else
+a=="string")return nC;else
 if(a
 instanceof
-Number)return ew;else
-if(a&&a.caml_custom)return h8;else
+Number)return ev;else
+if(a&&a.caml_custom)return h7;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-oy(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-oq(a,b){a.t&6&&cY(a);b.t&6&&cY(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-oG(a,b){return oq(a,b)}function
-dE(a,b,d){var
+oz(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+or(a,b){a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+oH(a,b){return or(a,b)}function
+dC(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=ot(a);if(f==bA){a=a[1];continue}var
-g=ot(b);if(g==bA){b=b[1];continue}if(f!==g){if(f==ew){if(g==h8)return os(a,b,-1,d);return-1}if(g==ew){if(f==h8)return os(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:X(id);break;case
+f=ou(a);if(f==a$){a=a[1];continue}var
+g=ou(b);if(g==a$){b=b[1];continue}if(f!==g){if(f==ev){if(g==h7)return ot(a,b,-1,d);return-1}if(g==ev){if(f==h7)return ot(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:Y(ic);break;case
 248:var
-c=oy(a[2],b[2]);if(c!=0)return c|0;break;case
-249:X(id);break;case
-250:X("equal: got Forward_tag, should not happen");break;case
-251:X("equal: abstract value");break;case
+c=oz(a[2],b[2]);if(c!=0)return c|0;break;case
+249:Y(ic);break;case
+250:Y("equal: got Forward_tag, should not happen");break;case
+251:Y("equal: abstract value");break;case
 252:if(a!==b){var
-c=oq(a,b);if(c!=0)return c|0}break;case
-253:X("equal: got Double_tag, should not happen");break;case
-254:X("equal: got Double_array_tag, should not happen");break;case
-255:X("equal: got Custom_tag, should not happen");break;case
-1247:X(id);break;case
+c=or(a,b);if(c!=0)return c|0}break;case
+253:Y("equal: got Double_tag, should not happen");break;case
+254:Y("equal: got Double_array_tag, should not happen");break;case
+255:Y("equal: got Custom_tag, should not happen");break;case
+1247:Y(ic);break;case
 1255:var
-i=iu(a);if(i!=iu(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)X("compare: abstract value");var
+i=it(a);if(i!=it(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)Y("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -421,240 +421,240 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bg(a),b=bg(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bi(a),b=bi(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aX(a,b){return dE(a,b,true)}function
-EA(){return[0]}function
-as(a){if(a<0)X("Bytes.create");return new
-bT(a?2:9,v,a)}function
-fW(b,a){if(a==0)eG();return b/a|0}function
-bU(a,b){return+(dE(a,b,false)==0)}function
-EC(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=v;a.t=2}else{a.c=dH(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iv(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-ix(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iH(d){d=bg(d);var
-e=d.length;if(e>31)X("format_int: format too long");var
-a={justify:dw,signstyle:cS,filler:cc,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+aX(a,b){return dC(a,b,true)}function
+ED(){return[0]}function
+at(a){if(a<0)Y("Bytes.create");return new
+bU(a?2:9,w,a)}function
+fX(b,a){if(a==0)eF();return b/a|0}function
+bV(a,b){return+(dC(a,b,false)==0)}function
+EF(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=w;a.t=2}else{a.c=dF(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iu(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+iw(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iG(d){d=bi(d);var
+e=d.length;if(e>31)Y("format_int: format too long");var
+a={justify:du,signstyle:cT,filler:cd,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cS;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=be;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iw(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cS))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=v;if(a.justify==dw&&a.filler==cc)for(var
-d=e;d<a.width;d++)c+=cc;if(a.signedconv)if(a.sign<0)c+=cS;else
-if(a.signstyle!=cS)c+=a.signstyle;if(a.alternate&&a.base==8)c+=be;if(a.alternate&&a.base==16)c+=h3;if(a.justify==dw&&a.filler==be)for(var
-d=e;d<a.width;d++)c+=be;c+=f;if(a.justify==cS)for(var
-d=e;d<a.width;d++)c+=cc;return b(c)}function
-iy(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cT;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bg;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+iv(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cT))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=w;if(a.justify==du&&a.filler==cd)for(var
+d=e;d<a.width;d++)c+=cd;if(a.signedconv)if(a.sign<0)c+=cT;else
+if(a.signstyle!=cT)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bg;if(a.alternate&&a.base==16)c+=h2;if(a.justify==du&&a.filler==bg)for(var
+d=e;d<a.width;d++)c+=bg;c+=f;if(a.justify==cT)for(var
+d=e;d<a.width;d++)c+=cd;return b(c)}function
+ix(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dw)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(be);if(b>0)a=a+cw+new
-Array(b+1).join(be);return a}else
+c=parseInt(a.toString().split(du)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(bg);if(b>0)a=a+cw+new
+Array(b+1).join(bg);return a}else
 return a.toFixed(b)}}var
-a,e=iH(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=h_;e.filler=cc}else
-if(!isFinite(c)){a="inf";e.filler=cc}else
+a,e=iG(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=h9;e.filler=cd}else
+if(!isFinite(c)){a="inf";e.filler=cd}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ir)a=a.slice(0,b-1)+be+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(ir),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ir)a=a.slice(0,b-1)+be+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iq)a=a.slice(0,b-1)+bg+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(iq),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iq)a=a.slice(0,b-1)+bg+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==be)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)}}break}return iw(e,a)}function
-fX(e,c){if(bg(e)==fQ)return b(v+c);var
-a=iH(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cw)b--;a=a.slice(0,b+1)}}break}return iv(e,a)}function
+fY(e,c){if(bi(e)==fR)return b(w+c);var
+a=iG(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=cc;var
-f=a.prec-d.length;if(f>0)d=dH(f,be)+d}return iw(a,d)}var
-E$=0;function
-cA(){return E$++}function
-iz(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=cd;var
+f=a.prec-d.length;if(f>0)d=dF(f,bg)+d}return iv(a,d)}var
+Fc=0;function
+cA(){return Fc++}function
+iy(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bB,oK(a)+1);a*=Math.pow(2,-b);while(a<dA){a*=2;b--}while(a>=1){a*=dA;b++}if(c)a=-a;return[0,a,b]}function
-oz(a){return a.toUtf16()}function
-eI(){return false}function
-Fp(){function
-a(a){if(a.charAt(0)===bQ)return[v,a.substring(1)];return}function
+b=Math.max(-bC,oL(a)+1);a*=Math.pow(2,-b);while(a<dy){a*=2;b--}while(a>=1){a*=dy;b++}if(c)a=-a;return[0,a,b]}function
+oA(a){return a.toUtf16()}function
+eH(){return false}function
+Fs(){function
+a(a){if(a.charAt(0)===bR)return[w,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||v,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||v,f=a[2]||v;return[d,c.substring(d.length+f.length)]}return}return eI()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
-iQ=Fp();function
-oI(a){return a.slice(-1)!==bQ?a+bQ:a}if(eI()&&I.process&&I.process.cwd)var
-eA=I.process.cwd().replace(/\\/g,bQ);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||w,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
+d=a[1]||w,f=a[2]||w;return[d,c.substring(d.length+f.length)]}return}return eH()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
+iP=Fs();function
+oJ(a){return a.slice(-1)!==bR?a+bR:a}if(eH()&&I.process&&I.process.cwd)var
+ez=I.process.cwd().replace(/\\/g,bR);else
 var
-eA="/static";eA=oI(eA);function
-E2(a){a=oz(a);if(!iQ(a))a=eA+a;var
-e=iQ(a),d=e[1].split(bQ),b=[];for(var
+ez="/static";ez=oJ(ez);function
+E5(a){a=oA(a);if(!iP(a))a=ez+a;var
+e=iP(a),d=e[1].split(bR),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-Fl(e){for(var
-f=v,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bs){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bs;d++);if(d-c>h4){b.substr(0,1);f+=b;b=v;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<n5){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bs|a&dx)}else
-if(a<0xd800||a>=nu)b+=String.fromCharCode(nv|a>>12,bs|a>>6&dx,bs|a&dx);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nn||h>nu)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(oa|a>>18,bs|a>>12&dx,bs|a>>6&dx,bs|a&dx)}if(b.length>dy){b.substr(0,1);f+=b;b=v}}return f+b}function
-Ey(a){var
-b=9;if(!oL(a))b=8,a=Fl(a);return new
-bT(b,a,a.length)}function
-bW(a){return Ey(a)}var
-FE=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nl,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",il,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",h9,n2,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dK(d,f,e,a){var
-b=FE.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,bW(f||v),bW(e||v)];return c}var
-oD={};function
-c1(a){return oD[a]}function
-dG(b,a){throw[0,b].concat(a)}function
-Ex(a){return new
-bT(4,a,a.length)}function
-ao(a){iJ(ae.Sys_error,a)}function
-Fa(a){ao(a+fK)}function
-bi(a){return a.l}function
-Eq(){}function
-aF(a){this.data=a}aF.prototype=new
-Eq();aF.prototype.truncate=function(a){var
-b=this.data;this.data=as(a|0);cy(b,0,this.data,0,a)};aF.prototype.length=function(){return bi(this.data)};aF.prototype.write=function(b,d,g,a){var
+Fo(e){for(var
+f=w,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bu){for(var
+d=c+1;d<g&&(a=e.charCodeAt(d))<bu;d++);if(d-c>h3){b.substr(0,1);f+=b;b=w;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<n6){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bu|a&dv)}else
+if(a<0xd800||a>=nv)b+=String.fromCharCode(nw|a>>12,bu|a>>6&dv,bu|a&dv);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<no||h>nv)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ob|a>>18,bu|a>>12&dv,bu|a>>6&dv,bu|a&dv)}if(b.length>dw){b.substr(0,1);f+=b;b=w}}return f+b}function
+EB(a){var
+b=9;if(!oM(a))b=8,a=Fo(a);return new
+bU(b,a,a.length)}function
+bX(a){return EB(a)}var
+FH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nm,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ik,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",h8,n3,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dI(d,f,e,a){var
+b=FH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,bX(f||w),bX(e||w)];return c}var
+oE={};function
+c2(a){return oE[a]}function
+dE(b,a){throw[0,b].concat(a)}function
+EA(a){return new
+bU(4,a,a.length)}function
+ap(a){iI(af.Sys_error,a)}function
+Fd(a){ap(a+fL)}function
+bk(a){return a.l}function
+Et(){}function
+aG(a){this.data=a}aG.prototype=new
+Et();aG.prototype.truncate=function(a){var
+b=this.data;this.data=at(a|0);cy(b,0,this.data,0,a)};aG.prototype.length=function(){return bk(this.data)};aG.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=as(b+a),f=this.data;this.data=e;cy(f,0,this.data,0,c)}bC(d,g,this.data,b,a);return 0};aF.prototype.read=function(c,a,d,b){var
-e=this.length();cy(this.data,c,a,d,b);return 0};aF.prototype.read_one=function(a){return fV(this.data,a)};aF.prototype.close=function(){};aF.prototype.constructor=aF;function
+e=at(b+a),f=this.data;this.data=e;cy(f,0,this.data,0,c)}bD(d,g,this.data,b,a);return 0};aG.prototype.read=function(c,a,d,b){var
+e=this.length();cy(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return fW(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
 aW(b,a){this.content={};this.root=b;this.lookupFun=a}aW.prototype.nm=function(a){return this.root+a};aW.prototype.create_dir_if_needed=function(d){var
-c=d.split(bQ),b=v;for(var
-a=0;a<c.length-1;a++){b+=c[a]+bQ;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aW.prototype.slash=function(a){return/\/$/.test(a)?a:a+bQ};aW.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
+c=d.split(bR),b=w;for(var
+a=0;a<c.length-1;a++){b+=c[a]+bR;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aW.prototype.slash=function(a){return/\/$/.test(a)?a:a+bR};aW.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
-aF(cz(c[1]))}}};aW.prototype.exists=function(a){if(a==v)return 1;var
+aG(cz(c[1]))}}};aW.prototype.exists=function(a){if(a==w)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aW.prototype.mkdir=function(c,e,d){var
-b=d&&c1(nV);if(this.exists(c))if(b)dG(b,dK(nl,h2,this.nm(c)));else
-ao(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||v;if(!this.exists(a))if(b)dG(b,dK(il,h2,this.nm(a)));else
-ao(a+fK);if(!this.is_dir(a))if(b)dG(b,dK(h9,h2,this.nm(a)));else
-ao(a+ip);this.create_dir_if_needed(this.slash(c))};aW.prototype.rmdir=function(a,f){var
-b=f&&c1(nV),c=a==v?v:this.slash(a),e=new
-RegExp(nz+c+n3);if(!this.exists(a))if(b)dG(b,dK(il,ig,this.nm(a)));else
-ao(a+fK);if(!this.is_dir(a))if(b)dG(b,dK(h9,ig,this.nm(a)));else
-ao(a+ip);for(var
+b=d&&c2(nW);if(this.exists(c))if(b)dE(b,dI(nm,h1,this.nm(c)));else
+ap(c+": File exists");var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||w;if(!this.exists(a))if(b)dE(b,dI(ik,h1,this.nm(a)));else
+ap(a+fL);if(!this.is_dir(a))if(b)dE(b,dI(h8,h1,this.nm(a)));else
+ap(a+io);this.create_dir_if_needed(this.slash(c))};aW.prototype.rmdir=function(a,f){var
+b=f&&c2(nW),c=a==w?w:this.slash(a),e=new
+RegExp(nA+c+n4);if(!this.exists(a))if(b)dE(b,dI(ik,ie,this.nm(a)));else
+ap(a+fL);if(!this.is_dir(a))if(b)dE(b,dI(h8,ie,this.nm(a)));else
+ap(a+io);for(var
 d
 in
-this.content)if(d.match(e))if(b)dG(b,dK(n2,ig,this.nm(a)));else
-ao(this.nm(a)+": Directory not empty");delete
+this.content)if(d.match(e))if(b)dE(b,dI(n3,ie,this.nm(a)));else
+ap(this.nm(a)+": Directory not empty");delete
 this.content[c]};aW.prototype.readdir=function(a){var
-f=a==v?v:this.slash(a);if(!this.exists(a))ao(a+fK);if(!this.is_dir(a))ao(a+ip);var
+f=a==w?w:this.slash(a);if(!this.exists(a))ap(a+fL);if(!this.is_dir(a))ap(a+io);var
 g=new
-RegExp(nz+f+n3),d={},c=[];for(var
+RegExp(nA+f+n4),d={},c=[];for(var
 e
 in
 this.content){var
-b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aW.prototype.is_dir=function(a){if(a==v)return true;var
+b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aW.prototype.is_dir=function(a){if(a==w)return true;var
 b=this.slash(a);return this.content[b]?1:0};aW.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aW.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ao(this.nm(a)+nF);if(b.text&&b.binary)ao(this.nm(a)+nW);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ao(this.nm(a)+" : is a directory");if(b.create&&b.excl)ao(this.nm(a)+nD);var
+this.content[a];return b};aW.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ap(this.nm(a)+nG);if(b.text&&b.binary)ap(this.nm(a)+nX);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ap(this.nm(a)+" : is a directory");if(b.create&&b.excl)ap(this.nm(a)+nE);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
-aF(as(0));return this.content[a]}else
-Fa(this.nm(a))};aW.prototype.register=function(c,a){var
-b;if(this.content[c])ao(this.nm(c)+nD);if(eE(a))b=new
-aF(a);if(fZ(a))b=new
-aF(cz(a));else
+aG(at(0));return this.content[a]}else
+Fd(this.nm(a))};aW.prototype.register=function(c,a){var
+b;if(this.content[c])ap(this.nm(c)+nE);if(eD(a))b=new
+aG(a);if(f0(a))b=new
+aG(cz(a));else
 if(a
 instanceof
 Array)b=new
-aF(Ex(a));else
+aG(EA(a));else
 if(typeof
 a==="string")b=new
-aF(or(a));else
+aG(os(a));else
 if(a.toString){var
-d=cz(bW(a.toString()));b=new
-aF(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
-ao(this.nm(c)+" : registering file with invalid content type")};aW.prototype.constructor=aW;function
-oi(){}function
-ov(b){var
-a=iQ(b);if(!a)return;return a[0]+bQ}var
-f2=ov(eA)||cZ("unable to compute caml_root"),dJ=[];if(eI())dJ.push({path:f2,device:new
-oi(f2)});else
-dJ.push({path:f2,device:new
-aW(f2)});dJ.push({path:nT,device:new
-aW(nT)});function
-oQ(b){var
-g=E2(b),b=g.join(bQ),f=oI(b),c;for(var
-e=0;e<dJ.length;e++){var
-a=dJ[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eI()){var
-d=ov(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=cz(bX(a.toString()));b=new
+aG(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
+ap(this.nm(c)+" : registering file with invalid content type")};aW.prototype.constructor=aW;function
+oj(){}function
+ow(b){var
+a=iP(b);if(!a)return;return a[0]+bR}var
+f3=ow(ez)||c0("unable to compute caml_root"),dH=[];if(eH())dH.push({path:f3,device:new
+oj(f3)});else
+dH.push({path:f3,device:new
+aW(f3)});dH.push({path:nU,device:new
+aW(nU)});function
+oR(b){var
+g=E5(b),b=g.join(bR),f=oJ(b),c;for(var
+e=0;e<dH.length;e++){var
+a=dH[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eH()){var
+d=ow(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-oi(d)};dJ.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ao("no device found for "+f)}function
-EB(c,b){var
-a=oQ(c);if(!a.device.register)cZ("cannot register file");a.device.register(a.rest,b);return 0}function
-oJ(c,a){var
-c=b(c),a=b(a);return EB(c,a)}function
-EE(){var
+oj(d)};dH.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ap("no device found for "+f)}function
+EE(c,b){var
+a=oR(c);if(!a.device.register)c0("cannot register file");a.device.register(a.rest,b);return 0}function
+oK(c,a){var
+c=b(c),a=b(a);return EE(c,a)}function
+EH(){var
 b=I.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)oJ(b[a].name,b[a].content);I.jsoo_create_file=oJ;I.caml_fs_tmp=[];return 0}function
-EF(){return[0]}function
-EG(a,b){return+(dE(a,b,false)>=0)}function
-iB(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aO(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)oK(b[a].name,b[a].content);I.jsoo_create_file=oK;I.caml_fs_tmp=[];return 0}function
+EI(){return[0]}function
+EJ(a,b){return+(dC(a,b,false)>=0)}function
+iA(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aP(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aO(d,c)}d^=e;return d}function
-EL(a,b){return iB(a,bg(b))}function
-EI(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aO(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aP(d,c)}d^=e;return d}function
+EO(a,b){return iA(a,bi(b))}function
+EL(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aP(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aO(d,c)}d^=e;return d}function
-oA(a){switch(a.t&6){default:cY(a);case
+1:c|=b[a];d=aP(d,c)}d^=e;return d}function
+oB(a){switch(a.t&6){default:cZ(a);case
 0:return a.c;case
 4:return a.c}}function
-EH(b,c){var
-a=oA(c);return typeof
-a==="string"?iB(b,a):EI(b,a)}function
-EJ(a){a^=a>>>16;a=aK(a,0x85ebca6b|0);a^=a>>>13;a=aK(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-ow(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dB)d=dB;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eB[a.caml_custom]&&eB[a.caml_custom].hash){var
-k=eB[a.caml_custom].hash(a);b=aO(b,k);c--}}else
+EK(b,c){var
+a=oB(c);return typeof
+a==="string"?iA(b,a):EL(b,a)}function
+EM(a){a^=a>>>16;a=aL(a,0x85ebca6b|0);a^=a>>>13;a=aL(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+ox(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dz)d=dz;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eA[a.caml_custom]&&eA[a.caml_custom].hash){var
+k=eA[a.caml_custom].hash(a);b=aP(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aO(b,a[2]);c--;break;case
+248:b=aP(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aO(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eE(a)){b=EH(b,a);c--}else
-if(fZ(a)){b=EL(b,a);c--}else
+o=a.length-1<<10|a[0];b=aP(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eD(a)){b=EK(b,a);c--}else
+if(f0(a)){b=EO(b,a);c--}else
 if(typeof
-a==="string"){b=iB(b,a);c--}else
-if(a===(a|0)){b=aO(b,a+a+1);c--}else
-if(a===+a){b=iA(b,a);c--}}b=EJ(b);return b&0x3FFFFFFF}function
-EM(a,c,k){if(!isFinite(a)){if(isNaN(a))return bW(h_);return bW(a>0?ob:"-infinity")}var
+a==="string"){b=iA(b,a);c--}else
+if(a===(a|0)){b=aP(b,a+a+1);c--}else
+if(a===+a){b=iz(b,a);c--}}b=EM(b);return b&0x3FFFFFFF}function
+EP(a,c,k){if(!isFinite(a)){if(isNaN(a))return bX(h9);return bX(a>0?oc:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?v:dw,e=v;if(i)e=cS;else
+j=d<0?w:du,e=w;if(i)e=cT;else
 switch(k){case
-43:e=dw;break;case
-32:e=cc;break;default:break}if(c>=0&&c<13){var
+43:e=du;break;case
+32:e=cd;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cw);if(h<0)b+=cw+dH(c,be);else{var
-f=h+1+c;if(b.length<f)b+=dH(f-b.length,be);else
-b=b.substr(0,f)}}return bW(e+h3+b+"p"+j+d.toString(10))}function
-ET(a){return+a.isZero()}function
-EW(a){return new
-C(a&cd,a>>24&cd,a>>31&bS)}function
-EX(a){return a.toInt()}function
-ES(a){return+a.isNeg()}function
-EV(a){return a.neg()}function
-EQ(g,c){var
-a=iH(g);if(a.signedconv&&ES(c)){a.sign=-1;c=EV(c)}var
-b=v,h=EW(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(EX(e.modulus))+b}while(!ET(c));if(a.prec>=0){a.filler=cc;var
-d=a.prec-b.length;if(d>0)b=dH(d,be)+b}return iw(a,b)}function
-bh(b,a){a|=0;if(a>bB){a-=bB;b*=Math.pow(2,bB);if(a>bB){a-=bB;b*=Math.pow(2,bB)}}if(a<-bB){a+=bB;b*=Math.pow(2,-bB)}b*=Math.pow(2,a);return b}function
-E0(a,b){return+(dE(a,b,false)<=0)}function
-E1(a,b){return+(dE(a,b,false)<0)}function
-q(a,d){if(a<0)cX();var
+h=b.indexOf(cw);if(h<0)b+=cw+dF(c,bg);else{var
+f=h+1+c;if(b.length<f)b+=dF(f-b.length,bg);else
+b=b.substr(0,f)}}return bX(e+h2+b+"p"+j+d.toString(10))}function
+EW(a){return+a.isZero()}function
+EZ(a){return new
+B(a&ce,a>>24&ce,a>>31&bT)}function
+E0(a){return a.toInt()}function
+EV(a){return+a.isNeg()}function
+EY(a){return a.neg()}function
+ET(g,c){var
+a=iG(g);if(a.signedconv&&EV(c)){a.sign=-1;c=EY(c)}var
+b=w,h=EZ(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(E0(e.modulus))+b}while(!EW(c));if(a.prec>=0){a.filler=cd;var
+d=a.prec-b.length;if(d>0)b=dF(d,bg)+b}return iv(a,b)}function
+bj(b,a){a|=0;if(a>bC){a-=bC;b*=Math.pow(2,bC);if(a>bC){a-=bC;b*=Math.pow(2,bC)}}if(a<-bC){a+=bC;b*=Math.pow(2,-bC)}b*=Math.pow(2,a);return b}function
+E3(a,b){return+(dC(a,b,false)<=0)}function
+E4(a,b){return+(dC(a,b,false)<0)}function
+p(a,d){if(a<0)cY();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-Fh(a){return b(f4(a,0,a.length))}var
-E3=function(){function
+Fk(a){return b(f5(a,0,a.length))}var
+E6=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -662,42 +662,42 @@ h(d,b,e,c,h,f,g){return a(b&c|e&~c,d,b,h,f,g)}function
 i(c,b,d,e,h,f,g){return a(b^d^e,c,b,h,f,g)}function
 j(c,b,d,e,h,f,g){return a(d^(b|~e),c,b,h,f,g)}function
 k(f,n){var
-e=n;f[e>>2]|=bs<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
+e=n;f[e>>2]|=bu<<8*(e&3);for(e=(e&~0x3)+8;(e&0x3F)<60;e+=4)f[(e>>2)-1]=0;f[(e>>2)-1]=n<<3;f[e>>2]=n>>29&0x1FFFFFFF;var
 k=[0x67452301,0xEFCDAB89,0x98BADCFE,0x10325476];for(e=0;e<f.length;e+=16){var
 a=k[0],b=k[1],c=k[2],d=k[3];a=g(a,b,c,d,f[e+0],7,0xD76AA478);d=g(d,a,b,c,f[e+1],12,0xE8C7B756);c=g(c,d,a,b,f[e+2],17,0x242070DB);b=g(b,c,d,a,f[e+3],22,0xC1BDCEEE);a=g(a,b,c,d,f[e+4],7,0xF57C0FAF);d=g(d,a,b,c,f[e+5],12,0x4787C62A);c=g(c,d,a,b,f[e+6],17,0xA8304613);b=g(b,c,d,a,f[e+7],22,0xFD469501);a=g(a,b,c,d,f[e+8],7,0x698098D8);d=g(d,a,b,c,f[e+9],12,0x8B44F7AF);c=g(c,d,a,b,f[e+10],17,0xFFFF5BB1);b=g(b,c,d,a,f[e+11],22,0x895CD7BE);a=g(a,b,c,d,f[e+12],7,0x6B901122);d=g(d,a,b,c,f[e+13],12,0xFD987193);c=g(c,d,a,b,f[e+14],17,0xA679438E);b=g(b,c,d,a,f[e+15],22,0x49B40821);a=h(a,b,c,d,f[e+1],5,0xF61E2562);d=h(d,a,b,c,f[e+6],9,0xC040B340);c=h(c,d,a,b,f[e+11],14,0x265E5A51);b=h(b,c,d,a,f[e+0],20,0xE9B6C7AA);a=h(a,b,c,d,f[e+5],5,0xD62F105D);d=h(d,a,b,c,f[e+10],9,0x02441453);c=h(c,d,a,b,f[e+15],14,0xD8A1E681);b=h(b,c,d,a,f[e+4],20,0xE7D3FBC8);a=h(a,b,c,d,f[e+9],5,0x21E1CDE6);d=h(d,a,b,c,f[e+14],9,0xC33707D6);c=h(c,d,a,b,f[e+3],14,0xF4D50D87);b=h(b,c,d,a,f[e+8],20,0x455A14ED);a=h(a,b,c,d,f[e+13],5,0xA9E3E905);d=h(d,a,b,c,f[e+2],9,0xFCEFA3F8);c=h(c,d,a,b,f[e+7],14,0x676F02D9);b=h(b,c,d,a,f[e+12],20,0x8D2A4C8A);a=i(a,b,c,d,f[e+5],4,0xFFFA3942);d=i(d,a,b,c,f[e+8],11,0x8771F681);c=i(c,d,a,b,f[e+11],16,0x6D9D6122);b=i(b,c,d,a,f[e+14],23,0xFDE5380C);a=i(a,b,c,d,f[e+1],4,0xA4BEEA44);d=i(d,a,b,c,f[e+4],11,0x4BDECFA9);c=i(c,d,a,b,f[e+7],16,0xF6BB4B60);b=i(b,c,d,a,f[e+10],23,0xBEBFBC70);a=i(a,b,c,d,f[e+13],4,0x289B7EC6);d=i(d,a,b,c,f[e+0],11,0xEAA127FA);c=i(c,d,a,b,f[e+3],16,0xD4EF3085);b=i(b,c,d,a,f[e+6],23,0x04881D05);a=i(a,b,c,d,f[e+9],4,0xD9D4D039);d=i(d,a,b,c,f[e+12],11,0xE6DB99E5);c=i(c,d,a,b,f[e+15],16,0x1FA27CF8);b=i(b,c,d,a,f[e+2],23,0xC4AC5665);a=j(a,b,c,d,f[e+0],6,0xF4292244);d=j(d,a,b,c,f[e+7],10,0x432AFF97);c=j(c,d,a,b,f[e+14],15,0xAB9423A7);b=j(b,c,d,a,f[e+5],21,0xFC93A039);a=j(a,b,c,d,f[e+12],6,0x655B59C3);d=j(d,a,b,c,f[e+3],10,0x8F0CCC92);c=j(c,d,a,b,f[e+10],15,0xFFEFF47D);b=j(b,c,d,a,f[e+1],21,0x85845DD1);a=j(a,b,c,d,f[e+8],6,0x6FA87E4F);d=j(d,a,b,c,f[e+15],10,0xFE2CE6E0);c=j(c,d,a,b,f[e+6],15,0xA3014314);b=j(b,c,d,a,f[e+13],21,0x4E0811A1);a=j(a,b,c,d,f[e+4],6,0xF7537E82);d=j(d,a,b,c,f[e+11],10,0xBD3AF235);c=j(c,d,a,b,f[e+2],15,0x2AD7D2BB);b=j(b,c,d,a,f[e+9],21,0xEB86D391);k[0]=l(a,k[0]);k[1]=l(b,k[1]);k[2]=l(c,k[2]);k[3]=l(d,k[3])}var
 o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=oA(i);if(typeof
+e=[],h=oB(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Fh(k(e,f))}}();function
-E4(c,b,a){return E3(cz(c),b,a)}function
-E5(){return 0}var
-bV=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Fk(k(e,f))}}();function
+E7(c,b,a){return E6(cz(c),b,a)}function
+E8(){return 0}var
+bW=new
 Array();function
-f0(c){var
-a=bV[c];if(!a.opened)ao("Cannot flush a closed channel");if(!a.buffer||a.buffer==v)return 0;if(a.fd&&ae.fds[a.fd]&&ae.fds[a.fd].output){var
-b=ae.fds[a.fd].output;switch(b.length){case
-2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=v;return 0}function
-J(a){return bi(a)}function
-oF(e,f){var
-a=bV[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-Fm(a){var
-a=iM(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+f1(c){var
+a=bW[c];if(!a.opened)ap("Cannot flush a closed channel");if(!a.buffer||a.buffer==w)return 0;if(a.fd&&af.fds[a.fd]&&af.fds[a.fd].output){var
+b=af.fds[a.fd].output;switch(b.length){case
+2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=w;return 0}function
+J(a){return bk(a)}function
+oG(e,f){var
+a=bW[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
+Fp(a){var
+a=iL(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-Fn(a){var
-a=iM(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+Fq(a){var
+a=iL(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-f5(c,e,d,a){if(ae.fds===undefined)ae.fds=new
+f6(c,e,d,a){if(af.fds===undefined)af.fds=new
 Array();a=a?a:{};var
-b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ae.fds[c]=b;if(!ae.fd_last_idx||c>ae.fd_last_idx)ae.fd_last_idx=c;return c}function
-FG(c,b,g){var
+b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;af.fds[c]=b;if(!af.fd_last_idx||c>af.fd_last_idx)af.fd_last_idx=c;return c}function
+FJ(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,192 +707,192 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ao(bg(c)+nF);if(a.text&&a.binary)ao(bg(c)+nW);var
-d=oQ(c),e=d.device.open(d.rest,a),f=ae.fd_last_idx?ae.fd_last_idx:0;return f5(f+1,oF,e,a)}f5(0,oF,new
-aF(as(0)));f5(1,Fn,new
-aF(as(0)));f5(2,Fm,new
-aF(as(0)));function
-E6(a){var
-c=ae.fds[a];if(c.flags.wronly)ao(og+a+" is writeonly");var
-d=null;if(a==0&&eI()){var
-e=require("fs");d=function(){return bW(e.readFileSync(0,"utf8"))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bV[b.fd]=b;return b.fd}function
-oB(c){var
-b=ae.fds[c];if(b.flags.rdonly)ao(og+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:v};bV[a.fd]=a;return a.fd}function
-E7(){var
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ap(bi(c)+nG);if(a.text&&a.binary)ap(bi(c)+nX);var
+d=oR(c),e=d.device.open(d.rest,a),f=af.fd_last_idx?af.fd_last_idx:0;return f6(f+1,oG,e,a)}f6(0,oG,new
+aG(at(0)));f6(1,Fq,new
+aG(at(0)));f6(2,Fp,new
+aG(at(0)));function
+E9(a){var
+c=af.fds[a];if(c.flags.wronly)ap(oh+a+" is writeonly");var
+d=null;if(a==0&&eH()){var
+e=require("fs");d=function(){return bX(e.readFileSync(0,"utf8"))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bW[b.fd]=b;return b.fd}function
+oC(c){var
+b=af.fds[c];if(b.flags.rdonly)ap(oh+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:w};bW[a.fd]=a;return a.fd}function
+E_(){var
 b=0;for(var
-a=0;a<bV.length;a++)if(bV[a]&&bV[a].opened&&bV[a].out)b=[0,bV[a].fd,b];return b}function
-dI(a){return a}function
-E8(g,d,h,f){var
-b=bV[g];if(!b.opened)ao("Cannot output to a closed channel");var
-a;if(h==0&&bi(d)==f)a=d;else{a=as(f);cy(d,h,a,0,f)}var
-i=dI(a),c=bg(i),e=c.lastIndexOf(np);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f0(g);b.buffer+=c.substr(e+1)}return 0}function
-iG(b,a,d,c){return E8(b,cz(a),d,c)}function
-oC(c,a){var
-d=b(String.fromCharCode(a));iG(c,d,0,1);return 0}function
-f1(b,a){if(a==0)eG();return b%a}function
-eF(a,b){return+(dE(a,b,false)!=0)}function
-E_(a,b){a[0]=bA;a[1]=b;return 0}function
-bt(a){if(a
+a=0;a<bW.length;a++)if(bW[a]&&bW[a].opened&&bW[a].out)b=[0,bW[a].fd,b];return b}function
+dG(a){return a}function
+E$(g,d,h,f){var
+b=bW[g];if(!b.opened)ap("Cannot output to a closed channel");var
+a;if(h==0&&bk(d)==f)a=d;else{a=at(f);cy(d,h,a,0,f)}var
+i=dG(a),c=bi(i),e=c.lastIndexOf(nq);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f1(g);b.buffer+=c.substr(e+1)}return 0}function
+iF(b,a,d,c){return E$(b,cz(a),d,c)}function
+oD(c,a){var
+d=b(String.fromCharCode(a));iF(c,d,0,1);return 0}function
+f2(b,a){if(a==0)eF();return b%a}function
+eE(a,b){return+(dC(a,b,false)!=0)}function
+Fb(a,b){a[0]=a$;a[1]=b;return 0}function
+aY(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eE(a))return fT;else
-if(fZ(a))return fT;else
+if(eD(a))return fU;else
+if(f0(a))return fU;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return h7;else
-return ew}function
-bu(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);ae[b+1]=c;if(a)ae[a]=c}function
-iK(a,b){oD[bg(a)]=b;return 0}function
-Fd(a){return Math.round(a)}function
-f3(a){if(a==0)a=1/a;return a<0?1:0}function
-Ff(){X(io)}function
-eH(b,a){return ez(b,a)}function
-at(b,a){if(a>>>0>=J(b))Ff();return eH(b,a)}function
-Ew(a,b){if(a===b)return 1;a.t&6&&cY(a);b.t&6&&cY(b);return a.c==b.c?1:0}function
-Fg(a,b){return Ew(a,b)}function
-z(a,b){return 1-Fg(a,b)}function
-Fi(){return 0x7FFFFFFF/4|0}function
-Fb(){iI(ae.Not_found)}function
-oH(c){var
-a=I,b=oz(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bW(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bW(I.jsoo_static_env[b]);Fb()}function
-Fj(){if(I.crypto)if(typeof
+if(a&&a.caml_custom)return h6;else
+return ev}function
+bv(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);af[b+1]=c;if(a)af[a]=c}function
+iJ(a,b){oE[bi(a)]=b;return 0}function
+Fg(a){return Math.round(a)}function
+f4(a){if(a==0)a=1/a;return a<0?1:0}function
+Fi(){Y(im)}function
+eG(b,a){return ey(b,a)}function
+au(b,a){if(a>>>0>=J(b))Fi();return eG(b,a)}function
+Ez(a,b){if(a===b)return 1;a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c==b.c?1:0}function
+Fj(a,b){return Ez(a,b)}function
+z(a,b){return 1-Fj(a,b)}function
+Fl(){return 0x7FFFFFFF/4|0}function
+Fe(){iH(af.Not_found)}function
+oI(c){var
+a=I,b=oA(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bX(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bX(I.jsoo_static_env[b]);Fe()}function
+Fm(){if(I.crypto)if(typeof
 I.crypto.getRandomValues==="function"){var
 a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
 if(I.crypto.randomBytes==="function"){var
 b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iL(a){var
+iK(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
-ax(b,a){return{joo_tramp:b,joo_args:a}}function
-Fk(c,a){if(typeof
+ay(b,a){return{joo_tramp:b,joo_args:a}}function
+Fn(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-oE(a){return a}function
-bE(a){if(a
+oF(a){return a}function
+bF(a){if(a
 instanceof
 Array)return a;if(I.RangeError&&a
 instanceof
-I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oE(ae.Stack_overflow);if(I.InternalError&&a
+I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oF(af.Stack_overflow);if(I.InternalError&&a
 instanceof
-I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oE(ae.Stack_overflow);if(a
+I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oF(af.Stack_overflow);if(a
 instanceof
-I.Error&&c1(ns))return[0,c1(ns),a];return[0,ae.Failure,bW(String(a))]}function
-aZ(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-oM(b){var
-a=BigInt(b);return aZ(a<0?-a:a)}function
-oN(a,b){return aZ(BigInt(a)+BigInt(b))}function
-f6(a){if(a===0)eG();return BigInt(a)}function
-Fq(e,g){var
-b=BigInt(e),a=f6(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return aZ(f?c+BigInt(1):c)}function
-au(a,b){return a<b?-1:a>b?1:0}function
-iN(a,b){return aZ(BigInt(a)/f6(b))}function
-Fz(a,b){return aZ(BigInt(a)%f6(b))}function
-Fr(a,b){return[0,iN(a,b),Fz(a,b)]}function
-iO(a,b){return a===b?1:0}function
-Fs(c,a,b){if(a<0||b<1)X("Z.extract: invalid bit range");return aZ(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dL(e,f){var
-b=BigInt(e),a=f6(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return aZ(g?c-BigInt(1):c)}function
-iP(d,c){var
-a=bg(d);if(a!==fQ&&a!==ce)X("Z.format: the format must be %d or %x");return b(c.toString(a===ce?16:10))}function
-Ft(){return 0}function
-Fu(a,b){return aZ(BigInt(a)*BigInt(b))}function
-Fv(b,c){var
-a=b*c;return a<-2147483648||a>ib?1:0}function
-Fw(a){return aZ(-BigInt(a))}function
-aY(a){if(a===0)return 0;var
+I.Error&&c2(nt))return[0,c2(nt),a];return[0,af.Failure,bX(String(a))]}function
+a0(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
+oN(b){var
+a=BigInt(b);return a0(a<0?-a:a)}function
+oO(a,b){return a0(BigInt(a)+BigInt(b))}function
+f7(a){if(a===0)eF();return BigInt(a)}function
+Ft(e,g){var
+b=BigInt(e),a=f7(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a0(f?c+BigInt(1):c)}function
+av(a,b){return a<b?-1:a>b?1:0}function
+iM(a,b){return a0(BigInt(a)/f7(b))}function
+FC(a,b){return a0(BigInt(a)%f7(b))}function
+Fu(a,b){return[0,iM(a,b),FC(a,b)]}function
+iN(a,b){return a===b?1:0}function
+Fv(c,a,b){if(a<0||b<1)Y("Z.extract: invalid bit range");return a0(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dJ(e,f){var
+b=BigInt(e),a=f7(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a0(g?c-BigInt(1):c)}function
+iO(d,c){var
+a=bi(d);if(a!==fR&&a!==cf)Y("Z.format: the format must be %d or %x");return b(c.toString(a===cf?16:10))}function
+Fw(){return 0}function
+Fx(a,b){return a0(BigInt(a)*BigInt(b))}function
+Fy(b,c){var
+a=b*c;return a<-2147483648||a>ia?1:0}function
+Fz(a){return a0(-BigInt(a))}function
+aZ(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-Fx(c,i,b,e){var
-f=bg(i);if(b<0||e<0||b>f.length-e)X("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,v),d=c===10||c===0;if(!d&&c!==16)X("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))X("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:h3+a);return aZ(a===g?h:-h)}function
-Fy(a){return aZ(BigInt(a)-BigInt(1))}function
-oO(b,a){if(a<0)X("Z.shift_left: count argument must be positive");return aZ(BigInt(b)<<BigInt(a))}function
-FA(b,a){if(a<0)X("Z.shift_right: count argument must be positive");return aZ(BigInt(b)>>BigInt(a))}function
-R(a){return a<0?-1:a>0?1:0}function
-FB(b){if(b<0)X("Z.sqrt: square root of a negative number");if(b===0)return 0;var
-e=BigInt(b),d=BigInt(1),c=d<<BigInt(aY(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return aZ(a)}function
-oP(a,b){return aZ(BigInt(a)-BigInt(b))}function
-FC(a){return aZ(BigInt(a)+BigInt(1))}function
-FD(a){if(typeof
-a!=="number")iI(c1(nJ));return a}function
-FF(a,c){I.verale={greeting:bg(a),ask:function(a){return bg(bD(c,[b(a)]))}};return 0}function
-EZ(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-ED(b){var
-a=v;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&EZ(b[1]))var
+FA(c,i,b,e){var
+f=bi(i);if(b<0||e<0||b>f.length-e)Y("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,w),d=c===10||c===0;if(!d&&c!==16)Y("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))Y("Z.of_substring_base: invalid digit");var
+h=BigInt(d?a:h2+a);return a0(a===g?h:-h)}function
+FB(a){return a0(BigInt(a)-BigInt(1))}function
+oP(b,a){if(a<0)Y("Z.shift_left: count argument must be positive");return a0(BigInt(b)<<BigInt(a))}function
+FD(b,a){if(a<0)Y("Z.shift_right: count argument must be positive");return a0(BigInt(b)>>BigInt(a))}function
+Q(a){return a<0?-1:a>0?1:0}function
+FE(b){if(b<0)Y("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+e=BigInt(b),d=BigInt(1),c=d<<BigInt(aZ(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a0(a)}function
+oQ(a,b){return a0(BigInt(a)-BigInt(b))}function
+FF(a){return a0(BigInt(a)+BigInt(1))}function
+FG(a){if(typeof
+a!=="number")iH(c2(nK));return a}function
+FI(a,c){I.verale={greeting:bi(a),ask:function(a){return bi(bE(c,[b(a)]))}};return 0}function
+E2(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+EG(b){var
+a=w;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&E2(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=ne;var
+d=f;d<e.length;d++){if(d>f)a+=nf;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bT)a+=fS+c.toString()+fS;else
+bU)a+=fT+c.toString()+fT;else
 if(typeof
-c=="string")a+=fS+c.toString()+fS;else
-a+=nO}a+=")"}else
-if(b[0]==aj)a+=b[1];return a}function
-ou(a){if(a
+c=="string")a+=fT+c.toString()+fT;else
+a+=nP}a+=")"}else
+if(b[0]==ak)a+=b[1];return a}function
+ov(a){if(a
 instanceof
-Array&&(a[0]==0||a[0]==aj)){var
-c=c1(nk);if(c)c(a,false);else{var
-d=ED(a),b=c1(nd);if(b)b(0);I.console.error(ie+d+np)}}else
+Array&&(a[0]==0||a[0]==ak)){var
+c=c2(nl);if(c)c(a,false);else{var
+d=EG(a),b=c2(ne);if(b)b(0);I.console.error(id+d+nq)}}else
 throw a}function
-Fe(){var
-a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){ou(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)ou(a.error)})}Fe();function
-g(a,b){return a.length==1?a(b):bD(a,[b])}function
-n(a,b,c){return a.length==2?a(b,c):bD(a,[b,c])}function
-aV(a,b,c,d){return a.length==3?a(b,c,d):bD(a,[b,c,d])}function
-cR(a,b,c,d,e){return a.length==4?a(b,c,d,e):bD(a,[b,c,d,e])}function
-cQ(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bD(a,[b,c,d,e,f])}function
-na(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bD(a,[b,c,d,e,f,g])}function
-Ep(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bD(a,[b,c,d,e,f,g,h])}EE();var
-eJ=[aj,b(oc),-1],iV=[aj,b(nm),-2],iT=[aj,b(h6),-3],iS=[aj,b(nM),-4],f_=[aj,b(nq),-5],bX=[aj,b(nS),-7],iU=[aj,b(ny),-8],f9=[aj,b(nU),-9],ad=[aj,b(n9),-11],iW=[aj,b(nc),-12],Eo=[4,0,0,0,[12,45,[4,0,0,0,0]]],gs=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nC),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d5=[0,0,0],mv=[0,0,0],my=[0,0,0],mK=[0,0,-1],hP=[0,0,0],ep=[0,0,1,0,0,0],eq=[0,58,62],hS=[0,96,cV],mR=[0,1,0,0],m1=[0,0,[0,64,0]];bu(11,iW,nc);bu(10,ad,n9);bu(9,[aj,b(nI),-10],nI);bu(8,f9,nU);bu(7,iU,ny);bu(6,bX,nS);bu(5,[aj,b(nZ),-6],nZ);bu(4,f_,nq);bu(3,iS,nM);bu(2,iT,h6);bu(1,iV,nm);bu(0,eJ,oc);var
-o5=b("output_substring"),o1=b("%.12g"),oZ=b(cw),oW=b("true"),oX=b("false"),oS=c0(0,0,nR),oT=c0(0,0,65520),oU=c0(1,0,nR),o9=b("option is None"),pd=b("\\\\"),pe=b("\\'"),pf=b("\\b"),pg=b("\\t"),ph=b("\\n"),pi=b("\\r"),pb=b("Char.chr"),pk=b("4.13.1"),pw=b("List.map2"),py=b("List.fold_left2"),pA=b("List.exists2"),pD=b("List.combine"),pt=b("List.init"),pr=b(no),pp=b("nth"),pq=b(no),po=b("tl"),pm=b("hd"),pK=b("String.blit / Bytes.blit_string"),pJ=b("Bytes.blit"),pI=b("String.sub / Bytes.sub"),pX=b("String.contains_from / Bytes.contains_from"),pS=b(v),pO=b("String.concat"),p9=[0,b("array.ml"),322,4],p5=b("Array.map2: arrays must have the same length"),p4=b("Array.blit"),p3=b("Array.fill"),p2=b("Array.sub"),p1=b("Array.init"),p8=b("Stdlib.Array.Bottom"),qa=b("Stdlib.Queue.Empty"),qg=b("CamlinternalLazy.Undefined"),qp=b("Buffer.add_substring/add_subbytes"),qn=b("Buffer.add: cannot grow buffer"),qm=[0,b(nY),93,2],ql=[0,b(nY),94,2],qA=b("%c"),qB=b("%s"),qC=b(nb),qD=b(nx),qE=b(nK),qF=b(ng),qG=b("%f"),qH=b("%B"),qI=b("%{"),qJ=b("%}"),qK=b("%("),qL=b("%)"),qM=b("%a"),qN=b("%t"),qO=b("%?"),qP=b("%r"),qQ=b("%_r"),qR=[0,b(aw),850,23],q2=[0,b(aw),814,21],qU=[0,b(aw),815,21],q3=[0,b(aw),818,21],qV=[0,b(aw),819,21],q4=[0,b(aw),822,19],qW=[0,b(aw),823,19],q5=[0,b(aw),826,22],qX=[0,b(aw),827,22],q6=[0,b(aw),831,30],qY=[0,b(aw),832,30],q0=[0,b(aw),836,26],qS=[0,b(aw),837,26],q1=[0,b(aw),846,28],qT=[0,b(aw),847,28],qZ=[0,b(aw),851,23],si=b(nH),sg=[0,b(aw),1558,4],sh=b("Printf: bad conversion %["),sj=[0,b(aw),1626,39],sk=[0,b(aw),1649,31],sl=[0,b(aw),1650,31],sm=b("Printf: bad conversion %_"),sn=b(nG),so=b(nL),sp=b(nG),sq=b(nL),sb=b(h_),r$=b("neg_infinity"),sa=b(ob),r_=b(cw),r5=[0,nj],rT=b("%+nd"),rU=b("% nd"),rW=b("%+ni"),rX=b("% ni"),rY=b("%nx"),rZ=b("%#nx"),r0=b("%nX"),r1=b("%#nX"),r2=b("%no"),r3=b("%#no"),rS=b("%nd"),rV=b(nK),r4=b("%nu"),rF=b("%+ld"),rG=b("% ld"),rI=b("%+li"),rJ=b("% li"),rK=b("%lx"),rL=b("%#lx"),rM=b("%lX"),rN=b("%#lX"),rO=b("%lo"),rP=b("%#lo"),rE=b("%ld"),rH=b(nx),rQ=b("%lu"),rr=b("%+Ld"),rs=b("% Ld"),ru=b("%+Li"),rv=b("% Li"),rw=b("%Lx"),rx=b("%#Lx"),ry=b("%LX"),rz=b("%#LX"),rA=b("%Lo"),rB=b("%#Lo"),rq=b("%Ld"),rt=b(ng),rC=b("%Lu"),rd=b("%+d"),re=b("% d"),rg=b("%+i"),rh=b("% i"),ri=b(ce),rj=b("%#x"),rk=b("%X"),rl=b("%#X"),rm=b("%o"),rn=b("%#o"),rc=b(fQ),rf=b(nb),ro=b(nH),qs=b("@]"),qt=b("@}"),qu=b("@?"),qv=b("@\n"),qw=b("@."),qx=b("@@"),qy=b("@%"),qz=b("@"),q7=b("CamlinternalFormat.Type_mismatch"),sx=b(v),sy=[0,[11,b(ne),[2,0,[2,0,0]]],b(", %s%s")],s5=[0,[11,b(ie),[2,0,[12,10,0]]],b(n6)],s6=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],s4=b("Fatal error: out of memory in uncaught exception handler"),s1=[0,[11,b(ie),[2,0,[12,10,0]]],b(n6)],sW=[0,[2,0,[12,10,0]],b("%s\n")],sX=[0,[11,b(nA),0],b(nA)],sN=b("Raised at"),sO=b("Re-raised at"),sP=b("Raised by primitive operation at"),sQ=b("Called from"),sR=b(" (inlined)"),sT=b(v),sS=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nC),Eo]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sU=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sG=b("Out of memory"),sH=b("Stack overflow"),sI=b("Pattern matching failed"),sJ=b("Assertion failed"),sK=b("Undefined recursive module"),sA=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sB=b(v),sC=b(v),sD=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sw=[0,[4,0,0,0,0],b(fQ)],su=[0,[3,0,0],b("%S")],sv=b(nO),sY=[0,b(v),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],s_=b("x"),ti=b("Hashtbl: unsupported hash table format"),Em=b("OCAMLRUNPARAM"),Ek=b("CAMLRUNPARAM"),td=b(v),t3=[3,0,3],t4=b(cw),tX=b(of),tY=b("<\/"),tZ=b(v),tT=b(of),tU=b("<"),tV=b(v),tR=b("\n"),tG=[0,b(v)],tz=b(v),tA=b(v),tB=b(v),tC=b(v),tv=[0,b(v),0,b(v)],tu=b(v),tq=b("Stdlib.Format.String_tag"),t$=b("Z.Overflow"),ua=b(nJ),ug=b("int_of_big_int"),ux=[0,0],uK=[0,0],w5=[0,0],wS=[0,0,0],Af=b(nN),Ae=b("image"),Ac=b("expected a finite number"),Aa=b("a digit in base 16"),z_=b(od),z5=b("joint"),z6=b("nothing"),z7=b(oh),z8=b("nothing, prices or joint"),z4=b(n4),z3=b(oh),zX=b("activation"),zY=b("others"),zZ=b("patch"),z1=b("a patch"),z0=b(od),zW=b("a prototype"),zU=b("certificate"),zV=b(n4),zR=b(nX),zS=b("as many prototypes as coordinates"),zT=b("positive scales"),zM=b(nE),zN=b("maximum"),zO=b("soft_tree"),zP=b("a readout"),zF=b("masked_max"),zG=b("max"),zH=b("max_minus_mean"),zI=b("max_minus_mean_distance"),zJ=b("top_mean"),zK=b("a pooling"),zv=b("exp_distance"),zw=b("exponential"),zx=b("identity"),zy=b("log_ratio"),zz=b("negated"),zA=b("quadratic"),zB=b("rectified"),zC=b("threshold"),zD=b("a similarity"),zo=b("cosine"),zp=b("euclidean"),zq=b("inner_product"),zr=b("rooted_cosine"),zs=b("softmax"),zt=b("a geometry"),zk=b("a child that is a node or a leaf of the tree"),zl=b("a child that is a greater node"),zm=b("every node and every leaf in the tree"),zi=b("a row of 0 and 1 with a 1"),zg=b("a number from 1"),zf=b(nP),zc=b(ia),zd=b("some"),ze=b("none or some"),y_=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],y$=[0,[4,6,0,0,0],b(ce)],za=b(" or "),zb=b("a list of "),y8=[0,[4,6,0,0,0],b(ce)],y9=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],y5=b(ce),y6=b("a natural number"),y7=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],y3=b(ce),y4=b("a positive integer"),y2=b(ia),yZ=b(v),y0=b("an integer in base 16"),yX=b("expected the end of the line, found another item"),yW=b("at most 1025 bytes"),yV=b("expected another item, found the end of the line"),yS=[0,[11,b(nP),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yQ=b("Reader.Wrong"),yR=b("Reader.Too_large"),AW=b("picture"),AX=b(nN),AU=b("a layer before this one"),AR=b(n$),AS=b("a positive std"),AT=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],AC=b(nE),AJ=b("add"),AK=b("avg_pool2d"),AL=b("concat"),AM=b("conv2d"),AN=b("flatten"),AO=b("leaky_relu"),AD=b("max_pool2d"),AE=b("relu"),AF=b("sigmoid"),AG=b("tanh"),AH=b("upsample_nearest"),AI=b("a layer of as many inputs as its kind has"),AA=b("inputs with the same rows and columns"),Ay=b("inputs of one shape"),Aw=b("a slope from 0 to 1"),As=b("a pooling without dilation"),At=[0,1,1],Au=b("a padding of at most half the kernel"),Ar=b("a layer without rows and columns before a linear one"),Ao=b("groups that divide the channels"),Ap=b("groups that divide the rows of weights"),Am=b("a row of weights"),Al=b("windows that are no larger than what they slide over"),Aj=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Ak=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Ah=b("a layer is larger than 2^24"),A0=[0,0],A2=[0,1],A1=[0,2],BK=[0,1],BL=[0,fJ],BI=b("a patch without views"),BG=[0,1],BH=[0,fJ],BN=[0,0.03,[0,1.,0]],BS=[0,0],Cc=[0,40,[0,24,[0,12,0]]],Ck=[0,1.],CN=[0,0,0],CL=[0,dz,[0,nh,[0,n7,[0,fL,[0,0.3,0]]]]],C_=[0,160,192],Dj=[1,0],Df=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Dn=[0,0,[0,dB,[0,1152,0]]],DH=b("unclaimed"),DI=b("at_least "),DJ=b("at_most "),DE=b("some "),DF=b(ia),DD=[0,[4,6,0,0,0],b(ce)],DC=b(ce),D0=b("minimal"),D7=b("entailment_hints"),D8=b("entails"),D9=b(nX),D_=b("instance"),D$=b("instance_settings"),Ea=b(nr),D1=b("needed"),D2=b(n$),D3=b("pictured"),D4=b("refuted"),D6=b(nr),D5=b("a question: the head first, and only once; so the network before pictures"),DR=b("proved"),DS=b("not proved"),DT=b("not covered: "),DU=b(n1),DV=b(n1),Ef=b("limit: "),Eg=b("limit: there is no more memory"),Eh=b("limit: a list is too long"),Ei=b("the input ends within a line"),Ed=b("error: "),Ec=b("expected one line, found more"),Ej=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
-af(a){if(typeof
+Fh(){var
+a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){ov(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)ov(a.error)})}Fh();function
+g(a,b){return a.length==1?a(b):bE(a,[b])}function
+n(a,b,c){return a.length==2?a(b,c):bE(a,[b,c])}function
+aV(a,b,c,d){return a.length==3?a(b,c,d):bE(a,[b,c,d])}function
+cS(a,b,c,d,e){return a.length==4?a(b,c,d,e):bE(a,[b,c,d,e])}function
+cR(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bE(a,[b,c,d,e,f])}function
+nb(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bE(a,[b,c,d,e,f,g])}function
+Es(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bE(a,[b,c,d,e,f,g,h])}EH();var
+eI=[ak,b(od),-1],iU=[ak,b(nn),-2],iS=[ak,b(h5),-3],iR=[ak,b(nN),-4],f$=[ak,b(nr),-5],bY=[ak,b(nT),-7],iT=[ak,b(nz),-8],f_=[ak,b(nV),-9],ad=[ak,b(n_),-11],iV=[ak,b(nd),-12],Er=[4,0,0,0,[12,45,[4,0,0,0,0]]],gt=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nD),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d3=[0,0,0],mv=[0,0,0],my=[0,0,0],mK=[0,0,-1],hO=[0,0,0],eo=[0,0,1,0,0,0],ep=[0,58,62],hR=[0,96,cW],mS=[0,1,0,0],m2=[0,0,[0,64,0]];bv(11,iV,nd);bv(10,ad,n_);bv(9,[ak,b(nJ),-10],nJ);bv(8,f_,nV);bv(7,iT,nz);bv(6,bY,nT);bv(5,[ak,b(n0),-6],n0);bv(4,f$,nr);bv(3,iR,nN);bv(2,iS,h5);bv(1,iU,nn);bv(0,eI,od);var
+o6=b("output_substring"),o2=b("%.12g"),o0=b(cw),oX=b("true"),oY=b("false"),oT=c1(0,0,nS),oU=c1(0,0,65520),oV=c1(1,0,nS),o_=b("option is None"),pf=b("\\\\"),pg=b("\\'"),ph=b("\\b"),pi=b("\\t"),pj=b("\\n"),pk=b("\\r"),pd=b("Char.chr"),pm=b("4.13.1"),py=b("List.map2"),pA=b("List.fold_left2"),pC=b("List.exists2"),pF=b("List.combine"),pv=b("List.init"),pt=b(np),pr=b("nth"),ps=b(np),pq=b("tl"),po=b("hd"),pM=b("String.blit / Bytes.blit_string"),pL=b("Bytes.blit"),pK=b("String.sub / Bytes.sub"),pZ=b("String.contains_from / Bytes.contains_from"),pU=b(w),pQ=b("String.concat"),p$=[0,b("array.ml"),322,4],p7=b("Array.map2: arrays must have the same length"),p6=b("Array.blit"),p5=b("Array.fill"),p4=b("Array.sub"),p3=b("Array.init"),p_=b("Stdlib.Array.Bottom"),qc=b("Stdlib.Queue.Empty"),qi=b("CamlinternalLazy.Undefined"),qr=b("Buffer.add_substring/add_subbytes"),qp=b("Buffer.add: cannot grow buffer"),qo=[0,b(nZ),93,2],qn=[0,b(nZ),94,2],qC=b("%c"),qD=b("%s"),qE=b(nc),qF=b(ny),qG=b(nL),qH=b(nh),qI=b("%f"),qJ=b("%B"),qK=b("%{"),qL=b("%}"),qM=b("%("),qN=b("%)"),qO=b("%a"),qP=b("%t"),qQ=b("%?"),qR=b("%r"),qS=b("%_r"),qT=[0,b(ax),850,23],q4=[0,b(ax),814,21],qW=[0,b(ax),815,21],q5=[0,b(ax),818,21],qX=[0,b(ax),819,21],q6=[0,b(ax),822,19],qY=[0,b(ax),823,19],q7=[0,b(ax),826,22],qZ=[0,b(ax),827,22],q8=[0,b(ax),831,30],q0=[0,b(ax),832,30],q2=[0,b(ax),836,26],qU=[0,b(ax),837,26],q3=[0,b(ax),846,28],qV=[0,b(ax),847,28],q1=[0,b(ax),851,23],sk=b(nI),si=[0,b(ax),1558,4],sj=b("Printf: bad conversion %["),sl=[0,b(ax),1626,39],sm=[0,b(ax),1649,31],sn=[0,b(ax),1650,31],so=b("Printf: bad conversion %_"),sp=b(nH),sq=b(nM),sr=b(nH),ss=b(nM),sd=b(h9),sb=b("neg_infinity"),sc=b(oc),sa=b(cw),r7=[0,nk],rV=b("%+nd"),rW=b("% nd"),rY=b("%+ni"),rZ=b("% ni"),r0=b("%nx"),r1=b("%#nx"),r2=b("%nX"),r3=b("%#nX"),r4=b("%no"),r5=b("%#no"),rU=b("%nd"),rX=b(nL),r6=b("%nu"),rH=b("%+ld"),rI=b("% ld"),rK=b("%+li"),rL=b("% li"),rM=b("%lx"),rN=b("%#lx"),rO=b("%lX"),rP=b("%#lX"),rQ=b("%lo"),rR=b("%#lo"),rG=b("%ld"),rJ=b(ny),rS=b("%lu"),rt=b("%+Ld"),ru=b("% Ld"),rw=b("%+Li"),rx=b("% Li"),ry=b("%Lx"),rz=b("%#Lx"),rA=b("%LX"),rB=b("%#LX"),rC=b("%Lo"),rD=b("%#Lo"),rs=b("%Ld"),rv=b(nh),rE=b("%Lu"),rf=b("%+d"),rg=b("% d"),ri=b("%+i"),rj=b("% i"),rk=b(cf),rl=b("%#x"),rm=b("%X"),rn=b("%#X"),ro=b("%o"),rp=b("%#o"),re=b(fR),rh=b(nc),rq=b(nI),qu=b("@]"),qv=b("@}"),qw=b("@?"),qx=b("@\n"),qy=b("@."),qz=b("@@"),qA=b("@%"),qB=b("@"),q9=b("CamlinternalFormat.Type_mismatch"),sz=b(w),sA=[0,[11,b(nf),[2,0,[2,0,0]]],b(", %s%s")],s7=[0,[11,b(id),[2,0,[12,10,0]]],b(n7)],s8=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],s6=b("Fatal error: out of memory in uncaught exception handler"),s3=[0,[11,b(id),[2,0,[12,10,0]]],b(n7)],sY=[0,[2,0,[12,10,0]],b("%s\n")],sZ=[0,[11,b(nB),0],b(nB)],sP=b("Raised at"),sQ=b("Re-raised at"),sR=b("Raised by primitive operation at"),sS=b("Called from"),sT=b(" (inlined)"),sV=b(w),sU=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nD),Er]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],sW=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sI=b("Out of memory"),sJ=b("Stack overflow"),sK=b("Pattern matching failed"),sL=b("Assertion failed"),sM=b("Undefined recursive module"),sC=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sD=b(w),sE=b(w),sF=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sy=[0,[4,0,0,0,0],b(fR)],sw=[0,[3,0,0],b("%S")],sx=b(nP),s0=[0,b(w),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],ta=b("x"),tk=b("Hashtbl: unsupported hash table format"),Ep=b("OCAMLRUNPARAM"),En=b("CAMLRUNPARAM"),tf=b(w),t5=[3,0,3],t6=b(cw),tZ=b(og),t0=b("<\/"),t1=b(w),tV=b(og),tW=b("<"),tX=b(w),tT=b("\n"),tI=[0,b(w)],tB=b(w),tC=b(w),tD=b(w),tE=b(w),tx=[0,b(w),0,b(w)],tw=b(w),ts=b("Stdlib.Format.String_tag"),ub=b("Z.Overflow"),uc=b(nK),ui=b("int_of_big_int"),uz=[0,0],uM=[0,0],w7=[0,0],wU=[0,0,0],Ah=b(nO),Ag=b("image"),Ae=b("expected a finite number"),Ac=b("a digit in base 16"),Aa=b(oe),z7=b("joint"),z8=b("nothing"),z9=b(oi),z_=b("nothing, prices or joint"),z6=b(n5),z5=b(oi),zZ=b("activation"),z0=b("others"),z1=b("patch"),z3=b("a patch"),z2=b(oe),zY=b("a prototype"),zW=b("certificate"),zX=b(n5),zT=b(nY),zU=b("as many prototypes as coordinates"),zV=b("positive scales"),zO=b(nF),zP=b("maximum"),zQ=b("soft_tree"),zR=b("a readout"),zH=b("masked_max"),zI=b("max"),zJ=b("max_minus_mean"),zK=b("max_minus_mean_distance"),zL=b("top_mean"),zM=b("a pooling"),zx=b("exp_distance"),zy=b("exponential"),zz=b("identity"),zA=b("log_ratio"),zB=b("negated"),zC=b("quadratic"),zD=b("rectified"),zE=b("threshold"),zF=b("a similarity"),zq=b("cosine"),zr=b("euclidean"),zs=b("inner_product"),zt=b("rooted_cosine"),zu=b("softmax"),zv=b("a geometry"),zm=b("a child that is a node or a leaf of the tree"),zn=b("a child that is a greater node"),zo=b("every node and every leaf in the tree"),zk=b("a row of 0 and 1 with a 1"),zi=b("a number from 1"),zh=b(nQ),ze=b(h$),zf=b("some"),zg=b("none or some"),za=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zb=[0,[4,6,0,0,0],b(cf)],zc=b(" or "),zd=b("a list of "),y_=[0,[4,6,0,0,0],b(cf)],y$=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],y7=b(cf),y8=b("a natural number"),y9=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],y5=b(cf),y6=b("a positive integer"),y4=b(h$),y1=b(w),y2=b("an integer in base 16"),yZ=b("expected the end of the line, found another item"),yY=b("at most 1025 bytes"),yX=b("expected another item, found the end of the line"),yU=[0,[11,b(nQ),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],yS=b("Reader.Wrong"),yT=b("Reader.Too_large"),AY=b("picture"),AZ=b(nO),AW=b("a layer before this one"),AT=b(oa),AU=b("a positive std"),AV=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],AE=b(nF),AL=b("add"),AM=b("avg_pool2d"),AN=b("concat"),AO=b("conv2d"),AP=b("flatten"),AQ=b("leaky_relu"),AF=b("max_pool2d"),AG=b("relu"),AH=b("sigmoid"),AI=b("tanh"),AJ=b("upsample_nearest"),AK=b("a layer of as many inputs as its kind has"),AC=b("inputs with the same rows and columns"),AA=b("inputs of one shape"),Ay=b("a slope from 0 to 1"),Au=b("a pooling without dilation"),Av=[0,1,1],Aw=b("a padding of at most half the kernel"),At=b("a layer without rows and columns before a linear one"),Aq=b("groups that divide the channels"),Ar=b("groups that divide the rows of weights"),Ao=b("a row of weights"),An=b("windows that are no larger than what they slide over"),Al=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Am=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Aj=b("a layer is larger than 2^24"),A2=[0,0],A4=[0,1],A3=[0,2],BM=[0,1],BN=[0,fK],BK=b("a patch without views"),BI=[0,1],BJ=[0,fK],BP=[0,0.03,[0,1.,0]],BU=[0,0],Ce=[0,40,[0,24,[0,12,0]]],Cm=[0,1.],CP=[0,0,0],CN=[0,dx,[0,ni,[0,n8,[0,fM,[0,0.3,0]]]]],Db=[0,160,192],Dm=[1,0],Di=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Dq=[0,0,[0,dz,[0,1152,0]]],DK=b("unclaimed"),DL=b("at_least "),DM=b("at_most "),DH=b("some "),DI=b(h$),DG=[0,[4,6,0,0,0],b(cf)],DF=b(cf),D3=b("minimal"),D_=b("entailment_hints"),D$=b("entails"),Ea=b(nY),Eb=b("instance"),Ec=b("instance_settings"),Ed=b(ns),D4=b("needed"),D5=b(oa),D6=b("pictured"),D7=b("refuted"),D9=b(ns),D8=b("a question: the head first, and only once; so the network before pictures"),DU=b("proved"),DV=b("not proved"),DW=b("not covered: "),DX=b(n2),DY=b(n2),Ei=b("limit: "),Ej=b("limit: there is no more memory"),Ek=b("limit: a list is too long"),El=b("the input ends within a line"),Eg=b("error: "),Ef=b("expected one line, found more"),Em=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+ag(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,af(a[1])];case
-1:return[1,af(a[1])];case
-2:return[2,af(a[1])];case
-3:return[3,af(a[1])];case
-4:return[4,af(a[1])];case
-5:return[5,af(a[1])];case
-6:return[6,af(a[1])];case
-7:return[7,af(a[1])];case
+0:return[0,ag(a[1])];case
+1:return[1,ag(a[1])];case
+2:return[2,ag(a[1])];case
+3:return[3,ag(a[1])];case
+4:return[4,ag(a[1])];case
+5:return[5,ag(a[1])];case
+6:return[6,ag(a[1])];case
+7:return[7,ag(a[1])];case
 8:var
-c=a[1];return[8,c,af(a[2])];case
+c=a[1];return[8,c,ag(a[2])];case
 9:var
-b=a[1];return[9,b,b,af(a[3])];case
-10:return[10,af(a[1])];case
-11:return[11,af(a[1])];case
-12:return[12,af(a[1])];case
-13:return[13,af(a[1])];default:return[14,af(a[1])]}}function
-aP(a,b){if(typeof
+b=a[1];return[9,b,b,ag(a[3])];case
+10:return[10,ag(a[1])];case
+11:return[11,ag(a[1])];case
+12:return[12,ag(a[1])];case
+13:return[13,ag(a[1])];default:return[14,ag(a[1])]}}function
+aQ(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aP(a[1],b)];case
-1:return[1,aP(a[1],b)];case
-2:return[2,aP(a[1],b)];case
-3:return[3,aP(a[1],b)];case
-4:return[4,aP(a[1],b)];case
-5:return[5,aP(a[1],b)];case
-6:return[6,aP(a[1],b)];case
-7:return[7,aP(a[1],b)];case
+0:return[0,aQ(a[1],b)];case
+1:return[1,aQ(a[1],b)];case
+2:return[2,aQ(a[1],b)];case
+3:return[3,aQ(a[1],b)];case
+4:return[4,aQ(a[1],b)];case
+5:return[5,aQ(a[1],b)];case
+6:return[6,aQ(a[1],b)];case
+7:return[7,aQ(a[1],b)];case
 8:var
-c=a[1];return[8,c,aP(a[2],b)];case
+c=a[1];return[8,c,aQ(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aP(a[3],b)];case
-10:return[10,aP(a[1],b)];case
-11:return[11,aP(a[1],b)];case
-12:return[12,aP(a[1],b)];case
-13:return[13,aP(a[1],b)];default:return[14,aP(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,aQ(a[3],b)];case
+10:return[10,aQ(a[1],b)];case
+11:return[11,aQ(a[1],b)];case
+12:return[12,aQ(a[1],b)];case
+13:return[13,aQ(a[1],b)];default:return[14,aQ(a[1],b)]}}function
 aa(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -938,180 +938,180 @@ E=a[1];return[21,E,aa(a[2],b)];case
 23:var
 F=a[1];return[23,F,aa(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
-f7(a){return[0,a]}function
-f8(a){return a[1]}function
-iR(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dM(a){throw[0,iT,a]}function
-ac(a){throw[0,iS,a]}function
-c2(b,a){return E0(b,a)?b:a}function
-ap(b,a){return EG(b,a)?b:a}function
-eK(a){return 0<=a?a:-a|0}var
-L=dF(oS),Y=dF(oT),bv=dF(oU),oR=ib;function
-aQ(d,c){var
-a=J(d),e=J(c),b=as(a+e|0);bC(d,0,b,0,a);bC(c,0,b,a,e);return dI(b)}function
-oV(a){return a?oW:oX}function
-oY(a){var
+f8(a){return[0,a]}function
+f9(a){return a[1]}function
+iQ(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dK(a){throw[0,iS,a]}function
+ac(a){throw[0,iR,a]}function
+c3(b,a){return E3(b,a)?b:a}function
+aq(b,a){return EJ(b,a)?b:a}function
+eJ(a){return 0<=a?a:-a|0}var
+K=dD(oT),V=dD(oU),bw=dD(oV),oS=ia;function
+aR(d,c){var
+a=J(d),e=J(c),b=at(a+e|0);bD(d,0,b,0,a);bD(c,0,b,a,e);return dG(b)}function
+oW(a){return a?oX:oY}function
+oZ(a){var
 e=J(a);return function(f){var
-b=f;for(;;){if(e<=b)return aQ(a,oZ);var
-c=at(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
+b=f;for(;;){if(e<=b)return aR(a,o0);var
+c=au(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-o0(a){return oY(iy(o1,a))}function
+o1(a){return oZ(ix(o2,a))}function
 cB(a,b){if(a){var
-c=a[1];return[0,c,cB(a[2],b)]}return b}E6(0);var
-o2=oB(1),bF=oB(2);function
-o3(b){function
+c=a[1];return[0,c,cB(a[2],b)]}return b}E9(0);var
+o3=oC(1),bG=oC(2);function
+o4(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{f0(d)}catch(a){a=bE(a);if(a[1]!==iV)throw a;var
+c=a[2],d=a[1];try{f1(d)}catch(a){a=bF(a);if(a[1]!==iU)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(E7(0))}function
-dN(b,a){return iG(b,a,0,J(a))}function
-o4(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iG(d,c,b,a);return ac(o5)}function
-iX(a){dN(bF,a);oC(bF,10);return f0(bF)}var
-f$=f7(o3);function
-o6(c){for(;;){var
-d=f7(1),a=f8(f$),b=1-iR(f$,a,function(a,b){return function(d){if(iR(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-ga(a){return g(f8(f$),0)}iK(b(nd),ga);function
-o7(b,a){return oC(b,a)}function
-eL(a){return f0(a)}function
-gb(a,b){return a?a[1]:b}function
-o8(a){return a?a[1]:ac(o9)}function
-o_(a){return a?a[1]:0}function
-cC(b,a){return a?[0,g(b,a[1])]:0}function
-iY(b,a){return a?g(b,a[1]):0}function
-iZ(a){return a?1:0}function
-eM(a){return 0===a[0]?[0,a[1]]:0}function
-o$(a){return a}function
-pa(a){if(0<=a&&!(h7<a))return a;return ac(pb)}function
-pc(a){var
-c=0;if(40<=a){if(92===a)return pd;if(!(ic<=a))c=1}else
-if(32<=a){if(39<=a)return pe;c=1}else
+a=c;continue}return 0}}return a(E_(0))}function
+dL(b,a){return iF(b,a,0,J(a))}function
+o5(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iF(d,c,b,a);return ac(o6)}function
+iW(a){dL(bG,a);oD(bG,10);return f1(bG)}var
+ga=f8(o4);function
+o7(c){for(;;){var
+d=f8(1),a=f9(ga),b=1-iQ(ga,a,function(a,b){return function(d){if(iQ(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+gb(a){return g(f9(ga),0)}iJ(b(ne),gb);function
+o8(b,a){return oD(b,a)}function
+eK(a){return f1(a)}function
+gc(a,b){return a?a[1]:b}function
+o9(a){return a?a[1]:ac(o_)}function
+o$(a){return a?a[1]:0}function
+c4(b,a){return a?[0,g(b,a[1])]:0}function
+pa(b,a){return a?g(b,a[1]):0}function
+iX(a){return a?1:0}function
+eL(a){return 0===a[0]?[0,a[1]]:0}function
+pb(a){return a}function
+pc(a){if(0<=a&&!(h6<a))return a;return ac(pd)}function
+pe(a){var
+c=0;if(40<=a){if(92===a)return pf;if(!(ib<=a))c=1}else
+if(32<=a){if(39<=a)return pg;c=1}else
 if(!(14<=a))switch(a){case
-8:return pf;case
-9:return pg;case
-10:return ph;case
-13:return pi}if(c){var
-d=as(1);an(d,0,a);return dI(d)}var
-b=as(4);an(b,0,92);an(b,1,48+(a/cT|0)|0);an(b,2,48+((a/10|0)%10|0)|0);an(b,3,48+(a%10|0)|0);return dI(b)}function
-pj(a){return 25<a+ih>>>0?a:a+n_|0}var
-gc=Fi(0),dO=(4*gc|0)-1|0;function
-pl(d,c){var
+8:return ph;case
+9:return pi;case
+10:return pj;case
+13:return pk}if(c){var
+d=at(1);ao(d,0,a);return dG(d)}var
+b=at(4);ao(b,0,92);ao(b,1,48+(a/cU|0)|0);ao(b,2,48+((a/10|0)%10|0)|0);ao(b,3,48+(a%10|0)|0);return dG(b)}function
+pl(a){return 25<a+ig>>>0?a:a+n$|0}var
+gd=Fl(0),dM=(4*gd|0)-1|0;function
+pn(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ak(a){return pl(0,a)}function
-i0(a){return a?a[1]:dM(pm)}function
-pn(a){return a?a[2]:dM(po)}function
-bj(b,a){return 0<=a?function(d,c){var
+al(a){return pn(0,a)}function
+iY(a){return a?a[1]:dK(po)}function
+pp(a){return a?a[2]:dK(pq)}function
+bl(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dM(pp)}}(b,a):ac(pq)}function
-i1(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return dK(pr)}}(b,a):ac(ps)}function
+iZ(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ac(pr)}function
-bG(d,c){var
+a=e,b=b-1|0;continue}return 0}}(b,a):ac(pt)}function
+bH(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bH(a){return bG(a,0)}function
-ps(f,e,d,c){var
+bI(a){return bH(a,0)}function
+pu(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
-i2(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,i2(a+1|0,c,b)]}function
-a0(a,b){return 0<=a?50<a?bH(ps(0,0,a,b)):i2(0,a,b):ac(pt)}function
+i0(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,i0(a+1|0,c,b)]}function
+a1(a,b){return 0<=a?50<a?bI(pu(0,0,a,b)):i0(0,a,b):ac(pv)}function
 F(b,a){if(a){var
 c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
-i3(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,i3(c+1|0,b,d)]}return 0}function
-dP(b,a){return i3(0,b,a)}function
-pu(c,a){return function(e,d){var
+i1(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,i1(c+1|0,b,d)]}return 0}function
+dN(b,a){return i1(0,b,a)}function
+pw(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
-a1(c,b){var
+a2(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-pv(e,d,c){var
+px(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dQ(b,a){return pv(0,b,a)}function
-al(e,d,c){var
+dO(b,a){return px(0,b,a)}function
+am(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-gd(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gd(c,e,d)]}}else
-if(!a)return 0;return ac(pw)}function
-px(g,f,e,d){var
+ge(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,ge(c,e,d)]}}else
+if(!a)return 0;return ac(py)}function
+pz(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=aV(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ac(py)}}function
-bI(d,c){var
+if(!a)return c;return ac(pA)}}function
+bJ(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-c3(d,c){var
+c5(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pz(f,e,d){var
+pB(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ac(pA)}}function
-dR(d,c){var
+if(!a)return 0;return ac(pC)}}function
+dP(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aX(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-pB(d,c){var
+pD(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aX(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-pC(d,c){var
+pE(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aX(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-i4(b,a){if(a){var
-c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,i4(b,c)]}return 0}function
-eN(d,c){var
+i2(b,a){if(a){var
+c=a[2],d=a[1];return 0===aX(d[1],b)?c:[0,d,i2(b,c)]}return 0}function
+eM(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
-aR(e){function
+aM(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=a[1];if(g(e,d)){var
 b=[0,d,b],a=c;continue}var
-a=c;continue}return bH(b)}}var
+a=c;continue}return bI(b)}}var
 b=0;return function(c){return a(b,c)}}function
-bY(e,a){return function(h,g,f){var
+bZ(e,a){return function(h,g,f){var
 c=h,b=g,a=f;for(;;){if(a){var
-d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bH(b)}}(0,0,a)}function
-bk(e){function
+d=a[1],i=a[2],j=n(e,c,d)?[0,d,b]:b,c=c+1|0,b=j,a=i;continue}return bI(b)}}(0,0,a)}function
+bx(e){function
 a(h,f){var
 b=h,a=f;for(;;){if(a){var
 c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
-a=c;continue}return bH(b)}}var
+a=c;continue}return bI(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dS(b,a){return function(e,d,c){var
+dQ(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
-f=a[2],b=bG(g(e,a[1]),b),a=f;continue}return bH(b)}}(b,0,a)}function
-i5(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],i5(b[2],a[2])]}}else
-if(!a)return 0;return ac(pD)}function
-ge(a,b){function
+f=a[2],b=bH(g(e,a[1]),b),a=f;continue}return bI(b)}}(b,0,a)}function
+i3(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],i3(b[2],a[2])]}}else
+if(!a)return 0;return ac(pF)}function
+gf(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 c=j,b=[0,e,b];continue}var
-d=k,b=[0,f,b];continue}return bG(d,b)}return bG(c,b)}}function
+d=k,b=[0,f,b];continue}return bH(d,b)}return bH(c,b)}}function
 r(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
 d=k,b=[0,f,b];continue}var
-c=j,b=[0,e,b];continue}return bG(d,b)}return bG(c,b)}}function
+c=j,b=[0,e,b];continue}return bH(d,b)}return bH(c,b)}}function
 l(f,e){if(2===f){if(e){var
 h=e[2];if(h){var
 i=h[1],j=e[1],r=h[2],s=0<n(a,j,i)?[0,j,[0,i,0]]:[0,i,[0,j,0]];return[0,s,r]}}}else
@@ -1128,20 +1128,20 @@ j=e[2];if(j){var
 k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
-c=ak(b);return 2<=c?g(c,b)[1]:b}function
-pE(b,a){function
+c=al(b);return 2<=c?g(c,b)[1]:b}function
+pG(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<=i){var
 c=f,a=[0,g,a];continue}var
-d=h,a=[0,e,a];continue}return bG(d,a)}return bG(c,a)}}function
+d=h,a=[0,e,a];continue}return bH(d,a)}return bH(c,a)}}function
 B(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
 d=h,c=f,a=[0,e,a];continue}if(0<i){var
 d=h,a=[0,e,a];continue}var
-c=f,a=[0,g,a];continue}return bG(d,a)}return bG(c,a)}}function
+c=f,a=[0,g,a];continue}return bH(d,a)}return bH(c,a)}}function
 p(f,e){if(2===f){if(e){var
 i=e[2];if(i){var
 j=i[1],g=e[1],B=i[2],q=n(b,g,j),C=0===q?[0,g,0]:0<q?[0,g,[0,j,0]]:[0,j,[0,g,0]];return[0,C,B]}}}else
@@ -1190,31 +1190,31 @@ var
 o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
-c=ak(a);return 2<=c?h(c,a)[1]:a}function
-pF(d,c){var
+c=al(a);return 2<=c?h(c,a)[1]:a}function
+pH(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eO(d,c){var
+eN(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gf(b,a){return b<=a?b:a}function
-i6(b,a){return a<=b?b:a}function
-i7(a){return b(v+a)}function
-cD(a,c){var
-b=as(a);EC(b,0,a,c);return b}function
-i8(a){var
-b=bi(a),c=as(b);cy(a,0,c,0,b);return c}function
-pG(a){return i8(cz(a))}function
-pH(c,b,a){if(0<=b&&0<=a&&!((bi(c)-a|0)<b)){var
-d=as(a);cy(c,b,d,0,a);return d}return ac(pI)}function
-i9(c,b,a){return dI(pH(c,b,a))}function
-i_(e,c,d,b,a){if(0<=a&&0<=c&&!((bi(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return cy(e,c,d,b,a);return ac(pJ)}function
-bZ(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bi(d)-a|0)<b))return bC(e,c,d,b,a);return ac(pK)}function
-pL(e){var
-a=[0,0],m=bi(e)-1|0,o=0;if(!(m<0)){var
+gg(b,a){return b<=a?b:a}function
+i4(b,a){return a<=b?b:a}function
+i5(a){return b(w+a)}function
+cC(a,c){var
+b=at(a);EF(b,0,a,c);return b}function
+i6(a){var
+b=bk(a),c=at(b);cy(a,0,c,0,b);return c}function
+pI(a){return i6(cz(a))}function
+pJ(c,b,a){if(0<=b&&0<=a&&!((bk(c)-a|0)<b)){var
+d=at(a);cy(c,b,d,0,a);return d}return ac(pK)}function
+i7(c,b,a){return dG(pJ(c,b,a))}function
+i8(e,c,d,b,a){if(0<=a&&0<=c&&!((bk(e)-a|0)<c)&&0<=b&&!((bk(d)-a|0)<b))return cy(e,c,d,b,a);return ac(pL)}function
+b0(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bk(d)-a|0)<b))return bD(e,c,d,b,a);return ac(pM)}function
+pN(e){var
+a=[0,0],m=bk(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=ez(e,i),g=0;if(32<=f){var
+f=ey(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1225,166 +1225,166 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bi(e))return i8(e);var
-b=as(a[1]);a[1]=0;var
-n=bi(e)-1|0,p=0;if(!(n<0)){var
+i=r;continue}break}}if(a[1]===bk(e))return i6(e);var
+b=at(a[1]);a[1]=0;var
+n=bk(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=ez(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ic<=c)d=1;else
+c=ey(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(ib<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
-8:an(b,a[1],92);a[1]++;an(b,a[1],98);break;case
-9:an(b,a[1],92);a[1]++;an(b,a[1],116);break;case
-10:an(b,a[1],92);a[1]++;an(b,a[1],110);break;case
-13:an(b,a[1],92);a[1]++;an(b,a[1],114);break;default:d=1}switch(d){case
-1:an(b,a[1],92);a[1]++;an(b,a[1],48+(c/cT|0)|0);a[1]++;an(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;an(b,a[1],48+(c%10|0)|0);break;case
-2:an(b,a[1],92);a[1]++;an(b,a[1],c);break;case
-3:an(b,a[1],c);break}a[1]++;var
+8:ao(b,a[1],92);a[1]++;ao(b,a[1],98);break;case
+9:ao(b,a[1],92);a[1]++;ao(b,a[1],116);break;case
+10:ao(b,a[1],92);a[1]++;ao(b,a[1],110);break;case
+13:ao(b,a[1],92);a[1]++;ao(b,a[1],114);break;default:d=1}switch(d){case
+1:ao(b,a[1],92);a[1]++;ao(b,a[1],48+(c/cU|0)|0);a[1]++;ao(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ao(b,a[1],48+(c%10|0)|0);break;case
+2:ao(b,a[1],92);a[1]++;ao(b,a[1],c);break;case
+3:ao(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-i$(f,b){var
-c=bi(b);if(0===c)return b;var
-d=as(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){an(d,a,g(f,ez(b,a)));var
+i9(f,b){var
+c=bk(b);if(0===c)return b;var
+d=at(c),e=c-1|0,h=0;if(!(e<0)){var
+a=h;for(;;){ao(d,a,g(f,ey(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-pM(a){return i$(pj,a)}function
-gg(a){return cz(a)}function
-bl(a){return dI(a)}function
-gh(b,a){return bl(cD(b,a))}function
-pN(a,b){return b<=a?a:ac(pO)}function
-pP(f,e,d){var
+pO(a){return i9(pl,a)}function
+gh(a){return cz(a)}function
+bm(a){return dG(a)}function
+gi(b,a){return bm(cC(b,a))}function
+pP(a,b){return b<=a?a:ac(pQ)}function
+pR(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=pN((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
-pQ(b,h,g,e,f){var
+g=a[2],b=pP((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
+pS(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
-i=c[2];bC(a,0,b,d,J(a));bC(g,0,b,d+J(a)|0,e);var
-d=(d+J(a)|0)+e|0,c=i;continue}bC(a,0,b,d,J(a));return b}return b}}function
-pR(b,a){if(a){var
-c=J(b);return bl(pQ(as(pP(0,c,a)),0,b,c,a))}return pS}function
-pT(b,a){return bl(i$(b,gg(a)))}function
-pU(a){return function(b,f,e){var
+i=c[2];bD(a,0,b,d,J(a));bD(g,0,b,d+J(a)|0,e);var
+d=(d+J(a)|0)+e|0,c=i;continue}bD(a,0,b,d,J(a));return b}return b}}function
+pT(b,a){if(a){var
+c=J(b);return bm(pS(at(pR(0,c,a)),0,b,c,a))}return pU}function
+pV(b,a){return bm(i9(b,gh(a)))}function
+pW(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eH(b,a)+n_|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bl(pL(gg(b)));var
+c=eG(b,a)+n$|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bm(pN(gh(b)));var
 a=a+1|0;continue}}(a,J(a),0)}function
-pV(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bX;if(eH(e,a)===b)return a;var
+pX(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bY;if(eG(e,a)===b)return a;var
 a=a+1|0;continue}}function
-pW(b,a,d){var
-c=J(b);if(0<=a&&!(c<a))try{pV(b,c,a,d);var
-e=1;return e}catch(a){a=bE(a);if(a===bX)return 0;throw a}return ac(pX)}function
-pY(b,a){return pW(b,0,a)}function
-pZ(a){return bl(pM(gg(a)))}function
-p0(a){return 1-(typeof
+pY(b,a,d){var
+c=J(b);if(0<=a&&!(c<a))try{pX(b,c,a,d);var
+e=1;return e}catch(a){a=bF(a);if(a===bY)return 0;throw a}return ac(pZ)}function
+p0(b,a){return pY(b,0,a)}function
+p1(a){return bm(pO(gh(a)))}function
+p2(a){return 1-(typeof
 a==="number"?1:0)}function
-ay(b,c){if(0===b)return[0];if(0<=b){var
-d=q(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
+az(b,c){if(0===b)return[0];if(0<=b){var
+d=p(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ac(p1)}function
-ja(b,f,e){var
-c=q(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
-a=g;for(;;){c[1+a]=q(f,e);var
+a=h;continue}break}}return d}return ac(p3)}function
+i_(b,f,e){var
+c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
+a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
-bJ(a){var
-b=a.length-1;return 0===b?[0]:is(a,0,b)}function
-cg(b,a){var
-c=b.length-1;return 0===c?bJ(a):0===a.length-1?is(b,0,c):Er(b,a)}function
-eP(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return is(c,b,a);return ac(p2)}function
-jb(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Et(c,b,a,d);return ac(p3)}function
-jc(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Es(e,c,d,b,a);return ac(p4)}function
-dT(d,b){var
+bK(a){var
+b=a.length-1;return 0===b?[0]:ir(a,0,b)}function
+ch(b,a){var
+c=b.length-1;return 0===c?bK(a):0===a.length-1?ir(b,0,c):Eu(b,a)}function
+eO(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ir(c,b,a);return ac(p4)}function
+i$(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Ew(c,b,a,d);return ac(p5)}function
+ja(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Ev(e,c,d,b,a);return ac(p6)}function
+dR(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-p(d,b){var
+q(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
+e=p(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
 a=h;for(;;){e[1+a]=g(d,b[1+a]);var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-dU(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ac(p5);if(0===b)return[0];var
-f=q(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
+dS(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ac(p7);if(0===b)return[0];var
+f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return f}function
-B(d,b){var
+C(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){n(d,a,b[1+a]);var
 f=a+1|0;if(c!==a){var
 a=f;continue}break}}return 0}function
-Q(d,b){var
+S(d,b){var
 c=b.length-1;if(0===c)return[0];var
-e=q(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
+e=p(c,n(d,0,b[1])),f=c-1|0,g=1;if(!(f<1)){var
 a=g;for(;;){e[1+a]=n(d,a,b[1+a]);var
 h=a+1|0;if(f!==a){var
 a=h;continue}break}}return e}function
-aG(c){return function(e,d){var
+aH(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-p6(d,c){var
+p8(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-K(a){if(a){var
-b=a[2],d=a[1],c=q(p6(0,a),d);return function(e,d){var
+L(a){if(a){var
+b=a[2],d=a[1],c=p(p8(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
-T(f,e,c){var
+W(f,e,c){var
 b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gi(c,b){var
+gj(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(g(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
-ch(c,b){var
+cD(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gj=[aj,p8,cA(0)];function
-p7(b){if(bU(b,[0]))return[0,[0],[0]];var
-d=b[1],c=b.length-1,e=q(c,d[1]),f=q(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
+gk=[ak,p_,cA(0)];function
+p9(b){if(bV(b,[0]))return[0,[0],[0]];var
+d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jd(e,a){function
+jb(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gj,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gk,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bE(b);if(b[1]===gj){var
+g=l(f,b,d);return g}catch(b){b=bF(b);if(b[1]===gk){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bE(a);if(a[1]===gj)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bF(a);if(a[1]===gk)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,p9]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,p$]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1398,15 +1398,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-p_(l,a){function
+qa(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jc(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return ja(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jc(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return ja(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1420,197 +1420,197 @@ d=t;continue a}break}break}}return 0}function
 d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
-f=e/2|0,b=e-f|0,g=q(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-c4(a){return a!=a?1:0}function
-a2(b,a){if(!(b<a)){var
-c=0;if(f3(a)||!f3(b))c=1;if(c)return c4(b)?b:a}return c4(a)?a:b}function
+f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
+c6(a){return a!=a?1:0}function
+a3(b,a){if(!(b<a)){var
+c=0;if(f4(a)||!f4(b))c=1;if(c)return c6(b)?b:a}return c6(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(f3(a)||!f3(b))c=1;if(c)return c4(a)?a:b}return c4(b)?b:a}function
-dV(a){return[0,0,0]}function
-dW(a){a[1]=0;a[2]=0;return 0}function
-c5(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-c6(a){var
+c=0;if(f4(a)||!f4(b))c=1;if(c)return c6(a)?a:b}return c6(b)?b:a}function
+dT(a){return[0,0,0]}function
+dU(a){a[1]=0;a[2]=0;return 0}function
+c7(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+c8(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-c7(b){var
+c9(b){var
 a=b[1];return a?[0,a[1]]:0}function
-p$(b,a){return a1(b,a[1])}var
-qb=[aj,qa,cA(0)];function
-qc(a){return[0,0,0,0]}function
-gk(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-je(d,a){var
+qb(b,a){return a2(b,a[1])}var
+qd=[ak,qc,cA(0)];function
+qe(a){return[0,0,0,0]}function
+gl(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+jc(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-qd(b){var
+qf(b){var
 a=b[2];return a?[0,a[1]]:0}function
-qe(a){var
+qg(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gk(a);return c}throw qb}function
-qf(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gl(a);return c}throw qd}function
+qh(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gk(a);return[0,c]}return 0}var
-qh=[aj,qg,cA(0)];function
-qi(a){throw qh}function
-ci(a){var
-c=a[1];a[1]=qi;try{var
-b=g(c,0);E_(a,b);return b}catch(b){b=bE(b);a[1]=function(a){throw b};throw b}}function
-eQ(a){var
-b=1<=a?a:1,c=dO<b?dO:b,d=as(c);return[0,d,0,c,d]}function
-eR(a){return i9(a[1],0,a[2])}function
-qj(a){return a[2]}function
-qk(a){a[2]=0;return 0}function
-gl(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dO<b[1])if((d+c|0)<=dO)b[1]=dO;else
-dM(qn);var
-e=as(b[1]);i_(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,ql]}throw[0,ad,qm]}}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gl(a);return[0,c]}return 0}var
+qj=[ak,qi,cA(0)];function
+qk(a){throw qj}function
+bn(a){var
+c=a[1];a[1]=qk;try{var
+b=g(c,0);Fb(a,b);return b}catch(b){b=bF(b);a[1]=function(a){throw b};throw b}}function
+eP(a){var
+b=1<=a?a:1,c=dM<b?dM:b,d=at(c);return[0,d,0,c,d]}function
+eQ(a){return i7(a[1],0,a[2])}function
+ql(a){return a[2]}function
+qm(a){a[2]=0;return 0}function
 gm(a,c){var
-b=a[2];if(a[3]<=b)gl(a,1);an(a[1],b,c);a[2]=b+1|0;return 0}function
-qo(a,d,c,b){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dM<b[1])if((d+c|0)<=dM)b[1]=dM;else
+dK(qp);var
+e=at(b[1]);i8(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,qn]}throw[0,ad,qo]}}function
+gn(a,c){var
+b=a[2];if(a[3]<=b)gm(a,1);ao(a[1],b,c);a[2]=b+1|0;return 0}function
+qq(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ac(qp);var
-g=a[2]+b|0;if(a[3]<g)gl(a,b);bC(d,c,a[1],a[2],b);a[2]=g;return 0}function
-cj(a,c){var
-b=J(c),d=a[2]+b|0;if(a[3]<d)gl(a,b);bC(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gn(a){return 5===a[2]?12:-6}function
-jf(a){return[0,0,as(a)]}function
-jg(a,g){var
-b=bi(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=as(i6(b*2|0,c));i_(a[2],0,e,0,b);a[2]=e;var
+h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ac(qr);var
+g=a[2]+b|0;if(a[3]<g)gm(a,b);bD(d,c,a[1],a[2],b);a[2]=g;return 0}function
+ci(a,c){var
+b=J(c),d=a[2]+b|0;if(a[3]<d)gm(a,b);bD(c,0,a[1],a[2],b);a[2]=d;return 0}function
+go(a){return 5===a[2]?12:-6}function
+jd(a){return[0,0,at(a)]}function
+je(a,g){var
+b=bk(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=at(i4(b*2|0,c));i8(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c8(a,b){jg(a,1);dD(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
-aH(a,c){var
-b=J(c);jg(a,b);bZ(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jh(a){return i9(a[2],0,a[1])}function
-qq(a,b){var
+c_(a,b){je(a,1);dB(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+aI(a,c){var
+b=J(c);je(a,b);b0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jf(a){return i7(a[2],0,a[1])}function
+qs(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return nj;case
+3:return nk;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-qr(a,b){switch(b[1]){case
+qt(a,b){switch(b[1]){case
 0:break;case
-1:c8(a,43);break;default:c8(a,32)}return 8<=b[2]?c8(a,35):0}function
-ji(a){if(typeof
+1:c_(a,43);break;default:c_(a,32)}return 8<=b[2]?c_(a,35):0}function
+jg(a){if(typeof
 a==="number")switch(a){case
-0:return qs;case
-1:return qt;case
-2:return qu;case
-3:return qv;case
-4:return qw;case
-5:return qx;default:return qy}else
+0:return qu;case
+1:return qv;case
+2:return qw;case
+3:return qx;case
+4:return qy;case
+5:return qz;default:return qA}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aQ(qz,gh(1,a[1]))}}function
-go(b,c){var
+1:return a[1];default:return aR(qB,gi(1,a[1]))}}function
+gp(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aH(b,qA);var
+d=a[1];aI(b,qC);var
 a=d;continue;case
 1:var
-e=a[1];aH(b,qB);var
+e=a[1];aI(b,qD);var
 a=e;continue;case
 2:var
-f=a[1];aH(b,qC);var
+f=a[1];aI(b,qE);var
 a=f;continue;case
 3:var
-g=a[1];aH(b,qD);var
+g=a[1];aI(b,qF);var
 a=g;continue;case
 4:var
-h=a[1];aH(b,qE);var
+h=a[1];aI(b,qG);var
 a=h;continue;case
 5:var
-i=a[1];aH(b,qF);var
+i=a[1];aI(b,qH);var
 a=i;continue;case
 6:var
-j=a[1];aH(b,qG);var
+j=a[1];aI(b,qI);var
 a=j;continue;case
 7:var
-k=a[1];aH(b,qH);var
+k=a[1];aI(b,qJ);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aH(b,qI);go(b,m);aH(b,qJ);var
+l=a[2],m=a[1];aI(b,qK);gp(b,m);aI(b,qL);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aH(b,qK);go(b,o);aH(b,qL);var
+n=a[3],o=a[1];aI(b,qM);gp(b,o);aI(b,qN);var
 a=n;continue;case
 10:var
-p=a[1];aH(b,qM);var
+p=a[1];aI(b,qO);var
 a=p;continue;case
 11:var
-q=a[1];aH(b,qN);var
+q=a[1];aI(b,qP);var
 a=q;continue;case
 12:var
-r=a[1];aH(b,qO);var
+r=a[1];aI(b,qQ);var
 a=r;continue;case
 13:var
-s=a[1];aH(b,qP);var
+s=a[1];aI(b,qR);var
 a=s;continue;default:var
-t=a[1];aH(b,qQ);var
+t=a[1];aI(b,qS);var
 a=t;continue}}function
-aq(a){if(typeof
+ar(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
-0:return[0,aq(a[1])];case
-1:return[1,aq(a[1])];case
-2:return[2,aq(a[1])];case
-3:return[3,aq(a[1])];case
-4:return[4,aq(a[1])];case
-5:return[5,aq(a[1])];case
-6:return[6,aq(a[1])];case
-7:return[7,aq(a[1])];case
+0:return[0,ar(a[1])];case
+1:return[1,ar(a[1])];case
+2:return[2,ar(a[1])];case
+3:return[3,ar(a[1])];case
+4:return[4,ar(a[1])];case
+5:return[5,ar(a[1])];case
+6:return[6,ar(a[1])];case
+7:return[7,ar(a[1])];case
 8:var
-b=a[1];return[8,b,aq(a[2])];case
+b=a[1];return[8,b,ar(a[2])];case
 9:var
-c=a[2],d=a[1];return[9,c,d,aq(a[3])];case
-10:return[10,aq(a[1])];case
-11:return[11,aq(a[1])];case
-12:return[12,aq(a[1])];case
-13:return[13,aq(a[1])];default:return[14,aq(a[1])]}}function
-aI(a){if(typeof
+c=a[2],d=a[1];return[9,c,d,ar(a[3])];case
+10:return[10,ar(a[1])];case
+11:return[11,ar(a[1])];case
+12:return[12,ar(a[1])];case
+13:return[13,ar(a[1])];default:return[14,ar(a[1])]}}function
+aJ(a){if(typeof
 a==="number"){var
 s=function(a){return 0},t=function(a){return 0},u=function(a){return 0};return[0,function(a){return 0},u,t,s]}else
 switch(a[0]){case
 0:var
-b=aI(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
+b=aJ(a[1]),v=b[4],w=b[3],x=b[2],y=b[1],z=function(a){g(x,0);return 0};return[0,function(a){g(y,0);return 0},z,w,v];case
 1:var
-c=aI(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
+c=aJ(a[1]),A=c[4],B=c[3],C=c[2],D=c[1],E=function(a){g(C,0);return 0};return[0,function(a){g(D,0);return 0},E,B,A];case
 2:var
-d=aI(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
+d=aJ(a[1]),F=d[4],G=d[3],H=d[2],I=d[1],J=function(a){g(H,0);return 0};return[0,function(a){g(I,0);return 0},J,G,F];case
 3:var
-e=aI(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
+e=aJ(a[1]),K=e[4],L=e[3],M=e[2],N=e[1],O=function(a){g(M,0);return 0};return[0,function(a){g(N,0);return 0},O,L,K];case
 4:var
-f=aI(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
+f=aJ(a[1]),P=f[4],Q=f[3],R=f[2],S=f[1],T=function(a){g(R,0);return 0};return[0,function(a){g(S,0);return 0},T,Q,P];case
 5:var
-h=aI(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
+h=aJ(a[1]),U=h[4],V=h[3],W=h[2],X=h[1],Y=function(a){g(W,0);return 0};return[0,function(a){g(X,0);return 0},Y,V,U];case
 6:var
-i=aI(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
+i=aJ(a[1]),Z=i[4],_=i[3],$=i[2],aa=i[1],ab=function(a){g($,0);return 0};return[0,function(a){g(aa,0);return 0},ab,_,Z];case
 7:var
-j=aI(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
+j=aJ(a[1]),ac=j[4],ad=j[3],ae=j[2],af=j[1],ag=function(a){g(ae,0);return 0};return[0,function(a){g(af,0);return 0},ag,ad,ac];case
 8:var
-k=aI(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
+k=aJ(a[2]),ah=k[4],ai=k[3],aj=k[2],ak=k[1],al=function(a){g(aj,0);return 0};return[0,function(a){g(ak,0);return 0},al,ai,ah];case
 9:var
-am=a[2],an=a[1],l=aI(a[3]),ao=l[4],ap=l[3],ar=l[2],as=l[1],m=aI(av(aq(an),am)),at=m[4],au=m[3],aw=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(aw,0);g(ar,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
+am=a[2],an=a[1],l=aJ(a[3]),ao=l[4],ap=l[3],aq=l[2],as=l[1],m=aJ(aw(ar(an),am)),at=m[4],au=m[3],av=m[2],ax=m[1],ay=function(a){g(at,0);g(ao,0);return 0},az=function(a){g(ap,0);g(au,0);return 0},aA=function(a){g(av,0);g(aq,0);return 0};return[0,function(a){g(as,0);g(ax,0);return 0},aA,az,ay];case
 10:var
-n=aI(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
+n=aJ(a[1]),aB=n[4],aC=n[3],aD=n[2],aE=n[1],aF=function(a){g(aD,0);return 0};return[0,function(a){g(aE,0);return 0},aF,aC,aB];case
 11:var
-o=aI(a[1]),aG=o[4],aH=o[3],aJ=o[2],aK=o[1],aL=function(a){g(aJ,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aH,aG];case
+o=aJ(a[1]),aG=o[4],aH=o[3],aI=o[2],aK=o[1],aL=function(a){g(aI,0);return 0};return[0,function(a){g(aK,0);return 0},aL,aH,aG];case
 12:var
-p=aI(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
+p=aJ(a[1]),aM=p[4],aN=p[3],aO=p[2],aP=p[1],aQ=function(a){g(aO,0);return 0};return[0,function(a){g(aP,0);return 0},aQ,aN,aM];case
 13:var
-q=aI(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
-r=aI(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
-av(c,b){var
+q=aJ(a[1]),aR=q[4],aS=q[3],aT=q[2],aU=q[1],aV=function(a){g(aR,0);return 0},aW=function(a){g(aS,0);return 0},aX=function(a){g(aT,0);return 0};return[0,function(a){g(aU,0);return 0},aX,aW,aV];default:var
+r=aJ(a[1]),aY=r[4],aZ=r[3],a0=r[2],a1=r[1],a2=function(a){g(aY,0);return 0},a3=function(a){g(aZ,0);return 0},a4=function(a){g(a0,0);return 0};return[0,function(a){g(a1,0);return 0},a4,a3,a2]}}function
+aw(c,b){var
 a=0;if(typeof
 c==="number")if(typeof
 b==="number")return 0;else
@@ -1621,12 +1621,12 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ad,qR]}else
+9:a=6;break;default:throw[0,ad,qT]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
 b!=="number")switch(b[0]){case
-0:return[0,av(t,b[1])];case
+0:return[0,aw(t,b[1])];case
 8:a=5;d=1;break;case
 9:a=6;d=1;break;case
 10:d=1;break;case
@@ -1637,7 +1637,7 @@ b!=="number")switch(b[0]){case
 1:var
 e=0,u=c[1];if(typeof
 b!=="number")switch(b[0]){case
-1:return[1,av(u,b[1])];case
+1:return[1,aw(u,b[1])];case
 8:a=5;e=1;break;case
 9:a=6;e=1;break;case
 10:e=1;break;case
@@ -1649,7 +1649,7 @@ b!=="number")switch(b[0]){case
 f=0,v=c[1];if(typeof
 b==="number")f=1;else
 switch(b[0]){case
-2:return[2,av(v,b[1])];case
+2:return[2,aw(v,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1661,7 +1661,7 @@ switch(b[0]){case
 h=0,w=c[1];if(typeof
 b==="number")h=1;else
 switch(b[0]){case
-3:return[3,av(w,b[1])];case
+3:return[3,aw(w,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1673,7 +1673,7 @@ switch(b[0]){case
 i=0,x=c[1];if(typeof
 b==="number")i=1;else
 switch(b[0]){case
-4:return[4,av(x,b[1])];case
+4:return[4,aw(x,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1685,7 +1685,7 @@ switch(b[0]){case
 j=0,y=c[1];if(typeof
 b==="number")j=1;else
 switch(b[0]){case
-5:return[5,av(y,b[1])];case
+5:return[5,aw(y,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1697,7 +1697,7 @@ switch(b[0]){case
 k=0,z=c[1];if(typeof
 b==="number")k=1;else
 switch(b[0]){case
-6:return[6,av(z,b[1])];case
+6:return[6,aw(z,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1709,7 +1709,7 @@ switch(b[0]){case
 l=0,A=c[1];if(typeof
 b==="number")l=1;else
 switch(b[0]){case
-7:return[7,av(A,b[1])];case
+7:return[7,aw(A,b[1])];case
 8:a=5;break;case
 9:a=6;break;case
 10:break;case
@@ -1722,40 +1722,40 @@ m=0,B=c[2],C=c[1];if(typeof
 b==="number")m=1;else
 switch(b[0]){case
 8:var
-D=b[1],E=av(B,b[2]);return[8,av(C,D),E];case
+D=b[1],E=aw(B,b[2]);return[8,aw(C,D),E];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ad,q0];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ad,q2];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
 switch(b[0]){case
 8:a=5;break;case
 9:var
-I=b[3],J=b[2],K=b[1],s=aI(av(aq(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,av(F,I)];case
+I=b[3],J=b[2],K=b[1],s=aJ(aw(ar(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,aw(F,I)];case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ad,q1];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ad,q3];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,av(M,b[1])];throw[0,ad,q2];case
+b!=="number"&&10===b[0])return[10,aw(M,b[1])];throw[0,ad,q4];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,av(N,b[1])];default:o=1}if(o)throw[0,ad,q3];break;case
+11:return[11,aw(N,b[1])];default:o=1}if(o)throw[0,ad,q5];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,av(O,b[1])];default:p=1}if(p)throw[0,ad,q4];break;case
+12:return[12,aw(O,b[1])];default:p=1}if(p)throw[0,ad,q6];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1763,7 +1763,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,av(P,b[1])];default:q=1}if(q)throw[0,ad,q5];break;default:var
+13:return[13,aw(P,b[1])];default:q=1}if(q)throw[0,ad,q7];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1771,319 +1771,319 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,av(Q,b[1])];default:r=1}if(r)throw[0,ad,q6]}switch(a){case
-0:throw[0,ad,qU];case
-1:throw[0,ad,qV];case
-2:throw[0,ad,qW];case
-3:throw[0,ad,qX];case
-4:throw[0,ad,qY];case
-5:throw[0,ad,qS];case
-6:throw[0,ad,qT];default:throw[0,ad,qZ]}}var
-az=[aj,q7,cA(0)];function
-eS(b,a){if(typeof
+14:return[14,aw(Q,b[1])];default:r=1}if(r)throw[0,ad,q8]}switch(a){case
+0:throw[0,ad,qW];case
+1:throw[0,ad,qX];case
+2:throw[0,ad,qY];case
+3:throw[0,ad,qZ];case
+4:throw[0,ad,q0];case
+5:throw[0,ad,qU];case
+6:throw[0,ad,qV];default:throw[0,ad,q1]}}var
+aA=[ak,q9,cA(0)];function
+eR(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
-a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw az}}function
-dX(e,b,d){var
-a=eS(e,d);if(typeof
+a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aA}}function
+dV(e,b,d){var
+a=eR(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
-c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw az}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
-a3(b,c,a){if(typeof
-b==="number")return[0,0,U(c,a)];else
+c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aA}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
+a4(b,c,a){if(typeof
+b==="number")return[0,0,T(c,a)];else
 switch(b[0]){case
 0:if(typeof
 a!=="number"&&0===a[0]){var
-f=a3(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
+f=a4(b[1],c,a[1]);return[0,[0,f[1]],f[2]]}break;case
 1:if(typeof
 a!=="number"&&1===a[0]){var
-h=a3(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
+h=a4(b[1],c,a[1]);return[0,[1,h[1]],h[2]]}break;case
 2:if(typeof
 a!=="number"&&2===a[0]){var
-i=a3(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
+i=a4(b[1],c,a[1]);return[0,[2,i[1]],i[2]]}break;case
 3:if(typeof
 a!=="number"&&3===a[0]){var
-j=a3(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
+j=a4(b[1],c,a[1]);return[0,[3,j[1]],j[2]]}break;case
 4:if(typeof
 a!=="number"&&4===a[0]){var
-k=a3(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
+k=a4(b[1],c,a[1]);return[0,[4,k[1]],k[2]]}break;case
 5:if(typeof
 a!=="number"&&5===a[0]){var
-l=a3(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
+l=a4(b[1],c,a[1]);return[0,[5,l[1]],l[2]]}break;case
 6:if(typeof
 a!=="number"&&6===a[0]){var
-m=a3(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
+m=a4(b[1],c,a[1]);return[0,[6,m[1]],m[2]]}break;case
 7:if(typeof
 a!=="number"&&7===a[0]){var
-n=a3(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
+n=a4(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eF([0,b[1]],[0,o]))throw az;var
-p=a3(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
+o=a[1],w=a[2],x=b[2];if(eE([0,b[1]],[0,o]))throw aA;var
+p=a4(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,af(e)];if(eF([0,af(B)],C))throw az;var
-D=[0,af(d)];if(eF([0,af(A)],D))throw az;var
-q=aI(av(aq(e),d)),E=q[4];g(q[2],0);g(E,0);var
-r=a3(af(z),c,y),F=r[2];return[0,[9,e,d,aq(r[1])],F]}break;case
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ag(e)];if(eE([0,ag(B)],C))throw aA;var
+D=[0,ag(d)];if(eE([0,ag(A)],D))throw aA;var
+q=aJ(aw(ar(e),d)),E=q[4];g(q[2],0);g(E,0);var
+r=a4(ag(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
 10:if(typeof
 a!=="number"&&10===a[0]){var
-s=a3(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
+s=a4(b[1],c,a[1]);return[0,[10,s[1]],s[2]]}break;case
 11:if(typeof
 a!=="number"&&11===a[0]){var
-t=a3(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
+t=a4(b[1],c,a[1]);return[0,[11,t[1]],t[2]]}break;case
 13:if(typeof
 a!=="number"&&13===a[0]){var
-u=a3(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
+u=a4(b[1],c,a[1]);return[0,[13,u[1]],u[2]]}break;case
 14:if(typeof
 a!=="number"&&14===a[0]){var
-v=a3(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw az}function
-U(a,b){if(typeof
+v=a4(b[1],c,a[1]);return[0,[14,v[1]],v[2]]}break}throw aA}function
+T(a,b){if(typeof
 a==="number")return[0,0,b];else
 switch(a[0]){case
 0:if(typeof
 b!=="number"&&0===b[0]){var
-p=U(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
+p=T(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 1:if(typeof
 b!=="number"&&0===b[0]){var
-q=U(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
+q=T(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eS(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eR(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
-s=U(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw az;case
+s=T(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aA;case
 3:var
-R=a[2],t=eS(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=eR(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
-u=U(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw az;case
+u=T(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aA;case
 4:var
-T=a[4],V=a[1],e=dX(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=dV(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
-X=e[2],v=U(T,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw az;case
+X=e[2],v=T(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw aA;case
 5:var
-Y=a[4],Z=a[1],g=dX(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=dV(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
-$=g[2],w=U(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw az;case
+$=g[2],w=T(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aA;case
 6:var
-aa=a[4],ab=a[1],i=dX(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=dV(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
-ad=i[2],x=U(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw az;case
+ad=i[2],x=T(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aA;case
 7:var
-ae=a[4],ag=a[1],k=dX(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
+ae=a[4],af=a[1],k=dV(a[2],a[3],b),l=k[3],ah=k[1];if(typeof
 l!=="number"&&5===l[0]){var
-ai=k[2],y=U(ae,l[1]);return[0,[7,ag,ah,ai,y[1]],y[2]]}throw az;case
+ai=k[2],y=T(ae,l[1]);return[0,[7,af,ah,ai,y[1]],y[2]]}throw aA;case
 8:var
-aj=a[4],ak=a[1],m=dX(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=dV(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
-am=m[2],z=U(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw az;case
+am=m[2],z=T(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw aA;case
 9:var
-an=a[2],A=eS(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eR(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
-B=U(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw az;case
+B=T(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aA;case
 10:var
-C=U(a[1],b);return[0,[10,C[1]],C[2]];case
+C=T(a[1],b);return[0,[10,C[1]],C[2]];case
 11:var
-ap=a[1],D=U(a[2],b);return[0,[11,ap,D[1]],D[2]];case
+ap=a[1],D=T(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 12:var
-aq=a[1],E=U(a[2],b);return[0,[12,aq,E[1]],E[2]];case
+aq=a[1],E=T(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eF([0,a[2]],[0,F]))throw az;var
-G=U(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eE([0,a[2]],[0,F]))throw aA;var
+G=T(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,af(H)];if(eF([0,af(aw)],ay))throw az;var
-I=U(av,af(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ag(H)];if(eE([0,ag(aw)],ay))throw aA;var
+I=T(av,ag(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
-J=U(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
+J=T(a[1],b[1]);return[0,[15,J[1]],J[2]]}break;case
 16:if(typeof
 b!=="number"&&11===b[0]){var
-K=U(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
+K=T(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
-aA=a[1],L=U(a[2],b);return[0,[17,aA,L[1]],L[2]];case
-18:return q9(a[1],a[2],b);case
+az=a[1],L=T(a[2],b);return[0,[17,az,L[1]],L[2]];case
+18:return q$(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
-M=U(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
+M=T(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
 20:if(typeof
 b!=="number"&&1===b[0]){var
-aB=a[2],aC=a[1],N=U(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
+aB=a[2],aC=a[1],N=T(a[3],b[1]);return[0,[20,aC,aB,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
-aD=a[1],O=U(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return q_(a[1],a[2],b)}throw az}function
-q9(a,c,b){if(0===a[0]){var
-d=a[1],j=d[2],e=U(d[1],b),k=e[1],f=U(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
-g=a[1],l=g[2],h=U(g[1],b),m=h[1],i=U(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-q_(a,c,b){if(typeof
+aD=a[1],O=T(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
+23:return ra(a[1],a[2],b)}throw aA}function
+q$(a,c,b){if(0===a[0]){var
+d=a[1],j=d[2],e=T(d[1],b),k=e[1],f=T(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
+g=a[1],l=g[2],h=T(g[1],b),m=h[1],i=T(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
+ra(a,c,b){if(typeof
 a==="number")switch(a){case
-0:return a_(a,c,b);case
-1:return a_(a,c,b);case
+0:return ba(a,c,b);case
+1:return ba(a,c,b);case
 2:if(typeof
 b!=="number"&&14===b[0]){var
-d=U(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw az;default:return a_(a,c,b)}else
+d=T(c,b[1]);return[0,[23,2,d[1]],d[2]]}throw aA;default:return ba(a,c,b)}else
 switch(a[0]){case
-0:return a_(a,c,b);case
-1:return a_(a,c,b);case
-2:return a_(a,c,b);case
-3:return a_(a,c,b);case
-4:return a_(a,c,b);case
-5:return a_(a,c,b);case
-6:return a_(a,c,b);case
-7:return a_(a,c,b);case
-8:return a_([8,a[1],a[2]],c,b);case
+0:return ba(a,c,b);case
+1:return ba(a,c,b);case
+2:return ba(a,c,b);case
+3:return ba(a,c,b);case
+4:return ba(a,c,b);case
+5:return ba(a,c,b);case
+6:return ba(a,c,b);case
+7:return ba(a,c,b);case
+8:return ba([8,a[1],a[2]],c,b);case
 9:var
-g=a[1],e=a3(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
-10:return a_(a,c,b);default:return a_(a,c,b)}}function
-a_(d,c,b){var
-a=U(c,b);return[0,[23,d,a[1]],a[2]]}function
-q8(c,b){var
-a=U(c,b);if(typeof
-a[2]==="number")return a[1];throw az}function
-q$(b,a){return q8(b,af(aq(a)))}function
-a$(k,g,a){var
-b=J(a),h=0<=g?k:0,d=eK(g);if(d<=b)return a;var
-l=2===h?48:32,c=cD(d,l);switch(h){case
-0:bZ(a,0,c,0,b);break;case
-1:bZ(a,0,c,d-b|0,b);break;default:var
+g=a[1],e=a4(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
+10:return ba(a,c,b);default:return ba(a,c,b)}}function
+ba(d,c,b){var
+a=T(c,b);return[0,[23,d,a[1]],a[2]]}function
+q_(c,b){var
+a=T(c,b);if(typeof
+a[2]==="number")return a[1];throw aA}function
+rb(b,a){return q_(b,ag(ar(a)))}function
+bb(k,g,a){var
+b=J(a),h=0<=g?k:0,d=eJ(g);if(d<=b)return a;var
+l=2===h?48:32,c=cC(d,l);switch(h){case
+0:b0(a,0,c,0,b);break;case
+1:b0(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==at(a,0)&&45!==at(a,0)&&32!==at(a,0)){e=1;i=1}if(!i){dD(c,0,at(a,0));bZ(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==au(a,0)&&45!==au(a,0)&&32!==au(a,0)){e=1;i=1}if(!i){dB(c,0,au(a,0));b0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
-f=0;if(1<b&&48===at(a,0)){var
-j=0;if(fM!==at(a,1)&&88!==at(a,1)){f=1;j=1}if(!j){dD(c,1,at(a,1));bZ(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)bZ(a,0,c,d-b|0,b)}}return bl(c)}function
-c9(k,b){var
-c=eK(k),a=J(b),d=at(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ih>>>0))e=1}else
+f=0;if(1<b&&48===au(a,0)){var
+j=0;if(fN!==au(a,1)&&88!==au(a,1)){f=1;j=1}if(!j){dB(c,1,au(a,1));b0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)b0(a,0,c,d-b|0,b)}}return bm(c)}function
+c$(k,b){var
+c=eJ(k),a=J(b),d=au(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+ig>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fM===at(b,1)||88===at(b,1))j=1;if(j){var
-h=cD(c+2|0,48);dD(h,1,at(b,1));bZ(b,2,h,(c-a|0)+4|0,a-2|0);return bl(h)}}e=1;f=1;break;case
+j=0;if(fN===au(b,1)||88===au(b,1))j=1;if(j){var
+h=cC(c+2|0,48);dB(h,1,au(b,1));b0(b,2,h,(c-a|0)+4|0,a-2|0);return bm(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cD(c+1|0,48);dD(g,0,d);bZ(b,1,g,(c-a|0)+2|0,a-1|0);return bl(g)}}if(e&&a<c){var
-i=cD(c,48);bZ(b,0,i,c-a|0,a);return bl(i)}return b}function
-ra(d){var
-a=pU(d),b=J(a),c=cD(b+2|0,34);bC(a,0,c,1,b);return bl(c)}function
-rb(a){switch(a){case
-1:return rd;case
-2:return re;case
-4:return rg;case
-5:return rh;case
-6:return ri;case
-7:return rj;case
-8:return rk;case
-9:return rl;case
-10:return rm;case
-11:return rn;case
+g=cC(c+1|0,48);dB(g,0,d);b0(b,1,g,(c-a|0)+2|0,a-1|0);return bm(g)}}if(e&&a<c){var
+i=cC(c,48);b0(b,0,i,c-a|0,a);return bm(i)}return b}function
+rc(d){var
+a=pW(d),b=J(a),c=cC(b+2|0,34);bD(a,0,c,1,b);return bm(c)}function
+rd(a){switch(a){case
+1:return rf;case
+2:return rg;case
+4:return ri;case
+5:return rj;case
+6:return rk;case
+7:return rl;case
+8:return rm;case
+9:return rn;case
+10:return ro;case
+11:return rp;case
 0:case
-13:return rc;case
+13:return re;case
 3:case
-14:return rf;default:return ro}}function
-rp(a){switch(a){case
-1:return rr;case
-2:return rs;case
-4:return ru;case
-5:return rv;case
-6:return rw;case
-7:return rx;case
-8:return ry;case
-9:return rz;case
-10:return rA;case
-11:return rB;case
+14:return rh;default:return rq}}function
+rr(a){switch(a){case
+1:return rt;case
+2:return ru;case
+4:return rw;case
+5:return rx;case
+6:return ry;case
+7:return rz;case
+8:return rA;case
+9:return rB;case
+10:return rC;case
+11:return rD;case
 0:case
-13:return rq;case
+13:return rs;case
 3:case
-14:return rt;default:return rC}}function
-rD(a){switch(a){case
-1:return rF;case
-2:return rG;case
-4:return rI;case
-5:return rJ;case
-6:return rK;case
-7:return rL;case
-8:return rM;case
-9:return rN;case
-10:return rO;case
-11:return rP;case
+14:return rv;default:return rE}}function
+rF(a){switch(a){case
+1:return rH;case
+2:return rI;case
+4:return rK;case
+5:return rL;case
+6:return rM;case
+7:return rN;case
+8:return rO;case
+9:return rP;case
+10:return rQ;case
+11:return rR;case
 0:case
-13:return rE;case
+13:return rG;case
 3:case
-14:return rH;default:return rQ}}function
-rR(a){switch(a){case
-1:return rT;case
-2:return rU;case
-4:return rW;case
-5:return rX;case
-6:return rY;case
-7:return rZ;case
-8:return r0;case
-9:return r1;case
-10:return r2;case
-11:return r3;case
+14:return rJ;default:return rS}}function
+rT(a){switch(a){case
+1:return rV;case
+2:return rW;case
+4:return rY;case
+5:return rZ;case
+6:return r0;case
+7:return r1;case
+8:return r2;case
+9:return r3;case
+10:return r4;case
+11:return r5;case
 0:case
-13:return rS;case
+13:return rU;case
 3:case
-14:return rV;default:return r4}}function
-jj(b,c){var
-d=eK(c),e=qq(r5,b),a=jf(16);c8(a,37);qr(a,b);c8(a,46);aH(a,i7(d));c8(a,e);return jh(a)}function
-eT(m,a){if(13<=m){var
+14:return rX;default:return r6}}function
+jh(b,c){var
+d=eJ(c),e=qs(r7,b),a=jd(16);c_(a,37);qt(a,b);c_(a,46);aI(a,i5(d));c_(a,e);return jf(a)}function
+eS(m,a){if(13<=m){var
 g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eH(a,c)+h5>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eG(a,c)+h4>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=as(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dD(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=at(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dB(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eH(a,b);if(9<f+h5>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eG(a,b);if(9<f+h4>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bl(j)}return a}function
-r6(a,b){return eT(a,fX(rb(a),b))}function
-r7(a,b){return eT(a,fX(rD(a),b))}function
-r8(a,b){return eT(a,fX(rR(a),b))}function
-r9(a,b){return eT(a,EQ(rp(a),b))}function
-b0(b,c,a){function
+b=p;continue}break}}return bm(j)}return a}function
+r8(a,b){return eS(a,fY(rd(a),b))}function
+r9(a,b){return eS(a,fY(rF(a),b))}function
+r_(a,b){return eS(a,fY(rT(a),b))}function
+r$(a,b){return eS(a,ET(rr(a),b))}function
+b1(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return EM(a,c,d)}function
+d=32}return EP(a,c,d)}function
 f(a){var
 e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
-c=at(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
+c=au(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aQ(a,r_)}function
+b=b+1|0;continue}}(0)?a:aR(a,sa)}function
 e(c){var
-b=Ez(a);return 3===b?a<0.?r$:sa:4<=b?sb:c}switch(b[2]){case
-5:return e(f(iy(jj(b,c),a)));case
+b=EC(a);return 3===b?a<0.?sb:sc:4<=b?sd:c}switch(b[2]){case
+5:return e(f(ix(jh(b,c),a)));case
 6:return d(0);case
-7:return pZ(d(0));case
-8:return e(d(0));default:return iy(jj(b,c),a)}}function
-sc(d){var
-a=pc(d),b=J(a),c=cD(b+2|0,39);bC(a,0,c,1,b);return bl(c)}function
-sd(b){var
-a=jf(16);go(a,b);return jh(a)}function
-ev(d,o,m,l){var
+7:return p1(d(0));case
+8:return e(d(0));default:return ix(jh(b,c),a)}}function
+se(d){var
+a=pe(d),b=J(a),c=cC(b+2|0,39);bD(a,0,c,1,b);return bm(c)}function
+sf(b){var
+a=jd(16);gp(a,b);return jf(a)}function
+eu(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,sc(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,se(a)],q)};case
 2:var
-r=a[2],s=a[1];return gp(c,b,r,s,function(a){return a});case
-3:return gp(c,b,a[2],a[1],ra);case
-4:return eU(c,b,a[4],a[2],a[3],r6,a[1]);case
-5:return eU(c,b,a[4],a[2],a[3],r7,a[1]);case
-6:return eU(c,b,a[4],a[2],a[3],r8,a[1]);case
-7:return eU(c,b,a[4],a[2],a[3],r9,a[1]);case
-8:return se(c,b,a[4],a[2],a[3],a[1]);case
-9:return gp(c,b,a[2],a[1],oV);case
+r=a[2],s=a[1];return gq(c,b,r,s,function(a){return a});case
+3:return gq(c,b,a[2],a[1],rc);case
+4:return eT(c,b,a[4],a[2],a[3],r8,a[1]);case
+5:return eT(c,b,a[4],a[2],a[3],r9,a[1]);case
+6:return eT(c,b,a[4],a[2],a[3],r_,a[1]);case
+7:return eT(c,b,a[4],a[2],a[3],r$,a[1]);case
+8:return sg(c,b,a[4],a[2],a[3],a[1]);case
+9:return gq(c,b,a[2],a[1],oW);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2091,9 +2091,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=sd(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=sf(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,aa(q$(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,aa(rb(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2104,244 +2104,244 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ad,sg];case
+19:throw[0,ad,si];case
 20:var
-F=a[3],G=[8,b,sh];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,sj];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,fX(si,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,fY(sk,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-f=a[2],h=a[1];return d<50?m$(d+1|0,c,b,h,f):ax(m$,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?hZ(d+1|0,c,b,i,j,k):ax(hZ,[0,c,b,i,j,k])}}function
-m$(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?na(d+1|0,c,b,h,f):ay(na,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?hY(d+1|0,c,b,i,j,k):ay(hY,[0,c,b,i,j,k])}}function
+na(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
-0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-2:throw[0,ad,sj];default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}else
+0:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+1:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+2:throw[0,ad,sl];default:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a])}else
 switch(e[0]){case
-0:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-1:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-2:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-3:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-4:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-5:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-6:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-7:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
-8:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);case
+0:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+1:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+2:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+3:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+4:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+5:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+6:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+7:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
+8:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?h0(d+1|0,c,b,f,a):ax(h0,[0,c,b,f,a]);case
-10:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a]);default:return d<50?S(d+1|0,c,b,a):ax(S,[0,c,b,a])}}function
-h0(e,d,c,a,b){if(typeof
-a==="number")return e<50?S(e+1|0,d,c,b):ax(S,[0,d,c,b]);else
+f=e[2];return d<50?hZ(d+1|0,c,b,f,a):ay(hZ,[0,c,b,f,a]);case
+10:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a]);default:return d<50?R(d+1|0,c,b,a):ay(R,[0,c,b,a])}}function
+hZ(e,d,c,a,b){if(typeof
+a==="number")return e<50?R(e+1|0,d,c,b):ay(R,[0,d,c,b]);else
 switch(a[0]){case
 0:var
-f=a[1];return function(a){return bf(d,c,f,b)};case
+f=a[1];return function(a){return bh(d,c,f,b)};case
 1:var
-g=a[1];return function(a){return bf(d,c,g,b)};case
+g=a[1];return function(a){return bh(d,c,g,b)};case
 2:var
-h=a[1];return function(a){return bf(d,c,h,b)};case
+h=a[1];return function(a){return bh(d,c,h,b)};case
 3:var
-i=a[1];return function(a){return bf(d,c,i,b)};case
+i=a[1];return function(a){return bh(d,c,i,b)};case
 4:var
-j=a[1];return function(a){return bf(d,c,j,b)};case
+j=a[1];return function(a){return bh(d,c,j,b)};case
 5:var
-k=a[1];return function(a){return bf(d,c,k,b)};case
+k=a[1];return function(a){return bh(d,c,k,b)};case
 6:var
-l=a[1];return function(a){return bf(d,c,l,b)};case
+l=a[1];return function(a){return bh(d,c,l,b)};case
 7:var
-m=a[1];return function(a){return bf(d,c,m,b)};case
+m=a[1];return function(a){return bh(d,c,m,b)};case
 8:var
-n=a[2];return function(a){return bf(d,c,n,b)};case
+n=a[2];return function(a){return bh(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=av(aq(a[1]),p);return function(a){return bf(d,c,aP(q,o),b)};case
+o=a[3],p=a[2],q=aw(ar(a[1]),p);return function(a){return bh(d,c,aQ(q,o),b)};case
 10:var
-r=a[1];return function(e,a){return bf(d,c,r,b)};case
+r=a[1];return function(e,a){return bh(d,c,r,b)};case
 11:var
-s=a[1];return function(a){return bf(d,c,s,b)};case
+s=a[1];return function(a){return bh(d,c,s,b)};case
 12:var
-t=a[1];return function(a){return bf(d,c,t,b)};case
-13:throw[0,ad,sk];default:throw[0,ad,sl]}}function
-S(d,b,e,a){var
-c=[8,e,sm];return d<50?ev(d+1|0,b,c,a):ax(ev,[0,b,c,a])}function
-hZ(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return sf(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?ev(h+1|0,b,f,a):ax(ev,[0,b,f,a])}function
-M(a,b,c){return iL(ev(0,a,b,c))}function
-bf(a,b,c,d){return iL(h0(0,a,b,c,d))}function
-sf(a,b,c,d,e){return iL(hZ(0,a,b,c,d,e))}function
-gp(e,d,c,a,b){if(typeof
+t=a[1];return function(a){return bh(d,c,t,b)};case
+13:throw[0,ad,sm];default:throw[0,ad,sn]}}function
+R(d,b,e,a){var
+c=[8,e,so];return d<50?eu(d+1|0,b,c,a):ay(eu,[0,b,c,a])}function
+hY(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return sh(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?eu(h+1|0,b,f,a):ay(eu,[0,b,f,a])}function
+M(a,b,c){return iK(eu(0,a,b,c))}function
+bh(a,b,c,d){return iK(hZ(0,a,b,c,d))}function
+sh(a,b,c,d,e){return iK(hY(0,a,b,c,d,e))}function
+gq(e,d,c,a,b){if(typeof
 a==="number")return function(a){return M(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
-f=a[2],h=a[1];return function(a){return M(e,[4,d,a$(h,f,g(b,a))],c)}}var
-i=a[1];return function(f,a){return M(e,[4,d,a$(i,f,g(b,a))],c)}}}function
-eU(f,e,d,g,c,b,a){if(typeof
+f=a[2],h=a[1];return function(a){return M(e,[4,d,bb(h,f,g(b,a))],c)}}var
+i=a[1];return function(f,a){return M(e,[4,d,bb(i,f,g(b,a))],c)}}}function
+eT(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,c9(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return M(f,[4,e,c9(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return M(f,[4,e,c$(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return M(f,[4,e,c$(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,a$(i,h,c9(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,a$(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return M(f,[4,e,a$(i,h,c9(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return M(f,[4,e,bb(i,h,c$(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,bb(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return M(f,[4,e,bb(i,h,c$(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return M(f,[4,e,a$(j,h,c9(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,a$(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return M(f,[4,e,a$(j,g,c9(m,n(b,a,c)))],d)}}}function
-se(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return M(f,[4,e,bb(j,h,c$(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,bb(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return M(f,[4,e,bb(j,g,c$(m,n(b,a,c)))],d)}}}function
+sg(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b0(a,f,b)],c)}:function(b){return M(e,[4,d,b0(a,gn(a),b)],c)};var
-j=b[1];return function(b){return M(e,[4,d,b0(a,j,b)],c)}}else{if(0===f[0]){var
+b==="number")return b?function(f,b){return M(e,[4,d,b1(a,f,b)],c)}:function(b){return M(e,[4,d,b1(a,go(a),b)],c)};var
+j=b[1];return function(b){return M(e,[4,d,b1(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,a$(h,g,b0(a,f,b))],c)}:function(b){return M(e,[4,d,a$(h,g,b0(a,gn(a),b))],c)};var
-k=b[1];return function(b){return M(e,[4,d,a$(h,g,b0(a,k,b))],c)}}var
+b==="number")return b?function(f,b){return M(e,[4,d,bb(h,g,b1(a,f,b))],c)}:function(b){return M(e,[4,d,bb(h,g,b1(a,go(a),b))],c)};var
+k=b[1];return function(b){return M(e,[4,d,bb(h,g,b1(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,a$(i,g,b0(a,f,b))],c)}:function(f,b){return M(e,[4,d,a$(i,f,b0(a,gn(a),b))],c)};var
-l=b[1];return function(f,b){return M(e,[4,d,a$(i,f,b0(a,l,b))],c)}}}function
-b1(b,e){var
+b==="number")return b?function(g,f,b){return M(e,[4,d,bb(i,g,b1(a,f,b))],c)}:function(f,b){return M(e,[4,d,bb(i,f,b1(a,go(a),b))],c)};var
+l=b[1];return function(f,b){return M(e,[4,d,bb(i,f,b1(a,l,b))],c)}}}function
+b2(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=ji(a[2]);b1(b,f);return dN(b,h);case
+f=a[1],h=jg(a[2]);b2(b,f);return dL(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b1(b,d);dN(b,sn);var
+i=c[1];b2(b,d);dL(b,sp);var
 a=i;continue}var
-j=c[1];b1(b,d);dN(b,so);var
+j=c[1];b2(b,d);dL(b,sq);var
 a=j;continue;case
 6:var
-m=a[2];b1(b,a[1]);return g(m,b);case
-7:b1(b,a[1]);return eL(b);case
+m=a[2];b2(b,a[1]);return g(m,b);case
+7:b2(b,a[1]);return eK(b);case
 8:var
-n=a[2];b1(b,a[1]);return ac(n);case
+n=a[2];b2(b,a[1]);return ac(n);case
 2:case
 4:var
-k=a[2];b1(b,a[1]);return dN(b,k);default:var
-l=a[2];b1(b,a[1]);return o7(b,l)}}function
-ck(b,e){var
+k=a[2];b2(b,a[1]);return dL(b,k);default:var
+l=a[2];b2(b,a[1]);return o8(b,l)}}function
+cj(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=ji(a[2]);ck(b,f);return cj(b,h);case
+f=a[1],h=jg(a[2]);cj(b,f);return ci(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];ck(b,d);cj(b,sp);var
+i=c[1];cj(b,d);ci(b,sr);var
 a=i;continue}var
-j=c[1];ck(b,d);cj(b,sq);var
+j=c[1];cj(b,d);ci(b,ss);var
 a=j;continue;case
 6:var
-m=a[2];ck(b,a[1]);return cj(b,g(m,0));case
+m=a[2];cj(b,a[1]);return ci(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];ck(b,a[1]);return ac(n);case
+n=a[2];cj(b,a[1]);return ac(n);case
 2:case
 4:var
-k=a[2];ck(b,a[1]);return cj(b,k);default:var
-l=a[2];ck(b,a[1]);return gm(b,l)}}function
-sr(c,a,b){var
-d=b[1],e=0;return M(function(b){b1(a,b);return g(c,a)},e,d)}function
-gq(b,a){return sr(function(a){return 0},b,a)}function
-gr(a){return gq(bF,a)}function
-ss(b,a){var
+k=a[2];cj(b,a[1]);return ci(b,k);default:var
+l=a[2];cj(b,a[1]);return gn(b,l)}}function
+st(c,a,b){var
+d=b[1],e=0;return M(function(b){b2(a,b);return g(c,a)},e,d)}function
+gr(b,a){return st(function(a){return 0},b,a)}function
+gs(a){return gr(bG,a)}function
+su(b,a){var
 c=a[1];return M(function(c){var
-a=eQ(64);ck(a,c);return g(b,eR(a))},0,c)}function
-ar(a){return ss(function(a){return a},a)}var
-st=f7(0);function
-gt(c,b){var
-a=c[1+b];return p0(a)?bt(a)===fT?g(ar(su),a):bt(a)===253?o0(a):sv:g(ar(sw),a)}function
-jk(b,a){if(b.length-1<=a)return sx;var
-c=jk(b,a+1|0),d=gt(b,a);return n(ar(sy),d,c)}function
-sz(a){var
+a=eP(64);cj(a,c);return g(b,eQ(a))},0,c)}function
+as(a){return su(function(a){return a},a)}var
+sv=f8(0);function
+gu(c,b){var
+a=c[1+b];return p2(a)?aY(a)===fU?g(as(sw),a):aY(a)===253?o1(a):sx:g(as(sy),a)}function
+ji(b,a){if(b.length-1<=a)return sz;var
+c=ji(b,a+1|0),d=gu(b,a);return n(as(sA),d,c)}function
+sB(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jk(a,2),d=gt(a,1);return n(ar(sA),d,c)}switch(b){case
-0:return sB;case
-1:return sC;default:var
-e=gt(a,1);return g(ar(sD),e)}}function
-sE(d){function
+c=ji(a,2),d=gu(a,1);return n(as(sC),d,c)}switch(b){case
+0:return sD;case
+1:return sE;default:var
+e=gu(a,1);return g(as(sF),e)}}function
+sG(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(f8(st))}function
-sF(a){if(a===eJ)return sG;if(a===f9)return sH;if(a[1]===iU){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cQ(ar(gs),i,h,e,e+5|0,sI)}if(a[1]===ad){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cQ(ar(gs),k,j,f,f+6|0,sJ)}if(a[1]===iW){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cQ(ar(gs),m,l,g,g+6|0,sK)}if(0===bt(a)){var
-n=a[1][1];return aQ(n,sz(a))}return a[1]}function
-eV(a){var
-b=sE(a);return b?b[1]:sF(a)}function
-sL(a){var
-b=[0,EA(a)];return b}function
-sM(b,a){function
-c(a){return a?0===b?sN:sO:0===b?sP:sQ}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?sR:sT,i=a[2],j=a[7],k=c(a[1]);return[0,Ep(ar(sS),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(ar(sU),l)]}function
-sV(d,b){if(b){var
+a=f;continue}return 0}}return a(f9(sv))}function
+sH(a){if(a===eI)return sI;if(a===f_)return sJ;if(a[1]===iT){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cR(as(gt),i,h,e,e+5|0,sK)}if(a[1]===ad){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cR(as(gt),k,j,f,f+6|0,sL)}if(a[1]===iV){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cR(as(gt),m,l,g,g+6|0,sM)}if(0===aY(a)){var
+n=a[1][1];return aR(n,sB(a))}return a[1]}function
+eU(a){var
+b=sG(a);return b?b[1]:sH(a)}function
+sN(a){var
+b=[0,ED(a)];return b}function
+sO(b,a){function
+c(a){return a?0===b?sP:sQ:0===b?sR:sS}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?sT:sV,i=a[2],j=a[7],k=c(a[1]);return[0,Es(as(sU),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(as(sW),l)]}function
+sX(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=sM(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(gq(d,sW),j)}var
+h=sO(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(gr(d,sY),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return gq(d,sX)}function
-gu(b,a){return sV(b,sL(a))}var
-sZ=sY.slice();function
-s0(e,d){var
-f=eV(e);g(gr(s1),f);gu(bF,d);var
-a=E5(0);if(a<0){var
-b=eK(a);iX(c(sZ,b)[1+b])}return eL(bF)}var
-s2=[0];function
-jl(b){var
-a=EF(0);return a}function
-s3(b,a){try{var
-c=a?s2:jl(0);try{ga(0)}catch(a){}try{var
-i=s0(b,c),d=i}catch(a){a=bE(a);var
-e=jl(0),f=eV(b);g(gr(s5),f);gu(bF,c);var
-h=eV(a);g(gr(s6),h);gu(bF,e);var
-d=eL(bF)}return d}catch(a){a=bE(a);if(a===eJ)return iX(s4);throw a}}iK(b(nk),function(b,a){try{var
-c=s3(b,a);return c}catch(a){return 0}});function
-s7(a){return E4(a,0,J(a))}function
-s8(a){return[0,q(55,0),0]}function
-s9(d,g){function
-l(b,a){return s7(aQ(b,i7(a)))}function
+a=k;continue}break}}return 0}return gr(d,sZ)}function
+gv(b,a){return sX(b,sN(a))}var
+s1=s0.slice();function
+s2(e,d){var
+f=eU(e);g(gs(s3),f);gv(bG,d);var
+a=E8(0);if(a<0){var
+b=eJ(a);iW(c(s1,b)[1+b])}return eK(bG)}var
+s4=[0];function
+jj(b){var
+a=EI(0);return a}function
+s5(b,a){try{var
+c=a?s4:jj(0);try{gb(0)}catch(a){}try{var
+i=s2(b,c),d=i}catch(a){a=bF(a);var
+e=jj(0),f=eU(b);g(gs(s7),f);gv(bG,c);var
+h=eU(a);g(gs(s8),h);gv(bG,e);var
+d=eK(bG)}return d}catch(a){a=bF(a);if(a===eI)return iW(s6);throw a}}iJ(b(nl),function(b,a){try{var
+c=s5(b,a);return c}catch(a){return 0}});function
+s9(a){return E7(a,0,J(a))}function
+s_(a){return[0,p(55,0),0]}function
+s$(d,g){function
+l(b,a){return s9(aR(b,i5(a)))}function
 m(a){var
-b=at(a,3)<<24,c=at(a,2)<<16,d=at(a,1)<<8;return((at(a,0)+d|0)+c|0)+b|0}var
+b=au(a,3)<<24,c=au(a,2)<<16,d=au(a,1)<<8;return((au(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,s_],j=54+i6(55,i)|0,n=0;if(!(j<0)){var
+f=[0,ta],j=54+i4(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=f1(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nt;c(d[1],e)[1+e]=q;var
+e=b%55|0,k=f2(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nu;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-s$(b){var
-a=s8(0);s9(a,b);return a}function
-ta(a){return s$(Fj(0))}function
-tb(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nt,g=a[2];c(a[1],g)[1+g]=f;return f}function
-tc(a){var
+tb(b){var
+a=s_(0);s$(a,b);return a}function
+tc(a){return tb(Fm(0))}function
+td(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nu,g=a[2];c(a[1],g)[1+g]=f;return f}function
+te(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-En=oH(Em),jn=En}catch(a){a=bE(a);if(a!==bX)throw a;try{var
-El=oH(Ek),jm=El}catch(a){a=bE(a);if(a!==bX)throw a;var
-jm=td}var
-jn=jm}var
-te=pY(jn,82),eW=[aN,function(a){return ta(0)}];function
-tf(c,b){var
-a=c;for(;;){if(b<=a)return a;if(gc<(a*2|0))return a;var
+Eq=oI(Ep),jl=Eq}catch(a){a=bF(a);if(a!==bY)throw a;try{var
+Eo=oI(En),jk=Eo}catch(a){a=bF(a);if(a!==bY)throw a;var
+jk=tf}var
+jl=jk}var
+tg=p0(jl,82),eV=[ae,function(a){return tc(0)}];function
+th(c,b){var
+a=c;for(;;){if(b<=a)return a;if(gd<(a*2|0))return a;var
 a=a*2|0;continue}}function
-jo(a,e){var
-f=a?a[1]:te,b=tf(16,e);if(f)var
-c=bt(eW),g=bA===c?eW[1]:aN===c?ci(eW):eW,d=tb(g);else
+jm(a,e){var
+f=a?a[1]:tg,b=th(16,e);if(f)var
+c=aY(eV),g=a$===c?eV[1]:ae===c?bn(eV):eV,d=td(g);else
 var
-d=0;return[0,0,q(b,0),d,b]}function
-tg(n,d,f,h){var
-i=h.length-1,e=q(i,0),j=f.length-1-1|0;function
+d=0;return[0,0,p(b,0),d,b]}function
+ti(n,d,f,h){var
+i=h.length-1,e=p(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
 i=a[1],l=a[2],m=a[3],f=d?a:[0,i,l,0],b=g(n,i),j=c(e,b)[1+b];if(j)j[3]=f;else
 c(h,b)[1+b]=f;c(e,b)[1+b]=f;var
 a=m;continue}return 0}}var
-p=0;if(!(j<0)){var
-b=p;for(;;){o(c(f,b)[1+b]);var
+q=0;if(!(j<0)){var
+b=q;for(;;){o(c(f,b)[1+b]);var
 t=b+1|0;if(j!==b){var
 b=t;continue}break}}if(d){var
 k=i-1|0,r=0;if(!(k<0)){var
@@ -2352,99 +2352,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-jp(f,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<gc?1:0;if(d){var
-e=q(c,0),h=1-tc(a);a[2]=e;return tg(g(f,a),h,b,e)}return d}function
-th(c,b,a){return ow(c,b,0,a)}function
-cE(a,b){return 4<=a.length-1?ow(10,cT,a[3],b)&(a[2].length-1-1|0):ac(ti)}function
-tj(a,d,f){var
+jn(f,a){var
+b=a[2],c=(b.length-1)*2|0,d=c<gd?1:0;if(d){var
+e=p(c,0),h=1-te(a);a[2]=e;return ti(g(f,a),h,b,e)}return d}function
+tj(c,b,a){return ox(c,b,0,a)}function
+cE(a,b){return 4<=a.length-1?ox(10,cU,a[3],b)&(a[2].length-1-1|0):ac(tk)}function
+tl(a,d,f){var
 b=cE(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?jp(cE,a):e}function
-tk(c,b){var
+e=a[2].length-1<<1<a[1]?1:0;return e?jn(cE,a):e}function
+tm(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aX(c,a[1]))return d;var
-a=e;continue}throw bX}}function
-tl(f,a){var
+a=e;continue}throw bY}}function
+tn(f,a){var
 g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aX(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aX(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aX(a,e[1])?j:tk(a,k)}throw bX}throw bX}throw bX}function
-tm(c,b){var
+j=e[2],k=e[3];return 0===aX(a,e[1])?j:tm(a,k)}throw bY}throw bY}throw bY}function
+to(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aX(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-tn(f,a){var
+tp(f,a){var
 g=cE(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aX(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aX(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aX(a,e[1])?[0,j]:tm(a,k)}return 0}return 0}return 0}function
-to(a,b){function
+j=e[2],k=e[3];return 0===aX(a,e[1])?[0,j]:to(a,k)}return 0}return 0}return 0}function
+tq(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aX(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=cE(a,b);return d(c(a[2],e)[1+e])}function
-tp(b,d,c){var
+tr(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aX(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-jq(a,d,e){var
-b=cE(a,d),f=c(a[2],b)[1+b],g=tp(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return jp(cE,a);var
+jo(a,d,e){var
+b=cE(a,d),f=c(a[2],b)[1+b],g=tr(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return jn(cE,a);var
 i=h}else
 var
 i=g;return i}function
-cl(a){return a}var
-jr=0,js=-1;function
-jt(a){return 0<=a?1:0}var
-ju=[aj,tq,cA(0)];function
-eX(a,b){a[13]=a[13]+b[3]|0;return je(b,a[28])}function
-tr(a){a[12]=1;a[13]=1;return gk(a[28])}var
-jv=1000000010;function
-gv(b,a){return aV(b[17],a,0,J(a))}function
-eY(a){return g(a[19],0)}function
-ts(b,a){return g(b[20],a)}function
-tt(b,a){return g(b[21],a)}function
-jw(a,c,b){a[9]=a[9]-c|0;gv(a,b);a[11]=0;return 0}function
-eZ(c,a){var
-b=z(a,tu);return b?jw(c,J(a),a):b}function
+ck(a){return a}var
+jp=0,jq=-1;function
+jr(a){return 0<=a?1:0}var
+js=[ak,ts,cA(0)];function
+eW(a,b){a[13]=a[13]+b[3]|0;return jc(b,a[28])}function
+tt(a){a[12]=1;a[13]=1;return gl(a[28])}var
+jt=1000000010;function
+gw(b,a){return aV(b[17],a,0,J(a))}function
+eX(a){return g(a[19],0)}function
+tu(b,a){return g(b[20],a)}function
+tv(b,a){return g(b[21],a)}function
+ju(a,c,b){a[9]=a[9]-c|0;gw(a,b);a[11]=0;return 0}function
+eY(c,a){var
+b=z(a,tw);return b?ju(c,J(a),a):b}function
 cF(a,b,c){var
-d=b[3],e=b[2];eZ(a,b[1]);eY(a);a[11]=1;a[10]=gf(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tt(a,a[10]);return eZ(a,d)}function
-jx(b,a){return cF(b,tv,a)}function
-c_(a,b){var
-c=b[2],d=b[3];eZ(a,b[1]);a[9]=a[9]-c|0;ts(a,c);return eZ(a,d)}function
-tw(a){var
-b=c7(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jx(a,d):e}return eY(a)}function
-tx(a){var
-b=qf(a[28]);if(b){var
+d=b[3],e=b[2];eY(a,b[1]);eX(a);a[11]=1;a[10]=gg(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tv(a,a[10]);return eY(a,d)}function
+jv(b,a){return cF(b,tx,a)}function
+da(a,b){var
+c=b[2],d=b[3];eY(a,b[1]);a[9]=a[9]-c|0;tu(a,c);return eY(a,d)}function
+ty(a){var
+b=c9(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jv(a,d):e}return eX(a)}function
+tz(a){var
+b=qh(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=cl(d);a[9]=a[9]+e|0;return 0}return 0}function
-ty(a,f,b){if(typeof
+e=ck(d);a[9]=a[9]+e|0;return 0}return 0}function
+tA(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=c7(a[3]);if(j){var
+j=c9(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return E1(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:c6(a[2]);return 0;case
-2:c6(a[3]);return 0;case
+c=a[1],d=a[2];return E4(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:c8(a[2]);return 0;case
+2:c8(a[3]);return 0;case
 3:var
-m=c7(a[2]);return m?jx(a,m[1][2]):eY(a);case
+m=c9(a[2]);return m?jv(a,m[1][2]):eX(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tx(a):n;default:var
-o=c6(a[5]);return o?gv(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tz(a):n;default:var
+o=c8(a[5]);return o?gw(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jw(a,f,b[1]);case
+0:return ju(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=c7(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=c9(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return c_(a,e);case
+0:return da(a,e);case
 1:return cF(a,c,d);case
 2:return cF(a,c,d);case
-3:return a[9]<(f+J(p)|0)?cF(a,c,d):c_(a,e);case
-4:return a[11]?c_(a,e):a[9]<(f+J(p)|0)?cF(a,c,d):((a[6]-d|0)+y|0)<a[10]?cF(a,c,d):c_(a,e);default:return c_(a,e)}}return 0;case
+3:return a[9]<(f+J(p)|0)?cF(a,c,d):da(a,e);case
+4:return a[11]?da(a,e):a[9]<(f+J(p)|0)?cF(a,c,d):((a[6]-d|0)+y|0)<a[10]?cF(a,c,d):da(a,e);default:return da(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=c7(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=c9(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2452,210 +2452,210 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?c_(a,[0,tA,v+A|0,tz]):cF(a,[0,tC,i+z|0,tB],a[6])}return 0;case
+v=i-h|0;return 0<=v?da(a,[0,tC,v+A|0,tB]):cF(a,[0,tE,i+z|0,tD],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tw(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c5([0,F,E],a[2]);case
-4:return c5(b[1],a[3]);default:var
-x=b[1];gv(a,g(a[24],x));return c5(x,a[5])}}function
-jy(a){for(;;){var
-d=qd(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jt(c),e=i||(a[9]<=h?1:0);if(e){qe(a[28]);var
-j=jt(c)?cl(c):jv;ty(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tD(a,b){eX(a,b);return jy(a)}function
-tE(c,a,b){return tD(c,[0,a,[0,b],cl(a)])}function
-tF(b,a){return tE(b,cl(J(a)),a)}function
-gw(a){dW(a);return c5([0,-1,[0,js,tG,0]],a)}function
-gx(a,c){var
-d=c7(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cl(b[1]);if(i<a[12])return gw(a[1]);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))ty(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c7([0,F,E],a[2]);case
+4:return c7(b[1],a[3]);default:var
+x=b[1];gw(a,g(a[24],x));return c7(x,a[5])}}function
+jw(a){for(;;){var
+d=qf(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jr(c),e=i||(a[9]<=h?1:0);if(e){qg(a[28]);var
+j=jr(c)?ck(c):jt;tA(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tF(a,b){eW(a,b);return jw(a)}function
+tG(c,a,b){return tF(c,[0,a,[0,b],ck(a)])}function
+tH(b,a){return tG(b,ck(J(a)),a)}function
+gx(a){dU(a);return c7([0,-1,[0,jq,tI,0]],a)}function
+gy(a,c){var
+d=c9(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=ck(b[1]);if(i<a[12])return gx(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=cl(a[13]+f|0),c6(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=ck(a[13]+f|0),c8(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=cl(a[13]+f|0),c6(a[1]),0):c;return j}return 0}return 0}function
-tH(a,c,b){eX(a,b);if(c)gx(a,1);return c5([0,a[13],b],a[1])}function
-tI(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tH(a,0,[0,cl(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?tF(a,a[16]):b}function
-tJ(a){return tI(a,0,3)}function
-tK(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eX(a,[0,jr,1,0]);gx(a,1);gx(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=ck(a[13]+f|0),c8(a[1]),0):c;return j}return 0}return 0}function
+tJ(a,c,b){eW(a,b);if(c)gy(a,1);return c7([0,a[13],b],a[1])}function
+tK(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tJ(a,0,[0,ck(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?tH(a,a[16]):b}function
+tL(a){return tK(a,0,3)}function
+tM(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eW(a,[0,jp,1,0]);gy(a,1);gy(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-tL(a,e){if(a[23])eX(a,[0,jr,5,0]);var
+tN(a,e){if(a[23])eW(a,[0,jp,5,0]);var
 b=a[22];if(b){var
-c=c6(a[4]);if(c)return g(a[27],c[1]);var
+c=c8(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-tM(a,b){return tL(a,0)}function
-tN(a){tr(a);gw(a[1]);dW(a[2]);dW(a[3]);dW(a[4]);dW(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tJ(a)}function
-tO(a){var
-b=a[4];return p$(function(b){return tM(a,0)},b)}function
-tP(a,b){tO(a);for(;;){if(1<a[14]){tK(a,0);continue}a[13]=jv;jy(a);if(b)eY(a);return tN(a)}}function
-jz(a,b){tP(a,0);return g(a[18],0)}function
-tQ(a,b){return aV(a[17],tR,0,1)}var
-jA=gh(80,32);function
-jB(b,d){var
+tO(a,b){return tN(a,0)}function
+tP(a){tt(a);gx(a[1]);dU(a[2]);dU(a[3]);dU(a[4]);dU(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tL(a)}function
+tQ(a){var
+b=a[4];return qb(function(b){return tO(a,0)},b)}function
+tR(a,b){tQ(a);for(;;){if(1<a[14]){tM(a,0);continue}a[13]=jt;jw(a);if(b)eX(a);return tP(a)}}function
+jx(a,b){tR(a,0);return g(a[18],0)}function
+tS(a,b){return aV(a[17],tT,0,1)}var
+jy=gi(80,32);function
+jz(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aV(b[17],jA,0,80);var
-a=a-80|0;continue}return aV(b[17],jA,0,a)}return c}}function
-tS(a){return a[1]===ju?aQ(tU,aQ(a[2],tT)):tV}function
-tW(a){return a[1]===ju?aQ(tY,aQ(a[2],tX)):tZ}function
-t0(a){return 0}function
-t1(a){return 0}function
-t2(h,g,f,e,d){var
-b=qc(0),c=[0,js,t3,0];je(c,b);var
-a=dV(0);gw(a);c5([0,1,c],a);var
-i=dV(0),j=dV(0),k=dV(0);return[0,a,dV(0),k,j,i,78,10,68,78,0,1,1,1,1,oR,t4,h,g,f,e,d,0,0,tS,tW,t0,t1,b]}function
-jC(c,b){function
+c=0<a?1:0;if(c){if(80<a){aV(b[17],jy,0,80);var
+a=a-80|0;continue}return aV(b[17],jy,0,a)}return c}}function
+tU(a){return a[1]===js?aR(tW,aR(a[2],tV)):tX}function
+tY(a){return a[1]===js?aR(t0,aR(a[2],tZ)):t1}function
+t2(a){return 0}function
+t3(a){return 0}function
+t4(h,g,f,e,d){var
+b=qe(0),c=[0,jq,t5,0];jc(c,b);var
+a=dT(0);gx(a);c7([0,1,c],a);var
+i=dT(0),j=dT(0),k=dT(0);return[0,a,dT(0),k,j,i,78,10,68,78,0,1,1,1,1,oS,t6,h,g,f,e,d,0,0,tU,tY,t2,t3,b]}function
+jA(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=t2(c,b,function(a){return 0},e,d);a[19]=function(b){return tQ(a,b)};a[20]=function(b){return jB(a,b)};a[21]=function(b){return jB(a,b)};return a}function
-jD(a){function
-b(b){return eL(a)}return jC(function(b,c,d){return o4(a,b,c,d)},b)}function
-t5(a){function
-b(a){return 0}return jC(function(b,c,d){return qo(a,b,c,d)},b)}var
-t6=h4,t7=function(a){return eQ(t6)}(0),t8=jD(o2),t9=jD(bF);t5(t7);o6(function(a){jz(t8,0);return jz(t9,0)});function
-t_(b,a){var
-c=bt(a)===aj?a:a[1];return iK(b,c)}var
-jE=[aj,t$,cA(0)];Ft(0);t_(ua,jE);function
+a=t4(c,b,function(a){return 0},e,d);a[19]=function(b){return tS(a,b)};a[20]=function(b){return jz(a,b)};a[21]=function(b){return jz(a,b)};return a}function
+jB(a){function
+b(b){return eK(a)}return jA(function(b,c,d){return o5(a,b,c,d)},b)}function
+t7(a){function
+b(a){return 0}return jA(function(b,c,d){return qq(a,b,c,d)},b)}var
+t8=h3,t9=function(a){return eP(t8)}(0),t_=jB(o3),t$=jB(bG);t7(t9);o7(function(a){jx(t_,0);return jx(t$,0)});function
+ua(b,a){var
+c=aY(a)===ak?a:a[1];return iJ(b,c)}var
+jC=[ak,ub,cA(0)];Fw(0);ua(uc,jC);function
 r(a){if(typeof
-a==="number"&&a!==iq)return-a|0;return Fw(a)}function
+a==="number"&&a!==ip)return-a|0;return Fz(a)}function
 l(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:oN(b,a)}return oN(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:oO(b,a)}return oO(b,a)}function
 k(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:oP(a,b)}return oP(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:oQ(a,b)}return oQ(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!Fv(b,a))return aK(b,a);return Fu(b,a)}function
-ub(b,a){return typeof
+a==="number"&&!Fy(b,a))return aL(b,a);return Fx(b,a)}function
+ud(b,a){return typeof
 a==="number"?-1===a?r(b):typeof
-b==="number"?fW(b,a):iN(b,a):iN(b,a)}function
-u(a){if(typeof
-a==="number"&&a!==ib)return a+1|0;return FC(a)}function
-uc(a){if(typeof
-a==="number"&&a!==iq)return a-1|0;return Fy(a)}function
+b==="number"?fX(b,a):iM(b,a):iM(b,a)}function
+v(a){if(typeof
+a==="number"&&a!==ia)return a+1|0;return FF(a)}function
+ue(a){if(typeof
+a==="number"&&a!==ip)return a-1|0;return FB(a)}function
 cG(a){return typeof
-a==="number"?0<=a?a:a!==iq?-a|0:oM(a):oM(a)}function
+a==="number"?0<=a?a:a!==ip?-a|0:oN(a):oN(a)}function
 P(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:oO(b,a)}return oO(b,a)}function
-cm(b,a){if(typeof
+c=b<<a;return c>>a===b?c:oP(b,a)}return oP(b,a)}function
+cl(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return FA(b,a)}function
+c=a<32?a:31;return b>>c}return FD(b,a)}function
 cH(a){return typeof
-a==="number"?a:FD(a)}var
+a==="number"?a:FG(a)}var
 d=0,j=1;function
-Z(b,a){return 0<au(b,a)?a:b}function
-s(b,a){return 0<=au(b,a)?b:a}function
-jF(b,a){return au(b,a)<=0?1:0}function
-ud(b,a){return 0<=au(b,a)?1:0}function
-gy(b,a){return au(b,a)<0?1:0}function
-gz(b,a){return 0<au(b,a)?1:0}function
-ue(b,a){return Fx(b,a,0,J(a))}function
-b2(e,a){var
-d=Fr(e,a),b=d[2],c=d[1];if(0<=R(b))return[0,c,b];if(0<=R(a)){var
-f=l(b,a);return[0,uc(c),f]}var
-g=k(b,a);return[0,u(c),g]}function
+Z(b,a){return 0<av(b,a)?a:b}function
+s(b,a){return 0<=av(b,a)?b:a}function
+jD(b,a){return av(b,a)<=0?1:0}function
+uf(b,a){return 0<=av(b,a)?1:0}function
+gz(b,a){return av(b,a)<0?1:0}function
+gA(b,a){return 0<av(b,a)?1:0}function
+ug(b,a){return FA(b,a,0,J(a))}function
+b3(e,a){var
+d=Fu(e,a),b=d[2],c=d[1];if(0<=Q(b))return[0,c,b];if(0<=Q(a)){var
+f=l(b,a);return[0,ue(c),f]}var
+g=k(b,a);return[0,v(c),g]}function
 i(c,b){return a(c,b)}function
-uf(a){return FB(a)}function
-dY(a){return R(a)}function
-D(b,a){return iO(b,a)}function
-o(b,a){return au(b,a)<=0?1:0}function
-w(b,a){return au(b,a)<0?1:0}function
+uh(a){return FE(a)}function
+dW(a){return Q(a)}function
+D(b,a){return iN(b,a)}function
+o(b,a){return av(b,a)<=0?1:0}function
+x(b,a){return av(b,a)<0?1:0}function
 E(a){return a}function
-dZ(a){try{var
-b=cH(a);return b}catch(a){a=bE(a);if(a===jE)return dM(ug);throw a}}function
-uh(c,b,a){return Fs(c,b,a)}function
-bK(a){return a?0:1}function
+dX(a){try{var
+b=cH(a);return b}catch(a){a=bF(a);if(a===jC)return dK(ui);throw a}}function
+uj(c,b,a){return Fv(c,b,a)}function
+bL(a){return a?0:1}function
 ab(b,a){var
 c=a?[0,g(b,a[1])]:a;return c}function
 f(a){return a[1]}function
 h(a){return a[2]}function
-x(a){var
-b=a?x(a[2])+1|0:a;return b}function
-bm(a,b){if(a){var
-c=bm(a[2],b);return[0,a[1],c]}return b}function
-ui(a){return ap(0,a-1|0)}function
+y(a){var
+b=a?y(a[2])+1|0:a;return b}function
+bo(a,b){if(a){var
+c=bo(a[2],b);return[0,a[1],c]}return b}function
+uk(a){return aq(0,a-1|0)}function
 aS(b,a){return b+a|0}function
-ag(b,a){return aK(b,a)}function
-c$(b,a){return ap(0,b-a|0)}function
-jG(b,a){function
-c(b){return jG(b,a)+1|0}function
+ah(b,a){return aL(b,a)}function
+db(b,a){return aq(0,b-a|0)}function
+jE(b,a){function
+c(b){return jE(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-jH(b,a){function
-c(b){return jG(a,jH(b,a))}function
+jF(b,a){function
+c(b){return jE(a,jF(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-e0(b,a){return b<=a?1:0}function
+eZ(b,a){return b<=a?1:0}function
 _(b,a){return b<a?1:0}function
-gA(b,a){function
+gB(b,a){function
 c(b){function
-c(a){return gA(b,a)+1|0}function
+c(a){return gB(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jI(b,a){function
-c(a){return jH(b,jI(b,a))}function
+jG(b,a){function
+c(a){return jF(b,jG(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bw(b,a){return 0===a?0:fW(b,a)}function
-gB(b,a){return 0===a?b:f1(b,a)}var
-e1=function
-c(a,b){return c.fun(a,b)};Fk(e1,function(b,a){function
+by(b,a){return 0===a?0:fX(b,a)}function
+gC(b,a){return 0===a?b:f2(b,a)}var
+e0=function
+c(a,b){return c.fun(a,b)};Fn(e0,function(b,a){function
 f(h){function
-e(a){return u(i(2,j))}function
-f(a){return i(2,u(a))}function
-g(a){return u(i(2,u(a)))}if(o(a,j))return e(0);var
-b=b2(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
+e(a){return v(i(2,j))}function
+f(a){return i(2,v(a))}function
+g(a){return v(i(2,v(a)))}if(o(a,j))return e(0);var
+b=b3(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
 g(b){function
-f(a){return i(2,u(b))}function
-g(a){return u(i(2,l(b,a)))}function
-h(a){return i(2,n(e1,b,a))}if(o(a,j))return f(0);var
-c=b2(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
+f(a){return i(2,v(b))}function
+g(a){return v(i(2,l(b,a)))}function
+h(a){return i(2,n(e0,b,a))}if(o(a,j))return f(0);var
+c=b3(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
 h(b){function
-f(a){return u(i(2,u(b)))}function
-g(a){return i(2,n(e1,b,a))}function
-h(a){return u(i(2,n(e1,b,a)))}if(o(a,j))return f(0);var
-c=b2(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
-c=b2(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
-d0(a,b,c){function
+f(a){return v(i(2,v(b)))}function
+g(a){return i(2,n(e0,b,a))}function
+h(a){return v(i(2,n(e0,b,a)))}if(o(a,j))return f(0);var
+c=b3(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
+c=b3(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
+dY(a,b,c){function
 h(c){return g(a,b)}function
-i(c){return d0(a,d0(a,b,c),c)}function
-k(c){return g(a,d0(a,d0(a,b,c),c))}if(o(c,j))return h(0);var
-e=b2(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
-jJ(a){return E(a+1|0)}function
-uj(b){function
-c(c){return a(b,c)}return function(a){return d0(c,j,a)}}function
-bx(c,a){function
+i(c){return dY(a,dY(a,b,c),c)}function
+k(c){return g(a,dY(a,dY(a,b,c),c))}if(o(c,j))return h(0);var
+e=b3(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
+jH(a){return E(a+1|0)}function
+ul(b){function
+c(c){return a(b,c)}return function(a){return dY(c,j,a)}}function
+bz(c,a){function
 e(a){return d}function
-f(a){return g(uj(c),a)}function
+f(a){return g(ul(c),a)}function
 h(a){return j}var
-b=dY(a);return 0===b?h(0):0<b?f(a):e(r(a))}function
-ba(a){return 0<=dY(a)?dZ(a):0}function
-t(b,a){return 0===dY(a)?d:dL(b,a)}function
-bL(a){return 0<dY(a)?E(aY(a)-1|0):d}function
-bn(a){return 0<=dY(a)?uf(a):d}function
-bb(b,c){var
-a=dZ(c);return 0<=a?P(b,a):cm(b,-a|0)}function
-a4(b,c){var
-a=dZ(c);return 0<=a?cm(b,a):P(b,-a|0)}function
-bo(b,a){return a?a[1]:b}function
-d1(a){var
+b=dW(a);return 0===b?h(0):0<b?f(a):e(r(a))}function
+bc(a){return 0<=dW(a)?dX(a):0}function
+u(b,a){return 0===dW(a)?d:dJ(b,a)}function
+bM(a){return 0<dW(a)?E(aZ(a)-1|0):d}function
+bp(a){return 0<=dW(a)?uh(a):d}function
+bd(b,c){var
+a=dX(c);return 0<=a?P(b,a):cl(b,-a|0)}function
+a5(b,c){var
+a=dX(c);return 0<=a?cl(b,a):P(b,-a|0)}function
+bq(b,a){return a?a[1]:b}function
+dZ(a){var
 b=a?a[2]:a;return b}function
 N(c,a,b){function
 d(c){return a?N(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
-bM(a,b){function
-c(b){return a?bM(a[2],b):a}function
+bN(a,b){function
+c(b){return a?bN(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-uk(d,c){var
+um(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
@@ -2663,14 +2663,14 @@ m(b,a){if(a)var
 d=m(b,a[2]),c=[0,g(b,a[1]),d];else
 var
 c=a;return c}function
-bN(b,a){if(a){var
-c=bN(b,a[2]);return bm(g(b,a[1]),c)}return a}function
-b3(e,d,c){var
+bO(b,a){if(a){var
+c=bO(b,a[2]);return bo(g(b,a[1]),c)}return a}function
+b4(e,d,c){var
 a=d,b=c;for(;;){if(a){var
 f=n(e,b,a[1]),a=a[2],b=f;continue}return b}}function
-aA(c,b,a){if(a){var
-d=aA(c,b,a[2]);return n(c,a[1],d)}return b}function
-b4(e,d){var
+aB(c,b,a){if(a){var
+d=aB(c,b,a[2]);return n(c,a[1],d)}return b}function
+b5(e,d){var
 a=d;for(;;){if(a){var
 b=g(e,a[1]);if(!b){var
 a=a[2];continue}var
@@ -2685,251 +2685,251 @@ cI(b,e){var
 a=e;for(;;){if(a){var
 c=a[2],d=a[1];if(g(b,d))return[0,d,cI(b,c)];var
 a=c;continue}return a}}function
-W(b,a){if(b)if(a)var
-d=W(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+X(b,a){if(b)if(a)var
+d=X(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-cn(b,a){function
+cm(b,a){function
 c(c){if(a)var
-d=cn(c,a[2]),b=[0,a[1],d];else
+d=cm(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-co(b,a){function
-c(b){return a?co(b,a[2]):a}function
+cn(b,a){function
+c(b){return a?cn(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ah(b,a){function
-c(a){return[0,b,ah(b+1|0,a)]}function
+ai(b,a){function
+c(a){return[0,b,ai(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-by(b,a){function
-c(a){return[0,b,by(b,a)]}function
+bA(b,a){function
+c(a){return[0,b,bA(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-ul(a,b){return D(N(gA(b,c$(x(a),1)),a,d),j)}function
-ai(c,b){if(c){if(b){var
-e=ai(c[2],b[2]);return l(a(c[1],b[1]),e)}return d}return d}function
+un(a,b){return D(N(gB(b,db(y(a),1)),a,d),j)}function
+aj(c,b){if(c){if(b){var
+e=aj(c[2],b[2]);return l(a(c[1],b[1]),e)}return d}return d}function
 $(a){if(a){var
 b=$(a[2]);return l(a[1],b)}return d}function
-jK(c,b){if(b){var
-e=a(c,jK(c,b[2]));return l(b[1],e)}return d}function
-um(c,b,a){var
-d=dZ(a);return uh(c,dZ(b),d)}function
-un(a){var
-e=bb(j,k(a,j));function
+jI(c,b){if(b){var
+e=a(c,jI(c,b[2]));return l(b[1],e)}return d}function
+uo(c,b,a){var
+d=dX(a);return uj(c,dX(b),d)}function
+up(a){var
+e=bd(j,k(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=a4(g,j),f=a4(c,a),h=b(e,a,f,d);return b(e,a,k(c,bb(f,a)),h)}function
+a=a5(g,j),f=a5(c,a),h=b(e,a,f,d);return b(e,a,k(c,bd(f,a)),h)}function
 h(a){return[0,k(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-jL(c,b,a){if(b){if(a){var
-d=jL(c,b[2],a[2]),e=bb(a[1],c);return[0,l(b[1],e),d]}return b}return m(function(a){return bb(a,c)},a)}function
-jM(b,a){if(a){var
-c=jM(b,a[2]);return jL(b,a[1],c)}return a}function
-uo(g,f,e){var
+jJ(c,b,a){if(b){if(a){var
+d=jJ(c,b[2],a[2]),e=bd(a[1],c);return[0,l(b[1],e),d]}return b}return m(function(a){return bd(a,c)},a)}function
+jK(b,a){if(a){var
+c=jK(b,a[2]);return jJ(b,a[1],c)}return a}function
+uq(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=l(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d2=jI(2,6),up=6;function
-jN(b,a){function
+d0=jG(2,6),ur=6;function
+jL(b,a){function
 c(c){if(a)var
-d=jN(c,co(d2,a)),b=[0,cn(d2,a),d];else
+d=jL(c,cn(d0,a)),b=[0,cm(d0,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-gC(a){var
-c=bb(j,a),d=bb(j,k(a,j));return function(e,b){var
-f=jN(e,b);return m(function(b){var
-e=jM(a,b);return[0,jK(c,by(d,x(b))),e]},f)}}function
-gD(b,a){return m(function(b){return uo(d,a,h(b))},b)}function
-jO(e,c,b){if(c)if(b)var
-f=jO(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+gD(a){var
+c=bd(j,a),d=bd(j,k(a,j));return function(e,b){var
+f=jL(e,b);return m(function(b){var
+e=jK(a,b);return[0,jI(c,bA(d,y(b))),e]},f)}}function
+gE(b,a){return m(function(b){return uq(d,a,h(b))},b)}function
+jM(e,c,b){if(c)if(b)var
+f=jM(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-e2(i,h,c){var
+e1(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(D(g,d)){var
 b=f,a=e;continue}var
-j=e2(f,e,c);return jO(g,a[1],j)}return c}return c}}function
-jP(d,c,b,a){if(b){if(a){var
-f=jP(d,c,b[2],a[2]),g=l(b[1][1],a[1]);return cR(un(d),up,c,g,f)}var
+j=e1(f,e,c);return jM(g,a[1],j)}return c}return c}}function
+jN(d,c,b,a){if(b){if(a){var
+f=jN(d,c,b[2],a[2]),g=l(b[1][1],a[1]);return cS(up(d),ur,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-jQ(b,e,d,c){return cn(e,jP(b,a(b,E(d2)),d,c))}function
-e3(b,a){if(b)if(a)var
-d=e3(b[2],a[2]),c=[0,l(b[1][1],a[1]),d];else
+jO(b,e,d,c){return cm(e,jN(b,a(b,E(d0)),d,c))}function
+e2(b,a){if(b)if(a)var
+d=e2(b[2],a[2]),c=[0,l(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-d3(b){var
-f=bb(j,k(b,j));return function(c,g){var
-h=E(d2),e=ba(t(E(c),h)),i=a(b,E(c$(c,ag(e,d2))));return m(function(a){return k(um(N(e,a,d),i,b),f)},g)}}function
-d4(a){if(a){var
-b=d4(a[2]);return l(cG(a[1]),b)}return d}function
-G(b,a){return r(t(r(b),a))}function
-bp(d,c,b){var
-e=G(a(d,c),b);return[0,t(a(d,c),b),e]}function
-bq(b,a){var
+d1(b){var
+f=bd(j,k(b,j));return function(c,g){var
+h=E(d0),e=bc(u(E(c),h)),i=a(b,E(db(c,ah(e,d0))));return m(function(a){return k(uo(N(e,a,d),i,b),f)},g)}}function
+d2(a){if(a){var
+b=d2(a[2]);return l(cG(a[1]),b)}return d}function
+G(b,a){return r(u(r(b),a))}function
+br(d,c,b){var
+e=G(a(d,c),b);return[0,u(a(d,c),b),e]}function
+bs(b,a){var
 c=h(a),d=l(h(b),c),e=f(a);return[0,l(f(b),e),d]}function
-uq(a){var
+us(a){var
 b=r(f(a));return[0,r(h(a)),b]}function
-ur(b,a){var
+ut(b,a){var
 c=f(a),d=k(h(b),c),e=h(a);return[0,k(f(b),e),d]}function
-e4(b,c){if(o(d,b)){var
+e3(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,f(c)),e]}var
 g=a(b,f(c));return[0,a(b,h(c)),g]}function
-gE(d,c,b){var
-e=h(b),g=G(a(h(c),e),d),i=f(b);return[0,t(a(f(c),i),d),g]}function
-us(b,a){var
+gF(d,c,b){var
+e=h(b),g=G(a(h(c),e),d),i=f(b);return[0,u(a(f(c),i),d),g]}function
+uu(b,a){var
 c=h(a),d=s(h(b),c),e=f(a);return[0,s(f(b),e),d]}function
-gF(b,c){var
-d=f(c),e=G(a(b,b),d),g=h(c);return[0,t(a(b,b),g),e]}function
-e5(d,c,b){var
-e=G(a(h(b),c),d);return[0,t(a(f(b),c),d),e]}function
-ut(b){var
+gG(b,c){var
+d=f(c),e=G(a(b,b),d),g=h(c);return[0,u(a(b,b),g),e]}function
+e4(d,c,b){var
+e=G(a(h(b),c),d);return[0,u(a(f(b),c),d),e]}function
+uv(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-jR(a){var
+jP(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=ut(a);if(e){var
+e=uv(a);if(e){var
 f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-jS(d,c,b){function
+jQ(d,c,b){function
 e(b){var
-e=jS(d,l(c,j),b);return[0,t(d,l(a(i(2,j),c),j)),e]}function
+e=jQ(d,l(c,j),b);return[0,u(d,l(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-jT(e,c,b){if(b){var
-f=a4(a(c,jT(e,c,b[2])),e);return l(b[1],f)}return d}function
-jU(c,b){function
+jR(e,c,b){if(b){var
+f=a5(a(c,jR(e,c,b[2])),e);return l(b[1],f)}return d}function
+jS(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=t(jU(c,a),b);return l(u(i(2,u(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=u(jS(c,a),b);return l(v(i(2,v(i(2,j)))),d)}function
 e(d){var
-b=bx(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-jV(b,h,g,f,e){var
-c=t(bb(f,b),e),k=jT(b,a4(a(c,c),b),h),d=a4(a(a(i(2,j),c),k),b);return[0,d,l(d,g)]}function
-jW(g,f,e,d,c,b){function
+b=bz(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
+jT(b,h,g,f,e){var
+c=u(bd(f,b),e),k=jR(b,a5(a(c,c),b),h),d=a5(a(a(i(2,j),c),k),b);return[0,d,l(d,g)]}function
+jU(g,f,e,d,c,b){function
 h(c){var
-h=bq(b,jV(g,f,e,j,l(a(i(2,j),d),j)));return jW(g,f,e,l(d,j),c,h)}function
+h=bs(b,jT(g,f,e,j,l(a(i(2,j),d),j)));return jU(g,f,e,l(d,j),c,h)}function
 k(a){return 0}var
 m=0===c?k(0):h(c-1|0);return[0,b,m]}function
-e6(h,g){var
-k=i(2,i(2,i(2,i(2,j)))),a=l(bL(h),k),b=bw(aS(g,3),4)+1|0,c=jS(bx(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=t(jU(a,b),m),e=l(i(2,u(i(2,j))),n),o=ba(i(2,i(2,i(2,i(2,i(2,j)))))),f=jW(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,N(ba(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-uu(d,c,b){var
-e=r(a4(r(a(h(b),c)),d));return[0,a4(a(f(b),c),d),e]}function
-jX(q,b,p,n,f){var
-d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=t(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
-r=ba(k(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bM(b[4],r);else
+e5(h,g){var
+k=i(2,i(2,i(2,i(2,j)))),a=l(bM(h),k),b=by(aS(g,3),4)+1|0,c=jQ(bz(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=u(jS(a,b),m),e=l(i(2,v(i(2,j))),n),o=bc(i(2,i(2,i(2,i(2,i(2,j)))))),f=jU(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,N(bc(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+uw(d,c,b){var
+e=r(a5(r(a(h(b),c)),d));return[0,a5(a(f(b),c),d),e]}function
+jV(q,b,p,n,f){var
+d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=u(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
+r=bc(k(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bN(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=l(d,h),u=k(d,h),v=jV(b[1],b[2],b[3],u,s),w=bq(c[1],v),x=bq(e4(p,b[5]),w),m=[0,uu(b[1],q,x)];else
+h=a(e,f),s=l(d,h),t=k(d,h),v=jT(b[1],b[2],b[3],t,s),w=bs(c[1],v),x=bs(e3(p,b[5]),w),m=[0,uw(b[1],q,x)];else
 var
 m=c;return m}function
-uv(c,b,a){return o(d,a)?[0,c,bb(b,a)]:[0,bb(c,r(a)),b]}function
-uw(m,l,e,c){var
-n=w(d,e),p=n?w(d,c):n;if(p){var
-q=bL(c),g=k(bL(e),q),b=uv(e,c,g),r=f(b);if(o(h(b),r)){var
-s=h(b);return jX(m,l,g,f(b),s)}var
-t=h(b),u=f(b),v=a(i(2,j),u);return jX(m,l,k(g,j),v,t)}return p}function
-gG(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return ul(b,a)?[0,e,gG(b,a,d)]:gG(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-jY(b,a){if(b)if(a)var
-d=jY(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+ux(c,b,a){return o(d,a)?[0,c,bd(b,a)]:[0,bd(c,r(a)),b]}function
+uy(m,l,e,c){var
+n=x(d,e),p=n?x(d,c):n;if(p){var
+q=bM(c),g=k(bM(e),q),b=ux(e,c,g),r=f(b);if(o(h(b),r)){var
+s=h(b);return jV(m,l,g,f(b),s)}var
+t=h(b),u=f(b),v=a(i(2,j),u);return jV(m,l,k(g,j),v,t)}return p}function
+gH(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return un(b,a)?[0,e,gH(b,a,d)]:gH(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+jW(b,a){if(b)if(a)var
+d=jW(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-jZ(b,a){var
-c=by(0,b);return b3(function(b,a){return jY(a,b)},a,c)}function
-a5(a){if(a){var
+jX(b,a){var
+c=bA(0,b);return b4(function(b,a){return jW(a,b)},a,c)}function
+a6(a){if(a){var
 b=a[1];if(b)var
-c=a5(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
+c=a6(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return ux}function
-j0(f,a,e){if(a)var
+d=b;return d}return uz}function
+jY(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e7(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=j0(a,c,e);if(i){var
-m=e7(a,d,c,f,h);return[0,i[1],m]}var
-j=j0(a,f,e);if(j){var
-n=e7(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,e7(a,d,[0,[0,e,k]],c,h)]}else
+e6(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=jY(a,c,e);if(i){var
+m=e6(a,d,c,f,h);return[0,i[1],m]}var
+j=jY(a,f,e);if(j){var
+n=e6(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,e6(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-uy(c,b,a){return e7(c,b,0,0,a)}function
-j1(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-uz(b,a){var
-d=f(a),c=j1(f(b),d);if(c){var
-e=h(a);return j1(h(b),e)}return c}function
-e8(b,a){if(b){var
+uA(c,b,a){return e6(c,b,0,0,a)}function
+jZ(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+uB(b,a){var
+d=f(a),c=jZ(f(b),d);if(c){var
+e=h(a);return jZ(h(b),e)}return c}function
+e7(b,a){if(b){var
 c=b[1];return a?[0,s(c,a[1])]:[0,c]}return a}function
-da(b,a){if(b){var
+dc(b,a){if(b){var
 c=b[1];return a?[0,Z(c,a[1])]:[0,c]}return a}function
-d6(b,a){var
-c=h(a),d=da(h(b),c),e=f(a);return[0,e8(f(b),e),d]}function
-j2(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,j2(a,b,d)]},g=function(a){return[0,d6(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-d7(c,b,e,d){var
-f=ab(function(d){return G(a(b,d),c)},d);return[0,ab(function(d){return t(a(b,d),c)},e),f]}function
-j3(e,d,a,c){if(a){var
-b=a[1],g=j3(e,d,a[2],c),i=h(h(b)),j=d7(e,d,f(h(b)),i);return j2(f(b),j,g)}return c}function
-a6(c){var
-b=bn(c);return D(a(b,b),c)?b:l(b,j)}function
-uA(a){return o(a,d)?d:bb(j,l(a4(bL(a),j),j))}function
-uB(b,e,c){var
-f=o(d,e),g=f?w(d,c):f;if(g)var
-i=a6(G(a(a(b,b),e),c)),h=[0,[0,bn(t(a(a(b,b),e),c)),i]];else
+d4(b,a){var
+c=h(a),d=dc(h(b),c),e=f(a);return[0,e7(f(b),e),d]}function
+j0(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,j0(a,b,d)]},g=function(a){return[0,d4(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+d5(c,b,e,d){var
+f=ab(function(d){return G(a(b,d),c)},d);return[0,ab(function(d){return u(a(b,d),c)},e),f]}function
+j1(e,d,a,c){if(a){var
+b=a[1],g=j1(e,d,a[2],c),i=h(h(b)),j=d5(e,d,f(h(b)),i);return j0(f(b),j,g)}return c}function
+a7(c){var
+b=bp(c);return D(a(b,b),c)?b:l(b,j)}function
+uC(a){return o(a,d)?d:bd(j,l(a5(bM(a),j),j))}function
+uD(b,e,c){var
+f=o(d,e),g=f?x(d,c):f;if(g)var
+i=a7(G(a(a(b,b),e),c)),h=[0,[0,bp(u(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-e9(p,o,n,m){var
+e8(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
 j=b[2],h=b[1],k=c[2],g=c[1];if(D(g,d)){var
 c=k,b=j;continue}var
-i=w(d,g)?h[3]:h[2];if(i){var
+i=x(d,g)?h[3]:h[2];if(i){var
 q=l(e,a(g,i[1])),c=k,b=j,f=l(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-gH(m,k){var
+gI(m,k){var
 c=m,b=k;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(D(g,d)){var
 c=f,b=h;continue}var
-n=gH(f,h),o=ai(f,e[2]),p=a(i(2,j),o);return l(a(g,l(a(g,e[1]),p)),n)}return d}return d}return d}}function
-uC(h,b,e,c){if(w(d,b)){var
+n=gI(f,h),o=aj(f,e[2]),p=a(i(2,j),o);return l(a(g,l(a(g,e[1]),p)),n)}return d}return d}return d}}function
+uE(h,b,e,c){if(x(d,b)){var
 i=a(h,c);return[0,[0,k(a(b,e),i),b]]}var
 f=D(b,d),g=f?D(c,d):f,l=g?[0,[0,e,j]]:g;return l}function
-uD(l,k,j,i,h,g,f,b,d){var
-m=a(b,h),c=e9(d,k,a(b,i),m);if(c){var
-e=c[1],n=gH([0,b,d],[0,[0,g,f],j]);return uC(l,e[1],e[2],n)}return c}var
-uE=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uF=bx(i(2,j),uE);function
-V(a){return a[8]}function
-d8(b,a){return N(a,b[9],0)}function
-gI(b){var
+uF(l,k,j,i,h,g,f,b,d){var
+m=a(b,h),c=e8(d,k,a(b,i),m);if(c){var
+e=c[1],n=gI([0,b,d],[0,[0,g,f],j]);return uE(l,e[1],e[2],n)}return c}var
+uG=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uH=bz(i(2,j),uG);function
+U(a){return a[8]}function
+d6(b,a){return N(a,b[9],0)}function
+gJ(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gJ(f,e,c){var
+gK(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-d9(b){var
+d7(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
-d=V(b);return a(V(b),d)}}else
+d=U(b);return a(U(b),d)}}else
 if(2!==c[0]){var
-g=V(b);return a(r(i(2,j)),g)}var
-e=V(b),f=a(V(b),e);return a(r(i(2,j)),f)}function
-j4(b){var
+g=U(b);return a(r(i(2,j)),g)}var
+e=U(b),f=a(U(b),e);return a(r(i(2,j)),f)}function
+j2(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gK(b){var
+gL(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-uG(a){var
+uI(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2937,197 +2937,197 @@ c=a[10];if(c)var
 d=a[11],g=d?[0,[0,c[1],d[1]]]:d,f=g;else
 var
 f=c;return f}function
-aL(b){var
+aN(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return uF;return j}function
-e_(c,b){var
-d=ai(b,b),e=c[4];if(typeof
+a!=="number"&&2!==a[0])return uH;return j}function
+e9(c,b){var
+d=aj(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aL(c),f=a(a(aL(c),g),d),h=a6(f),i=bn(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
-e$(a){var
-h=a[9],b=m(function(b){return e_(a,b)},h),f=j4(a);if(f)var
-i=a[2],c=x(b)===i?1:0;else
+g=aN(c),f=a(a(aN(c),g),d),h=a7(f),i=bp(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
+e_(a){var
+h=a[9],b=m(function(b){return e9(a,b)},h),f=j2(a);if(f)var
+i=a[2],c=y(b)===i?1:0;else
 var
 c=f;if(c)var
 j=a[9],e=H(function(b){var
-c=a[1];return x(b)===c?1:0},j);else
+c=a[1];return y(b)===c?1:0},j);else
 var
 e=c;var
-g=e?H(function(a){return w(d,a[3])},b):e,k=g?[0,b]:g;return k}var
-gL=i(2,i(2,i(2,i(2,u(i(2,j))))));function
-uH(a){return l(bL(aA(function(b,a){return s(b[1],a)},d,a)),j)}function
-j5(a){return l(l(uH(a),gL),j)}function
-uI(a,b){var
-c=a[9],d=x(a[9]);return n(gC(j5(b)),d,c)}function
-uJ(a){var
+g=e?H(function(a){return x(d,a[3])},b):e,k=g?[0,b]:g;return k}var
+gM=i(2,i(2,i(2,i(2,v(i(2,j))))));function
+uJ(a){return l(bM(aB(function(b,a){return s(b[1],a)},d,a)),j)}function
+j3(a){return l(l(uJ(a),gM),j)}function
+uK(a,b){var
+c=a[9],d=y(a[9]);return n(gD(j3(b)),d,c)}function
+uL(a){var
 b=a[9];return m(function(a){return 0},b)}function
-j6(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=j6(f,e,d+1|0,b[2],a[2]);if(h)var
+j4(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=j4(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=g(e,d),i=j?gD(f,b[1]):j;var
+j=g(e,d),i=j?gE(f,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
 var
 c=b;return c}function
-fa(c,b){if(b)var
-e=b[1],f=fa(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+e$(c,b){if(b)var
+e=b[1],f=e$(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gM(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gM(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bm(n(d3(g),k,d),j),h]}return fa(c,b)}return fa(c,b)}return fa(c,b)}function
-gN(d,b){if(b){var
+gN(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gN(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bo(n(d1(g),k,d),j),h]}return e$(c,b)}return e$(c,b)}return e$(c,b)}function
+gO(d,b){if(b){var
 a=N(b[1],d,0);if(a)var
-c=gN(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+c=gO(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
 var
-e=a;return e}return uK}function
-j7(c,b){var
-d=t(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
-e=t(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-j8(g,e,c,b){function
+e=a;return e}return uM}function
+j5(c,b){var
+d=u(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
+e=u(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
+j6(g,e,c,b){function
 d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
-db(e,c,b){var
-f=aL(e),g=o(d,b)?c[3]:c[4];return t(a(b,g),f)}function
-gO(c,b,a){return r(db(c,b,r(a)))}function
-gP(f,c,b,e){var
-g=o(d,b)?c[4]:c[3],h=a(e,g);return t(a(b,aL(f)),h)}function
-j9(b,k,e,c){var
-g=gJ(b,k,e[1]);if(w(d,d9(b)))var
+dd(e,c,b){var
+f=aN(e),g=o(d,b)?c[3]:c[4];return u(a(b,g),f)}function
+gP(c,b,a){return r(dd(c,b,r(a)))}function
+gQ(f,c,b,e){var
+g=o(d,b)?c[4]:c[3],h=a(e,g);return u(a(b,aN(f)),h)}function
+j7(b,k,e,c){var
+g=gK(b,k,e[1]);if(x(d,d7(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=f(c),s=h(c),j=q,i=s;var
-o=ab(function(c){return l(g,db(b,e,a(r(d9(b)),c)))},j),p=ab(function(c){return l(g,gO(b,e,a(r(d9(b)),c)))},i);return[0,gI(b),p,o]}function
-j_(b,g){var
-e=gK(b);if(e)var
-c=e[1],p=a(c[1],c[1]),q=V(b),s=[0,r(a(a(g,a(V(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,s]],0];else
+o=ab(function(c){return l(g,dd(b,e,a(r(d7(b)),c)))},j),p=ab(function(c){return l(g,gP(b,e,a(r(d7(b)),c)))},i);return[0,gJ(b),p,o]}function
+j8(b,g){var
+e=gL(b);if(e)var
+c=e[1],p=a(c[1],c[1]),q=U(b),s=[0,r(a(a(g,a(U(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,s]],0];else
 var
 h=e;var
-f=uG(b);if(f)var
+f=uI(b);if(f)var
 k=f[1],m=k[2],n=k[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,l(n,m),v],0];else
 var
-o=f;return bm(o,h)}function
-b5(d,e){var
+o=f;return bo(o,h)}function
+b6(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b5(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b6(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gQ(b){var
+gR(b){var
 c=b[4];if(typeof
-c!=="number"&&2!==c[0])return V(b);var
-d=V(b);return a(V(b),d)}function
-uL(c,h,b,e,g){if(typeof
+c!=="number"&&2!==c[0])return U(b);var
+d=U(b);return a(U(b),d)}function
+uN(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
-p=V(c),q=a(V(c),p),u=a6(s(d,G(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),u]}var
-n=t(db(c,e,r(a(a(b,gQ(c)),i))),h);return[0,i,a6(e[1]),n]}var
+p=U(c),q=a(U(c),p),t=a7(s(d,G(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),t]}var
+n=u(dd(c,e,r(a(a(b,gR(c)),i))),h);return[0,i,a7(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=V(c),y=a(V(c),x),z=bn(t(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=U(c),y=a(U(c),x),z=bp(u(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=t(db(c,e,a(a(b,gQ(c)),f)),h);return[1,f,a6(e[1]),w]}}function
-uM(f,b,e,c){var
-g=a(f,e);return a6(s(d,G(k(a(b,c),g),b)))}function
-uN(m,h,c,g,e,b,d){var
+w=u(dd(c,e,a(a(b,gR(c)),f)),h);return[1,f,a7(e[1]),w]}}function
+uO(f,b,e,c){var
+g=a(f,e);return a7(s(d,G(k(a(b,c),g),b)))}function
+uP(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=l(k(e,a(a(i(2,j),h),d)),g),p=l(b,c);return o(a(l(b,c),p),n)}return o(k(a(c,e),d),b)}function
-uO(n,m,c,h,e,b,d){var
+uQ(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=k(b,c),q=a(k(b,c),p);return o(l(k(e,a(a(i(2,j),m),d)),h),q)}return g}return o(l(a(c,e),d),b)}function
-uP(i,g,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(uN(i,g,e,d,a[2],a[3],c)){var
-j=h(b),k=f(b);return[0,e8([0,a[1]],k),j]}return b}if(uO(i,g,e,d,a[2],a[3],c)){var
-l=h(b),m=da([0,a[1]],l);return[0,f(b),m]}return b}}function
-j$(d,c,b,a){if(c){if(b){if(a){var
-e=j$(d,c[2],b[2],a[2]);return[0,aV(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-ka(f,e,d,b,a){if(b)if(a)var
-g=ka(f,e,d,b[2],a[2]),c=[0,uL(f,e,d,b[1],a[1]),g];else
+uR(i,g,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(uP(i,g,e,d,a[2],a[3],c)){var
+j=h(b),k=f(b);return[0,e7([0,a[1]],k),j]}return b}if(uQ(i,g,e,d,a[2],a[3],c)){var
+l=h(b),m=dc([0,a[1]],l);return[0,f(b),m]}return b}}function
+j9(d,c,b,a){if(c){if(b){if(a){var
+e=j9(d,c[2],b[2],a[2]);return[0,aV(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+j_(f,e,d,b,a){if(b)if(a)var
+g=j_(f,e,d,b[2],a[2]),c=[0,uN(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-kb(b,a){if(b){if(a){var
-c=kb(b[2],a[2]),d=a[1];return[0,l(cG(b[1]),d),c]}return a}return a}function
-kc(a){if(a){var
+j$(b,a){if(b){if(a){var
+c=j$(b[2],a[2]),d=a[1];return[0,l(cG(b[1]),d),c]}return a}return a}function
+ka(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=kb(c,kc(a[2])),g=d4(c),d=[0,l(b[1],g),f];else
+c=b[2],f=j$(c,ka(a[2])),g=d2(c),d=[0,l(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-uQ(a){return aA(s,d,kc(a))}function
-uR(b,c){var
+uS(a){return aB(s,d,ka(a))}function
+uT(b,c){var
 d=a(b,b),e=k(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return k(a(d,c),f)}}function
-uS(g,f,e,d,c,b){var
-h=a(d,uA(a(E(c),b)));return G(l(a6(a(f,e)),h),g)}function
-kd(g,f){var
-a=e9(f,g,d,d);if(a)var
+uU(g,f,e,d,c,b){var
+h=a(d,uC(a(E(c),b)));return G(l(a7(a(f,e)),h),g)}function
+kb(g,f){var
+a=e8(f,g,d,d);if(a)var
 b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-uT(b,h,g,f,e){var
-c=kd(g,f);if(c){var
-d=kd(g,m(r,f));if(d)var
+uV(b,h,g,f,e){var
+c=kb(g,f);if(c){var
+d=kb(g,m(r,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=k(r(a(h,d[1])),p),t=a(h,c[1]),l=[0,G(s(k(a(a(i(2,j),b),e),t),q),o)];else
 var
 l=d;var
 n=l}else
 var
 n=c;return n}function
-ke(h,g,f,b,a){if(b){if(a){var
-c=uT(h,g,f,b[1],a[1]);if(c)var
-e=ke(h,g,f,b[2],a[2]),k=e?[0,s(c[1],e[1])]:e,i=k;else
+kc(h,g,f,b,a){if(b){if(a){var
+c=uV(h,g,f,b[1],a[1]);if(c)var
+e=kc(h,g,f,b[2],a[2]),k=e?[0,s(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-kf(b,a){if(b)if(a)var
-d=a[1],e=kf(b[2],a[2]),c=[0,m(function(a){return ai(a,d)},b),e];else
+kd(b,a){if(b)if(a)var
+d=a[1],e=kd(b[2],a[2]),c=[0,m(function(a){return aj(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-uU(e,b,d){var
+uW(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return l(k(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-kg(e,c,b){if(c)if(b)var
-f=kg(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+ke(e,c,b){if(c)if(b)var
+f=ke(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-uV(e,d,a,c){var
+uX(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return kg(d,a,c);return a}function
-uW(b,c,d,m,h){var
+b==="number"&&!b)return ke(d,a,c);return a}function
+uY(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
-n=V(b),o=a(V(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
-e=a(i(2,j),b),f=[0,G(a(c,l(l(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,t(a(c,k(l(m,d),n)),g)],f]}}var
-f=a(d,gQ(b));return function(g,e,i,d){var
-h=[0,r(gP(b,g,a(c,k(r(e),d)),f))];return[0,[0,gP(b,g,a(c,k(e,d)),f)],h]}}function
-dc(b){var
+n=U(b),o=a(U(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
+e=a(i(2,j),b),f=[0,G(a(c,l(l(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,u(a(c,k(l(m,d),n)),g)],f]}}var
+f=a(d,gR(b));return function(g,e,i,d){var
+h=[0,r(gQ(b,g,a(c,k(r(e),d)),f))];return[0,[0,gQ(b,g,a(c,k(e,d)),f)],h]}}function
+de(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return r(j)}function
-kh(b,c){var
-d=d9(b);return a(c,a(dc(b),d))}function
-fb(b,h,s,r,q,p,e,o,c){if(c){var
-i=c[1],f=i[1],j=w(d,f);if(j){var
-t=i[2],u=a(a(p,dc(b)),f),v=e[1],x=gJ(b,h,e[1]),g=uD(h,r,q,gI(b),x,v,o,u,t);if(g)var
-k=g[1],y=a(a(k[2],f),s),l=[0,gP(b,e,k[1],y)];else
+kf(b,c){var
+d=d7(b);return a(c,a(de(b),d))}function
+fa(b,h,s,r,q,p,e,o,c){if(c){var
+i=c[1],f=i[1],j=x(d,f);if(j){var
+t=i[2],u=a(a(p,de(b)),f),v=e[1],w=gK(b,h,e[1]),g=uF(h,r,q,gJ(b),w,v,o,u,t);if(g)var
+k=g[1],y=a(a(k[2],f),s),l=[0,gQ(b,e,k[1],y)];else
 var
 l=g;var
 m=l}else
@@ -3136,420 +3136,420 @@ m=j;var
 n=m}else
 var
 n=c;return n}function
-uX(l,k,i,e,d,q,p,n,b,o,c){var
+uZ(l,k,i,e,d,q,p,n,b,o,c){var
 s=n[1];if(s){var
-w=b[2],x=m(function(b){return a(w,b)},q),t=bm(g(p,o),x),y=h(c),z=n[2],A=da(ab(r,fb(l,k,i,e,d,r(j),b,t,z)),y),B=f(c);return[0,e8(fb(l,k,i,e,d,j,b,t,[0,s[1]]),B),A]}var
+w=b[2],x=m(function(b){return a(w,b)},q),t=bo(g(p,o),x),y=h(c),z=n[2],A=dc(ab(r,fa(l,k,i,e,d,r(j),b,t,z)),y),B=f(c);return[0,e7(fa(l,k,i,e,d,j,b,t,[0,s[1]]),B),A]}var
 u=n[2];if(u){var
-C=b[2],D=m(function(b){return a(C,b)},q),v=bm(g(p,o),D),E=h(c),F=[0,u[1]],G=da(ab(r,fb(l,k,i,e,d,r(j),b,v,F)),E),H=f(c);return[0,e8(fb(l,k,i,e,d,j,b,v,0),H),G]}return c}function
-gR(l,k,j,i,h,g,f,c,p,o,a){if(c){var
-m=c[1],b=m[1],d=co(b,o);if(d){var
-e=co(b,a);if(e){var
-n=aS(p,b),q=gR(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uX(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bm(cn(b,a),r)}return a}return a}return a}function
-uY(a){var
-b=a[4];return bN(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-fc(b,a){return N(a,b,[0,d,d,j,j])}function
-uZ(f,e,a,c,b){var
-g=e2(c,b,m(function(a){return d},a));return jQ(e,x(f[9]),a,g)}function
-ki(e,c,b){if(c)if(b)var
-f=ki(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,l(b[1],g),f];else
+C=b[2],D=m(function(b){return a(C,b)},q),v=bo(g(p,o),D),E=h(c),F=[0,u[1]],G=dc(ab(r,fa(l,k,i,e,d,r(j),b,v,F)),E),H=f(c);return[0,e7(fa(l,k,i,e,d,j,b,v,0),H),G]}return c}function
+gS(l,k,j,i,h,g,f,c,p,o,a){if(c){var
+m=c[1],b=m[1],d=cn(b,o);if(d){var
+e=cn(b,a);if(e){var
+n=aS(p,b),q=gS(l,k,j,i,h,g,f,c[2],n+1|0,d[2],e[2]),r=[0,uZ(l,k,j,i,h,g,f,m[2],d[1],n,e[1]),q];return bo(cm(b,a),r)}return a}return a}return a}function
+u0(a){var
+b=a[4];return bO(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
+fb(b,a){return N(a,b,[0,d,d,j,j])}function
+u1(f,e,a,c,b){var
+g=e1(c,b,m(function(a){return d},a));return jO(e,y(f[9]),a,g)}function
+kg(e,c,b){if(c)if(b)var
+f=kg(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,l(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-u0(A,z,y,v,f,e,u,t,s,r,a){var
-g=cn(x(e),a),b=e9(a,t,d,d);if(b){var
-h=b[1],k=D(h[1],f),l=k?w(d,f):k;if(l)var
-B=bx(i(2,j),gL),c=o(d4(g),B);else
+u2(A,z,w,v,f,e,u,t,s,r,a){var
+g=cm(y(e),a),b=e8(a,t,d,d);if(b){var
+h=b[1],k=D(h[1],f),l=k?x(d,f):k;if(l)var
+B=bz(i(2,j),gM),c=o(d2(g),B);else
 var
 c=l;if(c)var
-m=ai(co(x(e),a),r),n=uZ(A,y,v,g,u),C=h[2],E=gH(a,s),F=D(m,d)?n:ki(m,z,n),p=[0,[0,F,E,C]];else
+m=aj(cn(y(e),a),r),n=u1(A,w,v,g,u),C=h[2],E=gI(a,s),F=D(m,d)?n:kg(m,z,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-u1(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=uM(b,d,a[3],a[2]);return j$(function(a,c,d){return uP(f,b,i,h,a,c,d)},e,g,c)}function
-u2(e,c,b){var
+u3(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=uO(b,d,a[3],a[2]);return j9(function(a,c,d){return uR(f,b,i,h,a,c,d)},e,g,c)}function
+u4(e,c,b){var
 f=a(e,b[3]);return s(d,G(k(a(c,b[2]),f),c))}function
-u3(c,b,i,h,g){var
-e=e9(m(r,g),h,d,d);if(e){var
+u5(c,b,i,h,g){var
+e=e8(m(r,g),h,d,d);if(e){var
 f=e[1],j=r(c);if(D(f[1],j)){var
-k=a(b,i[2]);return t(l(a(c,f[2]),k),b)}return d}return d}function
-kj(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=kj(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cQ(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-u4(h,C,B,q,p,a,g,l,A,z,y,v,b,f,e){var
-c=f[3],k=f[2];if(w(d,k)&&H(function(a){var
-b=bx(i(2,j),gL);return o(d4(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e3(p,e2(a,A,D))},c),E=m(function(a){return m(function(b){return bo(d,n(d3(q),b,[0,a,0]))},l)},r),F=m(function(a){return N(a,b[1],d)},l),s=m(function(a){return ai(a,F)},c),t=ke(g,a,z,c,s);if(t){var
-G=t[1],I=uQ(kf(c,E)),u=u2(a,g,b),J=u3(a,g,b,y,v),K=uU(h,a,b[2]),L=uR(k,I),M=uW(h,C,a,J,u),O=function(j,i,d,c,g){var
-l=cn(j,r),b=uV(h,a,n(d3(q),i,l),s),e=ai(b,b),f=n(K,d,c),m=x(b);return d6(cR(M,d,c,f,uS(k,u,n(L,f,e),G,m,e)),g)};return kj(O,f[4],0,B,b[1],e)}return e}return e}function
-u5(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=u0(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=u1(c,b,r,h,m,d);return a[4]?u4(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-u6(a,o,g,c,d,l,v,U,T,k,S,e){var
-w=o[3],i=b5(S,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
-p=j3(o[3],g,i,k);if(e[1]){var
-q=gN(v,b);if(q)var
-y=q[1],z=j7(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
-d=N(f(b),k,d5),e=j8(V,B,h(b),d);return j9(a,j,fc(c,f(b)),e)},i),D=j_(a,j),E=bm(C,m(h,D)),r=m(f,D),F=m(function(a){return e3(l,a)},y),G=gM(a,d,b,m(function(a){return fc(c,a)[2]},b),F,r),W=u5(a,g,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(d3(d),a,F)},I=[0,gR(a,j,kh(a,B),E,G,r,Z,Y,X,c,W)];else
+k=a(b,i[2]);return u(l(a(c,f[2]),k),b)}return d}return d}function
+kh(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=kh(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cR(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+u6(h,C,B,q,p,a,g,l,A,z,w,v,b,f,e){var
+c=f[3],k=f[2];if(x(d,k)&&H(function(a){var
+b=bz(i(2,j),gM);return o(d2(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return e2(p,e1(a,A,D))},c),E=m(function(a){return m(function(b){return bq(d,n(d1(q),b,[0,a,0]))},l)},r),F=m(function(a){return N(a,b[1],d)},l),s=m(function(a){return aj(a,F)},c),t=kc(g,a,z,c,s);if(t){var
+G=t[1],I=uS(kd(c,E)),u=u4(a,g,b),J=u5(a,g,b,w,v),K=uW(h,a,b[2]),L=uT(k,I),M=uY(h,C,a,J,u),O=function(j,i,d,c,g){var
+l=cm(j,r),b=uX(h,a,n(d1(q),i,l),s),e=aj(b,b),f=n(K,d,c),m=y(b);return d4(cS(M,d,c,f,uU(k,u,n(L,f,e),G,m,e)),g)};return kh(O,f[4],0,B,b[1],e)}return e}return e}function
+u7(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=u2(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=u3(c,b,r,h,m,d);return a[4]?u6(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+u8(a,o,g,c,d,l,v,U,T,k,S,e){var
+w=o[3],i=b6(S,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
+p=j1(o[3],g,i,k);if(e[1]){var
+q=gO(v,b);if(q)var
+y=q[1],z=j5(w,g),A=z[1],j=A[1],B=z[2],V=A[2],C=m(function(b){var
+d=N(f(b),k,d3),e=j6(V,B,h(b),d);return j7(a,j,fb(c,f(b)),e)},i),D=j8(a,j),E=bo(C,m(h,D)),r=m(f,D),F=m(function(a){return e2(l,a)},y),G=gN(a,d,b,m(function(a){return fb(c,a)[2]},b),F,r),W=u7(a,g,c,d,l,U,T,j,b,y,C,E,G,r,e,p),X=0,Y=e[5],Z=function(a){return n(d1(d),a,F)},I=[0,gS(a,j,kf(a,B),E,G,r,Z,Y,X,c,W)];else
 var
 I=q;return I}var
 s=e[5];if(s){var
-t=gN(v,b);if(t)var
-J=j7(w,g),K=J[1],u=K[1],L=J[2],$=K[2],aa=m(function(b){var
-d=N(f(b),k,d5),e=j8($,L,h(b),d);return j9(a,u,fc(c,f(b)),e)},i),M=j_(a,u),ab=bm(aa,m(h,M)),O=m(f,M),ac=t[1],P=m(function(a){return e3(l,a)},ac),ad=gM(a,d,b,m(function(a){return fc(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(d3(d),a,P)},Q=[0,gR(a,u,kh(a,L),ab,ad,O,ag,af,ae,c,p)];else
+t=gO(v,b);if(t)var
+J=j5(w,g),K=J[1],u=K[1],L=J[2],$=K[2],aa=m(function(b){var
+d=N(f(b),k,d3),e=j6($,L,h(b),d);return j7(a,u,fb(c,f(b)),e)},i),M=j8(a,u),ab=bo(aa,m(h,M)),O=m(f,M),ac=t[1],P=m(function(a){return e2(l,a)},ac),ad=gN(a,d,b,m(function(a){return fb(c,a)[2]},b),P,O),ae=0,af=[0,s[1],s[2]],ag=function(a){return n(d1(d),a,P)},Q=[0,gS(a,u,kf(a,L),ab,ad,O,ag,af,ae,c,p)];else
 var
 Q=t;return Q}var
 R=[0,p]}else
 var
 R=x;return R}function
-d_(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,d_(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-kk(d,c,b,a){if(a)var
-e=a[1],h=kk(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b4(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+d8(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,d8(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+ki(d,c,b,a){if(a)var
+e=a[1],h=ki(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b5(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
 f=a;return f}var
-fd=[0,d,0];function
-kl(e,b,a){var
-g=da([0,e],h(a)),i=da(h(b),g),c=f(b);if(c)var
+fc=[0,d,0];function
+kj(e,b,a){var
+g=dc([0,e],h(a)),i=dc(h(b),g),c=f(b);if(c)var
 j=c[1],d=s(f(a),j);else
 var
 d=f(a);return[0,d,i]}function
-u7(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=d7(e,c,a[3],a[4]);return d_(function(a){return kl(c,g,a)},f,b)}return b}return b}function
-u8(d,a,c,b){var
-e=by(fd,c),f=a[4],g=a[3];return b3(function(a,c){return u7(d,g,b,a,c)},f,e)}function
-u9(b,a){return s(d,k(b,$(m(f,a))))}function
-km(b){var
+u9(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=d5(e,c,a[3],a[4]);return d8(function(a){return kj(c,g,a)},f,b)}return b}return b}function
+u_(d,a,c,b){var
+e=bA(fc,c),f=a[4],g=a[3];return b4(function(a,c){return u9(d,g,b,a,c)},f,e)}function
+u$(b,a){return s(d,k(b,$(m(f,a))))}function
+kk(b){var
 a=h(b);return a?a[1]:d}function
-fe(a){return h(a)?0:1}function
-u_(a){return x(cI(fe,a))}function
-gS(b,a){var
+fd(a){return h(a)?0:1}function
+va(a){return y(cI(fd,a))}function
+gT(b,a){var
 c=h(a);if(c){var
 d=l(f(a),b);return Z(c[1],d)}return l(f(a),b)}function
-u$(h,g,e,d,a){var
-b=fe(a),i=b?1:b;if(d===i)var
-j=k(h,k(e,km(a))),c=s(f(a),j);else
+vb(h,g,e,d,a){var
+b=fd(a),i=b?1:b;if(d===i)var
+j=k(h,k(e,kk(a))),c=s(f(a),j);else
 var
-c=f(a);return[0,[0,c],[0,gS(g,a)]]}function
-dd(a){var
+c=f(a);return[0,[0,c],[0,gT(g,a)]]}function
+df(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-va(b,a){var
-c=u_(a),d=$(m(km,a)),e=u9(b,a);return m(function(a){return u$(b,e,d,c,a)},a)}function
-kn(c,b){var
+vc(b,a){var
+c=va(a),d=$(m(kk,a)),e=u$(b,a);return m(function(a){return vb(b,e,d,c,a)},a)}function
+kl(c,b){var
 e=c[10],h=e?s(d,k(e[1],b)):d,f=c[11],i=f?s(d,k(b,f[1])):d,g=s(h,i);return a(g,g)}function
-ko(e,d,b){var
+km(e,d,b){var
 f=k(d,b),c=s(k(b,e),f);return a(c,c)}function
-d$(b){var
+d9(b){var
 a=b[10];return a?o(d,a[1]):a}function
-ff(b){var
+fe(b){var
 a=b[11];return a?o(a[1],d):a}function
-vb(b,a){var
-c=d$(b),e=c?w(a,d):c;if(e)var
+vd(b,a){var
+c=d9(b),e=c?x(a,d):c;if(e)var
 f=e;else{var
-g=ff(b);if(g)return w(d,a);var
+g=fe(b);if(g)return x(d,a);var
 f=g}return f}function
-fg(c,b){return $(m(function(b){return vb(c,b)?d:a(b,b)},b))}function
-gT(b,a){return d$(b)?a:m(r,a)}function
-gU(a){return aA(s,bo(d,a),a)}function
-kp(a,c){var
-e=d$(a),b=e||ff(a);return b?w(gU(gT(a,c)),d):b}function
-vc(e,d,c,b){var
-g=a(e,d),i=h(b),j=G(a(h(c),i),g),k=a(e,d),l=f(b);return[0,t(a(f(c),l),k),j]}function
-kq(b,e,d,c){function
-f(a){return bq([0,b,b],vc(b,e,c,kq(b,l(e,j),a,c)))}function
+ff(c,b){return $(m(function(b){return vd(c,b)?d:a(b,b)},b))}function
+gU(b,a){return d9(b)?a:m(r,a)}function
+gV(a){return aB(s,bq(d,a),a)}function
+kn(a,c){var
+e=d9(a),b=e||fe(a);return b?x(gV(gU(a,c)),d):b}function
+ve(e,d,c,b){var
+g=a(e,d),i=h(b),j=G(a(h(c),i),g),k=a(e,d),l=f(b);return[0,u(a(f(c),l),k),j]}function
+ko(b,e,d,c){function
+f(a){return bs([0,b,b],ve(b,e,c,ko(b,l(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-kr(c,b,a){function
-d(b){return kr(c,b,gE(c,a,a))}function
+kp(c,b,a){function
+d(b){return kp(c,b,gF(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-vd(b,n,e,c,m){var
-p=bb(m,E(e)),f=bp(b,cG(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kq(b,j,n,f),r=o(d,c)?k:gF(b,k),l=[0,kr(b,e,r)];else
+vf(b,n,e,c,m){var
+p=bd(m,E(e)),f=br(b,cG(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=ko(b,j,n,f),r=o(d,c)?k:gG(b,k),l=[0,kp(b,e,r)];else
 var
 l=g;return l}function
-ve(o,n,e,c){var
-p=a(i(2,j),c),b=s(d,t(a(u(i(2,j)),e),p)),q=bL(c),f=s(d,l(k(bL(cG(e)),q),j)),g=l(l(bL(o),b),f),r=l(bn(g),j),v=bn(b),h=Z(l(E(n),v),r),m=l(l(f,t(g,h)),j),w=i(2,i(2,j)),x=ba(l(l(b,m),w)),y=ba(m);return[0,[0,ba(h),y],x]}function
-ks(a,h,d,c){var
-e=ve(a,h,d,c),f=e[1],g=bb(a,E(e[2])),b=vd(g,f[1],f[2],d,c),i=b?[0,e5(g,a,b[1])]:b;return i}var
-vf=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kt=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cp(g,f,c,b){if(o(b,d))return 0;if(w(a(vf,b),c))return 0;if(w(c,a(r(kt),b))){var
-e=ks(g,f,r(kt),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return ks(g,f,c,b)}function
-gV(g,e,d,c){var
-a=cp(g,e,f(c),d);if(a){var
-b=cp(g,e,h(c),d);if(b)var
+vg(o,n,e,c){var
+p=a(i(2,j),c),b=s(d,u(a(v(i(2,j)),e),p)),q=bM(c),f=s(d,l(k(bM(cG(e)),q),j)),g=l(l(bM(o),b),f),r=l(bp(g),j),t=bp(b),h=Z(l(E(n),t),r),m=l(l(f,u(g,h)),j),w=i(2,i(2,j)),x=bc(l(l(b,m),w)),y=bc(m);return[0,[0,bc(h),y],x]}function
+kq(a,h,d,c){var
+e=vg(a,h,d,c),f=e[1],g=bd(a,E(e[2])),b=vf(g,f[1],f[2],d,c),i=b?[0,e4(g,a,b[1])]:b;return i}var
+vh=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kr=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+co(g,f,c,b){if(o(b,d))return 0;if(x(a(vh,b),c))return 0;if(x(c,a(r(kr),b))){var
+e=kq(g,f,r(kr),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kq(g,f,c,b)}function
+gW(g,e,d,c){var
+a=co(g,e,f(c),d);if(a){var
+b=co(g,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,f(a[1]),k]];else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-gW(a,h,g){var
+gX(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
-i=a[8],e=cp(h,g,k(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
-vg(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=k(E(c[2]),j),f=l(b,a(e,gW(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=l(gW(c,b,d),h);return[0,[0,t(a(b,gW(c,b,d)),i)],g]}function
-ku(d,c){var
-e=V(d);return function(b,f){var
-g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return G(a6(a(a(a(c,c),i),h)),g)}}function
-kv(e,b,h,f,c){if(D(h[1],d)&&kp(e,c)){var
-g=gU(gT(e,c)),i=a(g,g);return r(bn(t(a(a(b,b),i),f)))}var
-j=fg(e,c);return a6(G(a(a(b,b),j),f))}function
-gX(a){return a?a[1][2]:j}function
-kw(b){var
-c=V(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-kx(b,c){var
-e=gX(c);function
+i=a[8],e=co(h,g,k(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
+vi(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=k(E(c[2]),j),f=l(b,a(e,gX(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=l(gX(c,b,d),h);return[0,[0,u(a(b,gX(c,b,d)),i)],g]}function
+ks(d,c){var
+e=U(d);return function(b,f){var
+g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return G(a7(a(a(a(c,c),i),h)),g)}}function
+kt(e,b,h,f,c){if(D(h[1],d)&&kn(e,c)){var
+g=gV(gU(e,c)),i=a(g,g);return r(bp(u(a(a(b,b),i),f)))}var
+j=ff(e,c);return a7(G(a(a(b,b),j),f))}function
+gY(a){return a?a[1][2]:j}function
+ku(b){var
+c=U(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
+kv(b,c){var
+e=gY(c);function
 f(b){return a(e,b)}function
 d(a){return ab(f,a)}var
-h=g(kw(b),c),i=[0,ab(r,g(kw(b),c)),h],j=d(b[11]);return d6([0,d(b[10]),j],i)}function
-ky(c,b){var
-d=V(c);return function(f,e){var
-g=a(a(d,gX(f)),d),h=kx(c,f),i=h[1];if(i){var
+h=g(ku(b),c),i=[0,ab(r,g(ku(b),c)),h],j=d(b[11]);return d4([0,d(b[10]),j],i)}function
+kw(c,b){var
+d=U(c);return function(f,e){var
+g=a(a(d,gY(f)),d),h=kv(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,G(a(b,$(m(function(b){var
-c=a(k,b);return s(a(l,b),c)},e))),g)];return[0,[0,t(a(b,$(m(function(b){var
-c=a(k,b);return Z(a(l,b),c)},e))),g)],n]}return d5}return d5}}function
-vh(b,f){var
-c=V(b);return function(g){var
+c=a(k,b);return s(a(l,b),c)},e))),g)];return[0,[0,u(a(b,$(m(function(b){var
+c=a(k,b);return Z(a(l,b),c)},e))),g)],n]}return d3}return d3}}function
+vj(b,f){var
+c=U(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,$(m(function(a){return ko(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,$(m(function(a){return km(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,t(a(f,$(m(function(a){return kn(b,a)},g))),n)],i]}}function
-kz(b,c,j,a){var
+n=a(c,c);return[0,[0,u(a(f,$(m(function(a){return kl(b,a)},g))),n)],i]}}function
+kx(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(vh(b,c),a):vg(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(vj(b,c),a):vi(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(ky(b,c),[0,e],a),o=[0,n(ku(b,c),e,a)],p=m(r,a);return d6([0,[0,r(n(ku(b,c),e,p))],o],l)}return n(ky(b,c),0,a)}var
-f=d[1],h=ai(a,a),k=[0,kv(b,c,f,h,a)];return[0,[0,r(kv(b,c,f,h,m(r,a)))],k]}}function
-vi(a,c,b){var
+e=i[1],l=n(kw(b,c),[0,e],a),o=[0,n(ks(b,c),e,a)],p=m(r,a);return d4([0,[0,r(n(ks(b,c),e,p))],o],l)}return n(kw(b,c),0,a)}var
+f=d[1],h=aj(a,a),k=[0,kt(b,c,f,h,a)];return[0,[0,r(kt(b,c,f,h,m(r,a)))],k]}}function
+vk(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,by(kz(a,c,b,0),i)];else
+i=a[2],f=[0,bA(kx(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=e$(a);if(g)var
-j=a[9],h=[0,m(function(d){return kz(a,c,b,d)},j)];else
+g=e_(a);if(g)var
+j=a[9],h=[0,m(function(d){return kx(a,c,b,d)},j)];else
 var
 h=g;return h}var
-vj=[0,0,j,0,0,0];function
-kA(d,c,b,a){function
+vl=[0,0,j,0,0,0];function
+ky(d,c,b,a){function
 e(b){var
-e=kA(d,c+1|0,b,d1(a));return[0,n(d,c,bo(vj,a)),e]}function
+e=ky(d,c+1|0,b,dZ(a));return[0,n(d,c,bq(vl,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-vk(e,d,c,a,j,i,h,b,g,f){var
-k=ka(e,c,b,a,g),l=j5(a),m=d[2],n=0;return a5(kA(function(f,g){return u6(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-ea(a){return w(d,a[1])}function
-vl(a){return w(a[1],a[2])}function
-fh(c,b,d,a){function
+vm(e,d,c,a,j,i,h,b,g,f){var
+k=j_(e,c,b,a,g),l=j3(a),m=d[2],n=0;return a6(ky(function(f,g){return u8(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+d_(a){return x(d,a[1])}function
+vn(a){return x(a[1],a[2])}function
+fg(c,b,d,a){function
 e(d){if(a){var
-e=fh(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fh(c,b,d,0)]}function
+e=fg(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fg(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-b6(a){var
-b=fh(a[17],[0,d,j],a[2],a[18]);return W(fh(a[15],[0,j,j],a[2],a[16]),b)}function
-de(b){var
+b7(a){var
+b=fg(a[17],[0,d,j],a[2],a[18]);return X(fg(a[15],[0,j,j],a[2],a[16]),b)}function
+dg(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
-bO(b,c){var
+bP(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return ea(f(c))?0:2;case
-2:return ea(f(c))?de(b)?0:1:2;case
+1:return d_(f(c))?0:2;case
+2:return d_(f(c))?dg(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(de(b)&&ea(f(c))&&ea(e)&&vl(e))return 0;return 2;case
-1:if(de(b)&&o(d,a[1][1]))return 0;return 2;default:return ea(a[1])?1:2}}function
-vm(c){var
+e=a[1];if(dg(b)&&d_(f(c))&&d_(e)&&vn(e))return 0;return 2;case
+1:if(dg(b)&&o(d,a[1][1]))return 0;return 2;default:return d_(a[1])?1:2}}function
+vo(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
-fi(c,i,b,h){var
-a=cp(c,i,b,h);if(a)var
+fh(c,i,b,h){var
+a=co(c,i,b,h);if(a)var
 e=a[1],f=e[2],j=o(b,d)?Z(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
-cq(u,c,b,j,B,t,e){var
+cp(u,c,b,j,B,t,e){var
 h=f(t)[1],i=f(t)[2],g=u[5];if(typeof
 g==="number")switch(g){case
-0:return[0,bp(b,e,c)];case
+0:return[0,br(b,e,c)];case
 1:var
-C=a(i,c);return[0,bp(b,r(a(h,e)),C)];case
-2:if(de(u)){var
-D=a(i,c);return fi(b,j,r(a(h,e)),D)}var
-E=a(i,c);return fi(b,j,r(a(h,k(c,e))),E);case
-3:return 0;default:return[0,bp(b,s(d,e),c)]}else
+C=a(i,c);return[0,br(b,r(a(h,e)),C)];case
+2:if(dg(u)){var
+D=a(i,c);return fh(b,j,r(a(h,e)),D)}var
+E=a(i,c);return fh(b,j,r(a(h,k(c,e))),E);case
+3:return 0;default:return[0,br(b,s(d,e),c)]}else
 switch(g[0]){case
 0:var
-v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=l(a(a(h,e),w),G),I=a(c,i);return uw(b,B,a(l(a(h,e),I),w),H);case
+v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=l(a(a(h,e),w),G),I=a(c,i);return uy(b,B,a(l(a(h,e),I),w),H);case
 1:var
-m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uB(b,l(a(e,m[2]),K),J);if(n){var
-x=n[1],p=fi(b,j,r(x[2]),b);if(p)var
-q=fi(b,j,r(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
+m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uD(b,l(a(e,m[2]),K),J);if(n){var
+x=n[1],p=fh(b,j,r(x[2]),b);if(p)var
+q=fh(b,j,r(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
 y=p;var
 z=y}else
 var
 z=n;return z;default:var
-A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bp(b,e,c)]:[0,[0,d,d]]}}function
-gY(b,a){var
+A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,br(b,e,c)]:[0,[0,d,d]]}}function
+gZ(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kB(b,j,i,h,g,e,a){if(a)return ab(f,cq(b,j,i,h,g,e,a[1]));var
-c=vm(b),k=c?[0,d]:c;return k}function
-kC(g,f,e,d,c,b,a){return a?ab(h,cq(g,f,e,d,c,b,a[1])):a}function
-vn(f,e,c,b){var
-g=a(b,b),h=s(a(c,c),g),i=w(d,c)?a(c,c):w(b,d)?a(b,b):d,j=a(e,e),k=G(r(a(f,i)),j),l=a(e,e);return[0,t(r(a(f,h)),l),k]}function
-vo(b,m,g,f){var
+kz(b,j,i,h,g,e,a){if(a)return ab(f,cp(b,j,i,h,g,e,a[1]));var
+c=vo(b),k=c?[0,d]:c;return k}function
+kA(g,f,e,d,c,b,a){return a?ab(h,cp(g,f,e,d,c,b,a[1])):a}function
+vp(f,e,c,b){var
+g=a(b,b),h=s(a(c,c),g),i=x(d,c)?a(c,c):x(b,d)?a(b,b):d,j=a(e,e),k=G(r(a(f,i)),j),l=a(e,e);return[0,u(r(a(f,h)),l),k]}function
+vq(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,vn(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=k(a(d[1],e),n),p=a(i,b),q=k(a(c[1],e),p),j=[0,vp(m,a(b,e),q,o)];else
 var
 j=d;var
 l=j}else
 var
 l=c;return l}function
-vp(a){var
+vr(a){var
 c=h(a),e=ab(function(a){return s(d,a)},c),b=f(a),g=b?s(d,b[1]):d;return[0,[0,g],e]}function
-vq(b,a){return de(b)?vp(a):a}function
-gZ(b,e,d,i,g,a,c){switch(bO(b,a)){case
+vs(b,a){return dg(b)?vr(a):a}function
+g0(b,e,d,i,g,a,c){switch(bP(b,a)){case
 0:var
-k=kC(b,e,d,i,g,a,f(c));return gY(kB(b,e,d,i,g,a,h(c)),k);case
+k=kA(b,e,d,i,g,a,f(c));return gZ(kz(b,e,d,i,g,a,h(c)),k);case
 1:var
-l=kC(b,e,d,i,g,a,h(c));return gY(kB(b,e,d,i,g,a,f(c)),l);default:var
+l=kA(b,e,d,i,g,a,h(c));return gZ(kz(b,e,d,i,g,a,f(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return vo(e,d,a,c);return 0}}function
-fj(a,f,e,d,c,b,p){var
-i=vq(a,p),h=i[2],j=i[1];if(j){var
+j==="number"&&3===j)return vq(e,d,a,c);return 0}}function
+fi(a,f,e,d,c,b,p){var
+i=vs(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cq(a,f,e,d,c,b,g)}return gZ(a,f,e,d,c,b,[0,[0,g],[0,k]])}return gZ(a,f,e,d,c,b,[0,[0,g],0])}return gZ(a,f,e,d,c,b,[0,0,h])}function
-kD(d,c){var
+n=1;if(n)return cp(a,f,e,d,c,b,g)}return g0(a,f,e,d,c,b,[0,[0,g],[0,k]])}return g0(a,f,e,d,c,b,[0,[0,g],0])}return g0(a,f,e,d,c,b,[0,0,h])}function
+kB(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bU(d,f(b)))return h(b);var
-a=a[2];continue}return fd}}function
-kE(c,a,b){if(b){var
-e=b[2],d=b[1];return bU(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kE(c,a,e)]}return[0,[0,a,g(c,fd)],0]}function
-vr(c,g,f,e,b,a){if(0===a[0]){var
+b=a[1];if(bV(d,f(b)))return h(b);var
+a=a[2];continue}return fc}}function
+kC(c,a,b){if(b){var
+e=b[2],d=b[1];return bV(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kC(c,a,e)]}return[0,[0,a,g(c,fc)],0]}function
+vt(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&_(d,f)){var
-h=d7(g,c,a[3],a[4]);return kE(function(a){return kl(c,h,a)},d,b)}return b}return b}function
-vs(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b3(function(a,e){return vr(d,g,c,b,a,e)},f,e)}function
-vt(a){return f(h(a))}function
-vu(b,a){return s(d,k(b,$(m(vt,a))))}function
-fk(a,b){var
-c=a[4];return b4(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vv(a,e,d,c){var
-b=vs(a,e,d,c);return[0,vu(a,b),b]}function
-vw(c,b,a){return fe(b)?a:s(a,gS(c,b))}function
-vx(b,a){var
-c=h(a);return b3(function(c,b){var
-d=f(b),e=h(b),g=f(a);return d_(function(a){return vw(g,e,a)},d,c)},c,b)}function
-vy(f,a,b){var
-c=ah(0,a[2]),g=cI(function(b){return fk(a,b)},c),e=m(function(c){return vv(f,a,b,c)},g),h=b3(vx,e,by(d,b));return[0,e,E(x(cI(function(b){return bK(fk(a,b))},c))),h]}function
-g0(b,a){if(b)if(a)var
-d=g0(b[2],a[2]),c=[0,d6(b[1],a[1]),d];else
+h=d5(g,c,a[3],a[4]);return kC(function(a){return kj(c,h,a)},d,b)}return b}return b}function
+vu(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b4(function(a,e){return vt(d,g,c,b,a,e)},f,e)}function
+vv(a){return f(h(a))}function
+vw(b,a){return s(d,k(b,$(m(vv,a))))}function
+fj(a,b){var
+c=a[4];return b5(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
+vx(a,e,d,c){var
+b=vu(a,e,d,c);return[0,vw(a,b),b]}function
+vy(c,b,a){return fd(b)?a:s(a,gT(c,b))}function
+vz(b,a){var
+c=h(a);return b4(function(c,b){var
+d=f(b),e=h(b),g=f(a);return d8(function(a){return vy(g,e,a)},d,c)},c,b)}function
+vA(f,a,b){var
+c=ai(0,a[2]),g=cI(function(b){return fj(a,b)},c),e=m(function(c){return vx(f,a,b,c)},g),h=b4(vz,e,bA(d,b));return[0,e,E(y(cI(function(b){return bL(fj(a,b))},c))),h]}function
+g1(b,a){if(b)if(a)var
+d=g1(b[2],a[2]),c=[0,d4(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vz(c,b,a,g){var
-d=dd(b);if(d)var
-e=function(a){return g0(g,va(c,a))},h=e(by(fd,b[2])),i=function(d){return fk(a,d)?e(u8(c,a,b[2],d)):h},f=[0,m(i,ah(0,a[2]))];else
+vB(c,b,a,g){var
+d=df(b);if(d)var
+e=function(a){return g1(g,vc(c,a))},h=e(bA(fc,b[2])),i=function(d){return fj(a,d)?e(u_(c,a,b[2],d)):h},f=[0,m(i,ai(0,a[2]))];else
 var
 f=d;return f}function
-eb(b,a){return b3(s,a,b)}function
-vA(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),g=eb(h(c),e),i=m(f,b),d=[0,[0,eb(f(c),i),g]];else
+d$(b,a){return b4(s,a,b)}function
+vC(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),g=d$(h(c),e),i=m(f,b),d=[0,[0,d$(f(c),i),g]];else
 var
 d=a;return d}function
-kF(c,b,a){var
+kD(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-g1(d,b,a){if(b){var
+g2(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-vB(b,a){var
-c=h(a),d=g1(Z,h(b),c),e=f(a);return[0,kF(Z,f(b),e),d]}function
-vC(b,a){var
-c=h(a),d=kF(s,h(b),c),e=f(a);return[0,g1(s,f(b),e),d]}function
-g2(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,g2(b,c)):d}return d5}function
-vD(e,a,c){var
-b=kD(e,h(c)),d=gS(f(c),b);if(!w(h(a),d)){var
-j=f(b);if(!w(f(a),j))return a}var
+vD(b,a){var
+c=h(a),d=g2(Z,h(b),c),e=f(a);return[0,kD(Z,f(b),e),d]}function
+vE(b,a){var
+c=h(a),d=kD(s,h(b),c),e=f(a);return[0,g2(s,f(b),e),d]}function
+g3(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,g3(b,c)):d}return d3}function
+vF(e,a,c){var
+b=kB(e,h(c)),d=gT(f(c),b);if(!x(h(a),d)){var
+j=f(b);if(!x(f(a),j))return a}var
 g=s(h(a),d),i=f(b);return[0,s(f(a),i),g]}function
-vE(e,a,c){var
-g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b3(function(a,b){return vD(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
-vF(b,a){var
-c=b[2];return _(aS(x(h(a)),1),c)}function
-vG(a){var
+vG(e,a,c){var
+g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b4(function(a,b){return vF(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
+vH(b,a){var
+c=b[2];return _(aS(y(h(a)),1),c)}function
+vI(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b6(a);return H(function(b){return 1===bO(a,b)?1:0},c)}return 0}function
-vH(a,j,i,c,g){var
-d=vG(a),e=d?_(1,a[2]):d;if(e)var
-k=c[1],b=H(function(b){return vF(a,b)},k);else
+c=b7(a);return H(function(b){return 1===bP(a,b)?1:0},c)}return 0}function
+vJ(a,j,i,c,g){var
+d=vI(a),e=d?_(1,a[2]):d;if(e)var
+k=c[1],b=H(function(b){return vH(a,b)},k);else
 var
 b=e;if(b){var
-l=ah(0,a[2]),o=g0(g,m(function(a){return vE(j,c,a)},l)),p=W(b6(a),o);return a5(m(function(a){var
+l=ai(0,a[2]),o=g1(g,m(function(a){return vG(j,c,a)},l)),p=X(b7(a),o);return a6(m(function(a){var
 b=h(a);return n(i,f(a),b)},p))}return b}function
-fl(a){return a[12]}function
-aB(b,a){return N(a,b[13],0)}function
-df(b,a){return N(a,b[14],d)}function
-vI(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
-g3(c,b,a){if(c){if(b){if(a){var
-e=g3(c[2],b[2],a[2]),f=a[1];return l(vI(k(c[1],b[1]),f),e)}return d}return d}return d}function
+fk(a){return a[12]}function
+aC(b,a){return N(a,b[13],0)}function
+dh(b,a){return N(a,b[14],d)}function
+vK(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
+g4(c,b,a){if(c){if(b){if(a){var
+e=g4(c[2],b[2],a[2]),f=a[1];return l(vK(k(c[1],b[1]),f),e)}return d}return d}return d}function
 cJ(b,a){var
-c=b[2];return x(a)===c?1:0}function
-fm(b,i,h,d,c){var
-e=cJ(b,aB(b,d)),f=e?cJ(b,aB(b,c)):e;if(f)var
-j=df(b,c),m=a(i,k(df(b,d),j)),n=aB(b,c),g=[0,l(g3(aB(b,d),n,h),m)];else
+c=b[2];return y(a)===c?1:0}function
+fl(b,i,h,d,c){var
+e=cJ(b,aC(b,d)),f=e?cJ(b,aC(b,c)):e;if(f)var
+j=dh(b,c),m=a(i,k(dh(b,d),j)),n=aC(b,c),g=[0,l(g4(aC(b,d),n,h),m)];else
 var
 g=f;return g}function
-kG(f,e,b,d,c){if(b){var
-g=a(b[1],c);return o(a(d,a(e,fl(f))),g)}return b}function
-kH(g,f){var
+kE(f,e,b,d,c){if(b){var
+g=a(b[1],c);return o(a(d,a(e,fk(f))),g)}return b}function
+kF(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(w(d,e[1]))return[0,[0,b,e],kH(b+1|0,c)];var
+c=a[2],e=a[1];if(x(d,e[1]))return[0,[0,b,e],kF(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-vJ(d,g,c,b){var
-i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(w(c,e)&&w(h(b)[2],d)&&fe(kD(f(b),g)))return e;return c}function
-vK(c,b,a){return b3(function(a,d){return vJ(c,b,a,d)},a,d)}function
-vL(a){var
+vL(d,g,c,b){var
+i=h(b)[3],j=k(d,h(b)[2]),e=k(a(h(b)[1],j),i);if(x(c,e)&&x(h(b)[2],d)&&fd(kB(f(b),g)))return e;return c}function
+vM(c,b,a){return b4(function(a,d){return vL(c,b,a,d)},a,d)}function
+vN(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,k(c[2],c[1]),e,d]}function
-vM(d,c,b,a){var
-e=W(d[3],c);return m(vL,W(W(b,a),e))}function
-vN(a){return w(d,a[1])?a[3]:d}function
-kI(b,a){var
-c=h(a);return vK(f(a),c,b)}function
-vO(e,b,d){var
-c=kH(0,d),f=kI(c,[0,e,0]),g=a(b[2],f),h=b[1];return l($(m(function(a){return kI(c,a)},h)),g)}function
-vP(b,a){var
-c=b[3];return W(m(f,a),c)}function
-vQ(f,b,e,i,h,d,c){var
-j=aB(b,c),g=vM(e,h,aB(b,d),j),n=vO(f,e,g),o=$(m(vN,g)),p=df(b,c),q=a(f,k(df(b,d),p)),r=vP(e,i),s=aB(b,c);return k(k(l(g3(aB(b,d),s,r),q),o),n)}function
-vR(a){var
+vO(d,c,b,a){var
+e=X(d[3],c);return m(vN,X(X(b,a),e))}function
+vP(a){return x(d,a[1])?a[3]:d}function
+kG(b,a){var
+c=h(a);return vM(f(a),c,b)}function
+vQ(e,b,d){var
+c=kF(0,d),f=kG(c,[0,e,0]),g=a(b[2],f),h=b[1];return l($(m(function(a){return kG(c,a)},h)),g)}function
+vR(b,a){var
+c=b[3];return X(m(f,a),c)}function
+vS(f,b,e,i,h,d,c){var
+j=aC(b,c),g=vO(e,h,aC(b,d),j),n=vQ(f,e,g),o=$(m(vP,g)),p=dh(b,c),q=a(f,k(dh(b,d),p)),r=vR(e,i),s=aC(b,c);return k(k(l(g4(aC(b,d),s,r),q),o),n)}function
+vT(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dd(a);return 0}return 0}return 0}function
-vS(m,a,l,k,b,e,c){var
-f=vR(a),g=f?cJ(a,aB(a,e)):f,h=g?cJ(a,aB(a,c)):g,i=h?cJ(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,vQ(m,a,l,k,b,e,c)]:j;return n}function
-vT(c,b,a,j,i,h,g,f,e){var
-d=_(0,b[2]);return d?kG(c,a,vS(a,c,j,i,h,b[1],g),f,e):d}function
-kJ(b,a){var
+d==="number"&&!d)return df(a);return 0}return 0}return 0}function
+vU(m,a,l,k,b,e,c){var
+f=vT(a),g=f?cJ(a,aC(a,e)):f,h=g?cJ(a,aC(a,c)):g,i=h?cJ(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,vS(m,a,l,k,b,e,c)]:j;return n}function
+vV(c,b,a,j,i,h,g,f,e){var
+d=_(0,b[2]);return d?kE(c,a,vU(a,c,j,i,h,b[1],g),f,e):d}function
+kH(b,a){var
 c=h(b);if(c)var
 i=c[1],d=Z(h(a),i);else
 var
@@ -3558,13 +3558,13 @@ e=f(b);if(e)var
 j=e[1],g=s(f(a),j);else
 var
 g=f(a);return[0,g,d]}function
-vU(c,b,a){switch(a[0]){case
+vW(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return d_(function(a){return kJ(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return kk(function(a){return kJ(h,a)},g,f,b)}}function
-g4(c,b,a){return b3(function(a,b){return vU(c,a,b)},a,b)}function
-vV(g){function
+d=a[1],e=n(c,a[2],a[3]);return d8(function(a){return kH(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return ki(function(a){return kH(h,a)},g,f,b)}}function
+g5(c,b,a){return b4(function(a,b){return vW(c,a,b)},a,b)}function
+vX(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3583,117 +3583,117 @@ h(b){return a(f,b)}function
 e(d){var
 a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
-f=e(b);return bm(c[1],f)}var
+f=e(b);return bo(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-vW(b,a){return aA(function(c,a){return l(s(d,k(c,b)),a)},d,a)}function
-ec(a,b,f){if(f){var
-c=f[2],e=f[1];if(w(a,e)){var
-g=ec(a,b,c),h=g[2]+1|0;return[0,l(e,g[1]),h]}var
+vY(b,a){return aB(function(c,a){return l(s(d,k(c,b)),a)},d,a)}function
+ea(a,b,f){if(f){var
+c=f[2],e=f[1];if(x(a,e)){var
+g=ea(a,b,c),h=g[2]+1|0;return[0,l(e,g[1]),h]}var
 i=function(f){if(D(e,a)){var
-d=ec(a,f,c),g=d[2]+1|0;return[0,l(e,d[1]),g]}return ec(a,b,c)},j=function(b){return ec(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-vX=vV([0,function(b,a){return o(a,b)}]);function
-kK(b,a){var
-c=g(vX[5],a);return N(ui(b),c,d)}function
-vY(b,a){return x(cI(function(a){return w(b,a)},a))}function
-vZ(p,c){var
-b=gA(p,x(c)),d=m(f,c),e=m(h,c),g=kK(b,d),i=kK(b,e),j=ec(g,c$(b,vY(g,d)),d),k=_(0,b),n=k?j[2]===b?1:0:k;if(n)var
-q=E(b),r=vW(i,e),s=G(l(a(E(b),i),r),q),u=E(b),o=[0,[0,t(j[1],u),s]];else
+d=ea(a,f,c),g=d[2]+1|0;return[0,l(e,d[1]),g]}return ea(a,b,c)},j=function(b){return ea(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+vZ=vX([0,function(b,a){return o(a,b)}]);function
+kI(b,a){var
+c=g(vZ[5],a);return N(uk(b),c,d)}function
+v0(b,a){return y(cI(function(a){return x(b,a)},a))}function
+v1(p,c){var
+b=gB(p,y(c)),d=m(f,c),e=m(h,c),g=kI(b,d),i=kI(b,e),j=ea(g,db(b,v0(g,d)),d),k=_(0,b),n=k?j[2]===b?1:0:k;if(n)var
+q=E(b),r=vY(i,e),s=G(l(a(E(b),i),r),q),t=E(b),o=[0,[0,u(j[1],t),s]];else
 var
 o=n;return o}function
-kL(a){return aA(l,d,a)}function
-v0(b,a){return kL(m(function(a){return s(d,k(b,h(a)))},a))}function
-kM(c,b){var
+kJ(a){return aB(l,d,a)}function
+v2(b,a){return kJ(m(function(a){return s(d,k(b,h(a)))},a))}function
+kK(c,b){var
 d=f(b),e=h(b);return l(a(k(c,j),e),d)}function
-v1(b,a){var
-c=E(x([0,b,a])),d=m(f,a),e=eb(f(b),d),g=m(function(a){return kM(c,a)},a),h=eb(kM(c,b),g),i=G(k(h,kL(m(f,[0,b,a]))),c);return[0,t(v0(e,[0,b,a]),c),i]}function
-v2(a){var
-b=a?[0,v1(a[1],a[2])]:a;return b}function
-v3(a){var
-c=h(a),e=ab(function(a){return s(d,a)},c),b=f(a),g=b?s(d,b[1]):d;return[0,g,e]}function
-v4(a){return aA(function(c,a){var
-b=h(c);return b?l(b[1],a):a},d,a)}function
+v3(b,a){var
+c=E(y([0,b,a])),d=m(f,a),e=d$(f(b),d),g=m(function(a){return kK(c,a)},a),h=d$(kK(c,b),g),i=G(k(h,kJ(m(f,[0,b,a]))),c);return[0,u(v2(e,[0,b,a]),c),i]}function
+v4(a){var
+b=a?[0,v3(a[1],a[2])]:a;return b}function
 v5(a){var
-b=0;return aA(function(b,a){return h(b)?a:a+1|0},b,a)}function
-v6(b,a,d){var
+c=h(a),e=ab(function(a){return s(d,a)},c),b=f(a),g=b?s(d,b[1]):d;return[0,g,e]}function
+v6(a){return aB(function(c,a){var
+b=h(c);return b?l(b[1],a):a},d,a)}function
+v7(a){var
+b=0;return aB(function(b,a){return h(b)?a:a+1|0},b,a)}function
+v8(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,k(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-v7(c,b,a){var
-d=v6(c,b,a),e=f(a),g=ab(function(a){return l(e,a)},d);return[0,f(a),g]}function
-v8(a){var
-b=v5(a),c=v4(a);return m(function(a){return v7(c,b,a)},a)}function
-kN(c,b){var
+v9(c,b,a){var
+d=v8(c,b,a),e=f(a),g=ab(function(a){return l(e,a)},d);return[0,f(a),g]}function
+v_(a){var
+b=v7(a),c=v6(a);return m(function(a){return v9(c,b,a)},a)}function
+kL(c,b){var
 i=f(b),d=o(f(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
 g=1}else
 var
 g=d;return g}function
-v9(e,d){var
+v$(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b4(function(b){return function(a){return kN(a,b)}}(c),a)?a:[0,c,cI(function(b){return function(a){return bK(kN(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-kO(i,h,g,f,e,d,c,b){return cq(i,a(h,E(c)),g,f,e,d,b)}function
-v_(j,i,g,e,d,c,o,b){var
-a=cq(j,i,g,e,d,c,f(b));if(a){var
+c=b[1],f=b[2],g=b5(function(b){return function(a){return kL(a,b)}}(c),a)?a:[0,c,cI(function(b){return function(a){return bL(kL(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+kM(i,h,g,f,e,d,c,b){return cp(i,a(h,E(c)),g,f,e,d,b)}function
+wa(j,i,g,e,d,c,o,b){var
+a=cp(j,i,g,e,d,c,f(b));if(a){var
 l=a[1][2],m=h(b);if(m){var
-p=kO(j,i,g,e,d,c,o,m[1]);return ab(function(a){return k(l,f(a))},p)}var
+p=kM(j,i,g,e,d,c,o,m[1]);return ab(function(a){return k(l,f(a))},p)}var
 n=[0,l]}else
 var
 n=a;return n}function
-v$(j,i,h,g,f,e,c){var
-k=v9(0,v8(c)),l=x(c),b=a5(m(function(a){return v_(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,eb(a[1],a[2])]:a,d=n;else
+wb(j,i,h,g,f,e,c){var
+k=v$(0,v_(c)),l=y(c),b=a6(m(function(a){return wa(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,d$(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-wa(a){var
-b=0;return aA(function(b,a){return g1(Z,h(b),a)},b,a)}function
-wb(b,a){return aA(function(c,a){return l(s(f(c),b),a)},d,a)}function
-wc(j,i,h,g,f,e,a){var
-l=wa(a);if(l){var
-m=l[1],b=cq(j,i,h,g,f,e,m);if(b)var
-o=wb(m,a),c=kO(j,i,h,g,f,e,x(a),o),p=c?[0,s(d,k(b[1][1],c[1][2]))]:c,n=p;else
+wc(a){var
+b=0;return aB(function(b,a){return g2(Z,h(b),a)},b,a)}function
+wd(b,a){return aB(function(c,a){return l(s(f(c),b),a)},d,a)}function
+we(j,i,h,g,f,e,a){var
+l=wc(a);if(l){var
+m=l[1],b=cp(j,i,h,g,f,e,m);if(b)var
+o=wd(m,a),c=kM(j,i,h,g,f,e,y(a),o),p=c?[0,s(d,k(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-wd(a,f,e,d,c,b,i){var
+wf(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
-g!=="number"&&0===g[0]){if(bO(a,b))return 0;var
-h=m(v3,i),j=v$(a,f,e,d,c,b,h);return gY(wc(a,f,e,d,c,b,h),j)}return 0}function
-g5(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=g5(e,d1(d),g,f),i=a[1],j=b[1],c=[0,aV(e,bo(0,d),j,i),h];else
+g!=="number"&&0===g[0]){if(bP(a,b))return 0;var
+h=m(v5,i),j=wb(a,f,e,d,c,b,h);return gZ(we(a,f,e,d,c,b,h),j)}return 0}function
+g6(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=g6(e,dZ(d),g,f),i=a[1],j=b[1],c=[0,aV(e,bq(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-g6(e,d,c,b,a){function
-f(f,g){return fj(e,d,c,b,a,f,g)}return function(b,a){return a5(uy(uz,function(a){return f(b,a)},a))}}function
-kP(c,h,g,f,e){function
-i(a,b){return fj(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bO(c,b)){case
-0:return i(b,g2(vB,a));case
-1:return i(b,g2(vC,a));default:var
-d=n(g6(c,h,g,f,e),b,a);return d?vA(d[1]):d}return a}}function
-kQ(b,g,f,e,d,k,c,a){var
+g7(e,d,c,b,a){function
+f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return a6(uA(uB,function(a){return f(b,a)},a))}}function
+kN(c,h,g,f,e){function
+i(a,b){return fi(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bP(c,b)){case
+0:return i(b,g3(vD,a));case
+1:return i(b,g3(vE,a));default:var
+d=n(g7(c,h,g,f,e),b,a);return d?vC(d[1]):d}return a}}function
+kO(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(kP(b,g,f,e,d),c,a);case
+0:return n(kN(b,g,f,e,d),c,a);case
 1:var
-i=n(g6(b,g,f,e,d),c,a);return i?v2(i[1]):i;default:return wd(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gG(k,x(a),a);return n(kP(b,g,f,e,d),c,l)}var
-j=n(g6(b,g,f,e,d),c,a);return j?vZ(h[1],j[1]):j}}function
-kR(a){if(typeof
+i=n(g7(b,g,f,e,d),c,a);return i?v4(i[1]):i;default:return wf(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gH(k,y(a),a);return n(kN(b,g,f,e,d),c,l)}var
+j=n(g7(b,g,f,e,d),c,a);return j?v1(h[1],j[1]):j}}function
+kP(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-g7(a,f,e,d,c,b){var
-g=jZ(a[2],b),h=b6(a),i=kR(a[6]);return a5(g5(function(b,g,h){return kQ(a,f,e,d,c,b,g,h)},i,h,g))}function
-kS(b,a){return s(d,Z(b,a))}function
-we(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kS(b,i),j=a(g,c);return t(l(a(k(b,g),d),j),b)}function
-g8(n,m,l,i,h,b,a){if(w(a,d))return[0,g(h,ba(k(r(j),a)))];function
+g8(a,f,e,d,c,b){var
+g=jX(a[2],b),h=b7(a),i=kP(a[6]);return a6(g6(function(b,g,h){return kO(a,f,e,d,c,b,g,h)},i,h,g))}function
+kQ(b,a){return s(d,Z(b,a))}function
+wg(b,e,d,c){var
+i=x(c,d)?h(e):f(e),g=kQ(b,i),j=a(g,c);return u(l(a(k(b,g),d),j),b)}function
+g9(n,m,l,i,h,b,a){if(x(a,d))return[0,g(h,bc(k(r(j),a)))];function
 c(o){var
-b=ba(a);function
-g(a){return g8(n,m,l,i,h,o,a)}var
-c=bM(n,b);if(c){var
+b=bc(a);function
+g(a){return g9(n,m,l,i,h,o,a)}var
+c=bN(n,b);if(c){var
 e=g(N(b,l,d));if(e)var
 f=g(N(b,i,d)),p=f?[0,aV(m,c[1],e[1],f[1])]:f,j=p;else
 var
@@ -3702,57 +3702,57 @@ k=j}else
 var
 k=c;return k}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-kT(c,g,f,e,b){var
-h=N(b,aB(c,e),d);return a(g,k(N(b,aB(c,f),d),h))}function
-wf(a,b,i,h,g,f,e){var
-c=jR(a);if(c){var
-j=a[2],k=function(c){return kT(a,b,f,e,c)};return g8(i,function(a,c,d){return we(b,a,c,d)},h,g,k,j,d)}return c}function
-kU(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=d1(h),k=kU(e,j,i,c[2],n,m),o=fl(e);if(D(c[1],o)){var
-p=a(j,bo(d,h)),q=fl(e);return[0,l(a(g(i,b[1]),q),p),k]}var
+kR(c,g,f,e,b){var
+h=N(b,aC(c,e),d);return a(g,k(N(b,aC(c,f),d),h))}function
+wh(a,b,i,h,g,f,e){var
+c=jP(a);if(c){var
+j=a[2],k=function(c){return kR(a,b,f,e,c)};return g9(i,function(a,c,d){return wg(b,a,c,d)},h,g,k,j,d)}return c}function
+kS(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=dZ(h),k=kS(e,j,i,c[2],n,m),o=fk(e);if(D(c[1],o)){var
+p=a(j,bq(d,h)),q=fk(e);return[0,l(a(g(i,b[1]),q),p),k]}var
 f=k}else
 var
 f=b;else
 var
 f=c;return f}function
-wg(a){var
-b=a?[0,aA(s,a[1],a[2])]:a;return b}function
-kV(a,l,j,i,g){function
+wi(a){var
+b=a?[0,aB(s,a[1],a[2])]:a;return b}function
+kT(a,l,j,i,g){function
 d(c,b){var
-d=a[14];return wg(kU(a,l,c,aB(a,b),d,j))}var
+d=a[14];return wi(kS(a,l,c,aC(a,b),d,j))}var
 b=d(f,i);if(b)var
 c=d(h,g),m=c?[0,k(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-wh(a,f,e,d,c){var
+wj(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?kV(a,f,e,d,c):fm(a,f,e,d,c):wf(a,f,e,b[1],b[2],d,c)}function
-kW(b,a,g,f,e,d,c){return kG(b,a,wh(b,a,g,f,e),d,c)}function
-dg(d,c,b){return a(b,k(a(d,b),c))}function
-wi(c,f,e,b){if(w(d,c)){if(f)var
-u=f[1],g=o(b,a(a(i(2,j),c),u));else
+b==="number"?b?kT(a,f,e,d,c):fl(a,f,e,d,c):wh(a,f,e,b[1],b[2],d,c)}function
+kU(b,a,g,f,e,d,c){return kE(b,a,wj(b,a,g,f,e),d,c)}function
+di(d,c,b){return a(b,k(a(d,b),c))}function
+wk(c,f,e,b){if(x(d,c)){if(f)var
+t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
 v=e[1],h=o(a(a(i(2,j),c),v),b);else
 var
-h=e;if(g)return ab(function(a){return dg(c,b,a)},f);if(h)return ab(function(a){return dg(c,b,a)},e);var
-x=a(i(2,i(2,j)),c);return[0,t(r(a(b,b)),x)]}if(f){var
+h=e;if(g)return ab(function(a){return di(c,b,a)},f);if(h)return ab(function(a){return di(c,b,a)},e);var
+w=a(i(2,i(2,j)),c);return[0,u(r(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-y=dg(c,b,e[1]);return[0,Z(dg(c,b,k),y)]}var
-l=D(c,d),m=l?o(b,d):l,z=m?[0,dg(c,b,k)]:m;return z}if(e){var
-n=D(c,d),p=n?o(d,b):n,A=p?[0,dg(c,b,e[1])]:p;return A}var
+y=di(c,b,e[1]);return[0,Z(di(c,b,k),y)]}var
+l=D(c,d),m=l?o(b,d):l,z=m?[0,di(c,b,k)]:m;return z}if(e){var
+n=D(c,d),p=n?o(d,b):n,A=p?[0,di(c,b,e[1])]:p;return A}var
 q=D(c,d),s=q?D(b,d):q,B=s?[0,d]:s;return B}function
-kX(g,f,e,a){if(a){var
-b=wi(g,f,e,a[1]);if(b)var
-c=kX(g,f,e,a[2]),i=c?[0,l(b[1],c[1])]:c,h=i;else
+kV(g,f,e,a){if(a){var
+b=wk(g,f,e,a[1]);if(b)var
+c=kV(g,f,e,a[2]),i=c?[0,l(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-wj(a,d){var
+wl(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
-c=bM(a[16],d),e=c?c[1]:a[15];return r(e)}return a[15]}function
-wk(a,n){var
-g=n[2]===1?1:0,h=g?j4(a):g;if(h){var
+c=bN(a[16],d),e=c?c[1]:a[15];return r(e)}return a[15]}function
+wm(a,n){var
+g=n[2]===1?1:0,h=g?j2(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3776,102 +3776,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-wl(d,b){var
+wn(d,b){var
 c=b[1],e=b[2];return a(d,a(k(c[1],c[2]),e))}function
-wm(a,d,c,b){var
-e=ah(0,a[2]),f=m(function(b){return wj(a,b)},e),g=aB(a,b),h=W(W(aB(a,c),g),f);return m(function(a){return wl(d,a)},h)}function
-kY(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=kY(f[2],e[2],c);if(g){var
+wo(a,d,c,b){var
+e=ai(0,a[2]),f=m(function(b){return wl(a,b)},e),g=aC(a,b),h=X(X(aC(a,c),g),f);return m(function(a){return wn(d,a)},h)}function
+kW(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=kW(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(D(b,d))return[0,[0,o,n]];var
-h=w(d,b)?j[1]:j[2];if(h)var
-r=l(n,a(b,h[1])),s=i[1],p=[0,[0,d_(function(a){return k(a,b)},s,o),r]];else
+h=x(d,b)?j[1]:j[2];if(h)var
+r=l(n,a(b,h[1])),s=i[1],p=[0,[0,d8(function(a){return k(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-wn(b,c,e){var
+wp(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aL(b)),l=c[3],g=t(a(f,aL(b)),l),m=k(gO(b,c,g),f);return[0,g,s(k(f,db(b,c,g)),m)];case
+f=a(e,aN(b)),l=c[3],g=u(a(f,aN(b)),l),m=k(gP(b,c,g),f);return[0,g,s(k(f,dd(b,c,g)),m)];case
 1:var
-h=a(e,aL(b)),n=c[3],i=t(a(h,aL(b)),n),o=k(gO(b,c,i),h);return[0,i,s(k(h,db(b,c,i)),o)]}return[0,e,d]}function
-kZ(a){var
+h=a(e,aN(b)),n=c[3],i=u(a(h,aN(b)),n),o=k(gP(b,c,i),h);return[0,i,s(k(h,dd(b,c,i)),o)]}return[0,e,d]}function
+kX(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=ff(a),f=c?[0,d]:c,e=d$(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-wo(b,d,c){var
-e=$(d),f=gI(b);return l(a(a(dc(b),f),e),c)}function
-wp(b,c){var
-e=by(d,b[1]),f=e2(c,b[9],e),g=dc(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+c=fe(a),f=c?[0,d]:c,e=d9(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
 wq(b,d,c){var
-e=ai(c,m(function(a){return gJ(b,j,a[1])},d));return a(dc(b),e)}function
-wr(c){var
-a=gK(c);if(a){var
+e=$(d),f=gJ(b);return l(a(a(de(b),f),e),c)}function
+wr(b,c){var
+e=bA(d,b[1]),f=e1(c,b[9],e),g=de(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+ws(b,d,c){var
+e=aj(c,m(function(a){return gK(b,j,a[1])},d));return a(de(b),e)}function
+wt(c){var
+a=gL(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-k0(b,n,u,j,i,g,L,K){var
-e=n[3],p=g[1],v=b5(0,n[4]),w=gK(b)?s(d,g[3]):d,x=wk(b,n),y=x?cJ(b,aB(b,j)):x,z=y?cJ(b,aB(b,i)):y,A=z?H(function(a){var
+kY(b,n,u,j,i,g,L,K){var
+e=n[3],p=g[1],v=b6(0,n[4]),w=gL(b)?s(d,g[3]):d,x=wm(b,n),y=x?cJ(b,aC(b,j)):x,z=y?cJ(b,aC(b,i)):y,A=z?H(function(a){var
 c=b[2];return _(f(a),c)},v):z;if(A){var
-M=wm(b,p,j,i),q=kY(v,g[2],M);if(q){var
-B=q[1],N=W(u,B[1]),C=m(function(a){return wn(b,a[1],a[2])},N),r=m(f,C),O=wp(b,r),P=h(kZ(b)),Q=f(kZ(b)),t=kX(wo(b,r,w),Q,P,O);if(t){var
-D=wr(b),c=D[2],E=D[1],F=V(b),R=d9(b),G=a(dc(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),U=a(c,c),X=wq(b,u,r),Y=k(a(l(t[1],X),U),T),Z=a($(m(h,C)),e),aa=df(b,i),ab=k(df(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=l(B[2],ac),ae=k(a(aL(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(l(a(Y,e),af),K),ah=fl(b),ai=b[15],aj=aL(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
+M=wo(b,p,j,i),q=kW(v,g[2],M);if(q){var
+B=q[1],N=X(u,B[1]),C=m(function(a){return wp(b,a[1],a[2])},N),r=m(f,C),O=wr(b,r),P=h(kX(b)),Q=f(kX(b)),t=kV(wq(b,r,w),Q,P,O);if(t){var
+D=wt(b),c=D[2],E=D[1],F=U(b),R=d7(b),G=a(de(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),V=a(c,c),W=ws(b,u,r),Y=k(a(l(t[1],W),V),T),Z=a($(m(h,C)),e),aa=dh(b,i),ab=k(dh(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=l(B[2],ac),ae=k(a(aN(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(l(a(Y,e),af),K),ah=fk(b),ai=b[15],aj=aN(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
 I=t}else
 var
 I=q;var
 J=I}else
 var
 J=A;return J}function
-k1(a){var
+kZ(a){var
 f=a[9],b=H(function(b){var
-c=a[1];return e0(x(b),c)},f),c=b?de(a):b;if(c){var
+c=a[1];return eZ(y(b),c)},f),c=b?dg(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-ed(c,i,h,g,f,b,a){if(bO(c,b))return 0;var
-e=o(d,a);return e?cq(c,i,h,g,f,b,a):e}function
-ws(o,n,m,l,k,c){var
+eb(c,i,h,g,f,b,a){if(bP(c,b))return 0;var
+e=o(d,a);return e?cp(c,i,h,g,f,b,a):e}function
+wu(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=eb(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),g=x(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wt(o,n,m,l,k,c){var
+wv(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=eb(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=x(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-g9(c,b){var
-d=ai(b,b),e=ai(c,b),f=a(i(2,j),e);return l(k(ai(c,c),f),d)}function
-k2(c,b,d){var
+g_(c,b){var
+d=aj(b,b),e=aj(c,b),f=a(i(2,j),e);return l(k(aj(c,c),f),d)}function
+k0(c,b,d){var
 e=o(l(c,b),d);if(e){var
 f=k(k(d,c),b),g=a(k(k(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-dh(b,c){var
-d=V(b);return a(c,a(V(b),d))}function
-wu(c,e,r,q,p,o,n,m,d,b){if(d){var
+dj(b,c){var
+d=U(b);return a(c,a(U(b),d))}function
+ww(c,e,r,q,p,o,n,m,d,b){if(d){var
 g=d[1],i=g[2],j=g[1],k=N(j,o,0);if(k){var
-s=dh(c,k[1]),t=a(e,g9(n,d8(c,j)));if(k2(dh(c,i),t,s)){var
-l=ed(c,e,r,q,p,m,i);if(l){var
+s=dj(c,k[1]),t=a(e,g_(n,d6(c,j)));if(k0(dj(c,i),t,s)){var
+l=eb(c,e,r,q,p,m,i);if(l){var
 u=h(l[1]),v=Z(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
-wv(c,e,r,q,p,o,n,m,d,b){if(d){var
+wx(c,e,r,q,p,o,n,m,d,b){if(d){var
 g=d[1],i=g[2],j=g[1],k=N(j,o,0);if(k){var
-t=dh(c,i),u=a(e,g9(n,d8(c,j)));if(k2(dh(c,k[1]),u,t)){var
-l=ed(c,e,r,q,p,m,i);if(l){var
+t=dj(c,i),u=a(e,g_(n,d6(c,j)));if(k0(dj(c,k[1]),u,t)){var
+l=eb(c,e,r,q,p,m,i);if(l){var
 v=h(b),w=f(l[1]);return[0,s(f(b),w),v]}return b}return b}return b}return b}function
-ee(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ee(e,d[2],c[2],b[2],a[2]);return[0,cR(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-ww(a,f,e,d,c,i,h,b){if(k1(a)){var
-g=b6(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return ws(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return wt(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ee(function(b,g,h,i){return wu(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ee(function(b,g,h,i){return wv(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-k3(b){var
+ec(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=ec(e,d[2],c[2],b[2],a[2]);return[0,cS(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+wy(a,f,e,d,c,i,h,b){if(kZ(a)){var
+g=b7(a),j=i[1],k=X(X(g,b),j),l=m(function(b){return wu(a,f,e,d,c,b)},k),n=h[1],o=X(X(g,b),n),p=m(function(b){return wv(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ec(function(b,g,h,i){return ww(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ec(function(b,g,h,i){return wx(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+k1(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3881,253 +3881,253 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ef(b,g,f,e,d,a,c){return 1===bO(b,a)?cq(b,g,f,e,d,a,c):0}function
-wx(o,n,m,l,k,c){var
+ed(b,g,f,e,d,a,c){return 1===bP(b,a)?cp(b,g,f,e,d,a,c):0}function
+wz(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
-p=f(b[1]),g=w(h(e[2]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+p=f(b[1]),g=x(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wy(o,n,m,l,k,c){var
+wA(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
-p=f(e[2]),g=w(h(b[1]),p),i=g?[0,d]:g;else
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+p=f(e[2]),g=x(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-g_(g,f,e,c,b){var
-i=aL(g),h=a(aL(g),i);if(o(d,b)){var
-j=a(e[4],c[4]);return t(a(a(f,b),h),j)}var
-k=a(e[3],c[3]);return t(a(a(f,b),h),k)}function
-k4(c,e,b,h){var
+g$(g,f,e,c,b){var
+i=aN(g),h=a(aN(g),i);if(o(d,b)){var
+j=a(e[4],c[4]);return u(a(a(f,b),h),j)}var
+k=a(e[3],c[3]);return u(a(a(f,b),h),k)}function
+k2(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=l(k(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-k5(b,a){return N(a,b,[0,d,d,j,j])}function
-wz(d,c,v,u,t,s,r,q,i,g,b){if(g){var
+k3(b,a){return N(a,b,[0,d,d,j,j])}function
+wB(d,c,v,u,t,s,r,q,i,g,b){if(g){var
 j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=N(e,r,0);if(o){if(_(e,d[2])){var
-w=ai(q,d8(d,e)),x=k5(s,e),y=g_(d,c,h(i),x,w),z=a(m,o[1]);if(k4(c,k(a(n,c),z),m,y)){var
-p=ef(d,c,v,u,t,f(i),n);if(p){var
+w=aj(q,d6(d,e)),x=k3(s,e),y=g$(d,c,h(i),x,w),z=a(m,o[1]);if(k2(c,k(a(n,c),z),m,y)){var
+p=ed(d,c,v,u,t,f(i),n);if(p){var
 A=h(p[1]),B=Z(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
-wA(d,c,w,v,u,t,r,q,i,g,b){if(g){var
+wC(d,c,w,v,u,t,r,q,i,g,b){if(g){var
 j=g[1],l=j[2],m=l[2],n=l[1],e=j[1],o=N(e,r,0);if(o){if(_(e,d[2])){var
-x=ai(q,d8(d,e)),y=k5(t,e),z=g_(d,c,h(i),y,x),A=a(n,c);if(k4(c,k(a(m,o[1]),A),m,z)){var
-p=ef(d,c,w,v,u,f(i),n);if(p){var
+x=aj(q,d6(d,e)),y=k3(t,e),z=g$(d,c,h(i),y,x),A=a(n,c);if(k2(c,k(a(m,o[1]),A),m,z)){var
+p=ed(d,c,w,v,u,f(i),n);if(p){var
 B=h(b),C=f(p[1]);return[0,s(f(b),C),B]}return b}}return b}return b}return b}function
-wB(a,f,e,d,c,g,j,i,b){if(k3(a)){var
-h=b6(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return wx(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return wy(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ee(function(b,h,i,j){return wz(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ee(function(b,h,i,j){return wA(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-wC(b,a){var
-c=e$(b),d=uJ(b),e=vi(b,a[1],a[3]),f=c?uI(b,c[1]):c;return[0,b,a,e6(a[2],a[3]),c,f,e,d]}function
-wD(a){var
-b=uY(a);return function(a){function
-c(b,a){return b===a?1:0}return b4(function(b){return c(a,b)},b)}}function
-wE(a,b){var
-c=a[7],d=a[1][9],e=wD(b),f=j6(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-k6(d,c){var
+wD(a,f,e,d,c,g,j,i,b){if(k1(a)){var
+h=b7(a),k=X(h,g),l=j[1],n=X(X(h,b),l),o=m(function(b){return wz(a,f,e,d,c,b)},n),p=i[1],q=X(X(h,b),p),r=m(function(b){return wA(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ec(function(b,h,i,j){return wB(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ec(function(b,h,i,j){return wC(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+wE(b,a){var
+c=e_(b),d=uL(b),e=vk(b,a[1],a[3]),f=c?uK(b,c[1]):c;return[0,b,a,e5(a[2],a[3]),c,f,e,d]}function
+wF(a){var
+b=u0(a);return function(a){function
+c(b,a){return b===a?1:0}return b5(function(b){return c(a,b)},b)}}function
+wG(a,b){var
+c=a[7],d=a[1][9],e=wF(b),f=j4(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+k4(d,c){var
 a=c;for(;;){if(a){var
-b=a[1];if(bU(b[1],d))return[0,b[2]];var
+b=a[1];if(bV(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-wF(a,g,b){var
+wH(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vz(h,c,g,d[1]):d}var
+d=a[6];return d?vB(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return vk(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return vm(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-wG(a,d){var
-b=a[1],e=a[2][1],c=dd(b),f=c?[0,vy(e,d,b[2])]:c;return f}function
-wH(a){var
+wI(a,d){var
+b=a[1],e=a[2][1],c=df(b),f=c?[0,vA(e,d,b[2])]:c;return f}function
+wJ(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return vH(d,e,function(a,b){return fj(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return vJ(d,e,function(a,b){return fi(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-wI(a,b){var
+wK(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=ww(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wB(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-wJ(a,e,d){var
+f=a[2][3],g=wy(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wD(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+wL(a,e,d){var
 f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(wH(a),j);if(c)return[0,c[1]];var
-b=wF(a,e,d);return b?g7(f,h,i,a[2][3],a[3],b[1]):b}}function
-wK(b,a,c){var
+c=g(wJ(a),j);if(c)return[0,c[1]];var
+b=wH(a,e,d);return b?g8(f,h,i,a[2][3],a[3],b[1]):b}}function
+wM(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(wJ(b,a,c),e);return ab(function(e){var
-f=a[4],h=a[3],i=g4(function(a,b){return d7(h,d,a,b)},e,f);return g(wI(b,c),i)},f)}}function
-wL(a,c,i){var
+f=g(wL(b,a,c),e);return ab(function(e){var
+f=a[4],h=a[3],i=g5(function(a,b){return d5(h,d,a,b)},e,f);return g(wK(b,c),i)},f)}}function
+wN(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=k6(e,i[4]);if(b){var
-f=D(d,k);if(f)return vT(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=k4(e,i[4]);if(b){var
+f=D(d,k);if(f)return vV(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-wM(d,a,g){var
+wO(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=k6(e,g[5]);if(c)return k0(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=k4(e,g[5]);if(c)return kY(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-wN(c,a,g){var
+wP(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
 e=N(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
-j=w(d,e);if(j){var
-p=kW(l,m,h,a[1],b,e,a[5]),k=p||cR(wL(c,a,g),o,h,b,e);if(!k)return n(wM(c,a,g),b,e);var
+j=x(d,e);if(j){var
+p=kU(l,m,h,a[1],b,e,a[5]),k=p||cS(wN(c,a,g),o,h,b,e);if(!k)return n(wO(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-wO(b,a,d){var
+wQ(b,a,d){var
 j=b[1],e=_(0,a[2]);if(e){var
-f=wG(b,a),c=g(wK(b,a,d),f);if(c)var
-k=c[1],l=ah(0,j[3]),h=[0,cI(function(c){return bK(aV(wN(b,a,d),f,k,c))},l)];else
+f=wI(b,a),c=g(wM(b,a,d),f);if(c)var
+k=c[1],l=ai(0,j[3]),h=[0,cI(function(c){return bL(aV(wP(b,a,d),f,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
-k7(b,c){var
-d=a6(a(a(b,b),c));return[0,bn(a(a(b,b),c)),d]}function
-k8(h,g,a){var
-b=ai(a,a),f=0,c=g[4];if(typeof
+k5(b,c){var
+d=a7(a(a(b,b),c));return[0,bp(a(a(b,b),c)),d]}function
+k6(h,g,a){var
+b=aj(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=k7(h,b);f=1}if(!f)var
+e=k5(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-g$(a,b,c){if(D(a,d))return[0,[0,d,d]];var
-e=w(d,b);if(e){if(w(d,a))var
-h=G(a,b),f=[0,t(a,c),h];else
+ha(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+e=x(d,b);if(e){if(x(d,a))var
+h=G(a,b),f=[0,u(a,c),h];else
 var
-i=G(a,c),f=[0,t(a,b),i];var
+i=G(a,c),f=[0,u(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-k9(b,r,g,j){var
+k7(b,r,g,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],k=o(d,i[1]);if(k)var
-s=i[2],t=bp(b,a(g,i[1]),s),m=[0,bq(k7(b,j),t)];else
+s=i[2],t=br(b,a(g,i[1]),s),m=[0,bs(k5(b,j),t)];else
 var
 m=k;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(g,g),v),x=l(a(j,e[2]),w),p=bp(a(b,b),x,u),y=a6(h(p)),q=[0,[0,bn(f(p)),y]];else
+u=e[2],v=e[1],w=a(a(g,g),v),x=l(a(j,e[2]),w),p=br(a(b,b),x,u),y=a7(h(p)),q=[0,[0,bp(f(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-wP(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=g$(a(a(a(b,b),b),j),n,l);if(c)var
+wR(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=ha(a(a(a(b,b),b),j),n,l);if(c)var
 g=c[1],o=Z(b,h(g)),p=f(g),i=[0,[0,s(r(b),p),o]];else
 var
 i=c;return i}function
-k_(e,h,o,b,n,m,d){var
-c=h[8],f=ai(o,d[1]),g=h[4];if(typeof
+k8(e,h,o,b,n,m,d){var
+c=h[8],f=aj(o,d[1]),g=h[4];if(typeof
 g==="number"){if(0===g){var
-p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bp(e,l(k(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===g[0]?[0,bp(e,f,a(b,c))]:wP(e,f,d[3],m)}function
-k$(d,b){var
+p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,br(e,l(k(a(a(c,c),n),u),s),q)]}return 0}else
+return 2===g[0]?[0,br(e,f,a(b,c))]:wR(e,f,d[3],m)}function
+k9(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(_(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-wQ(c,g,b){var
-d=t(f(b),c),k=a(l(d,i(2,j)),c),e=o(h(b),k),m=e?[0,d]:e;return[0,g,m]}function
-ha(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gE(a(g,c),d,k),m=ha(g,c,f,j,aS(b,i),l),n=ha(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wQ(c,b,d)}function
-la(g,f,e,c,b,d){function
+wS(c,g,b){var
+d=u(f(b),c),k=a(l(d,i(2,j)),c),e=o(h(b),k),m=e?[0,d]:e;return[0,g,m]}function
+hb(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gF(a(g,c),d,k),m=hb(g,c,f,j,aS(b,i),l),n=hb(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return wS(c,b,d)}function
+k_(g,f,e,c,b,d){function
 h(e){var
-h=gE(a(g,f),b,b);return la(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
+h=gF(a(g,f),b,b);return k_(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-wR(c,b,h,g,f,e){var
-i=r(j),d=cp(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return ha(c,b,g,la(c,b,e,1,d[1],0),0,l)}return wS}function
-wT(n,m,i,b,h){var
-c=a4(h,b),u=E(n);if(o(r(c),u)){var
-e=k(h,bb(c,b)),f=k$(m,ba(r(c)));if(f)var
-p=f[1],v=l(i,b),w=l(l(i,b),j),q=[0,[0,p,a4(a(p,l(e,a4(a(e,e),w))),v)]];else
+wT(c,b,h,g,f,e){var
+i=r(j),d=co(a(c,b),f,i,h);if(d){var
+k=a(c,b),l=[0,a(c,b),k];return hb(c,b,g,k_(c,b,e,1,d[1],0),0,l)}return wU}function
+wV(n,m,i,b,h){var
+c=a5(h,b),u=E(n);if(o(r(c),u)){var
+e=k(h,bd(c,b)),f=k9(m,bc(r(c)));if(f)var
+p=f[1],v=l(i,b),w=l(l(i,b),j),q=[0,[0,p,a5(a(p,l(e,a5(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=k$(m,n);if(g)var
+g=k9(m,n);if(g)var
 s=D(g[1],d),t=s?[0,[0,d,d]]:s;else
 var
 t=g;return t}function
-wU(u,t,s,r,q,p,n,m,j){var
+wW(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
-f=k(a4(a[1],q),p),g=o(f,d);if(g){var
-e=wT(u,t,s,r,f);if(e){var
+f=k(a5(a[1],q),p),g=o(f,d);if(g){var
+e=wV(u,t,s,r,f);if(e){var
 h=e[1],v=l(b,h[2]),w=l(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-wV(g,s,r,f,e,q,p,c){var
-b=wU(s,r,f,e,q,p,c,d,d);if(b)var
-h=b[1],k=h[2],m=h[1],n=l(m,k),t=a(g,g),v=G(k,a(u(i(2,j)),t)),w=l(f,e),y=bx(i(2,j),w),z=G(a(i(2,j),m),y),A=E(x(c)),o=[0,[0,n,l(l(l(n,a(i(2,u(i(2,j))),A)),z),v)]];else
+wX(g,s,r,f,e,q,p,c){var
+b=wW(s,r,f,e,q,p,c,d,d);if(b)var
+h=b[1],k=h[2],m=h[1],n=l(m,k),t=a(g,g),u=G(k,a(v(i(2,j)),t)),w=l(f,e),x=bz(i(2,j),w),z=G(a(i(2,j),m),x),A=E(y(c)),o=[0,[0,n,l(l(l(n,a(i(2,v(i(2,j))),A)),z),u)]];else
 var
 o=b;return o}function
-lb(a){return aA(s,bo(d,a),a)}function
-wW(e,d,c,b,a){return a5(m(function(a){return cp(e,d,k(a,b),c)},a))}function
-wX(b,d,c){var
-e=f(d),g=Z(b,G(a(b,h(c)),e)),i=h(d);return[0,t(a(b,f(c)),i),g]}function
-lc(e,l,k,c){var
-a=wW(e,l,k,lb(c),c);if(a)var
-b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=w(d,f(g)),o=i?[0,m(function(a){return wX(e,g,a)},b)]:i,j=o;else
+k$(a){return aB(s,bq(d,a),a)}function
+wY(e,d,c,b,a){return a6(m(function(a){return co(e,d,k(a,b),c)},a))}function
+wZ(b,d,c){var
+e=f(d),g=Z(b,G(a(b,h(c)),e)),i=h(d);return[0,u(a(b,f(c)),i),g]}function
+la(e,l,k,c){var
+a=wY(e,l,k,k$(c),c);if(a)var
+b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=x(d,f(g)),o=i?[0,m(function(a){return wZ(e,g,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-wY=i(2,i(2,u(i(2,u(i(2,i(2,j))))))),hb=bx(i(2,j),wY),wZ=i(2,i(2,i(2,u(i(2,j))))),w0=bx(i(2,j),wZ),fn=i(2,i(2,i(2,j))),hc=i(2,i(2,u(i(2,u(i(2,j)))))),hd=bx(i(2,j),fn),ld=ba(a(u(i(2,u(i(2,u(i(2,u(i(2,j)))))))),hd)),w1=l(fn,hc),fo=bx(i(2,j),w1);function
-w2(b,a){return wR(hb,w0,hd,ld,b,a)}function
-w3(s,c,q,p){var
-t=l(fn,hc),b=k(bL(c),t),e=D(a4(c,b),fo),f=e?D(a4(fo,r(b)),c):e;if(f){var
-d=wV(hd,ld,s,fn,hc,b,a4(q,b),p);if(d)var
-g=d[1],h=g[2],m=g[1],u=l(h,G(a(i(2,j),h),fo)),n=[0,[0,k(m,G(m,fo)),u]];else
+w0=i(2,i(2,v(i(2,v(i(2,i(2,j))))))),hc=bz(i(2,j),w0),w1=i(2,i(2,i(2,v(i(2,j))))),w2=bz(i(2,j),w1),fm=i(2,i(2,i(2,j))),hd=i(2,i(2,v(i(2,v(i(2,j)))))),he=bz(i(2,j),fm),lb=bc(a(v(i(2,v(i(2,v(i(2,v(i(2,j)))))))),he)),w3=l(fm,hd),fn=bz(i(2,j),w3);function
+w4(b,a){return wT(hc,w2,he,lb,b,a)}function
+w5(s,c,q,p){var
+t=l(fm,hd),b=k(bM(c),t),e=D(a5(c,b),fn),f=e?D(a5(fn,r(b)),c):e;if(f){var
+d=wX(he,lb,s,fm,hd,b,a5(q,b),p);if(d)var
+g=d[1],h=g[2],m=g[1],u=l(h,G(a(i(2,j),h),fn)),n=[0,[0,k(m,G(m,fn)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-w4(e,p,b,o,n,m){var
-c=cp(e,p,k(m,n),o);if(c){var
-g=c[1],i=w(d,f(b));if(i)var
-q=f(b),r=Z(e,G(a(hb,h(g)),q)),s=h(b),j=[0,[0,t(a(hb,f(g)),s),r]];else
+w6(e,p,b,o,n,m){var
+c=co(e,p,k(m,n),o);if(c){var
+g=c[1],i=x(d,f(b));if(i)var
+q=f(b),r=Z(e,G(a(hc,h(g)),q)),s=h(b),j=[0,[0,u(a(hc,f(g)),s),r]];else
 var
 j=i;var
 l=j}else
 var
 l=c;return l}function
-fp(a){var
+fo(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]}function
-le(a,g){var
+lc(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dd(a),h=d?w5:d;return h}var
-i=a[2],e=x(a[9])===i?1:0;if(e)var
+d=df(a),h=d?w7:d;return h}var
+i=a[2],e=y(a[9])===i?1:0;if(e)var
 j=a[9],b=H(function(b){var
-c=a[1];return e0(x(b),c)},j);else
+c=a[1];return eZ(y(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return k8(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return k6(g,a,b)},k)];else
 var
 f=b;return f}function
-w6(e,d,a,c,g){var
-f=ai(a,a),b=k9(d,e,c,f);if(b){var
-h=b[1];return a5(m(function(b){return k_(d,e,a,c,f,h,b)},g))}return b}function
-w7(b,d,i,h,a,g){var
-c=N(g,a[2],0),j=b[1],e=x(c)===j?1:0;if(e){var
+w8(e,d,a,c,g){var
+f=aj(a,a),b=k7(d,e,c,f);if(b){var
+h=b[1];return a6(m(function(b){return k8(d,e,a,c,f,h,b)},g))}return b}function
+w9(b,d,i,h,a,g){var
+c=N(g,a[2],0),j=b[1],e=y(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=lc(d,i,a[1],c);return ab(function(a){return m(fp,a)},k)}var
-l=w6(b,d,c,a[1],h);return ab(function(a){return m(fp,a)},l)}return e}function
-w8(d,c,e,b){var
-a=le(d,c);if(a){var
-f=ah(0,x(b[2])),g=a[1];return a5(m(function(a){return w7(d,c,e,g,b,a)},f))}return a}function
-he(b,d){var
+k=la(d,i,a[1],c);return ab(function(a){return m(fo,a)},k)}var
+l=w8(b,d,c,a[1],h);return ab(function(a){return m(fo,a)},l)}return e}function
+w_(d,c,e,b){var
+a=lc(d,c);if(a){var
+f=ai(0,y(b[2])),g=a[1];return a6(m(function(a){return w9(d,c,e,g,b,a)},f))}return a}function
+hf(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4138,148 +4138,148 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-w9(j,f,c){var
+w$(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
-k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ai(c,c),m),l)}return i}return 1}var
-g=bK(D(e[1][1],d));return g?g:w(d,ai(c,c))}}function
-lf(b,c,a){var
-f=b[1],d=x(a)===f?1:0,e=d?H(he(b,c),a):d;return e?w9(b,c,a):e}function
-w_(e,d,b,c){if(c){if(b){var
+k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(aj(c,c),m),l)}return i}return 1}var
+g=bL(D(e[1][1],d));return g?g:x(d,aj(c,c))}}function
+ld(b,c,a){var
+f=b[1],d=y(a)===f?1:0,e=d?H(hf(b,c),a):d;return e?w$(b,c,a):e}function
+xa(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-w$(e,d,b,c){if(c){if(b){var
+xb(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hf(c,b,a,g,e){var
-d=w_(c,b,f(a),g);return d?w$(c,b,h(a),e):d}function
-lg(e,d,a,c,b){var
-g=[0,h(a)];return hf(d,e,[0,[0,f(a)],g],c,b)}function
-xa(j,i,h,g,f,e,d){var
+hg(c,b,a,g,e){var
+d=xa(c,b,f(a),g);return d?xb(c,b,h(a),e):d}function
+le(e,d,a,c,b){var
+g=[0,h(a)];return hg(d,e,[0,[0,f(a)],g],c,b)}function
+xc(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b4(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lg(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b5(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||le(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-lh(j,i,g,f,b,a){switch(a[0]){case
+lf(j,i,g,f,b,a){switch(a[0]){case
 0:var
-c=bM(i,a[1]);if(c){var
-d=bM(c[1],a[2]);if(d)return hf(b,j,d[1],a[3],a[4]);var
+c=bN(i,a[1]);if(c){var
+d=bN(c[1],a[2]);if(d)return hg(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bM(f,a[1]);return e?lg(g,b,e[1],a[2],a[3]):e;default:return xa(g,b,a[1],a[2],a[3],0,f)}}function
-fq(a){return 0===a[0]?1:0}function
-li(i,b,h,g,f,e,a){var
-j=b[2],d=x(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=H(function(a){return lf(i,l,a)},k);else
+e=bN(f,a[1]);return e?le(g,b,e[1],a[2],a[3]):e;default:return xc(g,b,a[1],a[2],a[3],0,f)}}function
+fp(a){return 0===a[0]?1:0}function
+lg(i,b,h,g,f,e,a){var
+j=b[2],d=y(a[2])===j?1:0;if(d)var
+k=a[2],l=a[1],c=H(function(a){return ld(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return H(function(a){return lh(h,g,f,e,n,a)},m)}return c}var
-xb=u(i(2,u(i(2,i(2,j))))),xc=bx(i(2,j),xb),xd=ba(u(i(2,i(2,u(i(2,j))))));function
-hg(d,c,a,b){if(a){var
-e=h(b),g=f(b),i=fp(a[1]);return hf(d[3],c,i,g,e)}return a}function
-xe(a,g,b,c){var
+m=b[4],n=b[3];return H(function(a){return lf(h,g,f,e,n,a)},m)}return c}var
+xd=v(i(2,v(i(2,i(2,j))))),xe=bz(i(2,j),xd),xf=bc(v(i(2,i(2,v(i(2,j))))));function
+hh(d,c,a,b){if(a){var
+e=h(b),g=f(b),i=fo(a[1]);return hg(d[3],c,i,g,e)}return a}function
+xg(a,g,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=N(f(c),m,0),n=a[1],e=e0(x(d),n);if(e){var
-o=h(c);return hg(g,b,k_(b,a,l,i,k,j,k8(b,a,d)),o)}return e}}function
-xf(d,c,b,a){var
-e=h(a);return hg(d,c,bM(b,f(a)),e)}function
-xg(k,d,j,b,a){var
+m=a[9],d=N(f(c),m,0),n=a[1],e=eZ(y(d),n);if(e){var
+o=h(c);return hh(g,b,k8(b,a,l,i,k,j,k6(b,a,d)),o)}return e}}function
+xh(d,c,b,a){var
+e=h(a);return hh(d,c,bN(b,f(a)),e)}function
+xi(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-g=lb(b),c=w3(a[1],e,g,b);if(c){var
+g=k$(b),c=w5(a[1],e,g,b);if(c){var
 m=c[1];return H(function(c){var
-a=bM(b,f(c));if(a){var
-i=h(c);return hg(k,d,w4(d,j,m,e,g,a[1]),i)}return a},l)}var
+a=bN(b,f(c));if(a){var
+i=h(c);return hh(k,d,w6(d,j,m,e,g,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-xh(d,c,a,k,e,r){var
+xj(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b5(s,c[4]);if(f){var
+f=b6(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=dd(d);if(o){var
-p=n(xg(c,a,k,e,r),b,g);if(p)var
+o=df(d);if(o){var
+p=n(xi(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=lc(a,k,l,b);if(i){var
-t=i[1];return H(function(b){return xf(c,a,t,b)},g)}var
+i=la(a,k,l,b);if(i){var
+t=i[1];return H(function(b){return xh(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ai(b,b),j=k9(a,d,l,q);if(j){var
-u=j[1];return H(aV(xe(d,c,a,e),b,q,u),g)}return j}return 1}}function
-xi(k,j,i,h,g,f,e,d){var
+q=aj(b,b),j=k7(a,d,l,q);if(j){var
+u=j[1];return H(aV(xg(d,c,a,e),b,q,u),g)}return j}return 1}}function
+xk(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(xh(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(xj(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-xj(b,a){return 0===a[0]?_(a[1],b):0}function
-xk(b,f,e){var
+xl(b,a){return 0===a[0]?_(a[1],b):0}function
+xm(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(x(e[2])),d=o(xc,a(E(b[1]),g)),h=d?[0,w2(f,xd)]:d;return h}return 0}function
-xl(c,b,h,f,a){var
-i=a[1],j=b[2],g=x(a[2])===j?1:0;if(g)var
-k=a[2],d=H(function(a){return lf(c,i,a)},k);else
+g=E(y(e[2])),d=o(xe,a(E(b[1]),g)),h=d?[0,w4(f,xf)]:d;return h}return 0}function
+xn(c,b,h,f,a){var
+i=a[1],j=b[2],g=y(a[2])===j?1:0;if(g)var
+k=a[2],d=H(function(a){return ld(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=x(a[2]),e=H(function(a){return xj(m,a)},l);else
+l=b[4],m=y(a[2]),e=H(function(a){return xl(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return xi(c,b,h,f,a,xk(c,f,a),0,n)}return e}function
-xm(c,b,m,l,f,e,k,a){var
-g=li(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bK(a===b[1]?1:0):h;return i?kW(c,f,e,a,b[1],d,j):i}function
-lj(c,a,b){return w8(c,a[1],a[3],b)}function
-lk(c,a){var
+n=a[2];return xk(c,b,h,f,a,xm(c,f,a),0,n)}return e}function
+xo(c,b,m,l,f,e,k,a){var
+g=lg(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bL(a===b[1]?1:0):h;return i?kU(c,f,e,a,b[1],d,j):i}function
+lh(c,a,b){return w_(c,a[1],a[3],b)}function
+li(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e6(b,a[3]);return g7(c,d,b,a[3],f,e)}}function
-ll(c,a,d,b){var
-h=a[1],m=a[2],i=_(0,x(b[2]));if(i){if(H(fq,d[4]))return xl(c,d,h,a[3],b);var
-e=lj(c,a,b);if(e){var
-j=e[1],f=g(lk(c,a),j);if(f)return li(c,d,h,j,m,f[1],b);var
+f=e5(b,a[3]);return g8(c,d,b,a[3],f,e)}}function
+lj(c,a,d,b){var
+h=a[1],m=a[2],i=_(0,y(b[2]));if(i){if(H(fp,d[4]))return xn(c,d,h,a[3],b);var
+e=lh(c,a,b);if(e){var
+j=e[1],f=g(li(c,a),j);if(f)return lg(c,d,h,j,m,f[1],b);var
 k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-xn(b,a,k,c){var
-l=a[1],m=a[2],f=_(0,x(c[2]));if(f){var
-d=lj(b,a,c);if(d){var
-h=d[1],e=g(lk(b,a),h);if(e){var
-n=ah(0,b[3]),o=e[1];return b4(function(a){return xm(b,k,l,h,m,o,c,a)},n)}var
+xp(b,a,k,c){var
+l=a[1],m=a[2],f=_(0,y(c[2]));if(f){var
+d=lh(b,a,c);if(d){var
+h=d[1],e=g(li(b,a),h);if(e){var
+n=ai(0,b[3]),o=e[1];return b5(function(a){return xo(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=f;return j}function
-xo(d,c,a){if(0===a[0]){var
+xq(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
-fr(b,a){var
-c=a[6],d=a[5],e=co(b+1|0,a[4]),f=bm(cn(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xp(c,b){var
-d=V(c);return function(f){var
-k=a(d,d),e=G(a(b,$(m(function(a){return kn(c,a)},f))),k),g=c[10];if(g){var
+fq(b,a){var
+c=a[6],d=a[5],e=cn(b+1|0,a[4]),f=bo(cm(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xr(c,b){var
+d=U(c);return function(f){var
+k=a(d,d),e=G(a(b,$(m(function(a){return kl(c,a)},f))),k),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=t(a(b,$(m(function(a){return ko(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=u(a(b,$(m(function(a){return km(p,o,a)},f))),n);else
 var
 i=l(e,a(b,b));var
 j=i}else
 var
 j=l(e,a(b,b));return[0,e,j]}}function
-lm(e,b,h,f,c){if(D(h[1],d)&&kp(e,c)){var
-g=gU(gT(e,c)),i=a(g,g);return r(a6(G(a(a(b,b),i),f)))}var
-j=fg(e,c);return bn(t(a(a(b,b),j),f))}function
-xq(d,b,c,a){var
-e=ai(a,a),f=Z(b,lm(d,b,c,e,a)),g=r(lm(d,b,c,e,m(r,a)));return[0,s(r(b),g),f]}function
-ln(d,c){var
-e=V(d);return function(b,f){var
-g=a(b[2],e),h=fg(d,f),i=a(b[1],b[1]);return t(bn(a(a(a(c,c),i),h)),g)}}function
-xr(e,d){var
-f=V(e);return function(h,g){var
-i=a(a(f,gX(h)),f),j=kx(e,h),b=j[1];if(b){var
+lk(e,b,h,f,c){if(D(h[1],d)&&kn(e,c)){var
+g=gV(gU(e,c)),i=a(g,g);return r(a7(G(a(a(b,b),i),f)))}var
+j=ff(e,c);return bp(u(a(a(b,b),j),f))}function
+xs(d,b,c,a){var
+e=aj(a,a),f=Z(b,lk(d,b,c,e,a)),g=r(lk(d,b,c,e,m(r,a)));return[0,s(r(b),g),f]}function
+ll(d,c){var
+e=U(d);return function(b,f){var
+g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return u(bp(a(a(a(c,c),i),h)),g)}}function
+xt(e,d){var
+f=U(e);return function(h,g){var
+i=a(a(f,gY(h)),f),j=kv(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=t(a(d,$(m(function(b){var
+k=c[1],l=b[1],p=u(a(d,$(m(function(b){var
 c=a(k,b);return s(a(l,b),c)},g))),i),n=[0,[0,G(a(d,$(m(function(b){var
 c=a(k,b);return Z(a(l,b),c)},g))),i),p]];else
 var
@@ -4287,77 +4287,77 @@ n=c;var
 o=n}else
 var
 o=b;return o}}function
-xs(e,c,b,a){var
-g=n(xr(e,c),b,a);if(g){var
+xu(e,c,b,a){var
+g=n(xt(e,c),b,a);if(g){var
 i=g[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(ln(e,c),j,a),t=Z(h(i),q),u=m(r,a),v=r(n(ln(e,c),j,u)),l=[0,[0,s(f(i),v),t]];else
+q=n(ll(e,c),j,a),t=Z(h(i),q),u=m(r,a),v=r(n(ll(e,c),j,u)),l=[0,[0,s(f(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=g;return p}function
-lo(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+lm(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=k(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
-n=c[8],f=cp(b,m,k(h[1],i[1]),n);if(!f)return f;var
+n=c[8],f=co(b,m,k(h[1],i[1]),n);if(!f)return f;var
 e=f[1][2]}else
 var
 e=d}else
 var
 e=d;var
-o=l(b,a(g,e)),p=t(a(b,b),o),q=l(e,a(g,b));return[0,[0,G(a(b,e),q),p]]}function
-xt(a,c,e,d){var
+o=l(b,a(g,e)),p=u(a(b,b),o),q=l(e,a(g,b));return[0,[0,G(a(b,e),q),p]]}function
+xv(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,g(xp(a,c),d)]:lo(a,c,e):2===b[0]?xs(a,c,b[1],d):[0,xq(a,c,b[1],d)]}function
-xu(a,c,b){var
+b==="number"?0===b?[0,g(xr(a,c),d)]:lm(a,c,e):2===b[0]?xu(a,c,b[1],d):[0,xs(a,c,b[1],d)]}function
+xw(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return by(lo(a,c,b),e)}if(e$(a)){var
-f=a[9];return m(function(d){return xt(a,c,b,d)},f)}return by(0,a[2])}function
-xv(a){var
-b=d$(a),c=b?ff(a):b;return bK(c)}function
-lp(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
-hh(e,d,c,b){switch(bO(e,c)){case
+e=a[2];return bA(lm(a,c,b),e)}if(e_(a)){var
+f=a[9];return m(function(d){return xv(a,c,b,d)},f)}return bA(0,a[2])}function
+xx(a){var
+b=d9(a),c=b?fe(a):b;return bL(c)}function
+ln(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
+hi(e,d,c,b){switch(bP(e,c)){case
 0:return h(b);case
 1:return f(b);default:var
 g=h(c)[1],k=a(a(i(2,j),d),g),m=h(h(b)),n=l(f(f(b)),m);return o(a(h(c)[2],n),k)?f(b):h(b)}}function
-lq(e,d,c,b){switch(bO(e,c)){case
+lo(e,d,c,b){switch(bP(e,c)){case
 0:return f(b);case
 1:return h(b);default:var
-g=h(c)[2];return lp(t(a(d,h(c)[1]),g),b)}}function
-xw(g,e,a){if(a){var
-b=a[2],c=a[1];if(bO(g,e))var
-i=h(f(c)),d=aA(function(a){var
+g=h(c)[2];return ln(u(a(d,h(c)[1]),g),b)}}function
+xy(g,e,a){if(a){var
+b=a[2],c=a[1];if(bP(g,e))var
+i=h(f(c)),d=aB(function(a){var
 b=h(f(a));return function(a){return s(b,a)}},i,b);else
 var
-j=f(h(c)),d=aA(function(a){var
-b=f(h(a));return function(a){return Z(b,a)}},j,b);return m(function(a){return lp(d,a)},a)}return a}function
-lr(d,c,b,e,a){if(a){var
+j=f(h(c)),d=aB(function(a){var
+b=f(h(a));return function(a){return Z(b,a)}},j,b);return m(function(a){return ln(d,a)},a)}return a}function
+lp(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lr(d,c,b,a,f);return[0,hh(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hh(d,c,b,a)},f);return[0,lq(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-xx(p,o,g,d,c){function
+e=lp(d,c,b,a,f);return[0,hi(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hi(d,c,b,a)},f);return[0,lo(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+xz(p,o,g,d,c){function
 b(a){return f(f(a))}function
-e(a){return h(h(a))}if(bO(p,o)){var
-q=b(d),r=e(d),s=l(a(k(g,j),r),q),t=b(c),u=e(c);return w(l(a(k(g,j),u),t),s)}var
-v=b(c),i=w(b(d),v);if(i)var
+e(a){return h(h(a))}if(bP(p,o)){var
+q=b(d),r=e(d),s=l(a(k(g,j),r),q),t=b(c),u=e(c);return x(l(a(k(g,j),u),t),s)}var
+v=b(c),i=x(b(d),v);if(i)var
 m=i;else{var
-x=b(c),n=D(b(d),x);if(n){var
-y=e(c);return w(e(d),y)}var
+w=b(c),n=D(b(d),w);if(n){var
+y=e(c);return x(e(d),y)}var
 m=n}return m}function
-xy(l,k,j,i,g,e){var
+xA(l,k,j,i,g,e){var
 c=i,b=g,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=xx(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
-xz(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lr(c,d,b,xy(c,b,E(x(a)),1,f,e),a)}return a}function
-xA(a,e,c,b){var
+d=a[1],m=a[2],n=xz(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
+xB(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lp(c,d,b,xA(c,b,E(y(a)),1,f,e),a)}return a}function
+xC(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xw(a,c,b);return m(function(b){return hh(a,e,c,b)},b)}function
-xB(a,d,c,b){var
+d==="number"&&d)return xy(a,c,b);return m(function(b){return hi(a,e,c,b)},b)}function
+xD(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return xz(a,d,c,b);return m(function(b){return lq(a,d,c,b)},b)}function
-xC(a,b){function
+e==="number"&&e)return xB(a,d,c,b);return m(function(b){return lo(a,d,c,b)},b)}function
+xE(a,b){function
 d(b){var
 d=f(b),c=D(f(a),d);if(c){var
 e=h(b);return D(h(a),e)}return c}var
@@ -4369,113 +4369,113 @@ var
 c=i;if(c){var
 m=f(h(b));return o(f(a),m)}var
 g=c}return g}function
-xD(f,e){var
+xF(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=xC(b[1],a[1]);if(c){var
+c=xE(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-ls(l,k,j,i,g,e,d,a,c){var
-b=xD(a,c);return b?kQ(l,k,j,i,g,d,e,m(function(a){var
+lq(l,k,j,i,g,e,d,a,c){var
+b=xF(a,c);return b?kO(l,k,j,i,g,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
-xE(d,c,j,i,h,b,g,a){var
-e=ls(d,c,j,i,h,b,g,xA(d,c,b,a),a);if(e)var
-f=ls(d,c,j,i,h,b,g,xB(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+xG(d,c,j,i,h,b,g,a){var
+e=lq(d,c,j,i,h,b,g,xC(d,c,b,a),a);if(e)var
+f=lq(d,c,j,i,h,b,g,xD(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-xF(a){var
+xH(a){var
 d=h(a),b=o(f(a),d);if(b)var
 e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
 var
 c=b;return c}function
-lt(c,b,e,d){var
-f=ab(function(d){return t(a(b,d),c)},d);return[0,ab(function(d){return G(a(b,d),c)},e),f]}function
-xG(b,a){var
-c=b5(a,b[4]);return m(function(a){var
+lr(c,b,e,d){var
+f=ab(function(d){return u(a(b,d),c)},d);return[0,ab(function(d){return G(a(b,d),c)},e),f]}function
+xI(b,a){var
+c=b6(a,b[4]);return m(function(a){var
 b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
-xH(e,b,a,c){var
-f=xG(b,c),g=by([0,d,a],e[2]),h=b[3];return g4(function(b,c){return lt(h,a,b,c)},g,f)}function
-lu(b,a){var
+xJ(e,b,a,c){var
+f=xI(b,c),g=bA([0,d,a],e[2]),h=b[3];return g5(function(b,c){return lr(h,a,b,c)},g,f)}function
+ls(b,a){var
 c=h(a),d=Z(h(b),c),e=f(a);return[0,s(f(b),e),d]}function
-xI(b,d,c,a){var
-e=k(b,k(d,f(a)));return lu(a,[0,k(b,k(c,h(a))),e])}function
-xJ(b,g,e,d,c){var
-a=xH(b,g,e,c);if(dd(b)){var
-i=b5(c,g[4]);if(H(function(a){var
+xK(b,d,c,a){var
+e=k(b,k(d,f(a)));return ls(a,[0,k(b,k(c,h(a))),e])}function
+xL(b,g,e,d,c){var
+a=xJ(b,g,e,c);if(df(b)){var
+i=b6(c,g[4]);if(H(function(a){var
 c=b[2];return _(f(a),c)},i)&&H(function(a){var
 b=h(a);return o(f(a),b)},a)){var
-j=$(m(f,a)),k=$(m(h,a)),l=W(d,a);return m(function(a){var
-b=f(a),c=xI(e,j,k,h(a));return ab(function(a){return lu(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-xK(d,c,b){var
-e=W(c,b);return $(m(function(b){var
+j=$(m(f,a)),k=$(m(h,a)),l=X(d,a);return m(function(a){var
+b=f(a),c=xK(e,j,k,h(a));return ab(function(a){return ls(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+xM(d,c,b){var
+e=X(c,b);return $(m(function(b){var
 e=a(d,h(b)),c=k(f(b),e);return a(c,c)},e))}function
-lv(e,d,a,b){var
+lt(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return l(xK(d,a[1],b),f)}return ai(a[1],b)}function
-fs(e,c){var
-b=V(e),d=e[4];if(typeof
+f=a[2];return l(xM(d,a[1],b),f)}return aj(a[1],b)}function
+fr(e,c){var
+b=U(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-xL(e,h,c,b,g,f){var
-i=a(a(b,aL(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fs(e,h),j)),i)}function
-xM(e,h,c,b,g,f){var
-i=o(d,b)?c[3]:c[4],j=a(g,a(fs(e,h),i));return o(a(a(b,aL(e)),f),j)}function
-xN(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lv(b,a,m,g[1]),j=n[3],k=f?xL(b,a,h,i,f[1],j):1;if(k){if(e)return xM(b,a,h,i,e[1],j);var
+xN(e,h,c,b,g,f){var
+i=a(a(b,aN(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fr(e,h),j)),i)}function
+xO(e,h,c,b,g,f){var
+i=o(d,b)?c[3]:c[4],j=a(g,a(fr(e,h),i));return o(a(a(b,aN(e)),f),j)}function
+xP(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lt(b,a,m,g[1]),j=n[3],k=f?xN(b,a,h,i,f[1],j):1;if(k){if(e)return xO(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
-ft(b,c){var
-d=V(b);return function(b,e){var
-f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ai(e,e),i),h)}}function
-lw(f,d,c,b,e){var
+fs(b,c){var
+d=U(b);return function(b,e){var
+f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(aj(e,e),i),h)}}function
+lu(f,d,c,b,e){var
 g=a(d,d),h=k(b,c),n=a(k(b,c),h),p=a(a(E(f[1]),n),g);return o($(m(function(f){var
 g=a(d,l(c,b)),e=k(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-xO(c){var
-d=V(c);return function(b,f,e){var
+xQ(c){var
+d=U(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=k(e,f),l=a(k(e,f),h),m=a(a(E(c[1]),l),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-xP(a,c,b){var
-s=a[1],i=x(b[1])===s?1:0;if(i){var
+xR(a,c,b){var
+s=a[1],i=y(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aV(xO(a),f,m,q)){var
-u=b[1];return n(ft(a,c),f,u)}return lw(a,c,m,q,b[1])}var
-v=b[1];return n(ft(a,c),f,v)}var
-w=b[1];return n(ft(a,c),f,w)}var
+q=p[1];if(aV(xQ(a),f,m,q)){var
+u=b[1];return n(fs(a,c),f,u)}return lu(a,c,m,q,b[1])}var
+v=b[1];return n(fs(a,c),f,v)}var
+w=b[1];return n(fs(a,c),f,w)}var
 g=a[10];if(g){var
-h=a[11];if(h)return lw(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return lu(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
-t=b[1];return n(ft(a,c),[0,j,j],t)}}return i}function
-hi(e,c,b,a){var
-g=b5(a,c[4]);return m(function(a){var
-c=h(a),g=N(f(a),b,[0,d,d,j,j]);return[0,[0,d8(e,f(a)),g],c]},g)}function
-hj(c,f,b,e,a){var
-d=xP(c,b,a);return d?H(function(d){return xN(c,f,b,a,d)},e):d}function
-hk(b,g,f,c,i,h){var
-e=lv(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fs(b,f),j),l=aL(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fs(b,f),n),q=aL(b);return[0,t(a(a(g,e),q),p),m]}function
-xQ(b,a,e){var
+t=b[1];return n(fs(a,c),[0,j,j],t)}}return i}function
+hj(e,c,b,a){var
+g=b6(a,c[4]);return m(function(a){var
+c=h(a),g=N(f(a),b,[0,d,d,j,j]);return[0,[0,d6(e,f(a)),g],c]},g)}function
+hk(c,f,b,e,a){var
+d=xR(c,b,a);return d?H(function(d){return xP(c,f,b,a,d)},e):d}function
+hl(b,g,f,c,i,h){var
+e=lt(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fr(b,f),j),l=aN(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fr(b,f),n),q=aN(b);return[0,u(a(a(g,e),q),p),m]}function
+xS(b,a,e){var
 g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=h(a),c=s(f(b),j),k=f(e),d=o(c,Z(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-xR(b,e,a){var
+xT(b,e,a){var
 g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=f(a),c=Z(h(b),j),k=h(e),d=o(s(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-xS(f,e,d,c,a){return m(function(a){var
-b=hj(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-xT(l,k,j,i,h){var
+xU(f,e,d,c,a){return m(function(a){var
+b=hk(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+xV(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=N(s,i,0);if(b){var
 c=N(r,i,0);if(c)if(a){var
-t=a[1],d=hk(l,k,j,n,o,b[1]),u=s===r?d:hk(l,k,j,n,o,c[1]),e=xQ(t,d,u);if(e)var
-f=xR(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=a[1],d=hl(l,k,j,n,o,b[1]),u=s===r?d:hl(l,k,j,n,o,c[1]),e=xS(t,d,u);if(e)var
+f=xT(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4486,62 +4486,62 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-xU(a,c,h,g,e,d,b){var
-i=hi(a,c,e,d),j=a[2];if(x(b[3])===j){var
-k=b5(d,c[4]);if(H(function(b){var
+xW(a,c,h,g,e,d,b){var
+i=hj(a,c,e,d),j=a[2];if(y(b[3])===j){var
+k=b6(d,c[4]);if(H(function(b){var
 c=a[2];return _(f(b),c)},k)){var
-l=xS(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(g,b[3]),n),p=b[1];return m(function(b){return xT(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
-xV(b,e,d,c){var
-i=w(c,d)?h(e):f(e),g=kS(b,i),j=a(g,c);return G(l(a(k(b,g),d),j),b)}function
-xW(a,c,b,g,f){var
+l=xU(a,c,b[1],i,b[2]),n=X(a[9],e),o=X(X(g,b[3]),n),p=b[1];return m(function(b){return xV(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
+xX(b,e,d,c){var
+i=x(c,d)?h(e):f(e),g=kQ(b,i),j=a(g,c);return G(l(a(k(b,g),d),j),b)}function
+xY(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=x(b)===j?1:0;return h?kV(a,c,b,g,f):h}var
-k=a[2],i=x(b)===k?1:0;return i?fm(a,c,b,g,f):i}var
+j=a[2],h=y(b)===j?1:0;return h?kT(a,c,b,g,f):h}var
+k=a[2],i=y(b)===k?1:0;return i?fl(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return kT(a,c,g,f,b)}var
-n=e[2],o=e[1];return g8(b,function(a,b,d){return xV(c,a,b,d)},o,n,m,l,d)}function
-lx(b,a){return t(a,b[3])}function
-hl(e,d,c,b){if(b){var
-f=b[1];return a(lx(e,d),f)}return c}function
-hm(c,b,e){var
-a=c[4];return s(d,k(b,$(m(function(a){return 0===a[0]?a[1]===e?s(d,hl(c,b,d,a[3])):d:d},a))))}function
-xX(c,b,e){var
-a=c[4];return aA(s,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=hm(c,b,a[1]),g=l(s(d,hl(c,b,d,a[3])),f);return Z(hl(c,b,b,a[4]),g)}return d}return d},a))}function
-ly(c,b,a){var
-d=ah(0,c[2]);return m(function(c){return xX(b,a,c)},d)}function
-lz(d){var
+m(b){return kR(a,c,g,f,b)}var
+n=e[2],o=e[1];return g9(b,function(a,b,d){return xX(c,a,b,d)},o,n,m,l,d)}function
+lv(b,a){return u(a,b[3])}function
+hm(e,d,c,b){if(b){var
+f=b[1];return a(lv(e,d),f)}return c}function
+hn(c,b,e){var
+a=c[4];return s(d,k(b,$(m(function(a){return 0===a[0]?a[1]===e?s(d,hm(c,b,d,a[3])):d:d},a))))}function
+xZ(c,b,e){var
+a=c[4];return aB(s,d,m(function(a){if(0===a[0]){if(a[2]===e){var
+f=hn(c,b,a[1]),g=l(s(d,hm(c,b,d,a[3])),f);return Z(hm(c,b,b,a[4]),g)}return d}return d},a))}function
+lw(c,b,a){var
+d=ai(0,c[2]);return m(function(c){return xZ(b,a,c)},d)}function
+lx(d){var
 a=d;for(;;){if(a){var
-b=a[2],e=a[1],f=function(b,a){return bU(b,a)},c=bK(b4(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
+b=a[2],e=a[1],f=function(b,a){return bV(b,a)},c=bL(b5(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-xY(e,m,l,j,i,c){var
-b=c[2],f=c[1],n=N(b,j,d),g=k(N(b,i,d),n),o=N(b,l,d),h=k(hm(e,m,f),o);if(w(d,g)&&w(d,h)){var
-p=e[4];if(bK(b4(function(a){return xo(f,b,a)},p)))return a(g,h)}return d}function
-xZ(b,g,e,q,p,n,l,c){var
-w=lx(g,e),r=D(e,a(g[3],w));if(r)var
-y=b[2],i=x(q)===y?1:0;else
+x0(e,m,l,j,i,c){var
+b=c[2],f=c[1],n=N(b,j,d),g=k(N(b,i,d),n),o=N(b,l,d),h=k(hn(e,m,f),o);if(x(d,g)&&x(d,h)){var
+p=e[4];if(bL(b5(function(a){return xq(f,b,a)},p)))return a(g,h)}return d}function
+x1(b,g,e,q,p,n,l,c){var
+w=lv(g,e),r=D(e,a(g[3],w));if(r)var
+x=b[2],i=y(q)===x?1:0;else
 var
 i=r;var
 s=i?H(function(a){var
 d=g[2],c=_(f(a),d);if(c){var
-e=b[2];return _(h(a),e)}return c},c):i,t=s?lz(m(f,c)):s,u=t?lz(m(h,c)):t;if(u){var
-j=fm(b,e,W(m(f,q),l),p,n);if(j){var
-z=aB(b,n),A=aB(b,p),B=$(m(function(a){return xY(g,e,l,A,z,a)},c));return o(k(j[1],B),d)}var
+e=b[2];return _(h(a),e)}return c},c):i,t=s?lx(m(f,c)):s,u=t?lx(m(h,c)):t;if(u){var
+j=fl(b,e,X(m(f,q),l),p,n);if(j){var
+z=aC(b,n),A=aC(b,p),B=$(m(function(a){return x0(g,e,l,A,z,a)},c));return o(k(j[1],B),d)}var
 v=j}else
 var
 v=u;return v}function
-x0(a){var
+x2(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]}function
-x1(a,c,j,i,g,b,e,d){var
-k=W(a[9],b),l=W(b6(a),k);return a5(m(function(b){var
-k=f(h(b)),l=x0(hk(a,c,e,h(h(b)),k,d));return fj(a,c,j,i,g,f(b),l)},l))}function
-x2(a,b,w,i,v,u,h,t,g){var
-j=g[2],k=g[1],y=b5(0,b[4]),l=H(function(b){var
-c=a[2];return _(f(b),c)},y),m=l?hj(a,b,k,hi(a,b,h,0),j):l;if(m){var
-c=x1(a,w,i,v,u,h,k,j);if(c){var
-n=c[1],z=a[2],p=x(n)===z?1:0;if(p){var
-e=fm(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
+x3(a,c,j,i,g,b,e,d){var
+k=X(a[9],b),l=X(b7(a),k);return a6(m(function(b){var
+k=f(h(b)),l=x2(hl(a,c,e,h(h(b)),k,d));return fi(a,c,j,i,g,f(b),l)},l))}function
+x4(a,b,w,i,v,u,h,t,g){var
+j=g[2],k=g[1],x=b6(0,b[4]),l=H(function(b){var
+c=a[2];return _(f(b),c)},x),m=l?hk(a,b,k,hj(a,b,h,0),j):l;if(m){var
+c=x3(a,w,i,v,u,h,k,j);if(c){var
+n=c[1],z=a[2],p=y(n)===z?1:0;if(p){var
+e=fl(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
 var
 q=p;var
@@ -4551,680 +4551,680 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-x3(a){return xu(a[1],a[2][1],a[2][3])}function
-x4(a){return a?xF(a[1]):a}function
-lA(a){return m(x4,a)}function
-lB(b){var
-d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fk(c,a)){var
+x5(a){return xw(a[1],a[2][1],a[2][3])}function
+x6(a){return a?xH(a[1]):a}function
+ly(a){return m(x6,a)}function
+lz(b){var
+d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fj(c,a)){var
 h=b[4];if(h){var
-k=g(i,a);return xU(d,c,e,f,h[1],a,k)}return lA(xJ(d,c,e,f,a))}return j}}function
-x5(a){var
+k=g(i,a);return xW(d,c,e,f,h[1],a,k)}return ly(xL(d,c,e,f,a))}return j}}function
+x7(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a5(g);return b?xE(c,d,e,f,a[3],h,i,b[1]):b}}function
-lC(b){var
+b=a6(g);return b?xG(c,d,e,f,a[3],h,i,b[1]):b}}function
+lA(b){var
 a=b[1];return function(c){var
 d=H(function(b){var
-c=a[2];return x(b)===c?1:0},c);if(d){var
-e=jZ(a[2],c),f=b6(a),g=kR(a[6]);return a5(g5(x5(b),g,f,e))}return d}}function
-x6(a,k,f){var
+c=a[2];return y(b)===c?1:0},c);if(d){var
+e=jX(a[2],c),f=b7(a),g=kP(a[6]);return a6(g6(x7(b),g,f,e))}return d}}function
+x8(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=D(c,h);if(j){var
-p=n(f[4],i,b);return xZ(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return x1(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return x2(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-x7(b,l,k){var
+q=n(f[5],i,b);return x4(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+x9(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
-i=_(a,g[3]),j=i?bK(a===c[1]?1:0):i;if(j)var
-e=xW(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+i=_(a,g[3]),j=i?bL(a===c[1]?1:0):i;if(j)var
+e=xY(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cQ(x6(b,l,k),c,p,n,h,a):f}}function
-x8(b,e,d){var
+f=j;return f?cR(x8(b,l,k),c,p,n,h,a):f}}function
+x_(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],g=g4(function(a,b){return lt(r,m,a,b)},q,p),s=1===e?ly(k,a,l):0,t=H(fq,a[4]),i=t||H(function(a){var
+p=a[4],q=c[1],r=a[3],g=g5(function(a,b){return lr(r,m,a,b)},q,p),s=1===e?lw(k,a,l):0,t=H(fp,a[4]),i=t||H(function(a){var
 b=h(a);return o(f(a),b)},g);if(i){var
-u=d[1];return b4(cR(x7(b,e,d),a,n,s,g),u)}var
+u=d[1];return b5(cS(x9(b,e,d),a,n,s,g),u)}var
 j=i}else
 var
 j=c;return j}}function
-x9(d,a){if(a){var
+x$(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-lD(a,q,d){var
+lB(a,q,d){var
 i=a[1];return function(b){var
-e=x3(a),j=lA(e),k=ah(0,b[2]),l=m(function(c){var
-f=d[2];return cQ(lB(a),e,j,b,c,f)},k),r=H(fq,b[4])?0:g(lC(a),l),c=_(0,b[2]),n=c?xv(i):c;return function(c){var
-o=fr(c,b),i=bM(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,l),t=m(function(b){if(x9(f(b),i)){var
-k=g(d[3],c),l=f(b);return cQ(lB(a),e,j,o,l,k)}return h(b)},s),p=g(lC(a),t);else
+e=x5(a),j=ly(e),k=ai(0,b[2]),l=m(function(c){var
+f=d[2];return cR(lz(a),e,j,b,c,f)},k),r=H(fp,b[4])?0:g(lA(a),l),c=_(0,b[2]),n=c?xx(i):c;return function(c){var
+o=fq(c,b),i=bN(b[4],c);if(n){if(i&&0===i[1][0])var
+s=X(k,l),t=m(function(b){if(x$(f(b),i)){var
+k=g(d[3],c),l=f(b);return cR(lz(a),e,j,o,l,k)}return h(b)},s),p=g(lA(a),t);else
 var
-p=r;return aV(x8(a,q,d),o,c,p)}return n}}}function
-x_(d,c,b,a){var
-e=ah(0,x(a[4]));return H(g(lD(d,c,b),a),e)}function
-lE(e,d,c,b,a){var
-f=ag(a,c$(d,1));return aS(bw(c$(c$(aS(e,ag(2,b)),f),1),c),1)}function
-hn(a,e,d,c,b){var
-g=E(h(a[3])),i=ag(b,h(a[4])),j=k(E(aS(ag(d,h(a[2])),i)),g),l=E(f(a[3])),m=ag(c,f(a[4]));return[0,k(E(aS(ag(e,f(a[2])),m)),l),j]}function
-lF(i,g,a){var
+p=r;return aV(x_(a,q,d),o,c,p)}return n}}}function
+ya(d,c,b,a){var
+e=ai(0,y(a[4]));return H(g(lB(d,c,b),a),e)}function
+lC(e,d,c,b,a){var
+f=ah(a,db(d,1));return aS(by(db(db(aS(e,ah(2,b)),f),1),c),1)}function
+ho(a,e,d,c,b){var
+g=E(h(a[3])),i=ah(b,h(a[4])),j=k(E(aS(ah(d,h(a[2])),i)),g),l=E(f(a[3])),m=ah(c,f(a[4]));return[0,k(E(aS(ah(e,f(a[2])),m)),l),j]}function
+lD(i,g,a){var
 c=o(d,f(a));if(c)var
-j=E(i),b=w(f(a),j);else
+j=E(i),b=x(f(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
-k=E(g);return w(h(a),k)}return e}function
-di(b,a){function
+k=E(g);return x(h(a),k)}return e}function
+dk(b,a){function
 f(b){return a}function
-g(b){return i(2,di(b,a))}function
-h(b){return u(i(2,di(b,a)))}if(o(b,j))return f(0);var
-c=b2(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}var
-ho=0;function
-fu(b,a){if(a){var
-f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fu(a,h)},l=function(a){return fu(a,f)};if(o(b,j))return i(0);var
-c=b2(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
-eg(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eg(b,a,f),g,e]},p=function(b){return[0,f,g,eg(b,a,e)]};if(o(c,j))return m(0);var
-h=b2(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
+g(b){return i(2,dk(b,a))}function
+h(b){return v(i(2,dk(b,a)))}if(o(b,j))return f(0);var
+c=b3(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}var
+hp=0;function
+ft(b,a){if(a){var
+f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return ft(a,h)},l=function(a){return ft(a,f)};if(o(b,j))return i(0);var
+c=b3(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
+ee(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ee(b,a,f),g,e]},p=function(b){return[0,f,g,ee(b,a,e)]};if(o(c,j))return m(0);var
+h=b3(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,eg(b,a,0),0,0]}function
-s(b){return[0,0,0,eg(b,a,0)]}if(o(c,j))return q(0);var
-k=b2(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
-hp(d,l,k,h){var
+r(b){return[0,ee(b,a,0),0,0]}function
+s(b){return[0,0,0,ee(b,a,0)]}if(o(c,j))return q(0);var
+k=b3(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
+hq(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=di(a,u(i(2,j))),n=hp(d,g,c,di(a,i(2,j))),b=e,c=aV(d,a,f[1],n),a=m;continue}var
-o=di(a,u(i(2,j))),b=e,c=hp(d,g,c,di(a,i(2,j))),a=o;continue}return c}}var
-b7=[0,d,d],eh=[0,0,0,0,ho];function
-x$(c,b,a){return hp(c,b,a,j)}function
-lG(f,e,d){var
+m=dk(a,v(i(2,j))),n=hq(d,g,c,dk(a,i(2,j))),b=e,c=aV(d,a,f[1],n),a=m;continue}var
+o=dk(a,v(i(2,j))),b=e,c=hq(d,g,c,dk(a,i(2,j))),a=o;continue}return c}}var
+b8=[0,d,d],ef=[0,0,0,0,hp];function
+yb(c,b,a){return hq(c,b,a,j)}function
+lE(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=eg(c,a[1],b),h=a[2],c=u(c),a=h,b=g;continue}return b}}function
-cr(a,e,d,c){var
-f=a[4],g=a[1],b=fu(jJ(aS(ag(aS(ag(d,a[3]),c),g),e)),f);return b?b[1]:b7}function
-fv(d,b,a,c){var
-e=ah(0,b);return[0,d,b,a,lG(j,bN(function(b){var
-d=ah(0,a);return bN(g(c,b),d)},e),ho)]}function
-cK(a,d,c,b){return fv(a,d,c,function(d,c){var
-e=ah(0,a);return m(function(a){return aV(b,a,d,c)},e)})}function
-hq(b,a){if(b){if(a){var
-c=hq(b[2],a[2]);return bq(e4(b[1],a[1]),c)}return b7}return b7}function
-lH(b,a){var
-c=G(h(b),a);return[0,t(f(b),a),c]}function
-lI(a){var
+g=ee(c,a[1],b),h=a[2],c=v(c),a=h,b=g;continue}return b}}function
+cq(a,e,d,c){var
+f=a[4],g=a[1],b=ft(jH(aS(ah(aS(ah(d,a[3]),c),g),e)),f);return b?b[1]:b8}function
+fu(d,b,a,c){var
+e=ai(0,b);return[0,d,b,a,lE(j,bO(function(b){var
+d=ai(0,a);return bO(g(c,b),d)},e),hp)]}function
+cK(a,d,c,b){return fu(a,d,c,function(d,c){var
+e=ai(0,a);return m(function(a){return aV(b,a,d,c)},e)})}function
+hr(b,a){if(b){if(a){var
+c=hr(b[2],a[2]);return bs(e3(b[1],a[1]),c)}return b8}return b8}function
+lF(b,a){var
+c=G(h(b),a);return[0,u(f(b),a),c]}function
+lG(a){var
 b=f(a);return k(h(a),b)}function
-ya(a){return m(function(a){return Z(d,a)},a)}function
-yb(c,b){var
-e=i(2,j);return l(bL(a(b,aA(function(b,a){return s(d4(b),a)},d,c))),e)}function
-lJ(d,a){var
-b=x(a),c=yb(a,d),e=m(ya,a),f=n(gC(c),b,e);return[0,b,c,n(gC(c),b,a),f]}function
-yc(d,c,a,b){return c===1?gD(a,b):jQ(d,c,a,gD(a,b))}function
-yd(h,g,f,e,d,b){var
-c=l(a(h,f),e),i=l(c,k(d,b));return lH([0,l(c,b),i],g)}function
-lK(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=lK(h,g,d1(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yd(h,g,bo(d,f),o,n,m),l];else
+yc(a){return m(function(a){return Z(d,a)},a)}function
+yd(c,b){var
+e=i(2,j);return l(bM(a(b,aB(function(b,a){return s(d2(b),a)},d,c))),e)}function
+lH(d,a){var
+b=y(a),c=yd(a,d),e=m(yc,a),f=n(gD(c),b,e);return[0,b,c,n(gD(c),b,a),f]}function
+ye(d,c,a,b){return c===1?gE(a,b):jO(d,c,a,gE(a,b))}function
+yf(h,g,f,e,d,b){var
+c=l(a(h,f),e),i=l(c,k(d,b));return lF([0,l(c,b),i],g)}function
+lI(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=lI(h,g,dZ(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yf(h,g,bq(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-lL(h,g,e,a,c){var
+lJ(h,g,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return yc(j,i,a,b)}var
-d=m(lI,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return lK(h,g,e,b(a[3],n),l,k)}function
-lM(a){var
-b=a[4];return x$(function(d,a,b){var
-c=cG(lI(a));return s(s(cG(f(a)),c),b)},b,d)}function
-fw(a){return aA(bq,b7,a)}function
-lN(a){if(a){var
-b=a[2],c=a[1];return b?us(c,lN(b)):c}return b7}function
-lO(c,b,a){var
-d=ba(h(a));return cr(c,b,ba(f(a)),d)}function
-ye(a,c,b){return lF(a[2],a[3],b)?lO(a,c,b):b7}function
-lP(a,e,d,c,b){var
-g=ah(0,f(a[1]));return bN(function(f){var
-g=ah(0,h(a[1]));return m(function(g){return ye(e,b,hn(a,d,c,f,g))},g)},g)}function
-yf(f,e,d,c,b,a){var
-g=ah(0,b);return bN(function(b){return lP(f,e,d,c,aS(a,b))},g)}function
-yg(a,b,d,c,i){var
-e=ah(0,f(a[1]));return bN(function(e){var
-f=ah(0,h(a[1]));return bN(function(f){var
-h=hn(a,d,c,e,f),g=lF(b[2],b[3],h),j=g?[0,lO(b,i,hn(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hr(a,b){var
-c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lE(b[2],g,e,d,c)}function
+b(a,b){return ye(j,i,a,b)}var
+d=m(lG,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return lI(h,g,e,b(a[3],n),l,k)}function
+lK(a){var
+b=a[4];return yb(function(d,a,b){var
+c=cG(lG(a));return s(s(cG(f(a)),c),b)},b,d)}function
+fv(a){return aB(bs,b8,a)}function
+lL(a){if(a){var
+b=a[2],c=a[1];return b?uu(c,lL(b)):c}return b8}function
+lM(c,b,a){var
+d=bc(h(a));return cq(c,b,bc(f(a)),d)}function
+yg(a,c,b){return lD(a[2],a[3],b)?lM(a,c,b):b8}function
+lN(a,e,d,c,b){var
+g=ai(0,f(a[1]));return bO(function(f){var
+g=ai(0,h(a[1]));return m(function(g){return yg(e,b,ho(a,d,c,f,g))},g)},g)}function
+yh(f,e,d,c,b,a){var
+g=ai(0,b);return bO(function(b){return lN(f,e,d,c,aS(a,b))},g)}function
+yi(a,b,d,c,i){var
+e=ai(0,f(a[1]));return bO(function(e){var
+f=ai(0,h(a[1]));return bO(function(f){var
+h=ho(a,d,c,e,f),g=lD(b[2],b[3],h),j=g?[0,lM(b,i,ho(a,d,c,e,f)),0]:g;return j},f)},e)}function
 hs(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lE(b[3],f,e,d,c)}function
-yh(a){var
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lC(b[2],g,e,d,c)}function
+ht(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lC(b[3],f,e,d,c)}function
+yj(a){var
 b=s(d,h(a));return[0,s(d,f(a)),b]}function
-yi(c,b){if(o(d,h(b)))var
+yk(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
 k=c[2],l=c[1],e=G(a(h(b),l),k);if(o(d,f(b)))var
 g=f(b);else
 var
-i=c[2],j=c[1],g=t(a(f(b),j),i);return[0,g,e]}function
-yj(a,e,c){var
-b=gV(a,e,a,uq(c));return b?gF(a,bq([0,a,a],b[1])):[0,d,a]}function
-yk(a,d,c){var
-b=gV(a,d,a,e4(i(2,j),c));if(b){var
-e=gF(a,bq([0,a,a],b[1]));return ur([0,a,a],e4(i(2,j),e))}return[0,r(a),a]}function
-yl(k,d,c,j,b,i,a){var
-g=bw(a[1],c),e=bw(x(b),c),l=lM(a),n=ah(0,c),o=m(function(a){var
-c=lJ(l,cn(e,co(ag(a,e),b))),d=[0,co(ag(a,e),i),c];return[0,ag(a,g),d]},n);function
-p(e,c){return bN(function(b){var
-i=yf(d,a,e,c,g,f(b)),l=h(h(b));return lL(k,j,f(h(b)),l,i)},o)}var
-q=hs(d,a),r=hr(d,a);return fv(x(b),r,q,p)}function
-ym(e,d,b,c,a){var
-f=lJ(lM(a),b);function
+i=c[2],j=c[1],g=u(a(f(b),j),i);return[0,g,e]}function
+yl(a,e,c){var
+b=gW(a,e,a,us(c));return b?gG(a,bs([0,a,a],b[1])):[0,d,a]}function
+ym(a,d,c){var
+b=gW(a,d,a,e3(i(2,j),c));if(b){var
+e=gG(a,bs([0,a,a],b[1]));return ut([0,a,a],e3(i(2,j),e))}return[0,r(a),a]}function
+yn(k,d,c,j,b,i,a){var
+g=by(a[1],c),e=by(y(b),c),l=lK(a),n=ai(0,c),o=m(function(a){var
+c=lH(l,cm(e,cn(ah(a,e),b))),d=[0,cn(ah(a,e),i),c];return[0,ah(a,g),d]},n);function
+p(e,c){return bO(function(b){var
+i=yh(d,a,e,c,g,f(b)),l=h(h(b));return lJ(k,j,f(h(b)),l,i)},o)}var
+q=ht(d,a),r=hs(d,a);return fu(y(b),r,q,p)}function
+yo(e,d,b,c,a){var
+f=lH(lK(a),b);function
 g(h,g){var
-b=ah(0,a[1]);return lL(e,d,c,f,m(function(b){return cr(a,b,0,0)},b))}return fv(x(b),1,1,g)}function
-yn(b){var
-a=bo(eh,b);function
-c(d,c,a){return fw(m(function(b){return cr(b,d,c,a)},b))}return cK(a[1],a[2],a[3],c)}function
-yo(a){var
-b=bo(eh,a);function
-c(c,b){return bN(function(a){var
-d=ah(0,a[1]);return m(function(d){return cr(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fv(aA(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
-fx(b,a){function
-c(e,d,c){return g(b,cr(a,e,d,c))}return cK(a[1],a[2],a[3],c)}function
-yp(b,a){function
-c(e,d,c){return lN(yg(b,a,d,c,e))}var
-d=hs(b,a),e=hr(b,a);return cK(a[1],e,d,c)}function
-yq(a,b){var
-c=h(a[1]),d=E(ag(f(a[1]),c));function
-e(f,e,c){return lH(fw(lP(a,b,e,c,f)),d)}var
-g=hs(a,b),i=hr(a,b);return cK(b[1],i,g,e)}function
-yr(a){function
+b=ai(0,a[1]);return lJ(e,d,c,f,m(function(b){return cq(a,b,0,0)},b))}return fu(y(b),1,1,g)}function
+yp(b){var
+a=bq(ef,b);function
+c(d,c,a){return fv(m(function(b){return cq(b,d,c,a)},b))}return cK(a[1],a[2],a[3],c)}function
+yq(a){var
+b=bq(ef,a);function
+c(c,b){return bO(function(a){var
+d=ai(0,a[1]);return m(function(d){return cq(a,d,c,b)},d)},a)}var
+d=b[3],e=b[2],f=0;return fu(aB(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
+fw(b,a){function
+c(e,d,c){return g(b,cq(a,e,d,c))}return cK(a[1],a[2],a[3],c)}function
+yr(b,a){function
+c(e,d,c){return lL(yi(b,a,d,c,e))}var
+d=ht(b,a),e=hs(b,a);return cK(a[1],e,d,c)}function
+ys(a,b){var
+c=h(a[1]),d=E(ah(f(a[1]),c));function
+e(f,e,c){return lF(fv(lN(a,b,e,c,f)),d)}var
+g=ht(a,b),i=hs(a,b);return cK(b[1],i,g,e)}function
+yt(a){function
 b(b,h,g){var
-c=gB(b,a[3]),d=a[2],e=gB(bw(b,a[3]),d),f=a[2];return cr(a,bw(bw(b,a[3]),f),e,c)}var
-c=a[3];return cK(ag(ag(a[1],a[2]),c),1,1,b)}function
-ys(b,a){function
+c=gC(b,a[3]),d=a[2],e=gC(by(b,a[3]),d),f=a[2];return cq(a,by(by(b,a[3]),f),e,c)}var
+c=a[3];return cK(ah(ah(a[1],a[2]),c),1,1,b)}function
+yu(b,a){function
 c(e,d,c){var
-g=bw(c,h(b));return cr(a,e,bw(d,f(b)),g)}var
-d=h(b),e=ag(a[3],d),g=f(b),i=ag(a[2],g);return cK(a[1],i,e,c)}function
-lQ(b,a){var
+g=by(c,h(b));return cq(a,e,by(d,f(b)),g)}var
+d=h(b),e=ah(a[3],d),g=f(b),i=ah(a[2],g);return cK(a[1],i,e,c)}function
+lO(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-yt(b,a){var
-c=a[1]===b[1]?1:0;return c?lQ(b,a):c}function
-dj(a,b){var
+yv(b,a){var
+c=a[1]===b[1]?1:0;return c?lO(b,a):c}function
+dl(a,b){var
 c=a?[0,b]:a;return c}function
-yu(e,k,a,c){var
-b=bo(eh,c);if(typeof
+yw(e,k,a,c){var
+b=bq(ef,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=yn(c);return dj(H(function(a){return yt(b,a)},c),q);case
+q=yp(c);return dl(H(function(a){return yv(b,a)},c),q);case
 1:var
-r=yo(c);return dj(H(function(a){return lQ(b,a)},c),r);case
-2:return[0,fx(yh,b)];case
-3:return[0,fx(function(a){return yj(e,k,a)},b)];case
-4:return[0,fx(function(a){return yk(e,k,a)},b)];default:return[0,yr(b)]}else
+r=yq(c);return dl(H(function(a){return lO(b,a)},c),r);case
+2:return[0,fw(yj,b)];case
+3:return[0,fw(function(a){return yl(e,k,a)},b)];case
+4:return[0,fw(function(a){return ym(e,k,a)},b)];default:return[0,yt(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],g=a[2],s=yl(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
-t=x(i),m=ag(g,bw(x(i),g))===t?1:0;else
+i=a[4],g=a[2],s=yn(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
+t=y(i),m=ah(g,by(y(i),g))===t?1:0;else
 var
-m=l;return dj(m,s);case
+m=l;return dl(m,s);case
 1:var
-u=ym(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,v=n?b[3]===1?1:0:n;return dj(v,u);case
+u=yo(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,v=n?b[3]===1?1:0:n;return dl(v,u);case
 2:var
-p=a[1],w=fx(function(a){return yi(p,a)},b);return dj(o(d,p[1]),w);case
-3:return[0,yp(a[1],b)];case
+p=a[1],w=fw(function(a){return yk(p,a)},b);return dl(o(d,p[1]),w);case
+3:return[0,yr(a[1],b)];case
 4:var
-j=a[1],y=yq(j,b),z=h(j[1]);return dj(_(0,ag(f(j[1]),z)),y);default:return[0,ys(a[1],b)]}}function
-yv(e,b,c,d){var
-f=c[1],g=b[2],h=a(a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j)))))))))))))),m);return bp(e,a(k(a(d,b[2]),n),l),h)}function
-yw(a,b){var
-e=a[3],f=ag(ag(a[1],a[2]),e),c=x(b)===f?1:0;return c?H(function(a){var
-b=o(d,a);return b?o(a,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,u(i(2,j))))))))))))))):b},b):c}function
-yx(a){var
-c=x(a[5]),b=e0(a[1],c);if(b){var
-e=a[5];return H(function(a){return w(d,a[1])},e)}return b}function
-yy(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=lG(j,m(function(a){return[0,a,a]},b),ho);return cK(g,c,e,function(b,l,k){var
-g=fu(jJ(aS(ag(aS(ag(b,c),l),e),k)),i),m=g?f(g[1]):d,n=N(b,a[5],[0,j,j]);return yv(h,N(b,a[4],[0,d,j]),n,m)})}function
-yz(h,g,f,e){var
+j=a[1],x=ys(j,b),z=h(j[1]);return dl(_(0,ah(f(j[1]),z)),x);default:return[0,yu(a[1],b)]}}function
+yx(e,b,c,d){var
+f=c[1],g=b[2],h=a(a(v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,j)))))))))))))),g),f),l=c[2],m=b[1],n=a(v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,j)))))))))))))),m);return br(e,a(k(a(d,b[2]),n),l),h)}function
+yy(a,b){var
+e=a[3],f=ah(ah(a[1],a[2]),e),c=y(b)===f?1:0;return c?H(function(a){var
+b=o(d,a);return b?o(a,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,j))))))))))))))):b},b):c}function
+yz(a){var
+c=y(a[5]),b=eZ(a[1],c);if(b){var
+e=a[5];return H(function(a){return x(d,a[1])},e)}return b}function
+yA(h,a,b){var
+c=a[2],e=a[3],g=a[1],i=lE(j,m(function(a){return[0,a,a]},b),hp);return cK(g,c,e,function(b,l,k){var
+g=ft(jH(aS(ah(aS(ah(b,c),l),e),k)),i),m=g?f(g[1]):d,n=N(b,a[5],[0,j,j]);return yx(h,N(b,a[4],[0,d,j]),n,m)})}function
+yB(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return N(a,b,eh)}}(b),i),c=yu(h,g,d[2],j);if(c){var
-k=a[2],b=bm(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-yA(c,f,a,b){var
-d=yw(a,b),e=d?yx(a):d;if(e){var
-g=a[6],h=yz(c,f,[0,yy(c,a,b),0],g);return ab(function(a){return uk(a,eh)},h)}return e}function
-lR(b){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return N(a,b,ef)}}(b),i),c=yw(h,g,d[2],j);if(c){var
+k=a[2],b=bo(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
+yC(c,f,a,b){var
+d=yy(a,b),e=d?yz(a):d;if(e){var
+g=a[6],h=yB(c,f,[0,yA(c,a,b),0],g);return ab(function(a){return um(a,ef)},h)}return e}function
+lP(b){var
 g=r(h(b)),c=s(d,s(f(b),g)),i=h(b),e=s(r(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-ht(a){return fw(m(lR,a))}function
-yB(d,b){var
+hu(a){return fv(m(lP,a))}function
+yD(d,b){var
 c=d[8];return function(e,d){var
 g=a(e,b),i=k(a(h(d),c),g),j=a(e,b);return[0,k(a(f(d),c),j),i]}}function
-lS(e,c,b,a){if(a){var
-f=a[2],g=lS(e,c,d1(b),f),h=a[1],i=bo(d,b);return bq(lR(n(yB(e,c),i,h)),g)}return b7}function
-yC(b,r,i,q){var
-s=a(b,b),j=e5(a(i,i),s,q);function
+lQ(e,c,b,a){if(a){var
+f=a[2],g=lQ(e,c,dZ(b),f),h=a[1],i=bq(d,b);return bs(lP(n(yD(e,c),i,h)),g)}return b8}function
+yE(b,r,i,q){var
+s=a(b,b),j=e4(a(i,i),s,q);function
 k(a){var
-b=a6(h(a));return[0,bn(f(a)),b]}var
+b=a7(h(a));return[0,bp(f(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 e=c[1],l=o(d,e[1]);if(l)var
-t=bp(b,e[1],e[2]),m=[0,bq(k(j),t)];else
+t=br(b,e[1],e[2]),m=[0,bs(k(j),t)];else
 var
 m=l;return m;case
 1:var
 g=c[1],n=o(d,g[1]);if(n)var
-u=g[2],v=g[1],p=[0,k(bq(j,bp(a(b,b),v,u)))];else
+u=g[2],v=g[1],p=[0,k(bs(j,br(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,b7]}function
-yD(b,g,e,d,c){var
-m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=g$(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=g$(a(a(a(b,b),b),p),i,j);if(l){var
+p=n;return p}return[0,b8]}function
+yF(b,g,e,d,c){var
+m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=ha(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=ha(a(a(a(b,b),b),p),i,j);if(l){var
 q=Z(b,h(l[1])),t=f(k[1]);return[0,s(r(b),t),q]}return[0,r(b),b]}return[0,r(b),b]}function
-yE(e,d,b){var
+yG(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=lS(d,b,c[1],g),k=a(b,f);return[0,e5(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hq(c[1],g);return[0,e5(a(b,f),e,m)]}var
-l=c[3];return[0,yD(e,b,hq(c[1],g),l,i)]}}}function
-yF(e,d,c,a,b){return a5(m(function(b){var
-g=k(h(b),a);return gV(e,d,c,[0,k(f(b),a),g])},b))}function
-yG(c,e,b){var
-j=h(b),m=k(h(e),j),g=l(f(b),m),n=f(b),o=k(f(e),n),i=l(h(b),o),p=w(d,i)?Z(c,G(a(c,h(b)),i)):c,q=w(d,g)?t(a(c,f(b)),g):d;return[0,q,p]}function
-yH(c,g,f,a){var
-i=m(h,a),b=yF(c,g,f,aA(s,h(bo(b7,a)),i),a);if(b)var
-d=b[1],j=fw(d),e=[0,m(function(a){return yG(c,j,a)},d)];else
+j=lQ(d,b,c[1],g),k=a(b,f);return[0,e4(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=hr(c[1],g);return[0,e4(a(b,f),e,m)]}var
+l=c[3];return[0,yF(e,b,hr(c[1],g),l,i)]}}}function
+yH(e,d,c,a,b){return a6(m(function(b){var
+g=k(h(b),a);return gW(e,d,c,[0,k(f(b),a),g])},b))}function
+yI(c,e,b){var
+j=h(b),m=k(h(e),j),g=l(f(b),m),n=f(b),o=k(f(e),n),i=l(h(b),o),p=x(d,i)?Z(c,G(a(c,h(b)),i)):c,q=x(d,g)?u(a(c,f(b)),g):d;return[0,q,p]}function
+yJ(c,g,f,a){var
+i=m(h,a),b=yH(c,g,f,aB(s,h(bq(b8,a)),i),a);if(b)var
+d=b[1],j=fv(d),e=[0,m(function(a){return yI(c,j,a)},d)];else
 var
 e=b;return e}function
-yI(l,g,e){var
+yK(l,g,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(ht(e)),p),n)}return k}return 1}var
-i=bK(D(c[1][1],d));return i?i:w(d,f(ht(e)))}}function
-yJ(b,a,c){var
+m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hu(e)),p),n)}return k}return 1}var
+i=bL(D(c[1][1],d));return i?i:x(d,f(hu(e)))}}function
+yL(b,a,c){var
 d=H(function(c){var
-e=f(c),d=g(he(b,a),e);if(d){var
-i=h(c);return g(he(b,a),i)}return d},c);return d?yI(b,a,c):d}function
-yK(b,f,a){var
+e=f(c),d=g(hf(b,a),e);if(d){var
+i=h(c);return g(hf(b,a),i)}return d},c);return d?yK(b,a,c):d}function
+yM(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=yH(c,f[3],a,d);j=1}if(!j){var
-e=yC(c,b,a,ht(d));if(e)var
-l=e[1],i=a5(m(n(yE(c,b,a),d,l),k));else
+h=yJ(c,f[3],a,d);j=1}if(!j){var
+e=yE(c,b,a,hu(d));if(e)var
+l=e[1],i=a6(m(n(yG(c,b,a),d,l),k));else
 var
 i=e;var
-h=i}return ab(function(a){return m(fp,a)},h)}}function
-yL(c,b,d){var
+h=i}return ab(function(a){return m(fo,a)},h)}}function
+yN(c,b,d){var
 e=b[1];return function(f){var
-a=le(c,e);if(a){var
-h=a[1];return a5(m(g(yK(c,b,d),h),f))}return a}}function
-yM(h,b,a){var
-e=a[1],c=a[2];return function(f){if(H(fq,b[4]))var
+a=lc(c,e);if(a){var
+h=a[1];return a6(m(g(yM(c,b,d),h),f))}return a}}function
+yO(h,b,a){var
+e=a[1],c=a[2];return function(f){if(H(fp,b[4]))var
 g=0;else{var
-k=e6(c,a[3]),d=g7(h,e,c,a[3],k,f);if(!d)return d;var
+k=e5(c,a[3]),d=g8(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return H(function(a){return lh(e,f,c,g,j,a)},i)}}function
-yN(b,h,f,e,a){var
-i=_(0,x(a));if(i)var
-l=h[2],c=x(a)===l?1:0;else
+i=b[4],j=b[3];return H(function(a){return lf(e,f,c,g,j,a)},i)}}function
+yP(b,h,f,e,a){var
+i=_(0,y(a));if(i)var
+l=h[2],c=y(a)===l?1:0;else
 var
 c=i;var
-j=c?H(function(a){return yJ(b,e,a)},a):c;if(j){var
-d=g(yL(b,f,e),a);if(d){var
-m=d[1];return g(yM(b,h,f),m)}var
+j=c?H(function(a){return yL(b,e,a)},a):c;if(j){var
+d=g(yN(b,f,e),a);if(d){var
+m=d[1];return g(yO(b,h,f),m)}var
 k=d}else
 var
 k=j;return k}function
-yO(a){var
-b=ah(0,ag(a[2],a[3]));return m(function(b){var
-c=ah(0,a[1]);return m(function(c){var
-d=gB(b,a[3]);return cr(a,c,bw(b,a[3]),d)},c)},b)}function
-yP(d,j,c,b,i,h){var
-a=yA(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return yN(d,j,c,b,yO(e));var
+yQ(a){var
+b=ai(0,ah(a[2],a[3]));return m(function(b){var
+c=ai(0,a[1]);return m(function(c){var
+d=gC(b,a[3]);return cq(a,c,by(b,a[3]),d)},c)},b)}function
+yR(d,j,c,b,i,h){var
+a=yC(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return yP(d,j,c,b,yQ(e));var
 g=f}else
 var
 g=a;return g}var
-b8=[aj,yQ,cA(0)],ei=[aj,yR,cA(0)];function
-aM(b,a){throw[0,b8,n(ar(yS),b,a)]}function
-yT(a){var
-b=J(a),c=0,d=pG(a);return[0,function(a){return 0},d,c,b]}function
-yU(a){return[0,a,eQ(64),0]}function
-fy(c){var
+b9=[ak,yS,cA(0)],eg=[ak,yT,cA(0)];function
+aO(b,a){throw[0,b9,n(as(yU),b,a)]}function
+yV(a){var
+b=J(a),c=0,d=pI(a);return[0,function(a){return 0},d,c,b]}function
+yW(a){return[0,a,eP(64),0]}function
+fx(c){var
 a=c[1];if(a[3]===a[4]){var
-b=g(a[1],a[2]);if(0===b)throw f_;a[4]=b;a[3]=0}var
-d=fV(a[2],a[3]);a[3]=a[3]+1|0;return d}function
-fz(b){var
-a=b[3];if(a)throw[0,b8,yV];return a}function
-br(a){fz(a);qk(a[2]);(function(d){for(;;){var
-b=fy(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(qj(a[2])===1025)return aM(yW,eR(a[2]));gm(a[2],b);continue}return c}}(0));return eR(a[2])}function
-dk(a,d){var
-b=br(d),c=z(b,a);return c?aM(a,b):c}function
+b=g(a[1],a[2]);if(0===b)throw f$;a[4]=b;a[3]=0}var
+d=fW(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+fy(b){var
+a=b[3];if(a)throw[0,b9,yX];return a}function
+bt(a){fy(a);qm(a[2]);(function(d){for(;;){var
+b=fx(a);if(10===b){a[3]=1;return 0}var
+c=32!==b?1:0;if(c){if(ql(a[2])===1025)return aO(yY,eQ(a[2]));gn(a[2],b);continue}return c}}(0));return eQ(a[2])}function
+dm(a,d){var
+b=bt(d),c=z(b,a);return c?aO(a,b):c}function
 cL(b){var
-a=1-b[3];if(a)throw[0,b8,yX];return a}var
-hu=ay(dB,function(b){var
-a=pa(b);if(58<=a){if(!(5<a+ih>>>0))return a-87|0}else
-if(48<=a)return a+h5|0;return 16});function
-yY(a){return c(hu,a)[1+a]<16?1:0}function
-lT(a){var
-e=z(a,yZ),f=e?45===at(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+a=1-b[3];if(a)throw[0,b9,yZ];return a}var
+hv=az(dz,function(b){var
+a=pc(b);if(58<=a){if(!(5<a+ig>>>0))return a-87|0}else
+if(48<=a)return a+h4|0;return 16});function
+y0(a){return c(hv,a)[1+a]<16?1:0}function
+lR(a){var
+e=z(a,y1),f=e?45===au(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
-k=1<=c?1:0,d=k?48!==at(a,b)?1:0:k;function
+k=1<=c?1:0,d=k?48!==au(a,b)?1:0:k;function
 l(f){var
 b=f;for(;;){var
 c=b===J(a)?1:0;if(c)var
 d=c;else{var
-e=yY(at(a,b));if(e){var
+e=y0(au(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dy?1:0,j=i?l(b):i;else
+i=c<=dw?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aM(y0,a);return ue(16,a)}function
-y1(b,a){return 0===b?a:l(P(b,28),a)}function
-aT(d){fz(d);var
+j=d;if(1-j)aO(y2,a);return ug(16,a)}function
+y3(b,a){return 0===b?a:l(P(b,28),a)}function
+aT(d){fy(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=fV(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==fV(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,y1(f,b)]}}var
-i=c(hu,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=fW(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==fW(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,y3(f,b)]}}var
+i=c(hv,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:lT(br(d))}function
-dl(c){var
-a=br(c),b=z(a,y2);return b?[0,lT(a)]:b}function
-b9(b){var
-a=aT(b);if(R(a)<=0)aM(y4,iP(y3,a));return a}var
-lU=1048576;function
-dm(b){var
-a=aT(b);if(R(a)<0)aM(y6,iP(y5,a));if(gz(a,lU))throw[0,ei,g(ar(y7),lU)];return cH(a)}function
-dn(d,b,c){var
-a=dm(c);if(b<=a){var
-e=g(ar(y8),a);aM(n(ar(y9),d,b),e)}return a}function
-hv(a,d,c){return function(f,e){var
-b=f,a=e;for(;;){if(0===b)return bH(a);var
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:lR(bt(d))}function
+dn(c){var
+a=bt(c),b=z(a,y4);return b?[0,lR(a)]:b}function
+b_(b){var
+a=aT(b);if(Q(a)<=0)aO(y6,iO(y5,a));return a}var
+lS=1048576;function
+dp(b){var
+a=aT(b);if(Q(a)<0)aO(y8,iO(y7,a));if(gA(a,lS))throw[0,eg,g(as(y9),lS)];return cH(a)}function
+dq(d,b,c){var
+a=dp(c);if(b<=a){var
+e=g(as(y_),a);aO(n(as(y$),d,b),e)}return a}function
+hw(a,d,c){return function(f,e){var
+b=f,a=e;for(;;){if(0===b)return bI(a);var
 b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cs(b,a){return hv(dm(a),b,a)}function
-bc(b,d,c){var
-a=cs(d,c);if(1-dR(ak(a),b)){var
-e=ak(a),f=g(ar(y_),e);aM(aQ(zb,pR(za,F(ar(y$),b))),f)}return a}function
-lV(c,b,a){var
-d=[0,b,0];return bc(c,function(a){return bc(d,aT,a)},a)}function
-hw(e,b){var
-a=br(b),c=z(a,zc);if(c){if(z(a,zd))return aM(ze,a);var
+cr(b,a){return hw(dp(a),b,a)}function
+be(b,d,c){var
+a=cr(d,c);if(1-dP(al(a),b)){var
+e=al(a),f=g(as(za),e);aO(aR(zd,pT(zc,F(as(zb),b))),f)}return a}function
+lT(c,b,a){var
+d=[0,b,0];return be(c,function(a){return be(d,aT,a)},a)}function
+hx(e,b){var
+a=bt(b),c=z(a,ze);if(c){if(z(a,zf))return aO(zg,a);var
 d=[0,g(e,b)]}else
 var
 d=c;return d}function
-b_(a){var
-b=aT(a);return[0,b,b9(a)]}function
-aC(c,b){var
-a=1-c;if(a)throw[0,b8,aQ(zf,b)];return a}function
-b$(b){var
-a=dm(b);aC(0<a?1:0,zg);return a}function
-zh(e){var
-a=cs(aT,e);function
-b(b,a){return iO(a,b)}var
-c=bI(function(a){var
+b$(a){var
+b=aT(a);return[0,b,b_(a)]}function
+aD(c,b){var
+a=1-c;if(a)throw[0,b9,aR(zh,b)];return a}function
+ca(b){var
+a=dp(b);aD(0<a?1:0,zi);return a}function
+zj(e){var
+a=cr(aT,e);function
+b(b,a){return iN(a,b)}var
+c=bJ(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=c3(function(a){return b(f,a)},a);else
+f=1,d=c5(function(a){return b(f,a)},a);else
 var
-d=c;aC(d,zi);return a}function
-zj(b,f,e){var
-d=q((2*b|0)+1|0,0);function
+d=c;aD(d,zk);return a}function
+zl(b,f,e){var
+d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=ud(e,-1-b|0),i=b-1|0,j=f?jF(e,i):f;aC(j,zk);var
-a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aC(l,zl);c(d,g)[1+g]=1;return 0}dQ(a,f);dQ(a,e);c(d,0)[1]=1;return aC(ch(function(a){return a},d),zm)}function
-zn(b){var
-a=br(b);if(z(a,zo)){var
-c=z(a,zp);if(c){if(z(a,zq))return z(a,zr)?z(a,zs)?aM(zt,a):1:[1,b_(b)];var
-d=[2,hw(b_,b)]}else
+f=uf(e,-1-b|0),i=b-1|0,j=f?jD(e,i):f;aD(j,zm);var
+a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zn);c(d,g)[1+g]=1;return 0}dO(a,f);dO(a,e);c(d,0)[1]=1;return aD(cD(function(a){return a},d),zo)}function
+zp(b){var
+a=bt(b);if(z(a,zq)){var
+c=z(a,zr);if(c){if(z(a,zs))return z(a,zt)?z(a,zu)?aO(zv,a):1:[1,b$(b)];var
+d=[2,hx(b$,b)]}else
 var
-d=c;return d}return[0,b_(b)]}function
-zu(b){var
-a=br(b);if(z(a,zv)){if(z(a,zw)){var
-c=z(a,zx);if(c){if(z(a,zy))return z(a,zz)?z(a,zA)?z(a,zB)?z(a,zC)?aM(zD,a):[2,b_(b)]:4:3:1;var
-d=[0,b_(b)]}else
+d=c;return d}return[0,b$(b)]}function
+zw(b){var
+a=bt(b);if(z(a,zx)){if(z(a,zy)){var
+c=z(a,zz);if(c){if(z(a,zA))return z(a,zB)?z(a,zC)?z(a,zD)?z(a,zE)?aO(zF,a):[2,b$(b)]:4:3:1;var
+d=[0,b$(b)]}else
 var
-d=c;return d}return 2}return[1,b_(b)]}function
-zE(e,b){var
-a=br(b);if(z(a,zF)){var
-c=z(a,zG);if(c){if(z(a,zH))return z(a,zI)?z(a,zJ)?aM(zK,a):[1,b$(b)]:2;var
+d=c;return d}return 2}return[1,b$(b)]}function
+zG(e,b){var
+a=bt(b);if(z(a,zH)){var
+c=z(a,zI);if(c){if(z(a,zJ))return z(a,zK)?z(a,zL)?aO(zM,a):[1,ca(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bc([0,e,0],zh,b)]}function
-zL(c,b){var
-a=br(b),d=z(a,zM);if(d){if(z(a,zN)){if(z(a,zO))return aM(zP,a);var
-e=bc([0,c,0],aT,b),f=bc([0,c,0],aT,b);zj(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,be([0,e,0],zj,b)]}function
+zN(c,b){var
+a=bt(b),d=z(a,zO);if(d){if(z(a,zP)){if(z(a,zQ))return aO(zR,a);var
+e=be([0,c,0],aT,b),f=be([0,c,0],aT,b);zl(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-zQ(a){dk(zR,a);var
-c=b$(a),b=b$(a),d=b$(a),e=zn(a),h=1!==e?1:0,i=h||(c===b?1:0);aC(i,zS);var
-j=zu(a),k=zE(b,a),f=zL(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b9(a),p=lV([0,l,0],c,a),q=hw(aT,a),r=hw(aT,a),s=b9(a),t=lV([0,d,0],m,a),u=bc([0,n,0],aT,a),v=b9(a),g=bc([0,0,[0,b,0]],aT,a);aC(bI(function(a){return 0<R(a)?1:0},g),zT);var
-w=b9(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bc([0,0,[0,b,0]],aT,a)]}function
-ej(b,a){dk(zU,a);var
-e=dn(zV,b[3],a),d=dm(a);function
-c(a){return dn(zW,b[2],a)}function
+zS(a){dm(zT,a);var
+c=ca(a),b=ca(a),d=ca(a),e=zp(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,zU);var
+j=zw(a),k=zG(b,a),f=zN(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b_(a),p=lT([0,l,0],c,a),q=hx(aT,a),r=hx(aT,a),s=b_(a),t=lT([0,d,0],m,a),u=be([0,n,0],aT,a),v=b_(a),g=be([0,0,[0,b,0]],aT,a);aD(bJ(function(a){return 0<Q(a)?1:0},g),zV);var
+w=b_(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,be([0,0,[0,b,0]],aT,a)]}function
+eh(b,a){dm(zW,a);var
+e=dq(zX,b[3],a),d=dp(a);function
+c(a){return dq(zY,b[2],a)}function
 f(a){var
-b=br(a);if(z(b,zX)){if(z(b,zY)){if(z(b,zZ))return aM(z0,b);var
-e=dn(z1,d,a),f=c(a),g=dl(a);return[0,e,f,g,dl(a)]}var
-h=cs(c,a),i=dl(a);return[2,h,i,dl(a)]}var
-j=c(a),k=dl(a);return[1,j,k,dl(a)]}var
-g=b9(a),h=cs(f,a),i=b9(a);return[0,e,d,g,h,i,bc([0,b[3],0],aT,a)]}function
-z2(b,a){dk(z3,a);return cs(function(a){var
-c=dn(z4,b[3],a),d=b9(a);return[0,c,d,bc([0,b[2],0],aT,a)]},a)}function
-lW(d){var
-a=br(d);if(z(a,z5)){var
-b=z(a,z6);if(b){if(z(a,z7))return aM(z8,a);var
+b=bt(a);if(z(b,zZ)){if(z(b,z0)){if(z(b,z1))return aO(z2,b);var
+e=dq(z3,d,a),f=c(a),g=dn(a);return[0,e,f,g,dn(a)]}var
+h=cr(c,a),i=dn(a);return[2,h,i,dn(a)]}var
+j=c(a),k=dn(a);return[1,j,k,dn(a)]}var
+g=b_(a),h=cr(f,a),i=b_(a);return[0,e,d,g,h,i,be([0,b[3],0],aT,a)]}function
+z4(b,a){dm(z5,a);return cr(function(a){var
+c=dq(z6,b[3],a),d=b_(a);return[0,c,d,be([0,b[2],0],aT,a)]},a)}function
+lU(d){var
+a=bt(d);if(z(a,z7)){var
+b=z(a,z8);if(b){if(z(a,z9))return aO(z_,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-z9(b,a){return dn(z_,ak(b[4]),a)}function
-z$(d){var
-a=fy(d),b=c(hu,a)[1+a];if(16===b)aM(Aa,gh(1,a));return b}function
-fA(e,d,c){var
+z$(b,a){return dq(Aa,al(b[4]),a)}function
+Ab(d){var
+a=fx(d),b=c(hv,a)[1+a];if(16===b)aO(Ac,gi(1,a));return b}function
+fz(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|z$(c);continue}}function
-hx(a){return 1===(a&1)?0:1+hx(a>>>1|0)|0}function
-Ab(e){var
-g=fA(3,0,e),h=fA(6,0,e),a=fA(7,0,e),f=g&h1;if(h1===f)throw[0,b8,Ac];var
-b=0===f?h:h|nf;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hx(b):hx(a),i=0===a?b>>>c|0:cm(l(P(b,28),a),c),j=0===a?28+c|0:c,k=(ap(f,1)-1075|0)+j|0,m=2048<=g?r(i):i;return[0,m,k]}function
-Ad(d,a){dk(Ae,a);var
-b=cs(function(a){fz(a);var
-c=hv(d[1],Ab,a),b=fy(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b8,Af];return c},a),e=0;function
-f(b,a){return gf(b,a[2])}var
-c=al(function(a,b){return al(f,a,b)},e,b);function
+b=b-1|0,a=a<<4|Ab(c);continue}}function
+hy(a){return 1===(a&1)?0:1+hy(a>>>1|0)|0}function
+Ad(e){var
+g=fz(3,0,e),h=fz(6,0,e),a=fz(7,0,e),f=g&h0;if(h0===f)throw[0,b9,Ae];var
+b=0===f?h:h|ng;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hy(b):hy(a),i=0===a?b>>>c|0:cl(l(P(b,28),a),c),j=0===a?28+c|0:c,k=(aq(f,1)-1075|0)+j|0,m=2048<=g?r(i):i;return[0,m,k]}function
+Af(d,a){dm(Ag,a);var
+b=cr(function(a){fy(a);var
+c=hw(d[1],Ad,a),b=fx(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b9,Ah];return c},a),e=0;function
+f(b,a){return gg(b,a[2])}var
+c=am(function(a,b){return am(f,a,b)},e,b);function
 g(a){return P(a[1],a[2]-c|0)}var
 h=F(function(a){return F(g,a)},b);return[0,P(j,-c|0),h]}var
-Ag=nf;function
+Ai=ng;function
 cM(c){var
-b=al(function(c,b){return a(c,b)},j,c);if(gz(b,Ag))throw[0,ei,Ah];return cH(b)}var
-Ai=cW;function
-ek(d,c){var
-a=dm(c),b=dm(c),e=g(ar(Aj),d);aC(d<=c2(a,b)?1:0,e);if(cW<ap(a,b))throw[0,ei,g(ar(Ak),Ai)];return[0,a,b]}function
-lX(a){var
-b=ek(1,a),c=ek(1,a),d=ek(0,a);return[0,b,c,d,ek(1,a)]}function
-lY(a,d,b){function
+b=am(function(c,b){return a(c,b)},j,c);if(gA(b,Ai))throw[0,eg,Aj];return cH(b)}var
+Ak=cX;function
+ei(d,c){var
+a=dp(c),b=dp(c),e=g(as(Al),d);aD(d<=c3(a,b)?1:0,e);if(cX<aq(a,b))throw[0,eg,g(as(Am),Ak)];return[0,a,b]}function
+lV(a){var
+b=ei(1,a),c=ei(1,a),d=ei(0,a);return[0,b,c,d,ei(1,a)]}function
+lW(a,d,b){function
 c(d,b){var
-e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aK(g(b,a[4]),e-1|0)|0)-1|0;aC(0<=c?1:0,Al);return fW(c,g(b,a[2]))+1|0}function
+e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aL(g(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,An);return fX(c,g(b,a[2]))+1|0}function
 e(a){return a[2]}var
 f=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),f]}function
-lZ(c,a){var
-d=b9(a),e=[0,c,0],b=cs(function(a){return bc(e,aT,a)},a);aC(0!==b?1:0,Am);return[0,d,b,bc([0,ak(b),0],aT,a)]}function
-An(f,c){var
-g=f[1],b=lX(c),a=b$(c);aC(0===f1(g,a)?1:0,Ao);var
-i=[0,b[1][1],[0,b[1][2],0]],d=lZ(cM([0,fW(g,a),i]),c),h=d[2],e=ak(h);aC(0===f1(e,a)?1:0,Ap);cM([0,e,[0,a,0]]);var
-j=lY(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-Aq(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aC(f,Ar);var
-b=lZ(a[1],e),d=b[2],g=[0,ak(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-l0(b,e){var
-a=lX(e);aC(bU(a[4],At),As);function
+lX(c,a){var
+d=b_(a),e=[0,c,0],b=cr(function(a){return be(e,aT,a)},a);aD(0!==b?1:0,Ao);return[0,d,b,be([0,al(b),0],aT,a)]}function
+Ap(f,c){var
+g=f[1],b=lV(c),a=ca(c);aD(0===f2(g,a)?1:0,Aq);var
+i=[0,b[1][1],[0,b[1][2],0]],d=lX(cM([0,fX(g,a),i]),c),h=d[2],e=al(h);aD(0===f2(e,a)?1:0,Ar);cM([0,e,[0,a,0]]);var
+j=lW(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+As(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,At);var
+b=lX(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+lY(b,e){var
+a=lV(e);aD(bV(a[4],Av),Au);function
 c(b){var
 c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aC(f,Au);return[0,a,lY(a,b[1],b)]}function
-Av(c){var
-a=b_(c),b=0<=R(a[1])?1:0,d=b?jF(a[1],a[2]):b;aC(d,Aw);return a}function
-Ax(a){var
-b=i0(a);function
-c(b,a){return bU(b,a)}aC(bI(function(a){return c(b,a)},a),Ay);return b}function
+d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aD(f,Aw);return[0,a,lW(a,b[1],b)]}function
+Ax(c){var
+a=b$(c),b=0<=Q(a[1])?1:0,d=b?jD(a[1],a[2]):b;aD(d,Ay);return a}function
 Az(a){var
-b=i0(a),c=b[3],d=b[2];aC(bI(function(a){var
-b=bU(a[2],d),e=b?bU(a[3],c):b;return e},a),AA);var
-e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
-AB(a,c){var
-b=br(c),g=oG(b,AC);if(0<=g){if(0<g){if(z(b,AD)){if(z(b,AE)){if(z(b,AF)){if(z(b,AG)){if(!z(b,AH)&&a&&!a[2]){var
-d=a[1],e=ek(1,c),j=cM([0,d[3],[0,e[2],0]]),k=cM([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+b=iY(a);function
+c(b,a){return bV(b,a)}aD(bJ(function(a){return c(b,a)},a),AA);return b}function
+AB(a){var
+b=iY(a),c=b[3],d=b[2];aD(bJ(function(a){var
+b=bV(a[2],d),e=b?bV(a[3],c):b;return e},a),AC);var
+e=0;return[0,am(function(b,a){return b+a[1]|0},e,a),d,c]}function
+AD(a,c){var
+b=bt(c),g=oH(b,AE);if(0<=g){if(0<g){if(z(b,AF)){if(z(b,AG)){if(z(b,AH)){if(z(b,AI)){if(!z(b,AJ)&&a&&!a[2]){var
+d=a[1],e=ei(1,c),j=cM([0,d[3],[0,e[2],0]]),k=cM([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=l0(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return Aq(a[1],c)}else
-if(z(b,AJ)){if(z(b,AK)){if(z(b,AL)){if(z(b,AM)){if(z(b,AN)){if(!z(b,AO)&&a&&!a[2]){var
-l=a[1];return[0,[2,Av(c)],l]}}else
+h=lY(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return As(a[1],c)}else
+if(z(b,AL)){if(z(b,AM)){if(z(b,AN)){if(z(b,AO)){if(z(b,AP)){if(!z(b,AQ)&&a&&!a[2]){var
+l=a[1];return[0,[2,Ax(c)],l]}}else
 if(a&&!a[2]){var
 f=a[1];return[0,5,[0,cM([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return An(a[1],c)}else
-if(a&&a[2])return[0,1,Az(a)]}else
+if(a&&!a[2])return Ap(a[1],c)}else
+if(a&&a[2])return[0,1,AB(a)]}else
 if(a&&!a[2]){var
-i=l0(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Ax(a)];return aM(AI,b)}var
-AP=cW;function
-AQ(a){dk(AR,a);var
-b=b$(a),d=b$(a),e=b$(a);cM([0,b,[0,d,[0,e,0]]]);var
-j=bc([0,b,0],b_,a),h=bc([0,b,0],b_,a);aC(bI(function(a){return 0<R(a[1])?1:0},h),AS);var
-f=b$(a);if(cW<f)throw[0,ei,g(ar(AT),AP)];var
-i=q(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
-b=k,e=j;for(;;){if(f<b)return bH(e);var
-g=cs(function(b){return function(a){return dn(AU,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=AB(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cM([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+i=lY(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,Az(a)];return aO(AK,b)}var
+AR=cX;function
+AS(a){dm(AT,a);var
+b=ca(a),d=ca(a),e=ca(a);cM([0,b,[0,d,[0,e,0]]]);var
+j=be([0,b,0],b$,a),h=be([0,b,0],b$,a);aD(bJ(function(a){return 0<Q(a[1])?1:0},h),AU);var
+f=ca(a);if(cX<f)throw[0,eg,g(as(AV),AR)];var
+i=p(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
+b=k,e=j;for(;;){if(f<b)return bI(e);var
+g=cr(function(b){return function(a){return dq(AW,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=AD(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cM([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
-AV(b,a){dk(AW,a);fz(a);function
-d(a){return fA(2,0,a)}var
-e=hv(aK(aK(b[1],b[2]),b[3]),d,a),c=fy(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b8,AX];return e}var
-l1=30;function
-hy(a){var
-c=aY(a);if(c<=30)return[0,cH(a),0];var
-d=0<=R(a)?a:r(a),b=ap(0,c-60|0),e=0===b?d:cm(d,b),f=cm(e,l1),i=cH(k(e,P(f,l1))),g=bh(cH(f),30)+i,h=0<=R(a)?g:-g;return[0,h,b]}function
-bd(c,b){var
-a=hy(b);return bh(a[1],a[2]-c|0)}function
-a7(e,d,c){var
-a=hy(d),b=hy(c);return bh(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
-a8(c,b){var
-d=bh(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dA)|0;var
-e=iz(b),f=bh(e[1],27),g=Math.floor(f),h=l(P(g|0,26),bh(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):cm(h,-a|0)}function
-aJ(a){return Math.abs(a)<L?1:0}function
-l2(b,a){return gf(b.length-1,a.length-1)-1|0}function
+AX(b,a){dm(AY,a);fy(a);function
+d(a){return fz(2,0,a)}var
+e=hw(aL(aL(b[1],b[2]),b[3]),d,a),c=fx(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b9,AZ];return e}var
+lZ=30;function
+hz(a){var
+c=aZ(a);if(c<=30)return[0,cH(a),0];var
+d=0<=Q(a)?a:r(a),b=aq(0,c-60|0),e=0===b?d:cl(d,b),f=cl(e,lZ),i=cH(k(e,P(f,lZ))),g=bj(cH(f),30)+i,h=0<=Q(a)?g:-g;return[0,h,b]}function
+bf(c,b){var
+a=hz(b);return bj(a[1],a[2]-c|0)}function
+a8(e,d,c){var
+a=hz(d),b=hz(c);return bj(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a9(c,b){var
+d=bj(b,c);if(Math.abs(d)<1000000000.)return Math.floor(d+dy)|0;var
+e=iy(b),f=bj(e[1],27),g=Math.floor(f),h=l(P(g|0,26),bj(f-g,26)|0),a=(e[2]+c|0)-53|0;return 0<=a?P(h,a):cl(h,-a|0)}function
+aK(a){return Math.abs(a)<K?1:0}function
+l0(b,a){return gg(b.length-1,a.length-1)-1|0}function
 O(c,b){var
-e=l2(c,b),d=0.,i=0;if(e<0)var
+e=l0(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
-a9(b,e,c){var
-d=l2(b,c),f=0;if(!(d<0)){var
+a_(b,e,c){var
+d=l0(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
 cN(c,b){var
-a=[0,0.];dT(function(c){var
+a=[0,0.];dR(function(c){var
 d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-dp(a){return a*a}function
-ct(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=p(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-AY(a){var
-b=jo(0,a.length-1);return Q(function(e,d){var
-f=th(cT,cT,d),h=to(b,f),g=eN(function(b){return bU(c(a,b)[1+b],d)},h);return g?g[1]:(tj(b,f,e),e)},a)}function
-AZ(a){return typeof
-a==="number"?0===a?A0:0:2===a[0]?A2:A1}function
-A3(c,a){var
-b=q(c,0.),d=1./ap(1,a.length-1);function
-f(a,c){return y(b,a,e(b,a)+c*d)}dT(function(a){return B(f,a)},a);function
-g(c,a){return a-e(b,c)}return p(function(a){return Q(g,a)},a)}function
-A4(c,b,a){var
-d=cN(a,function(a){return dp(A(a-c,b-a))});return[0,cN(a,function(a){return dp(A(0.,A(c-a,a-b)))}),d]}function
-l3(b,a,c){if(b!=Y&&a!=L){var
-d=cN(c,function(c){return A(b*c,a*c)});return[0,cN(c,function(c){return a2(b*c,a*c)}),d]}return[0,Y,L]}function
-hz(e,d,b){function
+dr(a){return a*a}function
+cs(b,a){if(0===c(b[10],a)[1+a].length-1){var
+d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+A0(a){var
+b=jm(0,a.length-1);return S(function(e,d){var
+f=tj(cU,cU,d),h=tq(b,f),g=eM(function(b){return bV(c(a,b)[1+b],d)},h);return g?g[1]:(tl(b,f,e),e)},a)}function
+A1(a){return typeof
+a==="number"?0===a?A2:0:2===a[0]?A4:A3}function
+A5(c,a){var
+b=p(c,0.),d=1./aq(1,a.length-1);function
+f(a,c){return t(b,a,e(b,a)+c*d)}dR(function(a){return C(f,a)},a);function
+g(c,a){return a-e(b,c)}return q(function(a){return S(g,a)},a)}function
+A6(c,b,a){var
+d=cN(a,function(a){return dr(A(a-c,b-a))});return[0,cN(a,function(a){return dr(A(0.,A(c-a,a-b)))}),d]}function
+l1(b,a,c){if(b!=V&&a!=K){var
+d=cN(c,function(c){return A(b*c,a*c)});return[0,cN(c,function(c){return a3(b*c,a*c)}),d]}return[0,V,K]}function
+hA(e,d,b){function
 a(c){return e*Math.sqrt(cN(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cU),c]}function
-A5(a,g,d){var
-b=T(a2,L,d),c=T(A,Y,d),h=hz(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cV),c]}function
+A7(a,g,d){var
+b=W(a3,K,d),c=W(A,V,d),h=hA(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-A6(d,b,v,n){var
-X=b[9],Z=0;function
-_(b,a){return ap(b,aY(a))}var
-f=al(function(a,b){return al(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=K(F(function(a){return K(F(function(a){return bd(f,a)},a))},$)),x=b[10],h=x?bd(f,x[1]):Y,y=b[11],i=y?bd(f,y[1]):L,z=b[10],B=b[11],S=0;if(z&&0<=R(z[1]))var
+A8(d,b,v,n){var
+Y=b[9],Z=0;function
+_(b,a){return aq(b,aZ(a))}var
+f=am(function(a,b){return am(_,a,b)},Z,Y),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return bf(f,a)},a))},$)),x=b[10],h=x?bf(f,x[1]):V,y=b[11],i=y?bf(f,y[1]):K,z=b[10],B=b[11],R=0;if(z&&0<=Q(z[1]))var
 l=0;else
-S=1;if(S){var
-T=0;if(B&&!(0<R(B[1])))var
+R=1;if(R){var
+T=0;if(B&&!(0<Q(B[1])))var
 l=1;else
 T=1;if(T)var
 l=2}var
-C=p(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
+C=q(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=A3(n,g);break;case
+j=A5(n,g);break;case
 1:var
 j=g;break;default:var
-j=Q(function(b,a){return p(function(a){return a/e(C,b)},a)},g)}var
-U=0;if(2!==d&&h!=Y&&i!=L){var
-D=[0,[am,(h+i)/2.,n*dp((i-h)/2.),dA],0];U=1}if(!U)var
+j=S(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
+U=0;if(2!==d&&h!=V&&i!=K){var
+D=[0,[an,(h+i)/2.,n*dr((i-h)/2.),dy],0];U=1}if(!U)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
 P=o[1];if(P)var
-t=P[1],ar=t[2],as=a7(f,a(k,t[1]),ar),at=1./dp(bd(0,t[2])),au=[0,[am,0.,dp(as),at],0],m=au;else
+t=P[1],ar=t[2],as=a8(f,a(k,t[1]),ar),at=1./dr(bf(0,t[2])),au=[0,[an,0.,dr(as),at],0],m=au;else
 u=1}else
 var
-m=[0,[am,0.,1.,a7(-f|0,w,k)],0];if(u)var
+m=[0,[an,0.,1.,a8(-f|0,w,k)],0];if(u)var
 m=0;var
-r=b[4],V=0;if(typeof
+r=b[4],W=0;if(typeof
 r!=="number"&&2!==r[0]){var
-E=0===R(r[1][1])?1:0;V=1}if(!V)var
+E=0===Q(r[1][1])?1:0;W=1}if(!W)var
 E=0;function
 aa(a){switch(d){case
-0:return A4(h,i,a);case
+0:return A6(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a2(i,b),c=l3(A(h,-b),f,a),e=hz(b,l,a),g=a2(c[2],e[2]);return[0,A(c[1],e[1]),g]}return l3(h,i,a);default:return E?A5(1.,l,a):hz(1.,l,a)}}var
-ab=2===d?j:g,G=p(aa,ab),H=a(k,k),ac=K(b[9]);function
-ad(a){return 2===d?bd(0,a):a7(-2*f|0,a,H)}if(2===d)var
-ae=0,I=function(a,b){return a7(ae,a,b)};else
+b=Math.sqrt(m[1][2]),f=a3(i,b),c=l1(A(h,-b),f,a),e=hA(b,l,a),g=a3(c[2],e[2]);return[0,A(c[1],e[1]),g]}return l1(h,i,a);default:return E?A7(1.,l,a):hA(1.,l,a)}}var
+ab=2===d?j:g,G=q(aa,ab),H=a(k,k),ac=L(b[9]);function
+ad(a){return 2===d?bf(0,a):a8(-2*f|0,a,H)}if(2===d)var
+ae=0,I=function(a,b){return a8(ae,a,b)};else
 var
-I=function(c,b){return a7(2*f|0,a(c,H),b)};var
-af=2===d?0:2*(aY(k)-f|0)|0,s=b[4],W=0;if(typeof
+I=function(c,b){return a8(2*f|0,a(c,H),b)};var
+af=2===d?0:2*(aZ(k)-f|0)|0,s=b[4],X=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
-N=M[1],aq=a(N[2],N[2]),J=aq;W=1}}if(!W)var
+N=M[1],ap=a(N[2],N[2]),J=ap;X=1}}if(!X)var
 J=w;var
-ag=0===d?0:cB(D,m),ah=AY(g),ai=p(function(a){return a[2]},G),aj=p(function(a){return a[1]},G),ak=q(v,[0]),an=p(function(a){return cN(a,function(a){return a})},j),ao=p(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return K(c(ac,a)[1+a])},j,C,ao,an,ak,aj,ai,ah,ag,J,af,I,ad]}function
-A7(a){var
-b=a[2],c=a[1],d=0===eO(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bI(function(a){return 0===eO(a,c)?1:0},g),e=AZ(a[4]);if(e&&f&&h)return[0,A6(e[1],a,b,c)];return 0}function
-A8(a,d){function
-b(b){return p(function(a){return c(b,a)[1+a]},d)}var
-e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=q(e,[0]),u=b(a[6]);function
+ag=0===d?0:cB(D,m),ah=A0(g),ai=q(function(a){return a[2]},G),aj=q(function(a){return a[1]},G),ak=p(v,[0]),al=q(function(a){return cN(a,function(a){return a})},j),ao=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+A9(a){var
+b=a[2],c=a[1],d=0===eN(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bJ(function(a){return 0===eN(a,c)?1:0},g),e=A1(a[4]);if(e&&f&&h)return[0,A8(e[1],a,b,c)];return 0}function
+A_(a,d){function
+b(b){return q(function(a){return c(b,a)[1+a]},d)}var
+e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
-l4(a){return 0<R(a[1])?1:0}function
-l5(e,b){var
+l2(a){return 0<Q(a[1])?1:0}function
+l3(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5232,222 +5232,239 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=au(d[1],d[2])<0?1:0;if(c&&b&&l4(d)&&f)return 0;return 2;case
-1:if(c&&0<=R(a[1][1]))return 0;return 2;default:return l4(a[1])?1:2}}function
-A9(a,i,b){var
-f=q(b,0),g=q(b,0),d=a[7],e=i1(a[13],i),h=0;if(typeof
+d=a[1],f=av(d[1],d[2])<0?1:0;if(c&&b&&l2(d)&&f)return 0;return 2;case
+1:if(c&&0<=Q(a[1][1]))return 0;return 2;default:return l2(a[1])?1:2}}function
+A$(a,i,b){var
+f=p(b,0),g=p(b,0),d=a[7],e=iZ(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
-j=au(i,h);if(0<j)c(f,a)[1+a]=1;else
+j=av(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a1(k,a[13]);h=1}if(!h){jb(f,0,b,1);jb(g,0,b,1)}return[0,f,g]}function
-A_(b,a){return q(b,[0,3,3,ay(a,function(a){return a})])}function
-A$(a,m,b,e){var
-n=a[16],f=K(F(function(a){return 0<R(a)?1:0},n)),o=l5(a,1),p=[0,l5(a,0),o],h=A9(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a2(k,a[13]);h=1}if(!h){i$(f,0,b,1);i$(g,0,b,1)}return[0,f,g]}function
+Ba(b,a){return p(b,[0,3,3,az(a,function(a){return a})])}function
+Bb(a,m,b,e){var
+n=a[16],f=L(F(function(a){return 0<Q(a)?1:0},n)),o=l3(a,1),p=[0,l3(a,0),o],h=A$(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=o$(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=pb(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
 d==="number"){if(0===d){var
-q=ay(e,function(a){return a});return ay(b,function(a){return k(q,a)})}}else
+q=az(e,function(a){return a});return az(b,function(a){return k(q,a)})}}else
 if(0===d[0]){var
-l=K(d[1]);return ay(b,function(a){if(a<l.length-1)var
-b=K(c(l,a)[1+a]),f=function(f){var
+l=L(d[1]);return az(b,function(a){if(a<l.length-1)var
+b=L(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=c2(f,b.length-1-1|0),e=iO(c(b,d)[1+d],1);else
+d=c3(f,b.length-1-1|0),e=iN(c(b,d)[1+d],1);else
 var
-e=a;return e},h=a0(e,function(a){return a}),d=K(g(aR(f),h));else
+e=a;return e},h=a1(e,function(a){return a}),d=L(g(aM(f),h));else
 var
-d=[0];return k(d,a)})}return A_(b,e)}function
-Ba(a,h,g){var
+d=[0];return k(d,a)})}return Ba(b,e)}function
+Bc(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bj(a[13],h),b=q(a[2],0),j=function(a,d){var
-e=0<=R(d)?d:r(d),f=0<au(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a1(function(b){return dQ(j,gd(k,i,bj(a[13],b)))},g);var
-l=function(a){return a},e=ay(a[2],l);p_(function(d,a){var
-e=c(b,d)[1+d];return au(c(b,a)[1+a],e)},e);var
-f=q(a[2],0);B(function(h,d){var
-e=h<=(a[2]/16|0)?1:0,g=e?0<R(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return q(a[2],1)}function
-fB(a,g,b){var
-h=a[1],d=ct(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
-i=a[4],f=c(a[2],i)[1+i][1],j=ct(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-ca(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hA(a,b){var
-c=bR*a[17];return c<ca(a,b)?1:0}function
-Bb(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-Bc(a,b){var
-c=Bb(a,b);return(a[3]*a[15]-c)/2.}function
-Bd(a,b){var
-c=a[3]==0.?0.:ca(a,a[4]);return(ca(a,b)+c)/2.}function
-fC(r,p,g,o){var
-d=g.length-1,f=q(d,0.),h=d-1|0;if(!(h<0)){var
+i=bl(a[13],h),b=p(a[2],0),j=function(a,d){var
+e=0<=Q(d)?d:r(d),f=0<av(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a2(function(b){return dO(j,ge(k,i,bl(a[13],b)))},g);var
+l=function(a){return a},e=az(a[2],l);qa(function(d,a){var
+e=c(b,d)[1+d];return av(c(b,a)[1+a],e)},e);var
+f=p(a[2],0);C(function(h,d){var
+e=h<=(a[2]/16|0)?1:0,g=e?0<Q(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
+l4(a){return[0,-1,[0]]}function
+fA(a,g,b){var
+h=a[1],d=cs(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
+i=a[4],f=c(a[2],i)[1+i][1],j=cs(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
+cb(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+hB(a,b){var
+c=bS*a[17];return c<cb(a,b)?1:0}function
+Bd(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+Be(a,b){var
+c=Bd(a,b);return(a[3]*a[15]-c)/2.}function
+Bf(a,b){var
+c=a[3]==0.?0.:cb(a,a[4]);return(cb(a,b)+c)/2.}function
+fB(r,q,g,o){var
+d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
-i=e(o,a),j=a+1|0,k=d-1|0,s=c(p,a)[1+a];if(k<j)var
+i=e(o,a),j=a+1|0,k=d-1|0,s=c(q,a)[1+a];if(k<j)var
 l=i;else{var
 b=j,m=i;for(;;){var
-u=e(f,b),n=m-e(s,c(r,b)[1+b])*u,v=b+1|0;if(k!==b){var
-b=v,m=n;continue}var
-l=n;break}}y(f,a,l/e(g,a));var
-t=a-1|0;if(0!==a){var
-a=t;continue}break}}return f}function
-dq(b,f){var
-h=b[11].length-1,g=q(h,0.),i=h-1|0,t=0;if(!(i<0)){var
-a=t;for(;;){var
-j=c(b[12],a)[1+a];if(j)var
-k=j[1],u=k[2],v=c(b[1][6],f)[1+f],l=O(k[1],v)-u;else{var
-m=c(b[9],a)[1+a],n=fB(b,m,f),o=a-1|0,x=0;if(o<0)var
-p=n;else{var
-d=x,r=n;for(;;){var
-z=e(g,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
+v=e(f,b),n=m-e(s,c(r,b)[1+b])*v,w=b+1|0;if(k!==b){var
+b=w,m=n;continue}var
+l=n;break}}t(f,a,l/e(g,a));var
+u=a-1|0;if(0!==a){var
+a=u;continue}break}}return f}function
+ds(b,f){var
+g=b[19];if(g[1]!==f){var
+i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
+a=u;for(;;){var
+k=c(b[12],a)[1+a];if(k){var
+l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,O(l[1],w)-v)}else{var
+m=c(b[9],a)[1+a],n=fA(b,m,f),o=a-1|0,y=0;if(o<0)var
+q=n;else{var
+d=y,r=n;for(;;){var
+z=e(h,d),s=r-e(c(b[10],d)[1+d],m)*z,A=d+1|0;if(o!==d){var
 d=A,r=s;continue}var
-p=s;break}}var
-l=p/e(b[11],a)}y(g,a,l);var
-w=a+1|0;if(i!==a){var
-a=w;continue}break}}return g}function
-hB(c,b,a){var
+q=s;break}}t(h,a,q/e(b[11],a))}var
+x=a+1|0;if(j!==a){var
+a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
+hC(c,b,a){var
 d=O(a,a);return A(0.,e(c[8],b)-d)}function
-cb(a,b){var
-d=bJ(c(a[1][6],b)[1+b]);if(0.<a[3]){var
-e=a[4],f=c(a[2],e)[1+e][1];a9(d,1.,c(a[1][6],f)[1+f])}return d}function
-hC(c,a){var
-b=1;for(;;){a1(function(b){return a9(a,O(b,a),b)},c);var
+cc(a,b){var
+d=bK(c(a[1][6],b)[1+b]);if(0.<a[3]){var
+e=a[4],f=c(a[2],e)[1+e][1];a_(d,1.,c(a[1][6],f)[1+f])}return d}function
+hD(c,a){var
+b=1;for(;;){a2(function(b){return a_(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-l6(a){var
-b=Math.sqrt(O(a,a));return p(function(a){return a/b},a)}function
-Be(a){var
+l5(a){var
+b=Math.sqrt(O(a,a));return q(function(a){return a/b},a)}function
+Bg(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
-w=m.length-1,q=p(function(b){return e(a[8],b[1])},m),n=[0,0];B(function(b,e){var
+x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];C(function(b,e){var
 c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
-x(h){var
-b=ak(i[1]),c=ak(f[1])-b|0,e=f[1],g=bH(bY(function(a,b){return a<c?1:0},e));a1(function(b){var
-c=i[1],e=cb(a,d(b));i[1]=[0,l6(hC(i[1],e)),c];return 0},g);return i[1]}function
-t(c){if(0.<a[3])var
+y(h){var
+b=al(i[1]),c=al(f[1])-b|0,e=f[1],g=bI(bZ(function(a,b){return a<c?1:0},e));a2(function(b){var
+c=i[1],e=cc(a,d(b));i[1]=[0,l5(hD(i[1],e)),c];return 0},g);return i[1]}function
+u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(q,b);if(dz*t(b)<g)var
+g=e(p,b);if(dx*u(b)<g)var
 c=g;else
 var
-n=cb(a,d(b)),l=hC(x(0),n),c=O(l,l);var
-h=Bd(a,b),i=1e-22*t(b)<c?1:0;if(i)var
+n=cc(a,d(b)),l=hD(y(0),n),c=O(l,l);var
+h=Bf(a,b),i=1e-22*u(b)<c?1:0;if(i)var
 j=cv<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bR*a[17],k=[0,[0,ca(a,b)<=m?1:0,c,b]];else
+m=bS*a[17],k=[0,[0,cb(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
-F=n[1],i=g(bk(E),F);if(i){var
-v=al(ap,i[1],i[2]),b=v[3],z=v[2];n[1]=g(bk(function(c){return function(b){var
+F=n[1],i=g(bx(E),F);if(i){var
+w=am(aq,i[1],i[2]),b=w[3],z=w[2];n[1]=g(bx(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dz*t(b)<z?1:0,I=o[1],J=h[1],K=Bc(a,b),L=px(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
-A=ay(w,function(c){return function(b){return fB(a,c,d(b))}}(b)),M=h[1];a1(function(b,c){return function(a){return a9(c,e(a,b),a)}}(b,A),M);var
-N=0,P=p(function(b){return function(a){return a/b}}(j),A),C=N,k=P}else{var
-Q=cb(a,G),m=l6(hC(x(0),Q));if(0.<a[3])var
-D=d(a[4]),u=O(m,c(l[6],D)[1+D]);else
+G=d(b),j=Math.sqrt(z),H=dx*u(b)<z?1:0,I=o[1],J=h[1],K=Be(a,b),L=pz(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+A=az(x,function(c){return function(b){return fA(a,c,d(b))}}(b)),M=h[1];a2(function(b,c){return function(a){return a_(c,e(a,b),a)}}(b,A),M);var
+N=0,P=q(function(b){return function(a){return a/b}}(j),A),B=N,k=P}else{var
+Q=cc(a,G),m=l5(hD(y(0),Q));if(0.<a[3])var
+D=d(a[4]),v=O(m,c(l[6],D)[1+D]);else
 var
-u=0.;var
-R=[0,[0,m,u]],S=ay(w,function(e,f){return function(b){var
-a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,u)),C=R,k=S}y(k,b,j);B(function(b,a){return y(q,b,e(q,b)-a*a)},k);s[1]=[0,C,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
-j(a){return K(bH(a))}var
-u=j(f[1]),z=j(h[1]),C=j(r[1]),b=j(o[1]),D=fC(u,z,C,b),k=[0,0.],v=[0,0.];B(function(d,b){v[1]=v[1]+b;var
-e=Math.abs(b)*ca(a,c(u,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=ca(a,a[4]);k[1]=k[1]+Math.abs(1.-v[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),L=A(I,fP*(a[15]+J)+cv),M=a[18],N=a[17],P=a[15],Q=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],u,z,C,Q,b,D,P,L,N,M]}function
-l7(l,a,k,j,i,g,f,d,c){var
-m=Math.abs(c)+cv,h=T(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];B(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);return Be([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ey*h<b[1]?1:0])}function
-Bf(a,b){var
-d=[0,0];B(function(g,f){var
+v=0.;var
+R=[0,[0,m,v]],S=az(x,function(e,f){return function(b){var
+a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);C(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+j(a){return L(bI(a))}var
+v=j(f[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),D=fB(v,z,B,b),k=[0,0.],w=[0,0.];C(function(d,b){w[1]=w[1]+b;var
+e=Math.abs(b)*cb(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=cb(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=A(I,fQ*(a[15]+J)+cv),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,D,Q,K,P,N,M]}function
+l6(l,a,k,j,i,g,f,d,c){var
+m=Math.abs(c)+cv,h=W(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];C(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
+n=l4(0);return Bg([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ex*h<b[1]?1:0,n])}function
+Bh(a,b){var
+d=[0,0];C(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
-i=d[1],f=c(b,i)[1+i][1],m=ct(a,f);function
+i=d[1],f=c(b,i)[1+i][1],m=cs(a,f);function
 n(b){var
-g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dz*g<h)return h;var
-d=bJ(c(a[6],b)[1+b]);a9(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
-h=ay(a[2],n);y(h,f,0.);function
-j(c){return p(function(a){var
+g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dx*g<h)return h;var
+d=bK(c(a[6],b)[1+b]);a_(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
+h=az(a[2],n);t(h,f,0.);function
+j(c){return q(function(a){var
 b=e(h,a[1]);return g(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,q=j(function(a){return a[3]}),r=j(function(a){return a[2]});return l7(a,b,1.,d[1],-1,r,q,h,o)}function
-Bg(c,b,f,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return l6(a,b,1.,d[1],-1,r,p,h,o)}function
+Bi(c,b,f,a){function
 d(f,d){var
-h=[am,d];return cg(p(function(b){var
-d=a[1]*e(c[9],b[1]);return fO*(g(f,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return l7(c,b,0.,b.length-1,f,d(function(a){return a[3]},Y),k,i,h)}function
-l8(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Bf(a,b),0];var
-c=a[14];return dP(function(c,d){return Bg(a,b,c,d)},c)}function
-hD(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bj(a[1][14],a[5]);return b/fO+d[1]*e(a[1][9],c)}function
-Bh(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bj(a[1][14],a[5]);return fO*(b-d[1]*e(a[1][9],c))}function
-Bi(a,d,b){var
-c=dq(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hB(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+h=[an,d];return ch(q(function(b){var
+d=a[1]*e(c[9],b[1]);return fP*(g(f,b)-d)},b),h)}var
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return l6(c,b,0.,b.length-1,f,d(function(a){return a[3]},V),k,i,h)}function
+l7(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Bh(a,b),0];var
+c=a[14];return dN(function(c,d){return Bi(a,b,c,d)},c)}function
+hE(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bl(a[1][14],a[5]);return b/fP+d[1]*e(a[1][9],c)}function
+Bj(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bl(a[1][14],a[5]);return fP*(b-d[1]*e(a[1][9],c))}function
+Bk(a,d,b){var
+c=ds(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hC(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 cO(a){return a[6].length-1}function
-Bj(a,k,b,j){var
-f=dq(a,b),l=f.length-1;function
+Bl(a,k,b,j){var
+f=ds(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-Bk(a,d){if(d===a[9].length-1)return a;function
-b(a){return eP(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=a[18],j=a[17],k=a[16]+h,l=a[15],m=fC(e,a[10],f,c),n=b(a[12]),o=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,o,f,n,c,m,l,k,j,i]}function
-l9(a,e,d){var
-b=cb(a,e);B(function(d,f){var
-e=c(a[9],d)[1+d];return a9(b,f,cb(a,c(a[2],e)[1+e][1]))},d);return b}function
-Bl(a,i,f){var
-j=f.length-1,g=q(j,0.),k=j-1|0,t=l9(a,i,f),u=0;if(!(k<0)){var
-b=u;for(;;){var
-h=c(a[9],b)[1+b],n=O(t,cb(a,c(a[2],h)[1+h][1])),o=b-1|0,w=0;if(o<0)var
-p=n;else{var
-d=w,r=n;for(;;){var
+Bm(a,d){if(d===a[9].length-1)return a;function
+b(a){return eO(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=l4(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fB(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+l8(a,e,d){var
+b=cc(a,e);C(function(d,f){var
+e=c(a[9],d)[1+d];return a_(b,f,cc(a,c(a[2],e)[1+e][1]))},d);return b}function
+Bn(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=l8(a,i,f),v=0;if(!(k<0)){var
+b=v;for(;;){var
+h=c(a[9],b)[1+b],n=O(u,cc(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+q=n;else{var
+d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
 d=A,r=s;continue}var
-p=s;break}}y(g,b,p/e(a[11],b));var
-x=b+1|0;if(k!==b){var
-b=x;continue}break}}var
-v=fC(a[9],a[10],a[11],g),l=Q(function(b,a){return a+e(v,b)},f),m=l9(a,i,l);return[0,l,O(m,m)]}function
-fD(k,g,a,j,b){var
-t=k?k[1]:fN,u=g?g[1]:g,l=dq(a,b),m=fC(a[9],a[10],a[11],l),n=hB(a,b,l),s=0;if(!u&&n<h$*e(a[8],b)){var
-r=Bl(a,b,m),C=r[2],D=r[1],h=C,o=D;s=1}if(!s)var
-h=n,o=m;var
-v=A(a[15],fR*a[17]),d=A(Math.sqrt(h/a[16]),t*Math.sqrt(e(a[8],b)/v)+cv),f=q(cO(a),0.),i=[0,0.];B(function(b,h){var
-g=d*e(a[14],b)-j*h;y(f,c(a[9],b)[1+b],g);i[1]=i[1]+g;return 0},o);y(f,a[4],d-a[3]*(j+i[1]));function
-p(b){var
-c=e(f,b);if(c==0.)return 0.;var
-d=0.<c?e(a[7],b):e(a[6],b);return c*d}var
-w=a[9],x=p(a[4]),z=T(function(b,a){return b+p(a)},x,w);return[0,f,d,-z-h/d-d*O(a[13],a[13])]}var
-Bm=48,Bn=16,hE=400000000;function
-Bo(a){function
+q=s;break}}t(g,b,q/e(a[11],b));var
+y=b+1|0;if(k!==b){var
+b=y;continue}break}}var
+w=fB(a[9],a[10],a[11],g),l=S(function(b,a){return a+e(w,b)},f),m=l8(a,i,l);return[0,l,O(m,m)]}function
+fC(n,j,a,m,f){var
+F=n?n[1]:fO,G=j?j[1]:j,o=ds(a,f),q=fB(a[9],a[10],a[11],o),r=hC(a,f,o),E=0;if(!G&&r<h_*e(a[8],f)){var
+D=Bn(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
+k=r,h=q;var
+H=A(a[15],fS*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cv),i=p(cO(a),0.),l=[0,0.],s=0.;function
+u(c,b){var
+d=b!=0.?1:0;if(d){var
+g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
+f=0}else
+var
+f=d;return f}var
+v=h.length-1-1|0,I=0;if(v<0)var
+w=s;else{var
+d=I,z=s;for(;;){var
+B=g*e(a[14],d)-m*e(h,d);t(i,c(a[9],d)[1+d],B);var
+C=z+B,N=d+1|0;if(v!==d){var
+d=N,z=C;continue}var
+w=C;break}}var
+x=g-a[3]*(m+w);t(i,a[4],x);u(a[4],x);var
+y=h.length-1-1|0,J=0;if(!(y<0)){var
+b=J;for(;;){var
+L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
+M=b+1|0;if(y!==b){var
+b=M;continue}break}}var
+K=g*O(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
+Bo=48,Bp=16,hF=400000000;function
+Bq(a){function
 d(a){return a}var
-b=ay(cO(a),d);if(b.length-1<=48)return b;var
-c=p(function(b){var
+b=az(cO(a),d);if(b.length-1<=48)return b;var
+c=q(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gi(function(a){return a===b?1:0},e)){var
-c=ca(a,b);d=1}}if(!d)var
-c=cU;return[0,c,b]},b);jd(function(b,a){return aX(b,a)},c);var
-e=eP(c,0,ap(Bm,a[9].length-1+1|0));return p(function(a){return a[2]},e)}function
-Bp(a){var
-b=Bo(a),d=a[2].length-1;function
-f(e,b){if(!(d<=e)&&!(d<=b))return fB(a,e,c(a[2],b)[1+b][1]);return 0.}var
-g=p(function(a){return p(function(b){return f(a,b)},b)},b),h=p(function(b){return e(a[7],b)},b),i=p(function(b){return e(a[6],b)},b);return[0,a,b,p(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-l_(b,a){var
-d=c(b[2],a)[1+a];return hA(b[1],d)}function
-Bq(a,c){var
-d=a[1][2].length-1,b=a[2];return p(function(b){return d<=b?0.:fB(a[1],b,c)},b)}function
-l$(g,o,D,n,f,j){var
-k=f.length-1,q=0.,h=p(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
-t=q;else{var
-a=E,l=q;for(;;){var
+e=a[9];if(!gj(function(a){return a===b?1:0},e)){var
+c=cb(a,b);d=1}}if(!d)var
+c=cV;return[0,c,b]},b);jb(function(b,a){return aX(b,a)},c);var
+e=eO(c,0,aq(Bo,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
+Br(a){var
+b=Bq(a),d=a[2].length-1;function
+f(e,b){if(!(d<=e)&&!(d<=b))return fA(a,e,c(a[2],b)[1+b][1]);return 0.}var
+g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
+l9(b,a){var
+d=c(b[2],a)[1+a];return hB(b[1],d)}function
+Bs(a,c){var
+d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fA(a[1],b,c)},b)}function
+l_(g,o,D,n,f,j){var
+k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
+u=p;else{var
+a=E,l=p;for(;;){var
 i=e(f,a);if(i!=0.){var
 I=0.<i?e(g[5],a):e(g[4],a),J=l+i*I,C=k-1|0,K=c(g[6],a)[1+a],L=0;if(!(C<0)){var
-d=L;for(;;){y(h,d,e(h,d)+i*e(K,d));var
+d=L;for(;;){t(h,d,e(h,d)+i*e(K,d));var
 N=d+1|0;if(C!==d){var
 d=N;continue}break}}var
 m=J}else
@@ -5455,81 +5472,81 @@ var
 m=l;var
 M=a+1|0;if(s!==a){var
 a=M,l=m;continue}var
-t=m;break}}var
-u=k-1|0,F=0;if(u<0)var
-v=r;else{var
+u=m;break}}var
+v=k-1|0,F=0;if(v<0)var
+w=r;else{var
 b=F,z=r;for(;;){var
-B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(u!==b){var
+B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
-v=B;break}}var
-w=A(0.,v),x=0.<j?-t-w/j:Y,G=c4(x)?Y:x;return[0,f,j,h,w,G]}function
-Br(j,i){var
+w=B;break}}var
+x=A(0.,w),y=0.<j?-u-x/j:V,G=c6(y)?V:y;return[0,f,j,h,x,G]}function
+Bt(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
-E=c(j,g)[1+g];y(E,g,e(E,g)*1.00000000001+cv);var
+E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cv);var
 O=g+1|0;if(o!==g){var
 g=O;continue}break}}var
-p=d-1|0,G=0;if(!(p<0)){var
+q=d-1|0,G=0;if(!(q<0)){var
 b=G;for(;;){var
 z=c(j,b)[1+b],A=b+1|0,B=d-1|0,K=e(z,b);if(!(B<A)){var
 f=A;for(;;){var
 m=c(j,f)[1+f],n=e(m,b)/K;if(n!=0.){var
 C=b+1|0,D=d-1|0;if(!(D<C)){var
-h=C;for(;;){y(m,h,e(m,h)-n*e(z,h));var
+h=C;for(;;){t(m,h,e(m,h)-n*e(z,h));var
 N=h+1|0;if(D!==h){var
-h=N;continue}break}}y(i,f,e(i,f)-n*e(i,b))}var
+h=N;continue}break}}t(i,f,e(i,f)-n*e(i,b))}var
 M=f+1|0;if(B!==f){var
 f=M;continue}break}}var
-L=b+1|0;if(p!==b){var
+L=b+1|0;if(q!==b){var
 b=L;continue}break}}var
-l=q(d,0.),r=d-1|0;if(!(r<0)){var
+l=p(d,0.),r=d-1|0;if(!(r<0)){var
 a=r;for(;;){var
-s=e(i,a),t=a+1|0,u=d-1|0;if(u<t)var
-v=s;else{var
-k=t,w=s;for(;;){var
-I=e(l,k),x=w-e(c(j,a)[1+a],k)*I,J=k+1|0;if(u!==k){var
-k=J,w=x;continue}var
-v=x;break}}y(l,a,v/e(c(j,a)[1+a],a));var
+s=e(i,a),u=a+1|0,v=d-1|0;if(v<u)var
+w=s;else{var
+k=u,x=s;for(;;){var
+I=e(l,k),y=x-e(c(j,a)[1+a],k)*I,J=k+1|0;if(v!==k){var
+k=J,x=y;continue}var
+w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-ma(b,a){var
+l$(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=ij*b[1][17],f=Q(function(b,h){var
-g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=a0(l.length-1,function(a){return a}),h=K(g(aR(function(b){var
+m=a[4]/(a[2]*a[2]),n=ii*b[1][17],f=S(function(b,h){var
+g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=a1(l.length-1,function(a){return a}),h=L(g(aM(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
 o(a,b){var
 f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-h+f}function
-q(b){return p(function(b){return e(f,b)*a[2]/2.},b)}function
+p(b){return q(function(b){return e(f,b)*a[2]/2.},b)}function
 t(g){var
 b=g;for(;;){var
-h=q(b),c=Br(p(function(b){return function(a){return p(function(b){return o(a,b)},b)}}(b),b),h),i=aG(b),d=bY(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eO(d,b.length-1))return[0,b,f,c];var
-b=K(d);continue}}var
-u=q(h),v=[0,h,f,dU(function(a,b){return b/(o(a,a)+cv)},h,u)];return[0,t(h),v]}function
-Bs(g,b,a,j){var
-k=a[3],l=a[2],c=bJ(b[1]),d=[0,b[2]],f=a[1];B(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(l_(g,a)&&h*n<0.){var
+h=p(b),c=Bt(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aH(b),d=bZ(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eN(d,b.length-1))return[0,b,f,c];var
+b=L(d);continue}}var
+u=p(h),v=[0,h,f,dS(function(a,b){return b/(o(a,a)+cv)},h,u)];return[0,t(h),v]}function
+Bu(g,b,a,j){var
+k=a[3],l=a[2],c=bK(b[1]),d=[0,b[2]],f=a[1];C(function(m,a){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(l9(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
-f=h;y(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-Bt(j,i,b){var
-c=b[3],a=[0,1.],d=b[1];B(function(d,b){var
-f=e(i[1],b),g=l_(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a2(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-Bu(a){var
-b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
-Bv(a,c,h,g,f){var
-i=Bq(a,g),d=a[2].length-1;c[1]=c[1]-aK(aK(d,d),10+(d/3|0)|0)|0;var
-u=ij*a[1][17];function
+f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
+Bv(j,i,b){var
+c=b[3],a=[0,1.],d=b[1];C(function(d,b){var
+f=e(i[1],b),g=l9(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a3(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+Bw(a){var
+b=0.;return W(function(b,a){return b+Math.abs(a)},b,a)}function
+Bx(a,c,h,g,f){var
+i=Bs(a,g),d=a[2].length-1;c[1]=c[1]-aL(aL(d,d),10+(d/3|0)|0)|0;var
+u=ii*a[1][17];function
 k(b,j,f){var
-c=Bs(a,b,j,f),d=c[2],e=c[1],k=n8*Bu(e);return A(0.02*b[2],k)<d?l$(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
+c=Bu(a,b,j,f),d=c[2],e=c[1],k=n9*Bw(e);return A(0.02*b[2],k)<d?l_(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],V]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=ma(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aK(aK(h,h),h+3|0)/3|0)|0)-aK(4*d|0,d)|0;var
-o=Bt(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=l$(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aL(aL(h,h),h+3|0)/3|0)|0)-aL(4*d|0,d)|0;var
+o=Bv(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5539,291 +5556,303 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(l$(a,h,g,i,p(function(a){return e(f[1],a)},r),o),Bn),j=q(f[1].length-1,0.),s=a[2];B(function(c,a){return y(j,a,e(b[1],c))},s);var
-m=ma(a,b)[1],t=m[2],v=m[1],w=ch(function(b){return Math.abs(e(t,b))<=fJ*a[1][17]?1:0},v);return[0,[0,j,b[2],b[5]],w]}var
-Bw=60;function
-Bx(a,j,b,c){var
-d=dq(a,b),f=dq(a,c),g=O(a[13],f),h=hB(a,b,d);if(bR*e(a[8],b)<h)var
-k=cb(a,c),l=O(cb(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(l_(a,h,g,i,q(function(a){return e(f[1],a)},r),o),Bp),j=p(f[1].length-1,0.),s=a[2];C(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=l$(a,b)[1],v=m[2],w=m[1],x=cD(function(b){return Math.abs(e(v,b))<=fK*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+By=60;function
+Bz(a,j,b,c){var
+d=ds(a,b),f=ds(a,c),g=O(a[13],f),h=hC(a,b,d);if(bS*e(a[8],b)<h)var
+k=cc(a,c),l=O(cc(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hD(a,c,a[3]*a[15]-2.*i)}function
-mb(a,t,h,s,b){var
-d=ak(b);function
-u(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hA(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+i=g;return hE(a,c,a[3]*a[15]-2.*i)}function
+ma(a,u,h,s,b){var
+d=al(b);function
+v(f,e){var
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hB(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
-v(a){return a}var
-w=a0(a[2].length-1,v),o=g(aR(function(a){return 1-pC(a,b)}),w),x=[0,s,F(n,o)],z=K(cB(F(function(a){return n(a[1])},b),x)),A=A8(a[1],z),B=l8(A,K(dP(u,b))),i=eN(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=fD(0,0,j,h,d),k=q(cO(a),0.),l=[0,0.],m=[0,0];dQ(function(n,g){var
-b=g[1],c=e(f[1],n);y(k,b,c);var
+w(a){return a}var
+x=a1(a[2].length-1,w),o=g(aM(function(a){return 1-pE(a,b)}),x),y=[0,s,F(n,o)],z=L(cB(F(function(a){return n(a[1])},b),y)),A=A_(a[1],z),B=l7(A,L(dN(v,b))),i=eM(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=fC(0,0,j,h,d),k=p(cO(a),0.),l=[0,0.],m=[0,0];dO(function(n,g){var
+b=g[1],c=e(f[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hA(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hB(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*ca(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*cb(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(f[1],d);y(k,cO(a)-1|0,C)}var
-p=t*hD(j,d,h*(f[3]-l[1])),D=dP(function(i,b){var
-e=c(a[2],b)[1+b],f=Bx(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bk(function(a){return a}),D),G=ge(function(b,a){return ix(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bY(function(a,b){return a<2?1:0},H);if(c4(p))return 0;var
-r=[0,[0,b,k,f[2],p,m[1],I]]}else
+C=e(f[1],d);t(k,cO(a)-1|0,C)}var
+q=u*hE(j,d,h*(f[3]-l[1])),D=dN(function(i,b){var
+e=c(a[2],b)[1+b],f=Bz(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bx(function(a){return a}),D),G=gf(function(b,a){return iw(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bZ(function(a,b){return a<2?1:0},H);if(c6(q))return 0;var
+r=[0,[0,b,k,f[2],q,m[1],I]]}else
 var
 r=i;return r}function
-By(a){function
+BA(a){function
 b(b){var
-c=a[1];return g(aR(function(a){return a[1]!==b?1:0}),c)}var
-c=1<ak(a[1])?1:0,d=c?F(b,a[5]):c;function
+c=a[1];return g(aM(function(a){return a[1]!==b?1:0}),c)}var
+c=1<al(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cB(d,dS(e,a[6]))}function
-mc(b,a){function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cB(d,dQ(e,a[6]))}function
+mb(b,a){function
 c(a){return a}var
-d=a0(b[2].length-1,c),f=g(aR(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-Bz(a,d){function
+d=a1(b[2].length-1,c),f=g(aM(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
+BB(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=mc(a,d),b=ge(function(b,a){var
-c=f(b);return ix(f(a),c)},g);function
+g=mb(a,d),b=gf(function(b,a){var
+c=f(b);return iw(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bY(function(a,b){return a<c?1:0},b)}return[0,b,a0(c2(8,ak(b)),h)]}function
-BA(a,k,j,e,i,d){var
+c=a+1|0;return bZ(function(a,b){return a<c?1:0},b)}return[0,b,a1(c3(8,al(b)),h)]}function
+BC(a,k,j,e,i,d){var
 f=a[2].length-1;function
-h(c,b){return al(function(b,g){var
-i=f+a[1][3]|0,l=aK(50*(1+ak(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=mb(a,k,j,e,g);if(b&&c){var
+h(c,b){return am(function(b,g){var
+i=f+a[1][3]|0,l=aL(50*(1+al(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
+c=ma(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(By(a),[0,a]);if(c){var
+c=h(BA(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
-b=a[1],m=a0(f,function(a){return a}),n=g(aR(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dS(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cB(F(function(b){return Bz(a,b)},i),q),s=0;return al(function(a,d){var
-e=h(d,0),b=cC(function(a){return l(a,Bw)},e);if(a){if(b){var
+b=a[1],m=a1(f,function(a){return a}),n=g(aM(function(d){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dQ(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cB(F(function(b){return BB(a,b)},i),q),s=0;return am(function(a,d){var
+e=h(d,0),b=c4(function(a){return l(a,By)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-el=fM;function
-BB(a){var
-b=a.length-1,g=q(b,[0]),d=p(function(a){return q(b,0.)},a);B(function(b,h){var
-f=bJ(h),j=1;for(;;){var
-m=b-1|0,q=0;if(!(m<0)){var
-a=q;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;y(d[1+b],a,s);a9(f,n,g[1+a])}var
-t=a+1|0;if(m!==a){var
-a=t;continue}break}}var
+ej=fN;function
+BD(a){var
+b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);C(function(b,h){var
+f=bK(h),j=1;for(;;){var
+m=b-1|0,p=0;if(!(m<0)){var
+a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
+n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);a_(f,n,g[1+a])}var
+u=a+1|0;if(m!==a){var
+a=u;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(O(f,f)),k=ey*Math.sqrt(O(h,h))<i?1:0;if(k){y(c(d,b)[1+b],b,i);var
-o=p(function(a){return a/i},f);c(g,b)[1+b]=o;var
+i=Math.sqrt(O(f,f)),k=ex*Math.sqrt(O(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-BC(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=q(f,0.),h=ay(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+BE(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=az(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=e(c(d,a)[1+a],a);y(g,a,e(h,a)/n);var
+n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-r=e(c(d,a)[1+a],b);y(h,b,e(h,b)-e(g,a)*r);var
+r=e(c(d,a)[1+a],b);t(h,b,e(h,b)-e(g,a)*r);var
 s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
-p=a-1|0;if(0!==a){var
-a=p;continue}break}}return g}function
-BD(b,h,f,n){function
+q=a-1|0;if(0!==a){var
+a=q;continue}break}}return g}function
+BF(b,h,f,n){function
 i(c){var
-a=g(b[5],c);return h?dU(k,a,g(b[5],h[1])):a}var
-o=i(n),q=p(function(a){return P(a,el)},o),j=p(i,f),r=b[4];function
-s(a){return bd(r,a)}var
-t=BB(p(function(a){return p(s,a)},j)),d=p(function(a){return 0},f),e=1;for(;;){var
-m=bJ(q);B(function(f){return function(b,d){var
-e=0!==R(d)?1:0;if(e){var
-g=c(j,b)[1+b];return B(function(b,e){var
+a=g(b[5],c);return h?dS(k,a,g(b[5],h[1])):a}var
+o=i(n),p=q(function(a){return P(a,ej)},o),j=q(i,f),r=b[4];function
+s(a){return bf(r,a)}var
+t=BD(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},f),e=1;for(;;){var
+m=bK(p);C(function(f){return function(b,d){var
+e=0!==Q(d)?1:0;if(e){var
+g=c(j,b)[1+b];return C(function(b,e){var
 g=a(d,e);f[1+b]=k(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fM|0,v=BC(t,p(function(b){return function(a){return bd(b,a)}}(u),m));B(function(a,b){var
-e=aJ(b);if(e){var
-g=a8(el,b);d[1+a]=l(c(d,a)[1+a],g);var
+u=b[4]+fN|0,v=BE(t,q(function(b){return function(a){return bf(b,a)}}(u),m));C(function(a,b){var
+e=aK(b);if(e){var
+g=a9(ej,b);d[1+a]=l(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-dr(a){return a?cU:1.}function
-bz(b,a){return 0.<b[3]?dr(a):-dr(a)}function
-fE(b,a,d,c){var
-e=hD(b,d,bz(b,a)*c);return dr(a)*e}function
-BE(b,a,d,c){var
-e=Bh(b,d,dr(a)*c);return bz(b,a)*e}function
-fF(b,a){return b[4]<a[4]?a:b}function
-hF(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-hG(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-hH(f,e,a,d,c){var
-g=bz(a[1],d),b=fD(f,e,a[1],g,c),h=fE(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hI(c,b,a){return 0<a[2].length-1?a:hH(0,0,a[1],c,b)}function
-BF(d,c,b){var
-a=d[1];return a[18]?hH(BH,BG,d,c,b):[0,d,[0],0.,fE(a,c,b,Bi(a,bz(a,c),b))]}function
+ct(a){return a?cV:1.}function
+bB(b,a){return 0.<b[3]?ct(a):-ct(a)}function
+fD(b,a,d,c){var
+e=hE(b,d,bB(b,a)*c);return ct(a)*e}function
+BG(b,a,d,c){var
+e=Bj(b,d,ct(a)*c);return bB(b,a)*e}function
+fE(b,a){return b[4]<a[4]?a:b}function
+fF(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
+mc(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+hG(f,e,a,d,c){var
+g=bB(a[1],d),b=fC(f,e,a[1],g,c),h=fD(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
+hH(c,b,a){return 0<a[2].length-1?a:hG(0,0,a[1],c,b)}function
+BH(d,c,b){var
+a=d[1];return a[18]?hG(BJ,BI,d,c,b):[0,d,[0],0.,fD(a,c,b,Bk(a,bB(a,c),b))]}function
 md(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ex*d[17])return a;var
-i=q(cO(d),0.);y(i,b,-bz(d,f));return[0,a[1],i,0.,h]}return a}function
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ew*d[17])return a;var
+i=p(cO(d),0.);t(i,b,-bB(d,f));return[0,a[1],i,0.,h]}return a}function
 me(c,b){var
-a=F(b,c[4]);return a?al(fF,a[1],a[2]):ac(BI)}function
-em(c,b,a){return me(c,function(d){return md(c,b,a,BF(d,b,a))})}function
-BJ(k,c,b,f,e){var
-g=e[1],a=g[1],h=bz(a,c),d=fD(BL,BK,Bk(a,Bj(a,h,b,BE(a,c,b,f))),h,b),j=fE(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-BM(d,g,a){var
-b=a[1][1],h=mc(b,a[2]),i=bz(b,d),e=mb(b,dr(d),i,g,h);if(e){var
+a=F(b,c[4]);return a?am(fE,a[1],a[2]):ac(BK)}function
+ek(c,b,a){return me(c,function(d){return md(c,b,a,BH(d,b,a))})}function
+BL(k,c,b,f,e){var
+g=e[1],a=g[1],h=bB(a,c),d=fC(BN,BM,Bm(a,Bl(a,h,b,BG(a,c,b,f))),h,b),j=fD(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+BO(d,g,a){var
+b=a[1][1],h=mb(b,a[2]),i=bB(b,d),e=ma(b,ct(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-ex*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-BO(k,c,a,b){var
-e=b[1],h=bz(e,c),l=hH(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-ew*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+BQ(k,c,a,b){var
+e=b[1],h=bB(e,c),l=hG(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fD([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=bt(g),u=bA===m?g[1]:aN===m?ci(g):g,n=Bv(u,t,h,a,s),i=n[1],v=fE(e,c,a,i[3]),o=fF(d,[0,b,i[1],i[2],v]);if(n[2])return BM(c,a,o);var
+s=fC([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aY(g),u=a$===m?g[1]:ae===m?bn(g):g,n=Bx(u,t,h,a,s),i=n[1],v=fD(e,c,a,i[3]),o=fE(d,[0,b,i[1],i[2],v]);if(n[2])return BO(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=BA(e,dr(c),h,a,x,w);if(p){var
-j=p[1];return fF(d,[0,b,j[2],j[3],j[4]])}return d}}(l,BN)}function
+w=k[8],x=[0,d[2],[0,l[2],0]],p=BC(e,ct(c),h,a,x,w);if(p){var
+j=p[1];return fE(d,[0,b,j[2],j[3],j[4]])}return d}}(l,BP)}function
 mf(a){var
-b=a[4];return c3(function(a){return a[1][18]},b)}function
-ds(a){var
-b=a[4],c=0.;return al(function(b,a){return A(b,a[1][17])},c,b)}function
-fG(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mf(a))return fF(c,me(a,function(c){return md(a,d,b,BO(a,d,b,c))}));return c}function
-dt(a){return bj(a[1][14],a[5])}function
+b=a[4];return c5(function(a){return a[1][18]},b)}function
+cP(a){var
+b=a[4],c=0.;return am(function(b,a){return A(b,a[1][17])},c,b)}function
+fG(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mf(a))return fE(c,me(a,function(c){return md(a,d,b,BQ(a,d,b,c))}));return c}function
+el(a){return bl(a[1][14],a[5])}function
 mg(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=p(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?cg(d,[am,c*dt(a)[3]]):d}function
-hJ(e,d,h,a){var
-b=q((e[1].length-1+d[5]|0)+1|0,0),i=e[5];B(function(e,f){var
-h=0.<d[3]?1:0,i=(0<R(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ch(d,[an,c*el(a)[3]]):d}function
+hI(e,d,h,a){var
+b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];C(function(e,f){var
+h=0.<d[3]?1:0,i=(0<Q(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aG(b);return[0,[0,P(1,h),k]]}function
+k=aH(b);return[0,[0,P(1,h),k]]}function
 mh(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=k(f,T(l,P(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=k(f,W(l,P(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-BP(b,d,a){if(0<=b[5]){var
+BR(b,d,a){if(0<=b[5]){var
 h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=T(l,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+i=W(l,0,a),j=k(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
 fH(a){return Math.log(a)/0.693147180559945286}function
-BQ(b,a,g,d){var
-c=a[2].length-1+1|0,h=fH(c*b[17]/(a[3]*d))/2.,i=b[18]?fH(c*b[17]/d):0.,j=fH(ii*c/a[3]),k=fH(T(a2,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,ap(1,1+(e|0)|0)]:f;return l}function
-BR(l,k,j,i,a){var
+BS(b,a,g,d){var
+c=a[2].length-1+1|0,h=fH(c*b[17]/(a[3]*d))/2.,i=b[18]?fH(c*b[17]/d):0.,j=fH(ih*c/a[3]),k=fH(W(a3,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
+BT(l,k,j,i,a){var
 b=a[1][1],d=mg(b,j);function
-g(a){return ch(aJ,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?BQ(b,a,d,i):BS;if(f){var
-c=f[1],m=a[2],h=Q(function(b,a){return a8(c,a*e(d,b))},m),n=a8(c,a[3]),o=b[4];mh(b,bz(b,k),o,c,n,h);return hJ(l,b,c,h)}return f}return 0}function
+g(a){return cD(aK,a)}if(g(a[2])&&g(d)){var
+f=0.<a[3]?BS(b,a,d,i):BU;if(f){var
+c=f[1],m=a[2],h=S(function(b,a){return a9(c,a*e(d,b))},m),n=a9(c,a[3]),o=b[4];mh(b,bB(b,k),o,c,n,h);return hI(l,b,c,h)}return f}return 0}function
 mi(a,b){var
-c=A(a[15],fR*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-BT(i,y,h,n){var
+c=A(a[15],fS*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+BV(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=a0(b,function(a){return a}),j=g(aR(function(a){return e(n[2],a)!=0.?1:0}),z),d=dR(a[4],j)?a[4]:al(c2,b,j),k=K(g(aR(function(b){var
-c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aK(200*(k.length-1)|0,a[1][3])|0;var
-s=mi(a,h)*bh(1.,-84);if(0<=a[5])var
-A=dt(a)[3],l=s*e(a[1][7],h)*A;else
+z=a1(b,function(a){return a}),j=g(aM(function(a){return e(n[2],a)!=0.?1:0}),z),d=dP(a[4],j)?a[4]:am(c3,b,j),k=L(g(aM(function(b){var
+c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aL(200*(k.length-1)|0,a[1][3])|0;var
+s=mi(a,h)*bj(1.,-84);if(0<=a[5])var
+A=el(a)[3],l=s*e(a[1][7],h)*A;else
 var
 l=s;var
-t=aJ(l),m=t?a8(el,l):t;if(0<R(m)){var
+t=aK(l),m=t?a9(ej,l):t;if(0<Q(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,C=u?[0,o(d)]:u,D=p(o,k),v=BD(a[1],C,D,h),w=bz(a,y),f=q(cO(a),0);B(function(a,b){var
-d=0.<w?r(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mh(a,w,d,el,m,f);return hJ(i,a,el,f)}}return 0}function
-hK(b,e,a,h,o){var
-d=hI(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=ex*mi(i,a),k=d[3]<p?1:0,g=k?h<fP*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(d)]:u,D=q(o,k),v=BF(a[1],B,D,h),w=bB(a,y),f=p(cO(a),0);C(function(a,b){var
+d=0.<w?r(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mh(a,w,d,ej,m,f);return hI(i,a,ej,f)}}return 0}function
+hJ(b,e,a,h,o){var
+d=hH(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=ew*mi(i,a),k=d[3]<p?1:0,g=k?h<fQ*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?BT(b,e,a,d):l,f=q||BR(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?BV(b,e,a,d):l,f=q||BT(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-du(b,a){return bj(b[4],a)}function
+fI(b,a){return bl(b[4],a)}function
 mj(b){var
-a=mg(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return p(function(a){return a/c},a)}function
+a=mg(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
 mk(a){var
-b=q(cO(a),0.),d=a[14];B(function(d,e){return y(b,c(a[9],d)[1+d],e)},d);var
-e=a[14],f=0.,g=T(function(b,a){return b+a},f,e);y(b,a[4],1.-a[3]*g);return b}function
+b=p(cO(a),0.),d=a[14];C(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
+e=a[14],f=0.,g=W(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
 ml(a){var
-b=[0,0.],f=mj(a),c=mk(a);B(function(c,g){var
+b=[0,0.],f=mj(a),c=mk(a);C(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-BU(h,d){var
-f=p(ml,d);jd(function(b,a){return ix(b,a)},f);var
-b=47-iz(A(e(f,((f.length-1)*9|0)/10|0),fR))[2]|0;if(10<=b&&!(60<b)){var
+BW(d,f,j,g){var
+c=p(f.length-1,0.);if(0.<d[3]){var
+h=c.length-1-1|0,k=0;if(!(h<0)){var
+a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
+l=a+1|0;if(h!==a){var
+a=l;continue}break}}}else{var
+i=c.length-1-1|0,m=el(d),n=0;if(!(i<0)){var
+b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
+o=b+1|0;if(i!==b){var
+b=o;continue}break}}}return c}function
+BX(f,j,r,i,d,q){var
+k=bj(4.,-f[1][4]|0),g=ct(q),c=p(j.length-1,0.);if(0.<f[3]){var
+l=c.length-1-1|0,s=0;if(!(l<0)){var
+a=s;for(;;){var
+m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
+w=a+1|0;if(l!==a){var
+a=w;continue}break}}}else{var
+n=aY(d),x=a$===n?d[1]:ae===n?bn(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
+z=b+1|0;if(o!==b){var
+b=z;continue}break}}}return c}function
+BY(h,d){var
+f=q(ml,d);jb(function(b,a){return iw(b,a)},f);var
+b=47-iy(A(e(f,((f.length-1)*9|0)/10|0),fS))[2]|0;if(10<=b&&!(60<b)){var
 g=P(1,b);if(0<=c(d,0)[1][5]){var
-l=dt(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dA){var
+l=el(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dy){var
 i=P(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-BV(h,u,R,P){var
-g=P[1],a=du(u,R)[1];if(bh(1.,48-g|0)<=ml(a))return 0;var
-S=a[2].length-1,v=mj(a),T=mk(a),i=Q(function(b,a){return a8(g,a*e(v,b))},T);BP(a,g,i);var
-j=Q(function(b,a){var
-c=e(v,b);return bd(g,a)/c},i),d=q(h[2],0.),D=j.length-1-1|0,w=0.,x=0.,z=0.,C=0,U=0;if(D<0)var
-H=C,G=z,F=x,E=w;else{var
-b=U,o=C,n=z,m=x,l=w;for(;;){var
-f=e(j,b);if(f!=0.)var
-Y=0.<f?e(a[7],b):e(a[6],b),Z=m+f*Y,r=n+Math.abs(f)*(e(a[7],b)-e(a[6],b)),p=Z;else
+BZ(i,x,U,T){var
+g=T[1],a=fI(x,U)[1];if(bj(1.,48-g|0)<=ml(a))return 0;var
+V=a[2].length-1,y=mj(a),W=mk(a),j=S(function(b,a){return a9(g,a*e(y,b))},W);BR(a,g,j);var
+k=S(function(b,a){var
+c=e(y,b);return bf(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,D=0.,E=0,X=0;if(F<0)var
+J=E,I=D,H=B,G=z;else{var
+b=X,r=E,q=D,o=B,n=z;for(;;){var
+f=e(k,b);if(f!=0.)var
+aa=0.<f?e(a[7],b):e(a[6],b),ab=o+f*aa,u=q+Math.abs(f)*(e(a[7],b)-e(a[6],b)),s=ab;else
 var
-r=n,p=m;var
-M=b<S?1:0;if(M)var
-N=b!==a[4]?1:0,O=N?f!=0.?1:0:N;else
+u=q,s=o;var
+P=b<V?1:0;if(P)var
+Q=b!==a[4]?1:0,R=Q?f!=0.?1:0:Q;else
 var
-O=M;if(O){a9(d,-f,ct(h,c(a[2],b)[1+b][1]));var
-_=l+f,t=[0,b,o],s=_}else
+R=P;if(R){a_(d,-f,cs(i,c(a[2],b)[1+b][1]));var
+ac=n+f,w=[0,b,r],v=ac}else
 var
-t=o,s=l;var
-$=b+1|0;if(D!==b){var
-b=$,o=t,n=r,m=p,l=s;continue}var
-H=t,G=r,F=p,E=s;break}}if(0.<a[3]){var
-I=a[4],J=c(a[2],I)[1+I][1];a9(d,E,ct(h,J));var
-V=e(d,J);B(function(b,a){return y(d,b,a-V)},d)}var
-W=0.,K=al(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(j,b)*g},W,H),k=hJ(u,a,g,i);if(k)var
-X=Math.sqrt(A(0.,K+F)),L=[0,[0,k[1][2],d,K,X,G]];else
+w=r,v=n;var
+ad=b+1|0;if(F!==b){var
+b=ad,r=w,q=u,o=s,n=v;continue}var
+J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
+K=a[4],L=c(a[2],K)[1+K][1];a_(d,G,cs(i,L));var
+Y=e(d,L);C(function(b,a){return t(d,b,a-Y)},d)}var
+Z=0.,h=am(function(f,b){var
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=hI(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[ae,function(b){return BW(a,d,h,m)}],N=function(b){return[ae,function(c){return BX(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
 var
-L=k;return L}function
-BW(c,a,h,b){var
-d=bh(4.,-a[1][4]|0),f=c[4];if(0.<a[3]){var
-i=Math.sqrt(A(0.,e(a[8],b)-2.*e(c[2],b)+c[3]));if(h){var
-j=i+f+d;return-(j*j)}var
-g=i-f-d;return 0.<g?g*g:0.}var
-l=f*(Math.sqrt(e(a[8],b))+d),m=dt(a),k=e(c[2],b)+m[1]*e(a[1][9],b),n=h?-k:k;return n-l}function
-BX(a,c,d,b){if(0.<c[3]){var
-f=e(c[8],b)-2.*e(a[2],b)+a[3]+a[4]*a[4];return d?-f:f}var
-h=dt(c),g=e(a[2],b)+h[1]*e(c[1][9],b);return d?-g:g}function
-BY(d){var
-h=d[9].length-1,f=q(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
+O=l;return O}function
+B0(d){var
+h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
-g=q(l,0.),j=c(d[9],a)[1+a];y(g,j,1.);var
+g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
 k=a-1|0,n=0;if(!(k<0)){var
 b=n;for(;;){var
-s=c(f,b)[1+b];a9(g,e(c(d[10],b)[1+b],j),s);var
-t=b+1|0;if(k!==b){var
-b=t;continue}break}}var
-o=p(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
+s=c(f,b)[1+b];a_(g,e(c(d[10],b)[1+b],j),s);var
+u=b+1|0;if(k!==b){var
+b=u;continue}break}}var
+o=q(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-BZ(b,a){if(0.<b[3]){var
-c=0.,d=-T(function(b,a){return b+a},c,a);y(a,b[4],d)}return a}function
-B0(a){var
-b=0.;return T(function(b,a){return b+Math.abs(a)},b,a)}function
-B1(b,d,t,s){var
-h=du(d,s),a=h[1],i=a[2],f=p(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=BY(a),j=p(function(b){return BZ(a,b)},u),v=0.,w=T(function(d,c){var
-b=[0,0.];B(function(d,c){var
-e=Math.abs(c)*ca(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=T(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+B1(b,a){if(0.<b[3]){var
+c=0.,d=-W(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
+B2(a){var
+b=0.;return W(function(b,a){return b+Math.abs(a)},b,a)}function
+B3(b,d,t,s){var
+h=fI(d,s),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=B0(a),j=q(function(b){return B1(a,b)},u),v=0.,w=W(function(d,c){var
+b=[0,0.];C(function(d,c){var
+e=Math.abs(c)*cb(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=W(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-k=p(function(a){return Q(y,a)},j),z=1e-300,m=T(function(b,a){return A(b,B0(a))},z,k);if(m*Math.sqrt(x)<nw){var
-n=47-iz(m)[2]|0,C=function(h){var
-b=p(function(a){return a8(n,a)},h);if(0.<a[3]){var
+k=q(function(a){return S(y,a)},j),z=1e-300,m=W(function(b,a){return A(b,B2(a))},z,k);if(m*Math.sqrt(x)<nx){var
+n=47-iy(m)[2]|0,B=function(h){var
+b=q(function(a){return a9(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
-i=r(T(l,0,b)),f=a[4];c(b,f)[1+f]=i}var
-g=q(d[1].length-1,0),j=d[5];B(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aG(g)},o=a8(2*(n+b[4]|0)|0,g*g);if(0<R(o)){var
-D=q(b[2],0);return[0,[0,o,F(C,aG(k)),w,D,h,t,0]]}return 0}return 0}function
-B2(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dq(a,c),i=d[4];if(0.<a[3])var
+i=r(W(l,0,b)),f=a[4];c(b,f)[1+f]=i}var
+g=p(d[1].length-1,0),j=d[5];C(function(a,e){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aH(g)},o=a9(2*(n+b[4]|0)|0,g*g);if(0<Q(o)){var
+D=p(b[2],0);return[0,[0,o,F(B,aH(k)),w,D,h,t,0]]}return 0}return 0}function
+B4(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=ds(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -5832,39 +5861,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=dt(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=el(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fR*f<g?1:0]}}(0,f)}function
-hL(q,i,p,d,b,o,e){if(i&&!(0<=c(q[6],d)[1+d])){var
-a=i[1],f=B2(a,p,d,o),j=f[1],k=1-a[5][1][18];if(k){var
-l=0<j?1:0;if(l)var
-m=bt(b),r=bA===m?b[1]:aN===m?ci(b):b,h=a[5]===r?1:0;else
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fS*f<g?1:0]}}(0,f)}function
+hK(r,j,q,d,b,i,e){if(j){var
+a=j[1];if(!(0<=c(r[6],d)[1+d])){var
+o=0;if(i==K&&a[5][1][18])o=1;if(!o){var
+f=B4(a,q,d,i),k=f[1],l=1-a[5][1][18];if(l){var
+m=0<k?1:0;if(m)var
+n=aY(b),s=a$===n?b[1]:ae===n?bn(b):b,h=a[5]===s?1:0;else
 var
-h=l}else
+h=m}else
 var
-h=k;if(f[3]){var
-n=0;if(!f[2]&&!h)n=1;if(!n){a[7]=[0,[0,d,j,e],a[7]];return 0}}return g(e,0)}return g(e,0)}function
-B3(b,a){return im*aK(b,a+1|0)}function
-B4(a){return 3.+0.4*a}function
-B5(a){return 4.+0.04*aK(a+1|0,a+1|0)}function
-B6(a){var
-d=ak(a[2]),e=q(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a1(function(b){var
+h=l;if(f[3]){var
+p=0;if(!f[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return g(e,0)}}}return g(e,0)}function
+B5(b,a){return il*aL(b,a+1|0)}function
+B6(a){return 3.+0.4*a}function
+B7(a){return 4.+0.04*aL(a+1|0,a+1|0)}function
+B8(a){var
+d=al(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a2(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
-i=[0,0],n=0.,o=0.,p=1;if(!(d<1)){var
-b=p,j=o,f=n;for(;;){var
-s=B4(b),t=B5(k)-s,u=B3(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
+b=q,j=o,f=n;for(;;){var
+s=B6(b),t=B7(k)-s,u=B5(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
 b=w,j=h,f=v;continue}break}}var
-r=a[7];a1(function(d){var
+r=a[7];a2(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
-f=ap(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
+f=aq(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
 mm(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
 mn(f,w,e,l,v){function
 m(a){var
 b=mm(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cT,a=im,y=dA,x=0.;for(;;){if(0<n){var
+d=2.*w+e,n=cU,a=il,y=dy,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5872,156 +5903,156 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/ii:(g+j)/2.;var
-G=Math.abs(k-a)<=fP*k?0:F,n=G,a=k,y=j,x=g;continue}var
-s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[am,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
+k=g==0.?a/ih:(g+j)/2.;var
+G=Math.abs(k-a)<=fQ*k?0:F,n=G,a=k,y=j,x=g;continue}var
+s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[an,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-mo(f,h,a,e){if(h==Y){var
-c=e/(2.*a);return[am,-(e*c)/2.,c*c,-c,fO*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[am,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cU/i]}function
-mp(a){return[am,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-B7(e,f,c,b){var
-a=f[2],d=f[1];if(Y<d&&a<L){var
-g=a-d;return c*(d+a)-b<0.?mp(mn(e,-a,g,c,-b)):mn(e,d,g,c,b)}return a<L?mp(mo(e,-a,c,-b)):mo(e,d,c,b)}function
-B8(b,g,a){var
-d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=mm(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cU/(b*(1./(e*e)+1./(f*f)))]}function
-en(c,d,b){var
-a=[0,g(b,c[2])],f=c[1];B(function(f,c){var
+mo(f,h,a,e){if(h==V){var
+c=e/(2.*a);return[an,-(e*c)/2.,c*c,-c,fP*c*c/a,c/a,-0.5/a]}var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[an,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cV/i]}function
+mp(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+B9(e,f,c,b){var
+a=f[2],d=f[1];if(V<d&&a<K){var
+g=a-d;return c*(d+a)-b<0.?mp(mn(e,-a,g,c,-b)):mn(e,d,g,c,b)}return a<K?mp(mo(e,-a,c,-b)):mo(e,d,c,b)}function
+B_(b,g,a){var
+d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==V)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
+h=mm(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cV/(b*(1./(e*e)+1./(f*f)))]}function
+em(c,d,b){var
+a=[0,g(b,c[2])],f=c[1];C(function(f,c){var
 h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
-hM(b,a){var
-c=bJ(b[2][2]),d=b[1];B(function(b,f){var
-d=e(a,b)!=0.?1:0;return d?a9(c,e(a,b),f[2]):d},d);return c}function
+hL(b,a){var
+c=bK(b[2][2]),d=b[1];C(function(b,f){var
+d=e(a,b)!=0.?1:0;return d?a_(c,e(a,b),f[2]):d},d);return c}function
 mq(a){var
-b=a[3][1]==Y?1:0,c=b||(a[3][2]==L?1:0);return c}function
-B9(a,c){var
-d=en(a,c,function(a){return a[1]}),j=hM(a,c),g=a[3],h=g[2],i=g[1];function
+b=a[3][1]==V?1:0,c=b||(a[3][2]==K?1:0);return c}function
+B$(a,c){var
+d=em(a,c,function(a){return a[1]}),j=hL(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,en(a,c,function(a){return a[3]})];dT(function(c){if(0.<d)var
-e=f(c,A(i,a2(h,c/(2.*d))));else
+b=[0,em(a,c,function(a){return a[3]})];dR(function(c){if(0.<d)var
+e=f(c,A(i,a3(h,c/(2.*d))));else
 if(mq(a))var
-e=Y;else
+e=V;else
 var
-g=f(c,h),e=a2(f(c,i),g);b[1]=b[1]+e;return 0},j);var
-k=a[1];B(function(i,h){var
+g=f(c,h),e=a3(f(c,i),g);b[1]=b[1]+e;return 0},j);var
+k=a[1];C(function(i,h){var
 d=h[4],a=e(c,i),f=a!=0.?1:0;if(f){var
 j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
 mr(b,m,d){var
-j=d.length-1,n=en(b,d,function(a){return a[1]}),f=hM(b,d);if(mq(b)&&n<=0.)return 0;var
-g=[0,en(b,d,function(a){return a[3]})],k=b[1],h=p(function(a){return-a[3]},k),i=ja(j,j,0.);B(function(o,s){var
-d=B7(m,b[3],n,s);g[1]=g[1]+d[1];var
-p=j-1|0,t=0;if(!(p<0)){var
-a=t;for(;;){var
-q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);y(h,a,e(h,a)-d[2]*k-d[3]*l);var
-u=d[4]*k+d[5]*l,v=d[5]*k+d[6]*l,w=0;if(!(a<0)){var
-f=w;for(;;){var
-r=c(b[1],f)[1+f],z=v*e(r[2],o),A=u*r[1],B=e(c(i,a)[1+a],f)-A-z;y(i[1+a],f,B);var
+j=d.length-1,n=em(b,d,function(a){return a[1]}),f=hL(b,d);if(mq(b)&&n<=0.)return 0;var
+g=[0,em(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=i_(j,j,0.);C(function(o,s){var
+d=B9(m,b[3],n,s);g[1]=g[1]+d[1];var
+p=j-1|0,u=0;if(!(p<0)){var
+a=u;for(;;){var
+q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
+v=d[4]*k+d[5]*l,w=d[5]*k+d[6]*l,x=0;if(!(a<0)){var
+f=x;for(;;){var
+r=c(b[1],f)[1+f],z=w*e(r[2],o),A=v*r[1],B=e(c(i,a)[1+a],f)-A-z;t(i[1+a],f,B);var
 C=f+1|0;if(a!==f){var
 f=C;continue}break}}var
-x=a+1|0;if(p!==a){var
-a=x;continue}break}}return 0},f);var
-l=b[1];B(function(a,f){var
-b=B8(m,f[4],e(d,a));g[1]=g[1]+b[1];y(h,a,e(h,a)+b[2]);var
-j=b[3],k=e(c(i,a)[1+a],a)-j;return y(i[1+a],a,k)},l);var
-a=aJ(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
+y=a+1|0;if(p!==a){var
+a=y;continue}break}}return 0},f);var
+l=b[1];C(function(a,f){var
+b=B_(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
+a=aK(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
 ms(o,n){var
-l=n.length-1,h=p(bJ,o),q=l-1|0,C=0;if(!(q<0)){var
+l=n.length-1,h=q(bK,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
 f=P;for(;;){var
-w=e(c(h,a)[1+a],f),x=f-1|0,R=0;if(x<0)var
-m=w;else{var
-k=R,z=w;for(;;){var
-U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(x!==k){var
+x=e(c(h,a)[1+a],f),y=f-1|0,R=0;if(y<0)var
+m=x;else{var
+k=R,z=x;for(;;){var
+U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,n8*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);y(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,n9*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
-Q=a+1|0;if(q!==a){var
+Q=a+1|0;if(p!==a){var
 a=Q;continue}break}}var
-g=bJ(n),r=l-1|0,D=0;if(!(r<0)){var
+g=bK(n),r=l-1|0,D=0;if(!(r<0)){var
 b=D;for(;;){var
-v=b-1|0,J=0;if(!(v<0)){var
+w=b-1|0,J=0;if(!(w<0)){var
 j=J;for(;;){var
-M=e(g,j),N=e(c(h,b)[1+b],j)*M;y(g,b,e(g,b)-N);var
-O=j+1|0;if(v!==j){var
+M=e(g,j),N=e(c(h,b)[1+b],j)*M;t(g,b,e(g,b)-N);var
+O=j+1|0;if(w!==j){var
 j=O;continue}break}}var
-K=e(c(h,b)[1+b],b);y(g,b,e(g,b)/K);var
+K=e(c(h,b)[1+b],b);t(g,b,e(g,b)/K);var
 L=b+1|0;if(r!==b){var
 b=L;continue}break}}var
 s=l-1|0;if(!(s<0)){var
 d=s;for(;;){var
-t=d+1|0,u=l-1|0;if(!(u<t)){var
-i=t;for(;;){var
-G=e(g,i),H=e(c(h,i)[1+i],d)*G;y(g,d,e(g,d)-H);var
-I=i+1|0;if(u!==i){var
+u=d+1|0,v=l-1|0;if(!(v<u)){var
+i=u;for(;;){var
+G=e(g,i),H=e(c(h,i)[1+i],d)*G;t(g,d,e(g,d)-H);var
+I=i+1|0;if(v!==i){var
 i=I;continue}break}}var
-E=e(c(h,d)[1+d],d);y(g,d,e(g,d)/E);var
+E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-B_=12;function
-B$(d,b,n,m){var
+Ca=12;function
+Cb(d,b,n,m){var
 a=n,f=m;for(;;){var
 h=0===f?0:mr(d,b,a);if(h){var
 g=h[1],i=g[2],o=g[1],j=ms(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
-a=j;for(;;){if(a<bR)return 0;var
-f=Q(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=Q(function(b,a){var
-e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
-i=Y<e[1]?1:0,g=i||(a<0.?1:0);else
+a=j;for(;;){if(a<bS)return 0;var
+f=S(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=S(function(b,a){var
+e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
+i=V<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=ch(function(a){return a},k),l=i+nh*a*o-fP*Math.abs(i),h=g?mr(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fL*b<k){var
+g=f;return g},f),g=cD(function(a){return a},k),l=i+ni*a*o-fQ*Math.abs(i),h=g?mr(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fM*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-Ca=3;function
-Cb(b,a){var
-g=a.length-1,d=0.,f=T(function(b,a){return A(b,Math.abs(a))},d,a),i=p(function(a){return bR*f<Math.abs(a)?1:0},a);function
+Cc=3;function
+Cd(b,a){var
+g=a.length-1,d=0.,f=W(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bS*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=q(g,0.),m=en(b,a,function(a){return a[1]}),h=ja(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=em(b,a,function(a){return a[1]}),h=i_(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
-i=b[3],j=q/(2.*m),r=a2(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
+i=b[3],j=q/(2.*m),r=a3(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
-t=d*e(c(b[1],a)[1+a][2],h),u=d*d*c(b[1],a)[1+a][1]-t;y(n,a,e(n,a)-u);var
-v=0,l=d==j?a:-1;if(!(l<0)){var
-f=v;for(;;){var
-x=p(f,h,d),z=p(a,h,d)*x/(2.*m),B=e(c(o,a)[1+a],f)+z;y(o[1+a],f,B);var
+u=d*e(c(b[1],a)[1+a][2],h),v=d*d*c(b[1],a)[1+a][1]-u;t(n,a,e(n,a)-v);var
+w=0,l=d==j?a:-1;if(!(l<0)){var
+f=w;for(;;){var
+y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
-w=a+1|0;if(k!==a){var
-a=w;continue}break}}return 0}}(m,f,h,n);B(o,hM(b,a));var
-p=b[1];B(function(q,d,f){return function(a,h){var
-j=h[4],n=0.<e(q,a)?j[1]:j[2];y(d,a,e(d,a)-h[3]+n);var
-k=1-c(i,a)[1+a];if(k){y(d,a,0.);var
+x=a+1|0;if(k!==a){var
+a=x;continue}break}}return 0}}(m,f,h,n);C(o,hL(b,a));var
+q=b[1];C(function(q,d,f){return function(a,h){var
+j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
+k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
 l=g-1|0,o=0;if(!(l<0)){var
-b=o;for(;;){y(c(f,a)[1+a],b,0.);y(c(f,b)[1+b],a,0.);var
+b=o;for(;;){t(c(f,a)[1+a],b,0.);t(c(f,b)[1+b],a,0.);var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}var
-m=y(c(f,a)[1+a],a,1.)}else
+m=t(c(f,a)[1+a],a,1.)}else
 var
-m=k;return m}}(a,f,h),p);var
-r=ms(h,f),a=Q(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(Q(function(a,b){return c(i,a)[1+a]?b:0.},a),Ca)}function
-Cd(b,a){var
-c=F(function(b){return p(function(a){return bh(Fd(bh(a,b)),-b|0)},a)},Cc);return[0,Cb(b,a),c]}function
-Ce(a,c){function
-d(a){return aJ(a)?Math.abs(a):0.}function
+m=k;return m}}(a,f,h),q);var
+r=ms(h,f),a=S(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(S(function(a,b){return c(i,a)[1+a]?b:0.},a),Cc)}function
+Cf(b,a){var
+c=F(function(b){return q(function(a){return bj(Fg(bj(a,b)),-b|0)},a)},Ce);return[0,Cd(b,a),c]}function
+Cg(a,c){function
+d(a){return aK(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
-h=a[1],b=[0,c],e=[0,Y],i=T(g,A(1e-30,Math.abs(a[2][3])),h);function
+h=a[1],b=[0,c],e=[0,V],i=W(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=B9(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=B$(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=B$(a,b*i,c,B_);f(d);var
-e=ij<b?1:0;if(e){b/=10.;var
+d=Cb(a,b*i,c,Ca);f(d);var
+e=ii<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
-j=b[1];B(function(d,c){var
-a=Math.abs(c)<dz?1:0;if(a){var
-e=b[1];return f(Q(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-Cf=64;function
-Cg(a,j){var
+j=b[1];C(function(d,c){var
+a=Math.abs(c)<dx?1:0;if(a){var
+e=b[1];return f(S(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
+Ch=64;function
+Ci(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6035,86 +6066,86 @@ var
 d=b}else
 var
 d=f;return d}function
-Ch(a){var
-d=K(a[16]);return function(b){if(1===a[5]){var
+Cj(a){var
+d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return r(e)}return a[15]}}function
 mt(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=p(function(a){return bd(h,a)},f),i=[am,0.,L],j=O(d,d);return[0,1.,p(function(a){return 2.*a},d),j,i]}var
-k=[am,0.,L],l=0.;return[0,0.,p(function(a){return-a},e),l,k]}function
-Ci(b,a){function
-c(c,a){return a?bd(b[4],a[1]):c}var
-d=c(Y,a[10]),e=c(L,a[11]);if(2===b[1]){var
-f=e<=0.?0.:L,g=0.<=d?0.:Y;return[am,g,f]}return[am,d,e]}function
-Cj(f,c){var
+f=g(a[5],b),h=a[4],d=q(function(a){return bf(h,a)},f),i=[an,0.,K],j=O(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
+k=[an,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
+Ck(b,a){function
+c(c,a){return a?bf(b[4],a[1]):c}var
+d=c(V,a[10]),e=c(K,a[11]);if(2===b[1]){var
+f=e<=0.?0.:K,g=0.<=d?0.:V;return[an,g,f]}return[an,d,e]}function
+Cl(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return Ck;var
+b!=="number"){if(2!==b[0])return Cm;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dp(a7(f[4],h,g))]}}return 0}var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dr(a8(f[4],h,g))]}}return 0}var
 mu=64;function
-Cl(a){var
+Cn(a){var
 b=a[4];if(typeof
-b!=="number"&&2!==b[0])return 129-(aY(a[8])-1|0)|0;return 1}function
-Cm(d,f,b){var
+b!=="number"&&2!==b[0])return 129-(aZ(a[8])-1|0)|0;return 1}function
+Co(d,f,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=mt(d,c),f=e(L,a[4]),g=[am,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=mt(d,c),f=e(K,a[4]),g=[an,e(V,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],p=g(aR(x),y),m=g(bk(w),p);if(Cg(f,b)&&0===pF(m,p)&&!(0<eO(m,Cf))){var
-h=[aN,function(a){return gb(e$(f),0)}],s=function(a,d){var
-e=b[5],g=bj(b[6],a),i=b[1],c=bt(h),j=bA===c?h[1]:aN===c?ci(h):h;return k0(f,b,j,i,a,d,g,e)},C=Ch(f),o=K(F(K,f[13])),t=b[1],D=c(o,t)[1+t],u=Ci(d,f),i=Cj(d,f),z=function(a){return mt(d,a)},E=ay(d[2],z),j=i?[0,[0,cU,q(d[3],0.),i[1],[am,0.,L]]]:[0],l=cg(K(m),j),A=a0(o.length-1,function(a){return a});return g(bk(function(h){if(h===b[1])return 0;var
-p=Q(function(b,d){var
+y=b[4],q=g(aM(x),y),m=g(bx(w),q);if(Ci(f,b)&&0===pH(m,q)&&!(0<eN(m,Ch))){var
+h=[ae,function(a){return gc(e_(f),0)}],s=function(a,d){var
+e=b[5],g=bl(b[6],a),i=b[1],c=aY(h),j=a$===c?h[1]:ae===c?bn(h):h;return kY(f,b,j,i,a,d,g,e)},C=Cj(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=Ck(d,f),i=Cl(d,f),z=function(a){return mt(d,a)},E=az(d[2],z),j=i?[0,[0,cV,p(d[3],0.),i[1],[an,0.,K]]]:[0],l=ch(L(m),j),A=a1(o.length-1,function(a){return a});return g(bx(function(h){if(h===b[1])return 0;var
+q=S(function(b,d){var
 e=g(C,b);return a(k(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
-t(a){return 0<=R(a)?a:r(a)}var
-v=T(function(b,a){return 0<au(t(a),b)?t(a):b},1,p),G=[0,0,[0,0.,q(d[3],0.),0.,u]],m=T(function(f,g){var
-a=f[2],d=f[1],b=a7(0,g,v),e=c(E,d)[1+d];if(b!=0.)a9(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,p)[2],w=[0,l,m,u],H=Q(function(c,b){var
+t(a){return 0<=Q(a)?a:r(a)}var
+v=W(function(b,a){return 0<av(t(a),b)?t(a):b},1,q),G=[0,0,[0,0.,p(d[3],0.),0.,u]],m=W(function(f,g){var
+a=f[2],d=f[1],b=a8(0,g,v),e=c(E,d)[1+d];if(b!=0.)a_(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,q)[2],w=[0,l,m,u],H=S(function(c,b){var
 a=b[4];if((l.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dz}return 0.}return a[2]==L?fL:a[1]==Y?-0.1:0.},l);function
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dx}return 0.}return a[2]==K?fM:a[1]==V?-0.1:0.},l);function
 x(d,b){var
-c=aJ(b);return c?a(a8(d,b),v):c}var
+c=aK(b);return c?a(a9(d,b),v):c}var
 y=l.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+Cl(f)|0,d);var
-c=a0(y,function(b){return x(mu,e(a,b))});return[0,P(1,mu),c,b]}var
-A=Ce(w,H),n=z(A);if(s(h,n))var
+d=e(a,y),b=x(64+Cn(f)|0,d);var
+c=a1(y,function(b){return x(mu,e(a,b))});return[0,P(1,mu),c,b]}var
+A=Cg(w,H),n=z(A);if(s(h,n))var
 B=n;else
 var
-I=F(z,Cd(w,A)),B=gb(eN(function(a){return s(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-Cn(h,c,a){var
+I=F(z,Cf(w,A)),B=gc(eM(function(a){return s(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+Cp(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
-2:return 0.<a?-Math.log(a)/c:L}else
+2:return 0.<a?-Math.log(a)/c:K}else
 switch(b[0]){case
 0:var
-d=b[1],e=Math.exp(a),i=a7(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):L;case
+d=b[1],e=Math.exp(a),i=a8(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
-f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a7(0,f[1],f[2]);return bv}return bv}function
+f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a8(0,f[1],f[2]);return bw}return bw}function
 mw(j,a,b,f){var
-d=q(b,0),e=q(b,0),g=q(b,0);function
+d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
-h=g[1],k=(au(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
+h=g[1],k=(av(e,h)<0?1:0)===(0===f?1:0)?e:h,i=[0,k];else
 var
 i=[0,e];c(d,a)[1+a]=i;var
 j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=d7(a[3],j[2],d,c);return f?b[1]:b[2]}var
-k=a[4];a1(function(a){switch(a[0]){case
+b=d5(a[3],j[2],d,c);return f?b[1]:b[2]}var
+k=a[4];a2(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
-f=q(b,0),l=a[1];a1(function(a){c(f,a)[1+a]=1;return 0},l);var
-j=i(a[2],a[3]),k=0!==j?1:0;return k?B(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-hN=14;function
+f=p(b,0),l=a[1];a2(function(a){c(f,a)[1+a]=1;return 0},l);var
+j=i(a[2],a[3]),k=0!==j?1:0;return k?C(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
+hM=14;function
 mx(c,e,a){function
 f(b,a){return 0<e?l(b,a):k(b,a)}var
-h=50,i=0<=R(a)?a:r(a),b=cm(i,h),d=0<R(b)?b:1;function
+h=50,i=0<=Q(a)?a:r(a),b=cl(i,h),d=0<Q(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=f(d,r(b));if(g(c,e))return[0,[0,e,d]];var
@@ -6125,114 +6156,114 @@ e=f(d,b);if(0!==a&&g(c,e)){var
 d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,f){var
 d=i,e=h,a=f;for(;;){var
-b=cm(l(d,e),1);if(0!==a&&0!==au(b,d)&&0!==au(b,e)){if(g(c,b)){var
+b=cl(l(d,e),1);if(0!==a&&0!==av(b,d)&&0!==av(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,hN)]:j(a,d,hN);return cC(function(a){return n(a[1],a[2],hN)},o)}function
-Co(h,g,i,L,J,d){var
-j=h[2],p=mw(i,L,j,d),s=p[3],u=p[2],v=p[1],w=K(b6(g)),r=i[1],M=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,hM)]:j(a,d,hM);return c4(function(a){return n(a[1],a[2],hM)},o)}function
+Cq(h,g,i,K,J,d){var
+j=h[2],q=mw(i,K,j,d),s=q[3],t=q[2],v=q[1],w=L(b7(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(v,a)[1+a];if(b){var
-e=a7(0,b[1],i[2]),d=c(w,a)[1+a][1];return Cn(g,a7(0,d[1],d[2]),e)}return bv}var
-m=ay(j,function(a){return Math.sqrt(x(a)*M)}),o=Q(function(b,a){var
-c=aJ(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
+e=a8(0,b[1],i[2]),d=c(w,a)[1+a][1];return Cp(g,a8(0,d[1],d[2]),e)}return bw}var
+m=az(j,function(a){return Math.sqrt(x(a)*M)}),o=S(function(b,a){var
+c=aK(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
-h=b!==a?1:0,i=h?aJ(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*n0?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+h=b!==a?1:0,i=h?aK(e(m,a)):h;if(i)var
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*n1?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 z=j-1|0,N=0;if(!(z<0)){var
 b=N;for(;;){var
-R=c(u,b)[1+b],S=R||c(s,b)[1+b];if(S){var
-H=j-1|0,T=ct(h,b),U=0;if(!(H<0)){var
+Q=c(t,b)[1+b],R=Q||c(s,b)[1+b];if(R){var
+H=j-1|0,T=cs(h,b),U=0;if(!(H<0)){var
 f=U;for(;;){var
-I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(u,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
+I=Math.sqrt(A(0.,e(h[8],b)+e(h[8],f)-2.*e(T,f)));if(c(t,b)[1+b])y(f,b,I);if(c(s,b)[1+b])y(b,f,I);var
 W=f+1|0;if(H!==f){var
 f=W;continue}break}}}var
 V=b+1|0;if(z!==b){var
 b=V;continue}break}}var
-C=q(j,0);B(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=Q(function(a,k){var
+B=p(j,0);C(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
+D=S(function(a,k){var
 b=c(v,a)[1+a];if(b){var
-f=b[1];if(k&&aJ(e(m,a))){var
+f=b[1];if(k&&aK(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=ed(g,r,i[2],i[3],J,k,j);if(b){var
-e=b[1];if(d)return au(e[2],f)<0?1:0;var
-h=0<au(e[1],f)?1:0}else
+k=c(w,a)[1+a],b=eb(g,r,i[2],i[3],J,k,j);if(b){var
+e=b[1];if(d)return av(e[2],f)<0?1:0;var
+h=0<av(e[1],f)?1:0}else
 var
-h=b;return h},n=bd(0,r),h=x(a)*n,j=aJ(h);if(j){var
-o=a8(0,h),p=d?-1:1;return mx(l,p,o)}return j}}return 0},C),E=K(g[9]),F=dh(g,1),O=aG(Q(function(e,o){var
+h=b;return h},n=bf(0,r),h=x(a)*n,j=aK(h);if(j){var
+o=a9(0,h),p=d?-1:1;return mx(l,p,o)}return j}}return 0},B),E=L(g[9]),F=dj(g,1),O=aH(S(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=dh(g,f[1]),p=c(E,b)[1+b],i=a(r,g9(c(E,e)[1+e],p)),j=l(h,i),m=a6(P(a(h,i),2)),q=d?G(l(j,m),F):t(k(j,m),F),n=[0,[0,b,q]];else
+h=dj(g,f[1]),p=c(E,b)[1+b],i=a(r,g_(c(E,e)[1+e],p)),j=l(h,i),m=a7(P(a(h,i),2)),q=d?G(l(j,m),F):u(k(j,m),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aG(D),O]}function
-Cp(d,c,a){var
+n=f;return n},o));return[0,aH(D),O]}function
+Cr(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
-2:return 0.<a?1.+Math.log(a)/c:bv;case
-4:return 0.<=a?a:bv}return bv}function
+2:return 0.<a?1.+Math.log(a)/c:bw;case
+4:return 0.<=a?a:bw}return bw}function
 mz(f,e,a){var
-b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bv,bv]:a<b?[0,a2(1.,b*a+c*d),b-a*c/d]:[0,bv,bv]}function
-Cq(m,h,j,J,I,d){var
-i=m[2],r=mw(j,J,i,d),u=r[3],v=r[2],w=r[1],x=K(b6(h)),f=j[1],n=ay(i,function(a){var
+b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,bw,bw]:a<b?[0,a3(1.,b*a+c*d),b-a*c/d]:[0,bw,bw]}function
+Cs(m,h,j,J,I,d){var
+i=m[2],r=mw(j,J,i,d),t=r[3],v=r[2],w=r[1],x=L(b7(h)),f=j[1],n=az(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a7(0,b[1],j[2]),d=c(x,a)[1+a][1];return Cp(h,a7(0,d[1],d[2]),e)}return bv});function
+e=a8(0,b[1],j[2]),d=c(x,a)[1+a][1];return Cr(h,a8(0,d[1],d[2]),e)}return bw});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
-o=ay(i,function(a){var
+o=az(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=mz(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ex<f?1:0:f<i-ex?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=mz(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ew<f?1:0:f<i-ew?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
-A=i-1|0,L=0;if(!(A<0)){var
-b=L;for(;;){var
-O=c(v,b)[1+b],R=O||c(u,b)[1+b];if(R){var
-F=ct(m,b),H=i-1|0,S=0;if(!(H<0)){var
-g=S;for(;;){if(c(v,b)[1+b])z(g,b,e(F,g));if(c(u,b)[1+b])z(b,g,e(F,g));var
+A=i-1|0,K=0;if(!(A<0)){var
+b=K;for(;;){var
+O=c(v,b)[1+b],Q=O||c(t,b)[1+b];if(Q){var
+F=cs(m,b),H=i-1|0,R=0;if(!(H<0)){var
+g=R;for(;;){if(c(v,b)[1+b])z(g,b,e(F,g));if(c(t,b)[1+b])z(b,g,e(F,g));var
 U=g+1|0;if(H!==g){var
 g=U;continue}break}}}var
 T=b+1|0;if(A!==b){var
 b=T;continue}break}}var
-C=q(i,0);B(function(e,d){var
-a=d[2],b=a!==e?1:0,f=b?(c(C,a)[1+a]=1,0):b;return f},o);var
-D=Q(function(a,l){var
+B=p(i,0);C(function(e,d){var
+a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
+D=S(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ef(h,f,j[2],j[3],I,l,k);if(b){var
-e=b[1];if(d)return au(e[2],g)<0?1:0;var
-i=0<au(e[1],g)?1:0}else
+l=c(x,a)[1+a],b=ed(h,f,j[2],j[3],I,l,k);if(b){var
+e=b[1];if(d)return av(e[2],g)<0?1:0;var
+i=0<av(e[1],g)?1:0}else
 var
-i=b;return i},o=bd(0,f),i=e(n,a)*o,k=aJ(i);if(k){var
-p=a8(0,i),q=d?1:-1;return mx(m,q,p)}return k}return 0},C),s=K(h[9]),M=p(function(a){return[aN,function(b){return e_(h,a)}]},s);function
+i=b;return i},o=bf(0,f),i=e(n,a)*o,k=aK(i);if(k){var
+p=a9(0,i),q=d?1:-1;return mx(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[ae,function(b){return e9(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=bt(a);return bA===d?a[1]:aN===d?ci(a):a}var
-N=aG(Q(function(g,w){var
+a=c(M,b)[1+b],d=aY(a);return a$===d?a[1]:ae===d?bn(a):a}var
+N=aH(S(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=mz(d,e(ct(m,b),g),x),z=bd(0,f),o=y[2]*z,v=0;if(aJ(o)&&0.<=o){var
-i=a8(0,o),A=c(s,b)[1+b],B=ai(c(s,g)[1+g],A),C=E(b),F=g_(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a6(a(p,l(k(p,P(a(i,F),1)),H))),r=a(i,j[1]),I=d?t(k(r,q),f):G(l(r,q),f),u=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+x=e(n,b),y=mz(d,e(cs(m,b),g),x),z=bf(0,f),o=y[2]*z,v=0;if(aK(o)&&0.<=o){var
+i=a9(0,o),A=c(s,b)[1+b],B=aj(c(s,g)[1+g],A),C=E(b),F=g$(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a7(a(p,l(k(p,P(a(i,F),1)),H))),r=a(i,j[1]),I=d?u(k(r,q),f):G(l(r,q),f),t=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
 var
-u=j;return u},o));return[0,aG(D),N]}function
-Cr(a){var
-b=a[4];return c3(function(a){return 0===a[0]?0:1},b)}function
+t=j;return t},o));return[0,aH(D),N]}function
+Ct(a){var
+b=a[4];return c5(function(a){return 0===a[0]?0:1},b)}function
 mA(d,a,c){var
-b=Cr(c);if(b)switch(d[1]){case
-0:return k1(a);case
-1:return 0;default:return k3(a)}return b}var
-cP=[0,mv,mv,my,my];function
-Cs(b,d,a,c){if(mA(b,d,c)){var
-e=e6(a[2],a[3]),f=function(f){var
-g=na(f,b,d,a,c,e,1);return[0,na(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(Cq);return[0,cP[1],cP[2],g[1],g[2]]}var
-h=f(Co);return[0,h[1],h[2],cP[3],cP[4]]}return cP}function
+b=Ct(c);if(b)switch(d[1]){case
+0:return kZ(a);case
+1:return 0;default:return k1(a)}return b}var
+cQ=[0,mv,mv,my,my];function
+Cu(b,d,a,c){if(mA(b,d,c)){var
+e=e5(a[2],a[3]),f=function(f){var
+g=nb(f,b,d,a,c,e,1);return[0,nb(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(Cs);return[0,cQ[1],cQ[2],g[1],g[2]]}var
+h=f(Cq);return[0,h[1],h[2],cQ[3],cQ[4]]}return cQ}function
 mB(h){var
-j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=q(j,0),m=q(e,0),f=q(e,-1),o=j-1|0,u=0;if(!(o<0)){var
+j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=p(j,0),m=p(e,0),f=p(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-x=T(s,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
-p=function(d,a){var
-e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return k(l(c(b,d)[1+d],f),e)},n=ay(e,function(b,c){return function(a){return c(b,a)}}(a,p)),r=q(e,-1),y=q(e,0),t=function(B,h,C,k){return function(u){var
+x=W(s,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
+q=function(d,a){var
+e=c(c(h,d)[1+d],a)[1+a],f=c(m,a)[1+a];return k(l(c(b,d)[1+d],f),e)},n=az(e,function(b,c){return function(a){return c(b,a)}}(a,q)),r=p(e,-1),y=p(e,0),t=function(B,h,C,k){return function(u){var
 i=u;for(;;){var
 n=e-1|0,m=-1,v=0;if(n<0)var
 b=m;else{var
@@ -6241,7 +6272,7 @@ r=1-c(k,d)[1+d];if(r){var
 s=g<0?1:0;if(s)var
 j=s;else
 var
-A=c(h,g)[1+g],j=gy(c(h,d)[1+d],A)}else
+A=c(h,g)[1+g],j=gz(c(h,d)[1+d],A)}else
 var
 j=r;var
 t=j?d:g,z=d+1|0;if(n!==d){var
@@ -6250,12 +6281,12 @@ b=t;break}}var
 o=c(f,b)[1+b];c(k,b)[1+b]=1;if(0<=o){var
 p=e-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(k,a)[1+a]){var
-x=B(o,a),q=l(c(h,b)[1+b],x);if(gy(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
+x=B(o,a),q=l(c(h,b)[1+b],x);if(gz(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
-i=[0,b,i];continue}return[0,b,i]}}}(p,n,r,y)(0),i=t[1],z=function(b,d){return function(a){var
+i=[0,b,i];continue}return[0,b,i]}}}(q,n,r,y)(0),i=t[1],z=function(b,d){return function(a){var
 e=c(b,a)[1+a];return k(c(b,d)[1+d],e)}}(n,i),A=c(n,i)[1+i];b[1+a]=k(b[1+a],A);var
-B=t[2];a1(function(g){return function(a){var
+B=t[2];a2(function(g){return function(a){var
 h=g(a),d=c(f,a)[1+a],i=k(c(b,d)[1+d],h),e=f[1+a];c(b,e)[1+e]=i;var
 j=g(a);m[1+a]=l(c(m,a)[1+a],j);return 0}}(z),B);(function(h,b){return function(e){var
 a=e;for(;;){if(0<=c(b,a)[1+a]){var
@@ -6263,80 +6294,80 @@ d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
 a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,r)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=aG(f),w=dP(function(b,a){return[0,a,b]},v);return g(aR(function(a){return 0<=a[1]?1:0}),w)}function
-Ct(a){function
-b(b){return p(function(a){return c(a,b)[1+b]},a)}return ay(c(a,0)[1].length-1,b)}function
-Cu(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mB(a);var
-b=mB(Ct(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Cv(f,b,e,r){function
-j(a){return K(bj(f[13],a))}var
-s=j(b[1]),l=dU(k,j(r),s),h=K(ly(f,b,e));function
+v=aH(f),w=dN(function(b,a){return[0,a,b]},v);return g(aM(function(a){return 0<=a[1]?1:0}),w)}function
+Cv(a){function
+b(b){return q(function(a){return c(a,b)[1+b]},a)}return az(c(a,0)[1].length-1,b)}function
+Cw(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mB(a);var
+b=mB(Cv(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Cx(f,b,e,r){function
+j(a){return L(bl(f[13],a))}var
+s=j(b[1]),l=dS(k,j(r),s),h=L(lw(f,b,e));function
 t(a){var
-b=0<R(c(l,a)[1+a])?1:0;return b?gy(c(h,a)[1+a],e):b}function
+b=0<Q(c(l,a)[1+a])?1:0;return b?gz(c(h,a)[1+a],e):b}function
 u(a){return a}var
-v=a0(f[2],u),i=K(g(aR(t),v));function
+v=a1(f[2],u),i=L(g(aM(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=g(bk(w),x),y=F(function(a){return a[1]},m),n=pE(function(b,a){return oy(b,a)},y);function
+x=b[4],m=g(bx(w),x),y=F(function(a){return a[1]},m),n=pG(function(b,a){return oz(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dR(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dP(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(e,f,b){if(gz(e,c(h,b)[1+b])&&!dR([0,f,b],m)){var
+A(e,f,b){if(gA(e,c(h,b)[1+b])&&!dP([0,f,b],m)){var
 g=k(e,c(h,b)[1+b]);return a(c(l,b)[1+b],g)}return d}function
 B(a){var
-c=hm(b,e,a);return p(function(b){return A(c,a,b)},i)}var
-q=K(cB(n,z)),C=Cu(p(B,q));return F(function(a){var
-b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(q,d)[1+d],e]},C)}function
-eo(f,e){var
-b=[0,d];B(function(d,f){var
+c=hn(b,e,a);return q(function(b){return A(c,a,b)},i)}var
+p=L(cB(n,z)),C=Cw(q(B,p));return F(function(a){var
+b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(p,d)[1+d],e]},C)}function
+en(f,e){var
+b=[0,d];C(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=l(b[1],g);return 0},f);return b[1]}function
-Cw(b){var
-f=b.length-1,e=Q(function(b,a){return cg(a,ay(f,function(c){var
+Cy(b){var
+f=b.length-1,e=S(function(b,a){return ch(a,az(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(l,j){var
-b=l,g=j;for(;;){if(b===f)return[0,[0,g,p(function(a){return eP(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===R(h))return[1,b];var
+b=l,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eO(a,f,f)},e)]];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===Q(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dL(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=Q(o,e[1+d])}var
-q=d+1|0;if(i!==d){var
-d=q;continue}break}}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dJ(k(a(i,f),g),h)}}(g,b,h,n);e[1+d]=S(o,e[1+d])}var
+p=d+1|0;if(i!==d){var
+d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Cx(d){var
+Cz(d){var
 a=d;for(;;){var
-b=Cw(p(function(b){return function(a){return p(function(b){return eo(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Cy(q(function(b){return function(a){return q(function(b){return en(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
-e=b[1],f=aG(a),a=K(bY(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Cy(b,l,q,e,p,d){var
+e=b[1],f=aH(a),a=L(bZ(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
+CA(b,l,q,e,p,d){var
 m=P(q,1),c=l[8];function
 n(c){var
-a=g(b[5],c);return eo(a,a)}function
-f(a){return dL(P(a,e),m)}function
+a=g(b[5],c);return en(a,a)}function
+f(a){return dJ(P(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aL(l),i=dL(f(a(e,a(c,g(p,h)))),j);else
+j=aN(l),i=dJ(f(a(e,a(c,g(p,h)))),j);else
 var
 i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dL(f(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=g(b[5],j);return[0,dU(k,g(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],l=n(j),m=k(n(i),l),o=a(c,c),p=dJ(f(a(k(d[2],h[2]),o)),2),q=k(P(m,e-1|0),p),r=g(b[5],j);return[0,dS(k,g(b[5],i),r),q]}if(b[1])var
 t=0,u=F(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Cx(K(h));return[0,j[1],j[2],j[3],i,e,m]}function
-hO(a){return P(a[2],a[5])}function
-Cz(h,s,b,f,r){var
-t=b[1],u=p(function(a){var
-b=eo(f,a[1]);return k(a[2],b)},t),v=b[3],w=p(function(a){return eo(a,u)},v),x=b[2],d=p(function(b){return a(x,b)},f),y=b[1];B(function(e,b){var
-f=b[1];return B(function(b,f){var
+j=Cz(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+hN(a){return P(a[2],a[5])}function
+CB(h,s,b,f,r){var
+t=b[1],u=q(function(a){var
+b=en(f,a[1]);return k(a[2],b)},t),v=b[3],w=q(function(a){return en(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},f),y=b[1];C(function(e,b){var
+f=b[1];return C(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=l(c(d,b)[1+b],g);return 0},f)},y);var
-e=hO(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=g(h[5],j[1]),n=dU(function(c,b){return k(c,a(e,b))},d,z),A=eo(n,n),C=b[6],D=a(e,e),E=a(a(m,m),D),o=k(dL(a(j[2],E),C),A);else
+e=hN(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=g(h[5],j[1]),n=dS(function(c,b){return k(c,a(e,b))},d,z),A=en(n,n),B=b[6],D=a(e,e),E=a(a(m,m),D),o=k(dJ(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
-q=0===h[1]?1:0,F=q?o:q;return[0,aG(d),F]}var
-CA=12;function
+p=0===h[1]?1:0,F=p?o:p;return[0,aH(d),F]}var
+CC=12;function
 mC(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
@@ -6344,119 +6375,119 @@ a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-CB(c,b){var
-a=[0,0.];B(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-CC(b,d){var
+CD(c,b){var
+a=[0,0.];C(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
+CE(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return cg(a,[am,0.])};return[0,function(b){return CB(a,b)},f]}function
-g(c){return Q(function(c,d){var
+f=function(b){return ch(a,[an,0.])};return[0,function(b){return CD(a,b)},f]}function
+g(c){return S(function(c,d){var
 f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mC(a,b)},g]}function
 mD(a){var
-b=a[14],c=0;return al(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-CD(b,a){var
-c=q(b[3],a[1]),d=a[2];function
-e(c){return Q(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mC(c,a)},e,Y,d]}function
-CE(b,h,c,o){function
+b=a[14],c=0;return am(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
+CF(b,a){var
+c=p(b[3],a[1]),d=a[2];function
+e(c){return S(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mC(c,a)},e,V,d]}function
+CG(b,h,c,o){function
 i(d,a){return a?n(b[17],a[1],c[3]):d}var
-d=c[4],e=g(bk(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],g=CC(b,c),j=g[2],k=g[1],d=i(Y,a[3]),e=i(L,a[4]),f=e-d<fJ*h?1:0,l=(d+e)/2.,m=ey*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mD(b),f=a?[0,CD(b,a[1]),0]:a;return cB(e,f)}function
-CF(b,a){return a2(im*(a[6]-a[5]),bR*b)}function
+d=c[4],e=g(bx(function(a){if(0===a[0]&&a[1]===o){var
+c=a[2],g=CE(b,c),j=g[2],k=g[1],d=i(V,a[3]),e=i(K,a[4]),f=e-d<fK*h?1:0,l=(d+e)/2.,m=ex*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mD(b),f=a?[0,CF(b,a[1]),0]:a;return cB(e,f)}function
+CH(b,a){return a3(il*(a[6]-a[5]),bS*b)}function
 mE(e,a,d){var
-b=g(a[3],d),c=CF(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-CG(d,h){var
-j=h.length-1,k=q(j,-1),n=j-1|0,x=0;if(!(n<0)){var
-a=x;for(;;){var
-p=j-1|0,o=-1,z=0;if(p<0)var
+b=g(a[3],d),c=CH(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+CI(d,h){var
+j=h.length-1,k=p(j,-1),n=j-1|0,y=0;if(!(n<0)){var
+a=y;for(;;){var
+q=j-1|0,o=-1,z=0;if(q<0)var
 f=o;else{var
 g=z,i=o;for(;;){var
-u=1-gi(function(b){return function(a){return a===b?1:0}}(g),k);if(u){var
-v=i<0?1:0;if(v)var
-m=v;else
+v=1-gj(function(b){return function(a){return a===b?1:0}}(g),k);if(v){var
+w=i<0?1:0;if(w)var
+m=w;else
 var
 J=Math.abs(e(c(d,i)[1+i],a)),m=J<Math.abs(e(c(d,g)[1+g],a))?1:0}else
 var
-m=u;var
-w=m?g:i,I=g+1|0;if(p!==g){var
-g=I,i=w;continue}var
-f=w;break}}var
-l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=ey*T(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+m=v;var
+x=m?g:i,I=g+1|0;if(q!==g){var
+g=I,i=x;continue}var
+f=x;break}}var
+l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=ex*W(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
-t=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a9(d[1+b],t,G);y(h,b,e(h,b)-t*e(h,f))}var
+u=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a_(d[1+b],u,G);t(h,b,e(h,b)-u*e(h,f))}var
 H=b+1|0;if(s!==b){var
 b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
-a=F;continue}break}}return Q(function(b,a){if(0<=a){var
+a=F;continue}break}}return S(function(b,a){if(0<=a){var
 f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
 mF(m,h,b,a){function
-d(q,o,n){var
-d=q,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return mE(h,a,b)!=0.?1:0}}(a),b);if(ch(aJ,a)){if(dR(1,e)){if(0===d)return 0;var
-j=m?gd(function(b,a){var
-c=b||a;return c},i,e):e,r=i5(b,j),k=g(bk(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),f=K(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=K(F(function(b){return function(a){return mE(h,a,b)}}(a),k)),t=p(function(b){return function(a){return p(function(b){return O(a,b)},b)}}(f),f),l=bJ(a),u=CG(t,s);B(function(d,e){return function(a,b){return a9(e,-b,c(d,a)[1+a])}}(f,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(CA,F(function(a){return 0},b),a)}function
+d(p,o,n){var
+d=p,i=o,a=n;for(;;){var
+e=F(function(b){return function(a){return mE(h,a,b)!=0.?1:0}}(a),b);if(cD(aK,a)){if(dP(1,e)){if(0===d)return 0;var
+j=m?ge(function(b,a){var
+c=b||a;return c},i,e):e,r=i3(b,j),k=g(bx(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mE(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return O(a,b)},b)}}(f),f),l=bK(a),u=CI(t,s);C(function(d,e){return function(a,b){return a_(e,-b,c(d,a)[1+a])}}(f,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(CC,F(function(a){return 0},b),a)}function
 mG(c,b,a){var
 d=mF(1,c,b,a);return d?[0,d[1]]:mF(0,c,b,a)}function
-CH(f,k,j,i){var
-a=k[1][1],l=hI(j,i,k),g=l[3],m=l[2],b=q(f[3]+1|0,0.);function
-h(c,a){return B(function(a,d){return y(b,a,e(b,a)+c*d)},a)}function
-n(b){return cb(a,b)}if(0.<g){var
-s=n(i);h(bz(a,j)/g,s);var
-t=a[2];B(function(a,c){var
+CJ(f,k,j,i){var
+a=k[1][1],l=hH(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
+h(c,a){return C(function(a,d){return t(b,a,e(b,a)+c*d)},a)}function
+n(b){return cc(a,b)}if(0.<g){var
+s=n(i);h(bB(a,j)/g,s);var
+u=a[2];C(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
-d=n(c[1]);return h(e(m,a)/g,d)}return b},t)}if(0<=a[5]){var
-u=bj(f[14],a[5])[1],o=f[3]-1|0,v=0;if(!(o<0)){var
-d=v;for(;;){y(b,d,e(b,d)+u);var
-w=d+1|0;if(o!==d){var
-d=w;continue}break}}}else{var
-p=a[4],r=c(a[2],p)[1+p][1];h(1.,c(f[6],r)[1+r])}return b}var
-mH=bh(1.,60);function
-CI(c,e,b){if(0===c[1]){var
-a=al(function(c,a){var
-d=a[6]==L?a[5]:(a[5]+a[6])/2.;return a2(c,d-g(a[3],b))},L,e),d=0.<a?1:0,f=d?aJ(a):d;if(f)y(b,c[3],Math.sqrt(a));return b}return b}function
-CJ(f,k,a,i,d,b){var
-g=a[1][1],h=hI(i,d,a)[2],j=1.,l=T(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
-i=a[1],b=[0,0.],m=g[2];B(function(j,g){var
+d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
+v=bl(f[14],a[5])[1],o=f[3]-1|0,w=0;if(!(o<0)){var
+d=w;for(;;){t(b,d,e(b,d)+v);var
+x=d+1|0;if(o!==d){var
+d=x;continue}break}}}else{var
+q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(f[6],r)[1+r])}return b}var
+mH=bj(1.,60);function
+CK(c,e,b){if(0===c[1]){var
+a=am(function(c,a){var
+d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a3(c,d-g(a[3],b))},K,e),d=0.<a?1:0,f=d?aK(a):d;if(f)t(b,c[3],Math.sqrt(a));return b}return b}function
+CL(f,k,a,i,d,b){var
+g=a[1][1],h=hH(i,d,a)[2],j=1.,l=W(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+i=a[1],b=[0,0.],m=g[2];C(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a2(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<h$*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==L?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==Y?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+j=a3(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<h_*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==V?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
 mI(b,e){function
 d(a){return O(a,a)}var
-a=q(b[3]+1|0,0.),c=[0,0.];a1(function(b){var
-e=b[2],f=b[1];a9(a,-f,e);var
-g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){y(a,b[3],0.);var
-f=d(a),g=Math.sqrt(A(0.,c[1]-f));y(a,b[3],g)}return a}var
-CK=h$;function
+a=p(b[3]+1|0,0.),c=[0,0.];a2(function(b){var
+e=b[2],f=b[1];a_(a,-f,e);var
+g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
+f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
+CM=h_;function
 mJ(k,a,b,d){if(2<=a[1])var
-l=(aY(k[8])-1|0)+b|0,f=function(a){return a8(l,a)};else
+l=(aZ(k[8])-1|0)+b|0,f=function(a){return a9(l,a)};else
 var
-q=a[4]+b|0,f=function(a){return a8(q,a)};var
-h=eP(d,0,a[3]);if(a[1])var
+p=a[4]+b|0,f=function(a){return a9(p,a)};var
+h=eO(d,0,a[3]);if(a[1])var
 i=h;else
 var
-n=g(a[5],0),o=c(a[6],0)[1],i=Q(function(b,d){var
-f=e(o,b),g=c(n,b)[1+b];return d+(bd(a[4],g)-f)},h);var
-j=e(d,a[3]),m=a8(2*(a[4]+b|0)|0,j*j);return[0,p(f,i),m]}function
+n=g(a[5],0),o=c(a[6],0)[1],i=S(function(b,d){var
+f=e(o,b),g=c(n,b)[1+b];return d+(bf(a[4],g)-f)},h);var
+j=e(d,a[3]),m=a9(2*(a[4]+b|0)|0,j*j);return[0,q(f,i),m]}function
 mL(b,a,f,c,i){var
-d=ds(f),e=CE(a,d,c,i),p=f[1],q=0.,r=T(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bI(function(a){return a[6]==L?1:0},e):m,j=g(aR(function(a){return a[2]}),e),o=0===j?ap(0,80-a[4]|0):aY(c[3])+cV|0;function
-s(c){return e_(b,aG(g(a[5],c)))[3]}var
-t=c[4],u=g(bk(function(a){if(0===a[0]){var
+d=cP(f),e=CG(a,d,c,i),p=f[1],q=0.,r=W(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bJ(function(a){return a[6]==K?1:0},e):m,j=g(aM(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):aZ(c[3])+cW|0;function
+s(c){return e9(b,aH(g(a[5],c)))[3]}var
+u=c[4],v=g(bx(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c3(function(a){return a[1]===d?1:0},j))return[0,[0,d,l(b[1],c[1])]]}}}return 0}),t),k=Cy(a,b,c[3],o,s,u),h=[aN,function(d){var
-a=b[9];return hi(b,c,F(function(a){return e_(b,a)},a),i)}];function
-v(d){var
-c=mJ(b,a,o,d);return Cz(a,b,k,c[1],c[2])}function
-w(b,c){var
-h=em(f,b,c),i=n7*d<r?fG(f,b,c,h):h,g=CI(a,e,CH(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)y(g,a[3],Math.sqrt(mH*d));var
-k=mG(d,CJ(a,d,i,b,c,e),g),m=k?[0,k[1]]:mG(d,e,g);return[0,g,m]}function
-x(d){var
-a=bt(h),e=bA===a?h[1]:aN===a?ci(h):h;return hj(b,c,hO(k),e,d)}return[0,hO(k),n,w,v,0!==j?1:0,x]}function
+d=a[2];if(a[1]===i&&c5(function(a){return a[1]===d?1:0},j))return[0,[0,d,l(b[1],c[1])]]}}}return 0}),u),k=CA(a,b,c[3],o,s,v),h=[ae,function(d){var
+a=b[9];return hj(b,c,F(function(a){return e9(b,a)},a),i)}];function
+w(d){var
+c=mJ(b,a,o,d);return CB(a,b,k,c[1],c[2])}function
+x(b,c){var
+h=ek(f,b,c),i=n8*d<r?fG(f,b,c,h):h,g=CK(a,e,CJ(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(g,a[3],Math.sqrt(mH*d));var
+k=mG(d,CL(a,d,i,b,c,e),g),m=k?[0,k[1]]:mG(d,e,g);return[0,g,m]}function
+y(d){var
+a=aY(h),e=a$===a?h[1]:ae===a?bn(h):h;return hk(b,c,hN(k),e,d)}return[0,hN(k),n,x,w,0!==j?1:0,y]}function
 mM(c,a,b){if(0===b)return function(a){return mK};var
-f=1./ak(b),d=mI(c,F(function(a){return[0,f,a]},b));function
+f=1./al(b),d=mI(c,F(function(a){return[0,f,a]},b));function
 e(b,e){var
 f=mI(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
 i(h,f){var
@@ -6464,284 +6495,319 @@ b=f;for(;;){if(b){var
 c=e(b[1],h);if(g(a[6],c))return c;var
 b=b[2];continue}return g(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-f=c[1];return a[5]?e(CK,f):g(a[4],f)}var
-h=ch(aJ,d),j=h?CL:h;return i(d,j)}}function
+f=c[1];return a[5]?e(CM,f):g(a[4],f)}var
+h=cD(aK,d),j=h?CN:h;return i(d,j)}}function
 mN(c,a){var
-b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bk(function(a){return a[2]}),d)}function
-CM(k,b,j,i,h,e){var
+b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bx(function(a){return a[2]}),d)}function
+CO(k,b,j,i,h,e){var
 a=mL(k,b,j,i,h);function
 l(a){return a}var
-m=a0(b[2],l),o=g(aR(e),m),f=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mM(b,a,dS(function(b){return mN(a,b)},f)),p=g(d,[0,[am,L],0]),c=[0,-1],q=dS(function(a){var
+m=a1(b[2],l),o=g(aM(e),m),f=F(function(b){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mM(b,a,dQ(function(b){return mN(a,b)},f)),p=g(d,[0,[an,K],0]),c=[0,-1],q=dQ(function(a){var
 b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
-r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):CN}var
-s=a0(b[2],r);return[0,a[1],[0,p,q],s]}function
-CO(a,f){var
-e=q(a[3],0.);B(function(d,b){var
-f=b!=0.?1:0;return f?a9(e,-b,c(a[6],d)[1+d]):f},f);var
-k=0.,h=T(function(b,a){return b+a},k,f),l=0.,j=T(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
+r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):CP}var
+s=a1(b[2],r);return[0,a[1],[0,p,q],s]}function
+CQ(a,f){var
+e=p(a[3],0.);C(function(d,b){var
+f=b!=0.?1:0;return f?a_(e,-b,c(a[6],d)[1+d]):f},f);var
+k=0.,h=W(function(b,a){return b+a},k,f),l=0.,j=W(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
 m=0,i=m,d=e;else
-if(bR*j<Math.abs(h))var
-G=0.<h?0:1,H=p(function(a){return a/h},e),i=G,d=H;else
+if(bS*j<Math.abs(h))var
+G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=p(function(a){return nw*a/(j+cv)},e),i=I,d=J;function
-b(b,a){return cg(b,[0,a])}function
-n(b){return b<a[2]?g(a[5],b):q(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],Y),y=q(a[2]+1|0,[0]),z=cN(d,function(a){return a}),A=b(a[9],z),C=O(d,d),D=b(a[8],C),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
-CP(a,g){var
+I=0,J=q(function(a){return nx*a/(j+cv)},e),i=I,d=J;function
+b(b,a){return ch(b,[0,a])}function
+n(b){return b<a[2]?g(a[5],b):p(a[3],0)}var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],V),y=p(a[2]+1|0,[0]),z=cN(d,function(a){return a}),A=b(a[9],z),B=O(d,d),D=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
+CR(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
 e=mD(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+cv,i=n0*Math.sqrt(f[2]),j=[am,0.];return cg(p(function(a){return f[1]-i*a/h},b),j)}return q(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(mH);return cg(b,[am,k])}function
-CQ(c,o,m,l,k){var
-d=CO(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
+f=e[1],h=Math.sqrt(O(b,b))+cv,i=n1*Math.sqrt(f[2]),j=[an,0.];return ch(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mH);return ch(b,[an,k])}function
+CS(c,o,m,l,k){var
+d=CQ(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
 b=mL(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a0(a[2]-1|0,q),s=g(mM(a,b,dS(function(a){return mN(b,a)},r)),p);return[0,b[1],s]}var
-h=ap(0,80-a[4]|0),i=mJ(c,a,h,CP(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aG(i[1]),t];return[0,P(1,h),u]}function
-CR(a){return[0,a,A7(a)]}function
-CS(a){return typeof
-a==="number"?hE:40000000}function
-CT(a){return typeof
-a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-CU(a){var
-b=a?-72:-50;return bh(1.,b)}function
-CV(i,d,e,b,a){function
-f(f,d){var
-g=em(d,b,a),j=hG(d,b,a),k=A(hF(i,b,a),j),h=ds(d);function
-l(i){var
-c=fG(d,b,a,g),f=k+fN*h<c[4]?1:0;return f?hK(d,b,a,e[5]*h,c):f}var
-m=[aN,function(a){return g[1]}];return hL(d,c(e[2],f)[1+f],b,a,m,L,l)}return B(function(a){function
-b(b){return f(a,b)}return function(a){return iY(b,a)}},d)}function
-CW(d,f,b,a){function
-e(a){return a8(0,a*d[4])}var
-g=f?[1,e(-a)]:[0,e(a)];c(d[6],b)[1+b]=g;return 0}function
-CX(y,g,h,d,b){var
-l=hF(y,d,b),m=0<g.length-1?1:0,n=m?ch(iZ,g):m;if(n){var
-f=p(o8,g),j=f.length-1,o=p(function(a){return A(l,hG(a,d,b))},f),z=h[1],r=Q(function(e,a){if(a){var
-g=h[3],i=du(c(f,e)[1+e],g)[1];return BW(a[1],i,d,b)}return Y},z),i=q(j,0),k=function(a){var
-b=c(i,a)[1+a],d=b?b[1][4]:e(r,a);return A(e(o,a),d)},s=q(j,0),a=function(y){for(;;){var
-m=j-1|0,l=0,r=k(0),t=1;if(m<1)var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a1(a[2]-1|0,q),s=g(mM(a,b,dQ(function(a){return mN(b,a)},r)),p);return[0,b[1],s]}var
+h=aq(0,80-a[4]|0),i=mJ(c,a,h,CR(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aH(i[1]),t];return[0,P(1,h),u]}function
+CT(i,e,h,f,d){var
+j=aH(d),a=L(g(aM(function(a){return iX(c(e,a)[1+a])}),j));function
+b(b,f){var
+j=[ae,function(a){return p(i[2],b)}];function
+d(b){var
+d=c(h,b)[1+b],a=d?g(f,d[1]):j,e=aY(a);return a$===e?a[1]:ae===e?bn(a):a}return[ae,function(b){return q(d,a)}]}var
+k=b(K,function(a){return a[8]}),l=b(V,function(a){return a[7]}),m=b(V,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
+o(b,a){return c(b,a)[1+a]}var
+r=q(function(a){return o(f,a)},a);return[0,q(function(a){return o9(c(e,a)[1+a])},a),r,n,m,l,k]}function
+CU(j,e,i,b,a){function
+d(f,d){var
+g=ek(d,b,a),k=mc(d,b,a),l=A(fF(j,b,a),k),h=cP(d);function
+m(f){var
+c=fG(d,b,a,g),e=l+fO*h<c[4]?1:0;return e?hJ(d,b,a,i[2]*h,c):e}var
+n=[ae,function(a){return g[1]}];return hK(d,c(e[2],f)[1+f],b,a,n,K,m)}return C(d,e[1])}function
+mO(j,f,e,d){var
+g=fF(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
+a=k;for(;;){var
+i=mc(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+l=a+1|0;if(h!==a){var
+a=l;continue}break}}return b}function
+CV(d,f,b,a){function
+e(a){return a9(0,a*d[1])}var
+g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
+CW(w,i,v,d,b){var
+N=fF(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
+j=g.length-1,l=mO(w,i,d,b),m=d?i[5]:i[4],z=aY(m),B=a$===z?m[1]:ae===z?bn(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+h=O;for(;;){var
+M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
+V=h+1|0;if(C!==h){var
+h=V;continue}break}}var
+o=p(j,0),D=p(j,0),E=function(a,b){c(o,a)[1+a]=[0,b];return t(k,a,A(e(l,a),b[4]))},f=function(v){for(;;){var
+m=j-1|0,l=0,r=e(k,0),s=1;if(m<1)var
 a=l;else{var
-e=t,g=r,o=l;for(;;){var
-p=k(e);if(p<g)var
-q=p,h=e;else
+f=s,h=r,p=l;for(;;){if(e(k,f)<h)var
+q=e(k,f),i=f;else
 var
-q=g,h=o;var
-x=e+1|0;if(m!==e){var
-e=x,g=q,o=h;continue}var
-a=h;break}}var
-n=c(i,a)[1+a];if(n){if(!c(s,a)[1+a]&&mf(c(f,a)[1+a])){c(s,a)[1+a]=1;var
-u=n[1],v=[0,fG(c(f,a)[1+a],d,b,u)];c(i,a)[1+a]=v;continue}return k(a)}var
-w=[0,em(c(f,a)[1+a],d,b)];c(i,a)[1+a]=w;continue}}(0),t=l+fN*ds(c(f,0)[1])<a?1:0;if(t){var
-u=[0,0];B(function(g,j){var
-l=e(o,g)<a?1:0;if(l){var
-k=ds(j);if(a+bR*k<=e(r,g)){u[1]=1;return 0}var
-f=[aN,function(e){var
-a=c(i,g)[1+g];return a?a[1]:em(j,d,b)}],m=[aN,function(c){var
-a=bt(f),b=bA===a?f[1]:aN===a?ci(f):f;return b[1]}],n=function(m){var
-e=bt(f),c=bA===e?f[1]:aN===e?ci(f):f,g=a+2e-09*k<c[4]?BJ(j,d,b,a+fL*(c[4]-a),c):c,i=g[4]-a,l=1e-10*k<i?i/4.:h[5]*k;return hK(j,d,b,l,g)};return hL(j,c(h[2],g)[1+g],d,b,m,a+bR*k,n)}return l},f);var
-v=u[1];if(v)return CW(h,d,b,a+ey*ds(c(f,0)[1]));var
-w=v}else
+q=h,i=p;var
+u=f+1|0;if(m!==f){var
+f=u,h=q,p=i;continue}var
+a=i;break}}var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mf(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,fG(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,ek(c(g,a)[1+a],d,b));continue}}(0),F=N+fO*cP(c(g,0)[1])<f?1:0;if(F){var
+H=j-1|0,G=0,P=0;if(H<0)var
+q=G;else{var
+a=P,r=G;for(;;){if(e(l,a)<f){var
+n=c(g,a)[1+a],s=cP(n);if(f+bS*s<=e(c(B,a)[1+a],b))var
+Q=1,K=Q;else{var
+L=[ae,function(e,f){return function(g){var
+a=c(o,e)[1+e];return a?a[1]:ek(f,d,b)}}(a,n)],S=[ae,function(a){return function(d){var
+b=aY(a),c=a$===b?a[1]:ae===b?bn(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
+g=aY(c),a=a$===g?c[1]:ae===g?bn(c):c,h=f+2e-09*e<a[4]?BL(j,d,b,f+fM*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hJ(j,d,b,k,h)}}(n,s,L);hK(n,c(i[2],a)[1+a],d,b,S,f+bS*s,T);var
+K=r}var
+u=K}else
 var
-w=t;var
-x=w}else
+u=r;var
+R=a+1|0;if(H!==a){var
+a=R,r=u;continue}var
+q=u;break}}if(q)return CV(v,d,b,f+ex*cP(c(g,0)[1]));var
+I=q}else
 var
-x=n;return x}var
-CY=3;function
-CZ(w,v,a,d,b){var
-x=aG(Q(function(b,d){return cC(function(d){var
-e=c(a[2],b)[1+b];return[0,d,c(a[1],b)[1+b],e]},d)},v)),f=K(g(bk(function(a){return a}),x)),i=p(function(a){return a[1]},f),y=hF(w,d,b),m=T(function(c,a){return A(c,hG(a,d,b))},y,i),h=p(function(a){return 0},f),n=p(function(e){var
-f=e[2],g=e[1];if(f&&!(0<=c(g[6],b)[1+b])){var
-h=du(g,a[3])[1],i=bR*h[17];return BX(f[1],h,d,b)+i}return L},f),o=p(function(a){return 0},f),j=function(p){var
-g=p;for(;;){var
-j=[0,-1],q=[0,Y];B(function(g,i){return function(a,l){var
-b=c(h,a)[1+a],d=b?b[1][4]:e(n,a),j=g[1]<0?1:0,f=j||(i[1]<d?1:0),k=f?(g[1]=a,i[1]=d,0):f;return k}}(j,q),f);var
-a=j[1];if(0<=a){var
-k=c(h,a)[1+a];if(k){var
-l=k[1];if(0<g&&!c(o,a)[1+a]){c(o,a)[1+a]=1;var
-r=[0,fG(c(i,a)[1+a],d,b,l)];c(h,a)[1+a]=r;var
-g=g-1|0;continue}return[0,[0,c(f,a)[1+a],l]]}if(e(n,a)<=m)return 0;var
-s=[0,em(c(i,a)[1+a],d,b)];c(h,a)[1+a]=s;continue}return 0}}(CY);if(j){var
-q=j[1],k=q[2],r=q[1],l=r[1],s=ds(l),t=m+fN*s<k[4]?1:0;if(t){var
-z=function(c){return hK(l,d,b,a[5]*s,k)},C=[aN,function(a){return k[1]}];return hL(l,r[3],d,b,C,L,z)}var
-u=t}else
+I=F;var
+J=I}else
 var
-u=j;return u}function
-mO(e,d,c,b,a,f){switch(f){case
+J=y;return J}var
+CX=3;function
+CY(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=mO(o,f,d,b),q=W(A,fF(o,d,b),G),r=p(h,0),j=f[6],s=aY(j),H=a$===s?j[1]:ae===s?bn(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
+a=I;for(;;){var
+C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
+N=bS*cP(C);t(i,a,ct(d)*D+N)}var
+O=a+1|0;if(u!==a){var
+a=O;continue}break}}var
+v=p(h,0);function
+w(a,b){c(r,a)[1+a]=[0,b];return t(i,a,b[4])}var
+l=function(u){var
+j=u;for(;;){var
+o=h-1|0,n=-1,x=0;if(o<0)var
+a=n;else{var
+f=x,l=V,k=n;for(;;){var
+y=k<0?1:0,z=y||(l<e(i,f)?1:0);if(z)var
+t=e(i,f),m=f;else
+var
+t=l,m=k;var
+A=f+1|0;if(o!==f){var
+f=A,l=t,k=m;continue}var
+a=m;break}}if(0<=a){var
+p=c(r,a)[1+a];if(p){var
+s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fG(c(g,a)[1+a],d,b,s));var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,ek(c(g,a)[1+a],d,b));continue}return 0}}(CX);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cP(n),z=q+fO*y<m[4]?1:0;if(z){var
+J=function(a){return hJ(n,d,b,F[2]*y,m)},L=[ae,function(a){return m[1]}];return hK(n,c(f[2],k)[1+k],d,b,L,K,J)}var
+B=z}else
+var
+B=l;return B}function
+mP(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return CZ(e,d,c,b,a);case
-2:return CX(e,d,c,b,a);default:return CV(e,d,c,b,a)}}function
-mP(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-C0(b,a){function
-c(a){return aJ(a)?a:0.}function
+1:return CY(e,d,c,b,a);case
+2:return CW(e,d,c,b,a);default:return CU(e,d,c,b,a)}}function
+CZ(a){return[0,a,A9(a)]}function
+C0(a){return typeof
+a==="number"?hF:40000000}function
+C1(a){return typeof
+a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
+C2(a){var
+b=a?-72:-50;return bj(1.,b)}function
+mQ(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+C3(b,a){function
+c(a){return aK(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=T(d,T(A,0.,b[8]),a);return p(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],ii*e];return a},a)}function
-hQ(a,b){var
-g=b[3],d=q(b[2],0),e=b[4];a1(function(b){if(0===b[0]){var
+e=W(d,W(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],ih*e];return a},a)}function
+hP(a,b){var
+g=b[3],d=p(b[2],0),e=b[4];a2(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=mP(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mP(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=mQ(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,mQ(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return p(function(b){return C0(a,K(bH(b)))},d)}function
-C1(l,a){var
-d=jo(0,16),g=[0,0];B(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=tn(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a2(a[3],b[3]),p=A(a[2],b[2]);return jq(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jq(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return p7(K(pu(function(a){return tl(d,a)},b)))}function
-hR(b,a){var
-l=b?b[1]:function(a){return 1};return function(m,b){if(ch(function(a){var
-b=aJ(a[2]);return b?aJ(a[3]):b},b)){var
-h=C1(a,b),i=h[1],d=q(a[2],Y),f=q(a[2],L);dT(function(a){var
-b=A(e(d,a[1]),a[2]);y(d,a[1],b);var
-c=a2(e(f,a[1]),a[3]);return y(f,a[1],c)},b);var
-j=q(a[2],-1);B(function(f,e){var
+j=i;return j}return 0},e);return q(function(b){return C3(a,L(bI(b)))},d)}function
+C4(l,a){var
+d=jm(0,16),g=[0,0];C(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=tp(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a3(a[3],b[3]),p=A(a[2],b[2]);return jo(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jo(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return p9(L(pw(function(a){return tn(d,a)},b)))}function
+hQ(b,a){var
+l=b?b[1]:function(a){return 1};return function(m,b){if(cD(function(a){var
+b=aK(a[2]);return b?aK(a[3]):b},b)){var
+h=C4(a,b),i=h[1],d=p(a[2],V),f=p(a[2],K);dR(function(a){var
+b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
+c=a3(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
+j=p(a[2],-1);C(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=p(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[aN,function(b){return Bp(a)}]]},g=l8(a,i);if(g)var
-s=q(a[2],hP),t=h[2],k=[0,[0,b,d,f,F(r,g),t,o,l,m,s]];else
+n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[ae,function(b){return Br(a)}]]},g=l7(a,i);if(g)var
+s=p(a[2],hO),u=h[2],k=[0,[0,b,d,f,F(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-C2(d,c){var
-f=aG(c),a=g(bk(function(a){return a}),f);if(a){var
+C5(d,c){var
+f=aH(c),a=g(bx(function(a){return a}),f);if(a){var
 e=function(b){var
-c=0.;return al(function(c,a){return c+du(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,a0(ak(a[1][4]),i)),j=BU(d,K(F(function(a){return du(a,b)[1]},a)));return cC(function(a){function
-e(c){return BV(d,c,b,a)}function
-f(a){return cC(e,a)}var
-g=p(function(a){return o_(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-C3(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hP){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hP){var
+c=0.;return am(function(c,a){return c+fI(a,b)[1][16]},c,a)},h=function(b,a){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,a1(al(a[1][4]),i)),j=BY(d,L(F(function(a){return fI(a,b)[1]},a)));return c4(function(a){function
+e(c){return BZ(d,c,b,a)}function
+f(a){return c4(e,a)}var
+g=q(function(a){return o$(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+C6(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hO){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hO){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-C4(w,v,d,u,l){var
-m=v[2];if(m){var
-a=m[1],x=[0,CS(d)],o=CT(d),y=hQ(a,l),b=p(g(hR([0,o],a),x),y),t=0,z=n(w,a[2],b.length-1);if(typeof
+C7(x,w,d,v,k){var
+l=w[2];if(l){var
+a=l[1],y=[0,C0(d)],m=C1(d),z=hP(a,k),b=q(g(hQ([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
-h=0;t=1}if(!t)var
-h=C2(a,b);if(h)var
-i=h[1],A=i[3],C=i[2],D=i[1],f=A,j=C,r=D;else
+h=0;u=1}if(!u)var
+h=C5(a,b);if(h)var
+i=h[1],B=i[3],D=i[2],E=i[1],f=B,r=D,o=E;else
 var
-G=p(function(a){return 0},b),H=0,I=1,f=G,j=H,r=I;var
-k=Q(function(d,b){var
-e=c(f,d)[1+d];if(b&&e)return B1(a,b[1],e[1],j);return 0},b),E=g(a[18],u[1]),s=q(a[2],0);B(function(h,d){function
-i(a){var
-b=d[3];function
-e(b,a){return c(b,a)[1+a]}return p(function(b){return e(a,b)},b)}var
-l=i(b),r=CU(g(o,h)),t=i(k),m=[0,i(f),t,j,E,r,s],q=0;if(0===d[2]&&e(a[12],h)==L){var
-n=1;q=1}if(!q)var
-n=d[2];mO(a,l,m,0,h,d[1]);return mO(a,l,m,1,h,n)},z);dT(function(a){return iY(B6,a)},k);var
-F=aG(Q(function(b,g){if(g){var
-d=c(f,b)[1+b],i=d?d[1][1]:d,j=C3(g[1][9]),e=[0,i,ep[2],ep[3],ep[4],j],h=c(k,b)[1+b];if(h){var
-a=h[1],l=a[4];if(gi(function(a){return 0<a?1:0},l)){var
-m=T(ap,0,a[4]),n=e[5],o=aG(a[4]),p=a[2],q=bY(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ep},b));return[0,r,aG(s),F]}function
-J(a){return ep}return[0,1,0,a0(l[2],J)]}function
-C5(b,d,c,a){var
-e=a[1],f=b[1];return C4(function(a,b){return A$(f,e,a,b)},b,d,c,a)}function
-C6(c,b){function
+H=q(function(a){return 0},b),I=0,J=1,f=H,r=I,o=J;var
+j=S(function(d,b){var
+e=c(f,d)[1+d];if(b&&e)return B3(a,b[1],e[1],r);return 0},b),F=g(a[18],v[1]),s=p(a[2],0),t=[0,0];C(function(d,c){var
+h=c[3],k=t[1],q=0;if(k){var
+l=k[1];if(l[1]===h){var
+u=l[2],i=u;q=1}}if(!q){var
+p=CT(a,b,f,j,h);t[1]=[0,[0,h,p]];var
+i=p}var
+n=[0,F,C2(g(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
+o=1;r=1}if(!r)var
+o=c[2];mP(a,i,n,0,d,c[1]);return mP(a,i,n,1,d,o)},A);dR(function(a){return pa(B8,a)},j);var
+G=aH(S(function(b,g){if(g){var
+d=c(f,b)[1+b],i=d?d[1][1]:d,k=C6(g[1][9]),e=[0,i,eo[2],eo[3],eo[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(gj(function(a){return 0<a?1:0},l)){var
+m=W(aq,0,a[4]),n=e[5],o=aH(a[4]),p=a[2],q=bZ(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eo},b));return[0,o,aH(s),G]}function
+L(a){return eo}return[0,1,0,a1(k[2],L)]}function
+C8(b,d,c,a){var
+e=a[1],f=b[1];return C7(function(a,b){return Bb(f,e,a,b)},b,d,c,a)}function
+C9(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=iZ(c[2]);return a?c3(d,b[4]):a}function
-C7(b,c){var
-a=b[2];return a?Cm(a[1],b[1],c):a}function
-C8(a,d,c){var
-b=a[2];return b?Cs(b[1],a[1],d,c):cP}function
-mQ(b,c){var
+a=iX(c[2]);return a?c5(d,b[4]):a}function
+C_(b,c){var
+a=b[2];return a?Co(a[1],b[1],c):a}function
+C$(a,d,c){var
+b=a[2];return b?Cu(b[1],a[1],d,c):cQ}function
+mR(b,c){var
 a=b[2];return a?mA(a[1],b[1],c):a}function
-C9(a,e){var
-b=mQ(a,e);if(b){var
+Da(a,e){var
+b=mR(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-C$(g,b,f){var
-c=f[3],a=g[2],d=a?ap(0,c2(a[1][16],cW)):a,e=b[2]+d|0,h=P(1,e),i=aY(c);return[0,P(c,ap(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-Da(e,d,h,a){var
+Dc(g,b,f){var
+c=f[3],a=g[2],d=a?aq(0,c3(a[1][16],cX)):a,e=b[2]+d|0,h=P(1,e),i=aZ(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+Dd(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(hQ(b,d),a)[1+a],g=n(hR(0,b),[0,hE],i);return g?CM(e[1],b,g[1],d,a,h):mR}return mR}function
-Db(a,f,e){if(!(a[2]<=cT)&&0===a[7]){var
-b=function(b){return K(bj(a[13],b))},g=b(f),d=q(a[2],0);a1(function(a){var
-e=b(a);return B(function(a,e){var
-b=0!==au(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
+b=f[1],i=c(hP(b,d),a)[1+a],g=n(hQ(0,b),[0,hF],i);return g?CO(e[1],b,g[1],d,a,h):mS}return mS}function
+De(a,f,e){if(!(a[2]<=cU)&&0===a[7]){var
+b=function(b){return L(bl(a[13],b))},g=b(f),d=p(a[2],0);a2(function(a){var
+e=b(a);return C(function(a,e){var
+b=0!==av(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-Dc(e,a,g){var
+Df(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=K(bj(b[13],a[1])),j=K(bj(b[13],g)),h=function(a){var
-g=i1(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=L(bl(b[13],a[1])),j=L(bl(b[13],g)),h=function(a){var
+g=iZ(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
-e=-a7(0,g[1],b[15]);else
+e=-a8(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cU;if(f)var
+e=cV;if(f)var
 e=1.;var
-l=b[12],m=c(j,a)[1+a];return a7(0,k(c(i,a)[1+a],m),l)*e},l=function(b){var
-d=c(hQ(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hR(0,b),[0,hE],d)};return CQ(b,d,l,a,ay(d[2],h))}return[0,1,mK]}function
-Dd(a){return[0,a,CR(a),0]}function
-er(a){return P(j,(((ap(0,aY(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
-fI(c,b,a){return[0,c,b,ap(0,a)]}function
-hT(b,e,d){var
-a=C$(b[2],e,d),c=er(a[2]),f=1===b[1][4]?c:er(a[1]);return fI(f,c,a[3])}function
-De(a){function
-b(b,a){return(b+32|0)+(aY(a)/8|0)|0}var
-c=0;return al(function(a,c){return al(b,a,c)},c,a)}function
-mS(b,a,h){var
-c=pB(a,b[3]),g=0;if(c){var
-d=c[1];if(De(d[7])<=134217728){var
+l=b[12],m=c(j,a)[1+a];return a8(0,k(c(i,a)[1+a],m),l)*e},l=function(b){var
+d=c(hP(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hQ(0,b),[0,hF],d)};return CS(b,d,l,a,az(d[2],h))}return[0,1,mK]}function
+Dg(a){return[0,a,CZ(a),0]}function
+eq(a){return P(j,(((aq(0,aZ(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+fJ(c,b,a){return[0,c,b,aq(0,a)]}function
+hS(b,e,d){var
+a=Dc(b[2],e,d),c=eq(a[2]),f=1===b[1][4]?c:eq(a[1]);return fJ(f,c,a[3])}function
+Dh(a){function
+b(b,a){return(b+32|0)+(aZ(a)/8|0)|0}var
+c=0;return am(function(a,c){return am(b,a,c)},c,a)}function
+mT(b,a,h){var
+c=pD(a,b[3]),g=0;if(c){var
+d=c[1];if(Dh(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=wC(b[1],a);var
-f=wE(e,h),i=i4(a,b[3]);b[3]=[0,[0,a,f],bY(function(a,b){return a<1?1:0},i)];return f}function
-mT(a){if(typeof
-a[7]!=="number"&&!jR(a))return Df;return 0}function
-es(c,b){var
-a=mT(c);return a?[0,a[1]]:g(b,0)?0:1}function
-mU(c,b){var
-a=mT(c);return a?[0,a[1]]:gb(g(b,0),1)}function
-Dg(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Fq(a(b,f),e)},g);return[0,b[1],h]}function
-Dh(a){var
-c=a[5],b=bI(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bI(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-Di=aR(function(a){return 0<R(a[2][1])?1:0});function
-mV(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-mW(a){var
-b=mV(a[2]);return[0,a[1],b]}function
+e=wE(b[1],a);var
+f=wG(e,h),i=i2(a,b[3]);b[3]=[0,[0,a,f],bZ(function(a,b){return a<1?1:0},i)];return f}function
+mU(a){if(typeof
+a[7]!=="number"&&!jP(a))return Di;return 0}function
+er(c,b){var
+a=mU(c);return a?[0,a[1]]:g(b,0)?0:1}function
+mV(c,b){var
+a=mU(c);return a?[0,a[1]]:gc(g(b,0),1)}function
+Dj(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Ft(a(b,f),e)},g);return[0,b[1],h]}function
+Dk(a){var
+c=a[5],b=bJ(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bJ(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
+Dl=aM(function(a){return 0<Q(a[2][1])?1:0});function
+mW(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
 mX(a){var
-b=mV(a[2]);return[0,a[1],b]}function
-mY(c){var
+b=mW(a[2]);return[0,a[1],b]}function
+mY(a){var
+b=mW(a[2]);return[0,a[1],b]}function
+mZ(c){var
 a=c;for(;;){if(a){var
 b=g(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
-mZ(b,a,n){function
+m0(b,a,n){function
 e(e,m,l,k){var
-o=e?e[1]:e,c=hT(b,m,a),f=g(l,c),d=g(k,c),p=mX(d[4]),q=mX(d[3]),r=mW(d[2]),s=mW(d[1]),t=b[1],u=F(function(a){return Dg(c,t,a)},n),v=F(Dh,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=wO(mS(b,c,a),a,h);if(i){var
-j=i[1];return j?[1,j]:[0,[0,c,h]]}return Dj}function
+o=e?e[1]:e,c=hS(b,m,a),f=g(l,c),d=g(k,c),p=mY(d[4]),q=mY(d[3]),r=mX(d[2]),s=mX(d[1]),t=b[1],u=F(function(a){return Dj(c,t,a)},n),v=F(Dk,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=wQ(mT(b,c,a),a,h);if(i){var
+j=i[1];return j?[1,j]:[0,[0,c,h]]}return Dm}function
 o(a){return[0,j,0,0]}function
-d(d,c){return C5(b[2],d,c,a)}function
-f(a){return cP}function
-h(c){return C8(b[2],c,a)}function
+d(d,c){return C8(b[2],d,c,a)}function
+f(a){return cQ}function
+h(c){return C$(b[2],c,a)}function
 l(p){var
-i=g(Di,C7(b[2],a));function
-c(c,b,a){return eM(e([0,i],c,b,a))}var
+i=g(Dl,C_(b[2],a));function
+c(c,b,a){return eL(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=C9(b[2],a);if(c){var
-f=2;return eM(e(0,C_,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(hS,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=mQ(b[2],a);if(e){var
-f=1;return c(eq,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
-a=1;return c(eq,function(b){return d(a,b)},f)},m];return mY([0,function(a){return 0===i?0:c(eq,o,f)},n])}function
-i(a){return e(0,eq,function(b){return d(a,b)},f)}var
+c=Da(b[2],a);if(c){var
+f=2;return eL(e(0,Db,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(hR,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=mR(b[2],a);if(e){var
+f=1;return c(ep,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
+a=1;return c(ep,function(b){return d(a,b)},f)},m];return mZ([0,function(a){return 0===i?0:c(ep,o,f)},n])}function
+i(a){return e(0,ep,function(b){return d(a,b)},f)}var
 k=i(0);if(0===k[0])return[0,k[1]];var
-m=k[1];if(C6(b[2],a)){var
-p=Ba(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eM(i(1))},q];return mY([0,function(b){if(0===m)return 0;function
-a(b,a){return c(b,a)[1+a]}return eM(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
-Dk(a,c,b){function
-d(d){return 0!==mZ(a,c,b)?1:0}return es(a[1],d)}function
-Dl(a,c,b){function
+m=k[1];if(C9(b[2],a)){var
+p=Bc(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eL(i(1))},q];return mZ([0,function(b){if(0===m)return 0;function
+a(b,a){return c(b,a)[1+a]}return eL(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
+Dn(a,c,b){function
+d(d){return 0!==m0(a,c,b)?1:0}return er(a[1],d)}function
+Do(a,c,b){function
 d(e){var
-d=mZ(a,c,b);return cC(function(a){return[1,a]},d)}return mU(a[1],d)}function
-Dm(a){var
-l=aY(a[3]);function
+d=m0(a,c,b);return c4(function(a){return[1,a]},d)}return mV(a[1],d)}function
+Dp(a){var
+l=aZ(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
 0:var
@@ -6752,162 +6818,162 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=k(g,f);return 0<R(h)?ap(b,l-aY(h)|0):b}return b}return al(b,0,a[4])+8|0}function
-m0(g,b){var
-a=hT(g,hS,b),c=a[3],d=a[2],e=a[1];function
+h=k(g,f);return 0<Q(h)?aq(b,l-aZ(h)|0):b}return b}return am(b,0,a[4])+8|0}function
+m1(g,b){var
+a=hS(g,hR,b),c=a[3],d=a[2],e=a[1];function
 f(a){var
-c=Dm(b);return P(j,ap(0,c2(aY(a)-1|0,c)))}var
-h=f(d),i=fI(f(e),h,c);return[0,i,F(function(a){var
-b=P(d,a);return fI(P(e,a),b,c+(a/3|0)|0)},Dn)]}function
-hU(b,d,a,c){var
-e=m0(b,a);return eN(function(e){return cR(d,b[1],e,a,c)},e)}function
-Do(a,c,b){function
-d(d){return 0!==hU(a,ll,c,b)?1:0}return es(a[1],d)}function
-Dp(a,c,b){function
+c=Dp(b);return P(j,aq(0,c3(aZ(a)-1|0,c)))}var
+h=f(d),i=fJ(f(e),h,c);return[0,i,F(function(a){var
+b=P(d,a);return fJ(P(e,a),b,c+(a/3|0)|0)},Dq)]}function
+hT(b,d,a,c){var
+e=m1(b,a);return eM(function(e){return cS(d,b[1],e,a,c)},e)}function
+Dr(a,c,b){function
+d(d){return 0!==hT(a,lj,c,b)?1:0}return er(a[1],d)}function
+Ds(a,c,b){function
 d(e){var
-d=hU(a,ll,c,b);return cC(function(a){return[2,a]},d)}return mU(a[1],d)}function
-Dq(a,c,b){function
-d(d){return 0!==hU(a,xn,c,b)?1:0}return es(a[1],d)}function
-Dr(f){var
+d=hT(a,lj,c,b);return c4(function(a){return[2,a]},d)}return mV(a[1],d)}function
+Dt(a,c,b){function
+d(d){return 0!==hT(a,xp,c,b)?1:0}return er(a[1],d)}function
+Du(f){var
 b=f[2],e=0;if(typeof
-b==="number"){if(0===b)return aY(ak(f[1])-1|0)}else
+b==="number"){if(0===b)return aZ(al(f[1])-1|0)}else
 switch(b[0]){case
 0:var
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return l(b,cG(a))},k=al(function(a,b){return al(j,a,b)},d,c);return aY(ub(k,a(g,ak(c))))}return 0}function
-Ds(a){var
-b=q(ak(a[6])+1|0,0);function
+j=function(b,a){return l(b,cG(a))},k=am(function(a,b){return am(j,a,b)},d,c);return aZ(ud(k,a(g,al(c))))}return 0}function
+Dv(a){var
+b=p(al(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=al(function(d,a){return ap(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Dr(a)|0;c(b,d)[1+d]=i;return 0}dQ(e,a[6]);var
-d=ak(a[6]);return 48+c(b,d)[1+d]|0}function
-Dt(a,c,b,d){function
+f=a[1],g=0,h=am(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Du(a)|0;c(b,d)[1+d]=i;return 0}dO(e,a[6]);var
+d=al(a[6]);return 48+c(b,d)[1+d]|0}function
+Dw(a,c,b,d){function
 e(h){var
-e=Ds(c),f=pn(m0(a,b)),g=bY(function(a,b){return a<ak(m1)?1:0},f);return pz(function(g,f){var
-h=P(j,e+f|0);return yP(a[1],b,g,h,c,d)},g,m1)}return es(a[1],e)}function
-Du(b,g,c){var
-d=hT(b,g,c),h=er(c[3]),e=s(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=Dv(c),f=pp(m1(a,b)),g=bZ(function(a,b){return a<al(m2)?1:0},f);return pB(function(g,f){var
+h=P(j,e+f|0);return yR(a[1],b,g,h,c,d)},g,m2)}return er(a[1],e)}function
+Dx(b,g,c){var
+d=hS(b,g,c),h=eq(c[3]),e=s(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=er(i),k=s(er(c[3]),j),f=s(d[1],k);return fI(f,e,d[3])}function
-Dv(a){var
-b=a[6],c=dP(function(b,a){return[0,a,b]},b),d=g(aR(function(b){return b[2]!==a[1]?1:0}),c),e=ge(function(b,a){return aX(b,a)},d);return F(function(a){return a[2]},e)}function
-Dw(a){function
+j=eq(i),k=s(eq(c[3]),j),f=s(d[1],k);return fJ(f,e,d[3])}function
+Dy(a){var
+b=a[6],c=dN(function(b,a){return[0,a,b]},b),d=g(aM(function(b){return b[2]!==a[1]?1:0}),c),e=gf(function(b,a){return aX(b,a)},d);return F(function(a){return a[2]},e)}function
+Dz(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<R(a[1])&&bI(b,a[3]))return a;return[0,j,0,0]}function
-Dx(e,d,c,b,a){var
-f=d[2],h=fr(b,c),i=Cv(e[1],h,f,a);return g(aR(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<Q(a[1])&&bJ(b,a[3]))return a;return[0,j,0,0]}function
+DA(e,d,c,b,a){var
+f=d[2],h=fq(b,c),i=Cx(e[1],h,f,a);return g(aM(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Dy(f,e,d,c){var
-g=fr(d,e),a=Dc(f[2],g,c),b=a[1],h=a[2],i=0<R(b)?b:j;return[0,i,h]}function
-Dz(b,e,c,a){var
-f=Db(b[1],a[1],c);function
-d(c,a){return Dw(Da(b[2],c,f,a))}function
-g(c,d){return Dy(b,a,c,d)}function
-h(c,d){return Dx(b,e,a,c,d)}function
+DB(f,e,d,c){var
+g=fq(d,e),a=Df(f[2],g,c),b=a[1],h=a[2],i=0<Q(b)?b:j;return[0,i,h]}function
+DC(b,e,c,a){var
+f=De(b[1],a[1],c);function
+d(c,a){return Dz(Dd(b[2],c,f,a))}function
+g(c,d){return DB(b,a,c,d)}function
+h(c,d){return DA(b,e,a,c,d)}function
 i(b){var
-c=fr(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-m2(b,f,a,e){function
+c=fq(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
+m3(b,f,a,e){function
 c(h){var
-c=Dv(a);function
+c=Dy(a);function
 d(c){var
-d=Du(b,c[1],a),g=Dz(b,d,c[2],a);return cR(e,mS(b,d,a),f,g,a)}var
-g=[0,[0,hS,c],0];return c3(d,[0,[0,eq,bY(function(a,b){return a<5?1:0},c)],g])}return es(b[1],c)}function
-DA(c,b,a){return m2(c,b,a,x_)}function
-DB(d,c,b,a){return m2(d,c,b,function(e,d,c,b){return n(lD(e,d,c),b,a)})}function
-aD(b,a){return cj(b,iP(DC,a))}function
-cu(b,a){return cj(b,g(ar(DD),a))}function
-et(b,a){return cj(b,a)}function
-hV(a){return gm(a,32)}function
-aE(d,c,a,b){n(d,a,b[1]);hV(a);return n(c,a,b[2])}function
-aU(c,a,b){cu(a,ak(b));return a1(function(b){hV(a);return n(c,a,b)},b)}function
-dv(c,a,b){return b?(et(a,DE),n(c,a,b[1])):et(a,DF)}function
-DG(a,b){return typeof
-b==="number"?et(a,DH):0===b[0]?(et(a,DI),aD(a,b[1])):(et(a,DJ),aD(a,b[1]))}function
-DK(a,b){return aU(aD,a,b)}function
-m3(a,b){return aE(aD,DK,a,b)}function
-DL(b,a){var
+d=Dx(b,c[1],a),g=DC(b,d,c[2],a);return cS(e,mT(b,d,a),f,g,a)}var
+g=[0,[0,hR,c],0];return c5(d,[0,[0,ep,bZ(function(a,b){return a<5?1:0},c)],g])}return er(b[1],c)}function
+DD(c,b,a){return m3(c,b,a,ya)}function
+DE(d,c,b,a){return m3(d,c,b,function(e,d,c,b){return n(lB(e,d,c),b,a)})}function
+aE(b,a){return ci(b,iO(DF,a))}function
+cu(b,a){return ci(b,g(as(DG),a))}function
+es(b,a){return ci(b,a)}function
+hU(a){return gn(a,32)}function
+aF(d,c,a,b){n(d,a,b[1]);hU(a);return n(c,a,b[2])}function
+aU(c,a,b){cu(a,al(b));return a2(function(b){hU(a);return n(c,a,b)},b)}function
+dt(c,a,b){return b?(es(a,DH),n(c,a,b[1])):es(a,DI)}function
+DJ(a,b){return typeof
+b==="number"?es(a,DK):0===b[0]?(es(a,DL),aE(a,b[1])):(es(a,DM),aE(a,b[1]))}function
+DN(a,b){return aU(aE,a,b)}function
+m4(a,b){return aF(aE,DN,a,b)}function
+DO(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dv(m3,a,b)}return aE(function(a,b){return dv(m3,a,b)},d,b,c)}function
-DM(b,a){var
+d(a,b){return dt(m4,a,b)}return aF(function(a,b){return dt(m4,a,b)},d,b,c)}function
+DP(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aE(cu,DL,a,b)}function
+d(a,b){return aF(cu,DO,a,b)}function
 e(a,b){return aU(d,a,b)}function
 f(a,b){return aU(cu,a,b)}function
-g(a,b){return aE(f,e,a,b)}function
-h(a,b){return aU(aD,a,b)}function
+g(a,b){return aF(f,e,a,b)}function
+h(a,b){return aU(aE,a,b)}function
 i(a,b){return aU(h,a,b)}function
-j(a,b){return aE(i,g,a,b)}function
-k(a,b){return aE(aD,j,a,b)}return aE(function(a,b){return aU(aD,a,b)},k,b,c)}function
-DN(c,b){var
+j(a,b){return aF(i,g,a,b)}function
+k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return aU(aE,a,b)},k,b,c)}function
+DQ(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aU(aD,a,b)}function
-f(a,b){return aE(e,aD,a,b)}return aE(cu,function(a,b){return aE(aD,f,a,b)},c,d)}function
-m4(b,a){var
-c=[0,a[1],a[2]];function
-d(a,b){return aE(cu,aD,a,b)}function
-e(a,b){return dv(d,a,b)}function
-f(a,b){return aU(e,a,b)}function
-g(a,b){return dv(aD,a,b)}return aE(function(a,b){return aU(g,a,b)},f,b,c)}function
+e(a,b){return aU(aE,a,b)}function
+f(a,b){return aF(e,aE,a,b)}return aF(cu,function(a,b){return aF(aE,f,a,b)},c,d)}function
 m5(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return aE(aD,aD,a,b)}function
-e(a,b){return aE(cu,d,a,b)}function
-f(a,b){return dv(e,a,b)}function
-g(a,b){return aU(f,a,b)}function
-h(a,b){return dv(aD,a,b)}return aE(function(a,b){return aU(h,a,b)},g,b,c)}function
+d(a,b){return aF(cu,aE,a,b)}function
+e(a,b){return dt(d,a,b)}function
+f(a,b){return aU(e,a,b)}function
+g(a,b){return dt(aE,a,b)}return aF(function(a,b){return aU(g,a,b)},f,b,c)}function
 m6(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return aE(aD,function(a,b){return aE(aD,cu,a,b)},b,c)}function
-DO(c,a){aD(c,a[1]);function
-b(b,a){hV(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aU(DG,a,b)},d);var
-e=a[3];b(function(a,b){return aU(DM,a,b)},e);var
+c=[0,a[1],a[2]];function
+d(a,b){return aF(aE,aE,a,b)}function
+e(a,b){return aF(cu,d,a,b)}function
+f(a,b){return dt(e,a,b)}function
+g(a,b){return aU(f,a,b)}function
+h(a,b){return dt(aE,a,b)}return aF(function(a,b){return aU(h,a,b)},g,b,c)}function
+m7(b,a){var
+c=[0,a[1],[0,a[2],a[3]]];return aF(aE,function(a,b){return aF(aE,cu,a,b)},b,c)}function
+DR(c,a){aE(c,a[1]);function
+b(b,a){hU(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aU(DJ,a,b)},d);var
+e=a[3];b(function(a,b){return aU(DP,a,b)},e);var
 f=a[4];function
-g(a,b){return aU(aD,a,b)}function
-h(a,b){return aE(cu,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
-i=a[5];b(function(a,b){return aU(DN,a,b)},i);b(m4,a[6]);b(m4,a[7]);b(m5,a[8]);return b(m5,a[9])}function
-m7(c,b){var
-a=eQ(cW);n(c,a,b);return eR(a)}function
-DP(a){var
-b=zQ(a);cL(a);return[0,b,Dd(b),0]}function
-DQ(b,a){var
-c=AQ(a);cL(a);return[0,b[1],b[2],[0,c]]}function
-eu(a){if(typeof
-a==="number")return 0===a?DR:DS;else
+g(a,b){return aU(aE,a,b)}function
+h(a,b){return aF(cu,g,a,b)}b(function(a,b){return aU(h,a,b)},f);var
+i=a[5];b(function(a,b){return aU(DQ,a,b)},i);b(m5,a[6]);b(m5,a[7]);b(m6,a[8]);return b(m6,a[9])}function
+m8(c,b){var
+a=eP(cX);n(c,a,b);return eQ(a)}function
+DS(a){var
+b=zS(a);cL(a);return[0,b,Dg(b),0]}function
+DT(b,a){var
+c=AS(a);cL(a);return[0,b[1],b[2],[0,c]]}function
+et(a){if(typeof
+a==="number")return 0===a?DU:DV;else
 switch(a[0]){case
-0:return aQ(DT,a[1]);case
+0:return aR(DW,a[1]);case
 1:var
-b=a[1];return aQ(DU,m7(function(a,b){return aE(m6,DO,a,b)},b));default:return aQ(DV,m7(m6,a[1]))}}function
-m8(b,c,a){var
-d=ej(b[1],a),e=z2(b[1],a);cL(a);return eu(aV(c,b[2],d,e))}function
-DW(b,a){var
-c=ej(b[1],a),d=lW(a);cL(a);return eu(DA(b[2],d,c))}function
-DX(b,a){var
-c=ej(b[1],a),d=lW(a),e=z9(c,a);cL(a);return eu(DB(b[2],d,c,e))}function
-hW(b,c,a){var
-d=ej(b[1],a),e=Ad(b[1],a);cL(a);return eu(aV(c,b[2],d,e))}function
-DY(c,b,a){var
-d=ej(c[1],a),e=AV(b,a);cL(a);return eu(Dt(c[2],b,d,e))}function
-DZ(a,b,c){var
-d=oG(b,D0);if(0<=d){if(0<d){if(z(b,D1)){if(z(b,D2)){if(z(b,D3)){if(!z(b,D4)&&a)return[0,a,hW(a[1],Dq,c)]}else
+b=a[1];return aR(DX,m8(function(a,b){return aF(m7,DR,a,b)},b));default:return aR(DY,m8(m7,a[1]))}}function
+m9(b,c,a){var
+d=eh(b[1],a),e=z4(b[1],a);cL(a);return et(aV(c,b[2],d,e))}function
+DZ(b,a){var
+c=eh(b[1],a),d=lU(a);cL(a);return et(DD(b[2],d,c))}function
+D0(b,a){var
+c=eh(b[1],a),d=lU(a),e=z$(c,a);cL(a);return et(DE(b[2],d,c,e))}function
+hV(b,c,a){var
+d=eh(b[1],a),e=Af(b[1],a);cL(a);return et(aV(c,b[2],d,e))}function
+D1(c,b,a){var
+d=eh(c[1],a),e=AX(b,a);cL(a);return et(Dw(c[2],b,d,e))}function
+D2(a,b,c){var
+d=oH(b,D3);if(0<=d){if(0<d){if(z(b,D4)){if(z(b,D5)){if(z(b,D6)){if(!z(b,D7)&&a)return[0,a,hV(a[1],Dt,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,DY(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,D1(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,DQ(g,c)],D6]}}else
-if(a)return[0,a,DX(a[1],c)]}else
-if(a)return[0,a,DW(a[1],c)]}else
-if(z(b,D7)){if(z(b,D8)){if(z(b,D9)){if(z(b,D_)){if(!z(b,D$)&&a)return[0,a,hW(a[1],Dp,c)]}else
-if(a)return[0,a,hW(a[1],Do,c)]}else
-if(!a)return[0,[0,DP(c)],Ea]}else
-if(a)return[0,a,m8(a[1],Dk,c)]}else
-if(a)return[0,a,m8(a[1],Dl,c)];return aM(D5,b)}function
-hX(a){return pT(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-m9=[0,0],m_=[0,0];function
-Eb(d){var
-a=yT(d),b=yU(a),e=br(b),c=DZ(m9[1],e,b);if(a[3]<a[4])throw[0,b8,Ec];m9[1]=c[1];return hX(c[2])}function
-hY(b){var
-a=aQ(Ed,hX(b));m_[1]=[0,a];return a}function
-Ee(b){var
-a=m_[1];if(a)return a[1];try{var
-c=Eb(b);return c}catch(a){a=bE(a);return a[1]===ei?aQ(Ef,hX(a[2])):a===eJ?Eg:a===f9?Eh:a[1]===b8?hY(a[2]):a===f_?hY(Ei):hY(eV(a))}}FF(g(ar(Ej),pk),Ee);ga(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,DT(g,c)],D9]}}else
+if(a)return[0,a,D0(a[1],c)]}else
+if(a)return[0,a,DZ(a[1],c)]}else
+if(z(b,D_)){if(z(b,D$)){if(z(b,Ea)){if(z(b,Eb)){if(!z(b,Ec)&&a)return[0,a,hV(a[1],Ds,c)]}else
+if(a)return[0,a,hV(a[1],Dr,c)]}else
+if(!a)return[0,[0,DS(c)],Ed]}else
+if(a)return[0,a,m9(a[1],Dn,c)]}else
+if(a)return[0,a,m9(a[1],Do,c)];return aO(D8,b)}function
+hW(a){return pV(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+m_=[0,0],m$=[0,0];function
+Ee(d){var
+a=yV(d),b=yW(a),e=bt(b),c=D2(m_[1],e,b);if(a[3]<a[4])throw[0,b9,Ef];m_[1]=c[1];return hW(c[2])}function
+hX(b){var
+a=aR(Eg,hW(b));m$[1]=[0,a];return a}function
+Eh(b){var
+a=m$[1];if(a)return a[1];try{var
+c=Ee(b);return c}catch(a){a=bF(a);return a[1]===eg?aR(Ei,hW(a[2])):a===eI?Ej:a===f_?Ek:a[1]===b9?hX(a[2]):a===f$?hX(El):hX(eU(a))}}FI(g(as(Em),pm),Eh);gb(0);return}(globalThis));
