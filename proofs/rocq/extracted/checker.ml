@@ -1214,6 +1214,54 @@ let rec zsum = function
 | [] -> Big_int_Z.zero_big_int
 | a :: u' -> Z.add a (zsum u')
 
+(** val plus_times :
+    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec plus_times bits p a =
+  match p with
+  | [] -> map (fun y -> Z.shiftl y bits) a
+  | x :: p' ->
+    (match a with
+     | [] -> p
+     | y :: a' -> (Z.add x (Z.shiftl y bits)) :: (plus_times bits p' a'))
+
+(** val pack :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list **)
+
+let rec pack bits = function
+| [] -> []
+| p :: ps' -> plus_times bits p (pack bits ps')
+
+(** val two_by_two :
+    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int
+    list list **)
+
+let rec two_by_two bits ps = match ps with
+| [] -> ps
+| p :: l ->
+  (match l with
+   | [] -> ps
+   | q :: ps' -> (plus_times bits p q) :: (two_by_two bits ps'))
+
+(** val packed_by :
+    int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list **)
+
+let rec packed_by levels0 bits ps = match ps with
+| [] -> []
+| p :: l ->
+  (match l with
+   | [] -> p
+   | _ :: _ ->
+     ((fun fO fS n -> if n=0 then fO () else fS (n-1))
+        (fun _ -> pack bits ps)
+        (fun levels' ->
+        packed_by levels'
+          (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) bits)
+          (two_by_two bits ps))
+        levels0))
+
 (** val number :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int **)
 
@@ -1245,25 +1293,6 @@ let digits_onto bits =
         (digits_onto0 levels' width0 high0 rest))
       levels0
   in digits_onto0
-
-(** val plus_times :
-    Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-    Big_int_Z.big_int list **)
-
-let rec plus_times bits p a =
-  match p with
-  | [] -> map (fun y -> Z.shiftl y bits) a
-  | x :: p' ->
-    (match a with
-     | [] -> p
-     | y :: a' -> (Z.add x (Z.shiftl y bits)) :: (plus_times bits p' a'))
-
-(** val pack :
-    Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list **)
-
-let rec pack bits = function
-| [] -> []
-| p :: ps' -> plus_times bits p (pack bits ps')
 
 (** val zdot_onto :
     Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -1311,7 +1340,7 @@ let packs bits =
   in
   (fun fuel ps ->
   map (fun these -> ((number b (repeat half (length these))),
-    (pack bits these))) (pieces fuel ps))
+    (packed_by levels bits these))) (pieces fuel ps))
 
 (** val row_of :
     (Big_int_Z.big_int * Big_int_Z.big_int list) list -> Big_int_Z.big_int
@@ -1404,6 +1433,17 @@ let entries bits =
 let rec sizes = function
 | [] -> Big_int_Z.zero_big_int
 | w :: ws' -> Z.add (Z.abs w) (sizes ws')
+
+(** val bits_for :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int **)
+
+let bits_for rows0 most =
+  Z.add
+    (Z.log2
+      (Z.mul most
+        (fold_right (fun row0 m -> Z.max (sizes row0) m)
+          Big_int_Z.zero_big_int rows0))) (Big_int_Z.mult_int_big_int 2
+    Big_int_Z.unit_big_int)
 
 (** val floor_div :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
@@ -1937,17 +1977,22 @@ let least_value f a c qQ =
        then Some (c, Big_int_Z.unit_big_int)
        else None
 
-(** val bound :
-    Big_int_Z.big_int -> fact list -> Big_int_Z.big_int list list ->
-    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-    Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+(** val bound_of :
+    Big_int_Z.big_int -> fact list -> Big_int_Z.big_int -> Big_int_Z.big_int
+    -> Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int -> Big_int_Z.big_int list ->
     (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let bound f facts rows0 a c square0 column w ws =
+let bound_of f facts sum a c square0 column w ws =
   match weigh ws facts (Z.mul w a) (Z.mul w c) with
   | Some p ->
     let (a0, c0) = p in
-    least_value f a0 c0 (square_of (w :: ws) ((square0 :: column) :: rows0))
+    least_value f a0 c0
+      (Z.add
+        (Z.mul w
+          (Z.add (Z.mul w square0)
+            (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int)
+              (zdot ws column)))) sum)
   | None -> None
 
 (** val fine : Big_int_Z.big_int **)
@@ -2396,6 +2441,87 @@ let rec claimed h t0 a ms cs =
      | [] -> []
      | c :: cs' -> (goal_of h t0 a m c) :: (claimed h t0 a ms' cs'))
 
+(** val doubled :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list **)
+
+let doubled rows0 =
+  map (fun row0 ->
+    match row0 with
+    | [] -> []
+    | own0 :: others0 ->
+      own0 :: (map
+                (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int))
+                others0)) rows0
+
+(** val largest : Big_int_Z.big_int list list -> Big_int_Z.big_int **)
+
+let largest rows0 =
+  fold_right (fun row0 m ->
+    fold_right (fun x m0 -> Z.max (Z.abs x) m0) m row0)
+    Big_int_Z.zero_big_int rows0
+
+(** val met_by :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec met_by lines packed0 =
+  match lines with
+  | [] -> []
+  | line :: lines' ->
+    (zdot_onto Big_int_Z.zero_big_int line packed0) :: (met_by lines'
+                                                         (tl packed0))
+
+(** val weighed :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list -> Big_int_Z.big_int **)
+
+let rec weighed bits half from sum total2 ws numbers0 =
+  match ws with
+  | [] -> Z.sub sum (Z.mul half total2)
+  | w :: ws' ->
+    (match numbers0 with
+     | [] -> Z.sub sum (Z.mul half total2)
+     | number0 :: numbers' ->
+       weighed bits half from (Z.add sum (Z.mul w (slice number0 from bits)))
+         (Z.add total2 w) ws' numbers')
+
+(** val each_weighed :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list ->
+    Big_int_Z.big_int list **)
+
+let rec each_weighed bits half from wss numbers0 =
+  match wss with
+  | [] -> []
+  | ws :: wss' ->
+    (weighed bits half from Big_int_Z.zero_big_int Big_int_Z.zero_big_int ws
+      numbers0) :: (each_weighed bits half (Z.add from bits) wss' numbers0)
+
+(** val squares_of_piece :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int
+    list list -> Big_int_Z.big_int list **)
+
+let squares_of_piece lines most wss =
+  let bits = bits_for wss most in
+  let half =
+    Z.shiftl Big_int_Z.unit_big_int (Z.sub bits Big_int_Z.unit_big_int)
+  in
+  let start =
+    number (Z.shiftl Big_int_Z.unit_big_int bits) (repeat half (length wss))
+  in
+  each_weighed bits half Big_int_Z.zero_big_int wss
+    (map (Z.add start) (met_by lines (packed_by levels bits wss)))
+
+(** val squares :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+    Big_int_Z.big_int list **)
+
+let squares rows0 wss =
+  let lines = doubled rows0 in
+  let most = largest lines in
+  flat_map (squares_of_piece lines most) (pieces (length wss) wss)
+
 (** val plus_sizes :
     Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list **)
 
@@ -2432,16 +2558,17 @@ let left_over mu top0 =
     Z.sub (Z.mul (Big_int_Z.mult_int_big_int 2 Big_int_Z.unit_big_int) mu)
       top0
   in
-  (fun square0 squares -> Z.sub (Z.mul whole0 square0) (Z.mul kept0 squares))
+  (fun square0 squares0 ->
+  Z.sub (Z.mul whole0 square0) (Z.mul kept0 squares0))
 
 (** val leeway :
     Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
     Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int **)
 
-let leeway mu most left alpha many squares =
+let leeway mu most left alpha many squares0 =
   ceil_div
     (Z.add (root_ceil (Z.mul most left))
-      (Z.mul alpha (coarse_root (Z.mul (Z.of_nat many) squares)))) mu
+      (Z.mul alpha (coarse_root (Z.mul (Z.of_nat many) squares0)))) mu
 
 (** val twice_below :
     fact list -> Big_int_Z.big_int list -> Big_int_Z.big_int option **)
@@ -2574,6 +2701,46 @@ type patch_hints = { centre : Big_int_Z.big_int list;
                      directions : Big_int_Z.big_int list list;
                      sharpened : int list; targets : (int * hint) list }
 
+type squared = weights * Big_int_Z.big_int
+
+(** val given_weights : weights option -> Big_int_Z.big_int list list **)
+
+let given_weights = function
+| Some w -> let (_, ws) = w in ws :: []
+| None -> []
+
+(** val weights_in : (int * hint) list -> Big_int_Z.big_int list list **)
+
+let weights_in hints0 =
+  flat_map (fun x ->
+    app (given_weights (snd x).for_low) (given_weights (snd x).for_high))
+    hints0
+
+(** val with_square :
+    weights option -> Big_int_Z.big_int list -> squared
+    option * Big_int_Z.big_int list **)
+
+let with_square x squares0 =
+  match x with
+  | Some given ->
+    (match squares0 with
+     | [] -> (None, squares0)
+     | s :: squares' -> ((Some (given, s)), squares'))
+  | None -> (None, squares0)
+
+(** val with_squares :
+    (int * hint) list -> Big_int_Z.big_int list -> (int * (squared
+    option * squared option)) list **)
+
+let rec with_squares hints0 squares0 =
+  match hints0 with
+  | [] -> []
+  | p :: hints' ->
+    let (gap0, x) = p in
+    let (low0, squares1) = with_square x.for_low squares0 in
+    let (high0, squares2) = with_square x.for_high squares1 in
+    (gap0, (low0, high0)) :: (with_squares hints' squares2)
+
 (** val turn : head -> Big_int_Z.big_int **)
 
 let turn h =
@@ -2588,14 +2755,15 @@ let step_of h ft =
 
 (** val reach :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-    Big_int_Z.big_int list list -> Big_int_Z.big_int -> measure ->
-    Big_int_Z.big_int list -> weights option -> Big_int_Z.big_int option **)
+    Big_int_Z.big_int -> measure -> Big_int_Z.big_int list -> squared option
+    -> Big_int_Z.big_int option **)
 
-let reach h f step facts rows0 sign m column = function
-| Some w0 ->
+let reach h f step facts sign m column = function
+| Some s0 ->
+  let (w0, s) = s0 in
   let (w, ws) = w0 in
   if Z.ltb Big_int_Z.zero_big_int w
-  then (match bound f facts rows0 (curvature h) (constant h f m.square)
+  then (match bound_of f facts s (curvature h) (constant h f m.square)
                 m.square column (Z.mul (Z.mul sign (turn h)) w) ws with
         | Some p ->
           let (num, den) = p in
@@ -2606,40 +2774,38 @@ let reach h f step facts rows0 sign m column = function
 
 (** val narrow :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int ->
-    Big_int_Z.big_int list) -> hint -> measure -> int -> ends -> ends **)
+    Big_int_Z.big_int list -> (int -> Big_int_Z.big_int list) -> (squared
+    option * squared option) -> measure -> int -> ends -> ends **)
 
-let narrow h f step facts rows0 ks products0 x m k e =
-  match x.for_low with
-  | Some w ->
-    let column = app (products0 k) (map (Z.mul m.total) ks) in
-    ((raise
-       (reach h f step facts rows0 Big_int_Z.unit_big_int m column (Some w))
-       (fst e)),
-    (cut
-      (option_map Z.opp
-        (reach h f step facts rows0 (Big_int_Z.minus_big_int
-          Big_int_Z.unit_big_int) m column x.for_high)) (snd e)))
-  | None ->
-    (match x.for_high with
-     | Some w ->
-       let column = app (products0 k) (map (Z.mul m.total) ks) in
-       ((raise
-          (reach h f step facts rows0 Big_int_Z.unit_big_int m column None)
-          (fst e)),
-       (cut
-         (option_map Z.opp
-           (reach h f step facts rows0 (Big_int_Z.minus_big_int
-             Big_int_Z.unit_big_int) m column (Some w))) (snd e)))
-     | None -> e)
+let narrow h f step facts ks products0 x m k e =
+  let (a, b) = x in
+  (match a with
+   | Some _ ->
+     let column = app (products0 k) (map (Z.mul m.total) ks) in
+     ((raise (reach h f step facts Big_int_Z.unit_big_int m column a) (fst e)),
+     (cut
+       (option_map Z.opp
+         (reach h f step facts (Big_int_Z.minus_big_int
+           Big_int_Z.unit_big_int) m column b)) (snd e)))
+   | None ->
+     (match b with
+      | Some _ ->
+        let column = app (products0 k) (map (Z.mul m.total) ks) in
+        ((raise (reach h f step facts Big_int_Z.unit_big_int m column a)
+           (fst e)),
+        (cut
+          (option_map Z.opp
+            (reach h f step facts (Big_int_Z.minus_big_int
+              Big_int_Z.unit_big_int) m column b)) (snd e)))
+      | None -> e))
 
 (** val refine :
     head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-    Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int ->
-    Big_int_Z.big_int list) -> (int * hint) list -> int -> measure list ->
+    Big_int_Z.big_int list -> (int -> Big_int_Z.big_int list) ->
+    (int * (squared option * squared option)) list -> int -> measure list ->
     row -> row **)
 
-let rec refine h f step facts rows0 ks products0 hints0 k ms r =
+let rec refine h f step facts ks products0 hints0 k ms r =
   match hints0 with
   | [] -> r
   | p :: hints' ->
@@ -2652,15 +2818,12 @@ let rec refine h f step facts rows0 ks products0 hints0 k ms r =
         | e :: r' ->
           let k' = add k gap0 in
           app (firstn gap0 r)
-            ((narrow h f step facts rows0 ks products0 x m k' e) :: (refine h
-                                                                    f step
-                                                                    facts
-                                                                    rows0 ks
-                                                                    products0
-                                                                    hints'
-                                                                    (Stdlib.Int.succ
-                                                                    k') ms'
-                                                                    r'))))
+            ((narrow h f step facts ks products0 x m k' e) :: (refine h f
+                                                                step facts ks
+                                                                products0
+                                                                hints'
+                                                                (Stdlib.Int.succ
+                                                                k') ms' r'))))
 
 (** val stated_prototypes : certificate -> int list **)
 
@@ -2813,12 +2976,12 @@ let by_directions h t0 ms bits packed0 a f js rows' stated facts ws b hints0 r =
             let bs =
               target_products h a (entries bits k (firstn many sums)) cs
             in
-            let squares = zdot bs bs in
+            let squares0 = zdot bs bs in
             let square0 = square_of_target m x in
             meet
               (ends_of m x square0
-                (leeway mu most (left_of0 square0 squares) alpha (length bs)
-                  squares)) e
+                (leeway mu most (left_of0 square0 squares0) alpha (length bs)
+                  squares0)) e
           in
           sharpen step hints0.sharpened 0 ms b.middles r
         | None -> r)
@@ -2859,6 +3022,7 @@ let metric_row h c t0 ms bits packed0 rows_packed a goals own0 l hints0 =
           (match hints0.targets with
            | [] -> Some base
            | p :: l0 ->
+             let xs = p :: l0 in
              (match rows_at rows_packed js with
               | Some rows' ->
                 let (p0, ft) = common u t0 in
@@ -2876,9 +3040,11 @@ let metric_row h c t0 ms bits packed0 rows_packed a goals own0 l hints0 =
                   triangle h bits js
                     (map (fun j -> (measure_at ms j).total) js) rows'' ks
                 in
+                let weighed0 = with_squares xs (squares rows0 (weights_in xs))
+                in
                 Some
-                (refine h f (step_of h ft) facts rows0 ks (fun k ->
-                  entries bits k rows'') (p :: l0) 0 ms base)
+                (refine h f (step_of h ft) facts ks (fun k ->
+                  entries bits k rows'') weighed0 0 ms base)
               | None -> None))
         | _ :: _ ->
           (match rows_at rows_packed js with
@@ -2902,9 +3068,13 @@ let metric_row h c t0 ms bits packed0 rows_packed a goals own0 l hints0 =
                by_centre h t0 ms bits packed0 a goals f js rows' stated facts
                  rows0 ks hints0 base
              in
+             let weighed0 =
+               with_squares hints0.targets
+                 (squares rows0 (weights_in hints0.targets))
+             in
              Some
-             (refine h f (step_of h ft) facts rows0 ks (fun k ->
-               entries bits k rows'') hints0.targets 0 ms base0)
+             (refine h f (step_of h ft) facts ks (fun k ->
+               entries bits k rows'') weighed0 0 ms base0)
            | None -> None))
   else None
 
@@ -3919,8 +4089,8 @@ let linear_least h b b0 winner loser =
     head -> Big_int_Z.big_int -> Big_int_Z.big_int option ->
     Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
 
-let bound_at_least h b bound0 num den =
-  match bound0 with
+let bound_at_least h b bound num den =
+  match bound with
   | Some least ->
     Z.leb (Z.mul num (Z.mul b (unit_of_weights h))) (Z.mul least den)
   | None -> false
@@ -5503,17 +5673,17 @@ let rec grow w f last0 steps start e =
           Fork ((add start k), (grow w f last0 steps' start e),
           (grow w f last0 steps' (add start k) (mul_ends (Z.mul w f) e p))))
 
-(** val doubled :
+(** val doubled0 :
     Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int ->
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
     (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list **)
 
-let rec doubled w f n0 k p steps =
+let rec doubled0 w f n0 k p steps =
   (fun fO fS n -> if n=0 then fO () else fS (n-1))
     (fun _ -> steps)
     (fun n' ->
-    doubled w f n' (add k k) (mul_ends (Z.mul w f) p p) ((k, p) :: steps))
+    doubled0 w f n' (add k k) (mul_ends (Z.mul w f) p p) ((k, p) :: steps))
     n0
 
 (** val exp_entries :
@@ -5524,7 +5694,7 @@ let exp_entries w f g last0 terms0 depth0 =
   match exp_ends (Z.mul w f) terms0 (Big_int_Z.minus_big_int
           Big_int_Z.unit_big_int) g with
   | Some p ->
-    grow w f last0 (doubled w f depth0 (Stdlib.Int.succ 0) p []) 0
+    grow w f last0 (doubled0 w f depth0 (Stdlib.Int.succ 0) p []) 0
       ((Z.mul w f), (Z.mul w f))
   | None -> Entry (0, None)
 
@@ -7330,17 +7500,6 @@ let width_of e =
 
 let negative_parts row0 =
   map (Z.min Big_int_Z.zero_big_int) row0
-
-(** val bits_for :
-    Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int **)
-
-let bits_for rows0 most =
-  Z.add
-    (Z.log2
-      (Z.mul most
-        (fold_right (fun row0 m -> Z.max (sizes row0) m)
-          Big_int_Z.zero_big_int rows0))) (Big_int_Z.mult_int_big_int 2
-    Big_int_Z.unit_big_int)
 
 type packed_rows = { packed_count : int; digit_bits0 : Big_int_Z.big_int;
                      whole : (Big_int_Z.big_int * Big_int_Z.big_int list) list;

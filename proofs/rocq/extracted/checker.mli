@@ -314,6 +314,21 @@ val zdot :
 
 val zsum : Big_int_Z.big_int list -> Big_int_Z.big_int
 
+val plus_times :
+  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list
+
+val pack :
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list
+
+val two_by_two :
+  Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list
+  list
+
+val packed_by :
+  int -> Big_int_Z.big_int -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list
+
 val number : Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int
 
 val slice :
@@ -323,13 +338,6 @@ val slice :
 val digits_onto :
   Big_int_Z.big_int -> int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int list -> Big_int_Z.big_int list
-
-val plus_times :
-  Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
-  Big_int_Z.big_int list
-
-val pack :
-  Big_int_Z.big_int -> Big_int_Z.big_int list list -> Big_int_Z.big_int list
 
 val zdot_onto :
   Big_int_Z.big_int -> Big_int_Z.big_int list -> Big_int_Z.big_int list ->
@@ -376,6 +384,9 @@ val entries :
   Big_int_Z.big_int list
 
 val sizes : Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val bits_for :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val floor_div : Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int
 
@@ -545,10 +556,10 @@ val least_value :
   Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
   Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int) option
 
-val bound :
-  Big_int_Z.big_int -> fact list -> Big_int_Z.big_int list list ->
-  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
-  Big_int_Z.big_int list -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+val bound_of :
+  Big_int_Z.big_int -> fact list -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int -> Big_int_Z.big_int list ->
   (Big_int_Z.big_int * Big_int_Z.big_int) option
 
 val fine : Big_int_Z.big_int
@@ -670,6 +681,32 @@ val claimed :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> measure list -> claim
   list -> goal list
 
+val doubled : Big_int_Z.big_int list list -> Big_int_Z.big_int list list
+
+val largest : Big_int_Z.big_int list list -> Big_int_Z.big_int
+
+val met_by :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list
+
+val weighed :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int list ->
+  Big_int_Z.big_int list -> Big_int_Z.big_int
+
+val each_weighed :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> Big_int_Z.big_int ->
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
+  list
+
+val squares_of_piece :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int list
+  list -> Big_int_Z.big_int list
+
+val squares :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list ->
+  Big_int_Z.big_int list
+
 val plus_sizes :
   Big_int_Z.big_int list -> Big_int_Z.big_int list -> Big_int_Z.big_int list
 
@@ -726,25 +763,39 @@ type patch_hints = { centre : Big_int_Z.big_int list;
                      directions : Big_int_Z.big_int list list;
                      sharpened : int list; targets : (int * hint) list }
 
+type squared = weights * Big_int_Z.big_int
+
+val given_weights : weights option -> Big_int_Z.big_int list list
+
+val weights_in : (int * hint) list -> Big_int_Z.big_int list list
+
+val with_square :
+  weights option -> Big_int_Z.big_int list -> squared
+  option * Big_int_Z.big_int list
+
+val with_squares :
+  (int * hint) list -> Big_int_Z.big_int list -> (int * (squared
+  option * squared option)) list
+
 val turn : head -> Big_int_Z.big_int
 
 val step_of : head -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 val reach :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-  Big_int_Z.big_int list list -> Big_int_Z.big_int -> measure ->
-  Big_int_Z.big_int list -> weights option -> Big_int_Z.big_int option
+  Big_int_Z.big_int -> measure -> Big_int_Z.big_int list -> squared option ->
+  Big_int_Z.big_int option
 
 val narrow :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int ->
-  Big_int_Z.big_int list) -> hint -> measure -> int -> ends -> ends
+  Big_int_Z.big_int list -> (int -> Big_int_Z.big_int list) -> (squared
+  option * squared option) -> measure -> int -> ends -> ends
 
 val refine :
   head -> Big_int_Z.big_int -> Big_int_Z.big_int -> fact list ->
-  Big_int_Z.big_int list list -> Big_int_Z.big_int list -> (int ->
-  Big_int_Z.big_int list) -> (int * hint) list -> int -> measure list -> row
-  -> row
+  Big_int_Z.big_int list -> (int -> Big_int_Z.big_int list) ->
+  (int * (squared option * squared option)) list -> int -> measure list ->
+  row -> row
 
 val stated_prototypes : certificate -> int list
 
@@ -1584,7 +1635,7 @@ val grow :
   (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list -> int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) -> exp_table
 
-val doubled :
+val doubled0 :
   Big_int_Z.big_int -> Big_int_Z.big_int -> int -> int ->
   (Big_int_Z.big_int * Big_int_Z.big_int) ->
   (int * (Big_int_Z.big_int * Big_int_Z.big_int)) list ->
@@ -2176,9 +2227,6 @@ val divided :
 val width_of : (Big_int_Z.big_int * Big_int_Z.big_int) -> Big_int_Z.big_int
 
 val negative_parts : Big_int_Z.big_int list -> Big_int_Z.big_int list
-
-val bits_for :
-  Big_int_Z.big_int list list -> Big_int_Z.big_int -> Big_int_Z.big_int
 
 type packed_rows = { packed_count : int; digit_bits0 : Big_int_Z.big_int;
                      whole : (Big_int_Z.big_int * Big_int_Z.big_int list) list;

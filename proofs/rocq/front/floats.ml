@@ -34,10 +34,16 @@ let of_ratio places a b =
   let x, e = parts a and y, f = parts b in
   ldexp (x /. y) (e - f - places)
 
+(* A float below the first may have a fraction; from there on it is an integer, which below the second is a machine's. *)
+let short = if wide_integers then 0x1p52 else 1e9
+let whole = if wide_integers then 0x1p62 else 1e9
+
 (* The integer nearest to x 2^places, or nearly so; x is finite. *)
 let to_integer places x =
   let near = ldexp x places in
-  if Float.abs near < 1e9 then Z.of_int (int_of_float (Float.floor (near +. 0.5)))
+  let size = Float.abs near in
+  if size < short then Z.of_int (int_of_float (Float.floor (near +. 0.5)))
+  else if size < whole then Z.of_int (int_of_float near)
   else begin
     let mantissa, exponent = Float.frexp x in
     let scaled = ldexp mantissa 27 in

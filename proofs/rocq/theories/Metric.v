@@ -4,8 +4,8 @@
     anyway; one that proves nothing changes nothing. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Ends Quadratic Embedding Facts Packing Products Hypersphere
-  Span.
+From Verale Require Import Semantics Boxes Sums Grid Ends Quadratic Embedding Facts Packing Products Squares
+  Hypersphere Span.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -40,6 +40,26 @@ Record patch_hints := PatchHints {
   targets : list (nat * hint)
 }.
 
+(** Weights, and the square of the sum of the facts' vectors by them; of all hints these are computed at once. *)
+Definition squared : Type := weights * Z.
+
+Definition given_weights (x : option weights) : list (list Z) := match x with Some (_, ws) => [ws] | None => nil end.
+
+Definition weights_in (hints : list (nat * hint)) : list (list Z) :=
+  flat_map (fun x => given_weights (for_low (snd x)) ++ given_weights (for_high (snd x))) hints.
+
+Definition with_square (x : option weights) (squares : list Z) : option squared * list Z :=
+  match x, squares with Some given, s :: squares' => (Some (given, s), squares') | _, _ => (None, squares) end.
+
+Fixpoint with_squares (hints : list (nat * hint)) (squares : list Z) : list (nat * (option squared * option squared)) :=
+  match hints with
+  | (gap, x) :: hints' =>
+      let (low, squares) := with_square (for_low x) squares in
+      let (high, squares) := with_square (for_high x) squares in
+      (gap, (low, high)) :: with_squares hints' squares
+  | nil => nil
+  end.
+
 (** * Ends by weights *)
 
 (** The sign of the slope. *)
@@ -57,11 +77,11 @@ Variable products : nat -> list Z.
 Let D := depth h.
 
 (** With [sign] 1 a low end; with [sign] -1 minus a high end. *)
-Definition reach (sign : Z) (m : measure) (column : list Z) (claim : option weights) : option Z :=
+Definition reach (sign : Z) (m : measure) (column : list Z) (claim : option squared) : option Z :=
   match claim with
-  | Some (w, ws) =>
+  | Some ((w, ws), s) =>
       if (0 <? w)%Z then
-        match bound F facts rows (curvature h) (constant h F (square m)) (square m) column (sign * turn h * w) ws with
+        match bound_of F facts s (curvature h) (constant h F (square m)) (square m) column (sign * turn h * w) ws with
         | Some (num, den) => Some (over_down h m num (den * w * step)%Z)
         | None => None
         end
@@ -69,16 +89,17 @@ Definition reach (sign : Z) (m : measure) (column : list Z) (claim : option weig
   | None => None
   end.
 
-Definition narrow (x : hint) (m : measure) (k : nat) (e : ends) : ends :=
-  match for_low x, for_high x with
-  | None, None => e
-  | a, b =>
+Definition narrow (x : option squared * option squared) (m : measure) (k : nat) (e : ends) : ends :=
+  match x with
+  | (None, None) => e
+  | (a, b) =>
       let column := products k ++ map (Z.mul (total m)) ks in
       (raise (reach 1 m column a) (fst e), cut (option_map Z.opp (reach (-1) m column b)) (snd e))
   end.
 
 (** From prototype [k] on *)
-Fixpoint refine (hints : list (nat * hint)) (k : nat) (ms : list measure) (r : row) : row :=
+Fixpoint refine (hints : list (nat * (option squared * option squared))) (k : nat) (ms : list measure) (r : row) :
+  row :=
   match hints with
   | (gap, x) :: hints' =>
       match skipn gap ms, skipn gap r with
@@ -108,11 +129,33 @@ Proof.
   destruct (head_geometry h); split; try reflexivity; nia.
 Qed.
 
-Lemma reach_ok : forall sign j m column claim e, measure_ok h j m ->
+Definition square_right (x : option squared) : Prop :=
+  match x with Some ((_, ws), s) => s = square_of ws rows | None => True end.
+Definition squares_right (x : option squared * option squared) : Prop := square_right (fst x) /\ square_right (snd x).
+
+Lemma with_square_right : forall x wss,
+  let (y, left) := with_square x (map (fun ws => square_of ws rows) (given_weights x ++ wss)) in
+  square_right y /\ left = map (fun ws => square_of ws rows) wss.
+Proof. intros [[w ws]|] wss; cbn; auto. Qed.
+
+Lemma with_squares_right : forall hints,
+  Forall (fun x => squares_right (snd x)) (with_squares hints (map (fun ws => square_of ws rows) (weights_in hints))).
+Proof.
+  induction hints as [|[gap x] hints IH]; [constructor|]. cbn [with_squares weights_in flat_map snd].
+  fold (weights_in hints). rewrite <- app_assoc.
+  assert (L := with_square_right (for_low x) (given_weights (for_high x) ++ weights_in hints)).
+  revert L. destruct (with_square (for_low x) _) as [low left]. intros [L ->].
+  assert (H := with_square_right (for_high x) (weights_in hints)).
+  revert H. destruct (with_square (for_high x) _) as [high left]. intros [H ->].
+  constructor; [split; assumption|exact IH].
+Qed.
+
+Lemma reach_ok : forall sign j m column claim e, measure_ok h j m -> square_right claim ->
   products_ok D (vector (points h j)) (vectors h js ks) column ->
   reach sign m column claim = Some e -> IZR e <= IZR sign * (IZR T * observable h v j).
 Proof.
-  intros sign j m column [[w ws]|] e HM HC H; [|discriminate]. unfold reach in H.
+  intros sign j m column [[[w ws] s]|] e HM HS HC H; [|discriminate]. cbn [square_right] in HS. subst s.
+  unfold reach in H. rewrite bound_of_is in H.
   destruct (0 <? w)%Z eqn:W; [|discriminate]. destruct (bound _ _ _ _ _ _ _ _ _) as [[num den]|] eqn:B; [|discriminate].
   injection H as <-. apply Z.ltb_lt in W. destruct turn_slope as [TS TT]. assert (P := size_nonneg h j m HM).
   assert (HF : (0 < F)%Z) by (subst F; apply Z.mul_pos_pos; assumption).
@@ -125,21 +168,21 @@ Proof.
   eapply Rle_trans; [exact HB|]. rewrite step_is, F_multiple. unfold step_of. rewrite !mult_IZR. right. ring.
 Qed.
 
-Lemma narrow_ok : forall k m x e, (k < count h)%nat -> measure_ok h k m ->
+Lemma narrow_ok : forall k m x e, (k < count h)%nat -> measure_ok h k m -> squares_right x ->
   within T e (observable h v k) -> within T (narrow x m k e) (observable h v k).
 Proof.
-  intros k m x e Hk HM [H1 H2].
+  intros k m [low high] e Hk HM [S1 S2] [H1 H2]. cbn [fst snd] in S1, S2.
   assert (C : products_ok D (vector (points h k)) (vectors h js ks) (products k ++ map (Z.mul (total m)) ks)).
   { apply (column_right h); [apply HM|]. apply products_right; assumption. }
-  assert (G : within T (raise (reach 1 m (products k ++ map (Z.mul (total m)) ks) (for_low x)) (fst e),
-    cut (option_map Z.opp (reach (-1) m (products k ++ map (Z.mul (total m)) ks) (for_high x))) (snd e))
+  assert (G : within T (raise (reach 1 m (products k ++ map (Z.mul (total m)) ks) low) (fst e),
+    cut (option_map Z.opp (reach (-1) m (products k ++ map (Z.mul (total m)) ks) high)) (snd e))
     (observable h v k)).
   { split; cbn [fst snd].
     - apply raise_ok; [|exact H1]. destruct (reach 1 _ _ _) as [a|] eqn:R; [|exact I].
       apply (reach_ok _ k) in R; try assumption. cbn [above]. lra.
     - apply cut_ok; [|exact H2]. destruct (reach (-1) _ _ _) as [b|] eqn:R; [|exact I].
       apply (reach_ok _ k) in R; try assumption. cbn [option_map below]. rewrite opp_IZR. lra. }
-  unfold narrow. destruct (for_low x), (for_high x); exact G.
+  unfold narrow. destruct low, high; exact G.
 Qed.
 
 Lemma skipped : forall A (l : list A) gap x l', skipn gap l = x :: l' ->
@@ -163,12 +206,13 @@ Proof.
   replace (gap + S i - gap)%nat with (S i) by lia. rewrite Nat.sub_diag. split; reflexivity.
 Qed.
 
-Lemma refine_ok : forall hints k ms r d,
+Lemma refine_ok : forall hints k ms r d, Forall (fun x => squares_right (snd x)) hints ->
   (forall i, (k + i < count h)%nat -> measure_ok h (k + i) (nth i ms d)) ->
   (forall i, (k + i < count h)%nat -> within T (nth i r anything) (observable h v (k + i))) ->
   forall i, (k + i < count h)%nat -> within T (nth i (refine hints k ms r) anything) (observable h v (k + i)).
 Proof.
-  induction hints as [|[gap x] hints IH]; intros k ms r d HM HR; [exact HR|]. cbn [refine].
+  induction hints as [|[gap x] hints IH]; intros k ms r d HS HM HR; [exact HR|]. cbn [refine].
+  apply Forall_cons_iff in HS as [HX HS].
   destruct (skipn gap ms) as [|m ms'] eqn:Em; [exact HR|]. destruct (skipn gap r) as [|e r'] eqn:Er; [exact HR|].
   destruct (skipped _ _ _ _ _ Er) as [Hr L].
   intros i Hi. destruct (Nat.lt_ge_cases i gap) as [B|B].
@@ -179,7 +223,7 @@ Proof.
       rewrite (proj2 (nth_after _ _ _ _ _ 0%nat d Em)) in M.
       apply narrow_ok; assumption.
     + replace (k + i)%nat with (S (k + gap) + i')%nat in * by lia.
-      apply (IH (S (k + gap)) ms' r' d); [| |exact Hi]; intros i'' Hi'';
+      apply (IH (S (k + gap)) ms' r' d); [exact HS| | |exact Hi]; intros i'' Hi'';
         replace (S (k + gap) + i'')%nat with (k + (gap + S i''))%nat in * by lia.
       * rewrite <- (proj1 (nth_after _ _ _ _ _ i'' d Em)). apply HM. exact Hi''.
       * rewrite <- (proj1 (nth_after _ _ _ _ _ i'' anything Er)). apply HR. exact Hi''.
@@ -311,7 +355,8 @@ Definition metric_row (own : row) (l : nat) (hints : patch_hints) : option row :
             let rows'' := map (started packed) rows' in
             let rows := triangle h bits js (map (fun j => total (measure_at ms j)) js) rows'' ks in
             let base := match ws with nil => base | _ => by_centre F js rows' stated facts rows ks hints base end in
-            Some (refine h F (step_of h ft) facts rows ks (fun k => entries bits k rows'') xs 0 ms base)
+            let weighed := with_squares xs (squares rows (weights_in xs)) in
+            Some (refine h F (step_of h ft) facts ks (fun k => entries bits k rows'') weighed 0 ms base)
         | None, _ => None
         end
     end
@@ -594,7 +639,8 @@ Proof.
         let rows := triangle h bits js (map (fun j => total (measure_at ms j)) js) rows'' ks in
         let base :=
           match ws with nil => base | _ => by_centre F js rows' (map fact_of here) facts rows ks hints base end in
-        Some (refine h F (step_of h ft) facts rows ks (fun k => entries bits k rows'') xs 0 ms base)
+        let weighed := with_squares xs (squares rows (weights_in xs)) in
+        Some (refine h F (step_of h ft) facts ks (fun k => entries bits k rows'') weighed 0 ms base)
     | None, _ => None end = Some r -> row_ok h T r (z l)).
   2: { destruct ws, xs; try (apply main; exact H). injection H as <-. exact B. }
   clear H. intros H.
@@ -640,11 +686,12 @@ Proof.
     destruct (by_centre_ok F js rows' (map fact_of here) facts rows ks hints base HF' HR J Hf Hs Hg HB) as [L K].
     split; [rewrite L; exact LB|exact K]. }
   split; [rewrite refine_length; apply B'|]. intros j Hj.
-  apply (refine_ok h F (step_of h ft) _ _ _ _ T ft (z l) js eq_refl HS Hft T_positive F2 in_domain_here)
+  apply (refine_ok h F (step_of h ft) facts rows ks _ T ft (z l) js eq_refl HS Hft T_positive F2 in_domain_here)
     with (k := 0%nat) (d := Measure 0 0 1 1).
   - exact Hf.
   - exact Hg.
   - intros k Hk. rewrite bits_right. apply entries_right; [exact Hk|exact R].
+  - rewrite squares_are; [apply with_squares_right|]. exact (gram_rows _ _ _ Hg).
   - intros i Hi. apply HM. exact Hi.
   - apply B'.
   - exact Hj.

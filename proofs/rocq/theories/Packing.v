@@ -7,7 +7,7 @@
     B is a power of two, so that a shift takes digits off. Half of B is added to each digit, so that none is negative. *)
 
 From Coq Require Import ZArith List Lia.
-From Verale Require Import Sums.
+From Verale Require Import Sums PackedLists.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -97,17 +97,7 @@ Proof.
   rewrite (IH high rest Lh Hh), (IH low _ Ll Hl), map_app, <- app_assoc. reflexivity.
 Qed.
 
-(** * Packed lists *)
-
-(** p + B a, coordinate by coordinate *)
-Fixpoint plus_times (p a : list Z) : list Z :=
-  match p, a with
-  | x :: p', y :: a' => x + Z.shiftl y bits :: plus_times p' a'
-  | nil, _ => map (fun y => Z.shiftl y bits) a
-  | _, nil => p
-  end.
-
-Fixpoint pack (ps : list (list Z)) : list Z := match ps with p :: ps' => plus_times p (pack ps') | nil => nil end.
+(** * Products with packed lists *)
 
 (** The sum of products, added to a number. *)
 Fixpoint zdot_onto (sum : Z) (u v : list Z) : Z :=
@@ -122,14 +112,14 @@ Proof. intros y. rewrite base_is, Z.shiftl_mul_pow2 by lia. apply Z.mul_comm. Qe
 Lemma zdot_map_shiftl : forall u a, zdot u (map (fun y => Z.shiftl y bits) a) = B * zdot u a.
 Proof. induction u as [|x u IH]; intros [|y a]; cbn [map zdot]; try ring. rewrite IH, shiftl_is. ring. Qed.
 
-Lemma zdot_plus_times : forall u p a, zdot u (plus_times p a) = zdot u p + B * zdot u a.
+Lemma zdot_plus_times : forall u p a, zdot u (plus_times bits p a) = zdot u p + B * zdot u a.
 Proof.
   induction u as [|x u IH]; intros p a; [cbn; ring|].
   destruct p as [|y p]; [cbn [plus_times]; rewrite zdot_map_shiftl; cbn; ring|].
   destruct a as [|w a]; cbn [plus_times zdot]; [ring|]. rewrite IH, shiftl_is. ring.
 Qed.
 
-Theorem zdot_pack : forall u ps, zdot u (pack ps) = number B (map (zdot u) ps).
+Theorem zdot_pack : forall u ps, zdot u (pack bits ps) = number B (map (zdot u) ps).
 Proof.
   intros u ps. induction ps as [|p ps IH]; cbn [pack map number]; [apply zdot_nil_r|].
   rewrite zdot_plus_times, IH. reflexivity.
@@ -149,7 +139,7 @@ Fixpoint pieces (fuel : nat) (ps : list (list Z)) : list (list (list Z)) :=
 
 (** What is added to the digits of each piece of lists, and its pack. *)
 Definition packs (fuel : nat) (ps : list (list Z)) : list (Z * list Z) :=
-  map (fun these => (number B (repeat half (length these)), pack these)) (pieces fuel ps).
+  map (fun these => (number B (repeat half (length these)), packed_by levels bits these)) (pieces fuel ps).
 
 (** The numbers that [f] makes of the lists of each piece, as one number for each piece. *)
 Definition row_right (pss : list (list (list Z))) (f : list Z -> Z) (row : list Z) : Prop :=
@@ -161,7 +151,7 @@ Definition row_of (packed : list (Z * list Z)) (u : list Z) : list Z := map (fun
 Lemma row_of_right : forall u fuel ps, row_right (pieces fuel ps) (zdot u) (row_of (packs fuel ps) u).
 Proof.
   intros u fuel ps. unfold row_right, row_of, packs. rewrite map_map. apply map_ext. intros these. cbn [snd].
-  rewrite zdot_onto_is, zdot_pack. reflexivity.
+  rewrite zdot_onto_is, packed_by_is, zdot_pack by exact bits_positive. reflexivity.
 Qed.
 
 (** ** Weighted sums of rows *)
@@ -290,6 +280,18 @@ Proof.
   rewrite Y, Z.land_ones, <- base_is, (Z.mul_comm B N), Z.mod_add by lia. rewrite Z.mod_small by exact Hx. reflexivity.
 Qed.
 
+Lemma digit_of_sum : forall f (ps : list (list Z)) k d, Forall (fun p => Z.abs (f p) < half) ps ->
+  (k < length ps)%nat -> digit k (number B (repeat half (length ps)) + number B (map f ps)) = f (nth k ps d).
+Proof.
+  intros f ps k d H K. assert (N : number B (repeat half (length ps)) + number B (map f ps) =
+    number B (map (fun p => half + f p) ps)).
+  { rewrite <- (map_map f (Z.add half)), number_plus, map_length. ring. }
+  rewrite N, digit_number.
+  - rewrite (nth_indep _ 0 (half + f d)) by (rewrite map_length; lia). rewrite (map_nth (fun p => half + f p)). ring.
+  - rewrite Forall_map. eapply Forall_impl; [|exact H]. intros q Hq. cbn beta in Hq. rewrite base_is_twice_half. lia.
+  - rewrite map_length. exact K.
+Qed.
+
 (** With what is added to the digits of each piece. *)
 Fixpoint started (packed : list (Z * list Z)) (row : list Z) : list Z :=
   match packed, row with (start, _) :: packed', x :: row' => start + x :: started packed' row' | _, _ => nil end.
@@ -325,19 +327,19 @@ Proof.
   assert (LS := skipn_length piece all). assert (LF := firstn_length piece all).
   destruct (Nat.lt_ge_cases k piece) as [C|C].
   - rewrite Nat.div_small, Nat.mod_small by exact C. cbn [nth].
-    set (these := firstn piece all) in *. assert (N : number B (repeat half (length these)) + number B (map f these) =
-      number B (map (fun p => half + f p) these)).
-    { rewrite <- (map_map f (Z.add half)), number_plus, map_length. ring. }
-    rewrite N, digit_number.
-    + rewrite (nth_indep _ 0 (half + f d)) by (rewrite map_length; lia). rewrite (map_nth (fun p => half + f p)).
-      rewrite <- X, app_nth1 by lia. ring.
-    + rewrite Forall_map. eapply Forall_impl; [|exact H1]. intros q Hq. cbn beta in Hq. rewrite base_is_twice_half. lia.
-    + rewrite map_length. lia.
+    rewrite (digit_of_sum f (firstn piece all) k d H1) by lia.
+    rewrite <- (app_nth1 (firstn piece all) (skipn piece all)), X by lia. reflexivity.
   - replace k with (k - piece + 1 * piece)%nat by lia. rewrite Nat.div_add, Nat.mod_add, Nat.add_1_r by lia. cbn [nth].
     rewrite (IH (skipn piece all) _ (k - piece)%nat d eq_refl H2) by (unfold all in *; cbn [length] in *; lia).
     f_equal. rewrite <- X at 2. rewrite app_nth2 by lia. f_equal. lia.
 Qed.
 End Base.
+
+Lemma concat_pieces : forall fuel ps, (length ps <= fuel)%nat -> concat (pieces fuel ps) = ps.
+Proof.
+  induction fuel as [|fuel IH]; intros [|p ps] L; try reflexivity; [inversion L|]. cbn [pieces concat].
+  rewrite IH; [apply firstn_skipn|]. rewrite skipn_length. unfold piece, levels. cbn [length Nat.pow] in *. lia.
+Qed.
 
 (** * How great the numbers are *)
 
@@ -382,4 +384,42 @@ Proof.
   - rewrite Z0 in *. assert (s = 0) by nia. subst s. nia.
   - assert (P : 2 * (a * s) <= m * (a * a) + q); [|lia].
     apply (Z.mul_le_mono_pos_l _ _ m); [lia|]. assert (X := Z.square_nonneg (m * a - s)). nia.
+Qed.
+
+(** ** Of products with numbers of a size *)
+
+(** Digits of so many bits hold the product of a row with numbers of at most [most]; of its negative parts, too. *)
+Definition bits_for (rows : list (list Z)) (most : Z) : Z :=
+  Z.log2 (most * fold_right (fun row m => Z.max (sizes row) m) 0 rows) + 2.
+
+Definition at_most (most : Z) (u : list Z) : Prop := Forall (fun x => Z.abs x <= most) u.
+
+Lemma zdot_sizes : forall most u p, 0 <= most -> at_most most u -> Z.abs (zdot u p) <= most * sizes p.
+Proof.
+  intros most u p M H. revert p. induction H as [|x u X H IH]; intros [|w p]; cbn [zdot sizes]; try nia.
+  - assert (S := sizes_nonneg p). nia.
+  - specialize (IH p). assert (A := Z.abs_triangle (x * w) (zdot u p)). rewrite Z.abs_mul in A.
+    assert (W := Z.abs_nonneg w). nia.
+Qed.
+
+Lemma sizes_below : forall rows row, In row rows -> sizes row <= fold_right (fun row m => Z.max (sizes row) m) 0 rows.
+Proof. induction rows as [|r rows IH]; intros row []; cbn [fold_right]; [subst; lia|]. specialize (IH row H). lia. Qed.
+
+Lemma bits_for_positive : forall rows most, 0 < bits_for rows most.
+Proof.
+  intros. unfold bits_for. assert (L := Z.log2_nonneg (most * fold_right (fun r m => Z.max (sizes r) m) 0 rows)). lia.
+Qed.
+
+Lemma products_small : forall rows most u (f : list Z -> list Z), 0 <= most -> at_most most u ->
+  (forall row, sizes (f row) <= sizes row) ->
+  Forall (fun p => Z.abs (zdot u p) < Z.shiftl 1 (bits_for rows most - 1)) (map f rows).
+Proof.
+  intros rows most u f M H S. apply Forall_forall. intros p I. apply in_map_iff in I as (row & <- & I).
+  assert (D := zdot_sizes most u (f row) M H). apply sizes_below in I. specialize (S row).
+  unfold bits_for. set (top := fold_right _ _ _) in *. set (n := most * top).
+  assert (N : Z.abs (zdot u (f row)) <= n) by (unfold n; nia).
+  assert (L := Z.log2_nonneg n). rewrite Z.shiftl_mul_pow2, Z.mul_1_l by lia.
+  replace (Z.log2 n + 2 - 1) with (Z.succ (Z.log2 n)) by lia.
+  destruct (Z.eq_dec n 0) as [E|E]; [rewrite E in *; cbn; lia|].
+  assert (0 < n) by lia. assert (X := Z.log2_spec n ltac:(assumption)). lia.
 Qed.

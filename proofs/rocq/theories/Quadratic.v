@@ -110,6 +110,13 @@ Fixpoint gram_ok (vs : list (nat -> R)) (rows : list (list Z)) : Prop :=
   | _, _ => False
   end.
 
+Lemma gram_rows : forall vs rows, gram_ok vs rows -> Forall (fun row => row <> nil) rows.
+Proof.
+  induction vs as [|v vs IH]; intros [|row rows] H; try contradiction; constructor.
+  - destruct H as [H _]. inversion H. congruence.
+  - apply IH. apply H.
+Qed.
+
 Fixpoint square_of (ws : list Z) (rows : list (list Z)) : Z :=
   match ws, rows with
   | w :: ws', (own :: others) :: rows' =>
@@ -200,5 +207,19 @@ Proof.
   destruct (least_value_ok _ _ _ _ _ _ S H) as [D B]. split; [exact D|].
   eapply Rle_trans; [exact B|]. apply Rmult_le_compat_l; [apply IZR_le; lia|].
   rewrite inner_mix_cons. eapply Rle_trans; [exact E|]. unfold value. rewrite !mult_IZR. right. ring.
+Qed.
+
+(** The same where the square of the sum of the weighted facts is given. *)
+Definition bound_of (facts : list fact) (sum a c square : Z) (column : list Z) (w : Z) (ws : list Z) : option (Z * Z) :=
+  match weigh ws facts (w * a) (w * c) with
+  | Some (A, C) => least_value A C (w * (w * square + 2 * zdot ws column) + sum)
+  | None => None
+  end.
+
+Lemma bound_of_is : forall facts rows a c square column w ws,
+  bound_of facts (square_of ws rows) a c square column w ws = bound facts rows a c square column w ws.
+Proof.
+  intros. unfold bound_of, bound. cbn [square_of]. destruct (w =? 0)%Z eqn:W; [|reflexivity]. apply Z.eqb_eq in W.
+  subst w. reflexivity.
 Qed.
 End Rule.

@@ -21,10 +21,6 @@ Definition divided (e : Z * Z) (d : Z) : Z * Z := (floor_div (fst e) d, ceil_div
 Definition width_of (e : Z * Z) : Z := snd e - fst e.
 Definition negative_parts (row : list Z) : list Z := map (Z.min 0) row.
 
-(** Digits of so many bits hold the product of a row with numbers of at most [most]; of its negative parts, too. *)
-Definition bits_for (rows : list (list Z)) (most : Z) : Z :=
-  Z.log2 (most * fold_right (fun row m => Z.max (sizes row) m) 0 rows) + 2.
-
 (** So many rows, and their negative parts, packed into digits of so many bits *)
 Record packed_rows := PackedRows {
   packed_count : nat;
@@ -68,8 +64,6 @@ Definition greatest (e : enclosed) : Z :=
 
 (** ** Sizes *)
 
-Definition at_most (most : Z) (u : list Z) : Prop := Forall (fun x => Z.abs x <= most) u.
-
 Definition ends_at_most (most : Z) (ends : Z * Z) : Prop := Z.abs (fst ends) <= most /\ Z.abs (width_of ends) <= most.
 
 Lemma greatest_from : forall (l : list (positive * (Z * Z))) m,
@@ -94,38 +88,8 @@ Proof.
   apply (proj2 (greatest_from _ 0) _ F).
 Qed.
 
-Lemma zdot_sizes : forall most u p, 0 <= most -> at_most most u -> Z.abs (zdot u p) <= most * sizes p.
-Proof.
-  intros most u p M H. revert p. induction H as [|x u X H IH]; intros [|w p]; cbn [zdot sizes]; try nia.
-  - assert (S := sizes_nonneg p). nia.
-  - specialize (IH p). assert (A := Z.abs_triangle (x * w) (zdot u p)). rewrite Z.abs_mul in A.
-    assert (W := Z.abs_nonneg w). nia.
-Qed.
-
 Lemma negative_sizes : forall row, sizes (negative_parts row) <= sizes row.
 Proof. induction row as [|w row IH]; cbn [negative_parts map sizes] in *; [lia|]. fold (negative_parts row). lia. Qed.
-
-Lemma sizes_below : forall rows row, In row rows -> sizes row <= fold_right (fun row m => Z.max (sizes row) m) 0 rows.
-Proof. induction rows as [|r rows IH]; intros row []; cbn [fold_right]; [subst; lia|]. specialize (IH row H). lia. Qed.
-
-Lemma bits_for_positive : forall rows most, 0 < bits_for rows most.
-Proof.
-  intros. unfold bits_for. assert (L := Z.log2_nonneg (most * fold_right (fun r m => Z.max (sizes r) m) 0 rows)). lia.
-Qed.
-
-Lemma products_small : forall rows most u (f : list Z -> list Z), 0 <= most -> at_most most u ->
-  (forall row, sizes (f row) <= sizes row) ->
-  Forall (fun p => Z.abs (zdot u p) < Z.shiftl 1 (bits_for rows most - 1)) (map f rows).
-Proof.
-  intros rows most u f M H S. apply Forall_forall. intros p I. apply in_map_iff in I as (row & <- & I).
-  assert (D := zdot_sizes most u (f row) M H). apply sizes_below in I. specialize (S row).
-  unfold bits_for. set (top := fold_right _ _ _) in *. set (n := most * top).
-  assert (N : Z.abs (zdot u (f row)) <= n) by (unfold n; nia).
-  assert (L := Z.log2_nonneg n). rewrite Z.shiftl_mul_pow2, Z.mul_1_l by lia.
-  replace (Z.log2 n + 2 - 1) with (Z.succ (Z.log2 n)) by lia.
-  destruct (Z.eq_dec n 0) as [E|E]; [rewrite E in *; cbn; lia|].
-  assert (0 < n) by lia. assert (X := Z.log2_spec n ltac:(assumption)). lia.
-Qed.
 
 Lemma products_are : forall bits ps u, 0 < bits -> Forall (fun p => Z.abs (zdot u p) < Z.shiftl 1 (bits - 1)) ps ->
   products bits (length ps) (packs bits (length ps) ps) u = map (zdot u) ps.
