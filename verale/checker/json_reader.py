@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import reprlib
+from itertools import islice
 from typing import Any, NoReturn
 
 from .errors import FormatError
@@ -23,8 +24,9 @@ LARGEST = 8 * 2**20
 _DEEPEST = 16
 _LONGEST_INTEGER = 18
 _MOST_TOKENS = 2**19
-# A string (closed or running to the end of the text; possessive, so linear in its length), one bracket or one comma.
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{\]},]', re.DOTALL)
+# A string, closed or running to the end of the text; possessive, so linear in its length.
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_BRACKET = re.compile(r"[\[{\]}]")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -106,17 +108,14 @@ def brief(value: Any) -> str:
 
 
 def _check_structure(source: str, what: str) -> None:
+    bare, strings = _STRING.subn("", source, _MOST_TOKENS + 1)
     depth = 0
-    for count, token in enumerate(_TOKEN.finditer(source)):
-        character = source[token.start()]
-        if character in "[{":
-            depth += 1
-            if depth > _DEEPEST:
-                raise FormatError(f"{what} is nested deeper than {_DEEPEST}")
-        elif character in "]}":
-            depth -= 1
-        if count == _MOST_TOKENS:
-            raise FormatError(f"{what} has more than {_MOST_TOKENS} strings, brackets and commas")
+    for bracket in islice(_BRACKET.finditer(bare), _MOST_TOKENS):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > _DEEPEST:
+            raise FormatError(f"{what} is nested deeper than {_DEEPEST}")
+    if strings + sum(map(bare.count, "[{]},")) > _MOST_TOKENS:
+        raise FormatError(f"{what} has more than {_MOST_TOKENS} strings, brackets and commas")
 
 
 def _encode(value: Any) -> None:

@@ -45,7 +45,7 @@ class Tensor:
         values.frombytes(self.data[start * size : None if stop is None else stop * size])
         if sys.byteorder == "big":
             values.byteswap()
-        if not all(map(isfinite, values)):
+        if not isfinite(sum(values)) and not all(map(isfinite, values)):  # a finite sum has finite terms only
             position = next(i for i, value in enumerate(values) if not isfinite(value))
             where = f"tensor {brief(self.name)}"
             raise FormatError(f"{where} holds {values[position]} at entry {start + position}, expected finite numbers")
