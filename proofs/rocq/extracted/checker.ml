@@ -1891,6 +1891,41 @@ let rec meet_statements u t0 here r =
     meet_at (fst s) (stated_ends u t0 (fst (snd s)) (snd (snd s)))
       (meet_statements u t0 here' r)
 
+(** val rise :
+    int -> (int * (Big_int_Z.big_int option * Big_int_Z.big_int option)) list
+    -> bool **)
+
+let rec rise k = function
+| [] -> true
+| s :: here' ->
+  (&&) (Nat.leb k (fst s)) (rise (Stdlib.Int.succ (fst s)) here')
+
+(** val meet_rising :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> int ->
+    (int * (Big_int_Z.big_int option * Big_int_Z.big_int option)) list -> row
+    -> row **)
+
+let rec meet_rising u t0 k here r =
+  match here with
+  | [] -> r
+  | s :: here' ->
+    (match r with
+     | [] -> r
+     | e :: r' ->
+       if (=) (fst s) k
+       then (meet (stated_ends u t0 (fst (snd s)) (snd (snd s))) e) :: 
+              (meet_rising u t0 (Stdlib.Int.succ k) here' r')
+       else e :: (meet_rising u t0 (Stdlib.Int.succ k) here r'))
+
+(** val meet_stated :
+    Big_int_Z.big_int -> Big_int_Z.big_int -> (int * (Big_int_Z.big_int
+    option * Big_int_Z.big_int option)) list -> row -> row **)
+
+let meet_stated u t0 here r =
+  if rise 0 here
+  then meet_rising u t0 0 here r
+  else meet_statements u t0 here r
+
 (** val root_floor : Big_int_Z.big_int -> Big_int_Z.big_int **)
 
 let root_floor =
@@ -2121,6 +2156,36 @@ let measures h =
   then Some ms
   else None
 
+(** val walk : 'a1 -> 'a1 list -> int -> int list -> 'a1 list -> 'a1 list **)
+
+let rec walk d whole0 at_ js rest =
+  match js with
+  | [] -> []
+  | j :: js' ->
+    if Nat.leb at_ j
+    then let here = skipn (sub j at_) rest in
+         (hd d here) :: (walk d whole0 j js' here)
+    else (nth j whole0 d) :: (walk d whole0 at_ js' rest)
+
+(** val nths : 'a1 -> int list -> 'a1 list -> 'a1 list **)
+
+let nths d js l =
+  walk d l 0 js l
+
+(** val map_three :
+    ('a1 -> 'a2 -> 'a3 -> 'a4) -> 'a1 list -> 'a2 list -> 'a3 list -> 'a4 list **)
+
+let rec map_three f l m n0 =
+  match l with
+  | [] -> []
+  | x :: l' ->
+    (match m with
+     | [] -> []
+     | y :: m' ->
+       (match n0 with
+        | [] -> []
+        | z0 :: n' -> (f x y z0) :: (map_three f l' m' n')))
+
 (** val room : Big_int_Z.big_int **)
 
 let room =
@@ -2198,19 +2263,25 @@ let rec triangle h bits js totals rows0 ks =
                                                                 totals' rows'
                                                                 ks)))
 
-(** val rows_at :
+(** val all_given :
+    Big_int_Z.big_int list list -> Big_int_Z.big_int list list option **)
+
+let rec all_given = function
+| [] -> Some []
+| row0 :: rows' ->
+  (match row0 with
+   | [] -> None
+   | _ :: _ ->
+     (match all_given rows' with
+      | Some given -> Some (row0 :: given)
+      | None -> None))
+
+(** val rows_found :
     Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
     option **)
 
-let rec rows_at g = function
-| [] -> Some []
-| j :: js' ->
-  (match nth j g [] with
-   | [] -> None
-   | x :: row0 ->
-     (match rows_at g js' with
-      | Some rows0 -> Some ((x :: row0) :: rows0)
-      | None -> None))
+let rows_found g js =
+  all_given (nths [] js g)
 
 (** val common :
     Big_int_Z.big_int -> Big_int_Z.big_int ->
@@ -2833,11 +2904,11 @@ let stated_prototypes c =
     | AboutPatch (_, j, _, _) -> j :: []
     | _ -> []) c.statements
 
-(** val measure_at : measure list -> int -> measure **)
+(** val no_measure : measure **)
 
-let measure_at ms j =
-  nth j ms { square = Big_int_Z.zero_big_int; total = Big_int_Z.zero_big_int;
-    near = Big_int_Z.unit_big_int; far = Big_int_Z.unit_big_int }
+let no_measure =
+  { square = Big_int_Z.zero_big_int; total = Big_int_Z.zero_big_int; near =
+    Big_int_Z.unit_big_int; far = Big_int_Z.unit_big_int }
 
 (** val sums_of :
     head -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int list)
@@ -2961,7 +3032,7 @@ let by_directions h t0 ms bits packed0 a f js rows' stated facts ws b hints0 r =
            map (fun j ->
              hd Big_int_Z.zero_big_int (entries bits j (sum :: []))) js) sums
        in
-       let here = map (fun j -> nth j b.middles Big_int_Z.zero_big_int) js in
+       let here = nths Big_int_Z.zero_big_int js b.middles in
        let cs = map (fun s -> zdot s here) ss in
        (match farthest f a stated ss cs with
         | Some alpha ->
@@ -3016,29 +3087,31 @@ let metric_row h c t0 ms bits packed0 rows_packed a goals own0 l hints0 =
   let here = stated_at l c.statements in
   let js = map fst here in
   if forallb (fun j -> Nat.ltb j h.count) js
-  then let base = meet_statements c.statement_unit t0 here own0 in
+  then let base = meet_stated c.statement_unit t0 here own0 in
        (match hints0.centre with
         | [] ->
           (match hints0.targets with
            | [] -> Some base
            | p :: l0 ->
              let xs = p :: l0 in
-             (match rows_at rows_packed js with
+             (match rows_found rows_packed js with
               | Some rows' ->
                 let (p0, ft) = common u t0 in
                 let (f, fu) = p0 in
-                let fact_of = fun s ->
-                  stated_fact h f (measure_at ms (fst s))
-                    (with_domain fu ft (snd s) (nth (fst s) own0 anything))
+                let measured0 = nths no_measure js ms in
+                let fact_of = fun s m e ->
+                  stated_fact h f m (with_domain fu ft (snd s) e)
                 in
-                let stated = map fact_of here in
+                let stated =
+                  map_three fact_of here measured0 (nths anything js own0)
+                in
                 let known = domain_facts h f in
                 let facts = app stated (map snd known) in
                 let ks = map fst known in
                 let rows'' = map (started packed0) rows' in
                 let rows0 =
-                  triangle h bits js
-                    (map (fun j -> (measure_at ms j).total) js) rows'' ks
+                  triangle h bits js (map (fun m -> m.total) measured0)
+                    rows'' ks
                 in
                 let weighed0 = with_squares xs (squares rows0 (weights_in xs))
                 in
@@ -3047,22 +3120,23 @@ let metric_row h c t0 ms bits packed0 rows_packed a goals own0 l hints0 =
                   entries bits k rows'') weighed0 0 ms base)
               | None -> None))
         | _ :: _ ->
-          (match rows_at rows_packed js with
+          (match rows_found rows_packed js with
            | Some rows' ->
              let (p, ft) = common u t0 in
              let (f, fu) = p in
-             let fact_of = fun s ->
-               stated_fact h f (measure_at ms (fst s))
-                 (with_domain fu ft (snd s) (nth (fst s) own0 anything))
+             let measured0 = nths no_measure js ms in
+             let fact_of = fun s m e ->
+               stated_fact h f m (with_domain fu ft (snd s) e)
              in
-             let stated = map fact_of here in
+             let stated =
+               map_three fact_of here measured0 (nths anything js own0)
+             in
              let known = domain_facts h f in
              let facts = app stated (map snd known) in
              let ks = map fst known in
              let rows'' = map (started packed0) rows' in
              let rows0 =
-               triangle h bits js (map (fun j -> (measure_at ms j).total) js)
-                 rows'' ks
+               triangle h bits js (map (fun m -> m.total) measured0) rows'' ks
              in
              let base0 =
                by_centre h t0 ms bits packed0 a goals f js rows' stated facts

@@ -532,6 +532,18 @@ val meet_statements :
   Big_int_Z.big_int -> Big_int_Z.big_int -> (int * (Big_int_Z.big_int
   option * Big_int_Z.big_int option)) list -> row -> row
 
+val rise :
+  int -> (int * (Big_int_Z.big_int option * Big_int_Z.big_int option)) list
+  -> bool
+
+val meet_rising :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> int -> (int * (Big_int_Z.big_int
+  option * Big_int_Z.big_int option)) list -> row -> row
+
+val meet_stated :
+  Big_int_Z.big_int -> Big_int_Z.big_int -> (int * (Big_int_Z.big_int
+  option * Big_int_Z.big_int option)) list -> row -> row
+
 val root_floor : Big_int_Z.big_int -> Big_int_Z.big_int
 
 val root_ceil : Big_int_Z.big_int -> Big_int_Z.big_int
@@ -590,6 +602,13 @@ val measure_of : head -> Big_int_Z.big_int list -> measure
 
 val measures : head -> measure list option
 
+val walk : 'a1 -> 'a1 list -> int -> int list -> 'a1 list -> 'a1 list
+
+val nths : 'a1 -> int list -> 'a1 list -> 'a1 list
+
+val map_three :
+  ('a1 -> 'a2 -> 'a3 -> 'a4) -> 'a1 list -> 'a2 list -> 'a3 list -> 'a4 list
+
 val room : Big_int_Z.big_int
 
 val square_bits : measure list -> Big_int_Z.big_int
@@ -613,7 +632,10 @@ val triangle :
   Big_int_Z.big_int list list -> Big_int_Z.big_int list -> Big_int_Z.big_int
   list list
 
-val rows_at :
+val all_given :
+  Big_int_Z.big_int list list -> Big_int_Z.big_int list list option
+
+val rows_found :
   Big_int_Z.big_int list list -> int list -> Big_int_Z.big_int list list
   option
 
@@ -799,7 +821,7 @@ val refine :
 
 val stated_prototypes : certificate -> int list
 
-val measure_at : measure list -> int -> measure
+val no_measure : measure
 
 val sums_of :
   head -> Big_int_Z.big_int -> (Big_int_Z.big_int * Big_int_Z.big_int list)

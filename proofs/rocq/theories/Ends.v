@@ -1,6 +1,6 @@
 (** Ends, met with one another, and what a statement or the geometry gives without any further argument. *)
 
-From Coq Require Import Reals ZArith List Lia Lra.
+From Coq Require Import Reals ZArith List Lia Lra Bool.
 From Verale Require Import Semantics Boxes Sums Grid.
 Import ListNotations.
 Open Scope R_scope.
@@ -80,6 +80,59 @@ Proof.
   induction here as [|s here IH]; intros r x Hs H; [exact H|]. cbn [meet_statements]. apply meet_at_nth.
   - apply Hs. left. reflexivity.
   - apply IH; [|exact H]. intros. apply Hs. right. assumption.
+Qed.
+
+(** The same in one walk where the prototypes rise; [k] is that of the first entry. *)
+Fixpoint rise (k : nat) (here : list (nat * (option Z * option Z))) : bool :=
+  match here with s :: here' => Nat.leb k (fst s) && rise (S (fst s)) here' | nil => true end.
+
+Fixpoint meet_rising (u : positive) (T : Z) (k : nat) (here : list (nat * (option Z * option Z))) (r : row) : row :=
+  match here, r with
+  | s :: here', e :: r' =>
+      if Nat.eqb (fst s) k then meet (stated_ends u T (fst (snd s)) (snd (snd s))) e :: meet_rising u T (S k) here' r'
+      else e :: meet_rising u T (S k) here r'
+  | _, _ => r
+  end.
+
+Definition meet_stated (u : positive) (T : Z) (here : list (nat * (option Z * option Z))) (r : row) : row :=
+  if rise 0 here then meet_rising u T 0 here r else meet_statements u T here r.
+
+Lemma meet_rising_length : forall u T r k here, length (meet_rising u T k here r) = length r.
+Proof.
+  intros u T. induction r as [|e r IH]; intros k [|s here]; try reflexivity. cbn [meet_rising].
+  destruct (Nat.eqb (fst s) k); cbn [length]; rewrite IH; reflexivity.
+Qed.
+
+Lemma meet_rising_ok : forall u T x r k here,
+  (forall s, In s here -> within T (stated_ends u T (fst (snd s)) (snd (snd s))) (x (fst s))) ->
+  (forall i, within T (nth i r anything) (x (k + i)%nat)) ->
+  forall i, within T (nth i (meet_rising u T k here r) anything) (x (k + i)%nat).
+Proof.
+  intros u T x. induction r as [|e r IH]; intros k here Hs H i; [destruct here; exact (H i)|].
+  destruct here as [|s here]; [exact (H i)|]. assert (H0 := H 0%nat). rewrite Nat.add_0_r in H0. cbn [nth] in H0.
+  assert (H' : forall i, within T (nth i r anything) (x (S k + i)%nat)).
+  { intros n. replace (S k + n)%nat with (k + S n)%nat by lia. exact (H (S n)). }
+  cbn [meet_rising]. destruct (Nat.eqb (fst s) k) eqn:E.
+  - apply Nat.eqb_eq in E. destruct i as [|i]; cbn [nth].
+    + rewrite Nat.add_0_r. apply meet_ok; [|exact H0]. rewrite <- E. apply Hs. left. reflexivity.
+    + replace (k + S i)%nat with (S k + i)%nat by lia. apply IH; [|exact H']. intros t Ht. apply Hs. right. exact Ht.
+  - destruct i as [|i]; cbn [nth]; [rewrite Nat.add_0_r; exact H0|].
+    replace (k + S i)%nat with (S k + i)%nat by lia. apply IH; [exact Hs|exact H'].
+Qed.
+
+Lemma meet_stated_length : forall u T here r, length (meet_stated u T here r) = length r.
+Proof.
+  intros u T here r. unfold meet_stated.
+  destruct (rise 0 here); [apply meet_rising_length|apply meet_statements_length].
+Qed.
+
+Lemma meet_stated_ok : forall u T here r x,
+  (forall s, In s here -> within T (stated_ends u T (fst (snd s)) (snd (snd s))) (x (fst s))) ->
+  (forall i, within T (nth i r anything) (x i)) ->
+  forall i, within T (nth i (meet_stated u T here r) anything) (x i).
+Proof.
+  intros u T here r x Hs H. unfold meet_stated.
+  destruct (rise 0 here); [exact (meet_rising_ok u T x r 0 here Hs H)|exact (meet_statements_ok u T here r x Hs H)].
 Qed.
 
 (** * Squared distances are not below 0 *)

@@ -4,7 +4,7 @@
     anyway; one that proves nothing changes nothing. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Boxes Sums Grid Ends Quadratic Embedding Facts Packing Products Squares
+From Verale Require Import Semantics Boxes Sums Grid Ends Quadratic Embedding Facts Lookup Packing Products Squares
   Hypersphere Span.
 Import ListNotations.
 Open Scope R_scope.
@@ -239,7 +239,8 @@ Variables (h : head) (c : certificate) (T : Z).
 Definition stated_prototypes : list nat :=
   flat_map (fun s => match s with AboutPatch _ j _ _ => [j] | _ => nil end) (statements c).
 
-Definition measure_at (ms : list measure) (j : nat) : measure := nth j ms (Measure 0 0 1 1).
+Definition no_measure : measure := Measure 0 0 1 1.
+Definition measure_at (ms : list measure) (j : nat) : measure := nth j ms no_measure.
 
 (** What is computed of the head and of the certificate before the patches are: the measures, the digits' bits, the
     packed prototypes and their rows; A and the goals of the prototypes. *)
@@ -299,7 +300,7 @@ Definition by_directions (F : Z) (js : list nat) (rows' : list (list Z)) (stated
     let zero := map (fun _ => 0%Z) packed in
     let sums := map (fun s => started packed (mixed s rows' zero)) ss in
     let ts := map (fun sum => map (fun j => hd 0%Z (entries bits j [sum])) js) sums in
-    let here := map (fun j => nth j (middles b) 0%Z) js in
+    let here := nths 0%Z js (middles b) in
     let cs := map (fun s => zdot s here) ss in
     match farthest F A stated ss cs with
     | Some alpha =>
@@ -340,20 +341,20 @@ Definition metric_row (own : row) (l : nat) (hints : patch_hints) : option row :
   let here := stated_at l (statements c) in
   let js := map fst here in
   if forallb (fun j => Nat.ltb j (count h)) js then
-    let base := meet_statements (statement_unit c) T here own in
+    let base := meet_stated (statement_unit c) T here own in
     match centre hints, targets hints with
     | nil, nil => Some base
     | ws, xs =>
-        match rows_at rows_packed js, common u T with
+        match rows_found rows_packed js, common u T with
         | Some rows', (F, fu, ft) =>
-            let fact_of s :=
-              stated_fact h F (measure_at ms (fst s)) (with_domain fu ft (snd s) (nth (fst s) own anything)) in
-            let stated := map fact_of here in
+            let measured := nths no_measure js ms in
+            let fact_of s m e := stated_fact h F m (with_domain fu ft (snd s) e) in
+            let stated := map_three fact_of here measured (nths anything js own) in
             let known := domain_facts h F in
             let facts := stated ++ map snd known in
             let ks := map fst known in
             let rows'' := map (started packed) rows' in
-            let rows := triangle h bits js (map (fun j => total (measure_at ms j)) js) rows'' ks in
+            let rows := triangle h bits js (map total measured) rows'' ks in
             let base := match ws with nil => base | _ => by_centre F js rows' stated facts rows ks hints base end in
             let weighed := with_squares xs (squares rows (weights_in xs)) in
             Some (refine h F (step_of h ft) facts ks (fun k => entries bits k rows'') weighed 0 ms base)
@@ -379,10 +380,10 @@ Lemma statement_true : forall s, In s (stated_at l (statements c)) ->
 Proof. intros [j [lo hi]] H. apply stated_at_in in H. apply compliant in H. exact H. Qed.
 
 Lemma base_right : forall j, (j < count h)%nat ->
-  within T (nth j (meet_statements (statement_unit c) T (stated_at l (statements c)) own) anything)
+  within T (nth j (meet_stated (statement_unit c) T (stated_at l (statements c)) own) anything)
     (observable h (z l) j).
 Proof.
-  intros j Hj. apply (meet_statements_ok _ T _ own (observable h (z l))).
+  intros j Hj. apply (meet_stated_ok _ T _ own (observable h (z l))).
   - intros s Hs. apply statement_true in Hs. apply stated_ends_ok; assumption.
   - intros i. destruct own_right as [L H]. destruct (Nat.lt_ge_cases i (count h)) as [Hi|Hi]; [apply H; exact Hi|].
     rewrite nth_overflow by lia. split; exact I.
@@ -556,6 +557,7 @@ Lemma by_directions_ok : forall F js rows' stated facts vs ws b hints r, (0 < F)
   still_right r (by_directions F js rows' stated facts ws b hints r).
 Proof.
   intros F js rows' stated facts vs ws b hints r HF ER HB HJ Hf Hs Hr. unfold by_directions. cbv zeta.
+  rewrite nths_are.
   set (ss := directions hints). set (zero := map _ packed). set (sums := map (fun s => started packed _) ss).
   set (ts := map (fun sum => map _ js) sums). set (here := map _ js). set (cs := map (fun s => zdot s here) ss).
   destruct (_ && _) eqn:G; [|split; [reflexivity|exact Hr]]. apply andb_prop in G as [G1 G2]. apply Z.ltb_lt in G1.
@@ -622,30 +624,32 @@ Qed.
 Theorem metric_row_ok : forall hints r, metric_row own l hints = Some r -> row_ok h T r (z l).
 Proof.
   intros hints r H. unfold metric_row in H. cbv zeta in H. destruct (forallb _ _) eqn:HJ; [|discriminate].
-  assert (B : row_ok h T (meet_statements (statement_unit c) T (stated_at l (statements c)) own) (z l)).
-  { split; [rewrite meet_statements_length; apply own_right|exact base_right]. }
+  assert (B : row_ok h T (meet_stated (statement_unit c) T (stated_at l (statements c)) own) (z l)).
+  { split; [rewrite meet_stated_length; apply own_right|exact base_right]. }
   set (here := stated_at l (statements c)) in *. set (js := map fst here) in *.
-  set (base := meet_statements _ _ _ _) in *. set (ws := centre hints) in *. set (xs := targets hints) in *.
+  set (base := meet_stated _ _ _ _) in *. set (ws := centre hints) in *. set (xs := targets hints) in *.
   assert (J : Forall (fun j => (j < count h)%nat) js).
   { apply Forall_forall. intros j Hj. apply Nat.ltb_lt. rewrite forallb_forall in HJ. apply HJ. exact Hj. }
   clear HJ.
-  assert (main : match rows_at rows_packed js, common (Zpos (statement_unit c)) T with
+  assert (main : match rows_found rows_packed js, common (Zpos (statement_unit c)) T with
     | Some rows', (F, fu, ft) =>
-        let fact_of s :=
-          stated_fact h F (measure_at ms (fst s)) (with_domain fu ft (snd s) (nth (fst s) own anything)) in
-        let facts := map fact_of here ++ map snd (domain_facts h F) in
+        let measured := nths no_measure js ms in
+        let fact_of s m e := stated_fact h F m (with_domain fu ft (snd s) e) in
+        let stated := map_three fact_of here measured (nths anything js own) in
+        let facts := stated ++ map snd (domain_facts h F) in
         let ks := map fst (domain_facts h F) in
         let rows'' := map (started packed) rows' in
-        let rows := triangle h bits js (map (fun j => total (measure_at ms j)) js) rows'' ks in
-        let base :=
-          match ws with nil => base | _ => by_centre F js rows' (map fact_of here) facts rows ks hints base end in
+        let rows := triangle h bits js (map total measured) rows'' ks in
+        let base := match ws with nil => base | _ => by_centre F js rows' stated facts rows ks hints base end in
         let weighed := with_squares xs (squares rows (weights_in xs)) in
         Some (refine h F (step_of h ft) facts ks (fun k => entries bits k rows'') weighed 0 ms base)
     | None, _ => None end = Some r -> row_ok h T r (z l)).
   2: { destruct ws, xs; try (apply main; exact H). injection H as <-. exact B. }
-  clear H. intros H.
+  clear H. intros H. rewrite rows_found_are in H.
   destruct (rows_at rows_packed js) as [rows'|] eqn:HR; [|discriminate].
-  destruct (common (Zpos (statement_unit c)) T) as [[F fu] ft] eqn:HF. cbv zeta in H.
+  destruct (common (Zpos (statement_unit c)) T) as [[F fu] ft] eqn:HF. cbv zeta in H. rewrite !nths_are in H.
+  assert (M := map_three_is (fun s m e => stated_fact h F m (with_domain fu ft (snd s) e)) fst
+    (fun j => nth j ms no_measure) (fun j => nth j own anything) here). fold js in M. rewrite M, map_map in H. clear M.
   match type of H with Some ?y = _ => assert (E : r = y) by congruence end. clear H. subst r.
   destruct (measures_ok h ms measured) as (HS & _ & _ & HM).
   destruct (common_ok _ _ _ _ _ (Pos2Z.is_pos _) T_positive HF) as (F1 & F2 & Hfu & Hft).

@@ -1,6 +1,6 @@
 (** Lists packed coordinate by coordinate, as digits of great numbers.
 
-    One by one the numbers that are shifted grow with every list, which takes time that grows with the square of how many
+    One by one the numbers that are shifted grow with every list, so that the time grows with the square of how many
     there are. Two by two most of them are short. Both give the same numbers. *)
 
 From Coq Require Import ZArith List Lia.

@@ -5,7 +5,7 @@
     asked for. *)
 
 From Coq Require Import Reals ZArith List Lia Lra Bool.
-From Verale Require Import Semantics Sums Quadratic Embedding Packing.
+From Verale Require Import Semantics Sums Quadratic Embedding Lookup Packing.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -251,6 +251,22 @@ Fixpoint rows_at (G : list (list Z)) (js : list nat) : option (list (list Z)) :=
       | _, _ => None
       end
   end.
+
+(** The same, looked up in one walk. *)
+Fixpoint all_given (rows : list (list Z)) : option (list (list Z)) :=
+  match rows with
+  | nil => Some nil
+  | row :: rows' =>
+      match row, all_given rows' with x :: _, Some given => Some (row :: given) | _, _ => None end
+  end.
+
+Definition rows_found (G : list (list Z)) (js : list nat) : option (list (list Z)) := all_given (nths nil js G).
+
+Lemma rows_found_are : forall G js, rows_found G js = rows_at G js.
+Proof.
+  intros G js. unfold rows_found. rewrite nths_are. induction js as [|j js IH]; [reflexivity|].
+  cbn [map all_given rows_at]. rewrite IH. destruct (nth j G nil); reflexivity.
+Qed.
 
 End Products.
 

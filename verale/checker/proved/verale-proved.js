@@ -4,62 +4,62 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(I){"use strict";var
-ol=1e-13,n1="Invalid_argument",fS=0.001,fT='"',n0="@[",ok=0.01,ia=1255,oj="Fatal error: exception %s\n",h$=255,ex=1e-11,oi=0x800,nG="jsError",bQ=0x8000,nZ="%ni",dA=256,nF="ready",nY="ml_z_overflow",cX=4096,nE="End_of_file",oh="a class",h_="Failure",cg=0xff,nD="\n",ew=1e-12,iq="ENOENT",bg="0",og="([^/]+)",ow="prices",ip=0xf,nC="List.nth",cW=128,h9=-48,nB=0xdc00,nX="Sys_blocked_io",ov="fd ",oe="hints: ",of="ENOTEMPTY",ak=248,od=0.999999999999,ay="camlinternalFormat.ml",oc="Division_by_zero",ou=">",ot=1027,nA="Sys_error",io=1e-14,af=246,nW="%u",nz="EEXIST",fR="%d",ny="Printexc.handle_uncaught_exception",os="a statement",cw=1e-280,ob="buffer.ml",nV=1000000000.,ih=127,dx=1024,nU="@{",iu=-2147483648,iv="e",fN=120,nx=103,nT=" : flags Open_rdonly and Open_wronly are not compatible",bS=1e-09,nS="linear",oa="head",h8=512,cT="-",nw=0x7ff0,fQ=1e-15,it=": Not a directory",nR=" : file already exists",ce=0xffffff,h7="0x",nv=0.0001,or="Out_of_memory",an=254,is="index out of bounds",cU=100,fV="_bigarr02",nu="%Li",n$=" : flags Open_text and Open_binary are not compatible",cV=-1.,ig=2147483647,dz=0.5,nQ=", characters ",bT=0xffff,ie="none",nP=12520,im=64.,nO="(Program not linked with -g, cannot print stack backtrace)\n",nt=16777216,fM=0.1,n_="Unix.Unix_error",oq="infinity",h6="mkdir",ev=1000,x="",n9="Stack_overflow",nN="^",fL=": No such file or directory",fP=-2.,n8="/static/",dw=0x3f,il=-97,n7="Not_found",fO=1e-16,fK=1e-08,nM="Match_failure",ns=", ",cf="%x",fU=252,cx=".",dv="+",ik="rmdir",op=0xf0,n6=32752,oo="network",nL="%li",n5=1026,h5=2047,id=1e-07,nK=10000.,ir=0.25,on=-32,nr="Pervasives.do_at_exit",cd=" ",ij="Fatal error: exception ",bw=0x80,bD=1023,nq="Undefined_recursive_module",dy=1e-06,ic="nan",n4="expected ",nJ=0xe0,nI=0xdfff,n3="_",bR="/",ii="compare: functional value",om="Assert_failure",np="%i",ib="ENOTDIR",nH=1073741823,ba=250,n2="expected fewer digits";function
-EI(c,d){var
+oq=1e-13,n6="Invalid_argument",fS=0.001,fT='"',n5="@[",op=0.01,ic=1255,oo="Fatal error: exception %s\n",ib=255,ez=1e-11,on=0x800,nL="jsError",bQ=0x8000,n4="%ni",dE=256,nK="ready",n3="ml_z_overflow",cY=4096,nJ="End_of_file",om="a class",ia="Failure",ch=0xff,nI="\n",ey=1e-12,is="ENOENT",bg="0",ol="([^/]+)",oB="prices",ir=0xf,nH="List.nth",cX=128,h$=-48,nG=0xdc00,n2="Sys_blocked_io",oA="fd ",oj="hints: ",ok="ENOTEMPTY",ak=248,oi=0.999999999999,ay="camlinternalFormat.ml",oh="Division_by_zero",oz=">",oy=1027,nF="Sys_error",iq=1e-14,af=246,n1="%u",nE="EEXIST",fR="%d",nD="Printexc.handle_uncaught_exception",ox="a statement",cw=1e-280,og="buffer.ml",n0=1000000000.,ij=127,dB=1024,nZ="@{",iw=-2147483648,ix="e",fN=120,nC=103,nY=" : flags Open_rdonly and Open_wronly are not compatible",bS=1e-09,nX="linear",of="head",h_=512,cU="-",nB=0x7ff0,fQ=1e-15,iv=": Not a directory",nW=" : file already exists",cf=0xffffff,h9="0x",nA=0.0001,ow="Out_of_memory",an=254,iu="index out of bounds",cV=100,fV="_bigarr02",nz="%Li",oe=" : flags Open_text and Open_binary are not compatible",cW=-1.,ii=2147483647,dD=0.5,nV=", characters ",bT=0xffff,ih="none",nU=12520,ip=64.,nT="(Program not linked with -g, cannot print stack backtrace)\n",ny=16777216,fM=0.1,od="Unix.Unix_error",ov="infinity",h8="mkdir",ex=1000,x="",oc="Stack_overflow",nS="^",fL=": No such file or directory",fP=-2.,ob="/static/",dA=0x3f,io=-97,oa="Not_found",fO=1e-16,fK=1e-08,nR="Match_failure",nx=", ",cg="%x",fU=252,cx=".",dz="+",im="rmdir",ou=0xf0,n$=32752,ot="network",nQ="%li",n_=1026,h7=2047,ig=1e-07,nP=10000.,it=0.25,os=-32,nw="Pervasives.do_at_exit",ce=" ",il="Fatal error: exception ",bw=0x80,bD=1023,nv="Undefined_recursive_module",dC=1e-06,ie="nan",n9="expected ",nO=0xe0,nN=0xdfff,n8="_",bR="/",ik="compare: functional value",or="Assert_failure",nu="%i",id="ENOTDIR",nM=1073741823,ba=250,n7="expected fewer digits";function
+EP(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-EJ(d,b,e,c,f){if(c<=b)for(var
+EQ(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-EK(b,d,c,e){for(var
+ER(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-Ft(b,a){throw[0,b,a]}function
-dG(b,a){if(b==0)return x;if(a.repeat)return a.repeat(b);var
+FA(b,a){throw[0,b,a]}function
+dK(b,a){if(b==0)return x;if(a.repeat)return a.repeat(b);var
 d=x,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
 f5(c,b,a){var
-d=String.fromCharCode;if(b==0&&a<=cX&&a==c.length)return d.apply(null,c);var
-e=x;for(;0<a;b+=dx,a-=dx)e+=d.apply(null,c.slice(b,b+Math.min(a,dx)));return e}function
-cZ(a){if(a.t==2)a.c+=dG(a.l-a.c.length,"\0");else
+d=String.fromCharCode;if(b==0&&a<=cY&&a==c.length)return d.apply(null,c);var
+e=x;for(;0<a;b+=dB,a-=dB)e+=d.apply(null,c.slice(b,b+Math.min(a,dB)));return e}function
+c0(a){if(a.t==2)a.c+=dK(a.l-a.c.length,"\0");else
 a.c=f5(a.c,0,a.c.length);a.t=0}function
-o0(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>ih)return false;return true}else
+o5(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>ij)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-iQ(e){for(var
+iS(e){for(var
 j=x,c=x,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<bw){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>h8){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW){g=h+(f<<6);if(f<nJ){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW){g=h+(g<<6);if(f<op){a=g-0xe2080;if(a<oi||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cW&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>bT)c+=String.fromCharCode(0xd7c0+(a>>10),nB+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>dx){c.substr(0,1);j+=c;c=x}}return j+c}function
+d=b+1;d<i&&(f=e.charCodeAt(d))<bw;d++);if(d-b>h_){c.substr(0,1);j+=c;c=x;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==cX){g=h+(f<<6);if(f<nO){a=g-0x3080;if(a<bw)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==cX){g=h+(g<<6);if(f<ou){a=g-0xe2080;if(a<on||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==cX&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>bT)c+=String.fromCharCode(0xd7c0+(a>>10),nG+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>dB){c.substr(0,1);j+=c;c=x}}return j+c}function
 bU(c,a,b){this.t=c;this.c=a;this.l=b}bU.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:cZ(this);case
-0:if(o0(this.c)){this.t=9;return this.c}this.t=8;case
+9:return this.c;default:c0(this);case
+0:if(o5(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};bU.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return iQ(a)};bU.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return iS(a)};bU.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 bU(this.t,a,this.l)};function
-oG(a){return new
+oL(a){return new
 bU(0,a,a.length)}function
-b(a){return oG(a)}function
-iN(c,a){Ft(c,b(a))}var
+b(a){return oL(a)}function
+iP(c,a){FA(c,b(a))}var
 ag=[0];function
-Y(a){iN(ag.Invalid_argument,a)}function
-cY(){Y(is)}function
-e(b,a){if(a<0||a>=b.length-1)cY();return b[a+1]}function
-t(b,a,c){if(a<0||a>=b.length-1)cY();b[a+1]=c;return 0}function
-iw(e,f,d){var
+Y(a){iP(ag.Invalid_argument,a)}function
+cZ(){Y(iu)}function
+e(b,a){if(a<0||a>=b.length-1)cZ();return b[a+1]}function
+t(b,a,c){if(a<0||a>=b.length-1)cZ();b[a+1]=c;return 0}function
+iy(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-iz(b){if(I.Uint8Array)var
+iB(b){if(I.Uint8Array)var
 c=new(I.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
 cz(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?f5(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?f5(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iz(b);var
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?f5(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iB(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -68,13 +68,13 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cA(a){return a}function
 bE(a,b,c,d,e){cz(cA(a),b,c,d,e);return 0}function
-oE(){Y(is)}function
-ey(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+oJ(){Y(iu)}function
+eA(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-fW(b,a){if(a>>>0>=b.l)oE();return ey(b,a)}function
-ao(a,c,b){b&=cg;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iz(a)}a.c[c]=b;return 0}function
-dC(b,a,c){if(a>>>0>=b.l)oE();return ao(b,a,c)}function
+fW(b,a){if(a>>>0>=b.l)oJ();return eA(b,a)}function
+ao(a,c,b){b&=ch;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iB(a)}a.c[c]=b;return 0}function
+dG(b,a,c){if(a>>>0>=b.l)oJ();return ao(b,a,c)}function
 bF(c,a){if(c.fun)return bF(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
@@ -85,20 +85,20 @@ e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bF(c,d)}}function
-c(a,b){if(b>>>0>=a.length-1)cY();return a}function
-EQ(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
-bj(a){a.t&6&&cZ(a);return a.c}var
-FF=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-oZ(a){if(FF)return Math.floor(Math.log2(a));var
+c(a,b){if(b>>>0>=a.length-1)cZ();return a}function
+EX(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+bk(a){a.t&6&&c0(a);return a.c}var
+FM=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+o4(a){if(FM)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-iG(c){var
+iI(c){var
 a=new(I.Float32Array)(1);a[0]=c;var
 b=new(I.Int32Array)(a.buffer);return b[0]|0}var
-oM=Math.pow(2,-24);function
-iM(a){throw a}function
-eF(){iM(ag.Division_by_zero)}function
-B(b,c,a){this.lo=b&ce;this.mi=c&ce;this.hi=a&bT}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
+oR=Math.pow(2,-24);function
+iO(a){throw a}function
+eH(){iO(ag.Division_by_zero)}function
+B(b,c,a){this.lo=b&cf;this.mi=c&cf;this.hi=a&bT}B.prototype.caml_custom="_j";B.prototype.copy=function(){return new
 B(this.lo,this.mi,this.hi)};B.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};B.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -107,7 +107,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 B(b,c,d)};B.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 B(b,c,d)};B.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*oM|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oM|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*oR|0)+this.mi*a.lo+this.lo*a.mi,d=(c*oR|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 B(b,c,d)};B.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};B.prototype.isNeg=function(){return this.hi<<16<0};B.prototype.and=function(a){return new
 B(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};B.prototype.or=function(a){return new
 B(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};B.prototype.xor=function(a){return new
@@ -122,25 +122,25 @@ c=this.hi<<16>>16;if(a<24)return new
 B(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
 B(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&bT);return new
-B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&ce;this.lo=this.lo<<1&ce};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&ce;this.mi=(this.mi>>>1|this.hi<<23)&ce;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
+B(this.hi<<16>>a-32,b,b)};B.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&cf;this.lo=this.lo<<1&cf};B.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&cf;this.mi=(this.mi>>>1|this.hi<<23)&cf;this.hi=this.hi>>>1};B.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 B(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};B.prototype.div=function(a){var
-b=this;if(a.isZero())eF();var
+b=this;if(a.isZero())eH();var
 d=b.hi^a.hi;if(b.hi&bQ)b=b.neg();if(a.hi&bQ)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&bQ)c=c.neg();return c};B.prototype.mod=function(b){var
-a=this;if(b.isZero())eF();var
+a=this;if(b.isZero())eH();var
 d=a.hi;if(a.hi&bQ)a=a.neg();if(b.hi&bQ)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&bQ)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&cg,this.mi>>16,this.mi>>8&cg,this.mi&cg,this.lo>>16,this.lo>>8&cg,this.lo&cg]};B.prototype.lo32=function(){return this.lo|(this.mi&cg)<<24};B.prototype.hi32=function(){return this.mi>>>8&bT|this.hi<<16};function
-c1(b,c,a){return new
+c=a.udivmod(b).modulus;if(d&bQ)c=c.neg();return c};B.prototype.toInt=function(){return this.lo|this.mi<<24};B.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};B.prototype.toArray=function(){return[this.hi>>8,this.hi&ch,this.mi>>16,this.mi>>8&ch,this.mi&ch,this.lo>>16,this.lo>>8&ch,this.lo&ch]};B.prototype.lo32=function(){return this.lo|(this.mi&ch)<<24};B.prototype.hi32=function(){return this.mi>>>8&bT|this.hi<<16};function
+c2(b,c,a){return new
 B(b,c,a)}function
-fZ(a){if(!isFinite(a)){if(isNaN(a))return c1(1,0,nw);return a>0?c1(0,0,nw):c1(0,0,0xfff0)}var
+fZ(a){if(!isFinite(a)){if(isNaN(a))return c2(1,0,nB);return a>0?c2(0,0,nB):c2(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bQ:a>=0?0:bQ;if(f)a=-a;var
-b=oZ(a)+bD;if(b<=0){b=0;a/=Math.pow(2,-n5)}else{a/=Math.pow(2,b-ot);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=o4(a)+bD;if(b<=0){b=0;a/=Math.pow(2,-n_)}else{a/=Math.pow(2,b-oy);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&ip|f|b<<4;return c1(g,e,c)}function
-eC(a){return a.toArray()}function
-oD(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fV)for(var
+g=a|0;c=c&ir|f|b<<4;return c2(g,e,c)}function
+eE(a){return a.toArray()}function
+oI(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==fV)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bT)c.write(16,b.dims[a]);else{c.write(16,bT);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -158,29 +158,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=eC(b.get(a));for(var
+e=eE(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eC(fZ(b.get(a)));for(var
+e=eE(fZ(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=iG(b.get(a));c.write(32,e)}break;case
+e=iI(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,iG(d[1]));c.write(32,iG(d[2]))}break;case
+d=b.get(a);c.write(32,iI(d[1]));c.write(32,iI(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eC(fZ(f[1]));for(var
+f=b.get(a),e=eE(fZ(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eC(fZ(f[2]));for(var
+e=eE(fZ(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-oB(a){switch(a){case
+oG(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-EL(c,e){var
+ES(c,e){var
 b=I,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -196,42 +196,42 @@ b=I,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)Y("Bigarray.create: unsupported kind");var
 d=new
-a(e*oB(c));return d}function
-iH(c){var
+a(e*oG(c));return d}function
+iJ(c){var
 a=new(I.Int32Array)(1);a[0]=c;var
 b=new(I.Float32Array)(a.buffer);return b[0]}function
-eB(a){return new
+eD(a){return new
 B(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-dE(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h5)return(f|g|b&ip)==0?b&bQ?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&ip);if(c>0){a+=16;a*=Math.pow(2,c-ot)}else
-a*=Math.pow(2,-n5);if(b&bQ)a=-a;return a}function
-ix(b){var
+dI(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==h7)return(f|g|b&ir)==0?b&bQ?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&ir);if(c>0){a+=16;a*=Math.pow(2,c-oy)}else
+a*=Math.pow(2,-n_);if(b&bQ)a=-a;return a}function
+iz(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)Y("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-E6(b,a){return new
-B(b&ce,b>>>24&cg|(a&bT)<<8,a>>>16&bT)}function
-iI(a){return a.hi32()}function
-iJ(a){return a.lo32()}var
-EM=fV;function
-cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=EM;cy.prototype.offset=function(b){var
+Fb(b,a){return new
+B(b&cf,b>>>24&ch|(a&bT)<<8,a>>>16&bT)}function
+iK(a){return a.hi32()}function
+iL(a){return a.lo32()}var
+ET=fV;function
+cy(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cy.prototype.caml_custom=ET;cy.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))Y("bigarray.js: invalid offset");if(this.dims.length!=b.length)Y("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cY();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cZ();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cY();c=c*this.dims[a]+(b[a]-1)}return c};cy.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cZ();c=c*this.dims[a]+(b[a]-1)}return c};cy.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return E6(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return Fb(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[an,e,c];default:return this.data[a]}};cy.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=iJ(b);this.data[a*2+1]=iI(b);break;case
+7:this.data[a*2+0]=iL(b);this.data[a*2+1]=iK(b);break;case
 10:case
 11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};cy.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=iJ(b),e=iI(b);if(c==e)this.data.fill(c);else
+c=iL(b),e=iK(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
@@ -258,26 +258,26 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-dB(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dB.prototype=new
-cy();dB.prototype.offset=function(a){if(typeof
+dF(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}dF.prototype=new
+cy();dF.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-Y("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cY();return a};dB.prototype.get=function(a){return this.data[a]};dB.prototype.set=function(a,b){this.data[a]=b;return 0};dB.prototype.fill=function(a){this.data.fill(a);return 0};function
-oz(c,d,a,b){var
-e=oB(c);if(ix(a)*e!=b.length)Y("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-dB(c,d,a,b);return new
+Y("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cZ();return a};dF.prototype.get=function(a){return this.data[a]};dF.prototype.set=function(a,b){this.data[a]=b;return 0};dF.prototype.fill=function(a){this.data.fill(a);return 0};function
+oE(c,d,a,b){var
+e=oG(c);if(iz(a)*e!=b.length)Y("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+dF(c,d,a,b);return new
 cy(c,d,a,b)}function
-c0(a){if(!ag.Failure)ag.Failure=[ak,b(h_),-3];iN(ag.Failure,a)}function
-oA(b,v,r){var
-i=b.read32s();if(i<0||i>16)c0("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&cg,o=p>>8&1,h=[];if(r==fV)for(var
+c1(a){if(!ag.Failure)ag.Failure=[ak,b(ia),-3];iP(ag.Failure,a)}function
+oF(b,v,r){var
+i=b.read32s();if(i<0||i>16)c1("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&ch,o=p>>8&1,h=[];if(r==fV)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bT){var
-t=b.read32u(),u=b.read32u();if(t!=0)c0("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+t=b.read32u(),u=b.read32u();if(t!=0)c1("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=ix(h),f=EL(j,d),g=oz(j,o,h,f);switch(j){case
+d=iz(h),f=ES(j,d),g=oE(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -291,129 +291,129 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)c0("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)c1("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=eB(e);g.set(a,q)}break;case
+q=eD(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=dE(eB(e));g.set(a,k)}break;case
+k=dI(eD(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=iH(b.read32s());g.set(a,k)}break;case
+k=iJ(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=iH(b.read32s()),l=iH(b.read32s());g.set(a,[an,m,l])}break;case
+m=iJ(b.read32s()),l=iJ(b.read32s());g.set(a,[an,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=dE(eB(e));for(var
+m=dI(eD(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=dE(eB(e));g.set(a,[an,m,l])}break}v[0]=(4+i)*4;return oz(j,o,h,f)}function
-oy(a,b,c){return a.compare(b,c)}function
+l=dI(eD(e));g.set(a,[an,m,l])}break}v[0]=(4+i)*4;return oE(j,o,h,f)}function
+oD(a,b,c){return a.compare(b,c)}function
 aL(a,b){return Math.imul(a,b)}function
-aP(b,a){a=aL(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aL(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-E1(a,b){a=aP(a,iJ(b));a=aP(a,iI(b));return a}function
-iE(a,b){return E1(a,fZ(b))}function
-oC(c){var
-b=ix(c.dims),d=0;switch(c.kind){case
+aQ(b,a){a=aL(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aL(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+E8(a,b){a=aQ(a,iL(b));a=aQ(a,iK(b));return a}function
+iG(a,b){return E8(a,fZ(b))}function
+oH(c){var
+b=iz(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dA)b=dA;var
-e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aP(d,e)}e=0;switch(b&3){case
+12:if(b>dE)b=dE;var
+e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=aQ(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
-1:e|=c.data[a+0];d=aP(d,e)}break;case
+1:e|=c.data[a+0];d=aQ(d,e)}break;case
 4:case
-5:if(b>cW)b=cW;var
-e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aP(d,e)}if((b&1)!=0)d=aP(d,c.data[a]);break;case
+5:if(b>cX)b=cX;var
+e=0,a=0;for(a=0;a+2<=c.data.length;a+=2){e=c.data[a+0]|c.data[a+1]<<16;d=aQ(d,e)}if((b&1)!=0)d=aQ(d,c.data[a]);break;case
 6:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aP(d,c.data[a]);break;case
+a=0;a<b;a++)d=aQ(d,c.data[a]);break;case
 8:case
 9:if(b>64)b=64;for(var
-a=0;a<b;a++)d=aP(d,c.data[a]);break;case
+a=0;a<b;a++)d=aQ(d,c.data[a]);break;case
 7:if(b>32)b=32;b*=2;for(var
-a=0;a<b;a++)d=aP(d,c.data[a]);break;case
+a=0;a<b;a++)d=aQ(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=iE(d,c.data[a]);break;case
+a=0;a<b;a++)d=iG(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=iE(d,c.data[a]);break}return d}function
-E4(a,b){b[0]=4;return a.read32s()}function
-Fo(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=iG(d,c.data[a]);break}return d}function
+E$(a,b){b[0]=4;return a.read32s()}function
+Fv(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:c0("input_value: native integer value too large");default:c0("input_value: ill-formed native integer")}}function
-Fd(c,d){var
+2:c1("input_value: native integer value too large");default:c1("input_value: ill-formed native integer")}}function
+Fk(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eB(b)}function
-E$(e,d,b){var
-c=eC(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eD(b)}function
+Fg(e,d,b){var
+c=eE(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-E5(a,b,c){return a.compare(b)}function
-E8(a){return a.lo32()^a.hi32()}var
-eA={"_j":{deserialize:Fd,serialize:E$,fixed_length:8,compare:E5,hash:E8},"_i":{deserialize:E4,fixed_length:4},"_n":{deserialize:Fo,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oA(a,b,"_bigarray")},serialize:oD,compare:oy,hash:oC},"_bigarr02":{deserialize:function(a,b){return oA(a,b,fV)},serialize:oD,compare:oy,hash:oC}};function
-iy(a){return eA[a.caml_custom]&&eA[a.caml_custom].compare}function
-oH(f,c,d,e){var
-b=iy(c);if(b){var
+Fa(a,b,c){return a.compare(b)}function
+Fd(a){return a.lo32()^a.hi32()}var
+eC={"_j":{deserialize:Fk,serialize:Fg,fixed_length:8,compare:Fa,hash:Fd},"_i":{deserialize:E$,fixed_length:4},"_n":{deserialize:Fv,fixed_length:4},"_bigarray":{deserialize:function(a,b){return oF(a,b,"_bigarray")},serialize:oI,compare:oD,hash:oH},"_bigarr02":{deserialize:function(a,b){return oF(a,b,fV)},serialize:oI,compare:oD,hash:oH}};function
+iA(a){return eC[a.caml_custom]&&eC[a.caml_custom].compare}function
+oM(f,c,d,e){var
+b=iA(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-eD(a){return a
+eF(a){return a
 instanceof
 bU}function
-f0(a){return eD(a)}function
-oI(a){if(typeof
-a==="number")return ev;else
-if(eD(a))return fU;else
+f0(a){return eF(a)}function
+oN(a){if(typeof
+a==="number")return ex;else
+if(eF(a))return fU;else
 if(f0(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=h$){var
+Array&&a[0]===a[0]>>>0&&a[0]<=ib){var
 b=a[0]|0;return b==an?0:b}else
 if(a
 instanceof
-String)return nP;else
+String)return nU;else
 if(typeof
-a=="string")return nP;else
+a=="string")return nU;else
 if(a
 instanceof
-Number)return ev;else
-if(a&&a.caml_custom)return ia;else
+Number)return ex;else
+if(a&&a.caml_custom)return ic;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-oN(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-oF(a,b){a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-oV(a,b){return oF(a,b)}function
-dD(a,b,d){var
+oS(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+oK(a,b){a.t&6&&c0(a);b.t&6&&c0(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+o0(a,b){return oK(a,b)}function
+dH(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=oI(a);if(f==ba){a=a[1];continue}var
-g=oI(b);if(g==ba){b=b[1];continue}if(f!==g){if(f==ev){if(g==ia)return oH(a,b,-1,d);return-1}if(g==ev){if(f==ia)return oH(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:Y(ii);break;case
+f=oN(a);if(f==ba){a=a[1];continue}var
+g=oN(b);if(g==ba){b=b[1];continue}if(f!==g){if(f==ex){if(g==ic)return oM(a,b,-1,d);return-1}if(g==ex){if(f==ic)return oM(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:Y(ik);break;case
 248:var
-c=oN(a[2],b[2]);if(c!=0)return c|0;break;case
-249:Y(ii);break;case
+c=oS(a[2],b[2]);if(c!=0)return c|0;break;case
+249:Y(ik);break;case
 250:Y("equal: got Forward_tag, should not happen");break;case
 251:Y("equal: abstract value");break;case
 252:if(a!==b){var
-c=oF(a,b);if(c!=0)return c|0}break;case
+c=oK(a,b);if(c!=0)return c|0}break;case
 253:Y("equal: got Double_tag, should not happen");break;case
 254:Y("equal: got Double_array_tag, should not happen");break;case
 255:Y("equal: got Custom_tag, should not happen");break;case
-1247:Y(ii);break;case
+1247:Y(ik);break;case
 1255:var
-i=iy(a);if(i!=iy(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)Y("compare: abstract value");var
+i=iA(a);if(i!=iA(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)Y("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -421,98 +421,98 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=bj(a),b=bj(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=bk(a),b=bk(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aY(a,b){return dD(a,b,true)}function
-ER(){return[0]}function
+aY(a,b){return dH(a,b,true)}function
+EY(){return[0]}function
 au(a){if(a<0)Y("Bytes.create");return new
 bU(a?2:9,x,a)}function
-fX(b,a){if(a==0)eF();return b/a|0}function
-bV(a,b){return+(dD(a,b,false)==0)}function
-ET(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dG(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iz(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-iB(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
-iL(d){d=bj(d);var
+fX(b,a){if(a==0)eH();return b/a|0}function
+bV(a,b){return+(dH(a,b,false)==0)}function
+E0(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=x;a.t=2}else{a.c=dK(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iB(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+iD(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
+iN(d){d=bk(d);var
 e=d.length;if(e>31)Y("format_int: format too long");var
-a={justify:dv,signstyle:cT,filler:cd,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:dz,signstyle:cU,filler:ce,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=cT;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bg;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-iA(a,f){if(a.uppercase)f=f.toUpperCase();var
-e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cT))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
-c=x;if(a.justify==dv&&a.filler==cd)for(var
-d=e;d<a.width;d++)c+=cd;if(a.signedconv)if(a.sign<0)c+=cT;else
-if(a.signstyle!=cT)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bg;if(a.alternate&&a.base==16)c+=h7;if(a.justify==dv&&a.filler==bg)for(var
-d=e;d<a.width;d++)c+=bg;c+=f;if(a.justify==cT)for(var
-d=e;d<a.width;d++)c+=cd;return b(c)}function
-iC(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=cU;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bg;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+iC(a,f){if(a.uppercase)f=f.toUpperCase();var
+e=f.length;if(a.signedconv&&(a.sign<0||a.signstyle!=cU))e++;if(a.alternate){if(a.base==8)e+=1;if(a.base==16)e+=2}var
+c=x;if(a.justify==dz&&a.filler==ce)for(var
+d=e;d<a.width;d++)c+=ce;if(a.signedconv)if(a.sign<0)c+=cU;else
+if(a.signstyle!=cU)c+=a.signstyle;if(a.alternate&&a.base==8)c+=bg;if(a.alternate&&a.base==16)c+=h9;if(a.justify==dz&&a.filler==bg)for(var
+d=e;d<a.width;d++)c+=bg;c+=f;if(a.justify==cU)for(var
+d=e;d<a.width;d++)c+=ce;return b(c)}function
+iE(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(dv)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+c=parseInt(a.toString().split(dz)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(bg);if(b>0)a=a+cx+new
 Array(b+1).join(bg);return a}else
 return a.toFixed(b)}}var
-a,e=iL(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ic;e.filler=cd}else
-if(!isFinite(c)){a="inf";e.filler=cd}else
+a,e=iN(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ie;e.filler=ce}else
+if(!isFinite(c)){a="inf";e.filler=ce}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==iv)a=a.slice(0,b-1)+bg+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(iv),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==iv)a=a.slice(0,b-1)+bg+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==ix)a=a.slice(0,b-1)+bg+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(ix),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==ix)a=a.slice(0,b-1)+bg+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iA(e,a)}function
-fY(e,c){if(bj(e)==fR)return b(x+c);var
-a=iL(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==bg)b--;if(a.charAt(b)==cx)b--;a=a.slice(0,b+1)}}break}return iC(e,a)}function
+fY(e,c){if(bk(e)==fR)return b(x+c);var
+a=iN(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(a.base);if(a.prec>=0){a.filler=cd;var
-f=a.prec-d.length;if(f>0)d=dG(f,bg)+d}return iA(a,d)}var
-Fq=0;function
-cB(){return Fq++}function
-iD(a){if(a==0||!isFinite(a))return[0,a,0];var
+d=c.toString(a.base);if(a.prec>=0){a.filler=ce;var
+f=a.prec-d.length;if(f>0)d=dK(f,bg)+d}return iC(a,d)}var
+Fx=0;function
+cB(){return Fx++}function
+iF(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
-b=Math.max(-bD,oZ(a)+1);a*=Math.pow(2,-b);while(a<dz){a*=2;b--}while(a>=1){a*=dz;b++}if(c)a=-a;return[0,a,b]}function
-oO(a){return a.toUtf16()}function
-eH(){return false}function
-FG(){function
+b=Math.max(-bD,o4(a)+1);a*=Math.pow(2,-b);while(a<dD){a*=2;b--}while(a>=1){a*=dD;b++}if(c)a=-a;return[0,a,b]}function
+oT(a){return a.toUtf16()}function
+eJ(){return false}function
+FN(){function
 a(a){if(a.charAt(0)===bR)return[x,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||x,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
-d=a[1]||x,f=a[2]||x;return[d,c.substring(d.length+f.length)]}return}return eH()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
-iU=FG();function
-oX(a){return a.slice(-1)!==bR?a+bR:a}if(eH()&&I.process&&I.process.cwd)var
-ez=I.process.cwd().replace(/\\/g,bR);else
+d=a[1]||x,f=a[2]||x;return[d,c.substring(d.length+f.length)]}return}return eJ()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
+iW=FN();function
+o2(a){return a.slice(-1)!==bR?a+bR:a}if(eJ()&&I.process&&I.process.cwd)var
+eB=I.process.cwd().replace(/\\/g,bR);else
 var
-ez="/static";ez=oX(ez);function
-Fh(a){a=oO(a);if(!iU(a))a=ez+a;var
-e=iU(a),d=e[1].split(bR),b=[];for(var
+eB="/static";eB=o2(eB);function
+Fo(a){a=oT(a);if(!iW(a))a=eB+a;var
+e=iW(a),d=e[1].split(bR),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-FC(e){for(var
+FJ(e){for(var
 f=x,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bw){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>h8){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<oi){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dw)}else
-if(a<0xd800||a>=nI)b+=String.fromCharCode(nJ|a>>12,bw|a>>6&dw,bw|a&dw);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nB||h>nI)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(op|a>>18,bw|a>>12&dw,bw|a>>6&dw,bw|a&dw)}if(b.length>dx){b.substr(0,1);f+=b;b=x}}return f+b}function
-EP(a){var
-b=9;if(!o0(a))b=8,a=FC(a);return new
+d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>h_){b.substr(0,1);f+=b;b=x;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<on){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dA)}else
+if(a<0xd800||a>=nN)b+=String.fromCharCode(nO|a>>12,bw|a>>6&dA,bw|a&dA);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<nG||h>nN)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(ou|a>>18,bw|a>>12&dA,bw|a>>6&dA,bw|a&dA)}if(b.length>dB){b.substr(0,1);f+=b;b=x}}return f+b}function
+EW(a){var
+b=9;if(!o5(a))b=8,a=FJ(a);return new
 bU(b,a,a.length)}function
-bX(a){return EP(a)}var
-FV=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nz,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iq,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",ib,of,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-dJ(d,f,e,a){var
-b=FV.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+bX(a){return EW(a)}var
+F2=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",nE,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",is,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",id,ok,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+dN(d,f,e,a){var
+b=F2.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,bX(f||x),bX(e||x)];return c}var
-oS={};function
-c2(a){return oS[a]}function
-dF(b,a){throw[0,b].concat(a)}function
-EO(a){return new
+oX={};function
+c3(a){return oX[a]}function
+dJ(b,a){throw[0,b].concat(a)}function
+EV(a){return new
 bU(4,a,a.length)}function
-ap(a){iN(ag.Sys_error,a)}function
-Fr(a){ap(a+fL)}function
-bl(a){return a.l}function
-EH(){}function
+ap(a){iP(ag.Sys_error,a)}function
+Fy(a){ap(a+fL)}function
+bm(a){return a.l}function
+EO(){}function
 aG(a){this.data=a}aG.prototype=new
-EH();aG.prototype.truncate=function(a){var
-b=this.data;this.data=au(a|0);cz(b,0,this.data,0,a)};aG.prototype.length=function(){return bl(this.data)};aG.prototype.write=function(b,d,g,a){var
+EO();aG.prototype.truncate=function(a){var
+b=this.data;this.data=au(a|0);cz(b,0,this.data,0,a)};aG.prototype.length=function(){return bm(this.data)};aG.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=au(b+a),f=this.data;this.data=e;cz(f,0,this.data,0,c)}bE(d,g,this.data,b,a);return 0};aG.prototype.read=function(c,a,d,b){var
 e=this.length();cz(this.data,c,a,d,b);return 0};aG.prototype.read_one=function(a){return fW(this.data,a)};aG.prototype.close=function(){};aG.prototype.constructor=aG;function
@@ -522,139 +522,139 @@ a=0;a<c.length-1;a++){b+=c[a]+bR;if(this.content[b])continue;this.content[b]=Sym
 c=this.lookupFun(b(this.root),b(a));if(c!==0){this.create_dir_if_needed(a);this.content[a]=new
 aG(cA(c[1]))}}};aX.prototype.exists=function(a){if(a==x)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};aX.prototype.mkdir=function(c,e,d){var
-b=d&&c2(n_);if(this.exists(c))if(b)dF(b,dJ(nz,h6,this.nm(c)));else
+b=d&&c3(od);if(this.exists(c))if(b)dJ(b,dN(nE,h8,this.nm(c)));else
 ap(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dF(b,dJ(iq,h6,this.nm(a)));else
-ap(a+fL);if(!this.is_dir(a))if(b)dF(b,dJ(ib,h6,this.nm(a)));else
-ap(a+it);this.create_dir_if_needed(this.slash(c))};aX.prototype.rmdir=function(a,f){var
-b=f&&c2(n_),c=a==x?x:this.slash(a),e=new
-RegExp(nN+c+og);if(!this.exists(a))if(b)dF(b,dJ(iq,ik,this.nm(a)));else
-ap(a+fL);if(!this.is_dir(a))if(b)dF(b,dJ(ib,ik,this.nm(a)));else
-ap(a+it);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||x;if(!this.exists(a))if(b)dJ(b,dN(is,h8,this.nm(a)));else
+ap(a+fL);if(!this.is_dir(a))if(b)dJ(b,dN(id,h8,this.nm(a)));else
+ap(a+iv);this.create_dir_if_needed(this.slash(c))};aX.prototype.rmdir=function(a,f){var
+b=f&&c3(od),c=a==x?x:this.slash(a),e=new
+RegExp(nS+c+ol);if(!this.exists(a))if(b)dJ(b,dN(is,im,this.nm(a)));else
+ap(a+fL);if(!this.is_dir(a))if(b)dJ(b,dN(id,im,this.nm(a)));else
+ap(a+iv);for(var
 d
 in
-this.content)if(d.match(e))if(b)dF(b,dJ(of,ik,this.nm(a)));else
+this.content)if(d.match(e))if(b)dJ(b,dN(ok,im,this.nm(a)));else
 ap(this.nm(a)+": Directory not empty");delete
 this.content[c]};aX.prototype.readdir=function(a){var
-f=a==x?x:this.slash(a);if(!this.exists(a))ap(a+fL);if(!this.is_dir(a))ap(a+it);var
+f=a==x?x:this.slash(a);if(!this.exists(a))ap(a+fL);if(!this.is_dir(a))ap(a+iv);var
 g=new
-RegExp(nN+f+og),d={},c=[];for(var
+RegExp(nS+f+ol),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};aX.prototype.is_dir=function(a){if(a==x)return true;var
 b=this.slash(a);return this.content[b]?1:0};aX.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};aX.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ap(this.nm(a)+nT);if(b.text&&b.binary)ap(this.nm(a)+n$);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ap(this.nm(a)+" : is a directory");if(b.create&&b.excl)ap(this.nm(a)+nR);var
+this.content[a];return b};aX.prototype.open=function(a,b){if(b.rdonly&&b.wronly)ap(this.nm(a)+nY);if(b.text&&b.binary)ap(this.nm(a)+oe);this.lookup(a);if(this.content[a]){if(this.is_dir(a))ap(this.nm(a)+" : is a directory");if(b.create&&b.excl)ap(this.nm(a)+nW);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aG(au(0));return this.content[a]}else
-Fr(this.nm(a))};aX.prototype.register=function(c,a){var
-b;if(this.content[c])ap(this.nm(c)+nR);if(eD(a))b=new
+Fy(this.nm(a))};aX.prototype.register=function(c,a){var
+b;if(this.content[c])ap(this.nm(c)+nW);if(eF(a))b=new
 aG(a);if(f0(a))b=new
 aG(cA(a));else
 if(a
 instanceof
 Array)b=new
-aG(EO(a));else
+aG(EV(a));else
 if(typeof
 a==="string")b=new
-aG(oG(a));else
+aG(oL(a));else
 if(a.toString){var
 d=cA(bX(a.toString()));b=new
 aG(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 ap(this.nm(c)+" : registering file with invalid content type")};aX.prototype.constructor=aX;function
-ox(){}function
-oK(b){var
-a=iU(b);if(!a)return;return a[0]+bR}var
-f3=oK(ez)||c0("unable to compute caml_root"),dI=[];if(eH())dI.push({path:f3,device:new
-ox(f3)});else
-dI.push({path:f3,device:new
-aX(f3)});dI.push({path:n8,device:new
-aX(n8)});function
-o5(b){var
-g=Fh(b),b=g.join(bR),f=oX(b),c;for(var
-e=0;e<dI.length;e++){var
-a=dI[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eH()){var
-d=oK(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+oC(){}function
+oP(b){var
+a=iW(b);if(!a)return;return a[0]+bR}var
+f3=oP(eB)||c1("unable to compute caml_root"),dM=[];if(eJ())dM.push({path:f3,device:new
+oC(f3)});else
+dM.push({path:f3,device:new
+aX(f3)});dM.push({path:ob,device:new
+aX(ob)});function
+o_(b){var
+g=Fo(b),b=g.join(bR),f=o2(b),c;for(var
+e=0;e<dM.length;e++){var
+a=dM[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eJ()){var
+d=oP(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-ox(d)};dI.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ap("no device found for "+f)}function
-ES(c,b){var
-a=o5(c);if(!a.device.register)c0("cannot register file");a.device.register(a.rest,b);return 0}function
-oY(c,a){var
-c=b(c),a=b(a);return ES(c,a)}function
-EV(){var
+oC(d)};dM.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;ap("no device found for "+f)}function
+EZ(c,b){var
+a=o_(c);if(!a.device.register)c1("cannot register file");a.device.register(a.rest,b);return 0}function
+o3(c,a){var
+c=b(c),a=b(a);return EZ(c,a)}function
+E2(){var
 b=I.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)oY(b[a].name,b[a].content);I.jsoo_create_file=oY;I.caml_fs_tmp=[];return 0}function
-EW(){return[0]}function
-EX(a,b){return+(dD(a,b,false)>=0)}function
-iF(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aP(d,c)}c=0;switch(e&3){case
+a=0;a<b.length;a++)o3(b[a].name,b[a].content);I.jsoo_create_file=o3;I.caml_fs_tmp=[];return 0}function
+E3(){return[0]}function
+E4(a,b){return+(dH(a,b,false)>=0)}function
+iH(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aQ(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
-1:c|=b.charCodeAt(a);d=aP(d,c)}d^=e;return d}function
-E2(a,b){return iF(a,bj(b))}function
-EZ(d,b){var
-e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aP(d,c)}c=0;switch(e&3){case
+1:c|=b.charCodeAt(a);d=aQ(d,c)}d^=e;return d}function
+E9(a,b){return iH(a,bk(b))}function
+E6(d,b){var
+e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aQ(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
-1:c|=b[a];d=aP(d,c)}d^=e;return d}function
-oP(a){switch(a.t&6){default:cZ(a);case
+1:c|=b[a];d=aQ(d,c)}d^=e;return d}function
+oU(a){switch(a.t&6){default:c0(a);case
 0:return a.c;case
 4:return a.c}}function
-EY(b,c){var
-a=oP(c);return typeof
-a==="string"?iF(b,a):EZ(b,a)}function
-E0(a){a^=a>>>16;a=aL(a,0x85ebca6b|0);a^=a>>>13;a=aL(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-oL(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dA)d=dA;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eA[a.caml_custom]&&eA[a.caml_custom].hash){var
-k=eA[a.caml_custom].hash(a);b=aP(b,k);c--}}else
+E5(b,c){var
+a=oU(c);return typeof
+a==="string"?iH(b,a):E6(b,a)}function
+E7(a){a^=a>>>16;a=aL(a,0x85ebca6b|0);a^=a>>>13;a=aL(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+oQ(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dE)d=dE;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eC[a.caml_custom]&&eC[a.caml_custom].hash){var
+k=eC[a.caml_custom].hash(a);b=aQ(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
-248:b=aP(b,a[2]);c--;break;case
+248:b=aQ(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
-o=a.length-1<<10|a[0];b=aP(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eD(a)){b=EY(b,a);c--}else
-if(f0(a)){b=E2(b,a);c--}else
+o=a.length-1<<10|a[0];b=aQ(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
+if(eF(a)){b=E5(b,a);c--}else
+if(f0(a)){b=E9(b,a);c--}else
 if(typeof
-a==="string"){b=iF(b,a);c--}else
-if(a===(a|0)){b=aP(b,a+a+1);c--}else
-if(a===+a){b=iE(b,a);c--}}b=E0(b);return b&0x3FFFFFFF}function
-E3(a,c,k){if(!isFinite(a)){if(isNaN(a))return bX(ic);return bX(a>0?oq:"-infinity")}var
+a==="string"){b=iH(b,a);c--}else
+if(a===(a|0)){b=aQ(b,a+a+1);c--}else
+if(a===+a){b=iG(b,a);c--}}b=E7(b);return b&0x3FFFFFFF}function
+E_(a,c,k){if(!isFinite(a)){if(isNaN(a))return bX(ie);return bX(a>0?ov:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?x:dv,e=x;if(i)e=cT;else
+j=d<0?x:dz,e=x;if(i)e=cU;else
 switch(k){case
-43:e=dv;break;case
-32:e=cd;break;default:break}if(c>=0&&c<13){var
+43:e=dz;break;case
+32:e=ce;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(cx);if(h<0)b+=cx+dG(c,bg);else{var
-f=h+1+c;if(b.length<f)b+=dG(f-b.length,bg);else
-b=b.substr(0,f)}}return bX(e+h7+b+"p"+j+d.toString(10))}function
-E_(a){return+a.isZero()}function
-Fb(a){return new
-B(a&ce,a>>24&ce,a>>31&bT)}function
-Fc(a){return a.toInt()}function
-E9(a){return+a.isNeg()}function
-Fa(a){return a.neg()}function
-E7(g,c){var
-a=iL(g);if(a.signedconv&&E9(c)){a.sign=-1;c=Fa(c)}var
-b=x,h=Fb(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(Fc(e.modulus))+b}while(!E_(c));if(a.prec>=0){a.filler=cd;var
-d=a.prec-b.length;if(d>0)b=dG(d,bg)+b}return iA(a,b)}function
-bk(b,a){a|=0;if(a>bD){a-=bD;b*=Math.pow(2,bD);if(a>bD){a-=bD;b*=Math.pow(2,bD)}}if(a<-bD){a+=bD;b*=Math.pow(2,-bD)}b*=Math.pow(2,a);return b}function
-Ff(a,b){return+(dD(a,b,false)<=0)}function
-Fg(a,b){return+(dD(a,b,false)<0)}function
-p(a,d){if(a<0)cY();var
+h=b.indexOf(cx);if(h<0)b+=cx+dK(c,bg);else{var
+f=h+1+c;if(b.length<f)b+=dK(f-b.length,bg);else
+b=b.substr(0,f)}}return bX(e+h9+b+"p"+j+d.toString(10))}function
+Ff(a){return+a.isZero()}function
+Fi(a){return new
+B(a&cf,a>>24&cf,a>>31&bT)}function
+Fj(a){return a.toInt()}function
+Fe(a){return+a.isNeg()}function
+Fh(a){return a.neg()}function
+Fc(g,c){var
+a=iN(g);if(a.signedconv&&Fe(c)){a.sign=-1;c=Fh(c)}var
+b=x,h=Fi(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(Fj(e.modulus))+b}while(!Ff(c));if(a.prec>=0){a.filler=ce;var
+d=a.prec-b.length;if(d>0)b=dK(d,bg)+b}return iC(a,b)}function
+bl(b,a){a|=0;if(a>bD){a-=bD;b*=Math.pow(2,bD);if(a>bD){a-=bD;b*=Math.pow(2,bD)}}if(a<-bD){a+=bD;b*=Math.pow(2,-bD)}b*=Math.pow(2,a);return b}function
+Fm(a,b){return+(dH(a,b,false)<=0)}function
+Fn(a,b){return+(dH(a,b,false)<0)}function
+p(a,d){if(a<0)cZ();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-Fy(a){return b(f5(a,0,a.length))}var
-Fi=function(){function
+FF(a){return b(f5(a,0,a.length))}var
+Fp=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -669,35 +669,35 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=oP(i);if(typeof
+e=[],h=oU(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Fy(k(e,f))}}();function
-Fj(c,b,a){return Fi(cA(c),b,a)}function
-Fk(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return FF(k(e,f))}}();function
+Fq(c,b,a){return Fp(cA(c),b,a)}function
+Fr(){return 0}var
 bW=new
 Array();function
 f1(c){var
 a=bW[c];if(!a.opened)ap("Cannot flush a closed channel");if(!a.buffer||a.buffer==x)return 0;if(a.fd&&ag.fds[a.fd]&&ag.fds[a.fd].output){var
 b=ag.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=x;return 0}function
-J(a){return bl(a)}function
-oU(e,f){var
+J(a){return bm(a)}function
+oZ(e,f){var
 a=bW[e],d=b(f),c=J(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-FD(a){var
-a=iQ(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+FK(a){var
+a=iS(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-FE(a){var
-a=iQ(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+FL(a){var
+a=iS(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 f6(c,e,d,a){if(ag.fds===undefined)ag.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;ag.fds[c]=b;if(!ag.fd_last_idx||c>ag.fd_last_idx)ag.fd_last_idx=c;return c}function
-FX(c,b,g){var
+F4(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -707,127 +707,127 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ap(bj(c)+nT);if(a.text&&a.binary)ap(bj(c)+n$);var
-d=o5(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return f6(f+1,oU,e,a)}f6(0,oU,new
-aG(au(0)));f6(1,FE,new
-aG(au(0)));f6(2,FD,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)ap(bk(c)+nY);if(a.text&&a.binary)ap(bk(c)+oe);var
+d=o_(c),e=d.device.open(d.rest,a),f=ag.fd_last_idx?ag.fd_last_idx:0;return f6(f+1,oZ,e,a)}f6(0,oZ,new
+aG(au(0)));f6(1,FL,new
+aG(au(0)));f6(2,FK,new
 aG(au(0)));function
-Fl(a){var
-c=ag.fds[a];if(c.flags.wronly)ap(ov+a+" is writeonly");var
-d=null;if(a==0&&eH()){var
+Fs(a){var
+c=ag.fds[a];if(c.flags.wronly)ap(oA+a+" is writeonly");var
+d=null;if(a==0&&eJ()){var
 e=require("fs");d=function(){return bX(e.readFileSync(0,"utf8"))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bW[b.fd]=b;return b.fd}function
-oQ(c){var
-b=ag.fds[c];if(b.flags.rdonly)ap(ov+c+" is readonly");var
+oV(c){var
+b=ag.fds[c];if(b.flags.rdonly)ap(oA+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:x};bW[a.fd]=a;return a.fd}function
-Fm(){var
+Ft(){var
 b=0;for(var
 a=0;a<bW.length;a++)if(bW[a]&&bW[a].opened&&bW[a].out)b=[0,bW[a].fd,b];return b}function
-dH(a){return a}function
-Fn(g,d,h,f){var
+dL(a){return a}function
+Fu(g,d,h,f){var
 b=bW[g];if(!b.opened)ap("Cannot output to a closed channel");var
-a;if(h==0&&bl(d)==f)a=d;else{a=au(f);cz(d,h,a,0,f)}var
-i=dH(a),c=bj(i),e=c.lastIndexOf(nD);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f1(g);b.buffer+=c.substr(e+1)}return 0}function
-iK(b,a,d,c){return Fn(b,cA(a),d,c)}function
-oR(c,a){var
-d=b(String.fromCharCode(a));iK(c,d,0,1);return 0}function
-f2(b,a){if(a==0)eF();return b%a}function
-eE(a,b){return+(dD(a,b,false)!=0)}function
-Fp(a,b){a[0]=ba;a[1]=b;return 0}function
+a;if(h==0&&bm(d)==f)a=d;else{a=au(f);cz(d,h,a,0,f)}var
+i=dL(a),c=bk(i),e=c.lastIndexOf(nI);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f1(g);b.buffer+=c.substr(e+1)}return 0}function
+iM(b,a,d,c){return Fu(b,cA(a),d,c)}function
+oW(c,a){var
+d=b(String.fromCharCode(a));iM(c,d,0,1);return 0}function
+f2(b,a){if(a==0)eH();return b%a}function
+eG(a,b){return+(dH(a,b,false)!=0)}function
+Fw(a,b){a[0]=ba;a[1]=b;return 0}function
 aZ(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eD(a))return fU;else
+if(eF(a))return fU;else
 if(f0(a))return fU;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return h$;else
-return ev}function
+if(a&&a.caml_custom)return ib;else
+return ex}function
 bx(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);ag[b+1]=c;if(a)ag[a]=c}function
-iO(a,b){oS[bj(a)]=b;return 0}function
-Fu(a){return Math.round(a)}function
+iQ(a,b){oX[bk(a)]=b;return 0}function
+FB(a){return Math.round(a)}function
 f4(a){if(a==0)a=1/a;return a<0?1:0}function
-Fw(){Y(is)}function
-eG(b,a){return ey(b,a)}function
-av(b,a){if(a>>>0>=J(b))Fw();return eG(b,a)}function
-EN(a,b){if(a===b)return 1;a.t&6&&cZ(a);b.t&6&&cZ(b);return a.c==b.c?1:0}function
-Fx(a,b){return EN(a,b)}function
-z(a,b){return 1-Fx(a,b)}function
-Fz(){return 0x7FFFFFFF/4|0}function
-Fs(){iM(ag.Not_found)}function
-oW(c){var
-a=I,b=oO(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bX(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bX(I.jsoo_static_env[b]);Fs()}function
-FA(){if(I.crypto)if(typeof
+FD(){Y(iu)}function
+eI(b,a){return eA(b,a)}function
+av(b,a){if(a>>>0>=J(b))FD();return eI(b,a)}function
+EU(a,b){if(a===b)return 1;a.t&6&&c0(a);b.t&6&&c0(b);return a.c==b.c?1:0}function
+FE(a,b){return EU(a,b)}function
+z(a,b){return 1-FE(a,b)}function
+FG(){return 0x7FFFFFFF/4|0}function
+Fz(){iO(ag.Not_found)}function
+o1(c){var
+a=I,b=oT(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return bX(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return bX(I.jsoo_static_env[b]);Fz()}function
+FH(){if(I.crypto)if(typeof
 I.crypto.getRandomValues==="function"){var
 a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
 if(I.crypto.randomBytes==="function"){var
 b=I.crypto.randomBytes(4),a=new(I.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-iP(a){var
+iR(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 az(b,a){return{joo_tramp:b,joo_args:a}}function
-FB(c,a){if(typeof
+FI(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
-oT(a){return a}function
+oY(a){return a}function
 bG(a){if(a
 instanceof
 Array)return a;if(I.RangeError&&a
 instanceof
-I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oT(ag.Stack_overflow);if(I.InternalError&&a
+I.RangeError&&a.message&&a.message.match(/maximum call stack/i))return oY(ag.Stack_overflow);if(I.InternalError&&a
 instanceof
-I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oT(ag.Stack_overflow);if(a
+I.InternalError&&a.message&&a.message.match(/too much recursion/i))return oY(ag.Stack_overflow);if(a
 instanceof
-I.Error&&c2(nG))return[0,c2(nG),a];return[0,ag.Failure,bX(String(a))]}function
+I.Error&&c3(nL))return[0,c3(nL),a];return[0,ag.Failure,bX(String(a))]}function
 a1(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
-o1(b){var
+o6(b){var
 a=BigInt(b);return a1(a<0?-a:a)}function
-o2(a,b){return a1(BigInt(a)+BigInt(b))}function
-f7(a){if(a===0)eF();return BigInt(a)}function
-FH(e,g){var
+o7(a,b){return a1(BigInt(a)+BigInt(b))}function
+f7(a){if(a===0)eH();return BigInt(a)}function
+FO(e,g){var
 b=BigInt(e),a=f7(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a1(f?c+BigInt(1):c)}function
 aw(a,b){return a<b?-1:a>b?1:0}function
-iR(a,b){return a1(BigInt(a)/f7(b))}function
-FQ(a,b){return a1(BigInt(a)%f7(b))}function
-FI(a,b){return[0,iR(a,b),FQ(a,b)]}function
-iS(a,b){return a===b?1:0}function
-FJ(c,a,b){if(a<0||b<1)Y("Z.extract: invalid bit range");return a1(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
-dK(e,f){var
+iT(a,b){return a1(BigInt(a)/f7(b))}function
+FX(a,b){return a1(BigInt(a)%f7(b))}function
+FP(a,b){return[0,iT(a,b),FX(a,b)]}function
+iU(a,b){return a===b?1:0}function
+FQ(c,a,b){if(a<0||b<1)Y("Z.extract: invalid bit range");return a1(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+dO(e,f){var
 b=BigInt(e),a=f7(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a1(g?c-BigInt(1):c)}function
-iT(d,c){var
-a=bj(d);if(a!==fR&&a!==cf)Y("Z.format: the format must be %d or %x");return b(c.toString(a===cf?16:10))}function
-FK(){return 0}function
-FL(a,b){return a1(BigInt(a)*BigInt(b))}function
-FM(b,c){var
-a=b*c;return a<-2147483648||a>ig?1:0}function
-FN(a){return a1(-BigInt(a))}function
+iV(d,c){var
+a=bk(d);if(a!==fR&&a!==cg)Y("Z.format: the format must be %d or %x");return b(c.toString(a===cg?16:10))}function
+FR(){return 0}function
+FS(a,b){return a1(BigInt(a)*BigInt(b))}function
+FT(b,c){var
+a=b*c;return a<-2147483648||a>ii?1:0}function
+FU(a){return a1(-BigInt(a))}function
 a0(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-FO(c,i,b,e){var
-f=bj(i);if(b<0||e<0||b>f.length-e)Y("Z.of_substring_base: invalid offset or length");var
+FV(c,i,b,e){var
+f=bk(i);if(b<0||e<0||b>f.length-e)Y("Z.of_substring_base: invalid offset or length");var
 g=f.slice(b,b+e),a=g.replace(/^-/,x),d=c===10||c===0;if(!d&&c!==16)Y("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))Y("Z.of_substring_base: invalid digit");var
-h=BigInt(d?a:h7+a);return a1(a===g?h:-h)}function
-FP(a){return a1(BigInt(a)-BigInt(1))}function
-o3(b,a){if(a<0)Y("Z.shift_left: count argument must be positive");return a1(BigInt(b)<<BigInt(a))}function
-FR(b,a){if(a<0)Y("Z.shift_right: count argument must be positive");return a1(BigInt(b)>>BigInt(a))}function
-Q(a){return a<0?-1:a>0?1:0}function
-FS(b){if(b<0)Y("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+h=BigInt(d?a:h9+a);return a1(a===g?h:-h)}function
+FW(a){return a1(BigInt(a)-BigInt(1))}function
+o8(b,a){if(a<0)Y("Z.shift_left: count argument must be positive");return a1(BigInt(b)<<BigInt(a))}function
+FY(b,a){if(a<0)Y("Z.shift_right: count argument must be positive");return a1(BigInt(b)>>BigInt(a))}function
+P(a){return a<0?-1:a>0?1:0}function
+FZ(b){if(b<0)Y("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(a0(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a1(a)}function
-o4(a,b){return a1(BigInt(a)-BigInt(b))}function
-FT(a){return a1(BigInt(a)+BigInt(1))}function
-FU(a){if(typeof
-a!=="number")iM(c2(nY));return a}function
-FW(a,c){I.verale={greeting:bj(a),ask:function(a){return bj(bF(c,[b(a)]))}};return 0}function
-Fe(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-EU(b){var
-a=x;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Fe(b[1]))var
+o9(a,b){return a1(BigInt(a)-BigInt(b))}function
+F0(a){return a1(BigInt(a)+BigInt(1))}function
+F1(a){if(typeof
+a!=="number")iO(c3(n3));return a}function
+F3(a,c){I.verale={greeting:bk(a),ask:function(a){return bk(bF(c,[b(a)]))}};return 0}function
+Fl(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+E1(b){var
+a=x;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&Fl(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
-d=f;d<e.length;d++){if(d>f)a+=ns;var
+d=f;d<e.length;d++){if(d>f)a+=nx;var
 c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
@@ -835,26 +835,26 @@ instanceof
 bU)a+=fT+c.toString()+fT;else
 if(typeof
 c=="string")a+=fT+c.toString()+fT;else
-a+=n3}a+=")"}else
+a+=n8}a+=")"}else
 if(b[0]==ak)a+=b[1];return a}function
-oJ(a){if(a
+oO(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==ak)){var
-c=c2(ny);if(c)c(a,false);else{var
-d=EU(a),b=c2(nr);if(b)b(0);I.console.error(ij+d+nD)}}else
+c=c3(nD);if(c)c(a,false);else{var
+d=E1(a),b=c3(nw);if(b)b(0);I.console.error(il+d+nI)}}else
 throw a}function
-Fv(){var
-a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oJ(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oJ(a.error)})}Fv();function
+FC(){var
+a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){oO(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)oO(a.error)})}FC();function
 g(a,b){return a.length==1?a(b):bF(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):bF(a,[b,c])}function
-aW(a,b,c,d){return a.length==3?a(b,c,d):bF(a,[b,c,d])}function
-cS(a,b,c,d,e){return a.length==4?a(b,c,d,e):bF(a,[b,c,d,e])}function
-cR(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bF(a,[b,c,d,e,f])}function
-no(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bF(a,[b,c,d,e,f,g])}function
-EG(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bF(a,[b,c,d,e,f,g,h])}EV();var
-eI=[ak,b(or),-1],iZ=[ak,b(nA),-2],iX=[ak,b(h_),-3],iW=[ak,b(n1),-4],f$=[ak,b(nE),-5],bY=[ak,b(n7),-7],iY=[ak,b(nM),-8],f_=[ak,b(n9),-9],ad=[ak,b(om),-11],i0=[ak,b(nq),-12],EF=[4,0,0,0,[12,45,[4,0,0,0,0]]],gt=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nQ),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d3=[0,0,0],mI=[0,0,0],mL=[0,0,0],mX=[0,0,-1],hT=[0,0,0],eo=[0,0,1,0,0,0],ep=[0,58,62],hW=[0,96,cW],m5=[0,1,0,0],nd=[0,0,[0,64,0]];bx(11,i0,nq);bx(10,ad,om);bx(9,[ak,b(nX),-10],nX);bx(8,f_,n9);bx(7,iY,nM);bx(6,bY,n7);bx(5,[ak,b(oc),-6],oc);bx(4,f$,nE);bx(3,iW,n1);bx(2,iX,h_);bx(1,iZ,nA);bx(0,eI,or);var
-pi=b("output_substring"),pe=b("%.12g"),pc=b(cx),o$=b("true"),pa=b("false"),o7=c1(0,0,n6),o8=c1(0,0,65520),o9=c1(1,0,n6),pm=b("option is None"),pt=b("\\\\"),pu=b("\\'"),pv=b("\\b"),pw=b("\\t"),px=b("\\n"),py=b("\\r"),pr=b("Char.chr"),pA=b("4.13.1"),pM=b("List.map2"),pO=b("List.fold_left2"),pQ=b("List.exists2"),pT=b("List.combine"),pJ=b("List.init"),pH=b(nC),pF=b("nth"),pG=b(nC),pE=b("tl"),pC=b("hd"),p0=b("String.blit / Bytes.blit_string"),pZ=b("Bytes.blit"),pY=b("String.sub / Bytes.sub"),qb=b("String.contains_from / Bytes.contains_from"),p8=b(x),p4=b("String.concat"),qn=[0,b("array.ml"),322,4],qj=b("Array.map2: arrays must have the same length"),qi=b("Array.blit"),qh=b("Array.fill"),qg=b("Array.sub"),qf=b("Array.init"),qm=b("Stdlib.Array.Bottom"),qq=b("Stdlib.Queue.Empty"),qw=b("CamlinternalLazy.Undefined"),qF=b("Buffer.add_substring/add_subbytes"),qD=b("Buffer.add: cannot grow buffer"),qC=[0,b(ob),93,2],qB=[0,b(ob),94,2],qQ=b("%c"),qR=b("%s"),qS=b(np),qT=b(nL),qU=b(nZ),qV=b(nu),qW=b("%f"),qX=b("%B"),qY=b("%{"),qZ=b("%}"),q0=b("%("),q1=b("%)"),q2=b("%a"),q3=b("%t"),q4=b("%?"),q5=b("%r"),q6=b("%_r"),q7=[0,b(ay),850,23],rg=[0,b(ay),814,21],q_=[0,b(ay),815,21],rh=[0,b(ay),818,21],q$=[0,b(ay),819,21],ri=[0,b(ay),822,19],ra=[0,b(ay),823,19],rj=[0,b(ay),826,22],rb=[0,b(ay),827,22],rk=[0,b(ay),831,30],rc=[0,b(ay),832,30],re=[0,b(ay),836,26],q8=[0,b(ay),837,26],rf=[0,b(ay),846,28],q9=[0,b(ay),847,28],rd=[0,b(ay),851,23],sy=b(nW),sw=[0,b(ay),1558,4],sx=b("Printf: bad conversion %["),sz=[0,b(ay),1626,39],sA=[0,b(ay),1649,31],sB=[0,b(ay),1650,31],sC=b("Printf: bad conversion %_"),sD=b(nU),sE=b(n0),sF=b(nU),sG=b(n0),sr=b(ic),sp=b("neg_infinity"),sq=b(oq),so=b(cx),sj=[0,nx],r9=b("%+nd"),r_=b("% nd"),sa=b("%+ni"),sb=b("% ni"),sc=b("%nx"),sd=b("%#nx"),se=b("%nX"),sf=b("%#nX"),sg=b("%no"),sh=b("%#no"),r8=b("%nd"),r$=b(nZ),si=b("%nu"),rV=b("%+ld"),rW=b("% ld"),rY=b("%+li"),rZ=b("% li"),r0=b("%lx"),r1=b("%#lx"),r2=b("%lX"),r3=b("%#lX"),r4=b("%lo"),r5=b("%#lo"),rU=b("%ld"),rX=b(nL),r6=b("%lu"),rH=b("%+Ld"),rI=b("% Ld"),rK=b("%+Li"),rL=b("% Li"),rM=b("%Lx"),rN=b("%#Lx"),rO=b("%LX"),rP=b("%#LX"),rQ=b("%Lo"),rR=b("%#Lo"),rG=b("%Ld"),rJ=b(nu),rS=b("%Lu"),rt=b("%+d"),ru=b("% d"),rw=b("%+i"),rx=b("% i"),ry=b(cf),rz=b("%#x"),rA=b("%X"),rB=b("%#X"),rC=b("%o"),rD=b("%#o"),rs=b(fR),rv=b(np),rE=b(nW),qI=b("@]"),qJ=b("@}"),qK=b("@?"),qL=b("@\n"),qM=b("@."),qN=b("@@"),qO=b("@%"),qP=b("@"),rl=b("CamlinternalFormat.Type_mismatch"),sN=b(x),sO=[0,[11,b(ns),[2,0,[2,0,0]]],b(", %s%s")],tj=[0,[11,b(ij),[2,0,[12,10,0]]],b(oj)],tk=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],ti=b("Fatal error: out of memory in uncaught exception handler"),tf=[0,[11,b(ij),[2,0,[12,10,0]]],b(oj)],ta=[0,[2,0,[12,10,0]],b("%s\n")],tb=[0,[11,b(nO),0],b(nO)],s3=b("Raised at"),s4=b("Re-raised at"),s5=b("Raised by primitive operation at"),s6=b("Called from"),s7=b(" (inlined)"),s9=b(x),s8=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nQ),EF]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],s_=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],sW=b("Out of memory"),sX=b("Stack overflow"),sY=b("Pattern matching failed"),sZ=b("Assertion failed"),s0=b("Undefined recursive module"),sQ=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sR=b(x),sS=b(x),sT=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sM=[0,[4,0,0,0,0],b(fR)],sK=[0,[3,0,0],b("%S")],sL=b(n3),tc=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],to=b("x"),ty=b("Hashtbl: unsupported hash table format"),ED=b("OCAMLRUNPARAM"),EB=b("CAMLRUNPARAM"),tt=b(x),uh=[3,0,3],ui=b(cx),ub=b(ou),uc=b("<\/"),ud=b(x),t9=b(ou),t_=b("<"),t$=b(x),t7=b("\n"),tW=[0,b(x)],tP=b(x),tQ=b(x),tR=b(x),tS=b(x),tL=[0,b(x),0,b(x)],tK=b(x),tG=b("Stdlib.Format.String_tag"),up=b("Z.Overflow"),uq=b(nY),uw=b("int_of_big_int"),uK=[0,0],uX=[0,0],xk=[0,0],w9=[0,0,0],Av=b(n2),Au=b("image"),As=b("expected a finite number"),Aq=b("a digit in base 16"),Ao=b(os),Aj=b("joint"),Ak=b("nothing"),Al=b(ow),Am=b("nothing, prices or joint"),Ai=b(oh),Ah=b(ow),Ab=b("activation"),Ac=b("others"),Ad=b("patch"),Af=b("a patch"),Ae=b(os),Aa=b("a prototype"),z_=b("certificate"),z$=b(oh),z7=b(oa),z8=b("as many prototypes as coordinates"),z9=b("positive scales"),z2=b(nS),z3=b("maximum"),z4=b("soft_tree"),z5=b("a readout"),zV=b("masked_max"),zW=b("max"),zX=b("max_minus_mean"),zY=b("max_minus_mean_distance"),zZ=b("top_mean"),z0=b("a pooling"),zL=b("exp_distance"),zM=b("exponential"),zN=b("identity"),zO=b("log_ratio"),zP=b("negated"),zQ=b("quadratic"),zR=b("rectified"),zS=b("threshold"),zT=b("a similarity"),zE=b("cosine"),zF=b("euclidean"),zG=b("inner_product"),zH=b("rooted_cosine"),zI=b("softmax"),zJ=b("a geometry"),zA=b("a child that is a node or a leaf of the tree"),zB=b("a child that is a greater node"),zC=b("every node and every leaf in the tree"),zy=b("a row of 0 and 1 with a 1"),zw=b("a number from 1"),zv=b(n4),zs=b(ie),zt=b("some"),zu=b("none or some"),zo=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zp=[0,[4,6,0,0,0],b(cf)],zq=b(" or "),zr=b("a list of "),zm=[0,[4,6,0,0,0],b(cf)],zn=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zj=b(cf),zk=b("a natural number"),zl=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zh=b(cf),zi=b("a positive integer"),zg=b(ie),zd=b(x),ze=b("an integer in base 16"),zb=b("expected the end of the line, found another item"),za=b("at most 1025 bytes"),y$=b("expected another item, found the end of the line"),y8=[0,[11,b(n4),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],y6=b("Reader.Wrong"),y7=b("Reader.Too_large"),Ba=b("picture"),Bb=b(n2),A_=b("a layer before this one"),A7=b(oo),A8=b("a positive std"),A9=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],AS=b(nS),AZ=b("add"),A0=b("avg_pool2d"),A1=b("concat"),A2=b("conv2d"),A3=b("flatten"),A4=b("leaky_relu"),AT=b("max_pool2d"),AU=b("relu"),AV=b("sigmoid"),AW=b("tanh"),AX=b("upsample_nearest"),AY=b("a layer of as many inputs as its kind has"),AQ=b("inputs with the same rows and columns"),AO=b("inputs of one shape"),AM=b("a slope from 0 to 1"),AI=b("a pooling without dilation"),AJ=[0,1,1],AK=b("a padding of at most half the kernel"),AH=b("a layer without rows and columns before a linear one"),AE=b("groups that divide the channels"),AF=b("groups that divide the rows of weights"),AC=b("a row of weights"),AB=b("windows that are no larger than what they slide over"),Az=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AA=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],Ax=b("a layer is larger than 2^24"),Be=[0,0],Bg=[0,1],Bf=[0,2],B0=[0,1],B1=[0,fK],BY=b("a patch without views"),BW=[0,1],BX=[0,fK],B3=[0,0.03,[0,1.,0]],B8=[0,0],Cs=[0,40,[0,24,[0,12,0]]],CA=[0,1.],C3=[0,0,0],C1=[0,dy,[0,nv,[0,ok,[0,fM,[0,0.3,0]]]]],Dp=[0,160,192],DA=[1,0],Dw=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DE=[0,0,[0,dA,[0,1152,0]]],DY=b("unclaimed"),DZ=b("at_least "),D0=b("at_most "),DV=b("some "),DW=b(ie),DU=[0,[4,6,0,0,0],b(cf)],DT=b(cf),Ef=b("minimal"),Em=b("entailment_hints"),En=b("entails"),Eo=b(oa),Ep=b("instance"),Eq=b("instance_settings"),Er=b(nF),Eg=b("needed"),Eh=b(oo),Ei=b("pictured"),Ej=b("refuted"),El=b(nF),Ek=b("a question: the head first, and only once; so the network before pictures"),D8=b("proved"),D9=b("not proved"),D_=b("not covered: "),D$=b(oe),Ea=b(oe),Ew=b("limit: "),Ex=b("limit: there is no more memory"),Ey=b("limit: a list is too long"),Ez=b("the input ends within a line"),Eu=b("error: "),Et=b("expected one line, found more"),EA=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+aP(a,b,c,d){return a.length==3?a(b,c,d):bF(a,[b,c,d])}function
+cT(a,b,c,d,e){return a.length==4?a(b,c,d,e):bF(a,[b,c,d,e])}function
+cS(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bF(a,[b,c,d,e,f])}function
+nt(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bF(a,[b,c,d,e,f,g])}function
+EN(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bF(a,[b,c,d,e,f,g,h])}E2();var
+eK=[ak,b(ow),-1],i1=[ak,b(nF),-2],iZ=[ak,b(ia),-3],iY=[ak,b(n6),-4],f$=[ak,b(nJ),-5],bY=[ak,b(oa),-7],i0=[ak,b(nR),-8],f_=[ak,b(oc),-9],ad=[ak,b(or),-11],i2=[ak,b(nv),-12],EM=[4,0,0,0,[12,45,[4,0,0,0,0]]],gt=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(nV),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],d7=[0,0,0],mN=[0,0,0],mQ=[0,0,0],m2=[0,0,-1],hV=[0,0,0],eq=[0,0,1,0,0,0],er=[0,58,62],hY=[0,96,cX],m_=[0,1,0,0],ni=[0,0,[0,64,0]];bx(11,i2,nv);bx(10,ad,or);bx(9,[ak,b(n2),-10],n2);bx(8,f_,oc);bx(7,i0,nR);bx(6,bY,oa);bx(5,[ak,b(oh),-6],oh);bx(4,f$,nJ);bx(3,iY,n6);bx(2,iZ,ia);bx(1,i1,nF);bx(0,eK,ow);var
+pn=b("output_substring"),pj=b("%.12g"),ph=b(cx),pe=b("true"),pf=b("false"),pa=c2(0,0,n$),pb=c2(0,0,65520),pc=c2(1,0,n$),pr=b("option is None"),py=b("\\\\"),pz=b("\\'"),pA=b("\\b"),pB=b("\\t"),pC=b("\\n"),pD=b("\\r"),pw=b("Char.chr"),pF=b("4.13.1"),pR=b("List.map2"),pT=b("List.fold_left2"),pV=b("List.exists2"),pY=b("List.combine"),pO=b("List.init"),pM=b(nH),pK=b("nth"),pL=b(nH),pJ=b("tl"),pH=b("hd"),p5=b("String.blit / Bytes.blit_string"),p4=b("Bytes.blit"),p3=b("String.sub / Bytes.sub"),qg=b("String.contains_from / Bytes.contains_from"),qb=b(x),p9=b("String.concat"),qs=[0,b("array.ml"),322,4],qo=b("Array.map2: arrays must have the same length"),qn=b("Array.blit"),qm=b("Array.fill"),ql=b("Array.sub"),qk=b("Array.init"),qr=b("Stdlib.Array.Bottom"),qv=b("Stdlib.Queue.Empty"),qB=b("CamlinternalLazy.Undefined"),qK=b("Buffer.add_substring/add_subbytes"),qI=b("Buffer.add: cannot grow buffer"),qH=[0,b(og),93,2],qG=[0,b(og),94,2],qV=b("%c"),qW=b("%s"),qX=b(nu),qY=b(nQ),qZ=b(n4),q0=b(nz),q1=b("%f"),q2=b("%B"),q3=b("%{"),q4=b("%}"),q5=b("%("),q6=b("%)"),q7=b("%a"),q8=b("%t"),q9=b("%?"),q_=b("%r"),q$=b("%_r"),ra=[0,b(ay),850,23],rl=[0,b(ay),814,21],rd=[0,b(ay),815,21],rm=[0,b(ay),818,21],re=[0,b(ay),819,21],rn=[0,b(ay),822,19],rf=[0,b(ay),823,19],ro=[0,b(ay),826,22],rg=[0,b(ay),827,22],rp=[0,b(ay),831,30],rh=[0,b(ay),832,30],rj=[0,b(ay),836,26],rb=[0,b(ay),837,26],rk=[0,b(ay),846,28],rc=[0,b(ay),847,28],ri=[0,b(ay),851,23],sD=b(n1),sB=[0,b(ay),1558,4],sC=b("Printf: bad conversion %["),sE=[0,b(ay),1626,39],sF=[0,b(ay),1649,31],sG=[0,b(ay),1650,31],sH=b("Printf: bad conversion %_"),sI=b(nZ),sJ=b(n5),sK=b(nZ),sL=b(n5),sw=b(ie),su=b("neg_infinity"),sv=b(ov),st=b(cx),so=[0,nC],sc=b("%+nd"),sd=b("% nd"),sf=b("%+ni"),sg=b("% ni"),sh=b("%nx"),si=b("%#nx"),sj=b("%nX"),sk=b("%#nX"),sl=b("%no"),sm=b("%#no"),sb=b("%nd"),se=b(n4),sn=b("%nu"),r0=b("%+ld"),r1=b("% ld"),r3=b("%+li"),r4=b("% li"),r5=b("%lx"),r6=b("%#lx"),r7=b("%lX"),r8=b("%#lX"),r9=b("%lo"),r_=b("%#lo"),rZ=b("%ld"),r2=b(nQ),r$=b("%lu"),rM=b("%+Ld"),rN=b("% Ld"),rP=b("%+Li"),rQ=b("% Li"),rR=b("%Lx"),rS=b("%#Lx"),rT=b("%LX"),rU=b("%#LX"),rV=b("%Lo"),rW=b("%#Lo"),rL=b("%Ld"),rO=b(nz),rX=b("%Lu"),ry=b("%+d"),rz=b("% d"),rB=b("%+i"),rC=b("% i"),rD=b(cg),rE=b("%#x"),rF=b("%X"),rG=b("%#X"),rH=b("%o"),rI=b("%#o"),rx=b(fR),rA=b(nu),rJ=b(n1),qN=b("@]"),qO=b("@}"),qP=b("@?"),qQ=b("@\n"),qR=b("@."),qS=b("@@"),qT=b("@%"),qU=b("@"),rq=b("CamlinternalFormat.Type_mismatch"),sS=b(x),sT=[0,[11,b(nx),[2,0,[2,0,0]]],b(", %s%s")],to=[0,[11,b(il),[2,0,[12,10,0]]],b(oo)],tp=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tn=b("Fatal error: out of memory in uncaught exception handler"),tk=[0,[11,b(il),[2,0,[12,10,0]]],b(oo)],tf=[0,[2,0,[12,10,0]],b("%s\n")],tg=[0,[11,b(nT),0],b(nT)],s8=b("Raised at"),s9=b("Re-raised at"),s_=b("Raised by primitive operation at"),s$=b("Called from"),ta=b(" (inlined)"),tc=b(x),tb=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(nV),EM]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],td=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],s1=b("Out of memory"),s2=b("Stack overflow"),s3=b("Pattern matching failed"),s4=b("Assertion failed"),s5=b("Undefined recursive module"),sV=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],sW=b(x),sX=b(x),sY=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],sR=[0,[4,0,0,0,0],b(fR)],sP=[0,[3,0,0],b("%S")],sQ=b(n8),th=[0,b(x),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tt=b("x"),tD=b("Hashtbl: unsupported hash table format"),EK=b("OCAMLRUNPARAM"),EI=b("CAMLRUNPARAM"),ty=b(x),um=[3,0,3],un=b(cx),ug=b(oz),uh=b("<\/"),ui=b(x),uc=b(oz),ud=b("<"),ue=b(x),ua=b("\n"),t1=[0,b(x)],tU=b(x),tV=b(x),tW=b(x),tX=b(x),tQ=[0,b(x),0,b(x)],tP=b(x),tL=b("Stdlib.Format.String_tag"),uu=b("Z.Overflow"),uv=b(n3),uB=b("int_of_big_int"),uP=[0,0],u4=[0,0],xr=[0,0],xe=[0,0,0],AC=b(n7),AB=b("image"),Az=b("expected a finite number"),Ax=b("a digit in base 16"),Av=b(ox),Aq=b("joint"),Ar=b("nothing"),As=b(oB),At=b("nothing, prices or joint"),Ap=b(om),Ao=b(oB),Ai=b("activation"),Aj=b("others"),Ak=b("patch"),Am=b("a patch"),Al=b(ox),Ah=b("a prototype"),Af=b("certificate"),Ag=b(om),Ac=b(of),Ad=b("as many prototypes as coordinates"),Ae=b("positive scales"),z9=b(nX),z_=b("maximum"),z$=b("soft_tree"),Aa=b("a readout"),z2=b("masked_max"),z3=b("max"),z4=b("max_minus_mean"),z5=b("max_minus_mean_distance"),z6=b("top_mean"),z7=b("a pooling"),zS=b("exp_distance"),zT=b("exponential"),zU=b("identity"),zV=b("log_ratio"),zW=b("negated"),zX=b("quadratic"),zY=b("rectified"),zZ=b("threshold"),z0=b("a similarity"),zL=b("cosine"),zM=b("euclidean"),zN=b("inner_product"),zO=b("rooted_cosine"),zP=b("softmax"),zQ=b("a geometry"),zH=b("a child that is a node or a leaf of the tree"),zI=b("a child that is a greater node"),zJ=b("every node and every leaf in the tree"),zF=b("a row of 0 and 1 with a 1"),zD=b("a number from 1"),zC=b(n9),zz=b(ih),zA=b("some"),zB=b("none or some"),zv=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],zw=[0,[4,6,0,0,0],b(cg)],zx=b(" or "),zy=b("a list of "),zt=[0,[4,6,0,0,0],b(cg)],zu=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zq=b(cg),zr=b("a natural number"),zs=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zo=b(cg),zp=b("a positive integer"),zn=b(ih),zk=b(x),zl=b("an integer in base 16"),zi=b("expected the end of the line, found another item"),zh=b("at most 1025 bytes"),zg=b("expected another item, found the end of the line"),zd=[0,[11,b(n9),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zb=b("Reader.Wrong"),zc=b("Reader.Too_large"),Bh=b("picture"),Bi=b(n7),Bf=b("a layer before this one"),Bc=b(ot),Bd=b("a positive std"),Be=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],AZ=b(nX),A6=b("add"),A7=b("avg_pool2d"),A8=b("concat"),A9=b("conv2d"),A_=b("flatten"),A$=b("leaky_relu"),A0=b("max_pool2d"),A1=b("relu"),A2=b("sigmoid"),A3=b("tanh"),A4=b("upsample_nearest"),A5=b("a layer of as many inputs as its kind has"),AX=b("inputs with the same rows and columns"),AV=b("inputs of one shape"),AT=b("a slope from 0 to 1"),AP=b("a pooling without dilation"),AQ=[0,1,1],AR=b("a padding of at most half the kernel"),AO=b("a layer without rows and columns before a linear one"),AL=b("groups that divide the channels"),AM=b("groups that divide the rows of weights"),AJ=b("a row of weights"),AI=b("windows that are no larger than what they slide over"),AG=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],AH=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],AE=b("a layer is larger than 2^24"),Bl=[0,0],Bn=[0,1],Bm=[0,2],B7=[0,1],B8=[0,fK],B5=b("a patch without views"),B3=[0,1],B4=[0,fK],B_=[0,0.03,[0,1.,0]],Cd=[0,0],Cz=[0,40,[0,24,[0,12,0]]],CH=[0,1.],C_=[0,0,0],C8=[0,dC,[0,nA,[0,op,[0,fM,[0,0.3,0]]]]],Dw=[0,160,192],DH=[1,0],DD=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],DL=[0,0,[0,dE,[0,1152,0]]],D5=b("unclaimed"),D6=b("at_least "),D7=b("at_most "),D2=b("some "),D3=b(ih),D1=[0,[4,6,0,0,0],b(cg)],D0=b(cg),Em=b("minimal"),Et=b("entailment_hints"),Eu=b("entails"),Ev=b(of),Ew=b("instance"),Ex=b("instance_settings"),Ey=b(nK),En=b("needed"),Eo=b(ot),Ep=b("pictured"),Eq=b("refuted"),Es=b(nK),Er=b("a question: the head first, and only once; so the network before pictures"),Ed=b("proved"),Ee=b("not proved"),Ef=b("not covered: "),Eg=b(oj),Eh=b(oj),ED=b("limit: "),EE=b("limit: there is no more memory"),EF=b("limit: a list is too long"),EG=b("the input ends within a line"),EB=b("error: "),EA=b("expected one line, found more"),EH=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ah(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -874,25 +874,25 @@ b=a[1];return[9,b,b,ah(a[3])];case
 11:return[11,ah(a[1])];case
 12:return[12,ah(a[1])];case
 13:return[13,ah(a[1])];default:return[14,ah(a[1])]}}function
-aQ(a,b){if(typeof
+aR(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,aQ(a[1],b)];case
-1:return[1,aQ(a[1],b)];case
-2:return[2,aQ(a[1],b)];case
-3:return[3,aQ(a[1],b)];case
-4:return[4,aQ(a[1],b)];case
-5:return[5,aQ(a[1],b)];case
-6:return[6,aQ(a[1],b)];case
-7:return[7,aQ(a[1],b)];case
+0:return[0,aR(a[1],b)];case
+1:return[1,aR(a[1],b)];case
+2:return[2,aR(a[1],b)];case
+3:return[3,aR(a[1],b)];case
+4:return[4,aR(a[1],b)];case
+5:return[5,aR(a[1],b)];case
+6:return[6,aR(a[1],b)];case
+7:return[7,aR(a[1],b)];case
 8:var
-c=a[1];return[8,c,aQ(a[2],b)];case
+c=a[1];return[8,c,aR(a[2],b)];case
 9:var
-d=a[2],e=a[1];return[9,e,d,aQ(a[3],b)];case
-10:return[10,aQ(a[1],b)];case
-11:return[11,aQ(a[1],b)];case
-12:return[12,aQ(a[1],b)];case
-13:return[13,aQ(a[1],b)];default:return[14,aQ(a[1],b)]}}function
+d=a[2],e=a[1];return[9,e,d,aR(a[3],b)];case
+10:return[10,aR(a[1],b)];case
+11:return[11,aR(a[1],b)];case
+12:return[12,aR(a[1],b)];case
+13:return[13,aR(a[1],b)];default:return[14,aR(a[1],b)]}}function
 aa(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
@@ -940,141 +940,141 @@ F=a[1];return[23,F,aa(a[2],b)];default:var
 G=a[2],H=a[1];return[24,H,G,aa(a[3],b)]}}function
 f8(a){return[0,a]}function
 f9(a){return a[1]}function
-iV(a,c,b){return a[1]===c?(a[1]=b,1):0}function
-dL(a){throw[0,iX,a]}function
-ac(a){throw[0,iW,a]}function
-c3(b,a){return Ff(b,a)?b:a}function
-aq(b,a){return EX(b,a)?b:a}function
-eJ(a){return 0<=a?a:-a|0}var
-K=dE(o7),V=dE(o8),by=dE(o9),o6=ig;function
-aR(d,c){var
-a=J(d),e=J(c),b=au(a+e|0);bE(d,0,b,0,a);bE(c,0,b,a,e);return dH(b)}function
-o_(a){return a?o$:pa}function
-pb(a){var
+iX(a,c,b){return a[1]===c?(a[1]=b,1):0}function
+dP(a){throw[0,iZ,a]}function
+ac(a){throw[0,iY,a]}function
+c4(b,a){return Fm(b,a)?b:a}function
+aq(b,a){return E4(b,a)?b:a}function
+eL(a){return 0<=a?a:-a|0}var
+K=dI(pa),V=dI(pb),by=dI(pc),o$=ii;function
+aS(d,c){var
+a=J(d),e=J(c),b=au(a+e|0);bE(d,0,b,0,a);bE(c,0,b,a,e);return dL(b)}function
+pd(a){return a?pe:pf}function
+pg(a){var
 e=J(a);return function(f){var
-b=f;for(;;){if(e<=b)return aR(a,pc);var
+b=f;for(;;){if(e<=b)return aS(a,ph);var
 c=av(a,b),d=0;if(48<=c){if(!(58<=c))d=1}else
 if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
-pd(a){return pb(iC(pe,a))}function
+pi(a){return pg(iE(pj,a))}function
 cC(a,b){if(a){var
-c=a[1];return[0,c,cC(a[2],b)]}return b}Fl(0);var
-pf=oQ(1),bH=oQ(2);function
-pg(b){function
+c=a[1];return[0,c,cC(a[2],b)]}return b}Fs(0);var
+pk=oV(1),bH=oV(2);function
+pl(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{f1(d)}catch(a){a=bG(a);if(a[1]!==iZ)throw a;var
+c=a[2],d=a[1];try{f1(d)}catch(a){a=bG(a);if(a[1]!==i1)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(Fm(0))}function
-dM(b,a){return iK(b,a,0,J(a))}function
-ph(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iK(d,c,b,a);return ac(pi)}function
-i1(a){dM(bH,a);oR(bH,10);return f1(bH)}var
-ga=f8(pg);function
-pj(c){for(;;){var
-d=f8(1),a=f9(ga),b=1-iV(ga,a,function(a,b){return function(d){if(iV(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
-gb(a){return g(f9(ga),0)}iO(b(nr),gb);function
-pk(b,a){return oR(b,a)}function
-eK(a){return f1(a)}function
+a=c;continue}return 0}}return a(Ft(0))}function
+dQ(b,a){return iM(b,a,0,J(a))}function
+pm(d,c,b,a){if(0<=b&&0<=a&&!((J(c)-a|0)<b))return iM(d,c,b,a);return ac(pn)}function
+i3(a){dQ(bH,a);oW(bH,10);return f1(bH)}var
+ga=f8(pl);function
+po(c){for(;;){var
+d=f8(1),a=f9(ga),b=1-iX(ga,a,function(a,b){return function(d){if(iX(a,1,0))g(c,0);return g(b,0)}}(d,a));if(b)continue;return b}}function
+gb(a){return g(f9(ga),0)}iQ(b(nw),gb);function
+pp(b,a){return oW(b,a)}function
+eM(a){return f1(a)}function
 gc(a,b){return a?a[1]:b}function
-pl(a){return a?a[1]:ac(pm)}function
-pn(a){return a?a[1]:0}function
-c4(b,a){return a?[0,g(b,a[1])]:0}function
-po(b,a){return a?g(b,a[1]):0}function
-i2(a){return a?1:0}function
-eL(a){return 0===a[0]?[0,a[1]]:0}function
-pp(a){return a}function
-pq(a){if(0<=a&&!(h$<a))return a;return ac(pr)}function
-ps(a){var
-c=0;if(40<=a){if(92===a)return pt;if(!(ih<=a))c=1}else
-if(32<=a){if(39<=a)return pu;c=1}else
+pq(a){return a?a[1]:ac(pr)}function
+ps(a){return a?a[1]:0}function
+c5(b,a){return a?[0,g(b,a[1])]:0}function
+pt(b,a){return a?g(b,a[1]):0}function
+i4(a){return a?1:0}function
+eN(a){return 0===a[0]?[0,a[1]]:0}function
+pu(a){return a}function
+pv(a){if(0<=a&&!(ib<a))return a;return ac(pw)}function
+px(a){var
+c=0;if(40<=a){if(92===a)return py;if(!(ij<=a))c=1}else
+if(32<=a){if(39<=a)return pz;c=1}else
 if(!(14<=a))switch(a){case
-8:return pv;case
-9:return pw;case
-10:return px;case
-13:return py}if(c){var
-d=au(1);ao(d,0,a);return dH(d)}var
-b=au(4);ao(b,0,92);ao(b,1,48+(a/cU|0)|0);ao(b,2,48+((a/10|0)%10|0)|0);ao(b,3,48+(a%10|0)|0);return dH(b)}function
-pz(a){return 25<a+il>>>0?a:a+on|0}var
-gd=Fz(0),dN=(4*gd|0)-1|0;function
-pB(d,c){var
+8:return pA;case
+9:return pB;case
+10:return pC;case
+13:return pD}if(c){var
+d=au(1);ao(d,0,a);return dL(d)}var
+b=au(4);ao(b,0,92);ao(b,1,48+(a/cV|0)|0);ao(b,2,48+((a/10|0)%10|0)|0);ao(b,3,48+(a%10|0)|0);return dL(b)}function
+pE(a){return 25<a+io>>>0?a:a+os|0}var
+gd=FG(0),dR=(4*gd|0)-1|0;function
+pG(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-al(a){return pB(0,a)}function
-i3(a){return a?a[1]:dL(pC)}function
-pD(a){return a?a[2]:dL(pE)}function
-bm(b,a){return 0<=a?function(d,c){var
+al(a){return pG(0,a)}function
+i5(a){return a?a[1]:dP(pH)}function
+pI(a){return a?a[2]:dP(pJ)}function
+bn(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dL(pF)}}(b,a):ac(pG)}function
-i4(b,a){return 0<=a?function(d,c){var
+a=e,b=b-1|0;continue}return dP(pK)}}(b,a):ac(pL)}function
+i6(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):ac(pH)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):ac(pM)}function
 bI(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
 bJ(a){return bI(a,0)}function
-pI(f,e,d,c){var
+pN(f,e,d,c){var
 b=f,a=e;for(;;){if(d<=a)return b;var
 b=[0,g(c,a),b],a=a+1|0;continue}}function
-i5(a,c,b){if(c<=a)return 0;var
-d=g(b,a);return[0,d,i5(a+1|0,c,b)]}function
-a2(a,b){return 0<=a?50<a?bJ(pI(0,0,a,b)):i5(0,a,b):ac(pJ)}function
+i7(a,c,b){if(c<=a)return 0;var
+d=g(b,a);return[0,d,i7(a+1|0,c,b)]}function
+a2(a,b){return 0<=a?50<a?bJ(pN(0,0,a,b)):i7(0,a,b):ac(pO)}function
 F(b,a){if(a){var
 c=a[2],d=g(b,a[1]);return[0,d,F(b,c)]}return 0}function
-i6(c,b,a){if(a){var
-d=a[2],e=n(b,c,a[1]);return[0,e,i6(c+1|0,b,d)]}return 0}function
-dO(b,a){return i6(0,b,a)}function
-pK(c,a){return function(e,d){var
+i8(c,b,a){if(a){var
+d=a[2],e=n(b,c,a[1]);return[0,e,i8(c+1|0,b,d)]}return 0}function
+dS(b,a){return i8(0,b,a)}function
+pP(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2],b=[0,g(c,a[1]),b],a=f;continue}return b}}(0,a)}function
 a3(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];g(c,a[1]);var
 a=d;continue}return 0}}function
-pL(e,d,c){var
+pQ(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dP(b,a){return pL(0,b,a)}function
+dT(b,a){return pQ(0,b,a)}function
 am(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
 ge(c,b,a){if(b){if(a){var
 d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,ge(c,e,d)]}}else
-if(!a)return 0;return ac(pM)}function
-pN(g,f,e,d){var
+if(!a)return 0;return ac(pR)}function
+pS(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
-h=a[2],i=b[2],c=aW(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return ac(pO)}}function
+h=a[2],i=b[2],c=aP(g,c,b[1],a[1]),b=i,a=h;continue}}else
+if(!a)return c;return ac(pT)}}function
 bK(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b){var
 a=e;continue}return b}return 1}}function
-c5(d,c){var
+c6(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=g(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-pP(f,e,d){var
+pU(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return ac(pQ)}}function
-dQ(d,c){var
+if(!a)return 0;return ac(pV)}}function
+dU(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aY(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-pR(d,c){var
+pW(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aY(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-pS(d,c){var
+pX(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aY(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-i7(b,a){if(a){var
-c=a[2],d=a[1];return 0===aY(d[1],b)?c:[0,d,i7(b,c)]}return 0}function
-eM(d,c){var
+i9(b,a){if(a){var
+c=a[2],d=a[1];return 0===aY(d[1],b)?c:[0,d,i9(b,c)]}return 0}function
+eO(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2];if(g(d,b))return[0,b];var
 a=e;continue}return 0}}function
@@ -1095,12 +1095,12 @@ c=a[2],d=g(e,a[1]);if(d){var
 b=[0,d[1],b],a=c;continue}var
 a=c;continue}return bJ(b)}}var
 b=0;return function(c){return a(b,c)}}function
-dR(b,a){return function(e,d,c){var
+dV(b,a){return function(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=bI(g(e,a[1]),b),a=f;continue}return bJ(b)}}(b,0,a)}function
-i8(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],i8(b[2],a[2])]}}else
-if(!a)return 0;return ac(pT)}function
+i_(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],i_(b[2],a[2])]}}else
+if(!a)return 0;return ac(pY)}function
 gf(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
@@ -1129,7 +1129,7 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=al(b);return 2<=c?g(c,b)[1]:b}function
-pU(b,a){function
+pZ(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
@@ -1191,30 +1191,30 @@ o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
 c=al(a);return 2<=c?h(c,a)[1]:a}function
-pV(d,c){var
+p0(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
-eN(d,c){var
+eP(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
 gg(b,a){return b<=a?b:a}function
-i9(b,a){return a<=b?b:a}function
-i_(a){return b(x+a)}function
+i$(b,a){return a<=b?b:a}function
+ja(a){return b(x+a)}function
 cD(a,c){var
-b=au(a);ET(b,0,a,c);return b}function
-i$(a){var
-b=bl(a),c=au(b);cz(a,0,c,0,b);return c}function
-pW(a){return i$(cA(a))}function
-pX(c,b,a){if(0<=b&&0<=a&&!((bl(c)-a|0)<b)){var
-d=au(a);cz(c,b,d,0,a);return d}return ac(pY)}function
-ja(c,b,a){return dH(pX(c,b,a))}function
-jb(e,c,d,b,a){if(0<=a&&0<=c&&!((bl(e)-a|0)<c)&&0<=b&&!((bl(d)-a|0)<b))return cz(e,c,d,b,a);return ac(pZ)}function
-b0(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bl(d)-a|0)<b))return bE(e,c,d,b,a);return ac(p0)}function
-p1(e){var
-a=[0,0],m=bl(e)-1|0,o=0;if(!(m<0)){var
+b=au(a);E0(b,0,a,c);return b}function
+jb(a){var
+b=bm(a),c=au(b);cz(a,0,c,0,b);return c}function
+p1(a){return jb(cA(a))}function
+p2(c,b,a){if(0<=b&&0<=a&&!((bm(c)-a|0)<b)){var
+d=au(a);cz(c,b,d,0,a);return d}return ac(p3)}function
+jc(c,b,a){return dL(p2(c,b,a))}function
+jd(e,c,d,b,a){if(0<=a&&0<=c&&!((bm(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return cz(e,c,d,b,a);return ac(p4)}function
+b0(e,c,d,b,a){if(0<=a&&0<=c&&!((J(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return bE(e,c,d,b,a);return ac(p5)}function
+p6(e){var
+a=[0,0],m=bm(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
-f=ey(e,i),g=0;if(32<=f){var
+f=eA(e,i),g=0;if(32<=f){var
 j=f-34|0,l=0;if(58<j>>>0){if(93<=j)l=1}else
 if(56<j-1>>>0){g=1;l=1}if(!l){var
 k=1;g=2}}else
@@ -1225,12 +1225,12 @@ k=4;break;case
 1:var
 k=2;break}a[1]=a[1]+k|0;var
 r=i+1|0;if(m!==i){var
-i=r;continue}break}}if(a[1]===bl(e))return i$(e);var
+i=r;continue}break}}if(a[1]===bm(e))return jb(e);var
 b=au(a[1]);a[1]=0;var
-n=bl(e)-1|0,p=0;if(!(n<0)){var
+n=bm(e)-1|0,p=0;if(!(n<0)){var
 h=p;for(;;){var
-c=ey(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(ih<=c)d=1;else
+c=eA(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(ij<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
@@ -1240,67 +1240,67 @@ switch(c){case
 9:ao(b,a[1],92);a[1]++;ao(b,a[1],116);break;case
 10:ao(b,a[1],92);a[1]++;ao(b,a[1],110);break;case
 13:ao(b,a[1],92);a[1]++;ao(b,a[1],114);break;default:d=1}switch(d){case
-1:ao(b,a[1],92);a[1]++;ao(b,a[1],48+(c/cU|0)|0);a[1]++;ao(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ao(b,a[1],48+(c%10|0)|0);break;case
+1:ao(b,a[1],92);a[1]++;ao(b,a[1],48+(c/cV|0)|0);a[1]++;ao(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;ao(b,a[1],48+(c%10|0)|0);break;case
 2:ao(b,a[1],92);a[1]++;ao(b,a[1],c);break;case
 3:ao(b,a[1],c);break}a[1]++;var
 q=h+1|0;if(n!==h){var
 h=q;continue}break}}return b}function
-jc(f,b){var
-c=bl(b);if(0===c)return b;var
+je(f,b){var
+c=bm(b);if(0===c)return b;var
 d=au(c),e=c-1|0,h=0;if(!(e<0)){var
-a=h;for(;;){ao(d,a,g(f,ey(b,a)));var
+a=h;for(;;){ao(d,a,g(f,eA(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-p2(a){return jc(pz,a)}function
+p7(a){return je(pE,a)}function
 gh(a){return cA(a)}function
-bn(a){return dH(a)}function
-gi(b,a){return bn(cD(b,a))}function
-p3(a,b){return b<=a?a:ac(p4)}function
-p5(f,e,d){var
+bo(a){return dL(a)}function
+gi(b,a){return bo(cD(b,a))}function
+p8(a,b){return b<=a?a:ac(p9)}function
+p_(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=p3((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
-p6(b,h,g,e,f){var
+g=a[2],b=p8((J(c)+e|0)+b|0,b),a=g;continue}return J(c)+b|0}return b}}function
+p$(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
 i=c[2];bE(a,0,b,d,J(a));bE(g,0,b,d+J(a)|0,e);var
 d=(d+J(a)|0)+e|0,c=i;continue}bE(a,0,b,d,J(a));return b}return b}}function
-p7(b,a){if(a){var
-c=J(b);return bn(p6(au(p5(0,c,a)),0,b,c,a))}return p8}function
-p9(b,a){return bn(jc(b,gh(a)))}function
-p_(a){return function(b,f,e){var
+qa(b,a){if(a){var
+c=J(b);return bo(p$(au(p_(0,c,a)),0,b,c,a))}return qb}function
+qc(b,a){return bo(je(b,gh(a)))}function
+qd(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
-c=eG(b,a)+on|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bn(p1(gh(b)));var
+c=eI(b,a)+os|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
+if(2===c)d=1;if(d)return bo(p6(gh(b)));var
 a=a+1|0;continue}}(a,J(a),0)}function
-p$(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw bY;if(eG(e,a)===b)return a;var
+qe(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw bY;if(eI(e,a)===b)return a;var
 a=a+1|0;continue}}function
-qa(b,a,d){var
-c=J(b);if(0<=a&&!(c<a))try{p$(b,c,a,d);var
-e=1;return e}catch(a){a=bG(a);if(a===bY)return 0;throw a}return ac(qb)}function
-qc(b,a){return qa(b,0,a)}function
-qd(a){return bn(p2(gh(a)))}function
-qe(a){return 1-(typeof
+qf(b,a,d){var
+c=J(b);if(0<=a&&!(c<a))try{qe(b,c,a,d);var
+e=1;return e}catch(a){a=bG(a);if(a===bY)return 0;throw a}return ac(qg)}function
+qh(b,a){return qf(b,0,a)}function
+qi(a){return bo(p7(gh(a)))}function
+qj(a){return 1-(typeof
 a==="number"?1:0)}function
 aA(b,c){if(0===b)return[0];if(0<=b){var
 d=p(b,g(c,0)),e=b-1|0,f=1;if(!(e<1)){var
 a=f;for(;;){d[1+a]=g(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return ac(qf)}function
-jd(b,f,e){var
+a=h;continue}break}}return d}return ac(qk)}function
+jf(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return c}function
 bL(a){var
-b=a.length-1;return 0===b?[0]:iw(a,0,b)}function
-ch(b,a){var
-c=b.length-1;return 0===c?bL(a):0===a.length-1?iw(b,0,c):EI(b,a)}function
-eO(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iw(c,b,a);return ac(qg)}function
-je(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return EK(c,b,a,d);return ac(qh)}function
-jf(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return EJ(e,c,d,b,a);return ac(qi)}function
-dS(d,b){var
+b=a.length-1;return 0===b?[0]:iy(a,0,b)}function
+ci(b,a){var
+c=b.length-1;return 0===c?bL(a):0===a.length-1?iy(b,0,c):EP(b,a)}function
+eQ(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iy(c,b,a);return ac(ql)}function
+jg(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return ER(c,b,a,d);return ac(qm)}function
+jh(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return EQ(e,c,d,b,a);return ac(qn)}function
+dW(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){g(d,b[1+a]);var
 f=a+1|0;if(c!==a){var
@@ -1311,8 +1311,8 @@ e=p(c,g(d,b[1])),f=c-1|0,h=1;if(!(f<1)){var
 a=h;for(;;){e[1+a]=g(d,b[1+a]);var
 i=a+1|0;if(f!==a){var
 a=i;continue}break}}return e}function
-dT(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return ac(qj);if(0===b)return[0];var
+dX(e,d,c){var
+b=d.length-1;if(b!==c.length-1)return ac(qo);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1331,11 +1331,11 @@ a=h;continue}break}}return e}function
 aH(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-qk(d,c){var
+qp(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 L(a){if(a){var
-b=a[2],d=a[1],c=p(qk(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=p(qp(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1352,14 +1352,14 @@ cE(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(g(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gk=[ak,qm,cB(0)];function
-ql(b){if(bV(b,[0]))return[0,[0],[0]];var
+gk=[ak,qr,cB(0)];function
+qq(b){if(bV(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
 k=a+1|0;if(g!==a){var
 a=k;continue}break}}return[0,e,f]}function
-jg(e,a){function
+ji(e,a){function
 g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
@@ -1384,7 +1384,7 @@ q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,qn]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ad,qs]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1398,15 +1398,15 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-qo(l,a){function
+qt(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
 f=t,k=s,e=r,j=q,b=p;for(;;){if(0<n(l,k,j)){c(d,b)[1+b]=j;var
 g=e+1|0;if(g<o){var
-e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jf(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
+e=g,j=c(i,g)[1+g],b=b+1|0;continue}return jh(a,f,d,b+1|0,m-f|0)}c(d,b)[1+b]=k;var
 h=f+1|0;if(h<m){var
-f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jf(i,e,d,b+1|0,o-e|0)}}var
+f=h,k=c(a,h)[1+h],b=b+1|0;continue}return jh(i,e,d,b+1|0,o-e|0)}}var
 k=c(i,b)[1+b];return j(e,c(a,e)[1+e],b,k,f)}function
 j(q,e,f,p){var
 g=p-1|0,r=0;if(!(g<0)){var
@@ -1421,142 +1421,142 @@ d(c,g,f,e){if(e<=5)return j(c,g,f,e);var
 b=e/2|0,h=e-b|0;d(c+b|0,g,f+b|0,h);d(c,a,c+h|0,b);return i(c+h|0,b,g,f+b|0,h,g,f)}var
 e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
-c6(a){return a!=a?1:0}function
+c7(a){return a!=a?1:0}function
 a4(b,a){if(!(b<a)){var
-c=0;if(f4(a)||!f4(b))c=1;if(c)return c6(b)?b:a}return c6(a)?a:b}function
+c=0;if(f4(a)||!f4(b))c=1;if(c)return c7(b)?b:a}return c7(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(f4(a)||!f4(b))c=1;if(c)return c6(a)?a:b}return c6(b)?b:a}function
-dU(a){return[0,0,0]}function
-dV(a){a[1]=0;a[2]=0;return 0}function
-c7(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
-c8(a){var
+c=0;if(f4(a)||!f4(b))c=1;if(c)return c7(a)?a:b}return c7(b)?b:a}function
+dY(a){return[0,0,0]}function
+dZ(a){a[1]=0;a[2]=0;return 0}function
+c8(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
+c9(a){var
 b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
-c9(b){var
+c_(b){var
 a=b[1];return a?[0,a[1]]:0}function
-qp(b,a){return a3(b,a[1])}var
-qr=[ak,qq,cB(0)];function
-qs(a){return[0,0,0,0]}function
+qu(b,a){return a3(b,a[1])}var
+qw=[ak,qv,cB(0)];function
+qx(a){return[0,0,0,0]}function
 gl(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
-jh(d,a){var
+jj(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-qt(b){var
+qy(b){var
 a=b[2];return a?[0,a[1]]:0}function
-qu(a){var
+qz(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gl(a);return c}throw qr}function
-qv(a){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gl(a);return c}throw qw}function
+qA(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
 d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gl(a);return[0,c]}return 0}var
-qx=[ak,qw,cB(0)];function
-qy(a){throw qx}function
-bo(a){var
-c=a[1];a[1]=qy;try{var
-b=g(c,0);Fp(a,b);return b}catch(b){b=bG(b);a[1]=function(a){throw b};throw b}}function
-eP(a){var
-b=1<=a?a:1,c=dN<b?dN:b,d=au(c);return[0,d,0,c,d]}function
-eQ(a){return ja(a[1],0,a[2])}function
-qz(a){return a[2]}function
-qA(a){a[2]=0;return 0}function
+qC=[ak,qB,cB(0)];function
+qD(a){throw qC}function
+bp(a){var
+c=a[1];a[1]=qD;try{var
+b=g(c,0);Fw(a,b);return b}catch(b){b=bG(b);a[1]=function(a){throw b};throw b}}function
+eR(a){var
+b=1<=a?a:1,c=dR<b?dR:b,d=au(c);return[0,d,0,c,d]}function
+eS(a){return jc(a[1],0,a[2])}function
+qE(a){return a[2]}function
+qF(a){a[2]=0;return 0}function
 gm(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dN<b[1])if((d+c|0)<=dN)b[1]=dN;else
-dL(qD);var
-e=au(b[1]);jb(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,qB]}throw[0,ad,qC]}}function
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dR<b[1])if((d+c|0)<=dR)b[1]=dR;else
+dP(qI);var
+e=au(b[1]);jd(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ad,qG]}throw[0,ad,qH]}}function
 gn(a,c){var
 b=a[2];if(a[3]<=b)gm(a,1);ao(a[1],b,c);a[2]=b+1|0;return 0}function
-qE(a,d,c,b){var
+qJ(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ac(qF);var
+h=b<0?1:0,f=h||((J(d)-b|0)<c?1:0);if(f)ac(qK);var
 g=a[2]+b|0;if(a[3]<g)gm(a,b);bE(d,c,a[1],a[2],b);a[2]=g;return 0}function
-ci(a,c){var
+cj(a,c){var
 b=J(c),d=a[2]+b|0;if(a[3]<d)gm(a,b);bE(c,0,a[1],a[2],b);a[2]=d;return 0}function
 go(a){return 5===a[2]?12:-6}function
-ji(a){return[0,0,au(a)]}function
-jj(a,g){var
-b=bl(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=au(i9(b*2|0,c));jb(a[2],0,e,0,b);a[2]=e;var
+jk(a){return[0,0,au(a)]}function
+jl(a,g){var
+b=bm(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
+e=au(i$(b*2|0,c));jd(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-c_(a,b){jj(a,1);dC(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+c$(a,b){jl(a,1);dG(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aI(a,c){var
-b=J(c);jj(a,b);b0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-jk(a){return ja(a[2],0,a[1])}function
-qG(a,b){var
+b=J(c);jl(a,b);b0(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+jm(a){return jc(a[2],0,a[1])}function
+qL(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
 2:return 69;case
-3:return nx;case
+3:return nC;case
 4:return 71;case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-qH(a,b){switch(b[1]){case
+qM(a,b){switch(b[1]){case
 0:break;case
-1:c_(a,43);break;default:c_(a,32)}return 8<=b[2]?c_(a,35):0}function
-jl(a){if(typeof
+1:c$(a,43);break;default:c$(a,32)}return 8<=b[2]?c$(a,35):0}function
+jn(a){if(typeof
 a==="number")switch(a){case
-0:return qI;case
-1:return qJ;case
-2:return qK;case
-3:return qL;case
-4:return qM;case
-5:return qN;default:return qO}else
+0:return qN;case
+1:return qO;case
+2:return qP;case
+3:return qQ;case
+4:return qR;case
+5:return qS;default:return qT}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aR(qP,gi(1,a[1]))}}function
+1:return a[1];default:return aS(qU,gi(1,a[1]))}}function
 gp(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aI(b,qQ);var
+d=a[1];aI(b,qV);var
 a=d;continue;case
 1:var
-e=a[1];aI(b,qR);var
+e=a[1];aI(b,qW);var
 a=e;continue;case
 2:var
-f=a[1];aI(b,qS);var
+f=a[1];aI(b,qX);var
 a=f;continue;case
 3:var
-g=a[1];aI(b,qT);var
+g=a[1];aI(b,qY);var
 a=g;continue;case
 4:var
-h=a[1];aI(b,qU);var
+h=a[1];aI(b,qZ);var
 a=h;continue;case
 5:var
-i=a[1];aI(b,qV);var
+i=a[1];aI(b,q0);var
 a=i;continue;case
 6:var
-j=a[1];aI(b,qW);var
+j=a[1];aI(b,q1);var
 a=j;continue;case
 7:var
-k=a[1];aI(b,qX);var
+k=a[1];aI(b,q2);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aI(b,qY);gp(b,m);aI(b,qZ);var
+l=a[2],m=a[1];aI(b,q3);gp(b,m);aI(b,q4);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aI(b,q0);gp(b,o);aI(b,q1);var
+n=a[3],o=a[1];aI(b,q5);gp(b,o);aI(b,q6);var
 a=n;continue;case
 10:var
-p=a[1];aI(b,q2);var
+p=a[1];aI(b,q7);var
 a=p;continue;case
 11:var
-q=a[1];aI(b,q3);var
+q=a[1];aI(b,q8);var
 a=q;continue;case
 12:var
-r=a[1];aI(b,q4);var
+r=a[1];aI(b,q9);var
 a=r;continue;case
 13:var
-s=a[1];aI(b,q5);var
+s=a[1];aI(b,q_);var
 a=s;continue;default:var
-t=a[1];aI(b,q6);var
+t=a[1];aI(b,q$);var
 a=t;continue}}function
 ar(a){if(typeof
 a==="number")return 0;else
@@ -1621,7 +1621,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ad,q7]}else
+9:a=6;break;default:throw[0,ad,ra]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1727,7 +1727,7 @@ D=b[1],E=ax(B,b[2]);return[8,ax(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ad,re];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ad,rj];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
@@ -1739,23 +1739,23 @@ I=b[3],J=b[2],K=b[1],s=aJ(ax(ar(G),K)),L=s[4];g(s[2],0);g(L,0);return[9,H,J,ax(F
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ad,rf];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ad,rk];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,ax(M,b[1])];throw[0,ad,rg];case
+b!=="number"&&10===b[0])return[10,ax(M,b[1])];throw[0,ad,rl];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,ax(N,b[1])];default:o=1}if(o)throw[0,ad,rh];break;case
+11:return[11,ax(N,b[1])];default:o=1}if(o)throw[0,ad,rm];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,ax(O,b[1])];default:p=1}if(p)throw[0,ad,ri];break;case
+12:return[12,ax(O,b[1])];default:p=1}if(p)throw[0,ad,rn];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1763,7 +1763,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,ax(P,b[1])];default:q=1}if(q)throw[0,ad,rj];break;default:var
+13:return[13,ax(P,b[1])];default:q=1}if(q)throw[0,ad,ro];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1771,20 +1771,20 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,ax(Q,b[1])];default:r=1}if(r)throw[0,ad,rk]}switch(a){case
-0:throw[0,ad,q_];case
-1:throw[0,ad,q$];case
-2:throw[0,ad,ra];case
-3:throw[0,ad,rb];case
-4:throw[0,ad,rc];case
-5:throw[0,ad,q8];case
-6:throw[0,ad,q9];default:throw[0,ad,rd]}}var
-aB=[ak,rl,cB(0)];function
-eR(b,a){if(typeof
+14:return[14,ax(Q,b[1])];default:r=1}if(r)throw[0,ad,rp]}switch(a){case
+0:throw[0,ad,rd];case
+1:throw[0,ad,re];case
+2:throw[0,ad,rf];case
+3:throw[0,ad,rg];case
+4:throw[0,ad,rh];case
+5:throw[0,ad,rb];case
+6:throw[0,ad,rc];default:throw[0,ad,ri]}}var
+aB=[ak,rq,cB(0)];function
+eT(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aB}}function
-dW(e,b,d){var
-a=eR(e,d);if(typeof
+d0(e,b,d){var
+a=eT(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw aB}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
@@ -1817,12 +1817,12 @@ a!=="number"&&7===a[0]){var
 n=a5(b[1],c,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],w=a[2],x=b[2];if(eE([0,b[1]],[0,o]))throw aB;var
+o=a[1],w=a[2],x=b[2];if(eG([0,b[1]],[0,o]))throw aB;var
 p=a5(x,c,w);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ah(e)];if(eE([0,ah(B)],C))throw aB;var
-D=[0,ah(d)];if(eE([0,ah(A)],D))throw aB;var
+d=a[2],e=a[1],y=a[3],z=b[3],A=b[2],B=b[1],C=[0,ah(e)];if(eG([0,ah(B)],C))throw aB;var
+D=[0,ah(d)];if(eG([0,ah(A)],D))throw aB;var
 q=aJ(ax(ar(e),d)),E=q[4];g(q[2],0);g(E,0);var
 r=a5(ah(z),c,y),F=r[2];return[0,[9,e,d,ar(r[1])],F]}break;case
 10:if(typeof
@@ -1847,35 +1847,35 @@ p=T(a[1],b[1]);return[0,[0,p[1]],p[2]]}break;case
 b!=="number"&&0===b[0]){var
 q=T(a[1],b[1]);return[0,[1,q[1]],q[2]]}break;case
 2:var
-P=a[2],r=eR(a[1],b),c=r[2],Q=r[1];if(typeof
+P=a[2],r=eT(a[1],b),c=r[2],Q=r[1];if(typeof
 c!=="number"&&1===c[0]){var
 s=T(P,c[1]);return[0,[2,Q,s[1]],s[2]]}throw aB;case
 3:var
-R=a[2],t=eR(a[1],b),d=t[2],S=t[1];if(typeof
+R=a[2],t=eT(a[1],b),d=t[2],S=t[1];if(typeof
 d!=="number"&&1===d[0]){var
 u=T(R,d[1]);return[0,[3,S,u[1]],u[2]]}throw aB;case
 4:var
-U=a[4],V=a[1],e=dW(a[2],a[3],b),f=e[3],W=e[1];if(typeof
+U=a[4],V=a[1],e=d0(a[2],a[3],b),f=e[3],W=e[1];if(typeof
 f!=="number"&&2===f[0]){var
 X=e[2],v=T(U,f[1]);return[0,[4,V,W,X,v[1]],v[2]]}throw aB;case
 5:var
-Y=a[4],Z=a[1],g=dW(a[2],a[3],b),h=g[3],_=g[1];if(typeof
+Y=a[4],Z=a[1],g=d0(a[2],a[3],b),h=g[3],_=g[1];if(typeof
 h!=="number"&&3===h[0]){var
 $=g[2],w=T(Y,h[1]);return[0,[5,Z,_,$,w[1]],w[2]]}throw aB;case
 6:var
-aa=a[4],ab=a[1],i=dW(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
+aa=a[4],ab=a[1],i=d0(a[2],a[3],b),j=i[3],ac=i[1];if(typeof
 j!=="number"&&4===j[0]){var
 ad=i[2],x=T(aa,j[1]);return[0,[6,ab,ac,ad,x[1]],x[2]]}throw aB;case
 7:var
-ae=a[4],af=a[1],k=dW(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
+ae=a[4],af=a[1],k=d0(a[2],a[3],b),l=k[3],ag=k[1];if(typeof
 l!=="number"&&5===l[0]){var
 ai=k[2],y=T(ae,l[1]);return[0,[7,af,ag,ai,y[1]],y[2]]}throw aB;case
 8:var
-aj=a[4],ak=a[1],m=dW(a[2],a[3],b),n=m[3],al=m[1];if(typeof
+aj=a[4],ak=a[1],m=d0(a[2],a[3],b),n=m[3],al=m[1];if(typeof
 n!=="number"&&6===n[0]){var
 am=m[2],z=T(aj,n[1]);return[0,[8,ak,al,am,z[1]],z[2]]}throw aB;case
 9:var
-an=a[2],A=eR(a[1],b),o=A[2],ao=A[1];if(typeof
+an=a[2],A=eT(a[1],b),o=A[2],ao=A[1];if(typeof
 o!=="number"&&7===o[0]){var
 B=T(an,o[1]);return[0,[9,ao,B[1]],B[2]]}throw aB;case
 10:var
@@ -1886,11 +1886,11 @@ ap=a[1],D=T(a[2],b);return[0,[11,ap,D[1]],D[2]];case
 aq=a[1],E=T(a[2],b);return[0,[12,aq,E[1]],E[2]];case
 13:if(typeof
 b!=="number"&&8===b[0]){var
-F=b[1],ar=b[2],as=a[3],at=a[1];if(eE([0,a[2]],[0,F]))throw aB;var
+F=b[1],ar=b[2],as=a[3],at=a[1];if(eG([0,a[2]],[0,F]))throw aB;var
 G=T(as,ar);return[0,[13,at,F,G[1]],G[2]]}break;case
 14:if(typeof
 b!=="number"&&9===b[0]){var
-H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ah(H)];if(eE([0,ah(aw)],ay))throw aB;var
+H=b[1],au=b[3],av=a[3],aw=a[2],ax=a[1],ay=[0,ah(H)];if(eG([0,ah(aw)],ay))throw aB;var
 I=T(av,ah(au));return[0,[14,ax,H,I[1]],I[2]]}break;case
 15:if(typeof
 b!=="number"&&10===b[0]){var
@@ -1900,7 +1900,7 @@ b!=="number"&&11===b[0]){var
 K=T(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 az=a[1],L=T(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return rn(a[1],a[2],b);case
+18:return rs(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=T(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1910,11 +1910,11 @@ aA=a[2],aC=a[1],N=T(a[3],b[1]);return[0,[20,aC,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aD=a[1],O=T(a[2],b[1]);return[0,[21,aD,O[1]],O[2]]}break;case
-23:return ro(a[1],a[2],b)}throw aB}function
-rn(a,c,b){if(0===a[0]){var
+23:return rt(a[1],a[2],b)}throw aB}function
+rs(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=T(d[1],b),k=e[1],f=T(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=T(g[1],b),m=h[1],i=T(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-ro(a,c,b){if(typeof
+rt(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return bb(a,c,b);case
 1:return bb(a,c,b);case
@@ -1936,154 +1936,154 @@ g=a[1],e=a5(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return bb(a,c,b);default:return bb(a,c,b)}}function
 bb(d,c,b){var
 a=T(c,b);return[0,[23,d,a[1]],a[2]]}function
-rm(c,b){var
+rr(c,b){var
 a=T(c,b);if(typeof
 a[2]==="number")return a[1];throw aB}function
-rp(b,a){return rm(b,ah(ar(a)))}function
+ru(b,a){return rr(b,ah(ar(a)))}function
 bc(k,g,a){var
-b=J(a),h=0<=g?k:0,d=eJ(g);if(d<=b)return a;var
+b=J(a),h=0<=g?k:0,d=eL(g);if(d<=b)return a;var
 l=2===h?48:32,c=cD(d,l);switch(h){case
 0:b0(a,0,c,0,b);break;case
 1:b0(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==av(a,0)&&45!==av(a,0)&&32!==av(a,0)){e=1;i=1}if(!i){dC(c,0,av(a,0));b0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==av(a,0)&&45!==av(a,0)&&32!==av(a,0)){e=1;i=1}if(!i){dG(c,0,av(a,0));b0(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===av(a,0)){var
-j=0;if(fN!==av(a,1)&&88!==av(a,1)){f=1;j=1}if(!j){dC(c,1,av(a,1));b0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)b0(a,0,c,d-b|0,b)}}return bn(c)}function
-c$(k,b){var
-c=eJ(k),a=J(b),d=av(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+il>>>0))e=1}else
+j=0;if(fN!==av(a,1)&&88!==av(a,1)){f=1;j=1}if(!j){dG(c,1,av(a,1));b0(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)b0(a,0,c,d-b|0,b)}}return bo(c)}function
+da(k,b){var
+c=eL(k),a=J(b),d=av(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+io>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
 j=0;if(fN===av(b,1)||88===av(b,1))j=1;if(j){var
-h=cD(c+2|0,48);dC(h,1,av(b,1));b0(b,2,h,(c-a|0)+4|0,a-2|0);return bn(h)}}e=1;f=1;break;case
+h=cD(c+2|0,48);dG(h,1,av(b,1));b0(b,2,h,(c-a|0)+4|0,a-2|0);return bo(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=cD(c+1|0,48);dC(g,0,d);b0(b,1,g,(c-a|0)+2|0,a-1|0);return bn(g)}}if(e&&a<c){var
-i=cD(c,48);b0(b,0,i,c-a|0,a);return bn(i)}return b}function
-rq(d){var
-a=p_(d),b=J(a),c=cD(b+2|0,34);bE(a,0,c,1,b);return bn(c)}function
-rr(a){switch(a){case
-1:return rt;case
-2:return ru;case
-4:return rw;case
-5:return rx;case
-6:return ry;case
-7:return rz;case
-8:return rA;case
-9:return rB;case
-10:return rC;case
-11:return rD;case
+g=cD(c+1|0,48);dG(g,0,d);b0(b,1,g,(c-a|0)+2|0,a-1|0);return bo(g)}}if(e&&a<c){var
+i=cD(c,48);b0(b,0,i,c-a|0,a);return bo(i)}return b}function
+rv(d){var
+a=qd(d),b=J(a),c=cD(b+2|0,34);bE(a,0,c,1,b);return bo(c)}function
+rw(a){switch(a){case
+1:return ry;case
+2:return rz;case
+4:return rB;case
+5:return rC;case
+6:return rD;case
+7:return rE;case
+8:return rF;case
+9:return rG;case
+10:return rH;case
+11:return rI;case
 0:case
-13:return rs;case
+13:return rx;case
 3:case
-14:return rv;default:return rE}}function
-rF(a){switch(a){case
-1:return rH;case
-2:return rI;case
-4:return rK;case
-5:return rL;case
-6:return rM;case
-7:return rN;case
-8:return rO;case
-9:return rP;case
-10:return rQ;case
-11:return rR;case
+14:return rA;default:return rJ}}function
+rK(a){switch(a){case
+1:return rM;case
+2:return rN;case
+4:return rP;case
+5:return rQ;case
+6:return rR;case
+7:return rS;case
+8:return rT;case
+9:return rU;case
+10:return rV;case
+11:return rW;case
 0:case
-13:return rG;case
+13:return rL;case
 3:case
-14:return rJ;default:return rS}}function
-rT(a){switch(a){case
-1:return rV;case
-2:return rW;case
-4:return rY;case
-5:return rZ;case
-6:return r0;case
-7:return r1;case
-8:return r2;case
-9:return r3;case
-10:return r4;case
-11:return r5;case
+14:return rO;default:return rX}}function
+rY(a){switch(a){case
+1:return r0;case
+2:return r1;case
+4:return r3;case
+5:return r4;case
+6:return r5;case
+7:return r6;case
+8:return r7;case
+9:return r8;case
+10:return r9;case
+11:return r_;case
 0:case
-13:return rU;case
+13:return rZ;case
 3:case
-14:return rX;default:return r6}}function
-r7(a){switch(a){case
-1:return r9;case
-2:return r_;case
-4:return sa;case
-5:return sb;case
-6:return sc;case
-7:return sd;case
-8:return se;case
-9:return sf;case
-10:return sg;case
-11:return sh;case
+14:return r2;default:return r$}}function
+sa(a){switch(a){case
+1:return sc;case
+2:return sd;case
+4:return sf;case
+5:return sg;case
+6:return sh;case
+7:return si;case
+8:return sj;case
+9:return sk;case
+10:return sl;case
+11:return sm;case
 0:case
-13:return r8;case
+13:return sb;case
 3:case
-14:return r$;default:return si}}function
-jm(b,c){var
-d=eJ(c),e=qG(sj,b),a=ji(16);c_(a,37);qH(a,b);c_(a,46);aI(a,i_(d));c_(a,e);return jk(a)}function
-eS(m,a){if(13<=m){var
+14:return se;default:return sn}}function
+jo(b,c){var
+d=eL(c),e=qL(so,b),a=jk(16);c$(a,37);qM(a,b);c$(a,46);aI(a,ja(d));c$(a,e);return jm(a)}function
+eU(m,a){if(13<=m){var
 g=[0,0],h=J(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<eG(a,c)+h9>>>0))g[1]++;var
+c=n;for(;;){if(!(9<eI(a,c)+h$>>>0))g[1]++;var
 q=c+1|0;if(h!==c){var
 c=q;continue}break}}var
-i=g[1],j=au(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dC(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=au(J(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){dG(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=J(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=eG(a,b);if(9<f+h9>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=eI(a,b);if(9<f+h$>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
-b=p;continue}break}}return bn(j)}return a}function
-sk(a,b){return eS(a,fY(rr(a),b))}function
-sl(a,b){return eS(a,fY(rT(a),b))}function
-sm(a,b){return eS(a,fY(r7(a),b))}function
-sn(a,b){return eS(a,E7(rF(a),b))}function
+b=p;continue}break}}return bo(j)}return a}function
+sp(a,b){return eU(a,fY(rw(a),b))}function
+sq(a,b){return eU(a,fY(rY(a),b))}function
+sr(a,b){return eU(a,fY(sa(a),b))}function
+ss(a,b){return eU(a,Fc(rK(a),b))}function
 b1(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return E3(a,c,d)}function
+d=32}return E_(a,c,d)}function
 f(a){var
 e=J(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=av(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aR(a,so)}function
+b=b+1|0;continue}}(0)?a:aS(a,st)}function
 e(c){var
-b=EQ(a);return 3===b?a<0.?sp:sq:4<=b?sr:c}switch(b[2]){case
-5:return e(f(iC(jm(b,c),a)));case
+b=EX(a);return 3===b?a<0.?su:sv:4<=b?sw:c}switch(b[2]){case
+5:return e(f(iE(jo(b,c),a)));case
 6:return d(0);case
-7:return qd(d(0));case
-8:return e(d(0));default:return iC(jm(b,c),a)}}function
-ss(d){var
-a=ps(d),b=J(a),c=cD(b+2|0,39);bE(a,0,c,1,b);return bn(c)}function
-st(b){var
-a=ji(16);gp(a,b);return jk(a)}function
-eu(d,o,m,l){var
+7:return qi(d(0));case
+8:return e(d(0));default:return iE(jo(b,c),a)}}function
+sx(d){var
+a=px(d),b=J(a),c=cD(b+2|0,39);bE(a,0,c,1,b);return bo(c)}function
+sy(b){var
+a=jk(16);gp(a,b);return jm(a)}function
+ew(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return g(c,b);else
 switch(a[0]){case
 0:var
 p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,ss(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,sx(a)],q)};case
 2:var
 r=a[2],s=a[1];return gq(c,b,r,s,function(a){return a});case
-3:return gq(c,b,a[2],a[1],rq);case
-4:return eT(c,b,a[4],a[2],a[3],sk,a[1]);case
-5:return eT(c,b,a[4],a[2],a[3],sl,a[1]);case
-6:return eT(c,b,a[4],a[2],a[3],sm,a[1]);case
-7:return eT(c,b,a[4],a[2],a[3],sn,a[1]);case
-8:return su(c,b,a[4],a[2],a[3],a[1]);case
-9:return gq(c,b,a[2],a[1],o_);case
+3:return gq(c,b,a[2],a[1],rv);case
+4:return eV(c,b,a[4],a[2],a[3],sp,a[1]);case
+5:return eV(c,b,a[4],a[2],a[3],sq,a[1]);case
+6:return eV(c,b,a[4],a[2],a[3],sr,a[1]);case
+7:return eV(c,b,a[4],a[2],a[3],ss,a[1]);case
+8:return sz(c,b,a[4],a[2],a[3],a[1]);case
+9:return gq(c,b,a[2],a[1],pd);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2091,9 +2091,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=st(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=sy(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,aa(rp(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,aa(ru(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2104,21 +2104,21 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ad,sw];case
+19:throw[0,ad,sB];case
 20:var
-F=a[3],G=[8,b,sx];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,sC];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,fY(sy,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,fY(sD,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
-f=a[2],h=a[1];return d<50?nn(d+1|0,c,b,h,f):az(nn,[0,c,b,h,f]);default:var
-i=a[3],j=a[1],k=g(a[2],0);return d<50?h3(d+1|0,c,b,i,j,k):az(h3,[0,c,b,i,j,k])}}function
-nn(d,c,b,e,a){if(typeof
+f=a[2],h=a[1];return d<50?ns(d+1|0,c,b,h,f):az(ns,[0,c,b,h,f]);default:var
+i=a[3],j=a[1],k=g(a[2],0);return d<50?h5(d+1|0,c,b,i,j,k):az(h5,[0,c,b,i,j,k])}}function
+ns(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
 1:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
-2:throw[0,ad,sz];default:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a])}else
+2:throw[0,ad,sE];default:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
 1:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
@@ -2130,9 +2130,9 @@ switch(e[0]){case
 7:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
 8:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);case
 9:var
-f=e[2];return d<50?h4(d+1|0,c,b,f,a):az(h4,[0,c,b,f,a]);case
+f=e[2];return d<50?h6(d+1|0,c,b,f,a):az(h6,[0,c,b,f,a]);case
 10:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a]);default:return d<50?R(d+1|0,c,b,a):az(R,[0,c,b,a])}}function
-h4(e,d,c,a,b){if(typeof
+h6(e,d,c,a,b){if(typeof
 a==="number")return e<50?R(e+1|0,d,c,b):az(R,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -2154,37 +2154,37 @@ m=a[1];return function(a){return bh(d,c,m,b)};case
 8:var
 n=a[2];return function(a){return bh(d,c,n,b)};case
 9:var
-o=a[3],p=a[2],q=ax(ar(a[1]),p);return function(a){return bh(d,c,aQ(q,o),b)};case
+o=a[3],p=a[2],q=ax(ar(a[1]),p);return function(a){return bh(d,c,aR(q,o),b)};case
 10:var
 r=a[1];return function(e,a){return bh(d,c,r,b)};case
 11:var
 s=a[1];return function(a){return bh(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return bh(d,c,t,b)};case
-13:throw[0,ad,sA];default:throw[0,ad,sB]}}function
+13:throw[0,ad,sF];default:throw[0,ad,sG]}}function
 R(d,b,e,a){var
-c=[8,e,sC];return d<50?eu(d+1|0,b,c,a):az(eu,[0,b,c,a])}function
-h3(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return sv(b,e,a,i,g(c,d))}}var
-f=[4,e,c];return h<50?eu(h+1|0,b,f,a):az(eu,[0,b,f,a])}function
-M(a,b,c){return iP(eu(0,a,b,c))}function
-bh(a,b,c,d){return iP(h4(0,a,b,c,d))}function
-sv(a,b,c,d,e){return iP(h3(0,a,b,c,d,e))}function
+c=[8,e,sH];return d<50?ew(d+1|0,b,c,a):az(ew,[0,b,c,a])}function
+h5(h,b,e,a,d,c){if(d){var
+i=d[1];return function(d){return sA(b,e,a,i,g(c,d))}}var
+f=[4,e,c];return h<50?ew(h+1|0,b,f,a):az(ew,[0,b,f,a])}function
+M(a,b,c){return iR(ew(0,a,b,c))}function
+bh(a,b,c,d){return iR(h6(0,a,b,c,d))}function
+sA(a,b,c,d,e){return iR(h5(0,a,b,c,d,e))}function
 gq(e,d,c,a,b){if(typeof
 a==="number")return function(a){return M(e,[4,d,g(b,a)],c)};else{if(0===a[0]){var
 f=a[2],h=a[1];return function(a){return M(e,[4,d,bc(h,f,g(b,a))],c)}}var
 i=a[1];return function(f,a){return M(e,[4,d,bc(i,f,g(b,a))],c)}}}function
-eT(f,e,d,g,c,b,a){if(typeof
+eV(f,e,d,g,c,b,a){if(typeof
 g==="number"){if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,c$(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
-k=c[1];return function(c){return M(f,[4,e,c$(k,n(b,a,c))],d)}}else{if(0===g[0]){var
+c==="number")return c?function(g,c){return M(f,[4,e,da(g,n(b,a,c))],d)}:function(c){return M(f,[4,e,n(b,a,c)],d)};var
+k=c[1];return function(c){return M(f,[4,e,da(k,n(b,a,c))],d)}}else{if(0===g[0]){var
 h=g[2],i=g[1];if(typeof
-c==="number")return c?function(g,c){return M(f,[4,e,bc(i,h,c$(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,bc(i,h,n(b,a,c))],d)};var
-l=c[1];return function(c){return M(f,[4,e,bc(i,h,c$(l,n(b,a,c)))],d)}}var
+c==="number")return c?function(g,c){return M(f,[4,e,bc(i,h,da(g,n(b,a,c)))],d)}:function(c){return M(f,[4,e,bc(i,h,n(b,a,c))],d)};var
+l=c[1];return function(c){return M(f,[4,e,bc(i,h,da(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
-c==="number")return c?function(h,g,c){return M(f,[4,e,bc(j,h,c$(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,bc(j,g,n(b,a,c))],d)};var
-m=c[1];return function(g,c){return M(f,[4,e,bc(j,g,c$(m,n(b,a,c)))],d)}}}function
-su(e,d,c,f,b,a){if(typeof
+c==="number")return c?function(h,g,c){return M(f,[4,e,bc(j,h,da(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,bc(j,g,n(b,a,c))],d)};var
+m=c[1];return function(g,c){return M(f,[4,e,bc(j,g,da(m,n(b,a,c)))],d)}}}function
+sz(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
 b==="number")return b?function(f,b){return M(e,[4,d,b1(a,f,b)],c)}:function(b){return M(e,[4,d,b1(a,go(a),b)],c)};var
 j=b[1];return function(b){return M(e,[4,d,b1(a,j,b)],c)}}else{if(0===f[0]){var
@@ -2199,141 +2199,141 @@ a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jl(a[2]);b2(b,f);return dM(b,h);case
+f=a[1],h=jn(a[2]);b2(b,f);return dQ(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b2(b,d);dM(b,sD);var
+i=c[1];b2(b,d);dQ(b,sI);var
 a=i;continue}var
-j=c[1];b2(b,d);dM(b,sE);var
+j=c[1];b2(b,d);dQ(b,sJ);var
 a=j;continue;case
 6:var
 m=a[2];b2(b,a[1]);return g(m,b);case
-7:b2(b,a[1]);return eK(b);case
+7:b2(b,a[1]);return eM(b);case
 8:var
 n=a[2];b2(b,a[1]);return ac(n);case
 2:case
 4:var
-k=a[2];b2(b,a[1]);return dM(b,k);default:var
-l=a[2];b2(b,a[1]);return pk(b,l)}}function
-cj(b,e){var
+k=a[2];b2(b,a[1]);return dQ(b,k);default:var
+l=a[2];b2(b,a[1]);return pp(b,l)}}function
+ck(b,e){var
 a=e;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-f=a[1],h=jl(a[2]);cj(b,f);return ci(b,h);case
+f=a[1],h=jn(a[2]);ck(b,f);return cj(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cj(b,d);ci(b,sF);var
+i=c[1];ck(b,d);cj(b,sK);var
 a=i;continue}var
-j=c[1];cj(b,d);ci(b,sG);var
+j=c[1];ck(b,d);cj(b,sL);var
 a=j;continue;case
 6:var
-m=a[2];cj(b,a[1]);return ci(b,g(m,0));case
+m=a[2];ck(b,a[1]);return cj(b,g(m,0));case
 7:var
 a=a[1];continue;case
 8:var
-n=a[2];cj(b,a[1]);return ac(n);case
+n=a[2];ck(b,a[1]);return ac(n);case
 2:case
 4:var
-k=a[2];cj(b,a[1]);return ci(b,k);default:var
-l=a[2];cj(b,a[1]);return gn(b,l)}}function
-sH(c,a,b){var
+k=a[2];ck(b,a[1]);return cj(b,k);default:var
+l=a[2];ck(b,a[1]);return gn(b,l)}}function
+sM(c,a,b){var
 d=b[1],e=0;return M(function(b){b2(a,b);return g(c,a)},e,d)}function
-gr(b,a){return sH(function(a){return 0},b,a)}function
+gr(b,a){return sM(function(a){return 0},b,a)}function
 gs(a){return gr(bH,a)}function
-sI(b,a){var
+sN(b,a){var
 c=a[1];return M(function(c){var
-a=eP(64);cj(a,c);return g(b,eQ(a))},0,c)}function
-as(a){return sI(function(a){return a},a)}var
-sJ=f8(0);function
+a=eR(64);ck(a,c);return g(b,eS(a))},0,c)}function
+as(a){return sN(function(a){return a},a)}var
+sO=f8(0);function
 gu(c,b){var
-a=c[1+b];return qe(a)?aZ(a)===fU?g(as(sK),a):aZ(a)===253?pd(a):sL:g(as(sM),a)}function
-jn(b,a){if(b.length-1<=a)return sN;var
-c=jn(b,a+1|0),d=gu(b,a);return n(as(sO),d,c)}function
-sP(a){var
+a=c[1+b];return qj(a)?aZ(a)===fU?g(as(sP),a):aZ(a)===253?pi(a):sQ:g(as(sR),a)}function
+jp(b,a){if(b.length-1<=a)return sS;var
+c=jp(b,a+1|0),d=gu(b,a);return n(as(sT),d,c)}function
+sU(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jn(a,2),d=gu(a,1);return n(as(sQ),d,c)}switch(b){case
-0:return sR;case
-1:return sS;default:var
-e=gu(a,1);return g(as(sT),e)}}function
-sU(d){function
+c=jp(a,2),d=gu(a,1);return n(as(sV),d,c)}switch(b){case
+0:return sW;case
+1:return sX;default:var
+e=gu(a,1);return g(as(sY),e)}}function
+sZ(d){function
 a(e){var
 a=e;for(;;){if(a){var
 f=a[2],h=a[1];try{var
 c=0,b=g(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=f;continue}return 0}}return a(f9(sJ))}function
-sV(a){if(a===eI)return sW;if(a===f_)return sX;if(a[1]===iY){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cR(as(gt),i,h,e,e+5|0,sY)}if(a[1]===ad){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cR(as(gt),k,j,f,f+6|0,sZ)}if(a[1]===i0){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cR(as(gt),m,l,g,g+6|0,s0)}if(0===aZ(a)){var
-n=a[1][1];return aR(n,sP(a))}return a[1]}function
-eU(a){var
-b=sU(a);return b?b[1]:sV(a)}function
-s1(a){var
-b=[0,ER(a)];return b}function
-s2(b,a){function
-c(a){return a?0===b?s3:s4:0===b?s5:s6}if(0===a[0]){var
-d=a[5],e=a[4],f=a[3],h=a[6]?s7:s9,i=a[2],j=a[7],k=c(a[1]);return[0,EG(as(s8),k,j,i,h,f,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,g(as(s_),l)]}function
-s$(d,b){if(b){var
+a=f;continue}return 0}}return a(f9(sO))}function
+s0(a){if(a===eK)return s1;if(a===f_)return s2;if(a[1]===i0){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cS(as(gt),i,h,e,e+5|0,s3)}if(a[1]===ad){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cS(as(gt),k,j,f,f+6|0,s4)}if(a[1]===i2){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cS(as(gt),m,l,g,g+6|0,s5)}if(0===aZ(a)){var
+n=a[1][1];return aS(n,sU(a))}return a[1]}function
+eW(a){var
+b=sZ(a);return b?b[1]:s0(a)}function
+s6(a){var
+b=[0,EY(a)];return b}function
+s7(b,a){function
+c(a){return a?0===b?s8:s9:0===b?s_:s$}if(0===a[0]){var
+d=a[5],e=a[4],f=a[3],h=a[6]?ta:tc,i=a[2],j=a[7],k=c(a[1]);return[0,EN(as(tb),k,j,i,h,f,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,g(as(td),l)]}function
+te(d,b){if(b){var
 e=b[1],f=e.length-1-1|0,i=0;if(!(f<0)){var
 a=i;for(;;){var
-h=s2(a,c(e,a)[1+a]);if(h){var
-j=h[1];g(gr(d,ta),j)}var
+h=s7(a,c(e,a)[1+a]);if(h){var
+j=h[1];g(gr(d,tf),j)}var
 k=a+1|0;if(f!==a){var
-a=k;continue}break}}return 0}return gr(d,tb)}function
-gv(b,a){return s$(b,s1(a))}var
-td=tc.slice();function
-te(e,d){var
-f=eU(e);g(gs(tf),f);gv(bH,d);var
-a=Fk(0);if(a<0){var
-b=eJ(a);i1(c(td,b)[1+b])}return eK(bH)}var
-tg=[0];function
-jo(b){var
-a=EW(0);return a}function
-th(b,a){try{var
-c=a?tg:jo(0);try{gb(0)}catch(a){}try{var
-i=te(b,c),d=i}catch(a){a=bG(a);var
-e=jo(0),f=eU(b);g(gs(tj),f);gv(bH,c);var
-h=eU(a);g(gs(tk),h);gv(bH,e);var
-d=eK(bH)}return d}catch(a){a=bG(a);if(a===eI)return i1(ti);throw a}}iO(b(ny),function(b,a){try{var
-c=th(b,a);return c}catch(a){return 0}});function
-tl(a){return Fj(a,0,J(a))}function
-tm(a){return[0,p(55,0),0]}function
-tn(d,g){function
-l(b,a){return tl(aR(b,i_(a)))}function
+a=k;continue}break}}return 0}return gr(d,tg)}function
+gv(b,a){return te(b,s6(a))}var
+ti=th.slice();function
+tj(e,d){var
+f=eW(e);g(gs(tk),f);gv(bH,d);var
+a=Fr(0);if(a<0){var
+b=eL(a);i3(c(ti,b)[1+b])}return eM(bH)}var
+tl=[0];function
+jq(b){var
+a=E3(0);return a}function
+tm(b,a){try{var
+c=a?tl:jq(0);try{gb(0)}catch(a){}try{var
+i=tj(b,c),d=i}catch(a){a=bG(a);var
+e=jq(0),f=eW(b);g(gs(to),f);gv(bH,c);var
+h=eW(a);g(gs(tp),h);gv(bH,e);var
+d=eM(bH)}return d}catch(a){a=bG(a);if(a===eK)return i3(tn);throw a}}iQ(b(nD),function(b,a){try{var
+c=tm(b,a);return c}catch(a){return 0}});function
+tq(a){return Fq(a,0,J(a))}function
+tr(a){return[0,p(55,0),0]}function
+ts(d,g){function
+l(b,a){return tq(aS(b,ja(a)))}function
 m(a){var
 b=av(a,3)<<24,c=av(a,2)<<16,d=av(a,1)<<8;return((av(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,to],j=54+i9(55,i)|0,n=0;if(!(j<0)){var
+f=[0,tt],j=54+i$(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
 e=b%55|0,k=f2(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
-p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nH;c(d[1],e)[1+e]=q;var
+p=m(f[1]),q=(c(d[1],e)[1+e]^p)&nM;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-tp(b){var
-a=tm(0);tn(a,b);return a}function
-tq(a){return tp(FA(0))}function
-tr(a){a[2]=(a[2]+1|0)%55|0;var
-b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nH,g=a[2];c(a[1],g)[1+g]=f;return f}function
-ts(a){var
+tu(b){var
+a=tr(0);ts(a,b);return a}function
+tv(a){return tu(FH(0))}function
+tw(a){a[2]=(a[2]+1|0)%55|0;var
+b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&nM,g=a[2];c(a[1],g)[1+g]=f;return f}function
+tx(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-EE=oW(ED),jq=EE}catch(a){a=bG(a);if(a!==bY)throw a;try{var
-EC=oW(EB),jp=EC}catch(a){a=bG(a);if(a!==bY)throw a;var
-jp=tt}var
-jq=jp}var
-tu=qc(jq,82),eV=[af,function(a){return tq(0)}];function
-tv(c,b){var
+EL=o1(EK),js=EL}catch(a){a=bG(a);if(a!==bY)throw a;try{var
+EJ=o1(EI),jr=EJ}catch(a){a=bG(a);if(a!==bY)throw a;var
+jr=ty}var
+js=jr}var
+tz=qh(js,82),eX=[af,function(a){return tv(0)}];function
+tA(c,b){var
 a=c;for(;;){if(b<=a)return a;if(gd<(a*2|0))return a;var
 a=a*2|0;continue}}function
-jr(a,e){var
-f=a?a[1]:tu,b=tv(16,e);if(f)var
-c=aZ(eV),g=ba===c?eV[1]:af===c?bo(eV):eV,d=tr(g);else
+jt(a,e){var
+f=a?a[1]:tz,b=tA(16,e);if(f)var
+c=aZ(eX),g=ba===c?eX[1]:af===c?bp(eX):eX,d=tw(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-tw(n,d,f,h){var
+tB(n,d,f,h){var
 i=h.length-1,e=p(i,0),j=f.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2352,99 +2352,99 @@ a=s;continue}break}}var
 l=0}else
 var
 l=d;return l}function
-js(f,a){var
+ju(f,a){var
 b=a[2],c=(b.length-1)*2|0,d=c<gd?1:0;if(d){var
-e=p(c,0),h=1-ts(a);a[2]=e;return tw(g(f,a),h,b,e)}return d}function
-tx(c,b,a){return oL(c,b,0,a)}function
-cF(a,b){return 4<=a.length-1?oL(10,cU,a[3],b)&(a[2].length-1-1|0):ac(ty)}function
-tz(a,d,f){var
+e=p(c,0),h=1-tx(a);a[2]=e;return tB(g(f,a),h,b,e)}return d}function
+tC(c,b,a){return oQ(c,b,0,a)}function
+cF(a,b){return 4<=a.length-1?oQ(10,cV,a[3],b)&(a[2].length-1-1|0):ac(tD)}function
+tE(a,d,f){var
 b=cF(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
-e=a[2].length-1<<1<a[1]?1:0;return e?js(cF,a):e}function
-tA(c,b){var
+e=a[2].length-1<<1<a[1]?1:0;return e?ju(cF,a):e}function
+tF(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aY(c,a[1]))return d;var
 a=e;continue}throw bY}}function
-tB(f,a){var
+tG(f,a){var
 g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aY(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aY(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aY(a,e[1])?j:tA(a,k)}throw bY}throw bY}throw bY}function
-tC(c,b){var
+j=e[2],k=e[3];return 0===aY(a,e[1])?j:tF(a,k)}throw bY}throw bY}throw bY}function
+tH(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aY(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-tD(f,a){var
+tI(f,a){var
 g=cF(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aY(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aY(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aY(a,e[1])?[0,j]:tC(a,k)}return 0}return 0}return 0}function
-tE(a,b){function
+j=e[2],k=e[3];return 0===aY(a,e[1])?[0,j]:tH(a,k)}return 0}return 0}return 0}function
+tJ(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aY(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=cF(a,b);return d(c(a[2],e)[1+e])}function
-tF(b,d,c){var
+tK(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aY(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
-jt(a,d,e){var
-b=cF(a,d),f=c(a[2],b)[1+b],g=tF(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return js(cF,a);var
+jv(a,d,e){var
+b=cF(a,d),f=c(a[2],b)[1+b],g=tK(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return ju(cF,a);var
 i=h}else
 var
 i=g;return i}function
-ck(a){return a}var
-ju=0,jv=-1;function
-jw(a){return 0<=a?1:0}var
-jx=[ak,tG,cB(0)];function
-eW(a,b){a[13]=a[13]+b[3]|0;return jh(b,a[28])}function
-tH(a){a[12]=1;a[13]=1;return gl(a[28])}var
-jy=1000000010;function
-gw(b,a){return aW(b[17],a,0,J(a))}function
-eX(a){return g(a[19],0)}function
-tI(b,a){return g(b[20],a)}function
-tJ(b,a){return g(b[21],a)}function
-jz(a,c,b){a[9]=a[9]-c|0;gw(a,b);a[11]=0;return 0}function
-eY(c,a){var
-b=z(a,tK);return b?jz(c,J(a),a):b}function
+cl(a){return a}var
+jw=0,jx=-1;function
+jy(a){return 0<=a?1:0}var
+jz=[ak,tL,cB(0)];function
+eY(a,b){a[13]=a[13]+b[3]|0;return jj(b,a[28])}function
+tM(a){a[12]=1;a[13]=1;return gl(a[28])}var
+jA=1000000010;function
+gw(b,a){return aP(b[17],a,0,J(a))}function
+eZ(a){return g(a[19],0)}function
+tN(b,a){return g(b[20],a)}function
+tO(b,a){return g(b[21],a)}function
+jB(a,c,b){a[9]=a[9]-c|0;gw(a,b);a[11]=0;return 0}function
+e0(c,a){var
+b=z(a,tP);return b?jB(c,J(a),a):b}function
 cG(a,b,c){var
-d=b[3],e=b[2];eY(a,b[1]);eX(a);a[11]=1;a[10]=gg(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tJ(a,a[10]);return eY(a,d)}function
-jA(b,a){return cG(b,tL,a)}function
-da(a,b){var
-c=b[2],d=b[3];eY(a,b[1]);a[9]=a[9]-c|0;tI(a,c);return eY(a,d)}function
-tM(a){var
-b=c9(a[2]);if(b){var
-c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jA(a,d):e}return eX(a)}function
-tN(a){var
-b=qv(a[28]);if(b){var
+d=b[3],e=b[2];e0(a,b[1]);eZ(a);a[11]=1;a[10]=gg(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;tO(a,a[10]);return e0(a,d)}function
+jC(b,a){return cG(b,tQ,a)}function
+db(a,b){var
+c=b[2],d=b[3];e0(a,b[1]);a[9]=a[9]-c|0;tN(a,c);return e0(a,d)}function
+tR(a){var
+b=c_(a[2]);if(b){var
+c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jC(a,d):e}return eZ(a)}function
+tS(a){var
+b=qA(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
-e=ck(d);a[9]=a[9]+e|0;return 0}return 0}function
-tO(a,f,b){if(typeof
+e=cl(d);a[9]=a[9]+e|0;return 0}return 0}function
+tT(a,f,b){if(typeof
 b==="number")switch(b){case
 0:var
-j=c9(a[3]);if(j){var
+j=c_(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return Fg(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
-1:c8(a[2]);return 0;case
-2:c8(a[3]);return 0;case
+c=a[1],d=a[2];return Fn(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+1:c9(a[2]);return 0;case
+2:c9(a[3]);return 0;case
 3:var
-m=c9(a[2]);return m?jA(a,m[1][2]):eX(a);case
+m=c_(a[2]);return m?jC(a,m[1][2]):eZ(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tN(a):n;default:var
-o=c8(a[5]);return o?gw(a,g(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?tS(a):n;default:var
+o=c9(a[5]);return o?gw(a,g(a[25],o[1])):0}else
 switch(b[0]){case
-0:return jz(a,f,b[1]);case
+0:return jB(a,f,b[1]);case
 1:var
-c=b[2],e=b[1],p=c[1],y=c[2],q=c9(a[2]);if(q){var
+c=b[2],e=b[1],p=c[1],y=c[2],q=c_(a[2]);if(q){var
 r=q[1],d=r[2];switch(r[1]){case
-0:return da(a,e);case
+0:return db(a,e);case
 1:return cG(a,c,d);case
 2:return cG(a,c,d);case
-3:return a[9]<(f+J(p)|0)?cG(a,c,d):da(a,e);case
-4:return a[11]?da(a,e):a[9]<(f+J(p)|0)?cG(a,c,d):((a[6]-d|0)+y|0)<a[10]?cG(a,c,d):da(a,e);default:return da(a,e)}}return 0;case
+3:return a[9]<(f+J(p)|0)?cG(a,c,d):db(a,e);case
+4:return a[11]?db(a,e):a[9]<(f+J(p)|0)?cG(a,c,d):((a[6]-d|0)+y|0)<a[10]?cG(a,c,d):db(a,e);default:return db(a,e)}}return 0;case
 2:var
-h=a[6]-a[9]|0,z=b[2],A=b[1],s=c9(a[3]);if(s){var
+h=a[6]-a[9]|0,z=b[2],A=b[1],s=c_(a[3]);if(s){var
 t=s[1][1],u=t[1];if(u)var
 B=u[1],C=function(c){var
 a=c;for(;;){if(a){var
@@ -2452,129 +2452,129 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?da(a,[0,tQ,v+A|0,tP]):cG(a,[0,tS,i+z|0,tR],a[6])}return 0;case
+v=i-h|0;return 0<=v?db(a,[0,tV,v+A|0,tU]):cG(a,[0,tX,i+z|0,tW],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tM(a);var
-E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c7([0,F,E],a[2]);case
-4:return c7(b[1],a[3]);default:var
-x=b[1];gw(a,g(a[24],x));return c7(x,a[5])}}function
-jB(a){for(;;){var
-d=qt(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jw(c),e=i||(a[9]<=h?1:0);if(e){qu(a[28]);var
-j=jw(c)?ck(c):jy;tO(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-tT(a,b){eW(a,b);return jB(a)}function
-tU(c,a,b){return tT(c,[0,a,[0,b],ck(a)])}function
-tV(b,a){return tU(b,ck(J(a)),a)}function
-gx(a){dV(a);return c7([0,-1,[0,jv,tW,0]],a)}function
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))tR(a);var
+E=a[9]-D|0,F=1===w?1:a[9]<f?w:5;return c8([0,F,E],a[2]);case
+4:return c8(b[1],a[3]);default:var
+x=b[1];gw(a,g(a[24],x));return c8(x,a[5])}}function
+jD(a){for(;;){var
+d=qy(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jy(c),e=i||(a[9]<=h?1:0);if(e){qz(a[28]);var
+j=jy(c)?cl(c):jA;tT(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+tY(a,b){eY(a,b);return jD(a)}function
+tZ(c,a,b){return tY(c,[0,a,[0,b],cl(a)])}function
+t0(b,a){return tZ(b,cl(J(a)),a)}function
+gx(a){dZ(a);return c8([0,-1,[0,jx,t1,0]],a)}function
 gy(a,c){var
-d=c9(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=ck(b[1]);if(i<a[12])return gx(a[1]);var
+d=c_(a[1]);if(d){var
+e=d[1],b=e[2],i=e[1],f=cl(b[1]);if(i<a[12])return gx(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
-h=1-c,k=h?(b[1]=ck(a[13]+f|0),c8(a[1]),0):h;return k;case
+h=1-c,k=h?(b[1]=cl(a[13]+f|0),c9(a[1]),0):h;return k;case
 1:case
 2:var
-j=c?(b[1]=ck(a[13]+f|0),c8(a[1]),0):c;return j}return 0}return 0}function
-tX(a,c,b){eW(a,b);if(c)gy(a,1);return c7([0,a[13],b],a[1])}function
-tY(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return tX(a,0,[0,ck(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?tV(a,a[16]):b}function
-tZ(a){return tY(a,0,3)}function
-t0(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eW(a,[0,ju,1,0]);gy(a,1);gy(a,0)}a[14]=a[14]-1|0;var
+j=c?(b[1]=cl(a[13]+f|0),c9(a[1]),0):c;return j}return 0}return 0}function
+t2(a,c,b){eY(a,b);if(c)gy(a,1);return c8([0,a[13],b],a[1])}function
+t3(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return t2(a,0,[0,cl(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?t0(a,a[16]):b}function
+t4(a){return t3(a,0,3)}function
+t5(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){eY(a,[0,jw,1,0]);gy(a,1);gy(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-t1(a,e){if(a[23])eW(a,[0,ju,5,0]);var
+t6(a,e){if(a[23])eY(a,[0,jw,5,0]);var
 b=a[22];if(b){var
-c=c8(a[4]);if(c)return g(a[27],c[1]);var
+c=c9(a[4]);if(c)return g(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-t2(a,b){return t1(a,0)}function
-t3(a){tH(a);gx(a[1]);dV(a[2]);dV(a[3]);dV(a[4]);dV(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return tZ(a)}function
-t4(a){var
-b=a[4];return qp(function(b){return t2(a,0)},b)}function
-t5(a,b){t4(a);for(;;){if(1<a[14]){t0(a,0);continue}a[13]=jy;jB(a);if(b)eX(a);return t3(a)}}function
-jC(a,b){t5(a,0);return g(a[18],0)}function
-t6(a,b){return aW(a[17],t7,0,1)}var
-jD=gi(80,32);function
-jE(b,d){var
+t7(a,b){return t6(a,0)}function
+t8(a){tM(a);gx(a[1]);dZ(a[2]);dZ(a[3]);dZ(a[4]);dZ(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return t4(a)}function
+t9(a){var
+b=a[4];return qu(function(b){return t7(a,0)},b)}function
+t_(a,b){t9(a);for(;;){if(1<a[14]){t5(a,0);continue}a[13]=jA;jD(a);if(b)eZ(a);return t8(a)}}function
+jE(a,b){t_(a,0);return g(a[18],0)}function
+t$(a,b){return aP(a[17],ua,0,1)}var
+jF=gi(80,32);function
+jG(b,d){var
 a=d;for(;;){var
-c=0<a?1:0;if(c){if(80<a){aW(b[17],jD,0,80);var
-a=a-80|0;continue}return aW(b[17],jD,0,a)}return c}}function
-t8(a){return a[1]===jx?aR(t_,aR(a[2],t9)):t$}function
-ua(a){return a[1]===jx?aR(uc,aR(a[2],ub)):ud}function
-ue(a){return 0}function
-uf(a){return 0}function
-ug(h,g,f,e,d){var
-b=qs(0),c=[0,jv,uh,0];jh(c,b);var
-a=dU(0);gx(a);c7([0,1,c],a);var
-i=dU(0),j=dU(0),k=dU(0);return[0,a,dU(0),k,j,i,78,10,68,78,0,1,1,1,1,o6,ui,h,g,f,e,d,0,0,t8,ua,ue,uf,b]}function
-jF(c,b){function
+c=0<a?1:0;if(c){if(80<a){aP(b[17],jF,0,80);var
+a=a-80|0;continue}return aP(b[17],jF,0,a)}return c}}function
+ub(a){return a[1]===jz?aS(ud,aS(a[2],uc)):ue}function
+uf(a){return a[1]===jz?aS(uh,aS(a[2],ug)):ui}function
+uj(a){return 0}function
+uk(a){return 0}function
+ul(h,g,f,e,d){var
+b=qx(0),c=[0,jx,um,0];jj(c,b);var
+a=dY(0);gx(a);c8([0,1,c],a);var
+i=dY(0),j=dY(0),k=dY(0);return[0,a,dY(0),k,j,i,78,10,68,78,0,1,1,1,1,o$,un,h,g,f,e,d,0,0,ub,uf,uj,uk,b]}function
+jH(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=ug(c,b,function(a){return 0},e,d);a[19]=function(b){return t6(a,b)};a[20]=function(b){return jE(a,b)};a[21]=function(b){return jE(a,b)};return a}function
-jG(a){function
-b(b){return eK(a)}return jF(function(b,c,d){return ph(a,b,c,d)},b)}function
-uj(a){function
-b(a){return 0}return jF(function(b,c,d){return qE(a,b,c,d)},b)}var
-uk=h8,ul=function(a){return eP(uk)}(0),um=jG(pf),un=jG(bH);uj(ul);pj(function(a){jC(um,0);return jC(un,0)});function
-uo(b,a){var
-c=aZ(a)===ak?a:a[1];return iO(b,c)}var
-jH=[ak,up,cB(0)];FK(0);uo(uq,jH);function
+a=ul(c,b,function(a){return 0},e,d);a[19]=function(b){return t$(a,b)};a[20]=function(b){return jG(a,b)};a[21]=function(b){return jG(a,b)};return a}function
+jI(a){function
+b(b){return eM(a)}return jH(function(b,c,d){return pm(a,b,c,d)},b)}function
+uo(a){function
+b(a){return 0}return jH(function(b,c,d){return qJ(a,b,c,d)},b)}var
+up=h_,uq=function(a){return eR(up)}(0),ur=jI(pk),us=jI(bH);uo(uq);po(function(a){jE(ur,0);return jE(us,0)});function
+ut(b,a){var
+c=aZ(a)===ak?a:a[1];return iQ(b,c)}var
+jJ=[ak,uu,cB(0)];FR(0);ut(uv,jJ);function
 s(a){if(typeof
-a==="number"&&a!==iu)return-a|0;return FN(a)}function
+a==="number"&&a!==iw)return-a|0;return FU(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
-c=b+a|0;return 0<=((c^b)&(c^a))?c:o2(b,a)}return o2(b,a)}function
+c=b+a|0;return 0<=((c^b)&(c^a))?c:o7(b,a)}return o7(b,a)}function
 l(a,b){if(typeof
 a==="number"&&typeof
 b==="number"){var
-c=a-b|0;return 0<=((a^b)&(c^a))?c:o4(a,b)}return o4(a,b)}function
+c=a-b|0;return 0<=((a^b)&(c^a))?c:o9(a,b)}return o9(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!FM(b,a))return aL(b,a);return FL(b,a)}function
-ur(b,a){return typeof
+a==="number"&&!FT(b,a))return aL(b,a);return FS(b,a)}function
+uw(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?fX(b,a):iR(b,a):iR(b,a)}function
+b==="number"?fX(b,a):iT(b,a):iT(b,a)}function
 v(a){if(typeof
-a==="number"&&a!==ig)return a+1|0;return FT(a)}function
-us(a){if(typeof
-a==="number"&&a!==iu)return a-1|0;return FP(a)}function
-cl(a){return typeof
-a==="number"?0<=a?a:a!==iu?-a|0:o1(a):o1(a)}function
-P(b,a){if(typeof
+a==="number"&&a!==ii)return a+1|0;return F0(a)}function
+ux(a){if(typeof
+a==="number"&&a!==iw)return a-1|0;return FW(a)}function
+cm(a){return typeof
+a==="number"?0<=a?a:a!==iw?-a|0:o6(a):o6(a)}function
+O(b,a){if(typeof
 b==="number"&&0<=a&&a<32){var
-c=b<<a;return c>>a===b?c:o3(b,a)}return o3(b,a)}function
-cm(b,a){if(typeof
+c=b<<a;return c>>a===b?c:o8(b,a)}return o8(b,a)}function
+cn(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return FR(b,a)}function
+c=a<32?a:31;return b>>c}return FY(b,a)}function
 cH(a){return typeof
-a==="number"?a:FU(a)}var
+a==="number"?a:F1(a)}var
 d=0,j=1;function
 Z(b,a){return 0<aw(b,a)?a:b}function
 r(b,a){return 0<=aw(b,a)?b:a}function
-jI(b,a){return aw(b,a)<=0?1:0}function
-ut(b,a){return 0<=aw(b,a)?1:0}function
+jK(b,a){return aw(b,a)<=0?1:0}function
+uy(b,a){return 0<=aw(b,a)?1:0}function
 gz(b,a){return aw(b,a)<0?1:0}function
 gA(b,a){return 0<aw(b,a)?1:0}function
-uu(b,a){return FO(b,a,0,J(a))}function
+uz(b,a){return FV(b,a,0,J(a))}function
 b3(e,a){var
-d=FI(e,a),b=d[2],c=d[1];if(0<=Q(b))return[0,c,b];if(0<=Q(a)){var
-f=k(b,a);return[0,us(c),f]}var
+d=FP(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
+f=k(b,a);return[0,ux(c),f]}var
 g=l(b,a);return[0,v(c),g]}function
 i(c,b){return a(c,b)}function
-uv(a){return FS(a)}function
-dX(a){return Q(a)}function
-D(b,a){return iS(b,a)}function
+uA(a){return FZ(a)}function
+d1(a){return P(a)}function
+D(b,a){return iU(b,a)}function
 o(b,a){return aw(b,a)<=0?1:0}function
 y(b,a){return aw(b,a)<0?1:0}function
 E(a){return a}function
-dY(a){try{var
-b=cH(a);return b}catch(a){a=bG(a);if(a===jH)return dL(uw);throw a}}function
-ux(c,b,a){return FJ(c,b,a)}function
+d2(a){try{var
+b=cH(a);return b}catch(a){a=bG(a);if(a===jJ)return dP(uB);throw a}}function
+uC(c,b,a){return FQ(c,b,a)}function
 bM(a){return a?0:1}function
 ab(b,a){var
 c=a?[0,g(b,a[1])]:a;return c}function
@@ -2584,30 +2584,30 @@ w(a){var
 b=a?w(a[2])+1|0:a;return b}function
 bi(a,b){if(a){var
 c=bi(a[2],b);return[0,a[1],c]}return b}function
-uy(a){return aq(0,a-1|0)}function
-aS(b,a){return b+a|0}function
+uD(a){return aq(0,a-1|0)}function
+aT(b,a){return b+a|0}function
 ai(b,a){return aL(b,a)}function
-db(b,a){return aq(0,b-a|0)}function
-jJ(b,a){function
-c(b){return jJ(b,a)+1|0}function
+cI(b,a){return aq(0,b-a|0)}function
+jL(b,a){function
+c(b){return jL(b,a)+1|0}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-jK(b,a){function
-c(b){return jJ(a,jK(b,a))}function
+jM(b,a){function
+c(b){return jL(a,jM(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-eZ(b,a){return b<=a?1:0}function
+dc(b,a){return b<=a?1:0}function
 _(b,a){return b<a?1:0}function
 gB(b,a){function
 c(b){function
 c(a){return gB(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-jL(b,a){function
-c(a){return jK(b,jL(b,a))}function
+jN(b,a){function
+c(a){return jM(b,jN(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
 bA(b,a){return 0===a?0:fX(b,a)}function
 gC(b,a){return 0===a?b:f2(b,a)}var
-e0=function
-c(a,b){return c.fun(a,b)};FB(e0,function(b,a){function
+e1=function
+c(a,b){return c.fun(a,b)};FI(e1,function(b,a){function
 f(h){function
 e(a){return v(i(2,j))}function
 f(a){return i(2,v(a))}function
@@ -2616,46 +2616,46 @@ b=b3(a,E(2)),c=b[1];return D(b[2],d)?f(c):g(c)}function
 g(b){function
 f(a){return i(2,v(b))}function
 g(a){return v(i(2,k(b,a)))}function
-h(a){return i(2,n(e0,b,a))}if(o(a,j))return f(0);var
+h(a){return i(2,n(e1,b,a))}if(o(a,j))return f(0);var
 c=b3(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}function
 h(b){function
 f(a){return v(i(2,v(b)))}function
-g(a){return i(2,n(e0,b,a))}function
-h(a){return v(i(2,n(e0,b,a)))}if(o(a,j))return f(0);var
+g(a){return i(2,n(e1,b,a))}function
+h(a){return v(i(2,n(e1,b,a)))}if(o(a,j))return f(0);var
 c=b3(a,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}if(o(b,j))return f(0);var
 c=b3(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)});function
-dZ(a,b,c){function
+d3(a,b,c){function
 h(c){return g(a,b)}function
-i(c){return dZ(a,dZ(a,b,c),c)}function
-k(c){return g(a,dZ(a,dZ(a,b,c),c))}if(o(c,j))return h(0);var
+i(c){return d3(a,d3(a,b,c),c)}function
+k(c){return g(a,d3(a,d3(a,b,c),c))}if(o(c,j))return h(0);var
 e=b3(c,E(2)),f=e[1];return D(e[2],d)?i(f):k(f)}function
-jM(a){return E(a+1|0)}function
-uz(b){function
-c(c){return a(b,c)}return function(a){return dZ(c,j,a)}}function
+jO(a){return E(a+1|0)}function
+uE(b){function
+c(c){return a(b,c)}return function(a){return d3(c,j,a)}}function
 bB(c,a){function
 e(a){return d}function
-f(a){return g(uz(c),a)}function
+f(a){return g(uE(c),a)}function
 h(a){return j}var
-b=dX(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
-bd(a){return 0<=dX(a)?dY(a):0}function
-u(b,a){return 0===dX(a)?d:dK(b,a)}function
-bN(a){return 0<dX(a)?E(a0(a)-1|0):d}function
-bp(a){return 0<=dX(a)?uv(a):d}function
-aT(b,c){var
-a=dY(c);return 0<=a?P(b,a):cm(b,-a|0)}function
+b=d1(a);return 0===b?h(0):0<b?f(a):e(s(a))}function
+bd(a){return 0<=d1(a)?d2(a):0}function
+u(b,a){return 0===d1(a)?d:dO(b,a)}function
+bN(a){return 0<d1(a)?E(a0(a)-1|0):d}function
+bq(a){return 0<=d1(a)?uA(a):d}function
+aU(b,c){var
+a=d2(c);return 0<=a?O(b,a):cn(b,-a|0)}function
 a6(b,c){var
-a=dY(c);return 0<=a?cm(b,a):P(b,-a|0)}function
-bq(b,a){return a?a[1]:b}function
-dc(a){var
+a=d2(c);return 0<=a?cn(b,a):O(b,-a|0)}function
+bj(b,a){return a?a[1]:b}function
+dd(a){var
 b=a?a[2]:a;return b}function
-N(c,a,b){function
-d(c){return a?N(c,a[2],b):b}function
+Q(c,a,b){function
+d(c){return a?Q(c,a[2],b):b}function
 e(c){return a?a[1]:b}return 0===c?e(0):d(c-1|0)}function
 bO(a,b){function
 c(b){return a?bO(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-uA(d,c){var
+uF(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
@@ -2681,9 +2681,9 @@ H(d,c){var
 a=c;for(;;){if(a){var
 b=g(d,a[1]);if(b){var
 a=a[2];continue}return b}return 1}}function
-cI(b,e){var
+cJ(b,e){var
 a=e;for(;;){if(a){var
-c=a[2],d=a[1];if(g(b,d))return[0,d,cI(b,c)];var
+c=a[2],d=a[1];if(g(b,d))return[0,d,cJ(b,c)];var
 a=c;continue}return a}}function
 X(b,a){if(b)if(a)var
 d=X(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
@@ -2691,14 +2691,14 @@ var
 c=a;else
 var
 c=b;return c}function
-cn(b,a){function
+co(b,a){function
 c(c){if(a)var
-d=cn(c,a[2]),b=[0,a[1],d];else
+d=co(c,a[2]),b=[0,a[1],d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-co(b,a){function
-c(b){return a?co(b,a[2]):a}function
+b6(b,a){function
+c(b){return a?b6(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
 aj(b,a){function
 c(a){return[0,b,aj(b+1|0,a)]}function
@@ -2706,241 +2706,249 @@ d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bs(b,a){function
 c(a){return[0,b,bs(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-uB(a,b){return D(N(gB(b,db(w(a),1)),a,d),j)}function
+uG(a,b){return D(Q(gB(b,cI(w(a),1)),a,d),j)}function
 ae(c,b){if(c){if(b){var
 e=ae(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
 $(a){if(a){var
 b=$(a[2]);return k(a[1],b)}return d}function
 gD(c,b,a){if(b){if(a){var
-d=gD(c,b[2],a[2]),e=aT(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aT(a,c)},a)}function
-jN(b,a){if(a){var
-c=jN(b,a[2]);return gD(b,a[1],c)}return a}function
-jO(c,a){if(a){var
+d=gD(c,b[2],a[2]),e=aU(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aU(a,c)},a)}function
+jP(b,a){if(a){var
+c=jP(b,a[2]);return gD(b,a[1],c)}return a}function
+jQ(c,a){if(a){var
 b=a[2];if(b){var
-d=jO(c,b[2]);return[0,gD(c,a[1],b[1]),d]}return a}return a}function
+d=jQ(c,b[2]);return[0,gD(c,a[1],b[1]),d]}return a}return a}function
 gE(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=jO(c,b);return gE(d,a(i(2,j),c),e)},g=function(a){return jN(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=jQ(c,b);return gE(d,a(i(2,j),c),e)},g=function(a){return jP(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
 gF(c,b){if(b){var
 e=a(c,gF(c,b[2]));return k(b[1],e)}return d}function
-jP(c,b,a){var
-d=dY(a);return ux(c,dY(b),d)}function
-uC(a){var
-e=aT(j,l(a,j));function
+jR(c,b,a){var
+d=d2(a);return uC(c,d2(b),d)}function
+uH(a){var
+e=aU(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
-a=a6(g,j),f=a6(c,a),h=b(e,a,f,d);return b(e,a,l(c,aT(f,a)),h)}function
+a=a6(g,j),f=a6(c,a),h=b(e,a,f,d);return b(e,a,l(c,aU(f,a)),h)}function
 h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
-jQ(g,f,e){var
+jS(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d0=jL(2,6),gG=6;function
+d4=jN(2,6),gG=6;function
 gH(b,a){function
 c(c){if(a)var
-d=gH(c,co(d0,a)),b=[0,cn(d0,a),d];else
+d=gH(c,b6(d4,a)),b=[0,co(d4,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 gI(a){var
-c=aT(j,a),d=aT(j,l(a,j));return function(e,b){var
+c=aU(j,a),d=aU(j,l(a,j));return function(e,b){var
 f=gH(e,b);return m(function(b){var
 e=gE(gG,a,b);return[0,gF(c,bs(d,w(b))),e]},f)}}function
-gJ(b,a){return m(function(b){return jQ(d,a,h(b))},b)}function
-jR(e,c,b){if(c)if(b)var
-f=jR(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
+gJ(b,a){return m(function(b){return jS(d,a,h(b))},b)}function
+jT(e,c,b){if(c)if(b)var
+f=jT(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-e1(i,h,c){var
+e2(i,h,c){var
 b=i,a=h;for(;;){if(b){if(a){var
 e=a[2],f=b[2],g=b[1];if(D(g,d)){var
 b=f,a=e;continue}var
-j=e1(f,e,c);return jR(g,a[1],j)}return c}return c}}function
-jS(d,c,b,a){if(b){if(a){var
-f=jS(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cS(uC(d),gG,c,g,f)}var
+j=e2(f,e,c);return jT(g,a[1],j)}return c}return c}}function
+jU(d,c,b,a){if(b){if(a){var
+f=jU(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cT(uH(d),gG,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
-jT(b,e,d,c){return cn(e,jS(b,a(b,E(d0)),d,c))}function
-e2(b,a){if(b)if(a)var
-d=e2(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
+jV(b,e,d,c){return co(e,jU(b,a(b,E(d4)),d,c))}function
+e3(b,a){if(b)if(a)var
+d=e3(b[2],a[2]),c=[0,k(b[1][1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-d1(b){var
-f=aT(j,l(b,j));return function(c,g){var
-h=E(d0),e=bd(u(E(c),h)),i=a(b,E(db(c,ai(e,d0))));return m(function(a){return l(jP(N(e,a,d),i,b),f)},g)}}function
-d2(a){if(a){var
-b=d2(a[2]);return k(cl(a[1]),b)}return d}function
-jU(c,b){var
-e=i(2,j);return k(bN(a(b,at(function(b,a){return r(d2(b),a)},d,c))),e)}function
+d5(b){var
+f=aU(j,l(b,j));return function(c,g){var
+h=E(d4),e=bd(u(E(c),h)),i=a(b,E(cI(c,ai(e,d4))));return m(function(a){return l(jR(Q(e,a,d),i,b),f)},g)}}function
+d6(a){if(a){var
+b=d6(a[2]);return k(cm(a[1]),b)}return d}function
+jW(c,b){var
+e=i(2,j);return k(bN(a(b,at(function(b,a){return r(d6(b),a)},d,c))),e)}function
 G(b,a){return s(u(s(b),a))}function
 bt(d,c,b){var
 e=G(a(d,c),b);return[0,u(a(d,c),b),e]}function
 bu(b,a){var
 c=h(a),d=k(h(b),c),e=f(a);return[0,k(f(b),e),d]}function
-uD(a){var
+uI(a){var
 b=s(f(a));return[0,s(h(a)),b]}function
-uE(b,a){var
+uJ(b,a){var
 c=f(a),d=l(h(b),c),e=h(a);return[0,l(f(b),e),d]}function
-e3(b,c){if(o(d,b)){var
+e4(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,f(c)),e]}var
 g=a(b,f(c));return[0,a(b,h(c)),g]}function
 gK(d,c,b){var
 e=h(b),g=G(a(h(c),e),d),i=f(b);return[0,u(a(f(c),i),d),g]}function
-uF(b,a){var
+uK(b,a){var
 c=h(a),d=r(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
 gL(b,c){var
 d=f(c),e=G(a(b,b),d),g=h(c);return[0,u(a(b,b),g),e]}function
-e4(d,c,b){var
+e5(d,c,b){var
 e=G(a(h(b),c),d);return[0,u(a(f(b),c),d),e]}function
-uG(b){var
+uL(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
-jV(a){var
+jX(a){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=uG(a);if(e){var
+e=uL(a);if(e){var
 f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
-jW(d,c,b){function
+jY(d,c,b){function
 e(b){var
-e=jW(d,k(c,j),b);return[0,u(d,k(a(i(2,j),c),j)),e]}function
+e=jY(d,k(c,j),b);return[0,u(d,k(a(i(2,j),c),j)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-jX(e,c,b){if(b){var
-f=a6(a(c,jX(e,c,b[2])),e);return k(b[1],f)}return d}function
-jY(c,b){function
+jZ(e,c,b){if(b){var
+f=a6(a(c,jZ(e,c,b[2])),e);return k(b[1],f)}return d}function
+j0(c,b){function
 d(a){var
-b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=u(jY(c,a),b);return k(v(i(2,v(i(2,j)))),d)}function
+b=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j)))))))))))),d=u(j0(c,a),b);return k(v(i(2,v(i(2,j)))),d)}function
 e(d){var
 b=bB(i(2,j),c);return a(i(2,j),b)}return 0===b?e(0):d(b-1|0)}function
-jZ(b,h,g,f,e){var
-c=u(aT(f,b),e),l=jX(b,a6(a(c,c),b),h),d=a6(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
-j0(g,f,e,d,c,b){function
+j1(b,h,g,f,e){var
+c=u(aU(f,b),e),l=jZ(b,a6(a(c,c),b),h),d=a6(a(a(i(2,j),c),l),b);return[0,d,k(d,g)]}function
+j2(g,f,e,d,c,b){function
 h(c){var
-h=bu(b,jZ(g,f,e,j,k(a(i(2,j),d),j)));return j0(g,f,e,k(d,j),c,h)}function
+h=bu(b,j1(g,f,e,j,k(a(i(2,j),d),j)));return j2(g,f,e,k(d,j),c,h)}function
 l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
-e5(h,g){var
-l=i(2,i(2,i(2,i(2,j)))),a=k(bN(h),l),b=bA(aS(g,3),4)+1|0,c=jW(bB(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=u(jY(a,b),m),e=k(i(2,v(i(2,j))),n),o=bd(i(2,i(2,i(2,i(2,i(2,j)))))),f=j0(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,N(bd(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-uH(d,c,b){var
+e6(h,g){var
+l=i(2,i(2,i(2,i(2,j)))),a=k(bN(h),l),b=bA(aT(g,3),4)+1|0,c=jY(bB(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=u(j0(a,b),m),e=k(i(2,v(i(2,j))),n),o=bd(i(2,i(2,i(2,i(2,i(2,j)))))),f=j2(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,Q(bd(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
+uM(d,c,b){var
 e=s(a6(s(a(h(b),c)),d));return[0,a6(a(f(b),c),d),e]}function
-j1(q,b,p,n,f){var
+j3(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=u(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
 r=bd(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bO(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),v=jZ(b[1],b[2],b[3],t,s),w=bu(c[1],v),x=bu(e3(p,b[5]),w),m=[0,uH(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),v=j1(b[1],b[2],b[3],t,s),w=bu(c[1],v),x=bu(e4(p,b[5]),w),m=[0,uM(b[1],q,x)];else
 var
 m=c;return m}function
-uI(c,b,a){return o(d,a)?[0,c,aT(b,a)]:[0,aT(c,s(a)),b]}function
-uJ(m,k,e,c){var
+uN(c,b,a){return o(d,a)?[0,c,aU(b,a)]:[0,aU(c,s(a)),b]}function
+uO(m,k,e,c){var
 n=y(d,e),p=n?y(d,c):n;if(p){var
-q=bN(c),g=l(bN(e),q),b=uI(e,c,g),r=f(b);if(o(h(b),r)){var
-s=h(b);return j1(m,k,g,f(b),s)}var
-t=h(b),u=f(b),v=a(i(2,j),u);return j1(m,k,l(g,j),v,t)}return p}function
+q=bN(c),g=l(bN(e),q),b=uN(e,c,g),r=f(b);if(o(h(b),r)){var
+s=h(b);return j3(m,k,g,f(b),s)}var
+t=h(b),u=f(b),v=a(i(2,j),u);return j3(m,k,l(g,j),v,t)}return p}function
 gM(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return uB(b,a)?[0,e,gM(b,a,d)]:gM(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
-j2(b,a){if(b)if(a)var
-d=j2(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
+d=a[2],e=a[1],f=function(a){return uG(b,a)?[0,e,gM(b,a,d)]:gM(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+j4(b,a){if(b)if(a)var
+d=j4(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-j3(b,a){var
-c=bs(0,b);return b4(function(b,a){return j2(a,b)},a,c)}function
+j5(b,a){var
+c=bs(0,b);return b4(function(b,a){return j4(a,b)},a,c)}function
 a7(a){if(a){var
 b=a[1];if(b)var
 c=a7(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return uK}function
-j4(f,a,e){if(a)var
+d=b;return d}return uP}function
+j6(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
 d=a;return d}function
-e6(a,d,c,f,b){if(b){var
-h=b[2],e=b[1],i=j4(a,c,e);if(i){var
-m=e6(a,d,c,f,h);return[0,i[1],m]}var
-j=j4(a,f,e);if(j){var
-n=e6(a,d,f,c,h);return[0,j[1],n]}var
-k=g(d,e),l=[0,k,e6(a,d,[0,[0,e,k]],c,h)]}else
+e7(a,d,c,f,b){if(b){var
+h=b[2],e=b[1],i=j6(a,c,e);if(i){var
+m=e7(a,d,c,f,h);return[0,i[1],m]}var
+j=j6(a,f,e);if(j){var
+n=e7(a,d,f,c,h);return[0,j[1],n]}var
+k=g(d,e),l=[0,k,e7(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-uL(c,b,a){return e6(c,b,0,0,a)}function
-j5(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
-uM(b,a){var
-d=f(a),c=j5(f(b),d);if(c){var
-e=h(a);return j5(h(b),e)}return c}function
-e7(b,a){if(b){var
+uQ(c,b,a){return e7(c,b,0,0,a)}function
+j7(b,a){return b?a?D(b[1],a[1]):a:a?0:1}function
+uR(b,a){var
+d=f(a),c=j7(f(b),d);if(c){var
+e=h(a);return j7(h(b),e)}return c}function
+e8(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-dd(b,a){if(b){var
+de(b,a){if(b){var
 c=b[1];return a?[0,Z(c,a[1])]:[0,c]}return a}function
-d4(b,a){var
-c=h(a),d=dd(h(b),c),e=f(a);return[0,e7(f(b),e),d]}function
-j6(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,j6(a,b,d)]},g=function(a){return[0,d4(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
-d5(c,b,e,d){var
+df(b,a){var
+c=h(a),d=de(h(b),c),e=f(a);return[0,e8(f(b),e),d]}function
+j8(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,j8(a,b,d)]},g=function(a){return[0,df(b,e),d]};return 0===c?g(0):f(c-1|0)}return a}function
+dg(c,b,e,d){var
 f=ab(function(d){return G(a(b,d),c)},d);return[0,ab(function(d){return u(a(b,d),c)},e),f]}function
-j7(e,d,a,c){if(a){var
-b=a[1],g=j7(e,d,a[2],c),i=h(h(b)),j=d5(e,d,f(h(b)),i);return j6(f(b),j,g)}return c}function
+j9(e,d,a,c){if(a){var
+b=a[1],g=j9(e,d,a[2],c),i=h(h(b)),j=dg(e,d,f(h(b)),i);return j8(f(b),j,g)}return c}function
+uS(g,e){var
+b=g,a=e;for(;;){if(a){var
+c=a[1],d=dc(b,f(c));if(d){var
+h=a[2],b=f(c)+1|0,a=h;continue}return d}return 1}}function
+gN(e,d,c,b,a){if(b){if(a){var
+i=a[2],j=a[1],g=b[1];if(f(g)===c){var
+k=gN(e,d,c+1|0,b[2],i),l=h(h(g));return[0,df(dg(e,d,f(h(g)),l),j),k]}return[0,j,gN(e,d,c+1|0,b,i)]}return a}return a}function
+uT(d,c,a,b){return uS(0,a)?gN(d,c,0,a,b):j9(d,c,a,b)}function
 a8(c){var
-b=bp(c);return D(a(b,b),c)?b:k(b,j)}function
-uN(a){return o(a,d)?d:aT(j,k(a6(bN(a),j),j))}function
-uO(b,e,c){var
+b=bq(c);return D(a(b,b),c)?b:k(b,j)}function
+uU(a){return o(a,d)?d:aU(j,k(a6(bN(a),j),j))}function
+uV(b,e,c){var
 f=o(d,e),g=f?y(d,c):f;if(g)var
-i=a8(G(a(a(b,b),e),c)),h=[0,[0,bp(u(a(a(b,b),e),c)),i]];else
+i=a8(G(a(a(b,b),e),c)),h=[0,[0,bq(u(a(a(b,b),e),c)),i]];else
 var
 h=g;return h}function
-e8(p,o,n,m){var
+e9(p,o,n,m){var
 c=p,b=o,f=n,e=m;for(;;){if(c){if(b){var
 j=b[2],h=b[1],l=c[2],g=c[1];if(D(g,d)){var
 c=l,b=j;continue}var
 i=y(d,g)?h[3]:h[2];if(i){var
 q=k(e,a(g,i[1])),c=l,b=j,f=k(f,a(g,h[1])),e=q;continue}return i}return[0,[0,f,e]]}return[0,[0,f,e]]}}function
-j8(m,l){var
+j_(m,l){var
 c=m,b=l;for(;;){if(c){if(b){var
 e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(D(g,d)){var
 c=f,b=h;continue}var
-n=j8(f,h),o=ae(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-uP(h,b,e,c){if(y(d,b)){var
+n=j_(f,h),o=ae(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
+uW(h,b,e,c){if(y(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=D(b,d),g=f?D(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-uQ(o,n,m,l,h,g,f,b,d){var
-p=a(b,h),c=e8(d,n,a(b,l),p);if(c){var
-e=c[1],q=ae(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return uP(o,e[1],e[2],s)}return c}var
-uR=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uS=bB(i(2,j),uR);function
+uX(o,n,m,l,h,g,f,b,d){var
+p=a(b,h),c=e9(d,n,a(b,l),p);if(c){var
+e=c[1],q=ae(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return uW(o,e[1],e[2],s)}return c}var
+uY=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),uZ=bB(i(2,j),uY);function
 U(a){return a[8]}function
-d6(b,a){return N(a,b[9],0)}function
-gN(b){var
+d8(b,a){return Q(a,b[9],0)}function
+gO(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-gO(f,e,c){var
+gP(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
-d7(b){var
+d9(b){var
 c=b[4];if(typeof
 c==="number"){if(0===c){var
 d=U(b);return a(U(b),d)}}else
 if(2!==c[0]){var
 g=U(b);return a(s(i(2,j)),g)}var
 e=U(b),f=a(U(b),e);return a(s(i(2,j)),f)}function
-j9(b){var
+j$(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-gP(b){var
+gQ(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-uT(a){var
+u0(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2950,13 +2958,13 @@ var
 f=c;return f}function
 aN(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return uS;return j}function
-e9(c,b){var
+a!=="number"&&2!==a[0])return uZ;return j}function
+e_(c,b){var
 d=ae(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aN(c),f=a(a(aN(c),g),d),h=a8(f),i=bp(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
-e_(a){var
-h=a[9],b=m(function(b){return e9(a,b)},h),f=j9(a);if(f)var
+g=aN(c),f=a(a(aN(c),g),d),h=a8(f),i=bq(f);return[0,d,$(b),i,h]}return[0,d,$(b),j,j]}function
+e$(a){var
+h=a[9],b=m(function(b){return e_(a,b)},h),f=j$(a);if(f)var
 i=a[2],c=w(b)===i?1:0;else
 var
 c=f;if(c)var
@@ -2964,16 +2972,31 @@ j=a[9],e=H(function(b){var
 c=a[1];return w(b)===c?1:0},j);else
 var
 e=c;var
-g=e?H(function(a){return y(d,a[3])},b):e,k=g?[0,b]:g;return k}var
-gQ=i(2,i(2,i(2,i(2,v(i(2,j))))));function
-uU(a){return k(bN(at(function(b,a){return r(b[1],a)},d,a)),j)}function
-j_(a){return k(k(uU(a),gQ),j)}function
-uV(a,b){var
-c=a[9],d=w(a[9]);return n(gI(j_(b)),d,c)}function
-uW(a){var
+g=e?H(function(a){return y(d,a[3])},b):e,k=g?[0,b]:g;return k}function
+gR(b,e,d,a,f){if(a){var
+g=a[2],c=a[1];if(dc(d,c)){var
+h=b6(cI(c,d),f),j=gR(b,e,c,g,h);return[0,bj(b,h),j]}var
+k=gR(b,e,d,g,f),i=[0,Q(c,e,b),k]}else
+var
+i=a;return i}function
+dh(c,b,a){return gR(c,a,0,b,a)}function
+gS(e,c,b,a){if(c)if(b)if(a)var
+f=gS(e,c[2],b[2],a[2]),d=[0,aP(e,c[1],b[1],a[1]),f];else
+var
+d=a;else
+var
+d=b;else
+var
+d=c;return d}var
+gT=i(2,i(2,i(2,i(2,v(i(2,j))))));function
+u1(a){return k(bN(at(function(b,a){return r(b[1],a)},d,a)),j)}function
+ka(a){return k(k(u1(a),gT),j)}function
+u2(a,b){var
+c=a[9],d=w(a[9]);return n(gI(ka(b)),d,c)}function
+u3(a){var
 b=a[9];return m(function(a){return 0},b)}function
-j$(f,e,d,b,a){if(b)if(a){var
-h=a[1],k=j$(f,e,d+1|0,b[2],a[2]);if(h)var
+kb(f,e,d,b,a){if(b)if(a){var
+h=a[1],k=kb(f,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
 j=g(e,d),i=j?gJ(f,b[1]):j;var
@@ -2982,193 +3005,194 @@ var
 c=a;else
 var
 c=b;return c}function
-e$(c,b){if(b)var
-e=b[1],f=e$(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
+fa(c,b){if(b)var
+e=b[1],f=fa(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-gR(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=gR(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bi(n(d1(g),k,d),j),h]}return e$(c,b)}return e$(c,b)}return e$(c,b)}function
-gS(d,b){if(b){var
-a=N(b[1],d,0);if(a)var
-c=gS(d,b[2]),f=c?[0,[0,[0,a[1],a[2]],c[1]]]:c,e=f;else
+gU(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=gU(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bi(n(d5(g),k,d),j),h]}return fa(c,b)}return fa(c,b)}return fa(c,b)}function
+kc(a){if(a){var
+b=a[1];if(b)var
+c=kc(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-e=a;return e}return uX}function
-ka(c,b){var
+d=b;return d}return u4}function
+kd(b,a){return kc(dh(0,a,b))}function
+ke(c,b){var
 d=u(b,c);if(D(b,a(c,d)))return[0,[0,b,d],j];var
 e=u(c,b);return D(c,a(b,e))?[0,[0,c,j],e]:[0,[0,a(c,b),b],c]}function
-kb(g,e,c,b){function
+kf(g,e,c,b){function
 d(b,c){return b?[0,a(g,b[1])]:ab(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=f(b);return[0,d(f(c),k),j]}function
-de(e,c,b){var
+di(e,c,b){var
 f=aN(e),g=o(d,b)?c[3]:c[4];return u(a(b,g),f)}function
-gT(c,b,a){return s(de(c,b,s(a)))}function
-gU(f,c,b,e){var
+gV(c,b,a){return s(di(c,b,s(a)))}function
+gW(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return u(a(b,aN(f)),h)}function
-kc(b,l,e,c){var
-g=gO(b,l,e[1]);if(y(d,d7(b)))var
+kg(b,l,e,c){var
+g=gP(b,l,e[1]);if(y(d,d9(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=f(c),r=h(c),j=q,i=r;var
-o=ab(function(c){return k(g,de(b,e,a(s(d7(b)),c)))},j),p=ab(function(c){return k(g,gT(b,e,a(s(d7(b)),c)))},i);return[0,gN(b),p,o]}function
-kd(b,g){var
-e=gP(b);if(e)var
+o=ab(function(c){return k(g,di(b,e,a(s(d9(b)),c)))},j),p=ab(function(c){return k(g,gV(b,e,a(s(d9(b)),c)))},i);return[0,gO(b),p,o]}function
+kh(b,g){var
+e=gQ(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=U(b),r=[0,s(a(a(g,a(U(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=uT(b);if(f)var
+f=u0(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
 o=f;return bi(o,h)}function
-b6(d,e){var
+b7(d,e){var
 a=e;for(;;){if(a){var
 c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
-f=b6(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
+f=b7(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-gV(b){var
+gX(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return U(b);var
 d=U(b);return a(U(b),d)}function
-uY(c,h,b,e,g){if(typeof
+u5(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 p=U(c),q=a(U(c),p),t=a8(r(d,G(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),t]}var
-n=u(de(c,e,s(a(a(b,gV(c)),i))),h);return[0,i,a8(e[1]),n]}var
+n=u(di(c,e,s(a(a(b,gX(c)),i))),h);return[0,i,a8(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
-x=U(c),y=a(U(c),x),z=bp(u(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
+x=U(c),y=a(U(c),x),z=bq(u(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=u(de(c,e,a(a(b,gV(c)),f)),h);return[1,f,a8(e[1]),w]}}function
-uZ(f,b,e,c){var
+w=u(di(c,e,a(a(b,gX(c)),f)),h);return[1,f,a8(e[1]),w]}}function
+u6(f,b,e,c){var
 g=a(f,e);return a8(r(d,G(l(a(b,c),g),b)))}function
-u0(m,h,c,g,e,b,d){var
+u7(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-u1(n,m,c,h,e,b,d){var
+u8(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-u2(i,g,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(u0(i,g,e,d,a[2],a[3],c)){var
-j=h(b),k=f(b);return[0,e7([0,a[1]],k),j]}return b}if(u1(i,g,e,d,a[2],a[3],c)){var
-l=h(b),m=dd([0,a[1]],l);return[0,f(b),m]}return b}}function
-ke(d,c,b,a){if(c){if(b){if(a){var
-e=ke(d,c[2],b[2],a[2]);return[0,aW(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
-kf(f,e,d,b,a){if(b)if(a)var
-g=kf(f,e,d,b[2],a[2]),c=[0,uY(f,e,d,b[1],a[1]),g];else
+u9(i,g,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(u7(i,g,e,d,a[2],a[3],c)){var
+j=h(b),k=f(b);return[0,e8([0,a[1]],k),j]}return b}if(u8(i,g,e,d,a[2],a[3],c)){var
+l=h(b),m=de([0,a[1]],l);return[0,f(b),m]}return b}}function
+ki(d,c,b,a){if(c){if(b){if(a){var
+e=ki(d,c[2],b[2],a[2]);return[0,aP(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
+kj(f,e,d,b,a){if(b)if(a)var
+g=kj(f,e,d,b[2],a[2]),c=[0,u5(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-u3(b){return m(function(b){if(b)var
+u_(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-u4(a){return at(function(b,a){return at(function(b,a){return r(cl(b),a)},a,b)},d,a)}function
-kg(a,b){if(a)var
-e=dc(b),f=kg(a[2],e),c=[0,jQ(d,a[1],b),f];else
+u$(a){return at(function(b,a){return at(function(b,a){return r(cm(b),a)},a,b)},d,a)}function
+kk(a,b){if(a)var
+e=dd(b),f=kk(a[2],e),c=[0,jS(d,a[1],b),f];else
 var
 c=a;return c}function
-u5(o,f,n,m,j,i,h){var
+va(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
-p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,jP(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
-kh(b,f,e,a,c){if(a)var
-h=a[2],i=kh(b,f,k(e,b),h,c),g=[0,u5(b,f,e,d,d,a[1],c),i];else
+p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,jR(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
+kl(b,f,e,a,c){if(a)var
+h=a[2],i=kl(b,f,k(e,b),h,c),g=[0,va(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-u6(f,e,a){var
-b=jU(a,e),c=aT(j,l(b,j)),g=bs(c,w(a)),h=gF(aT(j,b),g),i=kg(f,gE(gG,b,a));return kh(b,c,d,a,m(function(a){return k(h,a)},i))}function
-ki(c,a){var
-b=u3(c),d=u4(b),e=gH(w(a),a);return br(function(a){return u6(b,d,a)},e)}function
-kj(b,a){if(b){if(a){var
-c=kj(b[2],a[2]),d=a[1];return[0,k(cl(b[1]),d),c]}return a}return a}function
-kk(a){if(a){var
+vb(f,e,a){var
+b=jW(a,e),c=aU(j,l(b,j)),g=bs(c,w(a)),h=gF(aU(j,b),g),i=kk(f,gE(gG,b,a));return kl(b,c,d,a,m(function(a){return k(h,a)},i))}function
+km(c,a){var
+b=u_(c),d=u$(b),e=gH(w(a),a);return br(function(a){return vb(b,d,a)},e)}function
+kn(b,a){if(b){if(a){var
+c=kn(b[2],a[2]),d=a[1];return[0,k(cm(b[1]),d),c]}return a}return a}function
+ko(a){if(a){var
 b=a[1];if(b)var
-c=b[2],f=kj(c,kk(a[2])),g=d2(c),d=[0,k(b[1],g),f];else
+c=b[2],f=kn(c,ko(a[2])),g=d6(c),d=[0,k(b[1],g),f];else
 var
 d=b;var
 e=d}else
 var
 e=a;return e}function
-u7(a){return at(r,d,kk(a))}function
-u8(b,c){var
+vc(a){return at(r,d,ko(a))}function
+vd(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-u9(g,f,e,d,c,b){var
-h=a(d,uN(a(E(c),b)));return G(k(a8(a(f,e)),h),g)}function
-kl(g,f){var
-a=e8(f,g,d,d);if(a)var
+ve(g,f,e,d,c,b){var
+h=a(d,uU(a(E(c),b)));return G(k(a8(a(f,e)),h),g)}function
+kp(g,f){var
+a=e9(f,g,d,d);if(a)var
 b=a[1],c=D(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-u_(b,h,g,f,e){var
-c=kl(g,f);if(c){var
-d=kl(g,m(s,f));if(d)var
+vf(b,h,g,f,e){var
+c=kp(g,f);if(c){var
+d=kp(g,m(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,G(r(l(a(a(i(2,j),b),e),t),q),o)];else
 var
 k=d;var
 n=k}else
 var
 n=c;return n}function
-km(h,g,f,b,a){if(b){if(a){var
-c=u_(h,g,f,b[1],a[1]);if(c)var
-e=km(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
+kq(h,g,f,b,a){if(b){if(a){var
+c=vf(h,g,f,b[1],a[1]);if(c)var
+e=kq(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
 j=i}else
 var
 j=a;return j}return[0,d]}function
-kn(b,a){if(b)if(a)var
-d=a[1],e=kn(b[2],a[2]),c=[0,m(function(a){return ae(a,d)},b),e];else
+kr(b,a){if(b)if(a)var
+d=a[1],e=kr(b[2],a[2]),c=[0,m(function(a){return ae(a,d)},b),e];else
 var
 c=a;else
 var
 c=b;return c}function
-u$(e,b,d){var
+vg(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
 e=a(g,b);return k(l(a(f,c[1]),e),d)}}return function(a,b){return a[1]}}function
-ko(e,c,b){if(c)if(b)var
-f=ko(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
+ks(e,c,b){if(c)if(b)var
+f=ks(e,c[2],b[2]),g=b[1],d=[0,l(a(e,c[1]),g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-va(e,d,a,c){var
+vh(e,d,a,c){var
 b=e[4];if(typeof
-b==="number"&&!b)return ko(d,a,c);return a}function
-vb(b,c,d,m,h){var
+b==="number"&&!b)return ks(d,a,c);return a}function
+vi(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=U(b),o=a(U(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,G(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,u(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,gV(b));return function(g,e,i,d){var
-h=[0,s(gU(b,g,a(c,l(s(e),d)),f))];return[0,[0,gU(b,g,a(c,l(e,d)),f)],h]}}function
-kp(a){var
+f=a(d,gX(b));return function(g,e,i,d){var
+h=[0,s(gW(b,g,a(c,l(s(e),d)),f))];return[0,[0,gW(b,g,a(c,l(e,d)),f)],h]}}function
+kt(a){var
 b=a?[0,a[1][2],0]:a;return b}function
-kq(a){return br(function(a){var
-b=kp(h(a)[2]);return bi(kp(h(a)[1]),b)},a)}function
-kr(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-gW(a,g){if(a)var
-b=a[1],c=b[2],d=kr(c[1],g),e=kr(c[2],d[2]),h=gW(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+ku(a){return br(function(a){var
+b=kt(h(a)[2]);return bi(kt(h(a)[1]),b)},a)}function
+kv(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
+gY(a,g){if(a)var
+b=a[1],c=b[2],d=kv(c[1],g),e=kv(c[2],d[2]),h=gY(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
-df(b){var
+dj(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return s(j)}function
-ks(b,c){var
-d=d7(b);return a(c,a(df(b),d))}function
-fa(b,h,s,r,q,e,p,c){if(c){var
+kw(b,c){var
+d=d9(b);return a(c,a(dj(b),d))}function
+fb(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=y(d,f);if(k){var
-t=j[2],u=a(a(q,df(b)),f),v=e[1],w=gO(b,h,e[1]),x=gN(b),g=uQ(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],z=a(a(l[2],f),s),m=[0,gU(b,e,l[1],z)];else
+t=j[2],u=a(a(q,dj(b)),f),v=e[1],w=gP(b,h,e[1]),x=gO(b),g=uX(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],z=a(a(l[2],f),s),m=[0,gW(b,e,l[1],z)];else
 var
 m=g;var
 n=m}else
@@ -3177,146 +3201,144 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-vc(k,i,e,d,r,q,p,b,o,c){var
+vj(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
-v=b[2],w=m(function(b){return a(v,b)},r),t=bi(g(q,o),w),x=h(c),y=dd(ab(s,fa(k,i,e,d,s(j),b,t,l)),x),z=f(c);return[0,e7(fa(k,i,e,d,j,b,t,n),z),y]}if(l){var
-A=b[2],B=m(function(b){return a(A,b)},r),u=bi(g(q,o),B),C=h(c),D=dd(ab(s,fa(k,i,e,d,s(j),b,u,l)),C),E=f(c);return[0,e7(fa(k,i,e,d,j,b,u,n),E),D]}return c}function
-gX(k,j,i,h,g,f,c,o,n,a){if(c){var
-l=c[1],b=l[1],d=co(b,n);if(d){var
-e=co(b,a);if(e){var
-m=aS(o,b),p=gX(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vc(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bi(cn(b,a),q)}return a}return a}return a}function
-vd(a){var
+v=b[2],w=m(function(b){return a(v,b)},r),t=bi(g(q,o),w),x=h(c),y=de(ab(s,fb(k,i,e,d,s(j),b,t,l)),x),z=f(c);return[0,e8(fb(k,i,e,d,j,b,t,n),z),y]}if(l){var
+A=b[2],B=m(function(b){return a(A,b)},r),u=bi(g(q,o),B),C=h(c),D=de(ab(s,fb(k,i,e,d,s(j),b,u,l)),C),E=f(c);return[0,e8(fb(k,i,e,d,j,b,u,n),E),D]}return c}function
+gZ(k,j,i,h,g,f,c,o,n,a){if(c){var
+l=c[1],b=l[1],d=b6(b,n);if(d){var
+e=b6(b,a);if(e){var
+m=aT(o,b),p=gZ(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vj(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bi(co(b,a),q)}return a}return a}return a}var
+kx=[0,d,d,j,j];function
+vk(a){var
 b=a[4];return br(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-fb(b,a){return N(a,b,[0,d,d,j,j])}function
-ve(f,e,a,c,b){var
-g=e1(c,b,m(function(a){return d},a));return jT(e,w(f[9]),a,g)}function
-kt(e,c,b){if(c)if(b)var
-f=kt(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
+vl(f,e,a,c,b){var
+g=e2(c,b,m(function(a){return d},a));return jV(e,w(f[9]),a,g)}function
+ky(e,c,b){if(c)if(b)var
+f=ky(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
 var
 d=b;else
 var
 d=c;return d}function
-vf(A,z,x,v,f,e,u,t,s,r,a){var
-g=cn(w(e),a),b=e8(a,t,d,d);if(b){var
+vm(A,z,x,v,f,e,u,t,s,r,a){var
+g=co(w(e),a),b=e9(a,t,d,d);if(b){var
 h=b[1],k=D(h[1],f),l=k?y(d,f):k;if(l)var
-B=bB(i(2,j),gQ),c=o(d2(g),B);else
+B=bB(i(2,j),gT),c=o(d6(g),B);else
 var
 c=l;if(c)var
-m=ae(co(w(e),a),r),n=ve(A,x,v,g,u),C=h[2],E=j8(a,s),F=D(m,d)?n:kt(m,z,n),p=[0,[0,F,E,C]];else
+m=ae(b6(w(e),a),r),n=vl(A,x,v,g,u),C=h[2],E=j_(a,s),F=D(m,d)?n:ky(m,z,n),p=[0,[0,F,E,C]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-vg(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=uZ(b,d,a[3],a[2]);return ke(function(a,c,d){return u2(f,b,i,h,a,c,d)},e,g,c)}function
-vh(e,c,b){var
+vn(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=u6(b,d,a[3],a[2]);return ki(function(a,c,d){return u9(f,b,i,h,a,c,d)},e,g,c)}function
+vo(e,c,b){var
 f=a(e,b[3]);return r(d,G(l(a(c,b[2]),f),c))}function
-vi(c,b,i,h,g){var
-e=e8(m(s,g),h,d,d);if(e){var
+vp(c,b,i,h,g){var
+e=e9(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(D(f[1],j)){var
 l=a(b,i[2]);return u(k(a(c,f[2]),l),b)}return d}return d}function
-ku(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
-h=a[1],e=d[1],i=b[1],j=c[1],k=ku(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cR(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-vj(h,C,B,q,p,a,g,l,A,z,x,v,b,f,e){var
+kz(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
+h=a[1],e=d[1],i=b[1],j=c[1],k=kz(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cS(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
+vq(h,C,B,q,p,a,g,l,A,z,x,v,b,f,e){var
 c=f[3],k=f[2];if(y(d,k)&&H(function(a){var
-b=bB(i(2,j),gQ);return o(d2(a),b)},c)){var
-D=m(function(a){return d},p),r=m(function(a){return e2(p,e1(a,A,D))},c),E=m(function(a){return m(function(b){return bq(d,n(d1(q),b,[0,a,0]))},l)},r),F=m(function(a){return N(a,b[1],d)},l),s=m(function(a){return ae(a,F)},c),t=km(g,a,z,c,s);if(t){var
-G=t[1],I=u7(kn(c,E)),u=vh(a,g,b),J=vi(a,g,b,x,v),K=u$(h,a,b[2]),L=u8(k,I),M=vb(h,C,a,J,u),O=function(j,i,d,c,g){var
-l=cn(j,r),b=va(h,a,n(d1(q),i,l),s),e=ae(b,b),f=n(K,d,c),m=w(b);return d4(cS(M,d,c,f,u9(k,u,n(L,f,e),G,m,e)),g)};return ku(O,f[4],0,B,b[1],e)}return e}return e}function
-vk(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=vf(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=vg(c,b,r,h,m,d);return a[4]?vj(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-vl(a,o,g,c,e,l,v,V,U,k,T,d){var
-w=o[3],i=b6(T,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
-p=j7(o[3],g,i,k);if(d[1]){var
-q=gS(v,b);if(q)var
-y=q[1],z=ka(w,g),A=z[1],j=A[1],B=z[2],W=A[2],C=m(function(b){var
-d=N(f(b),k,d3),e=kb(W,B,h(b),d);return kc(a,j,fb(c,f(b)),e)},i),D=kd(a,j),E=bi(C,m(h,D)),r=m(f,D),F=m(function(a){return e2(l,a)},y),G=gR(a,e,b,m(function(a){return fb(c,a)[2]},b),F,r),X=vk(a,g,c,e,l,V,U,j,b,y,C,E,G,r,d,p),Y=ki(G,kq(d[5])),Z=gW(d[5],Y),$=0,aa=function(a){return n(d1(e),a,F)},I=[0,gX(a,j,ks(a,B),E,r,aa,Z,$,c,X)];else
+b=bB(i(2,j),gT);return o(d6(a),b)},c)){var
+D=m(function(a){return d},p),r=m(function(a){return e3(p,e2(a,A,D))},c),E=m(function(a){return m(function(b){return bj(d,n(d5(q),b,[0,a,0]))},l)},r),F=dh(d,l,b[1]),s=m(function(a){return ae(a,F)},c),t=kq(g,a,z,c,s);if(t){var
+G=t[1],I=vc(kr(c,E)),u=vo(a,g,b),J=vp(a,g,b,x,v),K=vg(h,a,b[2]),L=vd(k,I),M=vi(h,C,a,J,u),N=function(j,i,d,c,g){var
+l=co(j,r),b=vh(h,a,n(d5(q),i,l),s),e=ae(b,b),f=n(K,d,c),m=w(b);return df(cT(M,d,c,f,ve(k,u,n(L,f,e),G,m,e)),g)};return kz(N,f[4],0,B,b[1],e)}return e}return e}function
+vr(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=vm(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=vn(c,b,r,h,m,d);return a[4]?vq(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+vs(a,o,g,e,d,l,v,W,V,k,U,c){var
+w=o[3],i=b7(U,o[4]),b=m(f,i),x=H(function(b){return _(b,a[2])},b);if(x){var
+p=uT(o[3],g,i,k);if(c[1]){var
+q=kd(v,b);if(q)var
+y=q[1],z=ke(w,g),A=z[1],j=A[1],B=z[2],X=A[2],C=dh(kx,b,e),Y=function(d,c,b){return kg(a,j,c,kf(X,B,h(d),b))},D=gS(Y,i,C,dh(d7,b,k)),E=kh(a,j),F=bi(D,m(h,E)),r=m(f,E),G=m(function(a){return e3(l,a)},y),I=gU(a,d,b,m(function(a){return a[2]},C),G,r),Z=vr(a,g,e,d,l,W,V,j,b,y,D,F,I,r,c,p),$=km(I,ku(c[5])),aa=gY(c[5],$),ab=0,ac=function(a){return n(d5(d),a,G)},J=[0,gZ(a,j,kw(a,B),F,r,ac,aa,ab,e,Z)];else
 var
-I=q;return I}var
-s=d[5];if(s){var
-J=[0,s[1],s[2]],t=gS(v,b);if(t)var
-K=ka(w,g),L=K[1],u=L[1],M=K[2],ab=L[2],ac=m(function(b){var
-d=N(f(b),k,d3),e=kb(ab,M,h(b),d);return kc(a,u,fb(c,f(b)),e)},i),O=kd(a,u),ad=bi(ac,m(h,O)),P=m(f,O),ae=t[1],Q=m(function(a){return e2(l,a)},ae),af=gR(a,e,b,m(function(a){return fb(c,a)[2]},b),Q,P),ag=gW(J,ki(af,kq(J))),ah=0,ai=function(a){return n(d1(e),a,Q)},R=[0,gX(a,u,ks(a,M),ad,P,ai,ag,ah,c,p)];else
+J=q;return J}var
+s=c[5];if(s){var
+K=[0,s[1],s[2]],t=kd(v,b);if(t)var
+L=ke(w,g),M=L[1],u=M[1],N=L[2],ad=M[2],O=dh(kx,b,e),ae=function(d,c,b){return kg(a,u,c,kf(ad,N,h(d),b))},af=gS(ae,i,O,dh(d7,b,k)),P=kh(a,u),ag=bi(af,m(h,P)),Q=m(f,P),ah=t[1],R=m(function(a){return e3(l,a)},ah),ai=gU(a,d,b,m(function(a){return a[2]},O),R,Q),aj=gY(K,km(ai,ku(K))),ak=0,al=function(a){return n(d5(d),a,R)},S=[0,gZ(a,u,kw(a,N),ag,Q,al,aj,ak,e,p)];else
 var
-R=t;return R}var
-S=[0,p]}else
+S=t;return S}var
+T=[0,p]}else
 var
-S=x;return S}function
-d8(c,b,a){if(a){var
-d=a[2],e=a[1],f=function(a){return[0,e,d8(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
-kv(d,c,b,a){if(a)var
-e=a[1],h=kv(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b5(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
+T=x;return T}function
+d_(c,b,a){if(a){var
+d=a[2],e=a[1],f=function(a){return[0,e,d_(c,a,d)]},h=function(a){return[0,g(c,e),d]};return 0===b?h(0):f(b-1|0)}return a}function
+kA(d,c,b,a){if(a)var
+e=a[1],h=kA(d,c,b+1|0,a[2]),i=function(b,a){return b===a?1:0},j=b5(function(a){return i(b,a)},c)?e:g(d,e),f=[0,j,h];else
 var
 f=a;return f}var
 fc=[0,d,0];function
-kw(e,b,a){var
-g=dd([0,e],h(a)),i=dd(h(b),g),c=f(b);if(c)var
+kB(e,b,a){var
+g=de([0,e],h(a)),i=de(h(b),g),c=f(b);if(c)var
 j=c[1],d=r(f(a),j);else
 var
 d=f(a);return[0,d,i]}function
-vm(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
-f=a[2],g=d5(e,c,a[3],a[4]);return d8(function(a){return kw(c,g,a)},f,b)}return b}return b}function
-vn(d,a,c,b){var
-e=bs(fc,c),f=a[4],g=a[3];return b4(function(a,c){return vm(d,g,b,a,c)},f,e)}function
-vo(b,a){return r(d,l(b,$(m(f,a))))}function
-kx(b){var
+vt(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+f=a[2],g=dg(e,c,a[3],a[4]);return d_(function(a){return kB(c,g,a)},f,b)}return b}return b}function
+vu(d,a,c,b){var
+e=bs(fc,c),f=a[4],g=a[3];return b4(function(a,c){return vt(d,g,b,a,c)},f,e)}function
+vv(b,a){return r(d,l(b,$(m(f,a))))}function
+kC(b){var
 a=h(b);return a?a[1]:d}function
 fd(a){return h(a)?0:1}function
-vp(a){return w(cI(fd,a))}function
-gY(b,a){var
+vw(a){return w(cJ(fd,a))}function
+g0(b,a){var
 c=h(a);if(c){var
 d=k(f(a),b);return Z(c[1],d)}return k(f(a),b)}function
-vq(h,g,e,d,a){var
+vx(h,g,e,d,a){var
 b=fd(a),i=b?1:b;if(d===i)var
-j=l(h,l(e,kx(a))),c=r(f(a),j);else
+j=l(h,l(e,kC(a))),c=r(f(a),j);else
 var
-c=f(a);return[0,[0,c],[0,gY(g,a)]]}function
-dg(a){var
+c=f(a);return[0,[0,c],[0,g0(g,a)]]}function
+dk(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-vr(b,a){var
-c=vp(a),d=$(m(kx,a)),e=vo(b,a);return m(function(a){return vq(b,e,d,c,a)},a)}function
-ky(c,b){var
+vy(b,a){var
+c=vw(a),d=$(m(kC,a)),e=vv(b,a);return m(function(a){return vx(b,e,d,c,a)},a)}function
+kD(c,b){var
 e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
-kz(e,d,b){var
+kE(e,d,b){var
 f=l(d,b),c=r(l(b,e),f);return a(c,c)}function
-d9(b){var
+d$(b){var
 a=b[10];return a?o(d,a[1]):a}function
 fe(b){var
 a=b[11];return a?o(a[1],d):a}function
-vs(b,a){var
-c=d9(b),e=c?y(a,d):c;if(e)var
+vz(b,a){var
+c=d$(b),e=c?y(a,d):c;if(e)var
 f=e;else{var
 g=fe(b);if(g)return y(d,a);var
 f=g}return f}function
-ff(c,b){return $(m(function(b){return vs(c,b)?d:a(b,b)},b))}function
-gZ(b,a){return d9(b)?a:m(s,a)}function
-g0(a){return at(r,bq(d,a),a)}function
-kA(a,c){var
-e=d9(a),b=e||fe(a);return b?y(g0(gZ(a,c)),d):b}function
-vt(e,d,c,b){var
+ff(c,b){return $(m(function(b){return vz(c,b)?d:a(b,b)},b))}function
+g1(b,a){return d$(b)?a:m(s,a)}function
+g2(a){return at(r,bj(d,a),a)}function
+kF(a,c){var
+e=d$(a),b=e||fe(a);return b?y(g2(g1(a,c)),d):b}function
+vA(e,d,c,b){var
 g=a(e,d),i=h(b),j=G(a(h(c),i),g),k=a(e,d),l=f(b);return[0,u(a(f(c),l),k),j]}function
-kB(b,e,d,c){function
-f(a){return bu([0,b,b],vt(b,e,c,kB(b,k(e,j),a,c)))}function
+kG(b,e,d,c){function
+f(a){return bu([0,b,b],vA(b,e,c,kG(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
-kC(c,b,a){function
-d(b){return kC(c,b,gK(c,a,a))}function
+kH(c,b,a){function
+d(b){return kH(c,b,gK(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-vu(b,n,e,c,m){var
-p=aT(m,E(e)),f=bt(b,cl(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kB(b,j,n,f),r=o(d,c)?k:gL(b,k),l=[0,kC(b,e,r)];else
+vB(b,n,e,c,m){var
+p=aU(m,E(e)),f=bt(b,cm(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
+k=kG(b,j,n,f),r=o(d,c)?k:gL(b,k),l=[0,kH(b,e,r)];else
 var
 l=g;return l}function
-vv(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,u(a(v(i(2,j)),e),p)),q=bN(c),f=r(d,k(l(bN(cl(e)),q),j)),g=k(k(bN(o),b),f),s=k(bp(g),j),t=bp(b),h=Z(k(E(n),t),s),m=k(k(f,u(g,h)),j),w=i(2,i(2,j)),x=bd(k(k(b,m),w)),y=bd(m);return[0,[0,bd(h),y],x]}function
-kD(a,h,d,c){var
-e=vv(a,h,d,c),f=e[1],g=aT(a,E(e[2])),b=vu(g,f[1],f[2],d,c),i=b?[0,e4(g,a,b[1])]:b;return i}var
-vw=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kE=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cp(g,f,c,b){if(o(b,d))return 0;if(y(a(vw,b),c))return 0;if(y(c,a(s(kE),b))){var
-e=kD(g,f,s(kE),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kD(g,f,c,b)}function
-g1(g,e,d,c){var
+vC(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,u(a(v(i(2,j)),e),p)),q=bN(c),f=r(d,k(l(bN(cm(e)),q),j)),g=k(k(bN(o),b),f),s=k(bq(g),j),t=bq(b),h=Z(k(E(n),t),s),m=k(k(f,u(g,h)),j),w=i(2,i(2,j)),x=bd(k(k(b,m),w)),y=bd(m);return[0,[0,bd(h),y],x]}function
+kI(a,h,d,c){var
+e=vC(a,h,d,c),f=e[1],g=aU(a,E(e[2])),b=vB(g,f[1],f[2],d,c),i=b?[0,e5(g,a,b[1])]:b;return i}var
+vD=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),kJ=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cp(g,f,c,b){if(o(b,d))return 0;if(y(a(vD,b),c))return 0;if(y(c,a(s(kJ),b))){var
+e=kI(g,f,s(kJ),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kI(g,f,c,b)}function
+g3(g,e,d,c){var
 a=cp(g,e,f(c),d);if(a){var
 b=cp(g,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,f(a[1]),k]];else
@@ -3325,90 +3347,90 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-g2(a,h,g){var
+g4(a,h,g){var
 b=a[10];if(b){var
 c=a[11];if(c){var
 i=a[8],e=cp(h,g,l(b[1],c[1]),i);return e?f(e[1]):d}return d}return d}function
-vx(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,g2(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=k(g2(c,b,d),h);return[0,[0,u(a(b,g2(c,b,d)),i)],g]}function
-kF(d,c){var
+vE(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(E(c[2]),j),f=k(b,a(e,g4(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=k(g4(c,b,d),h);return[0,[0,u(a(b,g4(c,b,d)),i)],g]}function
+kK(d,c){var
 e=U(d);return function(b,f){var
 g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return G(a8(a(a(a(c,c),i),h)),g)}}function
-kG(e,b,h,f,c){if(D(h[1],d)&&kA(e,c)){var
-g=g0(gZ(e,c)),i=a(g,g);return s(bp(u(a(a(b,b),i),f)))}var
+kL(e,b,h,f,c){if(D(h[1],d)&&kF(e,c)){var
+g=g2(g1(e,c)),i=a(g,g);return s(bq(u(a(a(b,b),i),f)))}var
 j=ff(e,c);return a8(G(a(a(b,b),j),f))}function
-g3(a){return a?a[1][2]:j}function
-kH(b){var
+g5(a){return a?a[1][2]:j}function
+kM(b){var
 c=U(b);return function(b){return ab(function(b){return a(b[1],c)},b)}}function
-kI(b,c){var
-e=g3(c);function
+kN(b,c){var
+e=g5(c);function
 f(b){return a(e,b)}function
 d(a){return ab(f,a)}var
-h=g(kH(b),c),i=[0,ab(s,g(kH(b),c)),h],j=d(b[11]);return d4([0,d(b[10]),j],i)}function
-kJ(c,b){var
+h=g(kM(b),c),i=[0,ab(s,g(kM(b),c)),h],j=d(b[11]);return df([0,d(b[10]),j],i)}function
+kO(c,b){var
 d=U(c);return function(f,e){var
-g=a(a(d,g3(f)),d),h=kI(c,f),i=h[1];if(i){var
+g=a(a(d,g5(f)),d),h=kN(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
 k=j[1],l=i[1],n=[0,G(a(b,$(m(function(b){var
 c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,u(a(b,$(m(function(b){var
-c=a(k,b);return Z(a(l,b),c)},e))),g)],n]}return d3}return d3}}function
-vy(b,f){var
+c=a(k,b);return Z(a(l,b),c)},e))),g)],n]}return d7}return d7}}function
+vF(b,f){var
 c=U(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,$(m(function(a){return kz(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,$(m(function(a){return kE(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,u(a(f,$(m(function(a){return ky(b,a)},g))),n)],i]}}function
-kK(b,c,j,a){var
+n=a(c,c);return[0,[0,u(a(f,$(m(function(a){return kD(b,a)},g))),n)],i]}}function
+kP(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?g(vy(b,c),a):vx(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?g(vF(b,c),a):vE(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
-e=i[1],l=n(kJ(b,c),[0,e],a),o=[0,n(kF(b,c),e,a)],p=m(s,a);return d4([0,[0,s(n(kF(b,c),e,p))],o],l)}return n(kJ(b,c),0,a)}var
-f=d[1],h=ae(a,a),k=[0,kG(b,c,f,h,a)];return[0,[0,s(kG(b,c,f,h,m(s,a)))],k]}}function
-vz(a,c,b){var
+e=i[1],l=n(kO(b,c),[0,e],a),o=[0,n(kK(b,c),e,a)],p=m(s,a);return df([0,[0,s(n(kK(b,c),e,p))],o],l)}return n(kO(b,c),0,a)}var
+f=d[1],h=ae(a,a),k=[0,kL(b,c,f,h,a)];return[0,[0,s(kL(b,c,f,h,m(s,a)))],k]}}function
+vG(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
-i=a[2],f=[0,bs(kK(a,c,b,0),i)];else
+i=a[2],f=[0,bs(kP(a,c,b,0),i)];else
 var
 f=e;return f}var
-g=e_(a);if(g)var
-j=a[9],h=[0,m(function(d){return kK(a,c,b,d)},j)];else
+g=e$(a);if(g)var
+j=a[9],h=[0,m(function(d){return kP(a,c,b,d)},j)];else
 var
 h=g;return h}var
-vA=[0,0,j,0,0,0];function
-kL(d,c,b,a){function
+vH=[0,0,j,0,0,0];function
+kQ(d,c,b,a){function
 e(b){var
-e=kL(d,c+1|0,b,dc(a));return[0,n(d,c,bq(vA,a)),e]}function
+e=kQ(d,c+1|0,b,dd(a));return[0,n(d,c,bj(vH,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-vB(e,d,c,a,j,i,h,b,g,f){var
-k=kf(e,c,b,a,g),l=j_(a),m=d[2],n=0;return a7(kL(function(f,g){return vl(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
-d_(a){return y(d,a[1])}function
-vC(a){return y(a[1],a[2])}function
+vI(e,d,c,a,j,i,h,b,g,f){var
+k=kj(e,c,b,a,g),l=ka(a),m=d[2],n=0;return a7(kQ(function(f,g){return vs(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+ea(a){return y(d,a[1])}function
+vJ(a){return y(a[1],a[2])}function
 fg(c,b,d,a){function
 e(d){if(a){var
 e=fg(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fg(c,b,d,0)]}function
 f(a){return 0}return 0===d?f(0):e(d-1|0)}function
-b7(a){var
+b8(a){var
 b=fg(a[17],[0,d,j],a[2],a[18]);return X(fg(a[15],[0,j,j],a[2],a[16]),b)}function
-dh(b){var
+dl(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return 1;return 0}function
 bP(b,c){var
 a=b[5];if(typeof
 a==="number")switch(a){case
-1:return d_(f(c))?0:2;case
-2:return d_(f(c))?dh(b)?0:1:2;case
+1:return ea(f(c))?0:2;case
+2:return ea(f(c))?dl(b)?0:1:2;case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dh(b)&&d_(f(c))&&d_(e)&&vC(e))return 0;return 2;case
-1:if(dh(b)&&o(d,a[1][1]))return 0;return 2;default:return d_(a[1])?1:2}}function
-vD(c){var
+e=a[1];if(dl(b)&&ea(f(c))&&ea(e)&&vJ(e))return 0;return 2;case
+1:if(dl(b)&&o(d,a[1][1]))return 0;return 2;default:return ea(a[1])?1:2}}function
+vK(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
@@ -3423,15 +3445,15 @@ g==="number")switch(g){case
 0:return[0,bt(b,e,c)];case
 1:var
 C=a(i,c);return[0,bt(b,s(a(h,e)),C)];case
-2:if(dh(u)){var
+2:if(dl(u)){var
 D=a(i,c);return fh(b,j,s(a(h,e)),D)}var
 E=a(i,c);return fh(b,j,s(a(h,l(c,e))),E);case
 3:return 0;default:return[0,bt(b,r(d,e),c)]}else
 switch(g[0]){case
 0:var
-v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return uJ(b,B,a(k(a(h,e),I),w),H);case
+v=g[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return uO(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uO(b,k(a(e,m[2]),K),J);if(n){var
+m=g[1],J=a(c,m[2]),K=a(c,m[1]),n=uV(b,k(a(e,m[2]),K),J);if(n){var
 x=n[1],p=fh(b,j,s(x[2]),b);if(p)var
 q=fh(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
@@ -3440,156 +3462,156 @@ z=y}else
 var
 z=n;return z;default:var
 A=g[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bt(b,e,c)]:[0,[0,d,d]]}}function
-g4(b,a){var
+g6(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
-kM(b,j,i,h,g,e,a){if(a)return ab(f,cq(b,j,i,h,g,e,a[1]));var
-c=vD(b),k=c?[0,d]:c;return k}function
-kN(g,f,e,d,c,b,a){return a?ab(h,cq(g,f,e,d,c,b,a[1])):a}function
-vE(f,e,c,b){var
+kR(b,j,i,h,g,e,a){if(a)return ab(f,cq(b,j,i,h,g,e,a[1]));var
+c=vK(b),k=c?[0,d]:c;return k}function
+kS(g,f,e,d,c,b,a){return a?ab(h,cq(g,f,e,d,c,b,a[1])):a}function
+vL(f,e,c,b){var
 g=a(b,b),h=r(a(c,c),g),i=y(d,c)?a(c,c):y(b,d)?a(b,b):d,j=a(e,e),k=G(s(a(f,i)),j),l=a(e,e);return[0,u(s(a(f,h)),l),k]}function
-vF(b,m,g,f){var
+vM(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,vE(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,vL(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-vG(a){var
+vN(a){var
 c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,[0,g],e]}function
-vH(b,a){return dh(b)?vG(a):a}function
-g5(b,e,d,i,g,a,c){switch(bP(b,a)){case
+vO(b,a){return dl(b)?vN(a):a}function
+g7(b,e,d,i,g,a,c){switch(bP(b,a)){case
 0:var
-k=kN(b,e,d,i,g,a,f(c));return g4(kM(b,e,d,i,g,a,h(c)),k);case
+k=kS(b,e,d,i,g,a,f(c));return g6(kR(b,e,d,i,g,a,h(c)),k);case
 1:var
-l=kN(b,e,d,i,g,a,h(c));return g4(kM(b,e,d,i,g,a,f(c)),l);default:var
+l=kS(b,e,d,i,g,a,h(c));return g6(kR(b,e,d,i,g,a,f(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return vF(e,d,a,c);return 0}}function
+j==="number"&&3===j)return vM(e,d,a,c);return 0}}function
 fi(a,f,e,d,c,b,p){var
-i=vH(a,p),h=i[2],j=i[1];if(j){var
+i=vO(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(D(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cq(a,f,e,d,c,b,g)}return g5(a,f,e,d,c,b,[0,[0,g],[0,k]])}return g5(a,f,e,d,c,b,[0,[0,g],0])}return g5(a,f,e,d,c,b,[0,0,h])}function
-kO(d,c){var
+n=1;if(n)return cq(a,f,e,d,c,b,g)}return g7(a,f,e,d,c,b,[0,[0,g],[0,k]])}return g7(a,f,e,d,c,b,[0,[0,g],0])}return g7(a,f,e,d,c,b,[0,0,h])}function
+kT(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bV(d,f(b)))return h(b);var
 a=a[2];continue}return fc}}function
-kP(c,a,b){if(b){var
-e=b[2],d=b[1];return bV(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kP(c,a,e)]}return[0,[0,a,g(c,fc)],0]}function
-vI(c,g,f,e,b,a){if(0===a[0]){var
+kU(c,a,b){if(b){var
+e=b[2],d=b[1];return bV(a,f(d))?[0,[0,a,g(c,h(d))],e]:[0,d,kU(c,a,e)]}return[0,[0,a,g(c,fc)],0]}function
+vP(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&_(d,f)){var
-h=d5(g,c,a[3],a[4]);return kP(function(a){return kw(c,h,a)},d,b)}return b}return b}function
-vJ(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b4(function(a,e){return vI(d,g,c,b,a,e)},f,e)}function
-vK(a){return f(h(a))}function
-vL(b,a){return r(d,l(b,$(m(vK,a))))}function
+h=dg(g,c,a[3],a[4]);return kU(function(a){return kB(c,h,a)},d,b)}return b}return b}function
+vQ(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b4(function(a,e){return vP(d,g,c,b,a,e)},f,e)}function
+vR(a){return f(h(a))}function
+vS(b,a){return r(d,l(b,$(m(vR,a))))}function
 fj(a,b){var
 c=a[4];return b5(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-vM(a,e,d,c){var
-b=vJ(a,e,d,c);return[0,vL(a,b),b]}function
-vN(c,b,a){return fd(b)?a:r(a,gY(c,b))}function
-vO(b,a){var
+vT(a,e,d,c){var
+b=vQ(a,e,d,c);return[0,vS(a,b),b]}function
+vU(c,b,a){return fd(b)?a:r(a,g0(c,b))}function
+vV(b,a){var
 c=h(a);return b4(function(c,b){var
-d=f(b),e=h(b),g=f(a);return d8(function(a){return vN(g,e,a)},d,c)},c,b)}function
-vP(f,a,b){var
-c=aj(0,a[2]),g=cI(function(b){return fj(a,b)},c),e=m(function(c){return vM(f,a,b,c)},g),h=b4(vO,e,bs(d,b));return[0,e,E(w(cI(function(b){return bM(fj(a,b))},c))),h]}function
-g6(b,a){if(b)if(a)var
-d=g6(b[2],a[2]),c=[0,d4(b[1],a[1]),d];else
+d=f(b),e=h(b),g=f(a);return d_(function(a){return vU(g,e,a)},d,c)},c,b)}function
+vW(f,a,b){var
+c=aj(0,a[2]),g=cJ(function(b){return fj(a,b)},c),e=m(function(c){return vT(f,a,b,c)},g),h=b4(vV,e,bs(d,b));return[0,e,E(w(cJ(function(b){return bM(fj(a,b))},c))),h]}function
+g8(b,a){if(b)if(a)var
+d=g8(b[2],a[2]),c=[0,df(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-vQ(c,b,a,g){var
-d=dg(b);if(d)var
-e=function(a){return g6(g,vr(c,a))},h=e(bs(fc,b[2])),i=function(d){return fj(a,d)?e(vn(c,a,b[2],d)):h},f=[0,m(i,aj(0,a[2]))];else
+vX(c,b,a,g){var
+d=dk(b);if(d)var
+e=function(a){return g8(g,vy(c,a))},h=e(bs(fc,b[2])),i=function(d){return fj(a,d)?e(vu(c,a,b[2],d)):h},f=[0,m(i,aj(0,a[2]))];else
 var
 f=d;return f}function
-d$(b,a){return b4(r,a,b)}function
-vR(a){if(a)var
-b=a[2],c=a[1],e=m(h,b),g=d$(h(c),e),i=m(f,b),d=[0,[0,d$(f(c),i),g]];else
+eb(b,a){return b4(r,a,b)}function
+vY(a){if(a)var
+b=a[2],c=a[1],e=m(h,b),g=eb(h(c),e),i=m(f,b),d=[0,[0,eb(f(c),i),g]];else
 var
 d=a;return d}function
-kQ(c,b,a){var
+kV(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-g7(d,b,a){if(b){var
+g9(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
-vS(b,a){var
-c=h(a),d=g7(Z,h(b),c),e=f(a);return[0,kQ(Z,f(b),e),d]}function
-vT(b,a){var
-c=h(a),d=kQ(r,h(b),c),e=f(a);return[0,g7(r,f(b),e),d]}function
-g8(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,g8(b,c)):d}return d3}function
-vU(e,a,c){var
-b=kO(e,h(c)),d=gY(f(c),b);if(!y(h(a),d)){var
+vZ(b,a){var
+c=h(a),d=g9(Z,h(b),c),e=f(a);return[0,kV(Z,f(b),e),d]}function
+v0(b,a){var
+c=h(a),d=kV(r,h(b),c),e=f(a);return[0,g9(r,f(b),e),d]}function
+g_(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,g_(b,c)):d}return d7}function
+v1(e,a,c){var
+b=kT(e,h(c)),d=g0(f(c),b);if(!y(h(a),d)){var
 j=f(b);if(!y(f(a),j))return a}var
 g=r(h(a),d),i=f(b);return[0,r(f(a),i),g]}function
-vV(e,a,c){var
-g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b4(function(a,b){return vU(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
-vW(b,a){var
-c=b[2];return _(aS(w(h(a)),1),c)}function
-vX(a){var
+v2(e,a,c){var
+g=D(a[2],d)?d:e,i=[0,d,g],j=a[1],b=b4(function(a,b){return v1(c,a,b)},j,i),k=[0,h(b)];return[0,[0,f(b)],k]}function
+v3(b,a){var
+c=b[2];return _(aT(w(h(a)),1),c)}function
+v4(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
-c=b7(a);return H(function(b){return 1===bP(a,b)?1:0},c)}return 0}function
-vY(a,j,i,c,g){var
-d=vX(a),e=d?_(1,a[2]):d;if(e)var
-k=c[1],b=H(function(b){return vW(a,b)},k);else
+c=b8(a);return H(function(b){return 1===bP(a,b)?1:0},c)}return 0}function
+v5(a,j,i,c,g){var
+d=v4(a),e=d?_(1,a[2]):d;if(e)var
+k=c[1],b=H(function(b){return v3(a,b)},k);else
 var
 b=e;if(b){var
-l=aj(0,a[2]),o=g6(g,m(function(a){return vV(j,c,a)},l)),p=X(b7(a),o);return a7(m(function(a){var
+l=aj(0,a[2]),o=g8(g,m(function(a){return v2(j,c,a)},l)),p=X(b8(a),o);return a7(m(function(a){var
 b=h(a);return n(i,f(a),b)},p))}return b}function
 fk(a){return a[12]}function
-aC(b,a){return N(a,b[13],0)}function
-di(b,a){return N(a,b[14],d)}function
-vZ(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
-g9(c,b,a){if(c){if(b){if(a){var
-e=g9(c[2],b[2],a[2]),f=a[1];return k(vZ(l(c[1],b[1]),f),e)}return d}return d}return d}function
-cJ(b,a){var
+aC(b,a){return Q(a,b[13],0)}function
+dm(b,a){return Q(a,b[14],d)}function
+v6(b,c){return o(d,b)?a(b,f(c)):a(b,h(c))}function
+g$(c,b,a){if(c){if(b){if(a){var
+e=g$(c[2],b[2],a[2]),f=a[1];return k(v6(l(c[1],b[1]),f),e)}return d}return d}return d}function
+cK(b,a){var
 c=b[2];return w(a)===c?1:0}function
 fl(b,i,h,d,c){var
-e=cJ(b,aC(b,d)),f=e?cJ(b,aC(b,c)):e;if(f)var
-j=di(b,c),m=a(i,l(di(b,d),j)),n=aC(b,c),g=[0,k(g9(aC(b,d),n,h),m)];else
+e=cK(b,aC(b,d)),f=e?cK(b,aC(b,c)):e;if(f)var
+j=dm(b,c),m=a(i,l(dm(b,d),j)),n=aC(b,c),g=[0,k(g$(aC(b,d),n,h),m)];else
 var
 g=f;return g}function
-kR(f,e,b,d,c){if(b){var
+kW(f,e,b,d,c){if(b){var
 g=a(b[1],c);return o(a(d,a(e,fk(f))),g)}return b}function
-kS(g,f){var
+kX(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],kS(b+1|0,c)];var
+c=a[2],e=a[1];if(y(d,e[1]))return[0,[0,b,e],kX(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-v0(d,g,c,b){var
-i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&fd(kO(f(b),g)))return e;return c}function
-v1(c,b,a){return b4(function(a,d){return v0(c,b,a,d)},a,d)}function
-v2(a){var
+v7(d,g,c,b){var
+i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(y(c,e)&&y(h(b)[2],d)&&fd(kT(f(b),g)))return e;return c}function
+v8(c,b,a){return b4(function(a,d){return v7(c,b,a,d)},a,d)}function
+v9(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-v3(d,c,b,a){var
-e=X(d[3],c);return m(v2,X(X(b,a),e))}function
-v4(a){return y(d,a[1])?a[3]:d}function
-kT(b,a){var
-c=h(a);return v1(f(a),c,b)}function
-v5(e,b,d){var
-c=kS(0,d),f=kT(c,[0,e,0]),g=a(b[2],f),h=b[1];return k($(m(function(a){return kT(c,a)},h)),g)}function
-v6(b,a){var
+v_(d,c,b,a){var
+e=X(d[3],c);return m(v9,X(X(b,a),e))}function
+v$(a){return y(d,a[1])?a[3]:d}function
+kY(b,a){var
+c=h(a);return v8(f(a),c,b)}function
+wa(e,b,d){var
+c=kX(0,d),f=kY(c,[0,e,0]),g=a(b[2],f),h=b[1];return k($(m(function(a){return kY(c,a)},h)),g)}function
+wb(b,a){var
 c=b[3];return X(m(f,a),c)}function
-v7(f,b,e,i,h,d,c){var
-j=aC(b,c),g=v3(e,h,aC(b,d),j),n=v5(f,e,g),o=$(m(v4,g)),p=di(b,c),q=a(f,l(di(b,d),p)),r=v6(e,i),s=aC(b,c);return l(l(k(g9(aC(b,d),s,r),q),o),n)}function
-v8(a){var
+wc(f,b,e,i,h,d,c){var
+j=aC(b,c),g=v_(e,h,aC(b,d),j),n=wa(f,e,g),o=$(m(v$,g)),p=dm(b,c),q=a(f,l(dm(b,d),p)),r=wb(e,i),s=aC(b,c);return l(l(k(g$(aC(b,d),s,r),q),o),n)}function
+wd(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
 c==="number"&&!c){var
 d=a[7];if(typeof
-d==="number"&&!d)return dg(a);return 0}return 0}return 0}function
-v9(m,a,l,k,b,e,c){var
-f=v8(a),g=f?cJ(a,aC(a,e)):f,h=g?cJ(a,aC(a,c)):g,i=h?cJ(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,v7(m,a,l,k,b,e,c)]:j;return n}function
-v_(c,b,a,j,i,h,g,f,e){var
-d=_(0,b[2]);return d?kR(c,a,v9(a,c,j,i,h,b[1],g),f,e):d}function
-kU(b,a){var
+d==="number"&&!d)return dk(a);return 0}return 0}return 0}function
+we(m,a,l,k,b,e,c){var
+f=wd(a),g=f?cK(a,aC(a,e)):f,h=g?cK(a,aC(a,c)):g,i=h?cK(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,wc(m,a,l,k,b,e,c)]:j;return n}function
+wf(c,b,a,j,i,h,g,f,e){var
+d=_(0,b[2]);return d?kW(c,a,we(a,c,j,i,h,b[1],g),f,e):d}function
+kZ(b,a){var
 c=h(b);if(c)var
 i=c[1],d=Z(h(a),i);else
 var
@@ -3598,13 +3620,13 @@ e=f(b);if(e)var
 j=e[1],g=r(f(a),j);else
 var
 g=f(a);return[0,g,d]}function
-v$(c,b,a){switch(a[0]){case
+wg(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
-d=a[1],e=n(c,a[2],a[3]);return d8(function(a){return kU(e,a)},d,b);default:var
-g=a[1],f=0,h=n(c,a[2],a[3]);return kv(function(a){return kU(h,a)},g,f,b)}}function
-g_(c,b,a){return b4(function(a,b){return v$(c,a,b)},a,b)}function
-wa(g){function
+d=a[1],e=n(c,a[2],a[3]);return d_(function(a){return kZ(e,a)},d,b);default:var
+g=a[1],f=0,h=n(c,a[2],a[3]);return kA(function(a){return kZ(h,a)},g,f,b)}}function
+ha(c,b,a){return b4(function(a,b){return wg(c,a,b)},a,b)}function
+wh(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3625,174 +3647,174 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return bi(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-wb(b,a){return at(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
-ea(a,b,f){if(f){var
+wi(b,a){return at(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
+ec(a,b,f){if(f){var
 c=f[2],e=f[1];if(y(a,e)){var
-g=ea(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
+g=ec(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
 i=function(f){if(D(e,a)){var
-d=ea(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return ea(a,b,c)},j=function(b){return ea(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-wc=wa([0,function(b,a){return o(a,b)}]);function
-kV(b,a){var
-c=g(wc[5],a);return N(uy(b),c,d)}function
-wd(b,a){return w(cI(function(a){return y(b,a)},a))}function
-we(p,c){var
-b=gB(p,w(c)),d=m(f,c),e=m(h,c),g=kV(b,d),i=kV(b,e),j=ea(g,db(b,wd(g,d)),d),l=_(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=E(b),r=wb(i,e),s=G(k(a(E(b),i),r),q),t=E(b),o=[0,[0,u(j[1],t),s]];else
+d=ec(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return ec(a,b,c)},j=function(b){return ec(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
+wj=wh([0,function(b,a){return o(a,b)}]);function
+k0(b,a){var
+c=g(wj[5],a);return Q(uD(b),c,d)}function
+wk(b,a){return w(cJ(function(a){return y(b,a)},a))}function
+wl(p,c){var
+b=gB(p,w(c)),d=m(f,c),e=m(h,c),g=k0(b,d),i=k0(b,e),j=ec(g,cI(b,wk(g,d)),d),l=_(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=E(b),r=wi(i,e),s=G(k(a(E(b),i),r),q),t=E(b),o=[0,[0,u(j[1],t),s]];else
 var
 o=n;return o}function
-kW(a){return at(k,d,a)}function
-wf(b,a){return kW(m(function(a){return r(d,l(b,h(a)))},a))}function
-kX(c,b){var
+k1(a){return at(k,d,a)}function
+wm(b,a){return k1(m(function(a){return r(d,l(b,h(a)))},a))}function
+k2(c,b){var
 d=f(b),e=h(b);return k(a(l(c,j),e),d)}function
-wg(b,a){var
-c=E(w([0,b,a])),d=m(f,a),e=d$(f(b),d),g=m(function(a){return kX(c,a)},a),h=d$(kX(c,b),g),i=G(l(h,kW(m(f,[0,b,a]))),c);return[0,u(wf(e,[0,b,a]),c),i]}function
-wh(a){var
-b=a?[0,wg(a[1],a[2])]:a;return b}function
-wi(a){var
+wn(b,a){var
+c=E(w([0,b,a])),d=m(f,a),e=eb(f(b),d),g=m(function(a){return k2(c,a)},a),h=eb(k2(c,b),g),i=G(l(h,k1(m(f,[0,b,a]))),c);return[0,u(wm(e,[0,b,a]),c),i]}function
+wo(a){var
+b=a?[0,wn(a[1],a[2])]:a;return b}function
+wp(a){var
 c=h(a),e=ab(function(a){return r(d,a)},c),b=f(a),g=b?r(d,b[1]):d;return[0,g,e]}function
-wj(a){return at(function(c,a){var
+wq(a){return at(function(c,a){var
 b=h(c);return b?k(b[1],a):a},d,a)}function
-wk(a){var
+wr(a){var
 b=0;return at(function(b,a){return h(b)?a:a+1|0},b,a)}function
-wl(b,a,d){var
+ws(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-wm(c,b,a){var
-d=wl(c,b,a),e=f(a),g=ab(function(a){return k(e,a)},d);return[0,f(a),g]}function
-wn(a){var
-b=wk(a),c=wj(a);return m(function(a){return wm(c,b,a)},a)}function
-kY(c,b){var
+wt(c,b,a){var
+d=ws(c,b,a),e=f(a),g=ab(function(a){return k(e,a)},d);return[0,f(a),g]}function
+wu(a){var
+b=wr(a),c=wq(a);return m(function(a){return wt(c,b,a)},a)}function
+k3(c,b){var
 i=f(b),d=o(f(c),i);if(d){var
 e=h(c);if(e){var
 a=h(b);return a?o(a[1],e[1]):a}var
 g=1}else
 var
 g=d;return g}function
-wo(e,d){var
+wv(e,d){var
 a=e,b=d;for(;;){if(b){var
-c=b[1],f=b[2],g=b5(function(b){return function(a){return kY(a,b)}}(c),a)?a:[0,c,cI(function(b){return function(a){return bM(kY(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
-kZ(i,h,g,f,e,d,c,b){return cq(i,a(h,E(c)),g,f,e,d,b)}function
-wp(j,i,g,e,d,c,o,b){var
+c=b[1],f=b[2],g=b5(function(b){return function(a){return k3(a,b)}}(c),a)?a:[0,c,cJ(function(b){return function(a){return bM(k3(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
+k4(i,h,g,f,e,d,c,b){return cq(i,a(h,E(c)),g,f,e,d,b)}function
+ww(j,i,g,e,d,c,o,b){var
 a=cq(j,i,g,e,d,c,f(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
-p=kZ(j,i,g,e,d,c,o,m[1]);return ab(function(a){return l(k,f(a))},p)}var
+p=k4(j,i,g,e,d,c,o,m[1]);return ab(function(a){return l(k,f(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-wq(j,i,h,g,f,e,c){var
-k=wo(0,wn(c)),l=w(c),b=a7(m(function(a){return wp(j,i,h,g,f,e,l,a)},k));if(b)var
-a=b[1],n=a?[0,d$(a[1],a[2])]:a,d=n;else
+wx(j,i,h,g,f,e,c){var
+k=wv(0,wu(c)),l=w(c),b=a7(m(function(a){return ww(j,i,h,g,f,e,l,a)},k));if(b)var
+a=b[1],n=a?[0,eb(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-wr(a){var
-b=0;return at(function(b,a){return g7(Z,h(b),a)},b,a)}function
-ws(b,a){return at(function(c,a){return k(r(f(c),b),a)},d,a)}function
-wt(j,i,h,g,f,e,a){var
-k=wr(a);if(k){var
+wy(a){var
+b=0;return at(function(b,a){return g9(Z,h(b),a)},b,a)}function
+wz(b,a){return at(function(c,a){return k(r(f(c),b),a)},d,a)}function
+wA(j,i,h,g,f,e,a){var
+k=wy(a);if(k){var
 m=k[1],b=cq(j,i,h,g,f,e,m);if(b)var
-o=ws(m,a),c=kZ(j,i,h,g,f,e,w(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+o=wz(m,a),c=k4(j,i,h,g,f,e,w(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-wu(a,f,e,d,c,b,i){var
+wB(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
 g!=="number"&&0===g[0]){if(bP(a,b))return 0;var
-h=m(wi,i),j=wq(a,f,e,d,c,b,h);return g4(wt(a,f,e,d,c,b,h),j)}return 0}function
-g$(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=g$(e,dc(d),g,f),i=a[1],j=b[1],c=[0,aW(e,bq(0,d),j,i),h];else
+h=m(wp,i),j=wx(a,f,e,d,c,b,h);return g6(wA(a,f,e,d,c,b,h),j)}return 0}function
+hb(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=hb(e,dd(d),g,f),i=a[1],j=b[1],c=[0,aP(e,bj(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-ha(e,d,c,b,a){function
-f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return a7(uL(uM,function(a){return f(b,a)},a))}}function
-k0(c,h,g,f,e){function
+hc(e,d,c,b,a){function
+f(f,g){return fi(e,d,c,b,a,f,g)}return function(b,a){return a7(uQ(uR,function(a){return f(b,a)},a))}}function
+k5(c,h,g,f,e){function
 i(a,b){return fi(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bP(c,b)){case
-0:return i(b,g8(vS,a));case
-1:return i(b,g8(vT,a));default:var
-d=n(ha(c,h,g,f,e),b,a);return d?vR(d[1]):d}return a}}function
-k1(b,g,f,e,d,k,c,a){var
+0:return i(b,g_(vZ,a));case
+1:return i(b,g_(v0,a));default:var
+d=n(hc(c,h,g,f,e),b,a);return d?vY(d[1]):d}return a}}function
+k6(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
-0:return n(k0(b,g,f,e,d),c,a);case
+0:return n(k5(b,g,f,e,d),c,a);case
 1:var
-i=n(ha(b,g,f,e,d),c,a);return i?wh(i[1]):i;default:return wu(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gM(k,w(a),a);return n(k0(b,g,f,e,d),c,l)}var
-j=n(ha(b,g,f,e,d),c,a);return j?we(h[1],j[1]):j}}function
-k2(a){if(typeof
+i=n(hc(b,g,f,e,d),c,a);return i?wo(i[1]):i;default:return wB(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gM(k,w(a),a);return n(k5(b,g,f,e,d),c,l)}var
+j=n(hc(b,g,f,e,d),c,a);return j?wl(h[1],j[1]):j}}function
+k7(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hb(a,f,e,d,c,b){var
-g=j3(a[2],b),h=b7(a),i=k2(a[6]);return a7(g$(function(b,g,h){return k1(a,f,e,d,c,b,g,h)},i,h,g))}function
-k3(b,a){return r(d,Z(b,a))}function
-wv(b,e,d,c){var
-i=y(c,d)?h(e):f(e),g=k3(b,i),j=a(g,c);return u(k(a(l(b,g),d),j),b)}function
-hc(n,m,k,i,h,b,a){if(y(a,d))return[0,g(h,bd(l(s(j),a)))];function
+hd(a,f,e,d,c,b){var
+g=j5(a[2],b),h=b8(a),i=k7(a[6]);return a7(hb(function(b,g,h){return k6(a,f,e,d,c,b,g,h)},i,h,g))}function
+k8(b,a){return r(d,Z(b,a))}function
+wC(b,e,d,c){var
+i=y(c,d)?h(e):f(e),g=k8(b,i),j=a(g,c);return u(k(a(l(b,g),d),j),b)}function
+he(n,m,k,i,h,b,a){if(y(a,d))return[0,g(h,bd(l(s(j),a)))];function
 c(o){var
 b=bd(a);function
-g(a){return hc(n,m,k,i,h,o,a)}var
+g(a){return he(n,m,k,i,h,o,a)}var
 c=bO(n,b);if(c){var
-e=g(N(b,k,d));if(e)var
-f=g(N(b,i,d)),p=f?[0,aW(m,c[1],e[1],f[1])]:f,j=p;else
+e=g(Q(b,k,d));if(e)var
+f=g(Q(b,i,d)),p=f?[0,aP(m,c[1],e[1],f[1])]:f,j=p;else
 var
 j=e;var
 l=j}else
 var
 l=c;return l}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
-k4(c,g,f,e,b){var
-h=N(b,aC(c,e),d);return a(g,l(N(b,aC(c,f),d),h))}function
-ww(a,b,i,h,g,f,e){var
-c=jV(a);if(c){var
-j=a[2],k=function(c){return k4(a,b,f,e,c)};return hc(i,function(a,c,d){return wv(b,a,c,d)},h,g,k,j,d)}return c}function
-k5(e,j,i,c,h,b){if(c)if(b){var
-m=b[2],n=dc(h),l=k5(e,j,i,c[2],n,m),o=fk(e);if(D(c[1],o)){var
-p=a(j,bq(d,h)),q=fk(e);return[0,k(a(g(i,b[1]),q),p),l]}var
+k9(c,g,f,e,b){var
+h=Q(b,aC(c,e),d);return a(g,l(Q(b,aC(c,f),d),h))}function
+wD(a,b,i,h,g,f,e){var
+c=jX(a);if(c){var
+j=a[2],k=function(c){return k9(a,b,f,e,c)};return he(i,function(a,c,d){return wC(b,a,c,d)},h,g,k,j,d)}return c}function
+k_(e,j,i,c,h,b){if(c)if(b){var
+m=b[2],n=dd(h),l=k_(e,j,i,c[2],n,m),o=fk(e);if(D(c[1],o)){var
+p=a(j,bj(d,h)),q=fk(e);return[0,k(a(g(i,b[1]),q),p),l]}var
 f=l}else
 var
 f=b;else
 var
 f=c;return f}function
-wx(a){var
+wE(a){var
 b=a?[0,at(r,a[1],a[2])]:a;return b}function
-k6(a,k,j,i,g){function
+k$(a,k,j,i,g){function
 d(c,b){var
-d=a[14];return wx(k5(a,k,c,aC(a,b),d,j))}var
+d=a[14];return wE(k_(a,k,c,aC(a,b),d,j))}var
 b=d(f,i);if(b)var
 c=d(h,g),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
-wy(a,f,e,d,c){var
+wF(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?k6(a,f,e,d,c):fl(a,f,e,d,c):ww(a,f,e,b[1],b[2],d,c)}function
-k7(b,a,g,f,e,d,c){return kR(b,a,wy(b,a,g,f,e),d,c)}function
-dj(d,c,b){return a(b,l(a(d,b),c))}function
-wz(c,f,e,b){if(y(d,c)){if(f)var
+b==="number"?b?k$(a,f,e,d,c):fl(a,f,e,d,c):wD(a,f,e,b[1],b[2],d,c)}function
+la(b,a,g,f,e,d,c){return kW(b,a,wF(b,a,g,f,e),d,c)}function
+dn(d,c,b){return a(b,l(a(d,b),c))}function
+wG(c,f,e,b){if(y(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
 v=e[1],h=o(a(a(i(2,j),c),v),b);else
 var
-h=e;if(g)return ab(function(a){return dj(c,b,a)},f);if(h)return ab(function(a){return dj(c,b,a)},e);var
+h=e;if(g)return ab(function(a){return dn(c,b,a)},f);if(h)return ab(function(a){return dn(c,b,a)},e);var
 w=a(i(2,i(2,j)),c);return[0,u(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-x=dj(c,b,e[1]);return[0,Z(dj(c,b,k),x)]}var
-l=D(c,d),m=l?o(b,d):l,z=m?[0,dj(c,b,k)]:m;return z}if(e){var
-n=D(c,d),p=n?o(d,b):n,A=p?[0,dj(c,b,e[1])]:p;return A}var
+x=dn(c,b,e[1]);return[0,Z(dn(c,b,k),x)]}var
+l=D(c,d),m=l?o(b,d):l,z=m?[0,dn(c,b,k)]:m;return z}if(e){var
+n=D(c,d),p=n?o(d,b):n,A=p?[0,dn(c,b,e[1])]:p;return A}var
 q=D(c,d),r=q?D(b,d):q,B=r?[0,d]:r;return B}function
-k8(g,f,e,a){if(a){var
-b=wz(g,f,e,a[1]);if(b)var
-c=k8(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
+lb(g,f,e,a){if(a){var
+b=wG(g,f,e,a[1]);if(b)var
+c=lb(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-wA(a,d){var
+wH(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
 c=bO(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-wB(a,n){var
-g=n[2]===1?1:0,h=g?j9(a):g;if(h){var
+wI(a,n){var
+g=n[2]===1?1:0,h=g?j$(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
 j=1;m=1}if(!m)var
@@ -3816,102 +3838,102 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-wC(d,b){var
+wJ(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-wD(a,d,c,b){var
-e=aj(0,a[2]),f=m(function(b){return wA(a,b)},e),g=aC(a,b),h=X(X(aC(a,c),g),f);return m(function(a){return wC(d,a)},h)}function
-k9(f,e,c){if(f){if(e){var
-b=e[1],i=f[1],j=i[2],g=k9(f[2],e[2],c);if(g){var
+wK(a,d,c,b){var
+e=aj(0,a[2]),f=m(function(b){return wH(a,b)},e),g=aC(a,b),h=X(X(aC(a,c),g),f);return m(function(a){return wJ(d,a)},h)}function
+lc(f,e,c){if(f){if(e){var
+b=e[1],i=f[1],j=i[2],g=lc(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(D(b,d))return[0,[0,o,n]];var
 h=y(d,b)?j[1]:j[2];if(h)var
-r=k(n,a(b,h[1])),s=i[1],p=[0,[0,d8(function(a){return l(a,b)},s,o),r]];else
+r=k(n,a(b,h[1])),s=i[1],p=[0,[0,d_(function(a){return l(a,b)},s,o),r]];else
 var
 p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-wE(b,c,e){var
+wL(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aN(b)),k=c[3],g=u(a(f,aN(b)),k),m=l(gT(b,c,g),f);return[0,g,r(l(f,de(b,c,g)),m)];case
+f=a(e,aN(b)),k=c[3],g=u(a(f,aN(b)),k),m=l(gV(b,c,g),f);return[0,g,r(l(f,di(b,c,g)),m)];case
 1:var
-h=a(e,aN(b)),n=c[3],i=u(a(h,aN(b)),n),o=l(gT(b,c,i),h);return[0,i,r(l(h,de(b,c,i)),o)]}return[0,e,d]}function
-k_(a){var
+h=a(e,aN(b)),n=c[3],i=u(a(h,aN(b)),n),o=l(gV(b,c,i),h);return[0,i,r(l(h,di(b,c,i)),o)]}return[0,e,d]}function
+ld(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
-c=fe(a),f=c?[0,d]:c,e=d9(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-wF(b,d,c){var
-e=$(d),f=gN(b);return k(a(a(df(b),f),e),c)}function
-wG(b,c){var
-e=bs(d,b[1]),f=e1(c,b[9],e),g=df(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-wH(b,d,c){var
-e=ae(c,m(function(a){return gO(b,j,a[1])},d));return a(df(b),e)}function
-wI(c){var
-a=gP(c);if(a){var
+c=fe(a),f=c?[0,d]:c,e=d$(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
+wM(b,d,c){var
+e=$(d),f=gO(b);return k(a(a(dj(b),f),e),c)}function
+wN(b,c){var
+e=bs(d,b[1]),f=e2(c,b[9],e),g=dj(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
+wO(b,d,c){var
+e=ae(c,m(function(a){return gP(b,j,a[1])},d));return a(dj(b),e)}function
+wP(c){var
+a=gQ(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
-k$(b,n,u,j,i,g,L,K){var
-e=n[3],p=g[1],v=b6(0,n[4]),w=gP(b)?r(d,g[3]):d,x=wB(b,n),y=x?cJ(b,aC(b,j)):x,z=y?cJ(b,aC(b,i)):y,A=z?H(function(a){var
+le(b,n,u,j,i,g,L,K){var
+e=n[3],p=g[1],v=b7(0,n[4]),w=gQ(b)?r(d,g[3]):d,x=wI(b,n),y=x?cK(b,aC(b,j)):x,z=y?cK(b,aC(b,i)):y,A=z?H(function(a){var
 c=b[2];return _(f(a),c)},v):z;if(A){var
-M=wD(b,p,j,i),q=k9(v,g[2],M);if(q){var
-B=q[1],N=X(u,B[1]),C=m(function(a){return wE(b,a[1],a[2])},N),s=m(f,C),O=wG(b,s),P=h(k_(b)),Q=f(k_(b)),t=k8(wF(b,s,w),Q,P,O);if(t){var
-D=wI(b),c=D[2],E=D[1],F=U(b),R=d7(b),G=a(df(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),V=a(c,c),W=wH(b,u,s),Y=l(a(k(t[1],W),V),T),Z=a($(m(h,C)),e),aa=di(b,i),ab=l(di(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=k(B[2],ac),ae=l(a(aN(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(k(a(Y,e),af),K),ah=fk(b),ai=b[15],aj=aN(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
+M=wK(b,p,j,i),q=lc(v,g[2],M);if(q){var
+B=q[1],N=X(u,B[1]),C=m(function(a){return wL(b,a[1],a[2])},N),s=m(f,C),O=wN(b,s),P=h(ld(b)),Q=f(ld(b)),t=lb(wM(b,s,w),Q,P,O);if(t){var
+D=wP(b),c=D[2],E=D[1],F=U(b),R=d9(b),G=a(dj(b),R),S=a(E,E),T=a(a(w,a(F,F)),S),V=a(c,c),W=wO(b,u,s),Y=l(a(k(t[1],W),V),T),Z=a($(m(h,C)),e),aa=dm(b,i),ab=l(dm(b,j),aa),ac=a(a(a(p,b[15]),ab),e),ad=k(B[2],ac),ae=l(a(aN(b),ad),Z),af=a(ae,a(G,a(c,c))),ag=a(k(a(Y,e),af),K),ah=fk(b),ai=b[15],aj=aN(b);return o(a(L,a(a(a(a(a(a(G,a(c,c)),e),aj),p),ai),ah)),ag)}var
 I=t}else
 var
 I=q;var
 J=I}else
 var
 J=A;return J}function
-la(a){var
+lf(a){var
 f=a[9],b=H(function(b){var
-c=a[1];return eZ(w(b),c)},f),c=b?dh(a):b;if(c){var
+c=a[1];return dc(w(b),c)},f),c=b?dl(a):b;if(c){var
 d=a[6];if(typeof
 d==="number"&&!d)return 1;var
 e=0}else
 var
 e=c;return e}function
-eb(c,i,h,g,f,b,a){if(bP(c,b))return 0;var
+ed(c,i,h,g,f,b,a){if(bP(c,b))return 0;var
 e=o(d,a);return e?cq(c,i,h,g,f,b,a):e}function
-wJ(o,n,m,l,k,c){var
+wQ(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eb(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
 p=f(b[1]),g=y(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wK(o,n,m,l,k,c){var
+wR(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=eb(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
 p=f(e[2]),g=y(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-hd(c,b){var
+hf(c,b){var
 d=ae(b,b),e=ae(c,b),f=a(i(2,j),e);return k(l(ae(c,c),f),d)}function
-lb(c,b,d){var
+lg(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
-dk(b,c){var
+dp(b,c){var
 d=U(b);return a(c,a(U(b),d))}function
-wL(c,e,r,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=N(j,o,0);if(k){var
-s=dk(c,k[1]),t=a(e,hd(n,d6(c,j)));if(lb(dk(c,i),t,s)){var
-l=eb(c,e,r,q,p,m,i);if(l){var
+wS(c,e,r,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=Q(j,o,0);if(k){var
+s=dp(c,k[1]),t=a(e,hf(n,d8(c,j)));if(lg(dp(c,i),t,s)){var
+l=ed(c,e,r,q,p,m,i);if(l){var
 u=h(l[1]),v=Z(h(b),u);return[0,f(b),v]}return b}return b}return b}return b}function
-wM(c,e,s,q,p,o,n,m,d,b){if(d){var
-g=d[1],i=g[2],j=g[1],k=N(j,o,0);if(k){var
-t=dk(c,i),u=a(e,hd(n,d6(c,j)));if(lb(dk(c,k[1]),u,t)){var
-l=eb(c,e,s,q,p,m,i);if(l){var
+wT(c,e,s,q,p,o,n,m,d,b){if(d){var
+g=d[1],i=g[2],j=g[1],k=Q(j,o,0);if(k){var
+t=dp(c,i),u=a(e,hf(n,d8(c,j)));if(lg(dp(c,k[1]),u,t)){var
+l=ed(c,e,s,q,p,m,i);if(l){var
 v=h(b),w=f(l[1]);return[0,r(f(b),w),v]}return b}return b}return b}return b}function
-ec(e,d,c,b,a){if(d){if(c){if(b){if(a){var
-f=ec(e,d[2],c[2],b[2],a[2]);return[0,cS(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-wN(a,f,e,d,c,i,h,b){if(la(a)){var
-g=b7(a),j=i[1],k=X(X(g,b),j),l=m(function(b){return wJ(a,f,e,d,c,b)},k),n=h[1],o=X(X(g,b),n),p=m(function(b){return wK(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ec(function(b,g,h,i){return wL(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ec(function(b,g,h,i){return wM(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
-lc(b){var
+ee(e,d,c,b,a){if(d){if(c){if(b){if(a){var
+f=ee(e,d[2],c[2],b[2],a[2]);return[0,cT(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
+wU(a,f,e,d,c,i,h,b){if(lf(a)){var
+g=b8(a),j=i[1],k=X(X(g,b),j),l=m(function(b){return wQ(a,f,e,d,c,b)},k),n=h[1],o=X(X(g,b),n),p=m(function(b){return wR(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ee(function(b,g,h,i){return wS(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ee(function(b,g,h,i){return wT(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+lh(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
 a=1;f=1}if(!f)var
@@ -3921,128 +3943,128 @@ d==="number"&&!d)return 1;var
 e=0}else
 var
 e=a;return e}function
-ed(b,g,f,e,d,a,c){return 1===bP(b,a)?cq(b,g,f,e,d,a,c):0}function
-wO(o,n,m,l,k,c){var
+ef(b,g,f,e,d,a,c){return 1===bP(b,a)?cq(b,g,f,e,d,a,c):0}function
+wV(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
 p=f(b[1]),g=y(h(e[2]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-wP(o,n,m,l,k,c){var
+wW(o,n,m,l,k,c){var
 a=c[2];if(a){var
-d=a[1],e=c[1],b=ed(o,n,m,l,k,e[1],d);if(b)var
+d=a[1],e=c[1],b=ef(o,n,m,l,k,e[1],d);if(b)var
 p=f(e[2]),g=y(h(b[1]),p),i=g?[0,d]:g;else
 var
 i=b;var
 j=i}else
 var
 j=a;return j}function
-he(g,f,e,c,b){var
+hg(g,f,e,c,b){var
 i=aN(g),h=a(aN(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return u(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return u(a(a(f,b),h),k)}function
-ld(c,e,b,h){var
+li(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
-le(b,a){return N(a,b,[0,d,d,j,j])}function
-wQ(d,c,v,u,t,s,r,q,i,g,b){if(g){var
-j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=N(e,r,0);if(o){if(_(e,d[2])){var
-w=ae(q,d6(d,e)),x=le(s,e),y=he(d,c,h(i),x,w),z=a(m,o[1]);if(ld(c,l(a(n,c),z),m,y)){var
-p=ed(d,c,v,u,t,f(i),n);if(p){var
+lj(b,a){return Q(a,b,[0,d,d,j,j])}function
+wX(d,c,v,u,t,s,r,q,i,g,b){if(g){var
+j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,r,0);if(o){if(_(e,d[2])){var
+w=ae(q,d8(d,e)),x=lj(s,e),y=hg(d,c,h(i),x,w),z=a(m,o[1]);if(li(c,l(a(n,c),z),m,y)){var
+p=ef(d,c,v,u,t,f(i),n);if(p){var
 A=h(p[1]),B=Z(h(b),A);return[0,f(b),B]}return b}}return b}return b}return b}function
-wR(d,c,w,v,u,t,s,q,i,g,b){if(g){var
-j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=N(e,s,0);if(o){if(_(e,d[2])){var
-x=ae(q,d6(d,e)),y=le(t,e),z=he(d,c,h(i),y,x),A=a(n,c);if(ld(c,l(a(m,o[1]),A),m,z)){var
-p=ed(d,c,w,v,u,f(i),n);if(p){var
+wY(d,c,w,v,u,t,s,q,i,g,b){if(g){var
+j=g[1],k=j[2],m=k[2],n=k[1],e=j[1],o=Q(e,s,0);if(o){if(_(e,d[2])){var
+x=ae(q,d8(d,e)),y=lj(t,e),z=hg(d,c,h(i),y,x),A=a(n,c);if(li(c,l(a(m,o[1]),A),m,z)){var
+p=ef(d,c,w,v,u,f(i),n);if(p){var
 B=h(b),C=f(p[1]);return[0,r(f(b),C),B]}return b}}return b}return b}return b}function
-wS(a,f,e,d,c,g,j,i,b){if(lc(a)){var
-h=b7(a),k=X(h,g),l=j[1],n=X(X(h,b),l),o=m(function(b){return wO(a,f,e,d,c,b)},n),p=i[1],q=X(X(h,b),p),r=m(function(b){return wP(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ec(function(b,h,i,j){return wQ(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ec(function(b,h,i,j){return wR(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-wT(b,a){var
-c=e_(b),d=uW(b),e=vz(b,a[1],a[3]),f=c?uV(b,c[1]):c;return[0,b,a,e5(a[2],a[3]),c,f,e,d]}function
-wU(a){var
-b=vd(a);return function(a){function
+wZ(a,f,e,d,c,g,j,i,b){if(lh(a)){var
+h=b8(a),k=X(h,g),l=j[1],n=X(X(h,b),l),o=m(function(b){return wV(a,f,e,d,c,b)},n),p=i[1],q=X(X(h,b),p),r=m(function(b){return wW(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ee(function(b,h,i,j){return wX(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ee(function(b,h,i,j){return wY(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+w0(b,a){var
+c=e$(b),d=u3(b),e=vG(b,a[1],a[3]),f=c?u2(b,c[1]):c;return[0,b,a,e6(a[2],a[3]),c,f,e,d]}function
+w1(a){var
+b=vk(a);return function(a){function
 c(b,a){return b===a?1:0}return b5(function(b){return c(a,b)},b)}}function
-wV(a,b){var
-c=a[7],d=a[1][9],e=wU(b),f=j$(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
-lf(d,c){var
+w2(a,b){var
+c=a[7],d=a[1][9],e=w1(b),f=kb(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+lk(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bV(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-wW(a,g,b){var
+w3(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?vQ(h,c,g,d[1]):d}var
+d=a[6];return d?vX(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return vB(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return vI(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
-wX(a,d){var
-b=a[1],e=a[2][1],c=dg(b),f=c?[0,vP(e,d,b[2])]:c;return f}function
-wY(a){var
+w4(a,d){var
+b=a[1],e=a[2][1],c=dk(b),f=c?[0,vW(e,d,b[2])]:c;return f}function
+w5(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return vY(d,e,function(a,b){return fi(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return v5(d,e,function(a,b){return fi(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-wZ(a,b){var
+w6(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=wN(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wS(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-w0(a,e,d){var
+f=a[2][3],g=wU(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?wZ(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+w7(a,e,d){var
 f=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=g(wY(a),j);if(c)return[0,c[1]];var
-b=wW(a,e,d);return b?hb(f,h,i,a[2][3],a[3],b[1]):b}}function
-w1(b,a,c){var
+c=g(w5(a),j);if(c)return[0,c[1]];var
+b=w3(a,e,d);return b?hd(f,h,i,a[2][3],a[3],b[1]):b}}function
+w8(b,a,c){var
 d=b[2][2];return function(e){var
-f=g(w0(b,a,c),e);return ab(function(e){var
-f=a[4],h=a[3],i=g_(function(a,b){return d5(h,d,a,b)},e,f);return g(wZ(b,c),i)},f)}}function
-w2(a,c,i){var
+f=g(w7(b,a,c),e);return ab(function(e){var
+f=a[4],h=a[3],i=ha(function(a,b){return dg(h,d,a,b)},e,f);return g(w6(b,c),i)},f)}}function
+w9(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
-b=lf(e,i[4]);if(b){var
-f=D(d,k);if(f)return v_(j,c,d,a[1],m,b[1],e,l,c[5]);var
+b=lk(e,i[4]);if(b){var
+f=D(d,k);if(f)return wf(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-w3(d,a,g){var
+w_(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
-c=lf(e,g[5]);if(c)return k$(h,a,b[1],a[1],e,c[1],i,a[5]);var
+c=lk(e,g[5]);if(c)return le(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-w4(c,a,g){var
+w$(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
-e=N(b,a[6],d),i=b===a[1]?1:0;if(i)var
+e=Q(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=y(d,e);if(j){var
-p=k7(l,m,h,a[1],b,e,a[5]),k=p||cS(w2(c,a,g),o,h,b,e);if(!k)return n(w3(c,a,g),b,e);var
+p=la(l,m,h,a[1],b,e,a[5]),k=p||cT(w9(c,a,g),o,h,b,e);if(!k)return n(w_(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-w5(b,a,d){var
+xa(b,a,d){var
 j=b[1],e=_(0,a[2]);if(e){var
-f=wX(b,a),c=g(w1(b,a,d),f);if(c)var
-k=c[1],l=aj(0,j[3]),h=[0,cI(function(c){return bM(aW(w4(b,a,d),f,k,c))},l)];else
+f=w4(b,a),c=g(w8(b,a,d),f);if(c)var
+k=c[1],l=aj(0,j[3]),h=[0,cJ(function(c){return bM(aP(w$(b,a,d),f,k,c))},l)];else
 var
 h=c;var
 i=h}else
 var
 i=e;return i}function
-lg(b,c){var
-d=a8(a(a(b,b),c));return[0,bp(a(a(b,b),c)),d]}function
-lh(h,g,a){var
+ll(b,c){var
+d=a8(a(a(b,b),c));return[0,bq(a(a(b,b),c)),d]}function
+lm(h,g,a){var
 b=ae(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
-e=lg(h,b);f=1}if(!f)var
+e=ll(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-hf(a,b,c){if(D(a,d))return[0,[0,d,d]];var
+hh(a,b,c){if(D(a,d))return[0,[0,d,d]];var
 e=y(d,b);if(e){if(y(d,a))var
 h=G(a,b),f=[0,u(a,c),h];else
 var
@@ -4050,92 +4072,92 @@ i=G(a,c),f=[0,u(a,b),i];var
 g=[0,f]}else
 var
 g=e;return g}function
-li(b,r,g,j){var
+ln(b,r,g,j){var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
 i=c[1],l=o(d,i[1]);if(l)var
-s=i[2],t=bt(b,a(g,i[1]),s),m=[0,bu(lg(b,j),t)];else
+s=i[2],t=bt(b,a(g,i[1]),s),m=[0,bu(ll(b,j),t)];else
 var
 m=l;return m;case
 1:var
 e=c[1],n=o(d,e[1]);if(n)var
-u=e[2],v=e[1],w=a(a(g,g),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bp(f(p)),y]];else
+u=e[2],v=e[1],w=a(a(g,g),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bq(f(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-w6(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=hf(a(a(a(b,b),b),j),n,l);if(c)var
+xb(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=f(d),n=a(f(e),m),c=hh(a(a(a(b,b),b),j),n,l);if(c)var
 g=c[1],o=Z(b,h(g)),p=f(g),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
-lj(e,h,o,b,n,m,d){var
+lo(e,h,o,b,n,m,d){var
 c=h[8],f=ae(o,d[1]),g=h[4];if(typeof
 g==="number"){if(0===g){var
 p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bt(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===g[0]?[0,bt(e,f,a(b,c))]:w6(e,f,d[3],m)}function
-lk(d,b){var
+return 2===g[0]?[0,bt(e,f,a(b,c))]:xb(e,f,d[3],m)}function
+lp(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(_(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-w7(c,g,b){var
+xc(c,g,b){var
 d=u(f(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,g,m]}function
-hg(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gK(a(g,c),d,k),m=hg(g,c,f,j,aS(b,i),l),n=hg(g,c,f,j,b,d);return[1,aS(b,i),n,m]}return w7(c,b,d)}function
-ll(g,f,e,c,b,d){function
+hi(g,c,f,e,b,d){if(_(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gK(a(g,c),d,k),m=hi(g,c,f,j,aT(b,i),l),n=hi(g,c,f,j,b,d);return[1,aT(b,i),n,m]}return xc(c,b,d)}function
+lq(g,f,e,c,b,d){function
 h(e){var
-h=gK(a(g,f),b,b);return ll(g,f,e,aS(c,c),h,[0,[0,c,b],d])}function
+h=gK(a(g,f),b,b);return lq(g,f,e,aT(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-w8(c,b,h,g,f,e){var
+xd(c,b,h,g,f,e){var
 i=s(j),d=cp(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hg(c,b,g,ll(c,b,e,1,d[1],0),0,l)}return w9}function
-w_(n,m,i,b,h){var
+k=a(c,b),l=[0,a(c,b),k];return hi(c,b,g,lq(c,b,e,1,d[1],0),0,l)}return xe}function
+xf(n,m,i,b,h){var
 c=a6(h,b),u=E(n);if(o(s(c),u)){var
-e=l(h,aT(c,b)),f=lk(m,bd(s(c)));if(f)var
+e=l(h,aU(c,b)),f=lp(m,bd(s(c)));if(f)var
 p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a6(a(p,k(e,a6(a(e,e),w))),v)]];else
 var
 q=f;return q}var
-g=lk(m,n);if(g)var
+g=lp(m,n);if(g)var
 r=D(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-w$(u,t,s,r,q,p,n,m,j){var
+xg(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
 f=l(a6(a[1],q),p),g=o(f,d);if(g){var
-e=w_(u,t,s,r,f);if(e){var
+e=xf(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-xa(g,s,r,f,e,q,p,c){var
-b=w$(s,r,f,e,q,p,c,d,d);if(b)var
+xh(g,s,r,f,e,q,p,c){var
+b=xg(s,r,f,e,q,p,c,d,d);if(b)var
 h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),u=G(l,a(v(i(2,j)),t)),x=k(f,e),y=bB(i(2,j),x),z=G(a(i(2,j),m),y),A=E(w(c)),o=[0,[0,n,k(k(k(n,a(i(2,v(i(2,j))),A)),z),u)]];else
 var
 o=b;return o}function
-lm(a){return at(r,bq(d,a),a)}function
-xb(e,d,c,b,a){return a7(m(function(a){return cp(e,d,l(a,b),c)},a))}function
-xc(b,d,c){var
+lr(a){return at(r,bj(d,a),a)}function
+xi(e,d,c,b,a){return a7(m(function(a){return cp(e,d,l(a,b),c)},a))}function
+xj(b,d,c){var
 e=f(d),g=Z(b,G(a(b,h(c)),e)),i=h(d);return[0,u(a(b,f(c)),i),g]}function
-ln(e,l,k,c){var
-a=xb(e,l,k,lm(c),c);if(a)var
-b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=y(d,f(g)),o=i?[0,m(function(a){return xc(e,g,a)},b)]:i,j=o;else
+ls(e,l,k,c){var
+a=xi(e,l,k,lr(c),c);if(a)var
+b=a[1],n=$(m(h,b)),g=[0,$(m(f,b)),n],i=y(d,f(g)),o=i?[0,m(function(a){return xj(e,g,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xd=i(2,i(2,v(i(2,v(i(2,i(2,j))))))),hh=bB(i(2,j),xd),xe=i(2,i(2,i(2,v(i(2,j))))),xf=bB(i(2,j),xe),fm=i(2,i(2,i(2,j))),hi=i(2,i(2,v(i(2,v(i(2,j)))))),hj=bB(i(2,j),fm),lo=bd(a(v(i(2,v(i(2,v(i(2,v(i(2,j)))))))),hj)),xg=k(fm,hi),fn=bB(i(2,j),xg);function
-xh(b,a){return w8(hh,xf,hj,lo,b,a)}function
-xi(r,c,q,p){var
-t=k(fm,hi),b=l(bN(c),t),e=D(a6(c,b),fn),f=e?D(a6(fn,s(b)),c):e;if(f){var
-d=xa(hj,lo,r,fm,hi,b,a6(q,b),p);if(d)var
+xk=i(2,i(2,v(i(2,v(i(2,i(2,j))))))),hj=bB(i(2,j),xk),xl=i(2,i(2,i(2,v(i(2,j))))),xm=bB(i(2,j),xl),fm=i(2,i(2,i(2,j))),hk=i(2,i(2,v(i(2,v(i(2,j)))))),hl=bB(i(2,j),fm),lt=bd(a(v(i(2,v(i(2,v(i(2,v(i(2,j)))))))),hl)),xn=k(fm,hk),fn=bB(i(2,j),xn);function
+xo(b,a){return xd(hj,xm,hl,lt,b,a)}function
+xp(r,c,q,p){var
+t=k(fm,hk),b=l(bN(c),t),e=D(a6(c,b),fn),f=e?D(a6(fn,s(b)),c):e;if(f){var
+d=xh(hl,lt,r,fm,hk,b,a6(q,b),p);if(d)var
 g=d[1],h=g[2],m=g[1],u=k(h,G(a(i(2,j),h),fn)),n=[0,[0,l(m,G(m,fn)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-xj(e,p,b,o,n,m){var
+xq(e,p,b,o,n,m){var
 c=cp(e,p,l(m,n),o);if(c){var
 g=c[1],i=y(d,f(b));if(i)var
-q=f(b),r=Z(e,G(a(hh,h(g)),q)),s=h(b),j=[0,[0,u(a(hh,f(g)),s),r]];else
+q=f(b),r=Z(e,G(a(hj,h(g)),q)),s=h(b),j=[0,[0,u(a(hj,f(g)),s),r]];else
 var
 j=i;var
 k=j}else
@@ -4143,31 +4165,31 @@ var
 k=c;return k}function
 fo(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]}function
-lp(a,g){var
+lu(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dg(a),h=d?xk:d;return h}var
+d=dk(a),h=d?xr:d;return h}var
 i=a[2],e=w(a[9])===i?1:0;if(e)var
 j=a[9],b=H(function(b){var
-c=a[1];return eZ(w(b),c)},j);else
+c=a[1];return dc(w(b),c)},j);else
 var
 b=e;if(b)var
-k=a[9],f=[0,m(function(b){return lh(g,a,b)},k)];else
+k=a[9],f=[0,m(function(b){return lm(g,a,b)},k)];else
 var
 f=b;return f}function
-xl(e,d,a,c,g){var
-f=ae(a,a),b=li(d,e,c,f);if(b){var
-h=b[1];return a7(m(function(b){return lj(d,e,a,c,f,h,b)},g))}return b}function
-xm(b,d,i,h,a,g){var
-c=N(g,a[2],0),j=b[1],e=w(c)===j?1:0;if(e){var
+xs(e,d,a,c,g){var
+f=ae(a,a),b=ln(d,e,c,f);if(b){var
+h=b[1];return a7(m(function(b){return lo(d,e,a,c,f,h,b)},g))}return b}function
+xt(b,d,i,h,a,g){var
+c=Q(g,a[2],0),j=b[1],e=w(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
-k=ln(d,i,a[1],c);return ab(function(a){return m(fo,a)},k)}var
-l=xl(b,d,c,a[1],h);return ab(function(a){return m(fo,a)},l)}return e}function
-xn(d,c,e,b){var
-a=lp(d,c);if(a){var
-f=aj(0,w(b[2])),g=a[1];return a7(m(function(a){return xm(d,c,e,g,b,a)},f))}return a}function
-hk(b,d){var
+k=ls(d,i,a[1],c);return ab(function(a){return m(fo,a)},k)}var
+l=xs(b,d,c,a[1],h);return ab(function(a){return m(fo,a)},l)}return e}function
+xu(d,c,e,b){var
+a=lu(d,c);if(a){var
+f=aj(0,w(b[2])),g=a[1];return a7(m(function(a){return xt(d,c,e,g,b,a)},f))}return a}function
+hm(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4178,146 +4200,146 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-xo(j,f,c){var
+xv(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
 b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ae(c,c),m),l)}return i}return 1}var
 g=bM(D(e[1][1],d));return g?g:y(d,ae(c,c))}}function
-lq(b,c,a){var
-f=b[1],d=w(a)===f?1:0,e=d?H(hk(b,c),a):d;return e?xo(b,c,a):e}function
-xp(e,d,b,c){if(c){if(b){var
+lv(b,c,a){var
+f=b[1],d=w(a)===f?1:0,e=d?H(hm(b,c),a):d;return e?xv(b,c,a):e}function
+xw(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-xq(e,d,b,c){if(c){if(b){var
+xx(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hl(c,b,a,g,e){var
-d=xp(c,b,f(a),g);return d?xq(c,b,h(a),e):d}function
-lr(e,d,a,c,b){var
-g=[0,h(a)];return hl(d,e,[0,[0,f(a)],g],c,b)}function
-xr(j,i,h,g,f,e,d){var
+hn(c,b,a,g,e){var
+d=xw(c,b,f(a),g);return d?xx(c,b,h(a),e):d}function
+lw(e,d,a,c,b){var
+g=[0,h(a)];return hn(d,e,[0,[0,f(a)],g],c,b)}function
+xy(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-k=function(b,a){return b===a?1:0},l=b5(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lr(j,i,a[1],g,f);if(c){var
+k=function(b,a){return b===a?1:0},l=b5(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lw(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-ls(j,i,g,f,b,a){switch(a[0]){case
+lx(j,i,g,f,b,a){switch(a[0]){case
 0:var
 c=bO(i,a[1]);if(c){var
-d=bO(c[1],a[2]);if(d)return hl(b,j,d[1],a[3],a[4]);var
+d=bO(c[1],a[2]);if(d)return hn(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bO(f,a[1]);return e?lr(g,b,e[1],a[2],a[3]):e;default:return xr(g,b,a[1],a[2],a[3],0,f)}}function
+e=bO(f,a[1]);return e?lw(g,b,e[1],a[2],a[3]):e;default:return xy(g,b,a[1],a[2],a[3],0,f)}}function
 fp(a){return 0===a[0]?1:0}function
-lt(i,b,h,g,f,e,a){var
+ly(i,b,h,g,f,e,a){var
 j=b[2],d=w(a[2])===j?1:0;if(d)var
-k=a[2],l=a[1],c=H(function(a){return lq(i,l,a)},k);else
+k=a[2],l=a[1],c=H(function(a){return lv(i,l,a)},k);else
 var
 c=d;if(c){var
-m=b[4],n=b[3];return H(function(a){return ls(h,g,f,e,n,a)},m)}return c}var
-xs=v(i(2,v(i(2,i(2,j))))),xt=bB(i(2,j),xs),xu=bd(v(i(2,i(2,v(i(2,j))))));function
-hm(d,c,a,b){if(a){var
-e=h(b),g=f(b),i=fo(a[1]);return hl(d[3],c,i,g,e)}return a}function
-xv(a,g,b,c){var
+m=b[4],n=b[3];return H(function(a){return lx(h,g,f,e,n,a)},m)}return c}var
+xz=v(i(2,v(i(2,i(2,j))))),xA=bB(i(2,j),xz),xB=bd(v(i(2,i(2,v(i(2,j))))));function
+ho(d,c,a,b){if(a){var
+e=h(b),g=f(b),i=fo(a[1]);return hn(d[3],c,i,g,e)}return a}function
+xC(a,g,b,c){var
 i=c[1];return function(l,k,j,c){var
-m=a[9],d=N(f(c),m,0),n=a[1],e=eZ(w(d),n);if(e){var
-o=h(c);return hm(g,b,lj(b,a,l,i,k,j,lh(b,a,d)),o)}return e}}function
-xw(d,c,b,a){var
-e=h(a);return hm(d,c,bO(b,f(a)),e)}function
-xx(k,d,j,b,a){var
+m=a[9],d=Q(f(c),m,0),n=a[1],e=dc(w(d),n);if(e){var
+o=h(c);return ho(g,b,lo(b,a,l,i,k,j,lm(b,a,d)),o)}return e}}function
+xD(d,c,b,a){var
+e=h(a);return ho(d,c,bO(b,f(a)),e)}function
+xE(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-g=lm(b),c=xi(a[1],e,g,b);if(c){var
+g=lr(b),c=xp(a[1],e,g,b);if(c){var
 m=c[1];return H(function(c){var
 a=bO(b,f(c));if(a){var
-i=h(c);return hm(k,d,xj(d,j,m,e,g,a[1]),i)}return a},l)}var
+i=h(c);return ho(k,d,xq(d,j,m,e,g,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-xy(d,c,a,k,e,r){var
+xF(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
-f=b6(s,c[4]);if(f){var
+f=b7(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
-o=dg(d);if(o){var
-p=n(xx(c,a,k,e,r),b,g);if(p)var
+o=dk(d);if(o){var
+p=n(xE(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
-i=ln(a,k,l,b);if(i){var
-t=i[1];return H(function(b){return xw(c,a,t,b)},g)}var
+i=ls(a,k,l,b);if(i){var
+t=i[1];return H(function(b){return xD(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
-q=ae(b,b),j=li(a,d,l,q);if(j){var
-u=j[1];return H(aW(xv(d,c,a,e),b,q,u),g)}return j}return 1}}function
-xz(k,j,i,h,g,f,e,d){var
+q=ae(b,b),j=ln(a,d,l,q);if(j){var
+u=j[1];return H(aP(xC(d,c,a,e),b,q,u),g)}return j}return 1}}function
+xG(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(xy(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(xF(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-xA(b,a){return 0===a[0]?_(a[1],b):0}function
-xB(b,f,e){var
+xH(b,a){return 0===a[0]?_(a[1],b):0}function
+xI(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(w(e[2])),d=o(xt,a(E(b[1]),g)),h=d?[0,xh(f,xu)]:d;return h}return 0}function
-xC(c,b,h,f,a){var
+g=E(w(e[2])),d=o(xA,a(E(b[1]),g)),h=d?[0,xo(f,xB)]:d;return h}return 0}function
+xJ(c,b,h,f,a){var
 i=a[1],j=b[2],g=w(a[2])===j?1:0;if(g)var
-k=a[2],d=H(function(a){return lq(c,i,a)},k);else
+k=a[2],d=H(function(a){return lv(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=w(a[2]),e=H(function(a){return xA(m,a)},l);else
+l=b[4],m=w(a[2]),e=H(function(a){return xH(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return xz(c,b,h,f,a,xB(c,f,a),0,n)}return e}function
-xD(c,b,m,l,f,e,k,a){var
-g=lt(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bM(a===b[1]?1:0):h;return i?k7(c,f,e,a,b[1],d,j):i}function
-lu(c,a,b){return xn(c,a[1],a[3],b)}function
-lv(c,a){var
+n=a[2];return xG(c,b,h,f,a,xI(c,f,a),0,n)}return e}function
+xK(c,b,m,l,f,e,k,a){var
+g=ly(c,b,m,l,f,e,k),h=g?_(a,c[3]):g,i=h?bM(a===b[1]?1:0):h;return i?la(c,f,e,a,b[1],d,j):i}function
+lz(c,a,b){return xu(c,a[1],a[3],b)}function
+lA(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=e5(b,a[3]);return hb(c,d,b,a[3],f,e)}}function
-lw(c,a,d,b){var
-h=a[1],m=a[2],i=_(0,w(b[2]));if(i){if(H(fp,d[4]))return xC(c,d,h,a[3],b);var
-e=lu(c,a,b);if(e){var
-j=e[1],f=g(lv(c,a),j);if(f)return lt(c,d,h,j,m,f[1],b);var
+f=e6(b,a[3]);return hd(c,d,b,a[3],f,e)}}function
+lB(c,a,d,b){var
+h=a[1],m=a[2],i=_(0,w(b[2]));if(i){if(H(fp,d[4]))return xJ(c,d,h,a[3],b);var
+e=lz(c,a,b);if(e){var
+j=e[1],f=g(lA(c,a),j);if(f)return ly(c,d,h,j,m,f[1],b);var
 k=f}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-xE(b,a,k,c){var
+xL(b,a,k,c){var
 l=a[1],m=a[2],f=_(0,w(c[2]));if(f){var
-d=lu(b,a,c);if(d){var
-h=d[1],e=g(lv(b,a),h);if(e){var
-n=aj(0,b[3]),o=e[1];return b5(function(a){return xD(b,k,l,h,m,o,c,a)},n)}var
+d=lz(b,a,c);if(d){var
+h=d[1],e=g(lA(b,a),h);if(e){var
+n=aj(0,b[3]),o=e[1];return b5(function(a){return xK(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=f;return j}function
-xF(d,c,a){if(0===a[0]){var
+xM(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
 fq(b,a){var
-c=a[6],d=a[5],e=co(b+1|0,a[4]),f=bi(cn(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-xG(c,b){var
+c=a[6],d=a[5],e=b6(b+1|0,a[4]),f=bi(co(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
+xN(c,b){var
 d=U(c);return function(f){var
-l=a(d,d),e=G(a(b,$(m(function(a){return ky(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=G(a(b,$(m(function(a){return kD(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=u(a(b,$(m(function(a){return kz(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=u(a(b,$(m(function(a){return kE(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
-lx(e,b,h,f,c){if(D(h[1],d)&&kA(e,c)){var
-g=g0(gZ(e,c)),i=a(g,g);return s(a8(G(a(a(b,b),i),f)))}var
-j=ff(e,c);return bp(u(a(a(b,b),j),f))}function
-xH(d,b,c,a){var
-e=ae(a,a),f=Z(b,lx(d,b,c,e,a)),g=s(lx(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
-ly(d,c){var
+lC(e,b,h,f,c){if(D(h[1],d)&&kF(e,c)){var
+g=g2(g1(e,c)),i=a(g,g);return s(a8(G(a(a(b,b),i),f)))}var
+j=ff(e,c);return bq(u(a(a(b,b),j),f))}function
+xO(d,b,c,a){var
+e=ae(a,a),f=Z(b,lC(d,b,c,e,a)),g=s(lC(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+lD(d,c){var
 e=U(d);return function(b,f){var
-g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return u(bp(a(a(a(c,c),i),h)),g)}}function
-xI(e,d){var
+g=a(b[2],e),h=ff(d,f),i=a(b[1],b[1]);return u(bq(a(a(a(c,c),i),h)),g)}}function
+xP(e,d){var
 f=U(e);return function(h,g){var
-i=a(a(f,g3(h)),f),j=kI(e,h),b=j[1];if(b){var
+i=a(a(f,g5(h)),f),j=kN(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
 k=c[1],l=b[1],p=u(a(d,$(m(function(b){var
 c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,G(a(d,$(m(function(b){var
@@ -4327,17 +4349,17 @@ n=c;var
 o=n}else
 var
 o=b;return o}}function
-xJ(e,c,b,a){var
-g=n(xI(e,c),b,a);if(g){var
+xQ(e,c,b,a){var
+g=n(xP(e,c),b,a);if(g){var
 i=g[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(ly(e,c),j,a),t=Z(h(i),q),u=m(s,a),v=s(n(ly(e,c),j,u)),l=[0,[0,r(f(i),v),t]];else
+q=n(lD(e,c),j,a),t=Z(h(i),q),u=m(s,a),v=s(n(lD(e,c),j,u)),l=[0,[0,r(f(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
 var
 p=g;return p}function
-lz(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
+lE(c,b,m){if(c[2]===1)return[0,[0,b,b]];var
 g=l(E(c[2]),j),h=c[10];if(h){var
 i=c[11];if(i){var
 n=c[8],f=cp(b,m,l(h[1],i[1]),n);if(!f)return f;var
@@ -4347,37 +4369,37 @@ e=d}else
 var
 e=d;var
 o=k(b,a(g,e)),p=u(a(b,b),o),q=k(e,a(g,b));return[0,[0,G(a(b,e),q),p]]}function
-xK(a,c,e,d){var
+xR(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,g(xG(a,c),d)]:lz(a,c,e):2===b[0]?xJ(a,c,b[1],d):[0,xH(a,c,b[1],d)]}function
-xL(a,c,b){var
+b==="number"?0===b?[0,g(xN(a,c),d)]:lE(a,c,e):2===b[0]?xQ(a,c,b[1],d):[0,xO(a,c,b[1],d)]}function
+xS(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
-e=a[2];return bs(lz(a,c,b),e)}if(e_(a)){var
-f=a[9];return m(function(d){return xK(a,c,b,d)},f)}return bs(0,a[2])}function
-xM(a){var
-b=d9(a),c=b?fe(a):b;return bM(c)}function
-lA(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
-hn(e,d,c,b){switch(bP(e,c)){case
+e=a[2];return bs(lE(a,c,b),e)}if(e$(a)){var
+f=a[9];return m(function(d){return xR(a,c,b,d)},f)}return bs(0,a[2])}function
+xT(a){var
+b=d$(a),c=b?fe(a):b;return bM(c)}function
+lF(b,a){return o(b,h(f(a)))?f(a):o(f(h(a)),b)?h(a):[0,b,b]}function
+hp(e,d,c,b){switch(bP(e,c)){case
 0:return h(b);case
 1:return f(b);default:var
 g=h(c)[1],l=a(a(i(2,j),d),g),m=h(h(b)),n=k(f(f(b)),m);return o(a(h(c)[2],n),l)?f(b):h(b)}}function
-lB(e,d,c,b){switch(bP(e,c)){case
+lG(e,d,c,b){switch(bP(e,c)){case
 0:return f(b);case
 1:return h(b);default:var
-g=h(c)[2];return lA(u(a(d,h(c)[1]),g),b)}}function
-xN(g,e,a){if(a){var
+g=h(c)[2];return lF(u(a(d,h(c)[1]),g),b)}}function
+xU(g,e,a){if(a){var
 b=a[2],c=a[1];if(bP(g,e))var
 i=h(f(c)),d=at(function(a){var
 b=h(f(a));return function(a){return r(b,a)}},i,b);else
 var
 j=f(h(c)),d=at(function(a){var
-b=f(h(a));return function(a){return Z(b,a)}},j,b);return m(function(a){return lA(d,a)},a)}return a}function
-lC(d,c,b,e,a){if(a){var
+b=f(h(a));return function(a){return Z(b,a)}},j,b);return m(function(a){return lF(d,a)},a)}return a}function
+lH(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lC(d,c,b,a,f);return[0,hn(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hn(d,c,b,a)},f);return[0,lB(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-xO(p,o,g,d,c){function
+e=lH(d,c,b,a,f);return[0,hp(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hp(d,c,b,a)},f);return[0,lG(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+xV(p,o,g,d,c){function
 b(a){return f(f(a))}function
 e(a){return h(h(a))}if(bP(p,o)){var
 q=b(d),r=e(d),s=k(a(l(g,j),r),q),t=b(c),u=e(c);return y(k(a(l(g,j),u),t),s)}var
@@ -4386,18 +4408,18 @@ m=i;else{var
 w=b(c),n=D(b(d),w);if(n){var
 x=e(c);return y(e(d),x)}var
 m=n}return m}function
-xP(l,k,j,i,g,e){var
+xW(l,k,j,i,g,e){var
 c=i,b=g,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=xO(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
-xQ(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lC(c,d,b,xP(c,b,E(w(a)),1,f,e),a)}return a}function
-xR(a,e,c,b){var
+d=a[1],m=a[2],n=xV(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return f(b)}}function
+xX(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lH(c,d,b,xW(c,b,E(w(a)),1,f,e),a)}return a}function
+xY(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return xN(a,c,b);return m(function(b){return hn(a,e,c,b)},b)}function
-xS(a,d,c,b){var
+d==="number"&&d)return xU(a,c,b);return m(function(b){return hp(a,e,c,b)},b)}function
+xZ(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return xQ(a,d,c,b);return m(function(b){return lB(a,d,c,b)},b)}function
-xT(a,b){function
+e==="number"&&e)return xX(a,d,c,b);return m(function(b){return lG(a,d,c,b)},b)}function
+x0(a,b){function
 d(b){var
 d=f(b),c=D(f(a),d);if(c){var
 e=h(b);return D(h(a),e)}return c}var
@@ -4409,113 +4431,113 @@ var
 c=i;if(c){var
 m=f(h(b));return o(f(a),m)}var
 g=c}return g}function
-xU(f,e){var
+x1(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=xT(b[1],a[1]);if(c){var
+c=x0(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
-lD(l,k,j,i,g,e,d,a,c){var
-b=xU(a,c);return b?k1(l,k,j,i,g,d,e,m(function(a){var
+lI(l,k,j,i,g,e,d,a,c){var
+b=x1(a,c);return b?k6(l,k,j,i,g,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]},a)):b}function
-xV(d,c,j,i,h,b,g,a){var
-e=lD(d,c,j,i,h,b,g,xR(d,c,b,a),a);if(e)var
-f=lD(d,c,j,i,h,b,g,xS(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+x2(d,c,j,i,h,b,g,a){var
+e=lI(d,c,j,i,h,b,g,xY(d,c,b,a),a);if(e)var
+f=lI(d,c,j,i,h,b,g,xZ(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-xW(a){var
+x3(a){var
 d=h(a),b=o(f(a),d);if(b)var
 e=h(a),g=[0,h(a),e],i=f(a),c=[0,[0,[0,f(a),i],g]];else
 var
 c=b;return c}function
-lE(c,b,e,d){var
+lJ(c,b,e,d){var
 f=ab(function(d){return u(a(b,d),c)},d);return[0,ab(function(d){return G(a(b,d),c)},e),f]}function
-xX(b,a){var
-c=b6(a,b[4]);return m(function(a){var
+x4(b,a){var
+c=b7(a,b[4]);return m(function(a){var
 b=h(h(a)),c=f(h(a));return[1,f(a),c,b]},c)}function
-xY(e,b,a,c){var
-f=xX(b,c),g=bs([0,d,a],e[2]),h=b[3];return g_(function(b,c){return lE(h,a,b,c)},g,f)}function
-lF(b,a){var
+x5(e,b,a,c){var
+f=x4(b,c),g=bs([0,d,a],e[2]),h=b[3];return ha(function(b,c){return lJ(h,a,b,c)},g,f)}function
+lK(b,a){var
 c=h(a),d=Z(h(b),c),e=f(a);return[0,r(f(b),e),d]}function
-xZ(b,d,c,a){var
-e=l(b,l(d,f(a)));return lF(a,[0,l(b,l(c,h(a))),e])}function
-x0(b,g,e,d,c){var
-a=xY(b,g,e,c);if(dg(b)){var
-i=b6(c,g[4]);if(H(function(a){var
+x6(b,d,c,a){var
+e=l(b,l(d,f(a)));return lK(a,[0,l(b,l(c,h(a))),e])}function
+x7(b,g,e,d,c){var
+a=x5(b,g,e,c);if(dk(b)){var
+i=b7(c,g[4]);if(H(function(a){var
 c=b[2];return _(f(a),c)},i)&&H(function(a){var
 b=h(a);return o(f(a),b)},a)){var
 j=$(m(f,a)),k=$(m(h,a)),l=X(d,a);return m(function(a){var
-b=f(a),c=xZ(e,j,k,h(a));return ab(function(a){return lF(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-x1(d,c,b){var
+b=f(a),c=x6(e,j,k,h(a));return ab(function(a){return lK(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+x8(d,c,b){var
 e=X(c,b);return $(m(function(b){var
 e=a(d,h(b)),c=l(f(b),e);return a(c,c)},e))}function
-lG(e,d,a,b){var
+lL(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(x1(d,a[1],b),f)}return ae(a[1],b)}function
+f=a[2];return k(x8(d,a[1],b),f)}return ae(a[1],b)}function
 fr(e,c){var
 b=U(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-x2(e,h,c,b,g,f){var
+x9(e,h,c,b,g,f){var
 i=a(a(b,aN(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fr(e,h),j)),i)}function
-x3(e,h,c,b,g,f){var
+x_(e,h,c,b,g,f){var
 i=o(d,b)?c[3]:c[4],j=a(g,a(fr(e,h),i));return o(a(a(b,aN(e)),f),j)}function
-x4(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lG(b,a,m,g[1]),j=n[3],k=f?x2(b,a,h,i,f[1],j):1;if(k){if(e)return x3(b,a,h,i,e[1],j);var
+x$(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=lL(b,a,m,g[1]),j=n[3],k=f?x9(b,a,h,i,f[1],j):1;if(k){if(e)return x_(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
 fs(b,c){var
 d=U(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ae(e,e),i),h)}}function
-lH(f,d,c,b,e){var
+lM(f,d,c,b,e){var
 g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o($(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-x5(c){var
+ya(c){var
 d=U(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(E(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-x6(a,c,b){var
+yb(a,c,b){var
 s=a[1],i=w(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aW(x5(a),f,m,q)){var
-u=b[1];return n(fs(a,c),f,u)}return lH(a,c,m,q,b[1])}var
+q=p[1];if(aP(ya(a),f,m,q)){var
+u=b[1];return n(fs(a,c),f,u)}return lM(a,c,m,q,b[1])}var
 v=b[1];return n(fs(a,c),f,v)}var
 x=b[1];return n(fs(a,c),f,x)}var
 g=a[10];if(g){var
-h=a[11];if(h)return lH(a,c,g[1],h[1],b[1]);var
+h=a[11];if(h)return lM(a,c,g[1],h[1],b[1]);var
 r=h}else
 var
 r=g;return r}var
 t=b[1];return n(fs(a,c),[0,j,j],t)}}return i}function
-ho(e,c,b,a){var
-g=b6(a,c[4]);return m(function(a){var
-c=h(a),g=N(f(a),b,[0,d,d,j,j]);return[0,[0,d6(e,f(a)),g],c]},g)}function
-hp(c,f,b,e,a){var
-d=x6(c,b,a);return d?H(function(d){return x4(c,f,b,a,d)},e):d}function
-hq(b,g,f,c,i,h){var
-e=lG(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fr(b,f),j),l=aN(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fr(b,f),n),q=aN(b);return[0,u(a(a(g,e),q),p),m]}function
-x7(b,a,e){var
+hq(e,c,b,a){var
+g=b7(a,c[4]);return m(function(a){var
+c=h(a),g=Q(f(a),b,[0,d,d,j,j]);return[0,[0,d8(e,f(a)),g],c]},g)}function
+hr(c,f,b,e,a){var
+d=yb(c,b,a);return d?H(function(d){return x$(c,f,b,a,d)},e):d}function
+hs(b,g,f,c,i,h){var
+e=lL(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fr(b,f),j),l=aN(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fr(b,f),n),q=aN(b);return[0,u(a(a(g,e),q),p),m]}function
+yc(b,a,e){var
 g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=h(a),c=r(f(b),j),k=f(e),d=o(c,Z(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-x8(b,e,a){var
+yd(b,e,a){var
 g=f(a);if(o(f(b),g)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
 j=f(a),c=Z(h(b),j),k=h(e),d=o(r(f(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-x9(f,e,d,c,a){return m(function(a){var
-b=hp(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-x_(l,k,j,i,h){var
-m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=N(s,i,0);if(b){var
-c=N(r,i,0);if(c)if(a){var
-t=a[1],d=hq(l,k,j,n,o,b[1]),u=s===r?d:hq(l,k,j,n,o,c[1]),e=x7(t,d,u);if(e)var
-f=x8(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+ye(f,e,d,c,a){return m(function(a){var
+b=hr(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+yf(l,k,j,i,h){var
+m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=Q(s,i,0);if(b){var
+c=Q(r,i,0);if(c)if(a){var
+t=a[1],d=hs(l,k,j,n,o,b[1]),u=s===r?d:hs(l,k,j,n,o,c[1]),e=yc(t,d,u);if(e)var
+f=yd(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4526,60 +4548,60 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-x$(a,c,h,g,e,d,b){var
-i=ho(a,c,e,d),j=a[2];if(w(b[3])===j){var
-k=b6(d,c[4]);if(H(function(b){var
+yg(a,c,h,g,e,d,b){var
+i=hq(a,c,e,d),j=a[2];if(w(b[3])===j){var
+k=b7(d,c[4]);if(H(function(b){var
 c=a[2];return _(f(b),c)},k)){var
-l=x9(a,c,b[1],i,b[2]),n=X(a[9],e),o=X(X(g,b[3]),n),p=b[1];return m(function(b){return x_(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
-ya(b,e,d,c){var
-i=y(c,d)?h(e):f(e),g=k3(b,i),j=a(g,c);return G(k(a(l(b,g),d),j),b)}function
-yb(a,c,b,g,f){var
+l=ye(a,c,b[1],i,b[2]),n=X(a[9],e),o=X(X(g,b[3]),n),p=b[1];return m(function(b){return yf(a,h,p,l,b)},o)}}return m(function(a){return 0},g)}function
+yh(b,e,d,c){var
+i=y(c,d)?h(e):f(e),g=k8(b,i),j=a(g,c);return G(k(a(l(b,g),d),j),b)}function
+yi(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
-j=a[2],h=w(b)===j?1:0;return h?k6(a,c,b,g,f):h}var
+j=a[2],h=w(b)===j?1:0;return h?k$(a,c,b,g,f):h}var
 k=a[2],i=w(b)===k?1:0;return i?fl(a,c,b,g,f):i}var
 l=a[2];function
-m(b){return k4(a,c,g,f,b)}var
-n=e[2],o=e[1];return hc(b,function(a,b,d){return ya(c,a,b,d)},o,n,m,l,d)}function
-lI(b,a){return u(a,b[3])}function
-hr(e,d,c,b){if(b){var
-f=b[1];return a(lI(e,d),f)}return c}function
-hs(c,b,e){var
-a=c[4];return r(d,l(b,$(m(function(a){return 0===a[0]?a[1]===e?r(d,hr(c,b,d,a[3])):d:d},a))))}function
-yc(c,b,e){var
+m(b){return k9(a,c,g,f,b)}var
+n=e[2],o=e[1];return he(b,function(a,b,d){return yh(c,a,b,d)},o,n,m,l,d)}function
+lN(b,a){return u(a,b[3])}function
+ht(e,d,c,b){if(b){var
+f=b[1];return a(lN(e,d),f)}return c}function
+hu(c,b,e){var
+a=c[4];return r(d,l(b,$(m(function(a){return 0===a[0]?a[1]===e?r(d,ht(c,b,d,a[3])):d:d},a))))}function
+yj(c,b,e){var
 a=c[4];return at(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=hs(c,b,a[1]),g=k(r(d,hr(c,b,d,a[3])),f);return Z(hr(c,b,b,a[4]),g)}return d}return d},a))}function
-lJ(c,b,a){var
-d=aj(0,c[2]);return m(function(c){return yc(b,a,c)},d)}function
-lK(d){var
+f=hu(c,b,a[1]),g=k(r(d,ht(c,b,d,a[3])),f);return Z(ht(c,b,b,a[4]),g)}return d}return d},a))}function
+lO(c,b,a){var
+d=aj(0,c[2]);return m(function(c){return yj(b,a,c)},d)}function
+lP(d){var
 a=d;for(;;){if(a){var
 b=a[2],e=a[1],f=function(b,a){return bV(b,a)},c=bM(b5(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-yd(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=N(b,j,d),g=l(N(b,i,d),n),o=N(b,k,d),h=l(hs(e,m,f),o);if(y(d,g)&&y(d,h)){var
-p=e[4];if(bM(b5(function(a){return xF(f,b,a)},p)))return a(g,h)}return d}function
-ye(b,g,e,q,p,n,k,c){var
-x=lI(g,e),r=D(e,a(g[3],x));if(r)var
+yk(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=Q(b,j,d),g=l(Q(b,i,d),n),o=Q(b,k,d),h=l(hu(e,m,f),o);if(y(d,g)&&y(d,h)){var
+p=e[4];if(bM(b5(function(a){return xM(f,b,a)},p)))return a(g,h)}return d}function
+yl(b,g,e,q,p,n,k,c){var
+x=lN(g,e),r=D(e,a(g[3],x));if(r)var
 y=b[2],i=w(q)===y?1:0;else
 var
 i=r;var
 s=i?H(function(a){var
 d=g[2],c=_(f(a),d);if(c){var
-e=b[2];return _(h(a),e)}return c},c):i,t=s?lK(m(f,c)):s,u=t?lK(m(h,c)):t;if(u){var
+e=b[2];return _(h(a),e)}return c},c):i,t=s?lP(m(f,c)):s,u=t?lP(m(h,c)):t;if(u){var
 j=fl(b,e,X(m(f,q),k),p,n);if(j){var
-z=aC(b,n),A=aC(b,p),B=$(m(function(a){return yd(g,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
+z=aC(b,n),A=aC(b,p),B=$(m(function(a){return yk(g,e,k,A,z,a)},c));return o(l(j[1],B),d)}var
 v=j}else
 var
 v=u;return v}function
-yf(a){var
+ym(a){var
 b=[0,h(a)];return[0,[0,f(a)],b]}function
-yg(a,c,j,i,g,b,e,d){var
-k=X(a[9],b),l=X(b7(a),k);return a7(m(function(b){var
-k=f(h(b)),l=yf(hq(a,c,e,h(h(b)),k,d));return fi(a,c,j,i,g,f(b),l)},l))}function
-yh(a,b,x,i,v,u,h,t,g){var
-j=g[2],k=g[1],y=b6(0,b[4]),l=H(function(b){var
-c=a[2];return _(f(b),c)},y),m=l?hp(a,b,k,ho(a,b,h,0),j):l;if(m){var
-c=yg(a,x,i,v,u,h,k,j);if(c){var
+yn(a,c,j,i,g,b,e,d){var
+k=X(a[9],b),l=X(b8(a),k);return a7(m(function(b){var
+k=f(h(b)),l=ym(hs(a,c,e,h(h(b)),k,d));return fi(a,c,j,i,g,f(b),l)},l))}function
+yo(a,b,x,i,v,u,h,t,g){var
+j=g[2],k=g[1],y=b7(0,b[4]),l=H(function(b){var
+c=a[2];return _(f(b),c)},y),m=l?hr(a,b,k,hq(a,b,h,0),j):l;if(m){var
+c=yn(a,x,i,v,u,h,k,j);if(c){var
 n=c[1],z=a[2],p=w(n)===z?1:0;if(p){var
 e=fl(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
@@ -4591,257 +4613,257 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-yi(a){return xL(a[1],a[2][1],a[2][3])}function
-yj(a){return a?xW(a[1]):a}function
-lL(a){return m(yj,a)}function
-lM(b){var
+yp(a){return xS(a[1],a[2][1],a[2][3])}function
+yq(a){return a?x3(a[1]):a}function
+lQ(a){return m(yq,a)}function
+lR(b){var
 d=b[1],e=b[2][1];return function(f,j,c,a,i){if(fj(c,a)){var
 h=b[4];if(h){var
-k=g(i,a);return x$(d,c,e,f,h[1],a,k)}return lL(x0(d,c,e,f,a))}return j}}function
-yk(a){var
+k=g(i,a);return yg(d,c,e,f,h[1],a,k)}return lQ(x7(d,c,e,f,a))}return j}}function
+yr(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a7(g);return b?xV(c,d,e,f,a[3],h,i,b[1]):b}}function
-lN(b){var
+b=a7(g);return b?x2(c,d,e,f,a[3],h,i,b[1]):b}}function
+lS(b){var
 a=b[1];return function(c){var
 d=H(function(b){var
 c=a[2];return w(b)===c?1:0},c);if(d){var
-e=j3(a[2],c),f=b7(a),g=k2(a[6]);return a7(g$(yk(b),g,f,e))}return d}}function
-yl(a,k,f){var
+e=j5(a[2],c),f=b8(a),g=k7(a[6]);return a7(hb(yr(b),g,f,e))}return d}}function
+ys(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=D(c,h);if(j){var
-p=n(f[4],i,b);return ye(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return yl(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return yh(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-ym(b,l,k){var
+q=n(f[5],i,b);return yo(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+yt(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
 i=_(a,g[3]),j=i?bM(a===c[1]?1:0):i;if(j)var
-e=yb(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+e=yi(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cR(yl(b,l,k),c,p,n,h,a):f}}function
-yn(b,e,d){var
+f=j;return f?cS(ys(b,l,k),c,p,n,h,a):f}}function
+yu(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],g=g_(function(a,b){return lE(r,m,a,b)},q,p),s=1===e?lJ(k,a,l):0,t=H(fp,a[4]),i=t||H(function(a){var
+p=a[4],q=c[1],r=a[3],g=ha(function(a,b){return lJ(r,m,a,b)},q,p),s=1===e?lO(k,a,l):0,t=H(fp,a[4]),i=t||H(function(a){var
 b=h(a);return o(f(a),b)},g);if(i){var
-u=d[1];return b5(cS(ym(b,e,d),a,n,s,g),u)}var
+u=d[1];return b5(cT(yt(b,e,d),a,n,s,g),u)}var
 j=i}else
 var
 j=c;return j}}function
-yo(d,a){if(a){var
+yv(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
-lO(a,q,d){var
+lT(a,q,d){var
 i=a[1];return function(b){var
-e=yi(a),j=lL(e),k=aj(0,b[2]),l=m(function(c){var
-f=d[2];return cR(lM(a),e,j,b,c,f)},k),r=H(fp,b[4])?0:g(lN(a),l),c=_(0,b[2]),n=c?xM(i):c;return function(c){var
+e=yp(a),j=lQ(e),k=aj(0,b[2]),l=m(function(c){var
+f=d[2];return cS(lR(a),e,j,b,c,f)},k),r=H(fp,b[4])?0:g(lS(a),l),c=_(0,b[2]),n=c?xT(i):c;return function(c){var
 o=fq(c,b),i=bO(b[4],c);if(n){if(i&&0===i[1][0])var
-s=X(k,l),t=m(function(b){if(yo(f(b),i)){var
-k=g(d[3],c),l=f(b);return cR(lM(a),e,j,o,l,k)}return h(b)},s),p=g(lN(a),t);else
+s=X(k,l),t=m(function(b){if(yv(f(b),i)){var
+k=g(d[3],c),l=f(b);return cS(lR(a),e,j,o,l,k)}return h(b)},s),p=g(lS(a),t);else
 var
-p=r;return aW(yn(a,q,d),o,c,p)}return n}}}function
-yp(d,c,b,a){var
-e=aj(0,w(a[4]));return H(g(lO(d,c,b),a),e)}function
-lP(e,d,c,b,a){var
-f=ai(a,db(d,1));return aS(bA(db(db(aS(e,ai(2,b)),f),1),c),1)}function
-ht(a,e,d,c,b){var
-g=E(h(a[3])),i=ai(b,h(a[4])),j=l(E(aS(ai(d,h(a[2])),i)),g),k=E(f(a[3])),m=ai(c,f(a[4]));return[0,l(E(aS(ai(e,f(a[2])),m)),k),j]}function
-lQ(i,g,a){var
+p=r;return aP(yu(a,q,d),o,c,p)}return n}}}function
+yw(d,c,b,a){var
+e=aj(0,w(a[4]));return H(g(lT(d,c,b),a),e)}function
+lU(e,d,c,b,a){var
+f=ai(a,cI(d,1));return aT(bA(cI(cI(aT(e,ai(2,b)),f),1),c),1)}function
+hv(a,e,d,c,b){var
+g=E(h(a[3])),i=ai(b,h(a[4])),j=l(E(aT(ai(d,h(a[2])),i)),g),k=E(f(a[3])),m=ai(c,f(a[4]));return[0,l(E(aT(ai(e,f(a[2])),m)),k),j]}function
+lV(i,g,a){var
 c=o(d,f(a));if(c)var
 j=E(i),b=y(f(a),j);else
 var
 b=c;var
 e=b?o(d,h(a)):b;if(e){var
 k=E(g);return y(h(a),k)}return e}function
-dl(b,a){function
+dq(b,a){function
 f(b){return a}function
-g(b){return i(2,dl(b,a))}function
-h(b){return v(i(2,dl(b,a)))}if(o(b,j))return f(0);var
+g(b){return i(2,dq(b,a))}function
+h(b){return v(i(2,dq(b,a)))}if(o(b,j))return f(0);var
 c=b3(b,E(2)),e=c[1];return D(c[2],d)?g(e):h(e)}var
-hu=0;function
+hw=0;function
 ft(b,a){if(a){var
 f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return ft(a,h)},l=function(a){return ft(a,f)};if(o(b,j))return i(0);var
 c=b3(b,E(2)),e=c[1];return D(c[2],d)?k(e):l(e)}return a}function
-ee(c,a,b){if(b){var
-e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,ee(b,a,f),g,e]},p=function(b){return[0,f,g,ee(b,a,e)]};if(o(c,j))return m(0);var
+eg(c,a,b){if(b){var
+e=b[3],g=b[2],f=b[1],m=function(b){return[0,f,[0,a],e]},n=function(b){return[0,eg(b,a,f),g,e]},p=function(b){return[0,f,g,eg(b,a,e)]};if(o(c,j))return m(0);var
 h=b3(c,E(2)),i=h[1];return D(h[2],d)?n(i):p(i)}function
 q(b){return[0,0,[0,a],0]}function
-r(b){return[0,ee(b,a,0),0,0]}function
-s(b){return[0,0,0,ee(b,a,0)]}if(o(c,j))return q(0);var
+r(b){return[0,eg(b,a,0),0,0]}function
+s(b){return[0,0,0,eg(b,a,0)]}if(o(c,j))return q(0);var
 k=b3(c,E(2)),l=k[1];return D(k[2],d)?r(l):s(l)}function
-hv(d,l,k,h){var
+hx(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=dl(a,v(i(2,j))),n=hv(d,g,c,dl(a,i(2,j))),b=e,c=aW(d,a,f[1],n),a=m;continue}var
-o=dl(a,v(i(2,j))),b=e,c=hv(d,g,c,dl(a,i(2,j))),a=o;continue}return c}}var
-b8=[0,d,d],ef=[0,0,0,0,hu];function
-yq(c,b,a){return hv(c,b,a,j)}function
-lR(f,e,d){var
+m=dq(a,v(i(2,j))),n=hx(d,g,c,dq(a,i(2,j))),b=e,c=aP(d,a,f[1],n),a=m;continue}var
+o=dq(a,v(i(2,j))),b=e,c=hx(d,g,c,dq(a,i(2,j))),a=o;continue}return c}}var
+b9=[0,d,d],eh=[0,0,0,0,hw];function
+yx(c,b,a){return hx(c,b,a,j)}function
+lW(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
-g=ee(c,a[1],b),h=a[2],c=v(c),a=h,b=g;continue}return b}}function
+g=eg(c,a[1],b),h=a[2],c=v(c),a=h,b=g;continue}return b}}function
 cr(a,e,d,c){var
-f=a[4],g=a[1],b=ft(jM(aS(ai(aS(ai(d,a[3]),c),g),e)),f);return b?b[1]:b8}function
+f=a[4],g=a[1],b=ft(jO(aT(ai(aT(ai(d,a[3]),c),g),e)),f);return b?b[1]:b9}function
 fu(d,b,a,c){var
-e=aj(0,b);return[0,d,b,a,lR(j,br(function(b){var
-d=aj(0,a);return br(g(c,b),d)},e),hu)]}function
-cK(a,d,c,b){return fu(a,d,c,function(d,c){var
-e=aj(0,a);return m(function(a){return aW(b,a,d,c)},e)})}function
-hw(b,a){if(b){if(a){var
-c=hw(b[2],a[2]);return bu(e3(b[1],a[1]),c)}return b8}return b8}function
-lS(b,a){var
+e=aj(0,b);return[0,d,b,a,lW(j,br(function(b){var
+d=aj(0,a);return br(g(c,b),d)},e),hw)]}function
+cL(a,d,c,b){return fu(a,d,c,function(d,c){var
+e=aj(0,a);return m(function(a){return aP(b,a,d,c)},e)})}function
+hy(b,a){if(b){if(a){var
+c=hy(b[2],a[2]);return bu(e4(b[1],a[1]),c)}return b9}return b9}function
+lX(b,a){var
 c=G(h(b),a);return[0,u(f(b),a),c]}function
-lT(a){var
+lY(a){var
 b=f(a);return l(h(a),b)}function
-yr(a){return m(function(a){return Z(d,a)},a)}function
-lU(d,a){var
-b=w(a),c=jU(a,d),e=m(yr,a),f=n(gI(c),b,e);return[0,b,c,n(gI(c),b,a),f]}function
-ys(d,c,a,b){return c===1?gJ(a,b):jT(d,c,a,gJ(a,b))}function
-yt(h,g,f,e,d,b){var
-c=k(a(h,f),e),i=k(c,l(d,b));return lS([0,k(c,b),i],g)}function
-lV(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=lV(h,g,dc(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yt(h,g,bq(d,f),o,n,m),l];else
+yy(a){return m(function(a){return Z(d,a)},a)}function
+lZ(d,a){var
+b=w(a),c=jW(a,d),e=m(yy,a),f=n(gI(c),b,e);return[0,b,c,n(gI(c),b,a),f]}function
+yz(d,c,a,b){return c===1?gJ(a,b):jV(d,c,a,gJ(a,b))}function
+yA(h,g,f,e,d,b){var
+c=k(a(h,f),e),i=k(c,l(d,b));return lX([0,k(c,b),i],g)}function
+l0(h,g,f,c,b,a){if(c)if(b)if(a)var
+i=a[2],j=b[2],k=c[2],l=l0(h,g,dd(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yA(h,g,bj(d,f),o,n,m),l];else
 var
 e=a;else
 var
 e=b;else
 var
 e=c;return e}function
-lW(h,g,e,a,c){var
+l1(h,g,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return ys(j,i,a,b)}var
-d=m(lT,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return lV(h,g,e,b(a[3],n),l,k)}function
-lX(a){var
-b=a[4];return yq(function(d,a,b){var
-c=cl(lT(a));return r(r(cl(f(a)),c),b)},b,d)}function
-fv(a){return at(bu,b8,a)}function
-lY(a){if(a){var
-b=a[2],c=a[1];return b?uF(c,lY(b)):c}return b8}function
-lZ(c,b,a){var
+b(a,b){return yz(j,i,a,b)}var
+d=m(lY,c),k=b(a[4],d),l=b(a[3],d),n=m(f,c);return l0(h,g,e,b(a[3],n),l,k)}function
+l2(a){var
+b=a[4];return yx(function(d,a,b){var
+c=cm(lY(a));return r(r(cm(f(a)),c),b)},b,d)}function
+fv(a){return at(bu,b9,a)}function
+l3(a){if(a){var
+b=a[2],c=a[1];return b?uK(c,l3(b)):c}return b9}function
+l4(c,b,a){var
 d=bd(h(a));return cr(c,b,bd(f(a)),d)}function
-yu(a,c,b){return lQ(a[2],a[3],b)?lZ(a,c,b):b8}function
-l0(a,e,d,c,b){var
+yB(a,c,b){return lV(a[2],a[3],b)?l4(a,c,b):b9}function
+l5(a,e,d,c,b){var
 g=aj(0,f(a[1]));return br(function(f){var
-g=aj(0,h(a[1]));return m(function(g){return yu(e,b,ht(a,d,c,f,g))},g)},g)}function
-yv(f,e,d,c,b,a){var
-g=aj(0,b);return br(function(b){return l0(f,e,d,c,aS(a,b))},g)}function
-yw(a,b,d,c,i){var
+g=aj(0,h(a[1]));return m(function(g){return yB(e,b,hv(a,d,c,f,g))},g)},g)}function
+yC(f,e,d,c,b,a){var
+g=aj(0,b);return br(function(b){return l5(f,e,d,c,aT(a,b))},g)}function
+yD(a,b,d,c,i){var
 e=aj(0,f(a[1]));return br(function(e){var
 f=aj(0,h(a[1]));return br(function(f){var
-h=ht(a,d,c,e,f),g=lQ(b[2],b[3],h),j=g?[0,lZ(b,i,ht(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hx(a,b){var
-c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lP(b[2],g,e,d,c)}function
-hy(a,b){var
-c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lP(b[3],f,e,d,c)}function
-yx(a){var
+h=hv(a,d,c,e,f),g=lV(b[2],b[3],h),j=g?[0,l4(b,i,hv(a,d,c,e,f)),0]:g;return j},f)},e)}function
+hz(a,b){var
+c=f(a[4]),d=f(a[3]),e=f(a[2]),g=f(a[1]);return lU(b[2],g,e,d,c)}function
+hA(a,b){var
+c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return lU(b[3],f,e,d,c)}function
+yE(a){var
 b=r(d,h(a));return[0,r(d,f(a)),b]}function
-yy(c,b){if(o(d,h(b)))var
+yF(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
 k=c[2],l=c[1],e=G(a(h(b),l),k);if(o(d,f(b)))var
 g=f(b);else
 var
 i=c[2],j=c[1],g=u(a(f(b),j),i);return[0,g,e]}function
-yz(a,e,c){var
-b=g1(a,e,a,uD(c));return b?gL(a,bu([0,a,a],b[1])):[0,d,a]}function
-yA(a,d,c){var
-b=g1(a,d,a,e3(i(2,j),c));if(b){var
-e=gL(a,bu([0,a,a],b[1]));return uE([0,a,a],e3(i(2,j),e))}return[0,s(a),a]}function
-yB(k,d,c,j,b,i,a){var
-g=bA(a[1],c),e=bA(w(b),c),l=lX(a),n=aj(0,c),o=m(function(a){var
-c=lU(l,cn(e,co(ai(a,e),b))),d=[0,co(ai(a,e),i),c];return[0,ai(a,g),d]},n);function
+yG(a,e,c){var
+b=g3(a,e,a,uI(c));return b?gL(a,bu([0,a,a],b[1])):[0,d,a]}function
+yH(a,d,c){var
+b=g3(a,d,a,e4(i(2,j),c));if(b){var
+e=gL(a,bu([0,a,a],b[1]));return uJ([0,a,a],e4(i(2,j),e))}return[0,s(a),a]}function
+yI(k,d,c,j,b,i,a){var
+g=bA(a[1],c),e=bA(w(b),c),l=l2(a),n=aj(0,c),o=m(function(a){var
+c=lZ(l,co(e,b6(ai(a,e),b))),d=[0,b6(ai(a,e),i),c];return[0,ai(a,g),d]},n);function
 p(e,c){return br(function(b){var
-i=yv(d,a,e,c,g,f(b)),l=h(h(b));return lW(k,j,f(h(b)),l,i)},o)}var
-q=hy(d,a),r=hx(d,a);return fu(w(b),r,q,p)}function
-yC(e,d,b,c,a){var
-f=lU(lX(a),b);function
+i=yC(d,a,e,c,g,f(b)),l=h(h(b));return l1(k,j,f(h(b)),l,i)},o)}var
+q=hA(d,a),r=hz(d,a);return fu(w(b),r,q,p)}function
+yJ(e,d,b,c,a){var
+f=lZ(l2(a),b);function
 g(h,g){var
-b=aj(0,a[1]);return lW(e,d,c,f,m(function(b){return cr(a,b,0,0)},b))}return fu(w(b),1,1,g)}function
-yD(b){var
-a=bq(ef,b);function
-c(d,c,a){return fv(m(function(b){return cr(b,d,c,a)},b))}return cK(a[1],a[2],a[3],c)}function
-yE(a){var
-b=bq(ef,a);function
+b=aj(0,a[1]);return l1(e,d,c,f,m(function(b){return cr(a,b,0,0)},b))}return fu(w(b),1,1,g)}function
+yK(b){var
+a=bj(eh,b);function
+c(d,c,a){return fv(m(function(b){return cr(b,d,c,a)},b))}return cL(a[1],a[2],a[3],c)}function
+yL(a){var
+b=bj(eh,a);function
 c(c,b){return br(function(a){var
 d=aj(0,a[1]);return m(function(d){return cr(a,d,c,b)},d)},a)}var
-d=b[3],e=b[2],f=0;return fu(at(function(b,a){return aS(b[1],a)},f,a),e,d,c)}function
+d=b[3],e=b[2],f=0;return fu(at(function(b,a){return aT(b[1],a)},f,a),e,d,c)}function
 fw(b,a){function
-c(e,d,c){return g(b,cr(a,e,d,c))}return cK(a[1],a[2],a[3],c)}function
-yF(b,a){function
-c(e,d,c){return lY(yw(b,a,d,c,e))}var
-d=hy(b,a),e=hx(b,a);return cK(a[1],e,d,c)}function
-yG(a,b){var
+c(e,d,c){return g(b,cr(a,e,d,c))}return cL(a[1],a[2],a[3],c)}function
+yM(b,a){function
+c(e,d,c){return l3(yD(b,a,d,c,e))}var
+d=hA(b,a),e=hz(b,a);return cL(a[1],e,d,c)}function
+yN(a,b){var
 c=h(a[1]),d=E(ai(f(a[1]),c));function
-e(f,e,c){return lS(fv(l0(a,b,e,c,f)),d)}var
-g=hy(a,b),i=hx(a,b);return cK(b[1],i,g,e)}function
-yH(a){function
+e(f,e,c){return lX(fv(l5(a,b,e,c,f)),d)}var
+g=hA(a,b),i=hz(a,b);return cL(b[1],i,g,e)}function
+yO(a){function
 b(b,h,g){var
 c=gC(b,a[3]),d=a[2],e=gC(bA(b,a[3]),d),f=a[2];return cr(a,bA(bA(b,a[3]),f),e,c)}var
-c=a[3];return cK(ai(ai(a[1],a[2]),c),1,1,b)}function
-yI(b,a){function
+c=a[3];return cL(ai(ai(a[1],a[2]),c),1,1,b)}function
+yP(b,a){function
 c(e,d,c){var
 g=bA(c,h(b));return cr(a,e,bA(d,f(b)),g)}var
-d=h(b),e=ai(a[3],d),g=f(b),i=ai(a[2],g);return cK(a[1],i,e,c)}function
-l1(b,a){var
+d=h(b),e=ai(a[3],d),g=f(b),i=ai(a[2],g);return cL(a[1],i,e,c)}function
+l6(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-yJ(b,a){var
-c=a[1]===b[1]?1:0;return c?l1(b,a):c}function
-dm(a,b){var
+yQ(b,a){var
+c=a[1]===b[1]?1:0;return c?l6(b,a):c}function
+dr(a,b){var
 c=a?[0,b]:a;return c}function
-yK(e,k,a,c){var
-b=bq(ef,c);if(typeof
+yR(e,k,a,c){var
+b=bj(eh,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=yD(c);return dm(H(function(a){return yJ(b,a)},c),q);case
+q=yK(c);return dr(H(function(a){return yQ(b,a)},c),q);case
 1:var
-r=yE(c);return dm(H(function(a){return l1(b,a)},c),r);case
-2:return[0,fw(yx,b)];case
-3:return[0,fw(function(a){return yz(e,k,a)},b)];case
-4:return[0,fw(function(a){return yA(e,k,a)},b)];default:return[0,yH(b)]}else
+r=yL(c);return dr(H(function(a){return l6(b,a)},c),r);case
+2:return[0,fw(yE,b)];case
+3:return[0,fw(function(a){return yG(e,k,a)},b)];case
+4:return[0,fw(function(a){return yH(e,k,a)},b)];default:return[0,yO(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],g=a[2],s=yB(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
+i=a[4],g=a[2],s=yI(e,a[1],g,a[3],i,a[5],b),l=_(0,g);if(l)var
 t=w(i),m=ai(g,bA(w(i),g))===t?1:0;else
 var
-m=l;return dm(m,s);case
+m=l;return dr(m,s);case
 1:var
-u=yC(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,v=n?b[3]===1?1:0:n;return dm(v,u);case
+u=yJ(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,v=n?b[3]===1?1:0:n;return dr(v,u);case
 2:var
-p=a[1],x=fw(function(a){return yy(p,a)},b);return dm(o(d,p[1]),x);case
-3:return[0,yF(a[1],b)];case
+p=a[1],x=fw(function(a){return yF(p,a)},b);return dr(o(d,p[1]),x);case
+3:return[0,yM(a[1],b)];case
 4:var
-j=a[1],y=yG(j,b),z=h(j[1]);return dm(_(0,ai(f(j[1]),z)),y);default:return[0,yI(a[1],b)]}}function
-yL(e,b,c,d){var
+j=a[1],y=yN(j,b),z=h(j[1]);return dr(_(0,ai(f(j[1]),z)),y);default:return[0,yP(a[1],b)]}}function
+yS(e,b,c,d){var
 f=c[1],g=b[2],h=a(a(v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,j)))))))))))))),m);return bt(e,a(l(a(d,b[2]),n),k),h)}function
-yM(a,b){var
+yT(a,b){var
 e=a[3],f=ai(ai(a[1],a[2]),e),c=w(b)===f?1:0;return c?H(function(a){var
 b=o(d,a);return b?o(a,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,v(i(2,j))))))))))))))):b},b):c}function
-yN(a){var
-c=w(a[5]),b=eZ(a[1],c);if(b){var
+yU(a){var
+c=w(a[5]),b=dc(a[1],c);if(b){var
 e=a[5];return H(function(a){return y(d,a[1])},e)}return b}function
-yO(h,a,b){var
-c=a[2],e=a[3],g=a[1],i=lR(j,m(function(a){return[0,a,a]},b),hu);return cK(g,c,e,function(b,l,k){var
-g=ft(jM(aS(ai(aS(ai(b,c),l),e),k)),i),m=g?f(g[1]):d,n=N(b,a[5],[0,j,j]);return yL(h,N(b,a[4],[0,d,j]),n,m)})}function
-yP(h,g,f,e){var
+yV(h,a,b){var
+c=a[2],e=a[3],g=a[1],i=lW(j,m(function(a){return[0,a,a]},b),hw);return cL(g,c,e,function(b,l,k){var
+g=ft(jO(aT(ai(aT(ai(b,c),l),e),k)),i),m=g?f(g[1]):d,n=Q(b,a[5],[0,j,j]);return yS(h,Q(b,a[4],[0,d,j]),n,m)})}function
+yW(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return N(a,b,ef)}}(b),i),c=yK(h,g,d[2],j);if(c){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return Q(a,b,eh)}}(b),i),c=yR(h,g,d[2],j);if(c){var
 k=a[2],b=bi(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
-yQ(c,f,a,b){var
-d=yM(a,b),e=d?yN(a):d;if(e){var
-g=a[6],h=yP(c,f,[0,yO(c,a,b),0],g);return ab(function(a){return uA(a,ef)},h)}return e}function
-l2(b){var
+yX(c,f,a,b){var
+d=yT(a,b),e=d?yU(a):d;if(e){var
+g=a[6],h=yW(c,f,[0,yV(c,a,b),0],g);return ab(function(a){return uF(a,eh)},h)}return e}function
+l7(b){var
 g=s(h(b)),c=r(d,r(f(b),g)),i=h(b),e=r(s(f(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hz(a){return fv(m(l2,a))}function
-yR(d,b){var
+hB(a){return fv(m(l7,a))}function
+yY(d,b){var
 c=d[8];return function(e,d){var
 g=a(e,b),i=l(a(h(d),c),g),j=a(e,b);return[0,l(a(f(d),c),j),i]}}function
-l3(e,c,b,a){if(a){var
-f=a[2],g=l3(e,c,dc(b),f),h=a[1],i=bq(d,b);return bu(l2(n(yR(e,c),i,h)),g)}return b8}function
-yS(b,r,i,q){var
-s=a(b,b),j=e4(a(i,i),s,q);function
+l8(e,c,b,a){if(a){var
+f=a[2],g=l8(e,c,dd(b),f),h=a[1],i=bj(d,b);return bu(l7(n(yY(e,c),i,h)),g)}return b9}function
+yZ(b,r,i,q){var
+s=a(b,b),j=e5(a(i,i),s,q);function
 k(a){var
-b=a8(h(a));return[0,bp(f(a)),b]}var
+b=a8(h(a));return[0,bq(f(a)),b]}var
 c=r[4];if(typeof
 c!=="number")switch(c[0]){case
 0:var
@@ -4853,103 +4875,103 @@ m=l;return m;case
 g=c[1],n=o(d,g[1]);if(n)var
 u=g[2],v=g[1],p=[0,k(bu(j,bt(a(b,b),v,u)))];else
 var
-p=n;return p}return[0,b8]}function
-yT(b,g,e,d,c){var
-m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=hf(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=hf(a(a(a(b,b),b),p),i,j);if(l){var
+p=n;return p}return[0,b9]}function
+y0(b,g,e,d,c){var
+m=f(c),i=a(g,a(f(d),m)),n=h(c),j=a(g,a(h(d),n)),o=f(e),k=hh(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hh(a(a(a(b,b),b),p),i,j);if(l){var
 q=Z(b,h(l[1])),t=f(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-yU(e,d,b){var
+y1(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
-j=l3(d,b,c[1],g),k=a(b,f);return[0,e4(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hw(c[1],g);return[0,e4(a(b,f),e,m)]}var
-l=c[3];return[0,yT(e,b,hw(c[1],g),l,i)]}}}function
-yV(e,d,c,a,b){return a7(m(function(b){var
-g=l(h(b),a);return g1(e,d,c,[0,l(f(b),a),g])},b))}function
-yW(c,e,b){var
+j=l8(d,b,c[1],g),k=a(b,f);return[0,e5(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
+m=hy(c[1],g);return[0,e5(a(b,f),e,m)]}var
+l=c[3];return[0,y0(e,b,hy(c[1],g),l,i)]}}}function
+y2(e,d,c,a,b){return a7(m(function(b){var
+g=l(h(b),a);return g3(e,d,c,[0,l(f(b),a),g])},b))}function
+y3(c,e,b){var
 j=h(b),m=l(h(e),j),g=k(f(b),m),n=f(b),o=l(f(e),n),i=k(h(b),o),p=y(d,i)?Z(c,G(a(c,h(b)),i)):c,q=y(d,g)?u(a(c,f(b)),g):d;return[0,q,p]}function
-yX(c,g,f,a){var
-i=m(h,a),b=yV(c,g,f,at(r,h(bq(b8,a)),i),a);if(b)var
-d=b[1],j=fv(d),e=[0,m(function(a){return yW(c,j,a)},d)];else
+y4(c,g,f,a){var
+i=m(h,a),b=y2(c,g,f,at(r,h(bj(b9,a)),i),a);if(b)var
+d=b[1],j=fv(d),e=[0,m(function(a){return y3(c,j,a)},d)];else
 var
 e=b;return e}function
-yY(l,g,e){var
+y5(l,g,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hz(e)),p),n)}return k}return 1}var
-i=bM(D(c[1][1],d));return i?i:y(d,f(hz(e)))}}function
-yZ(b,a,c){var
+m=a(g,g),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hB(e)),p),n)}return k}return 1}var
+i=bM(D(c[1][1],d));return i?i:y(d,f(hB(e)))}}function
+y6(b,a,c){var
 d=H(function(c){var
-e=f(c),d=g(hk(b,a),e);if(d){var
-i=h(c);return g(hk(b,a),i)}return d},c);return d?yY(b,a,c):d}function
-y0(b,f,a){var
+e=f(c),d=g(hm(b,a),e);if(d){var
+i=h(c);return g(hm(b,a),i)}return d},c);return d?y5(b,a,c):d}function
+y7(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=yX(c,f[3],a,d);j=1}if(!j){var
-e=yS(c,b,a,hz(d));if(e)var
-l=e[1],i=a7(m(n(yU(c,b,a),d,l),k));else
+h=y4(c,f[3],a,d);j=1}if(!j){var
+e=yZ(c,b,a,hB(d));if(e)var
+l=e[1],i=a7(m(n(y1(c,b,a),d,l),k));else
 var
 i=e;var
 h=i}return ab(function(a){return m(fo,a)},h)}}function
-y1(c,b,d){var
+y8(c,b,d){var
 e=b[1];return function(f){var
-a=lp(c,e);if(a){var
-h=a[1];return a7(m(g(y0(c,b,d),h),f))}return a}}function
-y2(h,b,a){var
+a=lu(c,e);if(a){var
+h=a[1];return a7(m(g(y7(c,b,d),h),f))}return a}}function
+y9(h,b,a){var
 e=a[1],c=a[2];return function(f){if(H(fp,b[4]))var
 g=0;else{var
-k=e5(c,a[3]),d=hb(h,e,c,a[3],k,f);if(!d)return d;var
+k=e6(c,a[3]),d=hd(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
-i=b[4],j=b[3];return H(function(a){return ls(e,f,c,g,j,a)},i)}}function
-y3(b,h,f,e,a){var
+i=b[4],j=b[3];return H(function(a){return lx(e,f,c,g,j,a)},i)}}function
+y_(b,h,f,e,a){var
 i=_(0,w(a));if(i)var
 l=h[2],c=w(a)===l?1:0;else
 var
 c=i;var
-j=c?H(function(a){return yZ(b,e,a)},a):c;if(j){var
-d=g(y1(b,f,e),a);if(d){var
-m=d[1];return g(y2(b,h,f),m)}var
+j=c?H(function(a){return y6(b,e,a)},a):c;if(j){var
+d=g(y8(b,f,e),a);if(d){var
+m=d[1];return g(y9(b,h,f),m)}var
 k=d}else
 var
 k=j;return k}function
-y4(a){var
+y$(a){var
 b=aj(0,ai(a[2],a[3]));return m(function(b){var
 c=aj(0,a[1]);return m(function(c){var
 d=gC(b,a[3]);return cr(a,c,bA(b,a[3]),d)},c)},b)}function
-y5(d,j,c,b,i,h){var
-a=yQ(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return y3(d,j,c,b,y4(e));var
+za(d,j,c,b,i,h){var
+a=yX(b,c[3],i,h);if(a){var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return y_(d,j,c,b,y$(e));var
 g=f}else
 var
 g=a;return g}var
-b9=[ak,y6,cB(0)],eg=[ak,y7,cB(0)];function
-aO(b,a){throw[0,b9,n(as(y8),b,a)]}function
-y9(a){var
-b=J(a),c=0,d=pW(a);return[0,function(a){return 0},d,c,b]}function
-y_(a){return[0,a,eP(64),0]}function
+b_=[ak,zb,cB(0)],ei=[ak,zc,cB(0)];function
+aO(b,a){throw[0,b_,n(as(zd),b,a)]}function
+ze(a){var
+b=J(a),c=0,d=p1(a);return[0,function(a){return 0},d,c,b]}function
+zf(a){return[0,a,eR(64),0]}function
 fx(c){var
 a=c[1];if(a[3]===a[4]){var
 b=g(a[1],a[2]);if(0===b)throw f$;a[4]=b;a[3]=0}var
 d=fW(a[2],a[3]);a[3]=a[3]+1|0;return d}function
 fy(b){var
-a=b[3];if(a)throw[0,b9,y$];return a}function
-bv(a){fy(a);qA(a[2]);(function(d){for(;;){var
+a=b[3];if(a)throw[0,b_,zg];return a}function
+bv(a){fy(a);qF(a[2]);(function(d){for(;;){var
 b=fx(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(qz(a[2])===1025)return aO(za,eQ(a[2]));gn(a[2],b);continue}return c}}(0));return eQ(a[2])}function
-dn(a,d){var
+c=32!==b?1:0;if(c){if(qE(a[2])===1025)return aO(zh,eS(a[2]));gn(a[2],b);continue}return c}}(0));return eS(a[2])}function
+ds(a,d){var
 b=bv(d),c=z(b,a);return c?aO(a,b):c}function
-cL(b){var
-a=1-b[3];if(a)throw[0,b9,zb];return a}var
-hA=aA(dA,function(b){var
-a=pq(b);if(58<=a){if(!(5<a+il>>>0))return a-87|0}else
-if(48<=a)return a+h9|0;return 16});function
-zc(a){return c(hA,a)[1+a]<16?1:0}function
-l4(a){var
-e=z(a,zd),f=e?45===av(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+cM(b){var
+a=1-b[3];if(a)throw[0,b_,zi];return a}var
+hC=aA(dE,function(b){var
+a=pv(b);if(58<=a){if(!(5<a+io>>>0))return a-87|0}else
+if(48<=a)return a+h$|0;return 16});function
+zj(a){return c(hC,a)[1+a]<16?1:0}function
+l9(a){var
+e=z(a,zk),f=e?45===av(a,0)?1:0:e,b=f?1:f,c=J(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==av(a,b)?1:0:k;function
@@ -4957,292 +4979,292 @@ l(f){var
 b=f;for(;;){var
 c=b===J(a)?1:0;if(c)var
 d=c;else{var
-e=zc(av(a,b));if(e){var
+e=zj(av(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
-i=c<=dx?1:0,j=i?l(b):i;else
+i=c<=dB?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aO(ze,a);return uu(16,a)}function
-zf(b,a){return 0===b?a:k(P(b,28),a)}function
-aU(d){fy(d);var
+j=d;if(1-j)aO(zl,a);return uz(16,a)}function
+zm(b,a){return 0===b?a:k(O(b,28),a)}function
+aV(d){fy(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
 e=fW(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==fW(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zf(f,b)]}}var
-i=c(hA,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+l=0;if(1===g||1<g&&48!==fW(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zm(f,b)]}}var
+i=c(hC,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
-a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:l4(bv(d))}function
-dp(c){var
-a=bv(c),b=z(a,zg);return b?[0,l4(a)]:b}function
-b_(b){var
-a=aU(b);if(Q(a)<=0)aO(zi,iT(zh,a));return a}var
-l5=1048576;function
-dq(b){var
-a=aU(b);if(Q(a)<0)aO(zk,iT(zj,a));if(gA(a,l5))throw[0,eg,g(as(zl),l5)];return cH(a)}function
-dr(d,b,c){var
-a=dq(c);if(b<=a){var
-e=g(as(zm),a);aO(n(as(zn),d,b),e)}return a}function
-hB(a,d,c){return function(f,e){var
+a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:l9(bv(d))}function
+dt(c){var
+a=bv(c),b=z(a,zn);return b?[0,l9(a)]:b}function
+b$(b){var
+a=aV(b);if(P(a)<=0)aO(zp,iV(zo,a));return a}var
+l_=1048576;function
+du(b){var
+a=aV(b);if(P(a)<0)aO(zr,iV(zq,a));if(gA(a,l_))throw[0,ei,g(as(zs),l_)];return cH(a)}function
+dv(d,b,c){var
+a=du(c);if(b<=a){var
+e=g(as(zt),a);aO(n(as(zu),d,b),e)}return a}function
+hD(a,d,c){return function(f,e){var
 b=f,a=e;for(;;){if(0===b)return bJ(a);var
 b=b-1|0,a=[0,g(d,c),a];continue}}(a,0)}function
-cs(b,a){return hB(dq(a),b,a)}function
+cs(b,a){return hD(du(a),b,a)}function
 be(b,d,c){var
-a=cs(d,c);if(1-dQ(al(a),b)){var
-e=al(a),f=g(as(zo),e);aO(aR(zr,p7(zq,F(as(zp),b))),f)}return a}function
-l6(c,b,a){var
-d=[0,b,0];return be(c,function(a){return be(d,aU,a)},a)}function
-hC(e,b){var
-a=bv(b),c=z(a,zs);if(c){if(z(a,zt))return aO(zu,a);var
+a=cs(d,c);if(1-dU(al(a),b)){var
+e=al(a),f=g(as(zv),e);aO(aS(zy,qa(zx,F(as(zw),b))),f)}return a}function
+l$(c,b,a){var
+d=[0,b,0];return be(c,function(a){return be(d,aV,a)},a)}function
+hE(e,b){var
+a=bv(b),c=z(a,zz);if(c){if(z(a,zA))return aO(zB,a);var
 d=[0,g(e,b)]}else
 var
 d=c;return d}function
-b$(a){var
-b=aU(a);return[0,b,b_(a)]}function
+ca(a){var
+b=aV(a);return[0,b,b$(a)]}function
 aD(c,b){var
-a=1-c;if(a)throw[0,b9,aR(zv,b)];return a}function
-ca(b){var
-a=dq(b);aD(0<a?1:0,zw);return a}function
-zx(e){var
-a=cs(aU,e);function
-b(b,a){return iS(a,b)}var
+a=1-c;if(a)throw[0,b_,aS(zC,b)];return a}function
+cb(b){var
+a=du(b);aD(0<a?1:0,zD);return a}function
+zE(e){var
+a=cs(aV,e);function
+b(b,a){return iU(a,b)}var
 c=bK(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
-f=1,d=c5(function(a){return b(f,a)},a);else
+f=1,d=c6(function(a){return b(f,a)},a);else
 var
-d=c;aD(d,zy);return a}function
-zz(b,f,e){var
+d=c;aD(d,zF);return a}function
+zG(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=ut(e,-1-b|0),i=b-1|0,j=f?jI(e,i):f;aD(j,zA);var
-a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zB);c(d,g)[1+g]=1;return 0}dP(a,f);dP(a,e);c(d,0)[1]=1;return aD(cE(function(a){return a},d),zC)}function
-zD(b){var
-a=bv(b);if(z(a,zE)){var
-c=z(a,zF);if(c){if(z(a,zG))return z(a,zH)?z(a,zI)?aO(zJ,a):1:[1,b$(b)];var
-d=[2,hC(b$,b)]}else
-var
-d=c;return d}return[0,b$(b)]}function
+f=uy(e,-1-b|0),i=b-1|0,j=f?jK(e,i):f;aD(j,zH);var
+a=cH(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aD(l,zI);c(d,g)[1+g]=1;return 0}dT(a,f);dT(a,e);c(d,0)[1]=1;return aD(cE(function(a){return a},d),zJ)}function
 zK(b){var
-a=bv(b);if(z(a,zL)){if(z(a,zM)){var
-c=z(a,zN);if(c){if(z(a,zO))return z(a,zP)?z(a,zQ)?z(a,zR)?z(a,zS)?aO(zT,a):[2,b$(b)]:4:3:1;var
-d=[0,b$(b)]}else
+a=bv(b);if(z(a,zL)){var
+c=z(a,zM);if(c){if(z(a,zN))return z(a,zO)?z(a,zP)?aO(zQ,a):1:[1,ca(b)];var
+d=[2,hE(ca,b)]}else
 var
-d=c;return d}return 2}return[1,b$(b)]}function
-zU(e,b){var
-a=bv(b);if(z(a,zV)){var
-c=z(a,zW);if(c){if(z(a,zX))return z(a,zY)?z(a,zZ)?aO(z0,a):[1,ca(b)]:2;var
+d=c;return d}return[0,ca(b)]}function
+zR(b){var
+a=bv(b);if(z(a,zS)){if(z(a,zT)){var
+c=z(a,zU);if(c){if(z(a,zV))return z(a,zW)?z(a,zX)?z(a,zY)?z(a,zZ)?aO(z0,a):[2,ca(b)]:4:3:1;var
+d=[0,ca(b)]}else
+var
+d=c;return d}return 2}return[1,ca(b)]}function
+z1(e,b){var
+a=bv(b);if(z(a,z2)){var
+c=z(a,z3);if(c){if(z(a,z4))return z(a,z5)?z(a,z6)?aO(z7,a):[1,cb(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,be([0,e,0],zx,b)]}function
-z1(c,b){var
-a=bv(b),d=z(a,z2);if(d){if(z(a,z3)){if(z(a,z4))return aO(z5,a);var
-e=be([0,c,0],aU,b),f=be([0,c,0],aU,b);zz(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,be([0,e,0],zE,b)]}function
+z8(c,b){var
+a=bv(b),d=z(a,z9);if(d){if(z(a,z_)){if(z(a,z$))return aO(Aa,a);var
+e=be([0,c,0],aV,b),f=be([0,c,0],aV,b);zG(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-z6(a){dn(z7,a);var
-c=ca(a),b=ca(a),d=ca(a),e=zD(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,z8);var
-j=zK(a),k=zU(b,a),f=z1(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=b_(a),p=l6([0,l,0],c,a),q=hC(aU,a),r=hC(aU,a),s=b_(a),t=l6([0,d,0],m,a),u=be([0,n,0],aU,a),v=b_(a),g=be([0,0,[0,b,0]],aU,a);aD(bK(function(a){return 0<Q(a)?1:0},g),z9);var
-w=b_(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,be([0,0,[0,b,0]],aU,a)]}function
-eh(b,a){dn(z_,a);var
-e=dr(z$,b[3],a),d=dq(a);function
-c(a){return dr(Aa,b[2],a)}function
+Ab(a){ds(Ac,a);var
+c=cb(a),b=cb(a),d=cb(a),e=zK(a),h=1!==e?1:0,i=h||(c===b?1:0);aD(i,Ad);var
+j=zR(a),k=z1(b,a),f=z8(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=b$(a),p=l$([0,l,0],c,a),q=hE(aV,a),r=hE(aV,a),s=b$(a),t=l$([0,d,0],m,a),u=be([0,n,0],aV,a),v=b$(a),g=be([0,0,[0,b,0]],aV,a);aD(bK(function(a){return 0<P(a)?1:0},g),Ae);var
+w=b$(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,be([0,0,[0,b,0]],aV,a)]}function
+ej(b,a){ds(Af,a);var
+e=dv(Ag,b[3],a),d=du(a);function
+c(a){return dv(Ah,b[2],a)}function
 f(a){var
-b=bv(a);if(z(b,Ab)){if(z(b,Ac)){if(z(b,Ad))return aO(Ae,b);var
-e=dr(Af,d,a),f=c(a),g=dp(a);return[0,e,f,g,dp(a)]}var
-h=cs(c,a),i=dp(a);return[2,h,i,dp(a)]}var
-j=c(a),k=dp(a);return[1,j,k,dp(a)]}var
-g=b_(a),h=cs(f,a),i=b_(a);return[0,e,d,g,h,i,be([0,b[3],0],aU,a)]}function
-Ag(b,a){dn(Ah,a);return cs(function(a){var
-c=dr(Ai,b[3],a),d=b_(a);return[0,c,d,be([0,b[2],0],aU,a)]},a)}function
-l7(d){var
-a=bv(d);if(z(a,Aj)){var
-b=z(a,Ak);if(b){if(z(a,Al))return aO(Am,a);var
+b=bv(a);if(z(b,Ai)){if(z(b,Aj)){if(z(b,Ak))return aO(Al,b);var
+e=dv(Am,d,a),f=c(a),g=dt(a);return[0,e,f,g,dt(a)]}var
+h=cs(c,a),i=dt(a);return[2,h,i,dt(a)]}var
+j=c(a),k=dt(a);return[1,j,k,dt(a)]}var
+g=b$(a),h=cs(f,a),i=b$(a);return[0,e,d,g,h,i,be([0,b[3],0],aV,a)]}function
+An(b,a){ds(Ao,a);return cs(function(a){var
+c=dv(Ap,b[3],a),d=b$(a);return[0,c,d,be([0,b[2],0],aV,a)]},a)}function
+ma(d){var
+a=bv(d);if(z(a,Aq)){var
+b=z(a,Ar);if(b){if(z(a,As))return aO(At,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-An(b,a){return dr(Ao,al(b[4]),a)}function
-Ap(d){var
-a=fx(d),b=c(hA,a)[1+a];if(16===b)aO(Aq,gi(1,a));return b}function
+Au(b,a){return dv(Av,al(b[4]),a)}function
+Aw(d){var
+a=fx(d),b=c(hC,a)[1+a];if(16===b)aO(Ax,gi(1,a));return b}function
 fz(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|Ap(c);continue}}function
-hD(a){return 1===(a&1)?0:1+hD(a>>>1|0)|0}function
-Ar(e){var
-g=fz(3,0,e),h=fz(6,0,e),a=fz(7,0,e),f=g&h5;if(h5===f)throw[0,b9,As];var
-b=0===f?h:h|nt;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hD(b):hD(a),i=0===a?b>>>c|0:cm(k(P(b,28),a),c),j=0===a?28+c|0:c,l=(aq(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-At(d,a){dn(Au,a);var
+b=b-1|0,a=a<<4|Aw(c);continue}}function
+hF(a){return 1===(a&1)?0:1+hF(a>>>1|0)|0}function
+Ay(e){var
+g=fz(3,0,e),h=fz(6,0,e),a=fz(7,0,e),f=g&h7;if(h7===f)throw[0,b_,Az];var
+b=0===f?h:h|ny;if(0===b&&0===a)return[0,d,0];var
+c=0===a?hF(b):hF(a),i=0===a?b>>>c|0:cn(k(O(b,28),a),c),j=0===a?28+c|0:c,l=(aq(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+AA(d,a){ds(AB,a);var
 b=cs(function(a){fy(a);var
-c=hB(d[1],Ar,a),b=fx(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b9,Av];return c},a),e=0;function
+c=hD(d[1],Ay,a),b=fx(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b_,AC];return c},a),e=0;function
 f(b,a){return gg(b,a[2])}var
 c=am(function(a,b){return am(f,a,b)},e,b);function
-g(a){return P(a[1],a[2]-c|0)}var
-h=F(function(a){return F(g,a)},b);return[0,P(j,-c|0),h]}var
-Aw=nt;function
-cM(c){var
-b=am(function(c,b){return a(c,b)},j,c);if(gA(b,Aw))throw[0,eg,Ax];return cH(b)}var
-Ay=cX;function
-ei(d,c){var
-a=dq(c),b=dq(c),e=g(as(Az),d);aD(d<=c3(a,b)?1:0,e);if(cX<aq(a,b))throw[0,eg,g(as(AA),Ay)];return[0,a,b]}function
-l8(a){var
-b=ei(1,a),c=ei(1,a),d=ei(0,a);return[0,b,c,d,ei(1,a)]}function
-l9(a,d,b){function
+g(a){return O(a[1],a[2]-c|0)}var
+h=F(function(a){return F(g,a)},b);return[0,O(j,-c|0),h]}var
+AD=ny;function
+cN(c){var
+b=am(function(c,b){return a(c,b)},j,c);if(gA(b,AD))throw[0,ei,AE];return cH(b)}var
+AF=cY;function
+ek(d,c){var
+a=du(c),b=du(c),e=g(as(AG),d);aD(d<=c4(a,b)?1:0,e);if(cY<aq(a,b))throw[0,ei,g(as(AH),AF)];return[0,a,b]}function
+mb(a){var
+b=ek(1,a),c=ek(1,a),d=ek(0,a);return[0,b,c,d,ek(1,a)]}function
+mc(a,d,b){function
 c(d,b){var
-e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aL(g(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AB);return fX(c,g(b,a[2]))+1|0}function
+e=g(b,a[1]),f=g(b,a[3]),c=((d+(2*f|0)|0)-aL(g(b,a[4]),e-1|0)|0)-1|0;aD(0<=c?1:0,AI);return fX(c,g(b,a[2]))+1|0}function
 e(a){return a[2]}var
 f=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),f]}function
-l_(c,a){var
-d=b_(a),e=[0,c,0],b=cs(function(a){return be(e,aU,a)},a);aD(0!==b?1:0,AC);return[0,d,b,be([0,al(b),0],aU,a)]}function
-AD(f,c){var
-g=f[1],b=l8(c),a=ca(c);aD(0===f2(g,a)?1:0,AE);var
-i=[0,b[1][1],[0,b[1][2],0]],d=l_(cM([0,fX(g,a),i]),c),h=d[2],e=al(h);aD(0===f2(e,a)?1:0,AF);cM([0,e,[0,a,0]]);var
-j=l9(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-AG(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,AH);var
-b=l_(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
-l$(b,e){var
-a=l8(e);aD(bV(a[4],AJ),AI);function
+md(c,a){var
+d=b$(a),e=[0,c,0],b=cs(function(a){return be(e,aV,a)},a);aD(0!==b?1:0,AJ);return[0,d,b,be([0,al(b),0],aV,a)]}function
+AK(f,c){var
+g=f[1],b=mb(c),a=cb(c);aD(0===f2(g,a)?1:0,AL);var
+i=[0,b[1][1],[0,b[1][2],0]],d=md(cN([0,fX(g,a),i]),c),h=d[2],e=al(h);aD(0===f2(e,a)?1:0,AM);cN([0,e,[0,a,0]]);var
+j=mc(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
+AN(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aD(f,AO);var
+b=md(a[1],e),d=b[2],g=[0,al(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
+me(b,e){var
+a=mb(e);aD(bV(a[4],AQ),AP);function
 c(b){var
 c=g(b,a[1]);return(2*g(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aD(f,AK);return[0,a,l9(a,b[1],b)]}function
-AL(c){var
-a=b$(c),b=0<=Q(a[1])?1:0,d=b?jI(a[1],a[2]):b;aD(d,AM);return a}function
-AN(a){var
-b=i3(a);function
-c(b,a){return bV(b,a)}aD(bK(function(a){return c(b,a)},a),AO);return b}function
-AP(a){var
-b=i3(a),c=b[3],d=b[2];aD(bK(function(a){var
-b=bV(a[2],d),e=b?bV(a[3],c):b;return e},a),AQ);var
+d=c(function(a){return a[1]}),f=d?c(function(a){return a[2]}):d;aD(f,AR);return[0,a,mc(a,b[1],b)]}function
+AS(c){var
+a=ca(c),b=0<=P(a[1])?1:0,d=b?jK(a[1],a[2]):b;aD(d,AT);return a}function
+AU(a){var
+b=i5(a);function
+c(b,a){return bV(b,a)}aD(bK(function(a){return c(b,a)},a),AV);return b}function
+AW(a){var
+b=i5(a),c=b[3],d=b[2];aD(bK(function(a){var
+b=bV(a[2],d),e=b?bV(a[3],c):b;return e},a),AX);var
 e=0;return[0,am(function(b,a){return b+a[1]|0},e,a),d,c]}function
-AR(a,c){var
-b=bv(c),g=oV(b,AS);if(0<=g){if(0<g){if(z(b,AT)){if(z(b,AU)){if(z(b,AV)){if(z(b,AW)){if(!z(b,AX)&&a&&!a[2]){var
-d=a[1],e=ei(1,c),j=cM([0,d[3],[0,e[2],0]]),k=cM([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
+AY(a,c){var
+b=bv(c),g=o0(b,AZ);if(0<=g){if(0<g){if(z(b,A0)){if(z(b,A1)){if(z(b,A2)){if(z(b,A3)){if(!z(b,A4)&&a&&!a[2]){var
+d=a[1],e=ek(1,c),j=cN([0,d[3],[0,e[2],0]]),k=cN([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
-h=l$(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return AG(a[1],c)}else
-if(z(b,AZ)){if(z(b,A0)){if(z(b,A1)){if(z(b,A2)){if(z(b,A3)){if(!z(b,A4)&&a&&!a[2]){var
-l=a[1];return[0,[2,AL(c)],l]}}else
+h=me(a[1],c);return[0,[3,h[1]],h[2]]}}else
+if(a&&!a[2])return AN(a[1],c)}else
+if(z(b,A6)){if(z(b,A7)){if(z(b,A8)){if(z(b,A9)){if(z(b,A_)){if(!z(b,A$)&&a&&!a[2]){var
+l=a[1];return[0,[2,AS(c)],l]}}else
 if(a&&!a[2]){var
-f=a[1];return[0,5,[0,cM([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return AD(a[1],c)}else
-if(a&&a[2])return[0,1,AP(a)]}else
+f=a[1];return[0,5,[0,cN([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
+if(a&&!a[2])return AK(a[1],c)}else
+if(a&&a[2])return[0,1,AW(a)]}else
 if(a&&!a[2]){var
-i=l$(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,AN(a)];return aO(AY,b)}var
-A5=cX;function
-A6(a){dn(A7,a);var
-b=ca(a),d=ca(a),e=ca(a);cM([0,b,[0,d,[0,e,0]]]);var
-j=be([0,b,0],b$,a),h=be([0,b,0],b$,a);aD(bK(function(a){return 0<Q(a[1])?1:0},h),A8);var
-f=ca(a);if(cX<f)throw[0,eg,g(as(A9),A5)];var
+i=me(a[1],c);return[0,[4,i[1]],i[2]]}}else
+if(a&&a[2])return[0,0,AU(a)];return aO(A5,b)}var
+Ba=cY;function
+Bb(a){ds(Bc,a);var
+b=cb(a),d=cb(a),e=cb(a);cN([0,b,[0,d,[0,e,0]]]);var
+j=be([0,b,0],ca,a),h=be([0,b,0],ca,a);aD(bK(function(a){return 0<P(a[1])?1:0},h),Bd);var
+f=cb(a);if(cY<f)throw[0,ei,g(as(Be),Ba)];var
 i=p(f+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
 b=k,e=j;for(;;){if(f<b)return bJ(e);var
-g=cs(function(b){return function(a){return dr(A_,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=AR(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cM([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+g=cs(function(b){return function(a){return dv(Bf,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=AY(F(function(b){return function(a){return b(i,a)}}(l),g),a),d=h[2];cN([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,g,h[1]],e];continue}}(1,0)]}function
-A$(b,a){dn(Ba,a);fy(a);function
+Bg(b,a){ds(Bh,a);fy(a);function
 d(a){return fz(2,0,a)}var
-e=hB(aL(aL(b[1],b[2]),b[3]),d,a),c=fx(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b9,Bb];return e}var
-ma=30;function
-hE(a){var
+e=hD(aL(aL(b[1],b[2]),b[3]),d,a),c=fx(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b_,Bi];return e}var
+mf=30;function
+hG(a){var
 c=a0(a);if(c<=30)return[0,cH(a),0];var
-d=0<=Q(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:cm(d,b),f=cm(e,ma),i=cH(l(e,P(f,ma))),g=bk(cH(f),30)+i,h=0<=Q(a)?g:-g;return[0,h,b]}function
+d=0<=P(a)?a:s(a),b=aq(0,c-60|0),e=0===b?d:cn(d,b),f=cn(e,mf),i=cH(l(e,O(f,mf))),g=bl(cH(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
 bf(c,b){var
-a=hE(b);return bk(a[1],a[2]-c|0)}function
+a=hG(b);return bl(a[1],a[2]-c|0)}function
 a9(e,d,c){var
-a=hE(d),b=hE(c);return bk(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=hG(d),b=hG(c);return bl(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a_(d,c){var
-a=bk(c,d),e=Math.abs(a);if(e<nV)return Math.floor(a+dz)|0;if(e<nV)return a|0;var
-f=iD(c),g=bk(f[1],27),h=Math.floor(g),i=k(P(h|0,26),bk(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?P(i,b):cm(i,-b|0)}function
+a=bl(c,d),e=Math.abs(a);if(e<n0)return Math.floor(a+dD)|0;if(e<n0)return a|0;var
+f=iF(c),g=bl(f[1],27),h=Math.floor(g),i=k(O(h|0,26),bl(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?O(i,b):cn(i,-b|0)}function
 aK(a){return Math.abs(a)<K?1:0}function
-mb(b,a){return gg(b.length-1,a.length-1)-1|0}function
-O(c,b){var
-e=mb(c,b),d=0.,i=0;if(e<0)var
+mg(b,a){return gg(b.length-1,a.length-1)-1|0}function
+N(c,b){var
+e=mg(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
 a=i,g=d;for(;;){var
 h=g+c[1+a]*b[1+a],j=a+1|0;if(e!==a){var
 a=j,g=h;continue}var
 f=h;break}}return f}function
 a$(b,e,c){var
-d=mb(b,c),f=0;if(!(d<0)){var
+d=mg(b,c),f=0;if(!(d<0)){var
 a=f;for(;;){b[1+a]=b[1+a]-e*c[1+a];var
 g=a+1|0;if(d!==a){var
 a=g;continue}break}}return 0}function
-cN(c,b){var
-a=[0,0.];dS(function(c){var
+cO(c,b){var
+a=[0,0.];dW(function(c){var
 d=g(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
-ds(a){return a*a}function
+dw(a){return a*a}function
 ct(b,a){if(0===c(b[10],a)[1+a].length-1){var
-d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-Bc(a){var
-b=jr(0,a.length-1);return S(function(e,d){var
-f=tx(cU,cU,d),h=tE(b,f),g=eM(function(b){return bV(c(a,b)[1+b],d)},h);return g?g[1]:(tz(b,f,e),e)},a)}function
-Bd(a){return typeof
-a==="number"?0===a?Be:0:2===a[0]?Bg:Bf}function
-Bh(c,a){var
+d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return N(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
+Bj(a){var
+b=jt(0,a.length-1);return S(function(e,d){var
+f=tC(cV,cV,d),h=tJ(b,f),g=eO(function(b){return bV(c(a,b)[1+b],d)},h);return g?g[1]:(tE(b,f,e),e)},a)}function
+Bk(a){return typeof
+a==="number"?0===a?Bl:0:2===a[0]?Bn:Bm}function
+Bo(c,a){var
 b=p(c,0.),d=1./aq(1,a.length-1);function
-f(a,c){return t(b,a,e(b,a)+c*d)}dS(function(a){return C(f,a)},a);function
+f(a,c){return t(b,a,e(b,a)+c*d)}dW(function(a){return C(f,a)},a);function
 g(c,a){return a-e(b,c)}return q(function(a){return S(g,a)},a)}function
-Bi(c,b,a){var
-d=cN(a,function(a){return ds(A(a-c,b-a))});return[0,cN(a,function(a){return ds(A(0.,A(c-a,a-b)))}),d]}function
-mc(b,a,c){if(b!=V&&a!=K){var
-d=cN(c,function(c){return A(b*c,a*c)});return[0,cN(c,function(c){return a4(b*c,a*c)}),d]}return[0,V,K]}function
-hF(e,d,b){function
-a(c){return e*Math.sqrt(cN(b,function(a){switch(d){case
+Bp(c,b,a){var
+d=cO(a,function(a){return dw(A(a-c,b-a))});return[0,cO(a,function(a){return dw(A(0.,A(c-a,a-b)))}),d]}function
+mh(b,a,c){if(b!=V&&a!=K){var
+d=cO(c,function(c){return A(b*c,a*c)});return[0,cO(c,function(c){return a4(b*c,a*c)}),d]}return[0,V,K]}function
+hH(e,d,b){function
+a(c){return e*Math.sqrt(cO(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
 1:var
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
-c=a(1.);return[0,-a(cV),c]}function
-Bj(a,g,d){var
-b=W(a4,K,d),c=W(A,V,d),h=hF(a,g,d),e=h[2],f=h[1];switch(g){case
+c=a(1.);return[0,-a(cW),c]}function
+Bq(a,g,d){var
+b=W(a4,K,d),c=W(A,V,d),h=hH(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-Bk(d,b,v,n){var
+Br(d,b,v,n){var
 Y=b[9],Z=0;function
 _(b,a){return aq(b,a0(a))}var
-f=am(function(a,b){return am(_,a,b)},Z,Y),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return bf(f,a)},a))},$)),x=b[10],h=x?bf(f,x[1]):V,y=b[11],i=y?bf(f,y[1]):K,z=b[10],B=b[11],R=0;if(z&&0<=Q(z[1]))var
+f=am(function(a,b){return am(_,a,b)},Z,Y),k=b[8],w=1,$=b[9],g=L(F(function(a){return L(F(function(a){return bf(f,a)},a))},$)),x=b[10],h=x?bf(f,x[1]):V,y=b[11],i=y?bf(f,y[1]):K,z=b[10],B=b[11],R=0;if(z&&0<=P(z[1]))var
 l=0;else
 R=1;if(R){var
-T=0;if(B&&!(0<Q(B[1])))var
+T=0;if(B&&!(0<P(B[1])))var
 l=1;else
 T=1;if(T)var
 l=2}var
-C=q(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
+C=q(function(a){return 2===d?Math.sqrt(N(a,a)):1.},g);switch(d){case
 0:var
-j=Bh(n,g);break;case
+j=Bo(n,g);break;case
 1:var
 j=g;break;default:var
 j=S(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
 U=0;if(2!==d&&h!=V&&i!=K){var
-D=[0,[an,(h+i)/2.,n*ds((i-h)/2.),dz],0];U=1}if(!U)var
+D=[0,[an,(h+i)/2.,n*dw((i-h)/2.),dD],0];U=1}if(!U)var
 D=0;var
 o=b[4],u=0;if(typeof
 o==="number")u=1;else
 if(2===o[0]){var
-P=o[1];if(P)var
-t=P[1],ar=t[2],as=a9(f,a(k,t[1]),ar),at=1./ds(bf(0,t[2])),au=[0,[an,0.,ds(as),at],0],m=au;else
+Q=o[1];if(Q)var
+t=Q[1],ar=t[2],as=a9(f,a(k,t[1]),ar),at=1./dw(bf(0,t[2])),au=[0,[an,0.,dw(as),at],0],m=au;else
 u=1}else
 var
 m=[0,[an,0.,1.,a9(-f|0,w,k)],0];if(u)var
 m=0;var
 r=b[4],W=0;if(typeof
 r!=="number"&&2!==r[0]){var
-E=0===Q(r[1][1])?1:0;W=1}if(!W)var
+E=0===P(r[1][1])?1:0;W=1}if(!W)var
 E=0;function
 aa(a){switch(d){case
-0:return Bi(h,i,a);case
+0:return Bp(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a4(i,b),c=mc(A(h,-b),f,a),e=hF(b,l,a),g=a4(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mc(h,i,a);default:return E?Bj(1.,l,a):hF(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a4(i,b),c=mh(A(h,-b),f,a),e=hH(b,l,a),g=a4(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mh(h,i,a);default:return E?Bq(1.,l,a):hH(1.,l,a)}}var
 ab=2===d?j:g,G=q(aa,ab),H=a(k,k),ac=L(b[9]);function
 ad(a){return 2===d?bf(0,a):a9(-2*f|0,a,H)}if(2===d)var
 ae=0,I=function(a,b){return a9(ae,a,b)};else
@@ -5251,18 +5273,18 @@ I=function(c,b){return a9(2*f|0,a(c,H),b)};var
 af=2===d?0:2*(a0(k)-f|0)|0,s=b[4],X=0;if(typeof
 s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
-N=M[1],ap=a(N[2],N[2]),J=ap;X=1}}if(!X)var
+O=M[1],ap=a(O[2],O[2]),J=ap;X=1}}if(!X)var
 J=w;var
-ag=0===d?0:cC(D,m),ah=Bc(g),ai=q(function(a){return a[2]},G),aj=q(function(a){return a[1]},G),ak=p(v,[0]),al=q(function(a){return cN(a,function(a){return a})},j),ao=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
-Bl(a){var
-b=a[2],c=a[1],d=0===eN(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bK(function(a){return 0===eN(a,c)?1:0},g),e=Bd(a[4]);if(e&&f&&h)return[0,Bk(e[1],a,b,c)];return 0}function
-Bm(a,d){function
+ag=0===d?0:cC(D,m),ah=Bj(g),ai=q(function(a){return a[2]},G),aj=q(function(a){return a[1]},G),ak=p(v,[0]),al=q(function(a){return cO(a,function(a){return a})},j),ao=q(function(a){return N(a,a)},j);return[0,d,v,n,f,function(a){return L(c(ac,a)[1+a])},j,C,ao,al,ak,aj,ai,ah,ag,J,af,I,ad]}function
+Bs(a){var
+b=a[2],c=a[1],d=0===eP(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bK(function(a){return 0===eP(a,c)?1:0},g),e=Bk(a[4]);if(e&&f&&h)return[0,Br(e[1],a,b,c)];return 0}function
+Bt(a,d){function
 b(b){return q(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,f=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
 e=c(d,b)[1+b];return g(a[5],e)}return[0,a[1],e,a[3],a[4],v,u,t,s,r,o,n,m,l,k,j,i,h,f]}function
-md(a){return 0<Q(a[1])?1:0}function
-me(e,b){var
+mi(a){return 0<P(a[1])?1:0}function
+mj(e,b){var
 c=0===e[4]?1:0,a=e[5];if(typeof
 a==="number")switch(a){case
 1:return b?0:2;case
@@ -5270,22 +5292,22 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-d=a[1],f=aw(d[1],d[2])<0?1:0;if(c&&b&&md(d)&&f)return 0;return 2;case
-1:if(c&&0<=Q(a[1][1]))return 0;return 2;default:return md(a[1])?1:2}}function
-Bn(a,i,b){var
-f=p(b,0),g=p(b,0),d=a[7],e=i4(a[13],i),h=0;if(typeof
+d=a[1],f=aw(d[1],d[2])<0?1:0;if(c&&b&&mi(d)&&f)return 0;return 2;case
+1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mi(a[1])?1:2}}function
+Bu(a,i,b){var
+f=p(b,0),g=p(b,0),d=a[7],e=i6(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
 a=m,e=l,d=k;for(;;){if(e&&d&&a<b){var
 h=d[1],i=e[1];if(i!==h){var
 j=aw(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
-a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a3(k,a[13]);h=1}if(!h){je(f,0,b,1);je(g,0,b,1)}return[0,f,g]}function
-Bo(b,a){return p(b,[0,3,3,aA(a,function(a){return a})])}function
-Bp(a,m,b,e){var
-n=a[16],f=L(F(function(a){return 0<Q(a)?1:0},n)),o=me(a,1),p=[0,me(a,0),o],h=Bn(a,m,b),i=h[2],j=h[1];function
+a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};a3(k,a[13]);h=1}if(!h){jg(f,0,b,1);jg(g,0,b,1)}return[0,f,g]}function
+Bv(b,a){return p(b,[0,3,3,aA(a,function(a){return a})])}function
+Bw(a,m,b,e){var
+n=a[16],f=L(F(function(a){return 0<P(a)?1:0},n)),o=mj(a,1),p=[0,mj(a,0),o],h=Bu(a,m,b),i=h[2],j=h[1];function
 k(b,a){if(!c(j,a)[1+a]&&!c(i,a)[1+a])return[0,0,0,b];var
-l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=pp(m);switch(c(p,k)[1+k]){case
+l=f.length-1<=a?1:0,m=l||c(f,a)[1+a],d=c(i,a)[1+a],e=d?2:d,g=c(j,a)[1+a],h=g?1:g,k=pu(m);switch(c(p,k)[1+k]){case
 0:return[0,e,h,b];case
 1:return[0,h,e,b];default:return[0,3,3,b]}}var
 d=a[6];if(typeof
@@ -5295,32 +5317,32 @@ if(0===d[0]){var
 l=L(d[1]);return aA(b,function(a){if(a<l.length-1)var
 b=L(c(l,a)[1+a]),f=function(f){var
 a=0<b.length-1?1:0;if(a)var
-d=c3(f,b.length-1-1|0),e=iS(c(b,d)[1+d],1);else
+d=c4(f,b.length-1-1|0),e=iU(c(b,d)[1+d],1);else
 var
 e=a;return e},h=a2(e,function(a){return a}),d=L(g(aM(f),h));else
 var
-d=[0];return k(d,a)})}return Bo(b,e)}function
-Bq(a,h,g){var
+d=[0];return k(d,a)})}return Bv(b,e)}function
+Bx(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
-i=bm(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=Q(d)?d:s(d),f=0<aw(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a3(function(b){return dP(j,ge(l,i,bm(a[13],b)))},g);var
-k=function(a){return a},e=aA(a[2],k);qo(function(d,a){var
+i=bn(a[13],h),b=p(a[2],0),j=function(a,d){var
+e=0<=P(d)?d:s(d),f=0<aw(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};a3(function(b){return dT(j,ge(l,i,bn(a[13],b)))},g);var
+k=function(a){return a},e=aA(a[2],k);qt(function(d,a){var
 e=c(b,d)[1+d];return aw(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);C(function(h,d){var
-e=h<=(a[2]/16|0)?1:0,g=e?0<Q(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
-mf(a){return[0,-1,[0]]}function
+e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
+mk(a){return[0,-1,[0]]}function
 fA(a,g,b){var
 h=a[1],d=ct(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=ct(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
-cb(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hG(a,b){var
-c=bS*a[17];return c<cb(a,b)?1:0}function
-Br(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
-Bs(a,b){var
-c=Br(a,b);return(a[3]*a[15]-c)/2.}function
-Bt(a,b){var
-c=a[3]==0.?0.:cb(a,a[4]);return(cb(a,b)+c)/2.}function
+cc(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
+hI(a,b){var
+c=bS*a[17];return c<cc(a,b)?1:0}function
+By(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+Bz(a,b){var
+c=By(a,b);return(a[3]*a[15]-c)/2.}function
+BA(a,b){var
+c=a[3]==0.?0.:cc(a,a[4]);return(cc(a,b)+c)/2.}function
 fB(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
 a=h;for(;;){var
@@ -5332,12 +5354,12 @@ b=w,m=n;continue}var
 l=n;break}}t(f,a,l/e(g,a));var
 u=a-1|0;if(0!==a){var
 a=u;continue}break}}return f}function
-dt(b,f){var
+dx(b,f){var
 g=b[19];if(g[1]!==f){var
 i=b[11].length-1,h=p(i,0.),j=i-1|0,u=0;if(!(j<0)){var
 a=u;for(;;){var
 k=c(b[12],a)[1+a];if(k){var
-l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,O(l[1],w)-v)}else{var
+l=k[1],v=l[2],w=c(b[1][6],f)[1+f];t(h,a,N(l[1],w)-v)}else{var
 m=c(b[9],a)[1+a],n=fA(b,m,f),o=a-1|0,y=0;if(o<0)var
 q=n;else{var
 d=y,r=n;for(;;){var
@@ -5346,18 +5368,18 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-hH(c,b,a){var
-d=O(a,a);return A(0.,e(c[8],b)-d)}function
-cc(a,b){var
+hJ(c,b,a){var
+d=N(a,a);return A(0.,e(c[8],b)-d)}function
+cd(a,b){var
 d=bL(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];a$(d,1.,c(a[1][6],f)[1+f])}return d}function
-hI(c,a){var
-b=1;for(;;){a3(function(b){return a$(a,O(b,a),b)},c);var
+hK(c,a){var
+b=1;for(;;){a3(function(b){return a$(a,N(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
-mg(a){var
-b=Math.sqrt(O(a,a));return q(function(a){return a/b},a)}function
-Bu(a){var
+ml(a){var
+b=Math.sqrt(N(a,a));return q(function(a){return a/b},a)}function
+BB(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];C(function(b,e){var
@@ -5365,86 +5387,86 @@ c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 f=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
 b=al(i[1]),c=al(f[1])-b|0,e=f[1],g=bJ(bZ(function(a,b){return a<c?1:0},e));a3(function(b){var
-c=i[1],e=cc(a,d(b));i[1]=[0,mg(hI(i[1],e)),c];return 0},g);return i[1]}function
+c=i[1],e=cd(a,d(b));i[1]=[0,ml(hK(i[1],e)),c];return 0},g);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
 b=0.;var
 g=d(c);return e(l[8],g)+b}function
 E(b){var
-g=e(p,b);if(dy*u(b)<g)var
+g=e(p,b);if(dC*u(b)<g)var
 c=g;else
 var
-n=cc(a,d(b)),l=hI(y(0),n),c=O(l,l);var
-h=Bt(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+n=cd(a,d(b)),l=hK(y(0),n),c=N(l,l);var
+h=BA(a,b),i=1e-22*u(b)<c?1:0;if(i)var
 j=cw<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
-m=bS*a[17],k=[0,[0,cb(a,b)<=m?1:0,c,b]];else
+m=bS*a[17],k=[0,[0,cc(a,b)<=m?1:0,c,b]];else
 var
 k=f;return k}(function(T){for(;;){var
 F=n[1],i=g(bz(E),F);if(i){var
 w=am(aq,i[1],i[2]),b=w[3],z=w[2];n[1]=g(bz(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dy*u(b)<z?1:0,I=o[1],J=h[1],K=Bs(a,b),L=pN(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+G=d(b),j=Math.sqrt(z),H=dC*u(b)<z?1:0,I=o[1],J=h[1],K=Bz(a,b),L=pS(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
 A=aA(x,function(c){return function(b){return fA(a,c,d(b))}}(b)),M=h[1];a3(function(b,c){return function(a){return a$(c,e(a,b),a)}}(b,A),M);var
-N=0,P=q(function(b){return function(a){return a/b}}(j),A),B=N,k=P}else{var
-Q=cc(a,G),m=mg(hI(y(0),Q));if(0.<a[3])var
-D=d(a[4]),v=O(m,c(l[6],D)[1+D]);else
+O=0,P=q(function(b){return function(a){return a/b}}(j),A),B=O,k=P}else{var
+Q=cd(a,G),m=ml(hK(y(0),Q));if(0.<a[3])var
+D=d(a[4]),v=N(m,c(l[6],D)[1+D]);else
 var
 v=0.;var
 R=[0,[0,m,v]],S=aA(x,function(e,f){return function(b){var
-a=d(b);return O(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);C(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
+a=d(b);return N(e,c(l[6],a)[1+a])-f}}(m,v)),B=R,k=S}t(k,b,j);C(function(b,a){return t(p,b,e(p,b)-a*a)},k);s[1]=[0,B,s[1]];f[1]=[0,b,f[1]];h[1]=[0,k,h[1]];r[1]=[0,j,r[1]];o[1]=[0,L/j,o[1]];continue}return i}}(0));function
 j(a){return L(bJ(a))}var
 v=j(f[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),D=fB(v,z,B,b),k=[0,0.],w=[0,0.];C(function(d,b){w[1]=w[1]+b;var
-e=Math.abs(b)*cb(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
-F=cb(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,J=O(b,b),K=A(I,fQ*(a[15]+J)+cw),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,D,Q,K,P,N,M]}function
-mh(l,a,k,j,i,g,f,d,c){var
+e=Math.abs(b)*cc(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},D);if(0.<a[3]){var
+F=cc(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
+G=k[1],H=N(b,b),I=a[15]-H+G,J=N(b,b),K=A(I,fQ*(a[15]+J)+cw),M=a[19],O=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,D,Q,K,P,O,M]}function
+mm(l,a,k,j,i,g,f,d,c){var
 m=Math.abs(c)+cw,h=W(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];C(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=mf(0);return Bu([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ex*h<b[1]?1:0,n])}function
-Bv(a,b){var
+n=mk(0);return BB([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,ez*h<b[1]?1:0,n])}function
+BC(a,b){var
 d=[0,0];C(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
 i=d[1],f=c(b,i)[1+i][1],m=ct(a,f);function
 n(b){var
-g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dy*g<h)return h;var
-d=bL(c(a[6],b)[1+b]);a$(d,1.,c(a[6],f)[1+f]);return O(d,d)}var
+g=e(a[8],b)+e(a[8],f),h=g-2.*e(m,b);if(dC*g<h)return h;var
+d=bL(c(a[6],b)[1+b]);a$(d,1.,c(a[6],f)[1+f]);return N(d,d)}var
 h=aA(a[2],n);t(h,f,0.);function
 j(c){return q(function(a){var
 b=e(h,a[1]);return g(c,a)-b},b)}var
-k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mh(a,b,1.,d[1],-1,r,p,h,o)}function
-Bw(c,b,f,a){function
+k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mm(a,b,1.,d[1],-1,r,p,h,o)}function
+BD(c,b,f,a){function
 d(f,d){var
-h=[an,d];return ch(q(function(b){var
+h=[an,d];return ci(q(function(b){var
 d=a[1]*e(c[9],b[1]);return fP*(g(f,b)-d)},b),h)}var
-h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mh(c,b,0.,b.length-1,f,d(function(a){return a[3]},V),k,i,h)}function
-mi(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,Bv(a,b),0];var
-c=a[14];return dO(function(c,d){return Bw(a,b,c,d)},c)}function
-hJ(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bm(a[1][14],a[5]);return b/fP+d[1]*e(a[1][9],c)}function
-Bx(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bm(a[1][14],a[5]);return fP*(b-d[1]*e(a[1][9],c))}function
-By(a,d,b){var
-c=dt(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hH(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
-cO(a){return a[6].length-1}function
-Bz(a,k,b,j){var
-f=dt(a,b),l=f.length-1;function
+h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mm(c,b,0.,b.length-1,f,d(function(a){return a[3]},V),k,i,h)}function
+mn(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,BC(a,b),0];var
+c=a[14];return dS(function(c,d){return BD(a,b,c,d)},c)}function
+hL(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bn(a[1][14],a[5]);return b/fP+d[1]*e(a[1][9],c)}function
+BE(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bn(a[1][14],a[5]);return fP*(b-d[1]*e(a[1][9],c))}function
+BF(a,d,b){var
+c=dx(a,b),e=N(a[13],c),f=a[16],g=2.*Math.sqrt(hJ(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+cP(a){return a[6].length-1}function
+BG(a,k,b,j){var
+f=dx(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
-d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-BA(a,d){if(d===a[9].length-1)return a;function
-b(a){return eO(a,0,d)}var
-e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=mf(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fB(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
-mj(a,e,d){var
-b=cc(a,e);C(function(d,f){var
-e=c(a[9],d)[1+d];return a$(b,f,cc(a,c(a[2],e)[1+e][1]))},d);return b}function
-BB(a,i,f){var
-j=f.length-1,g=p(j,0.),k=j-1|0,u=mj(a,i,f),v=0;if(!(k<0)){var
+d=N(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
+BH(a,d){if(d===a[9].length-1)return a;function
+b(a){return eQ(a,0,d)}var
+e=b(a[9]),c=b(a[13]),f=b(a[11]),g=N(c,c),h=N(a[13],a[13])-g,i=mk(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fB(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
+mo(a,e,d){var
+b=cd(a,e);C(function(d,f){var
+e=c(a[9],d)[1+d];return a$(b,f,cd(a,c(a[2],e)[1+e][1]))},d);return b}function
+BI(a,i,f){var
+j=f.length-1,g=p(j,0.),k=j-1|0,u=mo(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
-h=c(a[9],b)[1+b],n=O(u,cc(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
+h=c(a[9],b)[1+b],n=N(u,cd(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
 q=n;else{var
 d=x,r=n;for(;;){var
 z=e(c(a[10],d)[1+d],h),s=r-e(g,d)*z,A=d+1|0;if(o!==d){var
@@ -5452,12 +5474,12 @@ d=A,r=s;continue}var
 q=s;break}}t(g,b,q/e(a[11],b));var
 y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
-w=fB(a[9],a[10],a[11],g),l=S(function(b,a){return a+e(w,b)},f),m=mj(a,i,l);return[0,l,O(m,m)]}function
+w=fB(a[9],a[10],a[11],g),l=S(function(b,a){return a+e(w,b)},f),m=mo(a,i,l);return[0,l,N(m,m)]}function
 fC(n,j,a,m,f){var
-F=n?n[1]:fO,G=j?j[1]:j,o=dt(a,f),q=fB(a[9],a[10],a[11],o),r=hH(a,f,o),E=0;if(!G&&r<id*e(a[8],f)){var
-D=BB(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
+F=n?n[1]:fO,G=j?j[1]:j,o=dx(a,f),q=fB(a[9],a[10],a[11],o),r=hJ(a,f,o),E=0;if(!G&&r<ig*e(a[8],f)){var
+D=BI(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],fS*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cO(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],fS*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cw),i=p(cP(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5468,8 +5490,8 @@ v=h.length-1-1|0,I=0;if(v<0)var
 w=s;else{var
 d=I,z=s;for(;;){var
 B=g*e(a[14],d)-m*e(h,d);t(i,c(a[9],d)[1+d],B);var
-C=z+B,N=d+1|0;if(v!==d){var
-d=N,z=C;continue}var
+C=z+B,O=d+1|0;if(v!==d){var
+d=O,z=C;continue}var
 w=C;break}}var
 x=g-a[3]*(m+w);t(i,a[4],x);u(a[4],x);var
 y=h.length-1-1|0,J=0;if(!(y<0)){var
@@ -5477,26 +5499,26 @@ b=J;for(;;){var
 L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
-K=g*O(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-BC=48,BD=16,hK=400000000;function
-BE(a){function
+K=g*N(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
+BJ=48,BK=16,hM=400000000;function
+BL(a){function
 d(a){return a}var
-b=aA(cO(a),d);if(b.length-1<=48)return b;var
+b=aA(cP(a),d);if(b.length-1<=48)return b;var
 c=q(function(b){var
 d=0;if(b!==a[4]){var
 e=a[9];if(!gj(function(a){return a===b?1:0},e)){var
-c=cb(a,b);d=1}}if(!d)var
-c=cV;return[0,c,b]},b);jg(function(b,a){return aY(b,a)},c);var
-e=eO(c,0,aq(BC,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
-BF(a){var
-b=BE(a),d=a[2].length-1;function
+c=cc(a,b);d=1}}if(!d)var
+c=cW;return[0,c,b]},b);ji(function(b,a){return aY(b,a)},c);var
+e=eQ(c,0,aq(BJ,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
+BM(a){var
+b=BL(a),d=a[2].length-1;function
 f(e,b){if(!(d<=e)&&!(d<=b))return fA(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
-mk(b,a){var
-d=c(b[2],a)[1+a];return hG(b[1],d)}function
-BG(a,c){var
+mp(b,a){var
+d=c(b[2],a)[1+a];return hI(b[1],d)}function
+BN(a,c){var
 d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fA(a[1],b,c)},b)}function
-ml(g,o,D,n,f,j){var
+mq(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
 u=p;else{var
 a=E,l=p;for(;;){var
@@ -5517,8 +5539,8 @@ b=F,z=r;for(;;){var
 B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
-x=A(0.,w),y=0.<j?-u-x/j:V,G=c6(y)?V:y;return[0,f,j,h,x,G]}function
-BH(j,i){var
+x=A(0.,w),y=0.<j?-u-x/j:V,G=c7(y)?V:y;return[0,f,j,h,x,G]}function
+BO(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cw);var
@@ -5547,10 +5569,10 @@ k=J,x=y;continue}var
 w=y;break}}t(l,a,w/e(c(j,a)[1+a],a));var
 H=a-1|0;if(0!==a){var
 a=H;continue}break}}return l}function
-mm(b,a){var
+mr(b,a){var
 i=b[5],j=b[4],d=b[3],l=b[2],r=b[6];function
 k(b){return e(a[3],b)/a[2]}var
-m=a[4]/(a[2]*a[2]),n=io*b[1][17],f=S(function(b,h){var
+m=a[4]/(a[2]*a[2]),n=iq*b[1][17],f=S(function(b,h){var
 g=2.*k(b),c=e(d,b)*m-g,f=e(a[1],b);return 0.<f?c-e(i,b):f<0.?c-e(j,b):e(i,b)+n<c?c-e(i,b):c<e(j,b)-n?c-e(j,b):0.},l),s=a2(l.length-1,function(a){return a}),h=L(g(aM(function(b){var
 c=e(a[1],b)!=0.?1:0,d=c||(e(f,b)!=0.?1:0);return d}),s));function
 o(a,b){var
@@ -5558,33 +5580,33 @@ f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-
 p(b){return q(function(b){return e(f,b)*a[2]/2.},b)}function
 t(g){var
 b=g;for(;;){var
-h=p(b),c=BH(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aH(b),d=bZ(function(h){return function(d,b){var
-c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eN(d,b.length-1))return[0,b,f,c];var
+h=p(b),c=BO(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aH(b),d=bZ(function(h){return function(d,b){var
+c=e(a[1],b)==0.?1:0,g=c?e(h,d)*e(f,b)<=0.?1:0:c;return 1-g}}(c),i);if(0===eP(d,b.length-1))return[0,b,f,c];var
 b=L(d);continue}}var
-u=p(h),v=[0,h,f,dT(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
-BI(g,b,a,j){var
+u=p(h),v=[0,h,f,dX(function(a,b){return b/(o(a,a)+cw)},h,u)];return[0,t(h),v]}function
+BP(g,b,a,j){var
 k=a[3],l=a[2],c=bL(b[1]),d=[0,b[2]],f=a[1];C(function(m,a){var
-b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mk(g,a)&&h*n<0.){var
+b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mp(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-BJ(j,i,b){var
+BQ(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];C(function(d,b){var
-f=e(i[1],b),g=mk(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a4(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-BK(a){var
+f=e(i[1],b),g=mp(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a4(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
+BR(a){var
 b=0.;return W(function(b,a){return b+Math.abs(a)},b,a)}function
-BL(a,c,h,g,f){var
-i=BG(a,g),d=a[2].length-1;c[1]=c[1]-aL(aL(d,d),10+(d/3|0)|0)|0;var
-u=io*a[1][17];function
+BS(a,c,h,g,f){var
+i=BN(a,g),d=a[2].length-1;c[1]=c[1]-aL(aL(d,d),10+(d/3|0)|0)|0;var
+u=iq*a[1][17];function
 k(b,j,f){var
-c=BI(a,b,j,f),d=c[2],e=c[1],k=ol*BK(e);return A(0.02*b[2],k)<d?ml(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],V]}function
+c=BP(a,b,j,f),d=c[2],e=c[1],k=oq*BR(e);return A(0.02*b[2],k)<d?mq(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],V]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
 a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
-m=mm(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aL(aL(h,h),h+3|0)/3|0)|0)-aL(4*d|0,d)|0;var
-o=BJ(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+m=mr(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aL(aL(h,h),h+3|0)/3|0)|0)-aL(4*d|0,d)|0;var
+o=BQ(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5594,87 +5616,87 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(ml(a,h,g,i,q(function(a){return e(f[1],a)},r),o),BD),j=p(f[1].length-1,0.),s=a[2];C(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=mm(a,b)[1],v=m[2],w=m[1],x=cE(function(b){return Math.abs(e(v,b))<=fK*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-BM=60;function
-BN(a,j,b,c){var
-d=dt(a,b),f=dt(a,c),g=O(a[13],f),h=hH(a,b,d);if(bS*e(a[8],b)<h)var
-k=cc(a,c),l=O(cc(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
+o=f[2],r=a[2],b=n(mq(a,h,g,i,q(function(a){return e(f[1],a)},r),o),BK),j=p(f[1].length-1,0.),s=a[2];C(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=mr(a,b)[1],v=m[2],w=m[1],x=cE(function(b){return Math.abs(e(v,b))<=fK*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+BT=60;function
+BU(a,j,b,c){var
+d=dx(a,b),f=dx(a,c),g=N(a[13],f),h=hJ(a,b,d);if(bS*e(a[8],b)<h)var
+k=cd(a,c),l=N(cd(a,b),k),m=l-N(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hJ(a,c,a[3]*a[15]-2.*i)}function
-mn(a,u,h,s,b){var
+i=g;return hL(a,c,a[3]*a[15]-2.*i)}function
+ms(a,u,h,s,b){var
 d=al(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hG(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hI(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=a2(a[2].length-1,w),o=g(aM(function(a){return 1-pS(a,b)}),x),y=[0,s,F(n,o)],z=L(cC(F(function(a){return n(a[1])},b),y)),A=Bm(a[1],z),B=mi(A,L(dO(v,b))),i=eM(function(b){return b[5]===a[5]?1:0},B);if(i){var
-j=i[1],f=fC(0,0,j,h,d),k=p(cO(a),0.),l=[0,0.],m=[0,0];dP(function(n,g){var
+x=a2(a[2].length-1,w),o=g(aM(function(a){return 1-pX(a,b)}),x),y=[0,s,F(n,o)],z=L(cC(F(function(a){return n(a[1])},b),y)),A=Bt(a[1],z),B=mn(A,L(dS(v,b))),i=eO(function(b){return b[5]===a[5]?1:0},B);if(i){var
+j=i[1],f=fC(0,0,j,h,d),k=p(cP(a),0.),l=[0,0.],m=[0,0];dT(function(n,g){var
 b=g[1],c=e(f[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hG(a,b):i;else
+i=(0.<c?1:0)!==(g[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hI(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
-o=Math.abs(c)*2.*cb(a,b);l[1]=l[1]+o;var
+o=Math.abs(c)*2.*cc(a,b);l[1]=l[1]+o;var
 j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
-C=e(f[1],d);t(k,cO(a)-1|0,C)}var
-q=u*hJ(j,d,h*(f[3]-l[1])),D=dO(function(i,b){var
-e=c(a[2],b)[1+b],f=BN(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bz(function(a){return a}),D),G=gf(function(b,a){return iB(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bZ(function(a,b){return a<2?1:0},H);if(c6(q))return 0;var
+C=e(f[1],d);t(k,cP(a)-1|0,C)}var
+q=u*hL(j,d,h*(f[3]-l[1])),D=dS(function(i,b){var
+e=c(a[2],b)[1+b],f=BU(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=g(bz(function(a){return a}),D),G=gf(function(b,a){return iD(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=bZ(function(a,b){return a<2?1:0},H);if(c7(q))return 0;var
 r=[0,[0,b,k,f[2],q,m[1],I]]}else
 var
 r=i;return r}function
-BO(a){function
+BV(a){function
 b(b){var
 c=a[1];return g(aM(function(a){return a[1]!==b?1:0}),c)}var
 c=1<al(a[1])?1:0,d=c?F(b,a[5]):c;function
 e(c){var
-d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cC(d,dR(e,a[6]))}function
-mo(b,a){function
+d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cC(d,dV(e,a[6]))}function
+mt(b,a){function
 c(a){return a}var
 d=a2(b[2].length-1,c),f=g(aM(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},f)}function
-BP(a,d){function
+BW(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=mo(a,d),b=gf(function(b,a){var
-c=f(b);return iB(f(a),c)},g);function
+g=mt(a,d),b=gf(function(b,a){var
+c=f(b);return iD(f(a),c)},g);function
 h(a){var
-c=a+1|0;return bZ(function(a,b){return a<c?1:0},b)}return[0,b,a2(c3(8,al(b)),h)]}function
-BQ(a,k,j,e,i,d){var
+c=a+1|0;return bZ(function(a,b){return a<c?1:0},b)}return[0,b,a2(c4(8,al(b)),h)]}function
+BX(a,k,j,e,i,d){var
 f=a[2].length-1;function
 h(c,b){return am(function(b,g){var
 i=f+a[1][3]|0,l=aL(50*(1+al(g)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
-c=mn(a,k,j,e,g);if(b&&c){var
+c=ms(a,k,j,e,g);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(BO(a),[0,a]);if(c){var
+c=h(BV(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=a2(f,function(a){return a}),n=g(aM(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dR(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cC(F(function(b){return BP(a,b)},i),q),s=0;return am(function(a,d){var
-e=h(d,0),b=c4(function(a){return l(a,BM)},e);if(a){if(b){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dV(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<f?0:o,q=[0,p,0],r=cC(F(function(b){return BW(a,b)},i),q),s=0;return am(function(a,d){var
+e=h(d,0),b=c5(function(a){return l(a,BT)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-ej=fN;function
-BR(a){var
+el=fN;function
+BY(a){var
 b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);C(function(b,h){var
 f=bL(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
 a=p;for(;;){if(0.<e(c(d,a)[1+a],a)){var
-n=O(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);a$(f,n,g[1+a])}var
+n=N(c(g,a)[1+a],f),s=e(c(d,b)[1+b],a)+n;t(d[1+b],a,s);a$(f,n,g[1+a])}var
 u=a+1|0;if(m!==a){var
 a=u;continue}break}}var
 r=j+1|0;if(2!==j){var
 j=r;continue}var
-i=Math.sqrt(O(f,f)),k=ex*Math.sqrt(O(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
+i=Math.sqrt(N(f,f)),k=ez*Math.sqrt(N(h,h))<i?1:0;if(k){t(c(d,b)[1+b],b,i);var
 o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-BS(i,m){var
-d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=aA(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
+BZ(i,m){var
+d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=aA(f,function(a){return 0.<e(c(d,a)[1+a],a)?N(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
 l=a-1|0,o=0;if(!(l<0)){var
@@ -5684,157 +5706,157 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-BT(b,h,f,n){function
+B0(b,h,f,n){function
 i(c){var
-a=g(b[5],c);return h?dT(l,a,g(b[5],h[1])):a}var
-o=i(n),p=q(function(a){return P(a,ej)},o),j=q(i,f),r=b[4];function
+a=g(b[5],c);return h?dX(l,a,g(b[5],h[1])):a}var
+o=i(n),p=q(function(a){return O(a,el)},o),j=q(i,f),r=b[4];function
 s(a){return bf(r,a)}var
-t=BR(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},f),e=1;for(;;){var
+t=BY(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},f),e=1;for(;;){var
 m=bL(p);C(function(f){return function(b,d){var
-e=0!==Q(d)?1:0;if(e){var
+e=0!==P(d)?1:0;if(e){var
 g=c(j,b)[1+b];return C(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fN|0,v=BS(t,q(function(b){return function(a){return bf(b,a)}}(u),m));C(function(a,b){var
+u=b[4]+fN|0,v=BZ(t,q(function(b){return function(a){return bf(b,a)}}(u),m));C(function(a,b){var
 e=aK(b);if(e){var
-g=a_(ej,b);d[1+a]=k(c(d,a)[1+a],g);var
+g=a_(el,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
 var
 f=e;return f},v);var
 w=e+1|0;if(3!==e){var
 e=w;continue}return d}}function
-cu(a){return a?cV:1.}function
+cu(a){return a?cW:1.}function
 bC(b,a){return 0.<b[3]?cu(a):-cu(a)}function
 fD(b,a,d,c){var
-e=hJ(b,d,bC(b,a)*c);return cu(a)*e}function
-BU(b,a,d,c){var
-e=Bx(b,d,cu(a)*c);return bC(b,a)*e}function
+e=hL(b,d,bC(b,a)*c);return cu(a)*e}function
+B1(b,a,d,c){var
+e=BE(b,d,cu(a)*c);return bC(b,a)*e}function
 fE(b,a){return b[4]<a[4]?a:b}function
 fF(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
-mp(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-hL(f,e,a,d,c){var
+mu(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
+hN(f,e,a,d,c){var
 g=bC(a[1],d),b=fC(f,e,a[1],g,c),h=fD(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-hM(c,b,a){return 0<a[2].length-1?a:hL(0,0,a[1],c,b)}function
-BV(d,c,b){var
-a=d[1];return a[18]?hL(BX,BW,d,c,b):[0,d,[0],0.,fD(a,c,b,By(a,bC(a,c),b))]}function
-mq(j,f,e,a){var
+hO(c,b,a){return 0<a[2].length-1?a:hN(0,0,a[1],c,b)}function
+B2(d,c,b){var
+a=d[1];return a[18]?hN(B4,B3,d,c,b):[0,d,[0],0.,fD(a,c,b,BF(a,bC(a,c),b))]}function
+mv(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
-d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ew*d[17])return a;var
-i=p(cO(d),0.);t(i,b,-bC(d,f));return[0,a[1],i,0.,h]}return a}function
-mr(c,b){var
-a=F(b,c[4]);return a?am(fE,a[1],a[2]):ac(BY)}function
-ek(c,b,a){return mr(c,function(d){return mq(c,b,a,BV(d,b,a))})}function
-BZ(k,c,b,f,e){var
-g=e[1],a=g[1],h=bC(a,c),d=fC(B1,B0,BA(a,Bz(a,h,b,BU(a,c,b,f))),h,b),j=fD(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-B2(d,g,a){var
-b=a[1][1],h=mo(b,a[2]),i=bC(b,d),e=mn(b,cu(d),i,g,h);if(e){var
+d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-ey*d[17])return a;var
+i=p(cP(d),0.);t(i,b,-bC(d,f));return[0,a[1],i,0.,h]}return a}function
+mw(c,b){var
+a=F(b,c[4]);return a?am(fE,a[1],a[2]):ac(B5)}function
+em(c,b,a){return mw(c,function(d){return mv(c,b,a,B2(d,b,a))})}function
+B6(k,c,b,f,e){var
+g=e[1],a=g[1],h=bC(a,c),d=fC(B8,B7,BH(a,BG(a,h,b,B1(a,c,b,f))),h,b),j=fD(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+B9(d,g,a){var
+b=a[1][1],h=mt(b,a[2]),i=bC(b,d),e=ms(b,cu(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
-f=c[4];if(a[4]-ew*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-B4(k,c,a,b){var
-e=b[1],h=bC(e,c),l=hL(0,0,b,c,a);return function(r,q){var
+f=c[4];if(a[4]-ey*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
+B$(k,c,a,b){var
+e=b[1],h=bC(e,c),l=hN(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fC([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aZ(g),u=ba===m?g[1]:af===m?bo(g):g,n=BL(u,t,h,a,s),i=n[1],v=fD(e,c,a,i[3]),o=fE(d,[0,b,i[1],i[2],v]);if(n[2])return B2(c,a,o);var
+s=fC([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=aZ(g),u=ba===m?g[1]:af===m?bp(g):g,n=BS(u,t,h,a,s),i=n[1],v=fD(e,c,a,i[3]),o=fE(d,[0,b,i[1],i[2],v]);if(n[2])return B9(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=BQ(e,cu(c),h,a,x,w);if(p){var
-j=p[1];return fE(d,[0,b,j[2],j[3],j[4]])}return d}}(l,B3)}function
-ms(a){var
-b=a[4];return c5(function(a){return a[1][18]},b)}function
-cP(a){var
+w=k[8],x=[0,d[2],[0,l[2],0]],p=BX(e,cu(c),h,a,x,w);if(p){var
+j=p[1];return fE(d,[0,b,j[2],j[3],j[4]])}return d}}(l,B_)}function
+mx(a){var
+b=a[4];return c6(function(a){return a[1][18]},b)}function
+cQ(a){var
 b=a[4],c=0.;return am(function(b,a){return A(b,a[1][17])},c,b)}function
-fG(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&ms(a))return fE(c,mr(a,function(c){return mq(a,d,b,B4(a,d,b,c))}));return c}function
-el(a){return bm(a[1][14],a[5])}function
-mt(a,f){var
-b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ch(d,[an,c*el(a)[3]]):d}function
-hN(e,d,h,a){var
+fG(a,d,b,c){if(g(a[7],b)&&0<a[8][1]&&mx(a))return fE(c,mw(a,function(c){return mv(a,d,b,B$(a,d,b,c))}));return c}function
+en(a){return bn(a[1][14],a[5])}function
+my(a,f){var
+b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ci(d,[an,c*en(a)[3]]):d}function
+hP(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];C(function(e,f){var
-h=0.<d[3]?1:0,i=(0<Q(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
+h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
-k=aH(b);return[0,[0,P(1,h),k]]}function
-mu(i,h,a,g,f,b){var
+k=aH(b);return[0,[0,O(1,h),k]]}function
+mz(i,h,a,g,f,b){var
 d=i[5]<0?1:0;if(d){c(b,a)[1+a]=0;var
-j=0.<h?1:-1,m=l(f,W(k,P(j,g),b));c(b,a)[1+a]=m;var
+j=0.<h?1:-1,m=l(f,W(k,O(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-B5(b,d,a){if(0<=b[5]){var
-h=P(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
+Ca(b,d,a){if(0<=b[5]){var
+h=O(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
-i=W(k,0,a),j=l(P(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
+i=W(k,0,a),j=l(O(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
 fH(a){return Math.log(a)/0.693147180559945286}function
-B6(b,a,g,d){var
-c=a[2].length-1+1|0,h=fH(c*b[17]/(a[3]*d))/2.,i=b[18]?fH(c*b[17]/d):0.,j=fH(im*c/a[3]),k=fH(W(a4,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
-B7(l,k,j,i,a){var
-b=a[1][1],d=mt(b,j);function
+Cb(b,a,g,d){var
+c=a[2].length-1+1|0,h=fH(c*b[17]/(a[3]*d))/2.,i=b[18]?fH(c*b[17]/d):0.,j=fH(ip*c/a[3]),k=fH(W(a4,K,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,aq(1,1+(e|0)|0)]:f;return l}function
+Cc(l,k,j,i,a){var
+b=a[1][1],d=my(b,j);function
 g(a){return cE(aK,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?B6(b,a,d,i):B8;if(f){var
-c=f[1],m=a[2],h=S(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];mu(b,bC(b,k),o,c,n,h);return hN(l,b,c,h)}return f}return 0}function
-mv(a,b){var
+f=0.<a[3]?Cb(b,a,d,i):Cd;if(f){var
+c=f[1],m=a[2],h=S(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];mz(b,bC(b,k),o,c,n,h);return hP(l,b,c,h)}return f}return 0}function
+mA(a,b){var
 c=A(a[15],fS*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-B9(i,y,h,n){var
+Ce(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
-z=a2(b,function(a){return a}),j=g(aM(function(a){return e(n[2],a)!=0.?1:0}),z),d=dQ(a[4],j)?a[4]:am(c3,b,j),k=L(g(aM(function(b){var
+z=a2(b,function(a){return a}),j=g(aM(function(a){return e(n[2],a)!=0.?1:0}),z),d=dU(a[4],j)?a[4]:am(c4,b,j),k=L(g(aM(function(b){var
 c=b!==d?1:0,e=c||(0<=a[5]?1:0);return e}),j));i[8][1]=i[8][1]-aL(200*(k.length-1)|0,a[1][3])|0;var
-r=mv(a,h)*bk(1.,-84);if(0<=a[5])var
-A=el(a)[3],l=r*e(a[1][7],h)*A;else
+r=mA(a,h)*bl(1.,-84);if(0<=a[5])var
+A=en(a)[3],l=r*e(a[1][7],h)*A;else
 var
 l=r;var
-t=aK(l),m=t?a_(ej,l):t;if(0<Q(m)){var
+t=aK(l),m=t?a_(el,l):t;if(0<P(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(d)]:u,D=q(o,k),v=BT(a[1],B,D,h),w=bC(a,y),f=p(cO(a),0);C(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mu(a,w,d,ej,m,f);return hN(i,a,ej,f)}}return 0}function
-hO(b,e,a,h,o){var
-d=hM(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=ew*mv(i,a),k=d[3]<p?1:0,g=k?h<fQ*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(d)]:u,D=q(o,k),v=B0(a[1],B,D,h),w=bC(a,y),f=p(cP(a),0);C(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(f,b)[1+b]=d;return 0},k);if(0<=a[5])c(f,b)[1+b]=m;mz(a,w,d,el,m,f);return hP(i,a,el,f)}}return 0}function
+hQ(b,e,a,h,o){var
+d=hO(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=ey*mA(i,a),k=d[3]<p?1:0,g=k?h<fQ*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?B9(b,e,a,d):l,f=q||B7(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?Ce(b,e,a,d):l,f=q||Cc(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
 n=f;return n}function
-fI(b,a){return bm(b[4],a)}function
-mw(b){var
-a=mt(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
-mx(a){var
-b=p(cO(a),0.),d=a[14];C(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
+fI(b,a){return bn(b[4],a)}function
+mB(b){var
+a=my(b,0),c=0<=b[5]?e(a,a.length-1-1|0):1.;return q(function(a){return a/c},a)}function
+mC(a){var
+b=p(cP(a),0.),d=a[14];C(function(d,e){return t(b,c(a[9],d)[1+d],e)},d);var
 e=a[14],f=0.,g=W(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}function
-my(a){var
-b=[0,0.],f=mw(a),c=mx(a);C(function(c,g){var
+mD(a){var
+b=[0,0.],f=mB(a),c=mC(a);C(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-B_(d,f,j,g){var
+Cf(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}}else{var
-i=c.length-1-1|0,m=el(d),n=0;if(!(i<0)){var
+i=c.length-1-1|0,m=en(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-B$(f,j,r,i,d,q){var
-k=bk(4.,-f[1][4]|0),g=cu(q),c=p(j.length-1,0.);if(0.<f[3]){var
+Cg(f,j,r,i,d,q){var
+k=bl(4.,-f[1][4]|0),g=cu(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
 m=e(f[8],a)-2.*e(j,a)+r,u=0.<m?Math.sqrt(m):0.,h=u-g*i-g*k,v=0.<h?g*h*h:0.;t(c,a,v);var
 w=a+1|0;if(l!==a){var
 a=w;continue}break}}}else{var
-n=aZ(d),x=ba===n?d[1]:af===n?bo(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
+n=aZ(d),x=ba===n?d[1]:af===n?bp(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-Ca(h,d){var
-f=q(my,d);jg(function(b,a){return iB(b,a)},f);var
-b=47-iD(A(e(f,((f.length-1)*9|0)/10|0),fS))[2]|0;if(10<=b&&!(60<b)){var
-g=P(1,b);if(0<=c(d,0)[1][5]){var
-l=el(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dz){var
-i=P(g,1);k=1}if(!k)var
+Ch(h,d){var
+f=q(mD,d);ji(function(b,a){return iD(b,a)},f);var
+b=47-iF(A(e(f,((f.length-1)*9|0)/10|0),fS))[2]|0;if(10<=b&&!(60<b)){var
+g=O(1,b);if(0<=c(d,0)[1][5]){var
+l=en(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dD){var
+i=O(g,1);k=1}if(!k)var
 i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-Cb(i,x,U,T){var
-g=T[1],a=fI(x,U)[1];if(bk(1.,48-g|0)<=my(a))return 0;var
-V=a[2].length-1,y=mw(a),W=mx(a),j=S(function(b,a){return a_(g,a*e(y,b))},W);B5(a,g,j);var
+Ci(i,x,U,T){var
+g=T[1],a=fI(x,U)[1];if(bl(1.,48-g|0)<=mD(a))return 0;var
+V=a[2].length-1,y=mB(a),W=mC(a),j=S(function(b,a){return a_(g,a*e(y,b))},W);Ca(a,g,j);var
 k=S(function(b,a){var
 c=e(y,b);return bf(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,D=0.,E=0,X=0;if(F<0)var
 J=E,I=D,H=B,G=z;else{var
@@ -5856,11 +5878,11 @@ J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
 K=a[4],L=c(a[2],K)[1+K][1];a$(d,G,ct(i,L));var
 Y=e(d,L);C(function(b,a){return t(d,b,a-Y)},d)}var
 Z=0.,h=am(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=hN(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[af,function(b){return B_(a,d,h,m)}],N=function(b){return[af,function(c){return B$(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=hP(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[af,function(b){return Cf(a,d,h,m)}],N=function(b){return[af,function(c){return Cg(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
 var
 O=l;return O}function
-Cc(d){var
+Cj(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
@@ -5872,25 +5894,25 @@ b=u;continue}break}}var
 o=q(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-Cd(b,a){if(0.<b[3]){var
+Ck(b,a){if(0.<b[3]){var
 c=0.,d=-W(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-Ce(a){var
+Cl(a){var
 b=0.;return W(function(b,a){return b+Math.abs(a)},b,a)}function
-Cf(b,d,t,r){var
-h=fI(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Cc(a),j=q(function(b){return Cd(a,b)},u),v=0.,w=W(function(d,c){var
+Cm(b,d,t,r){var
+h=fI(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=Cj(a),j=q(function(b){return Ck(a,b)},u),v=0.,w=W(function(d,c){var
 b=[0,0.];C(function(d,c){var
-e=Math.abs(c)*cb(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=W(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
+e=Math.abs(c)*cc(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=W(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=q(function(a){return S(y,a)},j),z=1e-300,m=W(function(b,a){return A(b,Ce(a))},z,l);if(m*Math.sqrt(x)<nK){var
-n=47-iD(m)[2]|0,B=function(h){var
+l=q(function(a){return S(y,a)},j),z=1e-300,m=W(function(b,a){return A(b,Cl(a))},z,l);if(m*Math.sqrt(x)<nP){var
+n=47-iF(m)[2]|0,B=function(h){var
 b=q(function(a){return a_(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
 i=s(W(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=p(d[1].length-1,0),j=d[5];C(function(a,e){var
-f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aH(g)},o=a_(2*(n+b[4]|0)|0,g*g);if(0<Q(o)){var
+f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aH(g)},o=a_(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
 D=p(b[2],0);return[0,[0,o,F(B,aH(l)),w,D,h,t,0]]}return 0}return 0}function
-Cg(b,k,c,s){var
-d=b[6],a=b[5][1],t=b[3],h=dt(a,c),i=d[4];if(0.<a[3])var
+Cn(b,k,c,s){var
+d=b[6],a=b[5][1],t=b[3],h=dx(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
 m=function(a){return e(h,a)},n=e(a[8],c),l=m,f=n;return function(v,u){var
@@ -5899,41 +5921,41 @@ m=0<b?1:0;if(m){var
 w=t*(2.*Math.sqrt(b*A(0.,f-g))),n=i*Math.sqrt(A(0.,g))+w;if(0.<a[3])var
 o=f+i*i,x=2.*n,y=k?-o:o-d[5],p=y-x;else
 var
-z=e(a[1][9],c),B=el(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
+z=e(a[1][9],c),B=en(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
 q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,fS*f<g?1:0]}}(0,f)}function
-hP(r,j,q,d,b,i,e){if(j){var
+hR(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
 o=0;if(i==K&&a[5][1][18])o=1;if(!o){var
-f=Cg(a,q,d,i),k=f[1],l=1-a[5][1][18];if(l){var
+f=Cn(a,q,d,i),k=f[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
-n=aZ(b),s=ba===n?b[1]:af===n?bo(b):b,h=a[5]===s?1:0;else
+n=aZ(b),s=ba===n?b[1]:af===n?bp(b):b,h=a[5]===s?1:0;else
 var
 h=m}else
 var
 h=l;if(f[3]){var
 p=0;if(!f[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return g(e,0)}}}return g(e,0)}function
-Ch(b,a){return ir*aL(b,a+1|0)}function
-Ci(a){return 3.+0.4*a}function
-Cj(a){return 4.+0.04*aL(a+1|0,a+1|0)}function
-Ck(a){var
+Co(b,a){return it*aL(b,a+1|0)}function
+Cp(a){return 3.+0.4*a}function
+Cq(a){return 4.+0.04*aL(a+1|0,a+1|0)}function
+Cr(a){var
 d=al(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];a3(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
 b=q,j=o,f=n;for(;;){var
-s=Ci(b),t=Cj(k)-s,u=Ch(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
+s=Cp(b),t=Cq(k)-s,u=Co(l,b),h=j+c(e,b)[1+b]*t-u,v=f<h?(i[1]=b,h):f,w=b+1|0;if(d!==b){var
 b=w,j=h,f=v;continue}break}}var
 r=a[7];a3(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return g(d[3],0);var
 f=aq(c(a[4],b)[1+b],e);c(a[4],b)[1+b]=f;return 0},r);a[7]=0;return 0}function
-mz(c,b,a){var
+mE(c,b,a){var
 d=2.*c*a/(Math.abs(b)*a+2.*c+Math.sqrt(b*b*a*a+4.*c*c));return 0.<=b?[0,d,a-d]:[0,a-d,d]}function
-mA(f,w,e,l,v){function
+mF(f,w,e,l,v){function
 m(a){var
-b=mz(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
-d=2.*w+e,n=cU,a=ir,y=dz,x=0.;for(;;){if(0<n){var
+b=mE(f,l,e*e*a*(1.-a));return[0,w+a*e,b[1],b[2]]}var
+d=2.*w+e,n=cV,a=it,y=dD,x=0.;for(;;){if(0<n){var
 F=n-1|0,o=m(a),z=o[3],p=o[2],A=m(a),B=A[1],q=2.*l*B-v-f*(d-2.*B)/A[3];if(0.<q)var
 j=a,g=x;else
 var
@@ -5941,34 +5963,34 @@ j=y,g=a;var
 C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
-k=g==0.?a/im:(g+j)/2.;var
+k=g==0.?a/ip:(g+j)/2.;var
 G=Math.abs(k-a)<=fQ*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[an,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
-mB(f,h,a,e){if(h==V){var
+mG(f,h,a,e){if(h==V){var
 c=e/(2.*a);return[an,-(e*c)/2.,c*c,-c,fP*c*c/a,c/a,-0.5/a]}var
-d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[an,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cV/i]}function
-mC(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-Cl(e,f,c,b){var
+d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[an,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,cW/i]}function
+mH(a){return[an,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
+Cs(e,f,c,b){var
 a=f[2],d=f[1];if(V<d&&a<K){var
-g=a-d;return c*(d+a)-b<0.?mC(mA(e,-a,g,c,-b)):mA(e,d,g,c,b)}return a<K?mC(mB(e,-a,c,-b)):mB(e,d,c,b)}function
-Cm(b,g,a){var
+g=a-d;return c*(d+a)-b<0.?mH(mF(e,-a,g,c,-b)):mF(e,d,g,c,b)}return a<K?mH(mG(e,-a,c,-b)):mG(e,d,c,b)}function
+Ct(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==K)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==V)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
-h=mz(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cV/(b*(1./(e*e)+1./(f*f)))]}function
-em(c,d,b){var
+h=mE(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,cW/(b*(1./(e*e)+1./(f*f)))]}function
+eo(c,d,b){var
 a=[0,g(b,c[2])],f=c[1];C(function(f,c){var
 h=g(b,c);a[1]=a[1]-e(d,f)*h;return 0},f);return a[1]}function
-hQ(b,a){var
+hS(b,a){var
 c=bL(b[2][2]),d=b[1];C(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?a$(c,e(a,b),f[2]):d},d);return c}function
-mD(a){var
+mI(a){var
 b=a[3][1]==V?1:0,c=b||(a[3][2]==K?1:0);return c}function
-Cn(a,c){var
-d=em(a,c,function(a){return a[1]}),j=hQ(a,c),g=a[3],h=g[2],i=g[1];function
+Cu(a,c){var
+d=eo(a,c,function(a){return a[1]}),j=hS(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
-b=[0,em(a,c,function(a){return a[3]})];dS(function(c){if(0.<d)var
+b=[0,eo(a,c,function(a){return a[3]})];dW(function(c){if(0.<d)var
 e=f(c,A(i,a4(h,c/(2.*d))));else
-if(mD(a))var
+if(mI(a))var
 e=V;else
 var
 g=f(c,h),e=a4(f(c,i),g);b[1]=b[1]+e;return 0},j);var
@@ -5978,10 +6000,10 @@ j=0.<a?d[1]:d[2];b[1]=b[1]+a*j;var
 g=0}else
 var
 g=f;return g},k);return b[1]}function
-mE(b,m,d){var
-j=d.length-1,n=em(b,d,function(a){return a[1]}),f=hQ(b,d);if(mD(b)&&n<=0.)return 0;var
-g=[0,em(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jd(j,j,0.);C(function(o,s){var
-d=Cl(m,b[3],n,s);g[1]=g[1]+d[1];var
+mJ(b,m,d){var
+j=d.length-1,n=eo(b,d,function(a){return a[1]}),f=hS(b,d);if(mI(b)&&n<=0.)return 0;var
+g=[0,eo(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jf(j,j,0.);C(function(o,s){var
+d=Cs(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -5993,10 +6015,10 @@ f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];C(function(a,f){var
-b=Cm(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+b=Ct(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
 a=aK(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
-mF(o,n){var
+mK(o,n){var
 l=n.length-1,h=q(bL,o),p=l-1|0,C=0;if(!(p<0)){var
 a=C;for(;;){var
 P=0;if(!(a<0)){var
@@ -6007,7 +6029,7 @@ k=R,z=x;for(;;){var
 U=e(c(h,f)[1+f],k),B=z-e(c(h,a)[1+a],k)*U,V=k+1|0;if(y!==k){var
 k=V,z=B;continue}var
 m=B;break}}var
-S=a===f?Math.sqrt(A(m,ol*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
+S=a===f?Math.sqrt(A(m,oq*e(c(o,a)[1+a],a)+1e-290)):m/e(c(h,f)[1+f],f);t(c(h,a)[1+a],f,S);var
 T=f+1|0;if(a!==f){var
 f=T;continue}break}}var
 Q=a+1|0;if(p!==a){var
@@ -6032,25 +6054,25 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-Co=12;function
-Cp(d,b,n,m){var
+Cv=12;function
+Cw(d,b,n,m){var
 a=n,f=m;for(;;){var
-h=0===f?0:mE(d,b,a);if(h){var
-g=h[1],i=g[2],o=g[1],j=mF(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
+h=0===f?0:mJ(d,b,a);if(h){var
+g=h[1],i=g[2],o=g[1],j=mK(g[3],i),k=N(j,i),p=function(m,i,n,o){return function(j){var
 a=j;for(;;){if(a<bS)return 0;var
 f=S(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=S(function(b,a){var
 e=c(d[1],b)[1+b][4],h=e[2]<K?1:0,f=h||(0.<a?1:0);if(f)var
 i=V<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cE(function(a){return a},k),l=i+nv*a*o-fQ*Math.abs(i),h=g?mE(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fM*b<k){var
+g=f;return g},f),g=cE(function(a){return a},k),l=i+nA*a*o-fQ*Math.abs(i),h=g?mJ(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fM*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-Cq=3;function
-Cr(b,a){var
+Cx=3;function
+Cy(b,a){var
 g=a.length-1,d=0.,f=W(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bS*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
-l=d-1|0,f=p(g,0.),m=em(b,a,function(a){return a[1]}),h=jd(g,g,0.),n=function(a,f,d){var
+l=d-1|0,f=p(g,0.),m=eo(b,a,function(a){return a[1]}),h=jf(g,g,0.),n=function(a,f,d){var
 g=e(c(b[1],a)[1+a][2],f);return 2.*d*c(b[1],a)[1+a][1]-g},o=function(m,n,o,p){return function(h,q){var
 i=b[3],j=q/(2.*m),r=a4(i[2],j),d=A(i[1],r),k=g-1|0,s=0;if(!(k<0)){var
 a=s;for(;;){var
@@ -6061,7 +6083,7 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);C(o,hQ(b,a));var
+a=x;continue}break}}return 0}}(m,f,h,n);C(o,hS(b,a));var
 q=b[1];C(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
@@ -6072,25 +6094,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=mF(h,f),a=S(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(S(function(a,b){return c(i,a)[1+a]?b:0.},a),Cq)}function
-Ct(b,a){var
-c=F(function(b){return q(function(a){return bk(Fu(bk(a,b)),-b|0)},a)},Cs);return[0,Cr(b,a),c]}function
-Cu(a,c){function
+r=mK(h,f),a=S(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(S(function(a,b){return c(i,a)[1+a]?b:0.},a),Cx)}function
+CA(b,a){var
+c=F(function(b){return q(function(a){return bl(FB(bl(a,b)),-b|0)},a)},Cz);return[0,Cy(b,a),c]}function
+CB(a,c){function
 d(a){return aK(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,V],i=W(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=Cn(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=Cu(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=Cp(a,b*i,c,Co);f(d);var
-e=io<b?1:0;if(e){b/=10.;var
+d=Cw(a,b*i,c,Cv);f(d);var
+e=iq<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];C(function(d,c){var
-a=Math.abs(c)<dy?1:0;if(a){var
+a=Math.abs(c)<dC?1:0;if(a){var
 e=b[1];return f(S(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-Cv=64;function
-Cw(a,j){var
+CC=64;function
+CD(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6104,55 +6126,55 @@ var
 d=b}else
 var
 d=f;return d}function
-Cx(a){var
+CE(a){var
 d=L(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
-mG(a,b){var
+mL(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
-f=g(a[5],b),h=a[4],d=q(function(a){return bf(h,a)},f),i=[an,0.,K],j=O(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
+f=g(a[5],b),h=a[4],d=q(function(a){return bf(h,a)},f),i=[an,0.,K],j=N(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
 k=[an,0.,K],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
-Cy(b,a){function
+CF(b,a){function
 c(c,a){return a?bf(b[4],a[1]):c}var
 d=c(V,a[10]),e=c(K,a[11]);if(2===b[1]){var
 f=e<=0.?0.:K,g=0.<=d?0.:V;return[an,g,f]}return[an,d,e]}function
-Cz(f,c){var
+CG(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return CA;var
+b!=="number"){if(2!==b[0])return CH;var
 d=b[1];if(d){var
-e=d[1],g=e[2],h=a(c[8],e[1]);return[0,ds(a9(f[4],h,g))]}}return 0}var
-mH=64;function
-CB(a){var
+e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dw(a9(f[4],h,g))]}}return 0}var
+mM=64;function
+CI(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(a0(a[8])-1|0)|0;return 1}function
-CC(d,f,b){var
+CJ(d,f,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
-e=function(b,a){return a?n(d[17],a[1],v):b},b=mG(d,c),f=e(K,a[4]),g=[an,e(V,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
+e=function(b,a){return a?n(d[17],a[1],v):b},b=mL(d,c),f=e(K,a[4]),g=[an,e(V,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=g(aM(x),y),m=g(bz(w),q);if(Cw(f,b)&&0===pV(m,q)&&!(0<eN(m,Cv))){var
-h=[af,function(a){return gc(e_(f),0)}],r=function(a,d){var
-e=b[5],g=bm(b[6],a),i=b[1],c=aZ(h),j=ba===c?h[1]:af===c?bo(h):h;return k$(f,b,j,i,a,d,g,e)},C=Cx(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=Cy(d,f),i=Cz(d,f),z=function(a){return mG(d,a)},E=aA(d[2],z),j=i?[0,[0,cV,p(d[3],0.),i[1],[an,0.,K]]]:[0],k=ch(L(m),j),A=a2(o.length-1,function(a){return a});return g(bz(function(h){if(h===b[1])return 0;var
+y=b[4],q=g(aM(x),y),m=g(bz(w),q);if(CD(f,b)&&0===p0(m,q)&&!(0<eP(m,CC))){var
+h=[af,function(a){return gc(e$(f),0)}],r=function(a,d){var
+e=b[5],g=bn(b[6],a),i=b[1],c=aZ(h),j=ba===c?h[1]:af===c?bp(h):h;return le(f,b,j,i,a,d,g,e)},C=CE(f),o=L(F(L,f[13])),t=b[1],D=c(o,t)[1+t],u=CF(d,f),i=CG(d,f),z=function(a){return mL(d,a)},E=aA(d[2],z),j=i?[0,[0,cW,p(d[3],0.),i[1],[an,0.,K]]]:[0],k=ci(L(m),j),A=a2(o.length-1,function(a){return a});return g(bz(function(h){if(h===b[1])return 0;var
 q=S(function(b,d){var
 e=g(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
-t(a){return 0<=Q(a)?a:s(a)}var
+t(a){return 0<=P(a)?a:s(a)}var
 v=W(function(b,a){return 0<aw(t(a),b)?t(a):b},1,q),G=[0,0,[0,0.,p(d[3],0.),0.,u]],m=W(function(f,g){var
 a=f[2],d=f[1],b=a9(0,g,v),e=c(E,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,q)[2],w=[0,k,m,u],H=S(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dy}return 0.}return a[2]==K?fM:a[1]==V?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(N(m[2],m[2])/d)+dC}return 0.}return a[2]==K?fM:a[1]==V?-0.1:0.},k);function
 x(d,b){var
 c=aK(b);return c?a(a_(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+CB(f)|0,d);var
-c=a2(y,function(b){return x(mH,e(a,b))});return[0,P(1,mH),c,b]}var
-A=Cu(w,H),n=z(A);if(r(h,n))var
+d=e(a,y),b=x(64+CI(f)|0,d);var
+c=a2(y,function(b){return x(mM,e(a,b))});return[0,O(1,mM),c,b]}var
+A=CB(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=F(z,Ct(w,A)),B=gc(eM(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-CD(h,c,a){var
+I=F(z,CA(w,A)),B=gc(eO(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+CK(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
@@ -6162,7 +6184,7 @@ switch(b[0]){case
 d=b[1],e=Math.exp(a),i=a9(0,d[1],d[2]);return 0.<a?(1.-e*i)/(c*(e-1.)):K;case
 1:var
 f=b[1],g=Math.log(a);if(0.<a&&a<1.)return g*g-a9(0,f[1],f[2]);return by}return by}function
-mJ(j,a,b,f){var
+mO(j,a,b,f){var
 d=p(b,0),e=p(b,0),g=p(b,0);function
 h(a,b){if(b){var
 e=b[1],g=c(d,a)[1+a];if(g)var
@@ -6173,41 +6195,41 @@ j=0}else
 var
 j=b;return j}function
 i(d,c){var
-b=d5(a[3],j[2],d,c);return f?b[1]:b[2]}var
+b=dg(a[3],j[2],d,c);return f?b[1]:b[2]}var
 k=a[4];a3(function(a){switch(a[0]){case
 0:return 0;case
 1:var
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=p(b,0),l=a[1];a3(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?C(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-hR=14;function
-mK(c,e,a){function
+hT=14;function
+mP(c,e,a){function
 f(b,a){return 0<e?k(b,a):l(b,a)}var
-h=50,i=0<=Q(a)?a:s(a),b=cm(i,h),d=0<Q(b)?b:1;function
+h=50,i=0<=P(a)?a:s(a),b=cn(i,h),d=0<P(b)?b:1;function
 j(j,i,h){var
 d=j,b=i,a=h;for(;;){if(0===a)return 0;var
 e=f(d,s(b));if(g(c,e))return[0,[0,e,d]];var
-d=e,b=P(b,2),a=a-1|0;continue}}function
+d=e,b=O(b,2),a=a-1|0;continue}}function
 m(j,i,h){var
 d=j,b=i,a=h;for(;;){var
 e=f(d,b);if(0!==a&&g(c,e)){var
-d=e,b=P(b,2),a=a-1|0;continue}return[0,d,e]}}function
+d=e,b=O(b,2),a=a-1|0;continue}return[0,d,e]}}function
 n(i,h,f){var
 d=i,e=h,a=f;for(;;){var
-b=cm(k(d,e),1);if(0!==a&&0!==aw(b,d)&&0!==aw(b,e)){if(g(c,b)){var
+b=cn(k(d,e),1);if(0!==a&&0!==aw(b,d)&&0!==aw(b,e)){if(g(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=g(c,a)?[0,m(a,d,hR)]:j(a,d,hR);return c4(function(a){return n(a[1],a[2],hR)},o)}function
-CE(h,g,i,K,J,d){var
-j=h[2],q=mJ(i,K,j,d),s=q[3],t=q[2],v=q[1],w=L(b7(g)),r=i[1],M=n(h[17],1,1);function
+o=g(c,a)?[0,m(a,d,hT)]:j(a,d,hT);return c5(function(a){return n(a[1],a[2],hT)},o)}function
+CL(h,g,i,K,J,d){var
+j=h[2],q=mO(i,K,j,d),s=q[3],t=q[2],v=q[1],w=L(b8(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(v,a)[1+a];if(b){var
-e=a9(0,b[1],i[2]),d=c(w,a)[1+a][1];return CD(g,a9(0,d[1],d[2]),e)}return by}var
+e=a9(0,b[1],i[2]),d=c(w,a)[1+a][1];return CK(g,a9(0,d[1],d[2]),e)}return by}var
 m=aA(j,function(a){return Math.sqrt(x(a)*M)}),o=S(function(b,a){var
 c=aK(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
 h=b!==a?1:0,i=h?aK(e(m,a)):h;if(i)var
-f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*od?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
+f=d?e(m,a)+g:e(m,a)-g,j=c(o,b)[1+b][1],k=d?f<j*oi?1:0:j*1.000000000001<f?1:0,n=k?(c(o,b)[1+b]=[0,f,a],0):k,l=n;else
 var
 l=i;return l}var
 z=j-1|0,N=0;if(!(z<0)){var
@@ -6226,39 +6248,39 @@ D=S(function(a,k){var
 b=c(v,a)[1+a];if(b){var
 f=b[1];if(k&&aK(e(m,a))){var
 l=function(j){var
-k=c(w,a)[1+a],b=eb(g,r,i[2],i[3],J,k,j);if(b){var
+k=c(w,a)[1+a],b=ed(g,r,i[2],i[3],J,k,j);if(b){var
 e=b[1];if(d)return aw(e[2],f)<0?1:0;var
 h=0<aw(e[1],f)?1:0}else
 var
 h=b;return h},n=bf(0,r),h=x(a)*n,j=aK(h);if(j){var
-o=a_(0,h),p=d?-1:1;return mK(l,p,o)}return j}}return 0},B),E=L(g[9]),F=dk(g,1),O=aH(S(function(e,o){var
+o=a_(0,h),p=d?-1:1;return mP(l,p,o)}return j}}return 0},B),E=L(g[9]),F=dp(g,1),P=aH(S(function(e,o){var
 b=o[2],f=b===e?0:c(D,b)[1+b];if(f)var
-h=dk(g,f[1]),p=c(E,b)[1+b],i=a(r,hd(c(E,e)[1+e],p)),j=k(h,i),m=a8(P(a(h,i),2)),q=d?G(k(j,m),F):u(l(j,m),F),n=[0,[0,b,q]];else
+h=dp(g,f[1]),p=c(E,b)[1+b],i=a(r,hf(c(E,e)[1+e],p)),j=k(h,i),m=a8(O(a(h,i),2)),q=d?G(k(j,m),F):u(l(j,m),F),n=[0,[0,b,q]];else
 var
-n=f;return n},o));return[0,aH(D),O]}function
-CF(d,c,a){var
+n=f;return n},o));return[0,aH(D),P]}function
+CM(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
 2:return 0.<a?1.+Math.log(a)/c:by;case
 4:return 0.<=a?a:by}return by}function
-mM(f,e,a){var
+mR(f,e,a){var
 b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,by,by]:a<b?[0,a4(1.,b*a+c*d),b-a*c/d]:[0,by,by]}function
-CG(m,h,j,J,I,d){var
-i=m[2],r=mJ(j,J,i,d),t=r[3],v=r[2],w=r[1],x=L(b7(h)),f=j[1],n=aA(i,function(a){var
+CN(m,h,j,J,I,d){var
+i=m[2],r=mO(j,J,i,d),t=r[3],v=r[2],w=r[1],x=L(b8(h)),f=j[1],n=aA(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a9(0,b[1],j[2]),d=c(x,a)[1+a][1];return CF(h,a9(0,d[1],d[2]),e)}return by});function
+e=a9(0,b[1],j[2]),d=c(x,a)[1+a][1];return CM(h,a9(0,d[1],d[2]),e)}return by});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
 o=aA(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
 z(a,b,l){var
 g=a!==b?1:0,h=g?y(b):g;if(h)var
-f=mM(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ew<f?1:0:f<i-ew?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
+f=mR(d,l,e(n,b))[1],i=c(o,a)[1+a][1],j=d?i+ey<f?1:0:f<i-ey?1:0,m=j?(c(o,a)[1+a]=[0,f,b],0):j,k=m;else
 var
 k=h;return k}var
 A=i-1|0,K=0;if(!(A<0)){var
 b=K;for(;;){var
-O=c(v,b)[1+b],Q=O||c(t,b)[1+b];if(Q){var
+P=c(v,b)[1+b],Q=P||c(t,b)[1+b];if(Q){var
 F=ct(m,b),H=i-1|0,R=0;if(!(H<0)){var
 g=R;for(;;){if(c(v,b)[1+b])z(g,b,e(F,g));if(c(t,b)[1+b])z(b,g,e(F,g));var
 U=g+1|0;if(H!==g){var
@@ -6270,33 +6292,33 @@ a=d[2],b=a!==e?1:0,f=b?(c(B,a)[1+a]=1,0):b;return f},o);var
 D=S(function(a,l){var
 b=c(w,a)[1+a];if(b&&l){var
 g=b[1],m=function(k){var
-l=c(x,a)[1+a],b=ed(h,f,j[2],j[3],I,l,k);if(b){var
+l=c(x,a)[1+a],b=ef(h,f,j[2],j[3],I,l,k);if(b){var
 e=b[1];if(d)return aw(e[2],g)<0?1:0;var
 i=0<aw(e[1],g)?1:0}else
 var
 i=b;return i},o=bf(0,f),i=e(n,a)*o,k=aK(i);if(k){var
-p=a_(0,i),q=d?1:-1;return mK(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[af,function(b){return e9(h,a)}]},s);function
+p=a_(0,i),q=d?1:-1;return mP(m,q,p)}return k}return 0},B),s=L(h[9]),M=q(function(a){return[af,function(b){return e_(h,a)}]},s);function
 E(b){var
-a=c(M,b)[1+b],d=aZ(a);return ba===d?a[1]:af===d?bo(a):a}var
+a=c(M,b)[1+b],d=aZ(a);return ba===d?a[1]:af===d?bp(a):a}var
 N=aH(S(function(g,w){var
 b=w[2],j=b===g?0:c(D,b)[1+b];if(j){var
-x=e(n,b),y=mM(d,e(ct(m,b),g),x),z=bf(0,f),o=y[2]*z,v=0;if(aK(o)&&0.<=o){var
-i=a_(0,o),A=c(s,b)[1+b],B=ae(c(s,g)[1+g],A),C=E(b),F=he(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,P(a(i,F),1)),H))),r=a(i,j[1]),I=d?u(l(r,q),f):G(k(r,q),f),t=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+x=e(n,b),y=mR(d,e(ct(m,b),g),x),z=bf(0,f),o=y[2]*z,v=0;if(aK(o)&&0.<=o){var
+i=a_(0,o),A=c(s,b)[1+b],B=ae(c(s,g)[1+g],A),C=E(b),F=hg(h,f,E(g),C,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,O(a(i,F),1)),H))),r=a(i,j[1]),I=d?u(l(r,q),f):G(k(r,q),f),t=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
 var
 t=j;return t},o));return[0,aH(D),N]}function
-CH(a){var
-b=a[4];return c5(function(a){return 0===a[0]?0:1},b)}function
-mN(d,a,c){var
-b=CH(c);if(b)switch(d[1]){case
-0:return la(a);case
-1:return 0;default:return lc(a)}return b}var
-cQ=[0,mI,mI,mL,mL];function
-CI(b,d,a,c){if(mN(b,d,c)){var
-e=e5(a[2],a[3]),f=function(f){var
-g=no(f,b,d,a,c,e,1);return[0,no(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(CG);return[0,cQ[1],cQ[2],g[1],g[2]]}var
-h=f(CE);return[0,h[1],h[2],cQ[3],cQ[4]]}return cQ}function
-mO(h){var
+CO(a){var
+b=a[4];return c6(function(a){return 0===a[0]?0:1},b)}function
+mS(d,a,c){var
+b=CO(c);if(b)switch(d[1]){case
+0:return lf(a);case
+1:return 0;default:return lh(a)}return b}var
+cR=[0,mN,mN,mQ,mQ];function
+CP(b,d,a,c){if(mS(b,d,c)){var
+e=e6(a[2],a[3]),f=function(f){var
+g=nt(f,b,d,a,c,e,1);return[0,nt(f,b,d,a,c,e,0),g]};if(b[1]){var
+g=f(CN);return[0,cR[1],cR[2],g[1],g[2]]}var
+h=f(CL);return[0,h[1],h[2],cR[3],cR[4]]}return cR}function
+mT(h){var
 j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=p(j,0),m=p(e,0),f=p(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
 x=W(r,d,c(h,a)[1+a]);c(b,a)[1+a]=x;var
@@ -6332,107 +6354,107 @@ d=c(b,a)[1+a],g=c(f,d)[1+d];c(f,a)[1+a]=g;var
 a=b[1+a];continue}c(f,a)[1+a]=h;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
-v=aH(f),w=dO(function(b,a){return[0,a,b]},v);return g(aM(function(a){return 0<=a[1]?1:0}),w)}function
-CJ(a){function
+v=aH(f),w=dS(function(b,a){return[0,a,b]},v);return g(aM(function(a){return 0<=a[1]?1:0}),w)}function
+CQ(a){function
 b(b){return q(function(a){return c(a,b)[1+b]},a)}return aA(c(a,0)[1].length-1,b)}function
-CK(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mO(a);var
-b=mO(CJ(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-CL(f,b,e,r){function
-j(a){return L(bm(f[13],a))}var
-s=j(b[1]),k=dT(l,j(r),s),h=L(lJ(f,b,e));function
+CR(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return mT(a);var
+b=mT(CQ(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+CS(f,b,e,r){function
+j(a){return L(bn(f[13],a))}var
+s=j(b[1]),k=dX(l,j(r),s),h=L(lO(f,b,e));function
 t(a){var
-b=0<Q(c(k,a)[1+a])?1:0;return b?gz(c(h,a)[1+a],e):b}function
+b=0<P(c(k,a)[1+a])?1:0;return b?gz(c(h,a)[1+a],e):b}function
 u(a){return a}var
 v=a2(f[2],u),i=L(g(aM(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=g(bz(w),x),y=F(function(a){return a[1]},m),n=pU(function(b,a){return oN(b,a)},y);function
+x=b[4],m=g(bz(w),x),y=F(function(a){return a[1]},m),n=pZ(function(b,a){return oS(b,a)},y);function
 o(d,c){var
-a=d;for(;;){if(a!==b[2]&&0!==c){if(dQ(a,n)){var
+a=d;for(;;){if(a!==b[2]&&0!==c){if(dU(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(e,f,b){if(gA(e,c(h,b)[1+b])&&!dQ([0,f,b],m)){var
+A(e,f,b){if(gA(e,c(h,b)[1+b])&&!dU([0,f,b],m)){var
 g=l(e,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return d}function
 B(a){var
-c=hs(b,e,a);return q(function(b){return A(c,a,b)},i)}var
-p=L(cC(n,z)),C=CK(q(B,p));return F(function(a){var
+c=hu(b,e,a);return q(function(b){return A(c,a,b)},i)}var
+p=L(cC(n,z)),C=CR(q(B,p));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(p,d)[1+d],e]},C)}function
-en(f,e){var
+ep(f,e){var
 b=[0,d];C(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-CM(b){var
-f=b.length-1,e=S(function(b,a){return ch(a,aA(f,function(c){var
+CT(b){var
+f=b.length-1,e=S(function(b,a){return ci(a,aA(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
-b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eO(a,f,f)},e)]];var
-h=c(c(e,b)[1+b],b)[1+b];if(0===Q(h))return[1,b];var
+b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eQ(a,f,f)},e)]];var
+h=c(c(e,b)[1+b],b)[1+b];if(0===P(h))return[1,b];var
 i=f-1|0,m=0;if(!(i<0)){var
 d=m;for(;;){if(d!==b){var
 n=c(c(e,d)[1+d],b)[1+b],o=function(h,d,i,j){return function(b,f){var
-g=a(j,c(c(e,d)[1+d],b)[1+b]);return dK(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=S(o,e[1+d])}var
+g=a(j,c(c(e,d)[1+d],b)[1+b]);return dO(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=S(o,e[1+d])}var
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-CN(d){var
+CU(d){var
 a=d;for(;;){var
-b=CM(q(function(b){return function(a){return q(function(b){return en(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=CT(q(function(b){return function(a){return q(function(b){return ep(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
 e=b[1],f=aH(a),a=L(bZ(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-CO(b,k,q,e,p,d){var
-m=P(q,1),c=k[8];function
+CV(b,k,q,e,p,d){var
+m=O(q,1),c=k[8];function
 n(c){var
-a=g(b[5],c);return en(a,a)}function
-f(a){return dK(P(a,e),m)}function
+a=g(b[5],c);return ep(a,a)}function
+f(a){return dO(O(a,e),m)}function
 r(d){var
 e=d[2],h=d[1];if(2<=b[1])var
-j=aN(k),i=dK(f(a(e,a(c,g(p,h)))),j);else
+j=aN(k),i=dO(f(a(e,a(c,g(p,h)))),j);else
 var
 i=f(a(e,a(c,c)));return[0,g(b[5],h),i]}function
 s(h,d){var
-i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dK(f(a(l(d[2],h[2]),o)),2),q=l(P(m,e-1|0),p),r=g(b[5],j);return[0,dT(l,g(b[5],i),r),q]}if(b[1])var
+i=d[1],j=h[1],k=n(j),m=l(n(i),k),o=a(c,c),p=dO(f(a(l(d[2],h[2]),o)),2),q=l(O(m,e-1|0),p),r=g(b[5],j);return[0,dX(l,g(b[5],i),r),q]}if(b[1])var
 t=0,u=F(r,d),i=t,h=u;else
 if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=CN(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
-hS(a){return P(a[2],a[5])}function
-CP(h,s,b,f,r){var
+j=CU(L(h));return[0,j[1],j[2],j[3],i,e,m]}function
+hU(a){return O(a[2],a[5])}function
+CW(h,s,b,f,r){var
 t=b[1],u=q(function(a){var
-b=en(f,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return en(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},f),y=b[1];C(function(e,b){var
+b=ep(f,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ep(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},f),y=b[1];C(function(e,b){var
 f=b[1];return C(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=hS(b),i=b[4];if(i)var
-j=i[1],m=s[8],z=g(h[5],j[1]),n=dT(function(c,b){return l(c,a(e,b))},d,z),A=en(n,n),B=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dK(a(j[2],E),B),A);else
+e=hU(b),i=b[4];if(i)var
+j=i[1],m=s[8],z=g(h[5],j[1]),n=dX(function(c,b){return l(c,a(e,b))},d,z),A=ep(n,n),B=b[6],D=a(e,e),E=a(a(m,m),D),o=l(dO(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
 p=0===h[1]?1:0,F=p?o:p;return[0,aH(d),F]}var
-CQ=12;function
-mP(d,b){var
+CX=12;function
+mU(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
 a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-CR(c,b){var
+CY(c,b){var
 a=[0,0.];C(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-CS(b,d){var
+CZ(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return ch(a,[an,0.])};return[0,function(b){return CR(a,b)},f]}function
+f=function(b){return ci(a,[an,0.])};return[0,function(b){return CY(a,b)},f]}function
 g(c){return S(function(c,d){var
-f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mP(a,b)},g]}function
-mQ(a){var
+f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return mU(a,b)},g]}function
+mV(a){var
 b=a[14],c=0;return am(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-CT(b,a){var
+C0(b,a){var
 c=p(b[3],a[1]),d=a[2];function
-e(c){return S(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mP(c,a)},e,V,d]}function
-CU(b,h,c,o){function
+e(c){return S(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return mU(c,a)},e,V,d]}function
+C1(b,h,c,o){function
 i(d,a){return a?n(b[17],a[1],c[3]):d}var
 d=c[4],e=g(bz(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],g=CS(b,c),j=g[2],k=g[1],d=i(V,a[3]),e=i(K,a[4]),f=e-d<fK*h?1:0,l=(d+e)/2.,m=ex*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mQ(b),f=a?[0,CT(b,a[1]),0]:a;return cC(e,f)}function
-CV(b,a){return a4(ir*(a[6]-a[5]),bS*b)}function
-mR(e,a,d){var
-b=g(a[3],d),c=CV(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-CW(d,h){var
+c=a[2],g=CZ(b,c),j=g[2],k=g[1],d=i(V,a[3]),e=i(K,a[4]),f=e-d<fK*h?1:0,l=(d+e)/2.,m=ez*h;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=mV(b),f=a?[0,C0(b,a[1]),0]:a;return cC(e,f)}function
+C2(b,a){return a4(it*(a[6]-a[5]),bS*b)}function
+mW(e,a,d){var
+b=g(a[3],d),c=C2(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+C3(d,h){var
 j=h.length-1,k=p(j,-1),n=j-1|0,y=0;if(!(n<0)){var
 a=y;for(;;){var
 q=j-1|0,o=-1,z=0;if(q<0)var
@@ -6448,7 +6470,7 @@ m=v;var
 x=m?g:i,I=g+1|0;if(q!==g){var
 g=I,i=x;continue}var
 f=x;break}}var
-l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=ex*W(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
+l=e(c(d,f)[1+f],a),B=c(d,a)[1+a],C=0.,r=ez*W(function(b,a){return A(b,Math.abs(a))},C,B)<Math.abs(l)?1:0,D=r?l!=0.?1:0:r;if(D){c(k,a)[1+a]=f;var
 s=j-1|0,E=0;if(!(s<0)){var
 b=E;for(;;){if(b!==f){var
 u=e(c(d,b)[1+b],a)/l,G=c(d,f)[1+f];a$(d[1+b],u,G);t(h,b,e(h,b)-u*e(h,f))}var
@@ -6457,95 +6479,95 @@ b=H;continue}break}}}var
 F=a+1|0;if(n!==a){var
 a=F;continue}break}}return S(function(b,a){if(0<=a){var
 f=e(c(d,a)[1+a],b);return e(h,a)/f}return 0.},k)}function
-mS(m,h,b,a){function
+mX(m,h,b,a){function
 d(p,o,n){var
 d=p,i=o,a=n;for(;;){var
-e=F(function(b){return function(a){return mR(h,a,b)!=0.?1:0}}(a),b);if(cE(aK,a)){if(dQ(1,e)){if(0===d)return 0;var
+e=F(function(b){return function(a){return mW(h,a,b)!=0.?1:0}}(a),b);if(cE(aK,a)){if(dU(1,e)){if(0===d)return 0;var
 j=m?ge(function(b,a){var
-c=b||a;return c},i,e):e,r=i8(b,j),k=g(bz(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mR(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return O(a,b)},b)}}(f),f),l=bL(a),u=CW(t,s);C(function(d,e){return function(a,b){return a$(e,-b,c(d,a)[1+a])}}(f,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(CQ,F(function(a){return 0},b),a)}function
-mT(c,b,a){var
-d=mS(1,c,b,a);return d?[0,d[1]]:mS(0,c,b,a)}function
-CX(f,k,j,i){var
-a=k[1][1],l=hM(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
+c=b||a;return c},i,e):e,r=i_(b,j),k=g(bz(function(a){var
+b=a[2],c=b?[0,a[1]]:b;return c}),r),f=L(F(function(b){return function(a){return g(a[4],b)}}(a),k)),s=L(F(function(b){return function(a){return mW(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return N(a,b)},b)}}(f),f),l=bL(a),u=C3(t,s);C(function(d,e){return function(a,b){return a$(e,-b,c(d,a)[1+a])}}(f,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(CX,F(function(a){return 0},b),a)}function
+mY(c,b,a){var
+d=mX(1,c,b,a);return d?[0,d[1]]:mX(0,c,b,a)}function
+C4(f,k,j,i){var
+a=k[1][1],l=hO(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
 h(c,a){return C(function(a,d){return t(b,a,e(b,a)+c*d)},a)}function
-n(b){return cc(a,b)}if(0.<g){var
+n(b){return cd(a,b)}if(0.<g){var
 s=n(i);h(bC(a,j)/g,s);var
 u=a[2];C(function(a,c){var
 b=e(m,a)!=0.?1:0;if(b){var
 d=n(c[1]);return h(e(m,a)/g,d)}return b},u)}if(0<=a[5]){var
-v=bm(f[14],a[5])[1],o=f[3]-1|0,w=0;if(!(o<0)){var
+v=bn(f[14],a[5])[1],o=f[3]-1|0,w=0;if(!(o<0)){var
 d=w;for(;;){t(b,d,e(b,d)+v);var
 x=d+1|0;if(o!==d){var
 d=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(f[6],r)[1+r])}return b}var
-mU=bk(1.,60);function
-CY(c,e,b){if(0===c[1]){var
+mZ=bl(1.,60);function
+C5(c,e,b){if(0===c[1]){var
 a=am(function(c,a){var
 d=a[6]==K?a[5]:(a[5]+a[6])/2.;return a4(c,d-g(a[3],b))},K,e),d=0.<a?1:0,f=d?aK(a):d;if(f)t(b,c[3],Math.sqrt(a));return b}return b}function
-CZ(f,k,a,i,d,b){var
-g=a[1][1],h=hM(i,d,a)[2],j=1.,l=W(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+C6(f,k,a,i,d,b){var
+g=a[1][1],h=hO(i,d,a)[2],j=1.,l=W(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];C(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
 var
 d=0.;var
-j=a4(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<id*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==V?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
-mV(b,e){function
-d(a){return O(a,a)}var
+j=a4(a[6]-a[5],4e-09*k);if(!(Math.abs(d)<ig*l)&&!a[2])return(0.<d?1:0)===(0.<g[3]?1:0)?a[6]==K?a:[0,a[1],a[2],a[3],a[4],a[6]-j,a[6]]:a[5]==V?a:[0,a[1],a[2],a[3],a[4],a[5],a[5]+j];return a},b)}function
+m0(b,e){function
+d(a){return N(a,a)}var
 a=p(b[3]+1|0,0.),c=[0,0.];a3(function(b){var
 e=b[2],f=b[1];a$(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-C0=id;function
-mW(k,a,b,d){if(2<=a[1])var
+C7=ig;function
+m1(k,a,b,d){if(2<=a[1])var
 l=(a0(k[8])-1|0)+b|0,f=function(a){return a_(l,a)};else
 var
 p=a[4]+b|0,f=function(a){return a_(p,a)};var
-h=eO(d,0,a[3]);if(a[1])var
+h=eQ(d,0,a[3]);if(a[1])var
 i=h;else
 var
 n=g(a[5],0),o=c(a[6],0)[1],i=S(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(bf(a[4],g)-f)},h);var
 j=e(d,a[3]),m=a_(2*(a[4]+b|0)|0,j*j);return[0,q(f,i),m]}function
-mY(b,a,f,c,i){var
-d=cP(f),e=CU(a,d,c,i),p=f[1],q=0.,r=W(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bK(function(a){return a[6]==K?1:0},e):m,j=g(aM(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):a0(c[3])+cW|0;function
-s(c){return e9(b,aH(g(a[5],c)))[3]}var
+m3(b,a,f,c,i){var
+d=cQ(f),e=C1(a,d,c,i),p=f[1],q=0.,r=W(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bK(function(a){return a[6]==K?1:0},e):m,j=g(aM(function(a){return a[2]}),e),o=0===j?aq(0,80-a[4]|0):a0(c[3])+cX|0;function
+s(c){return e_(b,aH(g(a[5],c)))[3]}var
 u=c[4],v=g(bz(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c5(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=CO(a,b,c[3],o,s,v),h=[af,function(d){var
-a=b[9];return ho(b,c,F(function(a){return e9(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&c6(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=CV(a,b,c[3],o,s,v),h=[af,function(d){var
+a=b[9];return hq(b,c,F(function(a){return e_(b,a)},a),i)}];function
 w(d){var
-c=mW(b,a,o,d);return CP(a,b,l,c[1],c[2])}function
+c=m1(b,a,o,d);return CW(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=ek(f,b,c),i=ok*d<r?fG(f,b,c,h):h,g=CY(a,e,CX(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(g,a[3],Math.sqrt(mU*d));var
-k=mT(d,CZ(a,d,i,b,c,e),g),m=k?[0,k[1]]:mT(d,e,g);return[0,g,m]}function
+h=em(f,b,c),i=op*d<r?fG(f,b,c,h):h,g=C5(a,e,C4(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(g,a[3],Math.sqrt(mZ*d));var
+k=mY(d,C6(a,d,i,b,c,e),g),m=k?[0,k[1]]:mY(d,e,g);return[0,g,m]}function
 y(d){var
-a=aZ(h),e=ba===a?h[1]:af===a?bo(h):h;return hp(b,c,hS(l),e,d)}return[0,hS(l),n,x,w,0!==j?1:0,y]}function
-mZ(c,a,b){if(0===b)return function(a){return mX};var
-f=1./al(b),d=mV(c,F(function(a){return[0,f,a]},b));function
+a=aZ(h),e=ba===a?h[1]:af===a?bp(h):h;return hr(b,c,hU(l),e,d)}return[0,hU(l),n,x,w,0!==j?1:0,y]}function
+m4(c,a,b){if(0===b)return function(a){return m2};var
+f=1./al(b),d=m0(c,F(function(a){return[0,f,a]},b));function
 e(b,e){var
-f=mV(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
+f=m0(c,[0,[0,1.-b,e],[0,[0,b,d],0]]);return g(a[4],f)}function
 i(h,f){var
 b=f;for(;;){if(b){var
 c=e(b[1],h);if(g(a[6],c))return c;var
 b=b[2];continue}return g(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-f=c[1];return a[5]?e(C0,f):g(a[4],f)}var
-h=cE(aK,d),j=h?C1:h;return i(d,j)}}function
-m0(c,a){var
+f=c[1];return a[5]?e(C7,f):g(a[4],f)}var
+h=cE(aK,d),j=h?C8:h;return i(d,j)}}function
+m5(c,a){var
 b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return g(bz(function(a){return a[2]}),d)}function
-C2(k,b,j,i,h,e){var
-a=mY(k,b,j,i,h);function
+C9(k,b,j,i,h,e){var
+a=m3(k,b,j,i,h);function
 l(a){return a}var
 m=a2(b[2],l),o=g(aM(e),m),f=F(function(b){var
-c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=mZ(b,a,dR(function(b){return m0(a,b)},f)),p=g(d,[0,[an,K],0]),c=[0,-1],q=dR(function(a){var
+c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=m4(b,a,dV(function(b){return m5(a,b)},f)),p=g(d,[0,[an,K],0]),c=[0,-1],q=dV(function(a){var
 b=[0,g(d,a[2]),0];return[0,g(d,a[1]),b]},f);function
-r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):C3}var
+r(a){return g(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):C_}var
 s=a2(b[2],r);return[0,a[1],[0,p,q],s]}function
-C4(a,f){var
+C$(a,f){var
 e=p(a[3],0.);C(function(d,b){var
 f=b!=0.?1:0;return f?a$(e,-b,c(a[6],d)[1+d]):f},f);var
 k=0.,h=W(function(b,a){return b+a},k,f),l=0.,j=W(function(b,a){return b+Math.abs(a)},l,f);if(a[1])var
@@ -6553,47 +6575,47 @@ m=0,i=m,d=e;else
 if(bS*j<Math.abs(h))var
 G=0.<h?0:1,H=q(function(a){return a/h},e),i=G,d=H;else
 var
-I=0,J=q(function(a){return nK*a/(j+cw)},e),i=I,d=J;function
-b(b,a){return ch(b,[0,a])}function
+I=0,J=q(function(a){return nP*a/(j+cw)},e),i=I,d=J;function
+b(b,a){return ci(b,[0,a])}function
 n(b){return b<a[2]?g(a[5],b):p(a[3],0)}var
-o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],V),y=p(a[2]+1|0,[0]),z=cN(d,function(a){return a}),A=b(a[9],z),B=O(d,d),D=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
-C5(a,g){var
+o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],K),x=b(a[11],V),y=p(a[2]+1|0,[0]),z=cO(d,function(a){return a}),A=b(a[9],z),B=N(d,d),D=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,D,A,y,x,w,v,u,t,s,r,o],i]}function
+Da(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
-e=mQ(a);if(e){var
-f=e[1],h=Math.sqrt(O(b,b))+cw,i=od*Math.sqrt(f[2]),j=[an,0.];return ch(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
-k=0===g?0.:Math.sqrt(mU);return ch(b,[an,k])}function
-C6(c,o,m,l,k){var
-d=C4(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
-b=mY(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
-c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a2(a[2]-1|0,q),s=g(mZ(a,b,dR(function(a){return m0(b,a)},r)),p);return[0,b[1],s]}var
-h=aq(0,80-a[4]|0),i=mW(c,a,h,C5(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aH(i[1]),t];return[0,P(1,h),u]}function
-C7(i,e,h,f,d){var
-j=aH(d),a=L(g(aM(function(a){return i2(c(e,a)[1+a])}),j));function
+e=mV(a);if(e){var
+f=e[1],h=Math.sqrt(N(b,b))+cw,i=oi*Math.sqrt(f[2]),j=[an,0.];return ci(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
+k=0===g?0.:Math.sqrt(mZ);return ci(b,[an,k])}function
+Db(c,o,m,l,k){var
+d=C$(o,k),e=d[2],a=d[1],f=g(m,a);if(f){var
+b=m3(c,a,f[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
+c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a2(a[2]-1|0,q),s=g(m4(a,b,dV(function(a){return m5(b,a)},r)),p);return[0,b[1],s]}var
+h=aq(0,80-a[4]|0),i=m1(c,a,h,Da(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aH(i[1]),t];return[0,O(1,h),u]}function
+Dc(i,e,h,f,d){var
+j=aH(d),a=L(g(aM(function(a){return i4(c(e,a)[1+a])}),j));function
 b(b,f){var
 j=[af,function(a){return p(i[2],b)}];function
 d(b){var
-d=c(h,b)[1+b],a=d?g(f,d[1]):j,e=aZ(a);return ba===e?a[1]:af===e?bo(a):a}return[af,function(b){return q(d,a)}]}var
+d=c(h,b)[1+b],a=d?g(f,d[1]):j,e=aZ(a);return ba===e?a[1]:af===e?bp(a):a}return[af,function(b){return q(d,a)}]}var
 k=b(K,function(a){return a[8]}),l=b(V,function(a){return a[7]}),m=b(V,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
-r=q(function(a){return o(f,a)},a);return[0,q(function(a){return pl(c(e,a)[1+a])},a),r,n,m,l,k]}function
-C8(j,e,i,b,a){function
+r=q(function(a){return o(f,a)},a);return[0,q(function(a){return pq(c(e,a)[1+a])},a),r,n,m,l,k]}function
+Dd(j,e,i,b,a){function
 d(f,d){var
-g=ek(d,b,a),k=mp(d,b,a),l=A(fF(j,b,a),k),h=cP(d);function
+g=em(d,b,a),k=mu(d,b,a),l=A(fF(j,b,a),k),h=cQ(d);function
 m(f){var
-c=fG(d,b,a,g),e=l+fO*h<c[4]?1:0;return e?hO(d,b,a,i[2]*h,c):e}var
-n=[af,function(a){return g[1]}];return hP(d,c(e[2],f)[1+f],b,a,n,K,m)}return C(d,e[1])}function
-m1(j,f,e,d){var
+c=fG(d,b,a,g),e=l+fO*h<c[4]?1:0;return e?hQ(d,b,a,i[2]*h,c):e}var
+n=[af,function(a){return g[1]}];return hR(d,c(e[2],f)[1+f],b,a,n,K,m)}return C(d,e[1])}function
+m6(j,f,e,d){var
 g=fF(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
-i=mp(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
+i=mu(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-C9(d,f,b,a){function
+De(d,f,b,a){function
 e(a){return a_(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-C_(w,i,v,d,b){var
+Df(w,i,v,d,b){var
 N=fF(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
-j=g.length-1,l=m1(w,i,d,b),m=d?i[5]:i[4],z=aZ(m),B=ba===z?m[1]:af===z?bo(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
+j=g.length-1,l=m6(w,i,d,b),m=d?i[5]:i[4],z=aZ(m),B=ba===z?m[1]:af===z?bp(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
 M=e(c(B,h)[1+h],b),U=e(l,h)<M?M:e(l,h);t(k,h,U);var
 V=h+1|0;if(C!==h){var
@@ -6608,36 +6630,36 @@ q=h,i=p;var
 u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
-n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&ms(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fG(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,ek(c(g,a)[1+a],d,b));continue}}(0),F=N+fO*cP(c(g,0)[1])<f?1:0;if(F){var
+n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mx(c(g,a)[1+a])){c(D,a)[1+a]=1;var
+t=n[1];E(a,fG(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,em(c(g,a)[1+a],d,b));continue}}(0),F=N+fO*cQ(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
-n=c(g,a)[1+a],s=cP(n);if(f+bS*s<=e(c(B,a)[1+a],b))var
+n=c(g,a)[1+a],s=cQ(n);if(f+bS*s<=e(c(B,a)[1+a],b))var
 Q=1,K=Q;else{var
 L=[af,function(e,f){return function(g){var
-a=c(o,e)[1+e];return a?a[1]:ek(f,d,b)}}(a,n)],S=[af,function(a){return function(d){var
-b=aZ(a),c=ba===b?a[1]:af===b?bo(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=aZ(c),a=ba===g?c[1]:af===g?bo(c):c,h=f+2e-09*e<a[4]?BZ(j,d,b,f+fM*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hO(j,d,b,k,h)}}(n,s,L);hP(n,c(i[2],a)[1+a],d,b,S,f+bS*s,T);var
+a=c(o,e)[1+e];return a?a[1]:em(f,d,b)}}(a,n)],S=[af,function(a){return function(d){var
+b=aZ(a),c=ba===b?a[1]:af===b?bp(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
+g=aZ(c),a=ba===g?c[1]:af===g?bp(c):c,h=f+2e-09*e<a[4]?B6(j,d,b,f+fM*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return hQ(j,d,b,k,h)}}(n,s,L);hR(n,c(i[2],a)[1+a],d,b,S,f+bS*s,T);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return C9(v,d,b,f+ex*cP(c(g,0)[1]));var
+q=u;break}}if(q)return De(v,d,b,f+ez*cQ(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-C$=3;function
-Da(o,f,F,d,b){var
-g=f[1],h=g.length-1,G=m1(o,f,d,b),q=W(A,fF(o,d,b),G),r=p(h,0),j=f[6],s=aZ(j),H=ba===s?j[1]:af===s?bo(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
+Dg=3;function
+Dh(o,f,F,d,b){var
+g=f[1],h=g.length-1,G=m6(o,f,d,b),q=W(A,fF(o,d,b),G),r=p(h,0),j=f[6],s=aZ(j),H=ba===s?j[1]:af===s?bp(j):j,i=p(h,K),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<K?1:0:E;if(M){var
-N=bS*cP(C);t(i,a,cu(d)*D+N)}var
+N=bS*cQ(C);t(i,a,cu(d)*D+N)}var
 O=a+1|0;if(u!==a){var
 a=O;continue}break}}var
 v=p(h,0);function
@@ -6656,195 +6678,195 @@ f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
 s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fG(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,ek(c(g,a)[1+a],d,b));continue}return 0}}(C$);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cP(n),z=q+fO*y<m[4]?1:0;if(z){var
-J=function(a){return hO(n,d,b,F[2]*y,m)},L=[af,function(a){return m[1]}];return hP(n,c(f[2],k)[1+k],d,b,L,K,J)}var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,em(c(g,a)[1+a],d,b));continue}return 0}}(Dg);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cQ(n),z=q+fO*y<m[4]?1:0;if(z){var
+J=function(a){return hQ(n,d,b,F[2]*y,m)},L=[af,function(a){return m[1]}];return hR(n,c(f[2],k)[1+k],d,b,L,K,J)}var
 B=z}else
 var
 B=l;return B}function
-m2(e,d,c,b,a,f){switch(f){case
+m7(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return Da(e,d,c,b,a);case
-2:return C_(e,d,c,b,a);default:return C8(e,d,c,b,a)}}function
-Db(a){return[0,a,Bl(a)]}function
-Dc(a){return typeof
-a==="number"?hK:40000000}function
-Dd(a){return typeof
+1:return Dh(e,d,c,b,a);case
+2:return Df(e,d,c,b,a);default:return Dd(e,d,c,b,a)}}function
+Di(a){return[0,a,Bs(a)]}function
+Dj(a){return typeof
+a==="number"?hM:40000000}function
+Dk(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-De(a){var
-b=a?-72:-50;return bk(1.,b)}function
-m3(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-Df(b,a){function
+Dl(a){var
+b=a?-72:-50;return bl(1.,b)}function
+m8(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
+Dm(b,a){function
 c(a){return aK(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
-e=W(d,W(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],im*e];return a},a)}function
-hU(a,b){var
+e=W(d,W(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==K)return[0,a[1],a[2],ip*e];return a},a)}function
+hW(a,b){var
 g=b[3],d=p(b[2],0),e=b[4];a3(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
-k=c(d,f)[1+f],l=m3(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,m3(a,g,a[11],e,b[3]),l],k];var
+k=c(d,f)[1+f],l=m8(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,m8(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return q(function(b){return Df(a,L(bJ(b)))},d)}function
-Dg(l,a){var
-d=jr(0,16),g=[0,0];C(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=tD(d,f);if(i){var
-j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a4(a[3],b[3]),p=A(a[2],b[2]);return jt(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jt(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return ql(L(pK(function(a){return tB(d,a)},b)))}function
-hV(b,a){var
+j=i;return j}return 0},e);return q(function(b){return Dm(a,L(bJ(b)))},d)}function
+Dn(l,a){var
+d=jt(0,16),g=[0,0];C(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=tI(d,f);if(i){var
+j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a4(a[3],b[3]),p=A(a[2],b[2]);return jv(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jv(d,f,[0,a,[0,e,e]])},a);var
+b=g[1];return qq(L(pP(function(a){return tG(d,a)},b)))}function
+hX(b,a){var
 l=b?b[1]:function(a){return 1};return function(m,b){if(cE(function(a){var
 b=aK(a[2]);return b?aK(a[3]):b},b)){var
-h=Dg(a,b),i=h[1],d=p(a[2],V),f=p(a[2],K);dS(function(a){var
+h=Dn(a,b),i=h[1],d=p(a[2],V),f=p(a[2],K);dW(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
 c=a4(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);C(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[af,function(b){return BF(a)}]]},g=mi(a,i);if(g)var
-s=p(a[2],hT),u=h[2],k=[0,[0,b,d,f,F(r,g),u,o,l,m,s]];else
+n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[af,function(b){return BM(a)}]]},g=mn(a,i);if(g)var
+s=p(a[2],hV),u=h[2],k=[0,[0,b,d,f,F(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-Dh(d,c){var
+Do(d,c){var
 f=aH(c),a=g(bz(function(a){return a}),f);if(a){var
 e=function(b){var
 c=0.;return am(function(c,a){return c+fI(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,a2(al(a[1][4]),i)),j=Ca(d,L(F(function(a){return fI(a,b)[1]},a)));return c4(function(a){function
-e(c){return Cb(d,c,b,a)}function
-f(a){return c4(e,a)}var
-g=q(function(a){return pn(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-Di(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hT){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hT){var
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=am(h,0,a2(al(a[1][4]),i)),j=Ch(d,L(F(function(a){return fI(a,b)[1]},a)));return c5(function(a){function
+e(c){return Ci(d,c,b,a)}function
+f(a){return c5(e,a)}var
+g=q(function(a){return ps(f(a))},c);return[0,a[2],b,g]},j)}return a}function
+Dp(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==hV){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===hV){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
 g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
-Dj(x,w,d,v,k){var
+Dq(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,Dc(d)],m=Dd(d),z=hU(a,k),b=q(g(hV([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,Dj(d)],m=Dk(d),z=hW(a,k),b=q(g(hX([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=Dh(a,b);if(h)var
+h=Do(a,b);if(h)var
 i=h[1],B=i[3],D=i[2],E=i[1],f=B,r=D,o=E;else
 var
 H=q(function(a){return 0},b),I=0,J=1,f=H,r=I,o=J;var
 j=S(function(d,b){var
-e=c(f,d)[1+d];if(b&&e)return Cf(a,b[1],e[1],r);return 0},b),F=g(a[18],v[1]),s=p(a[2],0),t=[0,0];C(function(d,c){var
+e=c(f,d)[1+d];if(b&&e)return Cm(a,b[1],e[1],r);return 0},b),F=g(a[18],v[1]),s=p(a[2],0),t=[0,0];C(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=C7(a,b,f,j,h);t[1]=[0,[0,h,p]];var
+p=Dc(a,b,f,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,De(g(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
+n=[0,F,Dl(g(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==K){var
 o=1;r=1}if(!r)var
-o=c[2];m2(a,i,n,0,d,c[1]);return m2(a,i,n,1,d,o)},A);dS(function(a){return po(Ck,a)},j);var
+o=c[2];m7(a,i,n,0,d,c[1]);return m7(a,i,n,1,d,o)},A);dW(function(a){return pt(Cr,a)},j);var
 G=aH(S(function(b,g){if(g){var
-d=c(f,b)[1+b],i=d?d[1][1]:d,k=Di(g[1][9]),e=[0,i,eo[2],eo[3],eo[4],k],h=c(j,b)[1+b];if(h){var
+d=c(f,b)[1+b],i=d?d[1][1]:d,k=Dp(g[1][9]),e=[0,i,eq[2],eq[3],eq[4],k],h=c(j,b)[1+b];if(h){var
 a=h[1],l=a[4];if(gj(function(a){return 0<a?1:0},l)){var
-m=W(aq,0,a[4]),n=e[5],o=aH(a[4]),p=a[2],q=bZ(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eo},b));return[0,o,aH(s),G]}function
-L(a){return eo}return[0,1,0,a2(k[2],L)]}function
-Dk(b,d,c,a){var
-e=a[1],f=b[1];return Dj(function(a,b){return Bp(f,e,a,b)},b,d,c,a)}function
-Dl(c,b){function
+m=W(aq,0,a[4]),n=e[5],o=aH(a[4]),p=a[2],q=bZ(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return eq},b));return[0,o,aH(s),G]}function
+L(a){return eq}return[0,1,0,a2(k[2],L)]}function
+Dr(b,d,c,a){var
+e=a[1],f=b[1];return Dq(function(a,b){return Bw(f,e,a,b)},b,d,c,a)}function
+Ds(c,b){function
 d(a){return 0===a[0]?1:0}var
-a=i2(c[2]);return a?c5(d,b[4]):a}function
-Dm(b,c){var
-a=b[2];return a?CC(a[1],b[1],c):a}function
-Dn(a,d,c){var
-b=a[2];return b?CI(b[1],a[1],d,c):cQ}function
-m4(b,c){var
-a=b[2];return a?mN(a[1],b[1],c):a}function
-Do(a,e){var
-b=m4(a,e);if(b){var
+a=i4(c[2]);return a?c6(d,b[4]):a}function
+Dt(b,c){var
+a=b[2];return a?CJ(a[1],b[1],c):a}function
+Du(a,d,c){var
+b=a[2];return b?CP(b[1],a[1],d,c):cR}function
+m9(b,c){var
+a=b[2];return a?mS(a[1],b[1],c):a}function
+Dv(a,e){var
+b=m9(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-Dq(g,b,f){var
-c=f[3],a=g[2],d=a?aq(0,c3(a[1][16],cX)):a,e=b[2]+d|0,h=P(1,e),i=a0(c);return[0,P(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-Dr(e,d,h,a){var
+Dx(g,b,f){var
+c=f[3],a=g[2],d=a?aq(0,c4(a[1][16],cY)):a,e=b[2]+d|0,h=O(1,e),i=a0(c);return[0,O(c,aq(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
+Dy(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(hU(b,d),a)[1+a],g=n(hV(0,b),[0,hK],i);return g?C2(e[1],b,g[1],d,a,h):m5}return m5}function
-Ds(a,f,e){if(!(a[2]<=cU)&&0===a[7]){var
-b=function(b){return L(bm(a[13],b))},g=b(f),d=p(a[2],0);a3(function(a){var
+b=f[1],i=c(hW(b,d),a)[1+a],g=n(hX(0,b),[0,hM],i);return g?C9(e[1],b,g[1],d,a,h):m_}return m_}function
+Dz(a,f,e){if(!(a[2]<=cV)&&0===a[7]){var
+b=function(b){return L(bn(a[13],b))},g=b(f),d=p(a[2],0);a3(function(a){var
 e=b(a);return C(function(a,e){var
 b=0!==aw(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-Dt(e,a,g){var
+DA(e,a,g){var
 f=e[2];if(f){var
-d=f[1],b=e[1],i=L(bm(b[13],a[1])),j=L(bm(b[13],g)),h=function(a){var
-g=i4(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
+d=f[1],b=e[1],i=L(bn(b[13],a[1])),j=L(bn(b[13],g)),h=function(a){var
+g=i6(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
 var
 e=-a9(0,g[1],b[15]);else
 if(h)f=1;else
 var
-e=cV;if(f)var
+e=cW;if(f)var
 e=1.;var
 k=b[12],m=c(j,a)[1+a];return a9(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(hU(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hV(0,b),[0,hK],d)};return C6(b,d,k,a,aA(d[2],h))}return[0,1,mX]}function
-Du(a){return[0,a,Db(a),0]}function
-eq(a){return P(j,(((aq(0,a0(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
+d=c(hW(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(hX(0,b),[0,hM],d)};return Db(b,d,k,a,aA(d[2],h))}return[0,1,m2]}function
+DB(a){return[0,a,Di(a),0]}function
+es(a){return O(j,(((aq(0,a0(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
 fJ(c,b,a){return[0,c,b,aq(0,a)]}function
-hX(b,e,d){var
-a=Dq(b[2],e,d),c=eq(a[2]),f=1===b[1][4]?c:eq(a[1]);return fJ(f,c,a[3])}function
-Dv(a){function
+hZ(b,e,d){var
+a=Dx(b[2],e,d),c=es(a[2]),f=1===b[1][4]?c:es(a[1]);return fJ(f,c,a[3])}function
+DC(a){function
 b(b,a){return(b+32|0)+(a0(a)/8|0)|0}var
 c=0;return am(function(a,c){return am(b,a,c)},c,a)}function
-m6(b,a,h){var
-c=pR(a,b[3]),g=0;if(c){var
-d=c[1];if(Dv(d[7])<=134217728){var
+m$(b,a,h){var
+c=pW(a,b[3]),g=0;if(c){var
+d=c[1];if(DC(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=wT(b[1],a);var
-f=wV(e,h),i=i7(a,b[3]);b[3]=[0,[0,a,f],bZ(function(a,b){return a<1?1:0},i)];return f}function
-m7(a){if(typeof
-a[7]!=="number"&&!jV(a))return Dw;return 0}function
-er(c,b){var
-a=m7(c);return a?[0,a[1]]:g(b,0)?0:1}function
-m8(c,b){var
-a=m7(c);return a?[0,a[1]]:gc(g(b,0),1)}function
-Dx(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return FH(a(b,f),e)},g);return[0,b[1],h]}function
-Dy(a){var
+e=w0(b[1],a);var
+f=w2(e,h),i=i9(a,b[3]);b[3]=[0,[0,a,f],bZ(function(a,b){return a<1?1:0},i)];return f}function
+na(a){if(typeof
+a[7]!=="number"&&!jX(a))return DD;return 0}function
+et(c,b){var
+a=na(c);return a?[0,a[1]]:g(b,0)?0:1}function
+nb(c,b){var
+a=na(c);return a?[0,a[1]]:gc(g(b,0),1)}function
+DE(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return FO(a(b,f),e)},g);return[0,b[1],h]}function
+DF(a){var
 c=a[5],b=bK(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bK(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
-Dz=aM(function(a){return 0<Q(a[2][1])?1:0});function
-m9(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
-m_(a){var
-b=m9(a[2]);return[0,a[1],b]}function
-m$(a){var
-b=m9(a[2]);return[0,a[1],b]}function
-na(c){var
+DG=aM(function(a){return 0<P(a[2][1])?1:0});function
+nc(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
+nd(a){var
+b=nc(a[2]);return[0,a[1],b]}function
+ne(a){var
+b=nc(a[2]);return[0,a[1],b]}function
+nf(c){var
 a=c;for(;;){if(a){var
 b=g(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}function
-nb(b,a,n){function
+ng(b,a,n){function
 e(e,m,l,k){var
-o=e?e[1]:e,c=hX(b,m,a),f=g(l,c),d=g(k,c),p=m$(d[4]),q=m$(d[3]),r=m_(d[2]),s=m_(d[1]),t=b[1],u=F(function(a){return Dx(c,t,a)},n),v=F(Dy,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=w5(m6(b,c,a),a,h);if(i){var
-j=i[1];return j?[1,j]:[0,[0,c,h]]}return DA}function
+o=e?e[1]:e,c=hZ(b,m,a),f=g(l,c),d=g(k,c),p=ne(d[4]),q=ne(d[3]),r=nd(d[2]),s=nd(d[1]),t=b[1],u=F(function(a){return DE(c,t,a)},n),v=F(DF,f[3]),h=[0,f[1],f[2],v,u,o,s,r,q,p],i=xa(m$(b,c,a),a,h);if(i){var
+j=i[1];return j?[1,j]:[0,[0,c,h]]}return DH}function
 o(a){return[0,j,0,0]}function
-d(d,c){return Dk(b[2],d,c,a)}function
-f(a){return cQ}function
-h(c){return Dn(b[2],c,a)}function
+d(d,c){return Dr(b[2],d,c,a)}function
+f(a){return cR}function
+h(c){return Du(b[2],c,a)}function
 l(p){var
-i=g(Dz,Dm(b[2],a));function
-c(c,b,a){return eL(e([0,i],c,b,a))}var
+i=g(DG,Dt(b[2],a));function
+c(c,b,a){return eN(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=Do(b[2],a);if(c){var
-f=2;return eL(e(0,Dp,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
-a=2;return c(hW,function(b){return d(a,b)},h)},k],m=[0,function(g){var
-e=m4(b[2],a);if(e){var
-f=1;return c(ep,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
-a=1;return c(ep,function(b){return d(a,b)},f)},m];return na([0,function(a){return 0===i?0:c(ep,o,f)},n])}function
-i(a){return e(0,ep,function(b){return d(a,b)},f)}var
+c=Dv(b[2],a);if(c){var
+f=2;return eN(e(0,Dw,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+a=2;return c(hY,function(b){return d(a,b)},h)},k],m=[0,function(g){var
+e=m9(b[2],a);if(e){var
+f=1;return c(er,function(a){return d(f,a)},h)}return e},l],n=[0,function(b){if(0===i)return 0;var
+a=1;return c(er,function(b){return d(a,b)},f)},m];return nf([0,function(a){return 0===i?0:c(er,o,f)},n])}function
+i(a){return e(0,er,function(b){return d(a,b)},f)}var
 k=i(0);if(0===k[0])return[0,k[1]];var
-m=k[1];if(Dl(b[2],a)){var
-p=Bq(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eL(i(1))},q];return na([0,function(b){if(0===m)return 0;function
-a(b,a){return c(b,a)[1+a]}return eL(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
-DB(a,c,b){function
-d(d){return 0!==nb(a,c,b)?1:0}return er(a[1],d)}function
-DC(a,c,b){function
+m=k[1];if(Ds(b[2],a)){var
+p=Bx(b[1],a[1],m),q=[0,l,0],r=[0,function(a){return eN(i(1))},q];return nf([0,function(b){if(0===m)return 0;function
+a(b,a){return c(b,a)[1+a]}return eN(i([0,function(b){return a(p,b)}]))},r])}return l(0)}function
+DI(a,c,b){function
+d(d){return 0!==ng(a,c,b)?1:0}return et(a[1],d)}function
+DJ(a,c,b){function
 d(e){var
-d=nb(a,c,b);return c4(function(a){return[1,a]},d)}return m8(a[1],d)}function
-DD(a){var
+d=ng(a,c,b);return c5(function(a){return[1,a]},d)}return nb(a[1],d)}function
+DK(a){var
 k=a0(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
@@ -6856,23 +6878,23 @@ m=e[1],n=d[1],g=m,f=n;c=1;q=1}}break;case
 i=a[2],r=0;if(i){var
 j=a[3];if(j){var
 o=j[1],p=i[1],g=o,f=p;c=1;r=1}}break}if(c){var
-h=l(g,f);return 0<Q(h)?aq(b,k-a0(h)|0):b}return b}return am(b,0,a[4])+8|0}function
-nc(g,b){var
-a=hX(g,hW,b),c=a[3],d=a[2],e=a[1];function
+h=l(g,f);return 0<P(h)?aq(b,k-a0(h)|0):b}return b}return am(b,0,a[4])+8|0}function
+nh(g,b){var
+a=hZ(g,hY,b),c=a[3],d=a[2],e=a[1];function
 f(a){var
-c=DD(b);return P(j,aq(0,c3(a0(a)-1|0,c)))}var
+c=DK(b);return O(j,aq(0,c4(a0(a)-1|0,c)))}var
 h=f(d),i=fJ(f(e),h,c);return[0,i,F(function(a){var
-b=P(d,a);return fJ(P(e,a),b,c+(a/3|0)|0)},DE)]}function
-hY(b,d,a,c){var
-e=nc(b,a);return eM(function(e){return cS(d,b[1],e,a,c)},e)}function
-DF(a,c,b){function
-d(d){return 0!==hY(a,lw,c,b)?1:0}return er(a[1],d)}function
-DG(a,c,b){function
+b=O(d,a);return fJ(O(e,a),b,c+(a/3|0)|0)},DL)]}function
+h0(b,d,a,c){var
+e=nh(b,a);return eO(function(e){return cT(d,b[1],e,a,c)},e)}function
+DM(a,c,b){function
+d(d){return 0!==h0(a,lB,c,b)?1:0}return et(a[1],d)}function
+DN(a,c,b){function
 d(e){var
-d=hY(a,lw,c,b);return c4(function(a){return[2,a]},d)}return m8(a[1],d)}function
-DH(a,c,b){function
-d(d){return 0!==hY(a,xE,c,b)?1:0}return er(a[1],d)}function
-DI(f){var
+d=h0(a,lB,c,b);return c5(function(a){return[2,a]},d)}return nb(a[1],d)}function
+DO(a,c,b){function
+d(d){return 0!==h0(a,xL,c,b)?1:0}return et(a[1],d)}function
+DP(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return a0(al(f[1])-1|0)}else
 switch(b[0]){case
@@ -6880,138 +6902,138 @@ switch(b[0]){case
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,cl(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a0(ur(l,a(g,al(c))))}return 0}function
-DJ(a){var
+j=function(b,a){return k(b,cm(a))},l=am(function(a,b){return am(j,a,b)},d,c);return a0(uw(l,a(g,al(c))))}return 0}function
+DQ(a){var
 b=p(al(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=am(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+DI(a)|0;c(b,d)[1+d]=i;return 0}dP(e,a[6]);var
+f=a[1],g=0,h=am(function(d,a){return aq(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+DP(a)|0;c(b,d)[1+d]=i;return 0}dT(e,a[6]);var
 d=al(a[6]);return 48+c(b,d)[1+d]|0}function
-DK(a,c,b,d){function
+DR(a,c,b,d){function
 e(h){var
-e=DJ(c),f=pD(nc(a,b)),g=bZ(function(a,b){return a<al(nd)?1:0},f);return pP(function(g,f){var
-h=P(j,e+f|0);return y5(a[1],b,g,h,c,d)},g,nd)}return er(a[1],e)}function
-DL(b,g,c){var
-d=hX(b,g,c),h=eq(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
+e=DQ(c),f=pI(nh(a,b)),g=bZ(function(a,b){return a<al(ni)?1:0},f);return pU(function(g,f){var
+h=O(j,e+f|0);return za(a[1],b,g,h,c,d)},g,ni)}return et(a[1],e)}function
+DS(b,g,c){var
+d=hZ(b,g,c),h=es(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
-j=eq(i),k=r(eq(c[3]),j),f=r(d[1],k);return fJ(f,e,d[3])}function
-DM(a){var
-b=a[6],c=dO(function(b,a){return[0,a,b]},b),d=g(aM(function(b){return b[2]!==a[1]?1:0}),c),e=gf(function(b,a){return aY(b,a)},d);return F(function(a){return a[2]},e)}function
-DN(a){function
+j=es(i),k=r(es(c[3]),j),f=r(d[1],k);return fJ(f,e,d[3])}function
+DT(a){var
+b=a[6],c=dS(function(b,a){return[0,a,b]},b),d=g(aM(function(b){return b[2]!==a[1]?1:0}),c),e=gf(function(b,a){return aY(b,a)},d);return F(function(a){return a[2]},e)}function
+DU(a){function
 b(a){var
-b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<Q(a[1])&&bK(b,a[3]))return a;return[0,j,0,0]}function
-DO(e,d,c,b,a){var
-f=d[2],h=fq(b,c),i=CL(e[1],h,f,a);return g(aM(function(a){var
+b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bK(b,a[3]))return a;return[0,j,0,0]}function
+DV(e,d,c,b,a){var
+f=d[2],h=fq(b,c),i=CS(e[1],h,f,a);return g(aM(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-DP(f,e,d,c){var
-g=fq(d,e),a=Dt(f[2],g,c),b=a[1],h=a[2],i=0<Q(b)?b:j;return[0,i,h]}function
-DQ(b,e,c,a){var
-f=Ds(b[1],a[1],c);function
-d(c,a){return DN(Dr(b[2],c,f,a))}function
-g(c,d){return DP(b,a,c,d)}function
-h(c,d){return DO(b,e,a,c,d)}function
+DW(f,e,d,c){var
+g=fq(d,e),a=DA(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
+DX(b,e,c,a){var
+f=Dz(b[1],a[1],c);function
+d(c,a){return DU(Dy(b[2],c,f,a))}function
+g(c,d){return DW(b,a,c,d)}function
+h(c,d){return DV(b,e,a,c,d)}function
 i(b){var
 c=fq(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
-ne(b,f,a,e){function
+nj(b,f,a,e){function
 c(h){var
-c=DM(a);function
+c=DT(a);function
 d(c){var
-d=DL(b,c[1],a),g=DQ(b,d,c[2],a);return cS(e,m6(b,d,a),f,g,a)}var
-g=[0,[0,hW,c],0];return c5(d,[0,[0,ep,bZ(function(a,b){return a<5?1:0},c)],g])}return er(b[1],c)}function
-DR(c,b,a){return ne(c,b,a,yp)}function
-DS(d,c,b,a){return ne(d,c,b,function(e,d,c,b){return n(lO(e,d,c),b,a)})}function
-aE(b,a){return ci(b,iT(DT,a))}function
-cv(b,a){return ci(b,g(as(DU),a))}function
-es(b,a){return ci(b,a)}function
-hZ(a){return gn(a,32)}function
-aF(d,c,a,b){n(d,a,b[1]);hZ(a);return n(c,a,b[2])}function
-aV(c,a,b){cv(a,al(b));return a3(function(b){hZ(a);return n(c,a,b)},b)}function
-du(c,a,b){return b?(es(a,DV),n(c,a,b[1])):es(a,DW)}function
-DX(a,b){return typeof
-b==="number"?es(a,DY):0===b[0]?(es(a,DZ),aE(a,b[1])):(es(a,D0),aE(a,b[1]))}function
-D1(a,b){return aV(aE,a,b)}function
-nf(a,b){return aF(aE,D1,a,b)}function
-D2(b,a){var
+d=DS(b,c[1],a),g=DX(b,d,c[2],a);return cT(e,m$(b,d,a),f,g,a)}var
+g=[0,[0,hY,c],0];return c6(d,[0,[0,er,bZ(function(a,b){return a<5?1:0},c)],g])}return et(b[1],c)}function
+DY(c,b,a){return nj(c,b,a,yw)}function
+DZ(d,c,b,a){return nj(d,c,b,function(e,d,c,b){return n(lT(e,d,c),b,a)})}function
+aE(b,a){return cj(b,iV(D0,a))}function
+cv(b,a){return cj(b,g(as(D1),a))}function
+eu(b,a){return cj(b,a)}function
+h1(a){return gn(a,32)}function
+aF(d,c,a,b){n(d,a,b[1]);h1(a);return n(c,a,b[2])}function
+aW(c,a,b){cv(a,al(b));return a3(function(b){h1(a);return n(c,a,b)},b)}function
+dy(c,a,b){return b?(eu(a,D2),n(c,a,b[1])):eu(a,D3)}function
+D4(a,b){return typeof
+b==="number"?eu(a,D5):0===b[0]?(eu(a,D6),aE(a,b[1])):(eu(a,D7),aE(a,b[1]))}function
+D8(a,b){return aW(aE,a,b)}function
+nk(a,b){return aF(aE,D8,a,b)}function
+D9(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return du(nf,a,b)}return aF(function(a,b){return du(nf,a,b)},d,b,c)}function
-D3(b,a){var
+d(a,b){return dy(nk,a,b)}return aF(function(a,b){return dy(nk,a,b)},d,b,c)}function
+D_(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return aF(cv,D2,a,b)}function
-e(a,b){return aV(d,a,b)}function
-f(a,b){return aV(cv,a,b)}function
+d(a,b){return aF(cv,D9,a,b)}function
+e(a,b){return aW(d,a,b)}function
+f(a,b){return aW(cv,a,b)}function
 g(a,b){return aF(f,e,a,b)}function
-h(a,b){return aV(aE,a,b)}function
-i(a,b){return aV(h,a,b)}function
+h(a,b){return aW(aE,a,b)}function
+i(a,b){return aW(h,a,b)}function
 j(a,b){return aF(i,g,a,b)}function
-k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return aV(aE,a,b)},k,b,c)}function
-D4(c,b){var
+k(a,b){return aF(aE,j,a,b)}return aF(function(a,b){return aW(aE,a,b)},k,b,c)}function
+D$(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return aV(aE,a,b)}function
+e(a,b){return aW(aE,a,b)}function
 f(a,b){return aF(e,aE,a,b)}return aF(cv,function(a,b){return aF(aE,f,a,b)},c,d)}function
-ng(b,a){var
+nl(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return aF(cv,aE,a,b)}function
-e(a,b){return du(d,a,b)}function
-f(a,b){return aV(e,a,b)}function
-g(a,b){return du(aE,a,b)}return aF(function(a,b){return aV(g,a,b)},f,b,c)}function
-nh(b,a){var
+e(a,b){return dy(d,a,b)}function
+f(a,b){return aW(e,a,b)}function
+g(a,b){return dy(aE,a,b)}return aF(function(a,b){return aW(g,a,b)},f,b,c)}function
+nm(b,a){var
 c=[0,a[1],a[2]];function
 d(a,b){return aF(aE,aE,a,b)}function
 e(a,b){return aF(cv,d,a,b)}function
-f(a,b){return du(e,a,b)}function
-g(a,b){return aV(f,a,b)}function
-h(a,b){return du(aE,a,b)}return aF(function(a,b){return aV(h,a,b)},g,b,c)}function
-ni(b,a){var
+f(a,b){return dy(e,a,b)}function
+g(a,b){return aW(f,a,b)}function
+h(a,b){return dy(aE,a,b)}return aF(function(a,b){return aW(h,a,b)},g,b,c)}function
+nn(b,a){var
 c=[0,a[1],[0,a[2],a[3]]];return aF(aE,function(a,b){return aF(aE,cv,a,b)},b,c)}function
-D5(c,a){aE(c,a[1]);function
-b(b,a){hZ(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return aV(DX,a,b)},d);var
-e=a[3];b(function(a,b){return aV(D3,a,b)},e);var
+Ea(c,a){aE(c,a[1]);function
+b(b,a){h1(c);return n(b,c,a)}var
+d=a[2];b(function(a,b){return aW(D4,a,b)},d);var
+e=a[3];b(function(a,b){return aW(D_,a,b)},e);var
 f=a[4];function
-g(a,b){return aV(aE,a,b)}function
-h(a,b){return aF(cv,g,a,b)}b(function(a,b){return aV(h,a,b)},f);var
-i=a[5];b(function(a,b){return aV(D4,a,b)},i);b(ng,a[6]);b(ng,a[7]);b(nh,a[8]);return b(nh,a[9])}function
-nj(c,b){var
-a=eP(cX);n(c,a,b);return eQ(a)}function
-D6(a){var
-b=z6(a);cL(a);return[0,b,Du(b),0]}function
-D7(b,a){var
-c=A6(a);cL(a);return[0,b[1],b[2],[0,c]]}function
-et(a){if(typeof
-a==="number")return 0===a?D8:D9;else
-switch(a[0]){case
-0:return aR(D_,a[1]);case
-1:var
-b=a[1];return aR(D$,nj(function(a,b){return aF(ni,D5,a,b)},b));default:return aR(Ea,nj(ni,a[1]))}}function
-nk(b,c,a){var
-d=eh(b[1],a),e=Ag(b[1],a);cL(a);return et(aW(c,b[2],d,e))}function
-Eb(b,a){var
-c=eh(b[1],a),d=l7(a);cL(a);return et(DR(b[2],d,c))}function
+g(a,b){return aW(aE,a,b)}function
+h(a,b){return aF(cv,g,a,b)}b(function(a,b){return aW(h,a,b)},f);var
+i=a[5];b(function(a,b){return aW(D$,a,b)},i);b(nl,a[6]);b(nl,a[7]);b(nm,a[8]);return b(nm,a[9])}function
+no(c,b){var
+a=eR(cY);n(c,a,b);return eS(a)}function
+Eb(a){var
+b=Ab(a);cM(a);return[0,b,DB(b),0]}function
 Ec(b,a){var
-c=eh(b[1],a),d=l7(a),e=An(c,a);cL(a);return et(DS(b[2],d,c,e))}function
-h0(b,c,a){var
-d=eh(b[1],a),e=At(b[1],a);cL(a);return et(aW(c,b[2],d,e))}function
-Ed(c,b,a){var
-d=eh(c[1],a),e=A$(b,a);cL(a);return et(DK(c[2],b,d,e))}function
-Ee(a,b,c){var
-d=oV(b,Ef);if(0<=d){if(0<d){if(z(b,Eg)){if(z(b,Eh)){if(z(b,Ei)){if(!z(b,Ej)&&a)return[0,a,h0(a[1],DH,c)]}else
+c=Bb(a);cM(a);return[0,b[1],b[2],[0,c]]}function
+ev(a){if(typeof
+a==="number")return 0===a?Ed:Ee;else
+switch(a[0]){case
+0:return aS(Ef,a[1]);case
+1:var
+b=a[1];return aS(Eg,no(function(a,b){return aF(nn,Ea,a,b)},b));default:return aS(Eh,no(nn,a[1]))}}function
+np(b,c,a){var
+d=ej(b[1],a),e=An(b[1],a);cM(a);return ev(aP(c,b[2],d,e))}function
+Ei(b,a){var
+c=ej(b[1],a),d=ma(a);cM(a);return ev(DY(b[2],d,c))}function
+Ej(b,a){var
+c=ej(b[1],a),d=ma(a),e=Au(c,a);cM(a);return ev(DZ(b[2],d,c,e))}function
+h2(b,c,a){var
+d=ej(b[1],a),e=AA(b[1],a);cM(a);return ev(aP(c,b[2],d,e))}function
+Ek(c,b,a){var
+d=ej(c[1],a),e=Bg(b,a);cM(a);return ev(DR(c[2],b,d,e))}function
+El(a,b,c){var
+d=o0(b,Em);if(0<=d){if(0<d){if(z(b,En)){if(z(b,Eo)){if(z(b,Ep)){if(!z(b,Eq)&&a)return[0,a,h2(a[1],DO,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,Ed(e,f[1],c)]}}else
+e=a[1],f=e[3];if(f)return[0,a,Ek(e,f[1],c)]}}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,D7(g,c)],El]}}else
-if(a)return[0,a,Ec(a[1],c)]}else
-if(a)return[0,a,Eb(a[1],c)]}else
-if(z(b,Em)){if(z(b,En)){if(z(b,Eo)){if(z(b,Ep)){if(!z(b,Eq)&&a)return[0,a,h0(a[1],DG,c)]}else
-if(a)return[0,a,h0(a[1],DF,c)]}else
-if(!a)return[0,[0,D6(c)],Er]}else
-if(a)return[0,a,nk(a[1],DB,c)]}else
-if(a)return[0,a,nk(a[1],DC,c)];return aO(Ek,b)}function
-h1(a){return p9(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
-nl=[0,0],nm=[0,0];function
-Es(d){var
-a=y9(d),b=y_(a),e=bv(b),c=Ee(nl[1],e,b);if(a[3]<a[4])throw[0,b9,Et];nl[1]=c[1];return h1(c[2])}function
-h2(b){var
-a=aR(Eu,h1(b));nm[1]=[0,a];return a}function
-Ev(b){var
-a=nm[1];if(a)return a[1];try{var
-c=Es(b);return c}catch(a){a=bG(a);return a[1]===eg?aR(Ew,h1(a[2])):a===eI?Ex:a===f_?Ey:a[1]===b9?h2(a[2]):a===f$?h2(Ez):h2(eU(a))}}FW(g(as(EA),pA),Ev);gb(0);return}(globalThis));
+g=a[1];if(!g[3])return[0,[0,Ec(g,c)],Es]}}else
+if(a)return[0,a,Ej(a[1],c)]}else
+if(a)return[0,a,Ei(a[1],c)]}else
+if(z(b,Et)){if(z(b,Eu)){if(z(b,Ev)){if(z(b,Ew)){if(!z(b,Ex)&&a)return[0,a,h2(a[1],DN,c)]}else
+if(a)return[0,a,h2(a[1],DM,c)]}else
+if(!a)return[0,[0,Eb(c)],Ey]}else
+if(a)return[0,a,np(a[1],DI,c)]}else
+if(a)return[0,a,np(a[1],DJ,c)];return aO(Er,b)}function
+h3(a){return qc(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+nq=[0,0],nr=[0,0];function
+Ez(d){var
+a=ze(d),b=zf(a),e=bv(b),c=El(nq[1],e,b);if(a[3]<a[4])throw[0,b_,EA];nq[1]=c[1];return h3(c[2])}function
+h4(b){var
+a=aS(EB,h3(b));nr[1]=[0,a];return a}function
+EC(b){var
+a=nr[1];if(a)return a[1];try{var
+c=Ez(b);return c}catch(a){a=bG(a);return a[1]===ei?aS(ED,h3(a[2])):a===eK?EE:a===f_?EF:a[1]===b_?h4(a[2]):a===f$?h4(EG):h4(eW(a))}}F3(g(as(EH),pF),EC);gb(0);return}(globalThis));
