@@ -5,6 +5,7 @@ proves too. docs/design.md says which bound mirrors which rule.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
 import torch
@@ -21,6 +22,7 @@ from verale.checker.plain.space import Space
 from verale.checker.plain.spatial import PatchRule
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax
 from verale.rounding import Enclosure
+from verale.search.compiled.ranges import ranges_of_statements
 from verale.search.options import LEAST_TOLERANCE
 
 RULES = {
@@ -114,7 +116,7 @@ def test_the_ranges_of_the_search_hold_those_of_the_checker(
             stated = [order[:count]] * PATCHES
             found = [bounds.ranges(stated, observed)]
             if isinstance(bounds, Projection):
-                found.append(bounds.ranges(stated, observed, wide=True))
+                found.append(ranges_of_statements(bounds, stated, observed))
             for patch in range(PATCHES):
                 entered = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in order[:count]]
                 lower, upper = ranges_of(head, space, rule, entered)
@@ -135,7 +137,7 @@ def test_what_wide_statements_give_from_within_lies_in_the_ranges_of_the_checker
     space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
     rule, inner = QuadraticRule(space), Projection(head).inner()
     for count in range(1, COUNT):
-        known = inner.ranges([list(range(count))] * PATCHES, observed, wide=True)
+        known = ranges_of_statements(inner, [list(range(count))] * PATCHES, observed)
         for patch in range(PATCHES):
             stated = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in range(count)]
             lower, upper = ranges_of(head, space, rule, stated)
@@ -166,8 +168,11 @@ def test_the_ranges_from_within_lie_in_those_of_the_checker(
         rule = RULES[paradigm](space)
         order = torch.randperm(COUNT, generator=generator).tolist()
         for count in range(1, COUNT + 1):
-            within = bounds.inner().ranges([order[:count]] * PATCHES, observed)
-            for patch in range(PATCHES):
+            lists, inner = [order[:count]] * PATCHES, bounds.inner()
+            found = [inner.ranges(lists, observed)]
+            if isinstance(inner, Projection):
+                found.append(ranges_of_statements(inner, lists, observed))
+            for within, patch in product(found, range(PATCHES)):
                 entered = [(j, float(observed.lower[patch, j]), float(observed.upper[patch, j])) for j in order[:count]]
                 lower, upper = ranges_of(head, space, rule, entered)
                 least = torch.minimum(within.lower[patch], observed.upper[patch])

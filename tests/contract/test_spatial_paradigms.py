@@ -21,6 +21,7 @@ from torch import Tensor
 from verale.bounds import Assignment, Hypersphere, Projection, Simplex, Triangle, observe
 from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, Softmax
 from verale.rounding import Enclosure
+from verale.search.compiled.ranges import ranges_of_statements
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +173,7 @@ def test_true_observables_lie_within_what_intervals_give(group, seed, shares):
                 torch.randperm(case.head.size, generator=generator)[: 1 + (patch + seed) % 7].tolist()
                 for patch in range(len(size))
             ]
-            bounds = paradigm.ranges(stated, wide, wide=True)
+            bounds = ranges_of_statements(paradigm, stated, wide)
             with flint.ctx.workprec(PRECISION):
                 for row, lowers, uppers in zip(truth, bounds.lower.tolist(), bounds.upper.tolist(), strict=True):
                     for value, lower, upper in zip(row, lowers, uppers, strict=True):

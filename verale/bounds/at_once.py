@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from torch import Tensor
 
 from verale.rounding import UNIT, gamma
 
-__all__ = ["INFLATE", "Directions", "DualSums", "SumDuals", "directions_of", "dual_sums", "duals_of"]
+__all__ = ["INFLATE", "Directions", "directions_of", "duals_of"]
 
 INFLATE = 1 + 2.0**-30
 """Error terms are sums of products >= 0, computed with fewer than 2**20 roundings: their own error is below this."""
@@ -39,7 +38,7 @@ class Directions:
     squares: Tensor
 
 
-class DualSums(NamedTuple):
+class _DualSums(NamedTuple):
     """What is needed of the duals <e_i, b_k>.
 
     Attributes:
@@ -53,10 +52,6 @@ class DualSums(NamedTuple):
     products: Tensor
 
 
-SumDuals = Callable[[Tensor, Tensor | None, Tensor, Tensor, Tensor], DualSums]
-"""The signature of `dual_sums`."""
-
-
 def directions_of(
     gram: Tensor,
     base: Tensor | None,
@@ -68,7 +63,6 @@ def directions_of(
     depth_operations: int,
     dependent: float,
     least_residual: float,
-    sum_duals: SumDuals,
 ) -> tuple[Directions, Tensor]:
     r"""Directions that span the anchors of each patch.
 
@@ -84,7 +78,6 @@ def directions_of(
         largest: the greatest |x_k|^2, rounded up.
         depth_operations: the rounded operations of an entry of the Gram matrix.
         dependent, least_residual: an anchor is not used that adds less than this share of its length, or than this.
-        sum_duals: `dual_sums`, or what computes the same.
 
     Returns:
         The directions, and (R,) which patches have them: not those with an anchor that would not be used.
@@ -116,7 +109,7 @@ def directions_of(
     centre = _times(coefficients, offset)
     spoiled = _times(coefficients.abs(), offset_error + gamma(operations) * offset.abs())
 
-    sums = sum_duals(gram, base, anchors, coefficients, centre)
+    sums = _dual_sums(gram, base, anchors, coefficients, centre)
     products = sums.products
     rounding = gamma(2 * room + 4) * products.abs().amax(2)
     deviation = torch.bmm(products, coefficients.transpose(1, 2)) - identity
@@ -135,7 +128,7 @@ def directions_of(
     return directions, whole
 
 
-def dual_sums(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficients: Tensor, centre: Tensor) -> DualSums:
+def _dual_sums(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficients: Tensor, centre: Tensor) -> _DualSums:
     """Sums of the duals of R patches' directions.
 
     Args:
@@ -145,11 +138,11 @@ def dual_sums(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficients: 
     """
     duals = duals_of(gram, base, anchors, coefficients)
     products = duals.gather(2, anchors[:, None].expand(-1, anchors.shape[1], -1))
-    return DualSums(torch.bmm(centre[:, None], duals)[:, 0], duals.square_().sum(1), products)
+    return _DualSums(torch.bmm(centre[:, None], duals)[:, 0], duals.square_().sum(1), products)
 
 
 def duals_of(gram: Tensor, base: Tensor | None, anchors: Tensor, coefficients: Tensor) -> Tensor:
-    """(R, M, P) the duals <e_i, b_k>; see `dual_sums`."""
+    """(R, M, P) the duals <e_i, b_k>; see `_dual_sums`."""
     if base is None:
         return torch.bmm(coefficients, gram[anchors])
     # b_k = x_k - x_0 is not formed: the base enters with minus the sum of the coefficients.

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from verale.bounds.at_once import INFLATE, Directions
-from verale.bounds.intervals import Slopes
 from verale.rounding import Enclosure, down, gamma, up
 
 __all__ = ["Hulls", "inner_ranges", "outer_ranges", "relative_to"]
@@ -32,7 +31,6 @@ class Hulls(NamedTuple):
         anchors: (R, M) prototypes; any where there is no direction.
         offset_error: (R, M) radius of <b_anchor(i), z - x_0>.
         directions: they are *defined* by the coefficients, and orthonormal up to the defect.
-        slopes: how ends depend on what is stated, if the hull is that of the middles of wide intervals.
     """
 
     distance: bool
@@ -43,7 +41,6 @@ class Hulls(NamedTuple):
     anchors: Tensor
     offset_error: Tensor
     directions: Directions
-    slopes: Slopes | None
 
 
 class _Errors(NamedTuple):
@@ -86,49 +83,42 @@ def outer_ranges(hulls: Hulls, reach_error: float, shift: Enclosure | None) -> t
         reach_error: the error of `reach`.
         shift: (P,) <x_0, p_k> of a base that is no prototype; None for 0.
     """
-    directions, slopes, far = hulls.directions, hulls.slopes, hulls.far[:, None]
+    directions, far = hulls.directions, hulls.far[:, None]
     off = _errors_of(hulls, reach_error)
     ball = (far - off.weight + off.ball).clamp(min=0)
     outside = (hulls.reach - directions.squares + off.across).clamp_(min=0)
-    low = high = (outside * ball).sqrt_()
-    if slopes is not None:
-        low, high = slopes.swings(outside, ball, 1 + hulls.distance)
+    swing = (outside * ball).sqrt_()
     radius = off.spread.sqrt().mul_(INFLATE * off.tilt).add_(off.middle)
     if hulls.distance:
         centre = hulls.reach - 2 * directions.along
         radius = radius.mul_(2 * INFLATE).add_(reach_error + off.slack * off.magnitude)
-        twice = 2 * INFLATE if slopes is None else INFLATE
-        lower = (centre + hulls.near[:, None]).sub_(radius).sub_(twice * low).clamp_(min=0)
-        return lower, centre.add_(far).add_(radius).add_(twice * high)
-    radius = radius.mul_(INFLATE).add_(off.slack * off.magnitude)
-    lower, upper = directions.along - (radius + INFLATE * low), directions.along + (radius + INFLATE * high)
+        radius.add_(2 * INFLATE * swing)
+        return (centre + hulls.near[:, None]).sub_(radius).clamp_(min=0), centre.add_(far).add_(radius)
+    radius = radius.mul_(INFLATE).add_(off.slack * off.magnitude).add_(INFLATE * swing)
+    lower, upper = directions.along - radius, directions.along + radius
     if shift is not None:
         lower, upper = down(lower + shift.lower), up(upper + shift.upper)
     # The checker takes no direction from a single statement that is wider than the ball.
     own = hulls.reach.gather(1, hulls.anchors[:, :1])[:, 0]
-    half = hulls.offset_error[:, 0] if slopes is None else slopes.half[:, 0]
-    nothing = (hulls.single & (half.square() > _TOO_WIDE * hulls.far * own))[:, None]
+    nothing = (hulls.single & (hulls.offset_error[:, 0].square() > _TOO_WIDE * hulls.far * own))[:, None]
     return lower.masked_fill(nothing, -torch.inf), upper.masked_fill(nothing, torch.inf)
 
 
 def inner_ranges(hulls: Hulls, reach_error: float, shift: Enclosure | None) -> tuple[Tensor, Tensor]:
     """The same from within; see `Projection.inner`."""
-    directions, slopes, far = hulls.directions, hulls.slopes, hulls.far[:, None]
+    directions, far = hulls.directions, hulls.far[:, None]
     off = _errors_of(hulls, reach_error)
     rest = hulls.reach - directions.squares - 2 * (off.across + INFLATE * off.short.square())
     least = (hulls.near[:, None] if hulls.distance else far) - off.weight
     least -= 2 * (off.ball + INFLATE * off.tilt.square())
-    rest, factor = rest.clamp(min=0), 1 + hulls.distance
-    if slopes is None:
-        swings = [factor * (rest * least.clamp(min=0)).sqrt_()] * 2
-    else:
-        swings = list(slopes.attained(rest, least, factor))
+    factor = 1 + hulls.distance
+    swing = factor * (rest.clamp(min=0) * least.clamp(min=0)).sqrt_()
     short = factor * INFLATE * (off.spread.sqrt() * off.tilt + off.middle + off.tilt * off.short)
-    low, high = (swing * (1 - off.slack) - short - 4 * off.slack * off.magnitude for swing in swings)
+    swing = swing * (1 - off.slack) - short - 4 * off.slack * off.magnitude
     if hulls.distance:
         middle = hulls.reach - 2 * directions.along
-        return middle + far - (low - reach_error), middle + hulls.near[:, None] + (high - reach_error)
-    lower, upper = directions.along - low, directions.along + high
+        return middle + far - (swing - reach_error), middle + hulls.near[:, None] + (swing - reach_error)
+    lower, upper = directions.along - swing, directions.along + swing
     return (lower, upper) if shift is None else (up(lower + shift.upper), down(upper + shift.lower))
 
 

@@ -9,17 +9,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from verale.bounds.at_once import INFLATE, SumDuals, directions_of, dual_sums, duals_of
+from verale.bounds.at_once import INFLATE, directions_of
 from verale.bounds.domain import ball_around, domain_range, inner_domain_range
 from verale.bounds.hulls import Hulls, inner_ranges, outer_ranges, relative_to
-from verale.bounds.intervals import Moves, moves, slopes_of
 from verale.bounds.observables import norm, scaled
 from verale.bounds.products import gram
 from verale.bounds.rows import cut, require_geometry
 from verale.head import Head, InnerProduct
 from verale.rounding import UNDERFLOW, UNIT, Enclosure, gamma, up
 
-__all__ = ["ENTRIES_AT_ONCE", "Projection", "ProjectionNumbers", "ProjectionPrecision", "Sums"]
+__all__ = ["ENTRIES_AT_ONCE", "Projection", "ProjectionNumbers", "ProjectionPrecision"]
 
 _DEPENDENT = 1e-9
 """An anchor whose squared distance from the hull of the others is below this fraction of its own length is not used
@@ -29,17 +28,6 @@ soundness."""
 ENTRIES_AT_ONCE = 2**21
 """Of the products of directions and prototypes, and of the bounds of single statements, so many are computed at once:
 16 MiB, which a cache may hold."""
-
-
-class Sums(NamedTuple):
-    """What does most of the arithmetic: `dual_sums` and `moves`, or what computes the same faster."""
-
-    duals: SumDuals
-    moves: Moves
-
-
-TENSOR_SUMS = Sums(dual_sums, moves)
-"""By torch."""
 
 
 class ProjectionNumbers(NamedTuple):
@@ -145,6 +133,16 @@ class Projection:
         """P."""
         return int(self._gram.shape[0])
 
+    @property
+    def is_of_distances(self) -> bool:
+        """Whether observables are squared distances."""
+        return self._euclidean
+
+    @property
+    def is_from_within(self) -> bool:
+        """Whether ranges are from within."""
+        return self._inside
+
     def numbers(self) -> ProjectionNumbers:
         """What a search without rounding needs."""
         shift = self._gram.new_zeros(self.size)
@@ -180,34 +178,22 @@ class Projection:
         bounds and what c and r_k are short of f and r'; here they are taken off. A direction that is left out may be
         one that the checker uses: then nothing is known of the patch.
         """
+        domain = self.precision().inner
         within = copy(self)
-        within._inside, within._domain = True, inner_domain_range(self._head)
+        within._inside, within._domain = True, domain
         return within
 
-    def ranges(
-        self,
-        stated: Sequence[Sequence[int]],
-        observed: Enclosure,
-        wide: bool = False,
-        sums: Sums = TENSOR_SUMS,
-    ) -> Enclosure:
-        """See `SpatialParadigm`.
-
-        Args:
-            stated, observed: see there.
-            wide: whether intervals may be wide: then ranges are those for their middles, moved outward by what
-                `verale.bounds.intervals` proves of their widths.
-            sums: what does most of the arithmetic, should there be anything faster.
-        """
+    def ranges(self, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
+        """See `SpatialParadigm`. Of wide intervals `verale.search.compiled.ranges` makes more."""
         ranges = Enclosure(*(end.expand(len(stated), -1).clone() for end in (self._domain.lower, self._domain.upper)))
         finite = observed.lower.isfinite() & observed.upper.isfinite()
         used = list(stated)
         if not bool(finite.all()):  # an interval without an end says nothing of other observables
             used = [[j for j in each if finite[row, j]] for row, each in enumerate(stated)]
         for rows in self._groups(used):
-            whole = self._tighten(ranges, rows, [used[row] for row in rows], observed, wide, sums)
+            whole = self._tighten(ranges, rows, [used[row] for row in rows], observed)
             for at in (~whole).nonzero()[:, 0].tolist():
-                self._tighten_dependent(ranges, rows[at], used[rows[at]], observed, wide, sums)
+                self._tighten_dependent(ranges, rows[at], used[rows[at]], observed)
         if self._inside:
             hidden = [row for row, each in enumerate(stated) if len(used[row]) < len(each)]
             ranges.lower[hidden], ranges.upper[hidden] = torch.inf, -torch.inf
@@ -225,8 +211,7 @@ class Projection:
             begin = end
 
     def _tighten(
-        self, ranges: Enclosure, rows: list[int], stated: Sequence[Sequence[int]], observed: Enclosure, wide: bool,
-        sums: Sums,
+        self, ranges: Enclosure, rows: list[int], stated: Sequence[Sequence[int]], observed: Enclosure
     ) -> Tensor:  # fmt: skip
         """Tighten the ranges of some patches, of which the last one has most statements; (R,) which of them have a
         direction for each statement. The others stay as they are."""
@@ -237,10 +222,6 @@ class Projection:
         base, anchors = (lists[:, 0] if skipped else None), lists[:, skipped:]
         present = (steps < counts[:, None])[:, skipped:]
         given = observed[index]
-        middle = (given.lower + given.upper) / 2
-        half = up(torch.maximum(given.upper - middle, middle - given.lower)).gather(1, lists)
-        if wide:
-            given = Enclosure.exact(middle)
         reach = relative_to(self._gram, base, len(rows))
         near = far = reach.new_full((len(rows),), self._whole)
         if base is not None:
@@ -248,16 +229,9 @@ class Projection:
         offset, offset_error = self._offset(near, far, reach, anchors, given)
         directions, whole = directions_of(
             self._gram, base, anchors, present, offset, offset_error, self._largest, self._depth_operations, _DEPENDENT,
-            16 * self._reach_error, sums.duals,
+            16 * self._reach_error,
         )  # fmt: skip
-        slopes = None
-        if wide:
-            half = half.masked_fill(steps >= counts[:, None], 0.0)
-            duals = duals_of(self._gram, base, anchors, directions.coefficients)
-            slopes = slopes_of(
-                duals, directions.coefficients, directions.centre, directions.dual_error, half, sums.moves
-            )
-        hulls = Hulls(self._euclidean, near, far, reach, present.sum(1) == 1, anchors, offset_error, directions, slopes)
+        hulls = Hulls(self._euclidean, near, far, reach, present.sum(1) == 1, anchors, offset_error, directions)
         ends = (inner_ranges if self._inside else outer_ranges)(hulls, self._reach_error, self._shift)
         self._enter(ranges, index[whole], *(end[whole] for end in ends))
         return whole
@@ -271,15 +245,13 @@ class Projection:
         ranges.lower[index] = torch.fmax(lower, ranges.lower[index])
         ranges.upper[index] = torch.fmin(upper, ranges.upper[index])
 
-    def _tighten_dependent(
-        self, ranges: Enclosure, row: int, stated: Sequence[int], observed: Enclosure, wide: bool, sums: Sums
-    ) -> None:
+    def _tighten_dependent(self, ranges: Enclosure, row: int, stated: Sequence[int], observed: Enclosure) -> None:
         """The same of a patch with statements that add next to nothing to those before them: without these. From
         within nothing is known of it then, because the checker may use them."""
         if self._inside:
             ranges.lower[row], ranges.upper[row] = torch.inf, -torch.inf
         elif independent := self._independent(stated):
-            self._tighten(ranges, [row], [independent], observed, wide, sums)
+            self._tighten(ranges, [row], [independent], observed)
 
     def _independent(self, stated: Sequence[int]) -> list[int]:
         """The prototypes that add enough to the hull of those before them, by Cholesky's factorisation row by row."""

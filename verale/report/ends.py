@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from verale.bounds import Projection, activation_range, domain_range, pooling_of
+from verale.bounds import activation_range, domain_range, pooling_of
 from verale.bounds.lipschitz import Lipschitz
 from verale.checker.certificate import (
     ActivationStatement,
@@ -20,6 +20,7 @@ from verale.checker.certificate import (
 )
 from verale.head import Head
 from verale.rounding import Enclosure
+from verale.search.at_once import ranges_of
 from verale.search.searches import SEARCHES
 
 __all__ = ["End", "Ends", "ProvedEnds"]
@@ -152,9 +153,7 @@ class ProvedEnds:
             if s.upper is not None:
                 upper[s.patch, s.prototype] = float(s.upper)
         observed = Enclosure(lower, upper)
-        wide = {"wide": True} if isinstance(paradigm, Projection) else {}
-        ranges: Enclosure = paradigm.ranges(groups, observed, **wide)
-        return ranges
+        return ranges_of(paradigm, groups, observed)
 
     def _enter_neighbours(self, ends: Ends, certificate: Certificate) -> None:
         """What stated activations, and clauses, say of the others (the Lipschitz rule)."""

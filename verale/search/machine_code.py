@@ -71,12 +71,12 @@ def prove_pairs(
     """The only image's statements with the margins that they alone prove, rounded outward, and those that are not
     surely needed (none where that is not asked); None if a margin is not positive.
 
-    Exact statements under `projection` are proved in machine code. Where that does not prove the margins, tensors may,
-    which bound errors one by one. So they may prove that those are needed, too, of which machine code does not. All
-    that other paradigms conclude is proved on tensors.
+    Exact statements under `projection` are proved in one pass. Where that does not prove the margins, or not that all
+    statements are needed, each patch is bounded from its own statements alone, without those that add next to nothing
+    to others, and so is each patch without a statement. All that other paradigms conclude is proved so.
 
     Args:
-        few: where machine code leaves more statements in doubt, they stay so.
+        few: where the one pass leaves more statements in doubt, they stay so.
     """
     exact = paradigm if isinstance(paradigm, ExactParadigm) and not problem.tolerance else None
     quick = None

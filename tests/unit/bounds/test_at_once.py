@@ -7,9 +7,10 @@ import torch
 from support.small import metric_head, small_latents
 
 from verale.bounds import Projection, observe
-from verale.bounds.at_once import directions_of, dual_sums
+from verale.bounds.at_once import directions_of
 from verale.head import Cosine, Euclidean, InnerProduct, as_patches
 from verale.rounding import Enclosure
+from verale.search.compiled.ranges import ranges_of_statements
 
 SLACK = 1e-6
 GEOMETRIES = [Euclidean(), Cosine(0.0), InnerProduct(4.0)]
@@ -52,31 +53,32 @@ def test_the_observables_themselves_lie_within_and_ranges_from_within_lie_furthe
 
 
 @pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
-@pytest.mark.parametrize("wide", [False, True])
-def test_a_prototype_that_adds_no_direction_is_left_out(geometry, wide):
+@pytest.mark.parametrize("of", [Projection.ranges, ranges_of_statements], ids=["tensors", "machine code"])
+def test_a_prototype_that_adds_no_direction_is_left_out(geometry, of):
     head, observed, lists = patches_of(geometry)
     points = head.prototypes.clone()
     points[7] = points[3]
     head = metric_head(geometry, points)
     observed = observe(head, as_patches(small_latents(head, images=1, patches=9))[0])
     paradigm = Projection(head)
-    ours, theirs = (paradigm.ranges([each], observed[:1], wide=wide) for each in ([5, 3, 7, 1], [5, 3, 1]))
+    ours, theirs = (of(paradigm, [each], observed[:1]) for each in ([5, 3, 7, 1], [5, 3, 1]))
     other = [j for j in range(14) if j != 7]
     torch.testing.assert_close(ours.lower[0, other], theirs.lower[0, other], rtol=0, atol=0)
     torch.testing.assert_close(ours.upper[0, other], theirs.upper[0, other], rtol=0, atol=0)
     lists[0] = [5, 3, 7, 1]
-    within = paradigm.inner().ranges(lists, observed, wide=wide)
+    within = of(paradigm.inner(), lists, observed)
     unstated = [j for j in range(14) if j not in lists[0]]
     assert (within.lower[0, unstated] == torch.inf).all() and (within.upper[0, unstated] == -torch.inf).all()
 
 
-def test_a_statement_with_one_end_bounds_its_own_observable_alone():
+@pytest.mark.parametrize("of", [Projection.ranges, ranges_of_statements], ids=["tensors", "machine code"])
+def test_a_statement_with_one_end_bounds_its_own_observable_alone(of):
     head, observed, lists = patches_of(Euclidean())
     upper = observed.upper.clone()
     upper[0, lists[0][1]] = torch.inf
-    ours = Projection(head).ranges(lists[:1], Enclosure(observed.lower[:1], upper[:1]))
-    theirs = Projection(head).ranges([[lists[0][0], lists[0][2]]], observed[:1])
-    inner = Projection(head).inner().ranges(lists[:1], Enclosure(observed.lower[:1], upper[:1]))
+    ours = of(Projection(head), lists[:1], Enclosure(observed.lower[:1], upper[:1]))
+    theirs = of(Projection(head), [[lists[0][0], lists[0][2]]], observed[:1])
+    inner = of(Projection(head).inner(), lists[:1], Enclosure(observed.lower[:1], upper[:1]))
     assert (inner.lower[0, [j for j in range(14) if j not in lists[0]]] == torch.inf).all()
     assert torch.equal(ours.upper, theirs.upper) and ours.lower[0, lists[0][1]] >= observed.lower[0, lists[0][1]]
 
@@ -88,7 +90,7 @@ def test_directions_are_orthonormal_and_errors_cover_what_they_are_short_of():
     present = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
     offset = points[anchors] @ points[0]
     nothing = torch.zeros_like(offset)
-    given, whole = directions_of(gram, None, anchors, present, offset, nothing, 16.0, 48, 1e-9, 1e-12, dual_sums)
+    given, whole = directions_of(gram, None, anchors, present, offset, nothing, 16.0, 48, 1e-9, 1e-12)
     assert whole.all()
     e = given.coefficients @ points[anchors]
     products = e @ e.transpose(1, 2)
@@ -104,7 +106,5 @@ def test_anchors_that_are_alike_have_no_directions():
     points = torch.eye(3, dtype=torch.float64)[[0, 1, 1]]
     anchors, present = torch.tensor([[0, 1], [1, 2]]), torch.ones(2, 2, dtype=torch.bool)
     nothing = torch.zeros(2, 2, dtype=torch.float64)
-    _, whole = directions_of(
-        points @ points.T, None, anchors, present, nothing, nothing, 1.0, 48, 1e-9, 1e-12, dual_sums
-    )
+    _, whole = directions_of(points @ points.T, None, anchors, present, nothing, nothing, 1.0, 48, 1e-9, 1e-12)
     assert whole.tolist() == [True, False]

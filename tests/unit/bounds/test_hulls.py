@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from verale.bounds.at_once import directions_of, dual_sums
+from verale.bounds.at_once import directions_of
 from verale.bounds.hulls import Hulls, inner_ranges, outer_ranges, relative_to
 
 
@@ -31,11 +31,11 @@ def test_both_ends_are_those_of_the_sphere_about_the_foot(distance):
     vectors, v, anchors = points - origin, z - origin, torch.tensor([[1, 2]])
     gram, nothing, present = points @ points.T, torch.zeros(1, 2, dtype=torch.float64), torch.ones(1, 2).bool()
     directions, _ = directions_of(
-        gram, base, anchors, present, (vectors[[1, 2]] @ v)[None], nothing, 8.0, 48, 1e-9, 1e-12, dual_sums
+        gram, base, anchors, present, (vectors[[1, 2]] @ v)[None], nothing, 8.0, 48, 1e-9, 1e-12
     )
     length = v.square().sum()[None]
     hulls = Hulls(
-        distance, length, length, relative_to(gram, base, 1), torch.tensor([False]), anchors, nothing, directions, None
+        distance, length, length, relative_to(gram, base, 1), torch.tensor([False]), anchors, nothing, directions
     )
     basis = torch.linalg.qr(vectors[[1, 2]].T).Q
     foot, across = basis @ (basis.T @ v), vectors - vectors @ basis @ basis.T

@@ -13,7 +13,7 @@ from verale.head import Cosine, InnerProduct
 from verale.search.compiled.image import image_arrays
 from verale.search.compiled.proof import range_of, range_without
 from verale.search.compiled.shrink import by_patch
-from verale.search.compiled.span import enclosed, find_span, span_of, spans_of
+from verale.search.compiled.span import enclosed, find_spans, list_statements, span_of, spans_of
 from verale.search.problem import Problem
 
 OUT, WITHIN = False, True
@@ -70,20 +70,21 @@ def test_ends_are_on_their_side_of_the_real_ones_and_close(name, seed):
     assert not isinstance(head.geometry, InnerProduct)
     stated = np.random.default_rng(seed).permutation(head.size)[: min(head.depth - 1, 4)].tolist()
     statements = np.array([(0, j) for j in stated])
-    image, known = image_arrays(problem, paradigm), enclosed(problem, paradigm)
+    image, known = image_arrays(problem, paradigm), enclosed(paradigm, problem.observed)
     groups, room = by_patch(image, statements), len(stated)
-    spans = spans_of(2, room, room, head.size)
-    first = np.array([0, room - head.geometry.is_distance, room - head.geometry.is_distance])
-    span = span_of(spans, first, 0)
-    assert find_span(image, known, 0, groups.prototype[0, :room], span)
+    used = list_statements([stated, []])
+    spans = spans_of(known, used)
+    find_spans(known, used, spans)
+    assert used.counts.tolist() == [room, 0]
+    span = span_of(spans, used.first, 0)
     lower, upper, unit, *rooms = (np.empty(head.size) for _ in range(5))
     compared = 0
     with mpmath.workdps(40):
         for side, sign in ((OUT, 1), (WITHIN, -1)):
-            range_of(image, known, groups, span, 0, side, lower, upper)
+            range_of(known, groups, span, 0, side, lower, upper)
             compared += compare(head, real_ranges(head, latents[0, 0], stated), lower, upper, sign, known)
         for place in range(room):
-            assert range_without(image, known, groups, span, 0, place, np.arange(room), unit, *rooms, lower, upper)
+            assert range_without(known, groups, span, 0, place, np.arange(room), unit, *rooms, lower, upper)
             rest = stated[:place] + stated[place + 1 :]
             compared += compare(head, real_ranges(head, latents[0, 0], rest), lower, upper, -1, known)
     assert compared > head.size

@@ -1,8 +1,8 @@
 """The search on the CPU: machine code that searches image by image, in plain float64. It chooses statements and proves
 nothing.
 
-What it chooses is proved by `verale.search.machine_code`, rounded outward. Only `duals`, `span` and `proof` do
-arithmetic of proofs: sums whose error is bounded in any order.
+What it chooses is proved by `verale.search.machine_code`, rounded outward. Only `span`, `proof` and
+`ranges` do arithmetic of proofs: sums whose error is bounded in any order.
 """
 
 from __future__ import annotations

@@ -20,7 +20,17 @@ from verale.search.compiled.parts import part
 from verale.search.compiled.pool import Pooled, all_margins, pool, pooled_of, try_pooled
 from verale.search.compiled.rows import add_rows
 from verale.search.compiled.shrink import StatedPairs, by_patch
-from verale.search.compiled.span import Enclosed, Span, enclosed, errors_of, find_span, normal, span_of, spans_of
+from verale.search.compiled.span import (
+    Enclosed,
+    ListedStatements,
+    Span,
+    enclosed,
+    errors_of,
+    find_spans,
+    normal,
+    span_of,
+    spans_of,
+)
 from verale.search.problem import Pair, Problem
 
 __all__ = ["prove", "prove_statements", "range_of", "range_without"]
@@ -38,7 +48,7 @@ def prove(
         None if some patch has a statement that adds next to nothing to the others.
     """
     statements = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    whole, ranges, needed = prove_statements(image, enclosed(problem, paradigm), statements, noise)
+    whole, ranges, needed = prove_statements(image, enclosed(paradigm, problem.observed), statements, noise)
     if not whole:
         return None
     lower, upper = map(torch.from_numpy, ranges)
@@ -50,7 +60,6 @@ class Proofs(NamedTuple):
     """Memory for proofs about S statements.
 
     Attributes:
-        first: (L + 1,) where the directions of each patch begin.
         outer, inner: (2, L, P) what the statements prove of all observables, from without and from within.
         needed: (S,) which statements are surely needed.
         margins, tried: (K,) from within, and those without a statement.
@@ -59,7 +68,6 @@ class Proofs(NamedTuple):
         places: (M,) 0, 1, 2...
     """
 
-    first: Integers
     outer: Floats
     inner: Floats
     needed: Booleans
@@ -88,9 +96,10 @@ def prove_statements(
     (patches, size), count = known.low.shape, len(statements)
     stated, rivals = by_patch(image, statements), len(image.bias)
     room = stated.prototype.shape[1]
-    spans = spans_of(patches, count, room, size)
+    used = ListedStatements(stated.length.copy(), stated.prototype.copy(), np.zeros(patches + 1, np.int64))
+    spans = spans_of(known, used)
+    find_spans(known, used, spans)
     proofs = Proofs(
-        np.zeros(patches + 1, np.int64),
         np.empty((2, patches, size)),
         np.empty((2, patches, size)),
         np.zeros(count, np.bool_),
@@ -103,25 +112,24 @@ def prove_statements(
         np.empty(room),
         np.arange(room),
     )
-    whole = _prove(image, known, stated, noise, spans, proofs, pooled_of(image))
+    whole = bool((used.counts == stated.length).all())
+    if whole:
+        _prove(image, known, stated, noise, used.first, spans, proofs, pooled_of(image))
     return whole, proofs.outer, proofs.needed
 
 
 @entry
 def _prove(
-    image: ImageArrays, known: Enclosed, stated: StatedPairs, noise: float, spans: Span, proofs: Proofs, pooled: Pooled
-) -> bool:
+    image: ImageArrays, known: Enclosed, stated: StatedPairs, noise: float, first: Integers, spans: Span,
+    proofs: Proofs, pooled: Pooled,
+) -> None:  # fmt: skip
     """See `prove_statements`."""
-    first, outer, inner = proofs.first, proofs.outer, proofs.inner
+    outer, inner = proofs.outer, proofs.inner
     patches = len(stated.length)
     for patch in range(patches):
-        count = stated.length[patch]
-        first[patch + 1] = first[patch] + max(count - (1 if image.distance else 0), 0)
         span = span_of(spans, first, patch)
-        if count > 0 and not find_span(image, known, patch, stated.prototype[patch, :count], span):
-            return False
-        range_of(image, known, stated, span, patch, False, outer[0, patch], outer[1, patch])
-        range_of(image, known, stated, span, patch, True, inner[0, patch], inner[1, patch])
+        range_of(known, stated, span, patch, False, outer[0, patch], outer[1, patch])
+        range_of(known, stated, span, patch, True, inner[0, patch], inner[1, patch])
         _with_actual(known, patch, inner[0, patch], inner[1, patch])
     pool(image, pooled, inner[0], inner[1])
     margins, tried, lower, upper = proofs.margins, proofs.tried, proofs.lower, proofs.upper
@@ -130,7 +138,7 @@ def _prove(
         span = span_of(spans, first, patch)
         for place in range(stated.length[patch]):
             if range_without(
-                image, known, stated, span, patch, place, proofs.places, proofs.unit, proofs.middle, proofs.across,
+                known, stated, span, patch, place, proofs.places, proofs.unit, proofs.middle, proofs.across,
                 lower, upper,
             ):  # fmt: skip
                 _with_actual(known, patch, lower, upper)
@@ -138,12 +146,11 @@ def _prove(
                 for margin in tried:
                     if margin < -noise:
                         proofs.needed[stated.statement[patch, place]] = True
-    return True
 
 
 @part
 def range_of(
-    image: ImageArrays, known: Enclosed, stated: StatedPairs, span: Span, patch: int, within: bool, lower: Floats,
+    known: Enclosed, stated: StatedPairs, span: Span, patch: int, within: bool, lower: Floats,
     upper: Floats,
 ) -> None:  # fmt: skip
     """The ranges (P,) of a patch's observables, from without or from within."""
@@ -151,14 +158,14 @@ def range_of(
     overwrite(lower, domain[0])
     overwrite(upper, domain[1])
     if stated.length[patch] > 0:
-        errors = errors_of(image, known, span, 0.0, 0.0, 0.0, False)
-        _ends(image, domain, span.middle, span.across, span.numbers[5], errors, within, lower, upper)
+        errors = errors_of(known, span, 0.0, 0.0, 0.0, False)
+        _ends(known, domain, span.middle, span.across, span.numbers[5], errors, within, lower, upper)
         _cut(known, stated, patch, -1, lower, upper)
 
 
 @part
 def range_without(
-    image: ImageArrays, known: Enclosed, stated: StatedPairs, span: Span, patch: int, place: int, places: Integers,
+    known: Enclosed, stated: StatedPairs, span: Span, patch: int, place: int, places: Integers,
     unit: Floats, middle: Floats, across: Floats, lower: Floats, upper: Floats,
 ) -> bool:  # fmt: skip
     """Write the ranges (P,) from within without one of the statements; false where rounding hides them.
@@ -170,31 +177,31 @@ def range_without(
     overwrite(upper, known.inner[1])
     if stated.length[patch] == 1:
         return True
-    clear, constant, zeta, unit_error = normal(image, span, place, unit)
+    clear, constant, zeta, unit_error = normal(known, span, place, unit)
     if not clear:
         return False
     across[:] = constant
     add_rows(span.duals, places[: len(span.duals)], unit, across)
-    share = 2 * zeta if image.distance else -zeta
+    share = 2 * zeta if known.distance else -zeta
     for k in range(len(across)):
         tau = across[k]
         middle[k] = span.middle[k] + share * tau
         across[k] = span.across[k] + tau * tau
-    errors = errors_of(image, known, span, unit_error, constant, zeta, True)
-    _ends(image, known.inner, middle, across, span.numbers[5] + zeta * zeta, errors, True, lower, upper)
+    errors = errors_of(known, span, unit_error, constant, zeta, True)
+    _ends(known, known.inner, middle, across, span.numbers[5] + zeta * zeta, errors, True, lower, upper)
     _cut(known, stated, patch, place, lower, upper)
     return True
 
 
 @part
 def _ends(
-    image: ImageArrays, domain: Floats, middle: Floats, across: Floats, ball: float,
+    known: Enclosed, domain: Floats, middle: Floats, across: Floats, ball: float,
     errors: tuple[float, float, float, float], within: bool, lower: Floats, upper: Floats,
 ) -> None:  # fmt: skip
     """The ends of all observables, within those of the domain."""
     across_error, ball_error, middle_error, share = errors
     sign = -1.0 if within else 1.0
-    factor = (2.0 if image.distance else 1.0) * (1 + sign * share)
+    factor = (2.0 if known.distance else 1.0) * (1 + sign * share)
     radius = factor * math.sqrt(max(ball + sign * ball_error, 0.0))
     across_error, middle_error = sign * across_error, sign * middle_error
     first, last = domain[0], domain[1]

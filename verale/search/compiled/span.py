@@ -41,39 +41,61 @@ operations than there are on any path, times upper bounds of all terms, covers w
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from verale.bounds import Projection
 from verale.bounds.at_once import INFLATE
-from verale.rounding import UNIT
+from verale.rounding import UNIT, Enclosure
 from verale.search.compiled.arrays import largest, sum_of
 from verale.search.compiled.hull import DEPENDENT
-from verale.search.compiled.image import Floats, ImageArrays, Integers
+from verale.search.compiled.image import Floats, Integers
+from verale.search.compiled.jit import entry
 from verale.search.compiled.parts import part
 from verale.search.compiled.rows import add_rows
-from verale.search.problem import Problem
 
-__all__ = ["Enclosed", "Span", "enclosed", "errors_of", "find_span", "normal", "span_of", "spans_of"]
+__all__ = [
+    "Enclosed",
+    "ListedStatements",
+    "Span",
+    "enclosed",
+    "errors_of",
+    "find_spans",
+    "list_statements",
+    "normal",
+    "span_of",
+    "spans_of",
+]
 
 _MOST_DEFECT = 2.0**-10
 """Directions that are farther from orthonormal than this prove nothing here."""
 
 
 class Enclosed(NamedTuple):
-    """What is proved of the numbers of an image.
+    """What a proof knows of a head, and of L patches.
 
     Attributes:
+        distance: whether observables are squared distances.
+        gram: (P, P) inner products of prototypes, or of their directions.
+        whole: the square of the radius of the ball in which latents lie; 0 for distances.
+        shift: (P,) observables of the ball's centre.
+        least_residual: a direction whose square is not above this is not used.
         largest: the greatest |x_k|^2, rounded up.
         operations: the rounded operations of an entry of the Gram matrix.
         reach_error: of |b_k|^2.
         shift_error: of the observables of the ball's centre; 0 for distances.
-        low, high: (L, P) the image's observables.
+        low, high: (L, P) the patches' observables.
         outer: (2, P) what observables can be over the domain, from without.
         inner: (2, P) the same from within.
     """
 
+    distance: bool
+    gram: Floats
+    whole: float
+    shift: Floats
+    least_residual: float
     largest: float
     operations: int
     reach_error: float
@@ -84,18 +106,46 @@ class Enclosed(NamedTuple):
     inner: Floats
 
 
-def enclosed(problem: Problem, paradigm: Projection) -> Enclosed:
-    """The enclosures of the only image."""
-    precision = paradigm.precision()
+def enclosed(paradigm: Projection, observed: Enclosure) -> Enclosed:
+    """The enclosures of patches with these observables (L, P)."""
+    numbers, precision = paradigm.numbers(), paradigm.precision()
     return Enclosed(
+        paradigm.is_of_distances,
+        numbers.gram.numpy(),
+        numbers.whole,
+        numbers.shift.numpy(),
+        numbers.least_residual,
         precision.largest,
         precision.operations,
         precision.reach_error,
         precision.shift_error,
-        problem.observed.lower.numpy(),
-        problem.observed.upper.numpy(),
+        observed.lower.numpy(),
+        observed.upper.numpy(),
         *(np.stack([each.lower.numpy(), each.upper.numpy()]) for each in (precision.outer, precision.inner)),
     )
+
+
+class ListedStatements(NamedTuple):
+    """The statements about L patches, at most N about each, that give directions.
+
+    Attributes:
+        counts: (L,) how many.
+        prototype: (L, N) which.
+        first: (L + 1,) where the directions of each patch begin.
+    """
+
+    counts: Integers
+    prototype: Integers
+    first: Integers
+
+
+def list_statements(stated: Sequence[Sequence[int]]) -> ListedStatements:
+    """Statements, patch by patch."""
+    counts = np.array(list(map(len, stated)), np.int64)
+    prototype = np.zeros((len(stated), max(1, int(counts.max(initial=0)))), np.int64)
+    for patch, each in enumerate(stated):
+        prototype[patch, : len(each)] = each
+    return ListedStatements(counts, prototype, np.zeros(len(stated) + 1, np.int64))
 
 
 class Span(NamedTuple):
@@ -125,8 +175,9 @@ class Span(NamedTuple):
     numbers: Floats
 
 
-def spans_of(patches: int, statements: int, room: int, size: int) -> Span:
+def spans_of(known: Enclosed, stated: ListedStatements) -> Span:
     """Room for all patches: those of one patch stand together, as `span_of` takes them."""
+    (patches, size), statements, room = known.low.shape, int(stated.counts.sum()), stated.prototype.shape[1]
     return Span(
         np.empty((patches, size)),
         np.empty((patches, size)),
@@ -138,6 +189,24 @@ def spans_of(patches: int, statements: int, room: int, size: int) -> Span:
         np.empty((room, room)),
         np.zeros((patches, 9)),
     )
+
+
+@entry
+def find_spans(known: Enclosed, stated: ListedStatements, spans: Span) -> None:
+    """Find the directions of all patches. A statement that adds too little to those before it is no longer listed."""
+    counts, first = stated.counts, stated.first
+    for patch in range(len(counts)):
+        while True:
+            first[patch + 1] = first[patch] + max(counts[patch] - (1 if known.distance else 0), 0)
+            prototypes = stated.prototype[patch]
+            if counts[patch] == 0:
+                break
+            without = _find_span(known, patch, prototypes[: counts[patch]], span_of(spans, first, patch))
+            if without < 0:
+                break
+            counts[patch] -= 1
+            for place in range(without, counts[patch]):
+                prototypes[place] = prototypes[place + 1]
 
 
 @part
@@ -164,21 +233,23 @@ def span_of(spans: Span, first: Integers, patch: int) -> Span:
 
 
 @part
-def find_span(image: ImageArrays, known: Enclosed, patch: int, prototypes: Integers, span: Span) -> bool:
-    """Find a patch's directions and what follows; whether there are as many as there should be."""
-    gram, size, skipped = image.gram, image.gram.shape[0], 1 if image.distance else 0
+def _find_span(known: Enclosed, patch: int, prototypes: Integers, span: Span) -> int:
+    """Find a patch's directions and what follows; the place of a statement that adds too little to those before it, or
+    -1 if there is none."""
+    gram, size, skipped = known.gram, known.gram.shape[0], 1 if known.distance else 0
     base, anchors, room = prototypes[0], prototypes[skipped:], len(prototypes) - skipped
     reach = span.across
     for k in range(size):
-        if image.distance:
+        if known.distance:
             squared = gram[k, k] - 2 * gram[base, k] + gram[base, base]
             reach[k] = squared if squared > 0.0 else 0.0
         else:
             reach[k] = gram[k, k]
-    if not _factorise(image, base, anchors, reach, span.factor, span.coefficients):
-        return False
-    far, near, half = image.whole, image.whole, 0.0
-    if image.distance:
+    without = _factorise(known, base, anchors, reach, span.factor, span.coefficients)
+    if without >= 0:
+        return skipped + without
+    far, near, half = known.whole, known.whole, 0.0
+    if known.distance:
         far, near = known.high[patch, base], known.low[patch, base]
         half = (far - near) / 2 * INFLATE
     farthest = INFLATE * (largest(reach) + known.reach_error)
@@ -191,7 +262,7 @@ def find_span(image: ImageArrays, known: Enclosed, patch: int, prototypes: Integ
         dual_error += error * error
         centre, spoiled = 0.0, 0.0
         for j in range(i + 1):
-            offset, offset_error = _offset(image, known, patch, anchors[j], near, far, reach[anchors[j]])
+            offset, offset_error = _offset(known, patch, anchors[j], near, far, reach[anchors[j]])
             weight = span.coefficients[i, j]
             centre += weight * offset
             spoiled += abs(weight) * (offset_error + rounding * abs(offset))
@@ -202,45 +273,44 @@ def find_span(image: ImageArrays, known: Enclosed, patch: int, prototypes: Integ
     along, squares = span.middle, span.squares
     along[:], squares[:] = 0.0, 0.0
     for i in range(room):
-        _dual(image, base, anchors, span.coefficients[i], i, span.duals[i])
+        _dual(known, base, anchors, span.coefficients[i], i, span.duals[i])
         dual, centre = span.duals[i], span.centre[i]
         for k in range(size):
             along[k] += centre * dual[k]
             squares[k] += dual[k] * dual[k]
     delta = _defect(known, anchors, span)
     if not delta < _MOST_DEFECT:
-        return False
+        return skipped + room - 1
     for k in range(size):
-        if image.distance:
+        if known.distance:
             along[k] = (near + far) / 2 + reach[k] - 2 * along[k]
         else:
-            along[k] += image.shift[k]
+            along[k] += known.shift[k]
         reach[k] -= squares[k]
     numbers = span.numbers
     numbers[0], numbers[1], numbers[2] = delta, INFLATE * (math.sqrt(largest(squares)) + dual_error), dual_error
     numbers[3], numbers[4] = INFLATE * (math.sqrt(length) + 2 * centre_error), centre_error
-    numbers[5], numbers[6], numbers[7], numbers[8] = (near + far) / 2 - length, half, far, farthest
-    return True
+    numbers[5], numbers[6], numbers[7], numbers[8] = (near + far) / 2 - length, half, abs(far), farthest
+    return -1
 
 
 @part
-def _factorise(
-    image: ImageArrays, base: int, anchors: Integers, reach: Floats, factor: Floats, inverse: Floats
-) -> bool:
-    """The inverse of the Cholesky factor of the Gram matrix of b_j, but for rounding; whether each b_j adds enough."""
-    gram, room = image.gram, len(anchors)
+def _factorise(known: Enclosed, base: int, anchors: Integers, reach: Floats, factor: Floats, inverse: Floats) -> int:
+    """The inverse of the Cholesky factor of the Gram matrix of b_j, but for rounding; the place of the first b_j that
+    adds too little, or -1."""
+    gram, room = known.gram, len(anchors)
     for i in range(room):
         first = anchors[i]
         for j in range(i + 1):
             second = anchors[j]
             value = gram[first, second]
-            if image.distance:
+            if known.distance:
                 value += gram[base, base] - gram[first, base] - gram[base, second]
             for each in range(j):
                 value -= factor[i, each] * factor[j, each]
             if i == j:
-                if not (value > DEPENDENT * reach[first] and value > image.least_residual):
-                    return False
+                if not (value > DEPENDENT * reach[first] and value > known.least_residual):
+                    return i
                 factor[i, i] = math.sqrt(value)
             else:
                 factor[i, j] = value / factor[j, j]
@@ -250,31 +320,29 @@ def _factorise(
                 value -= factor[i, each] * inverse[each, j]
             inverse[i, j] = value / factor[i, i]
         inverse[i, i] = 1 / factor[i, i]
-    return True
+    return -1
 
 
 @part
-def _offset(
-    image: ImageArrays, known: Enclosed, patch: int, anchor: int, near: float, far: float, reach: float
-) -> tuple[float, float]:
+def _offset(known: Enclosed, patch: int, anchor: int, near: float, far: float, reach: float) -> tuple[float, float]:
     """<b_j, z - x_0> and its error."""
     low, high = known.low[patch, anchor], known.high[patch, anchor]
-    if image.distance:
+    if known.distance:
         offset = ((near + far) / 2 + reach - (low + high) / 2) / 2
         width = (far - near + high - low) / 2 + known.reach_error
-        return offset, INFLATE * (width / 2 + 8 * UNIT * (far + reach + high))
-    size = max(abs(low), abs(high)) + abs(image.shift[anchor])
-    offset = (low + high) / 2 - image.shift[anchor]
+        return offset, INFLATE * (width / 2 + 8 * UNIT * (abs(far) + reach + abs(high)))
+    size = max(abs(low), abs(high)) + abs(known.shift[anchor])
+    offset = (low + high) / 2 - known.shift[anchor]
     return offset, INFLATE * ((high - low) / 2 + known.shift_error + 8 * UNIT * size)
 
 
 @part
-def _dual(image: ImageArrays, base: int, anchors: Integers, weights: Floats, last: int, dual: Floats) -> None:
+def _dual(known: Enclosed, base: int, anchors: Integers, weights: Floats, last: int, dual: Floats) -> None:
     """<e, b_k> for e = sum_j weights_j b_j, j <= last."""
-    gram = image.gram
+    gram = known.gram
     dual[:] = 0.0
     total, corner = 0.0, 0.0
-    if image.distance:
+    if known.distance:
         for j in range(last + 1):
             total += weights[j]
             corner += weights[j] * (gram[anchors[j], base] - gram[base, base])
@@ -305,7 +373,7 @@ def _defect(known: Enclosed, anchors: Integers, span: Span) -> float:
 
 @part
 def errors_of(
-    image: ImageArrays, known: Enclosed, span: Span, unit_error: float, constant: float, zeta: float, without: bool
+    known: Enclosed, span: Span, unit_error: float, constant: float, zeta: float, without: bool
 ) -> tuple[float, float, float, float]:
     """What across, |z - x_0|^2 - |f|^2 and the middles may be off by, and the share that a product may lose.
 
@@ -328,7 +396,7 @@ def errors_of(
     ball = defect * wide * wide + (2 * wide + centre_error) * centre_error + (2 * own + zeta_error) * zeta_error
     middle = defect * long * wide + dual_error * wide + (long + dual_error) * centre_error
     middle += own * tau_error + (most + tau_error) * zeta_error
-    if image.distance:
+    if known.distance:
         middle = 2 * middle + half + known.reach_error
     else:
         middle += known.shift_error
@@ -339,9 +407,9 @@ def errors_of(
 
 
 @part
-def normal(image: ImageArrays, span: Span, place: int, unit: Floats) -> tuple[bool, float, float, float]:
+def normal(known: Enclosed, span: Span, place: int, unit: Floats) -> tuple[bool, float, float, float]:
     """Write a statement's unit vector h; whether it is known well enough, 1 / |s_0| for the base, zeta, h's error."""
-    room, skipped = len(span.centre), 1 if image.distance else 0
+    room, skipped = len(span.centre), 1 if known.distance else 0
     squared, long, q = 0.0, 0.0, place - skipped
     for i in range(room):
         unit[i] = -sum_of(span.coefficients[i]) if q < 0 else span.coefficients[i, q]

@@ -11,6 +11,7 @@ from support.small import metric_head
 from verale.bounds import Projection, observe
 from verale.head import Cosine, Euclidean, InnerProduct
 from verale.rounding import Enclosure
+from verale.search.compiled.ranges import ranges_of_statements
 
 GEOMETRIES = (Euclidean(), Cosine(0.0), InnerProduct(1.5))
 
@@ -41,7 +42,7 @@ def at_corners(paradigm, observed, count, width):
 def test_equalities_give_the_exact_range(geometry, count):
     head, observed = case(geometry)
     paradigm, stated = Projection(head), [list(range(count))]
-    exact, ours = paradigm.ranges(stated, observed), paradigm.ranges(stated, observed, wide=True)
+    exact, ours = paradigm.ranges(stated, observed), ranges_of_statements(paradigm, stated, observed)
     torch.testing.assert_close(ours.lower, exact.lower, rtol=0, atol=1e-8)
     torch.testing.assert_close(ours.upper, exact.upper, rtol=0, atol=1e-8)
 
@@ -55,7 +56,7 @@ def test_narrow_intervals_give_hardly_more_than_their_corners(geometry, count, w
     paradigm, stated = Projection(head), [list(range(count))]
     middle = paradigm.ranges(stated, observed)
     wide = Enclosure(observed.lower - width, observed.upper + width)
-    ours = paradigm.ranges(stated, wide, wide=True)
+    ours = ranges_of_statements(paradigm, stated, wide)
     low, high = at_corners(paradigm, observed, count, width)
     assert (ours.lower <= low + 1e-9).all() and (ours.upper >= high - 1e-9).all()
     moved, needed = middle.lower - ours.lower, middle.lower - low
@@ -71,7 +72,7 @@ def test_latents_that_satisfy_wide_statements_are_within(geometry):
     generator = torch.Generator().manual_seed(2)
     half = 0.2 * torch.maximum(observed.upper.abs(), observed.upper.new_tensor(0.1))
     wide = Enclosure(observed.lower - half, observed.upper + half)
-    ours = Projection(head).ranges([[0, 1]], wide, wide=True)
+    ours = ranges_of_statements(Projection(head), [[0, 1]], wide)
     z = torch.rand(200_000, 7, generator=generator, dtype=torch.float64) * 2 - 0.5
     if isinstance(geometry, InnerProduct):
         z = z / z.norm(dim=1, keepdim=True) * 1.5 * torch.rand(len(z), 1, generator=generator, dtype=torch.float64)
@@ -88,8 +89,8 @@ def test_ranges_from_within_are_attained_at_corners(geometry, count, width):
     """No end lies beyond what statements at the ends of their intervals give; from narrow ones, hardly before it."""
     head, observed = case(geometry)
     paradigm, stated = Projection(head), [list(range(count))]
-    inner = paradigm.inner().ranges(stated, Enclosure(observed.lower - width, observed.upper + width), wide=True)
-    outer = paradigm.ranges(stated, Enclosure(observed.lower - width, observed.upper + width), wide=True)
+    wide = Enclosure(observed.lower - width, observed.upper + width)
+    outer, inner = (ranges_of_statements(each, stated, wide) for each in (paradigm, paradigm.inner()))
     low, high = at_corners(paradigm, observed, count, width)
     assert (inner.lower >= low - 1e-8)[:, count:].all() and (inner.upper <= high + 1e-8)[:, count:].all()
     if width < 0.01:
