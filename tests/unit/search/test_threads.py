@@ -12,12 +12,14 @@ from support.small import small_head, small_latents
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from verale.search import Batches, SearchOptions
+from verale.search import threads as threads_of_search
 from verale.search.paradigms.base import ParadigmSearch
 from verale.search.threads import one_thread
 
 
 @pytest.fixture(autouse=True)
 def three() -> Iterator[None]:
+    threads_of_search._controller.cache_clear()  # libraries that only other tests load count here, too
     before = torch.get_num_threads()
     with threadpool_limits(3, user_api="blas"):
         torch.set_num_threads(3)
