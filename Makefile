@@ -7,8 +7,9 @@ VENV := .venv
 # What Python compiles is kept: otherwise each process of pytest takes eight seconds to rewrite 350 files of tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-# One process for each core. What a file shares, a running Ray say, is mostly built once: neighbours go to the same process.
-PYTEST := $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist worksteal
+# One process for each core, and one thread in each: threads of all processes would wait for each other. What a file
+# shares, a running Ray say, is mostly built once: neighbours go to the same process.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n logical --maxprocesses 8 --dist worksteal
 
 .PHONY: demo test test-long test-backends test-all check docs fuzz proved release-check clean
 
