@@ -10,10 +10,11 @@ from support.compiled import head_named
 
 from verale.bounds import Projection
 from verale.head import Cosine, InnerProduct
+from verale.search.compiled.enclosed import enclosed
 from verale.search.compiled.image import image_arrays
 from verale.search.compiled.proof import range_of, range_without
 from verale.search.compiled.shrink import by_patch
-from verale.search.compiled.span import enclosed, find_spans, list_statements, span_of, spans_of
+from verale.search.compiled.span import find_spans, list_statements, span_of, spans_of
 from verale.search.problem import Problem
 
 OUT, WITHIN = False, True

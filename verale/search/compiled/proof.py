@@ -14,6 +14,7 @@ import torch
 from verale.bounds import Projection
 from verale.rounding import Enclosure
 from verale.search.compiled.arrays import overwrite
+from verale.search.compiled.enclosed import Enclosed, enclosed
 from verale.search.compiled.image import Booleans, Floats, ImageArrays, Integers
 from verale.search.compiled.jit import entry
 from verale.search.compiled.parts import part
@@ -21,10 +22,8 @@ from verale.search.compiled.pool import Pooled, all_margins, pool, pooled_of, tr
 from verale.search.compiled.rows import add_rows
 from verale.search.compiled.shrink import StatedPairs, by_patch
 from verale.search.compiled.span import (
-    Enclosed,
     ListedStatements,
     Span,
-    enclosed,
     errors_of,
     find_spans,
     normal,

@@ -41,15 +41,14 @@ from verale.bounds import Projection
 from verale.bounds.at_once import INFLATE
 from verale.bounds.rows import cut
 from verale.rounding import UNIT, Enclosure
+from verale.search.compiled.enclosed import Enclosed, enclosed
 from verale.search.compiled.image import Floats, Integers
 from verale.search.compiled.jit import entry
 from verale.search.compiled.parts import part
 from verale.search.compiled.rows import add_rows
 from verale.search.compiled.span import (
-    Enclosed,
     ListedStatements,
     Span,
-    enclosed,
     errors_of,
     find_spans,
     list_statements,
