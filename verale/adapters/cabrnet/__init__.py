@@ -2,5 +2,6 @@
 
 from verale.adapters.cabrnet.heads import load_head
 from verale.adapters.cabrnet.network import BATCH, Captured, Network, load
+from verale.adapters.origins import Origin
 
-__all__ = ["BATCH", "Captured", "Network", "load", "load_head"]
+__all__ = ["BATCH", "Captured", "Network", "Origin", "load", "load_head"]
