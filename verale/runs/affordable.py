@@ -42,15 +42,17 @@ _BEGUN = 2**20
 _TOLD = 60
 _PRODUCTS = Fraction(3, 4)
 _POINTS = 100
+_PAIR = 80
 _PATCH = 6
 _EXPONENTIAL = 60
 _OTHERS = 400
 _CUT = 40
 """Steps of the proved checker: to begin; for each number of the head that it is told; for each coordinate of a
 prototype and statement about a patch, to prove the class, and that the statement is needed; for the activations of an
-image, each coordinate of a patch and prototype, or each mass; and to show that a statement about an activation is
-needed, each other statement, and each prototype. Measured, in this order from the third: 0.1 to 0.7
-(`benchmarks/results/proved.md`), 97 for the points of the demo under `projection`, 1 to 4, 27, 210, 20."""
+image, each patch and prototype, each of their coordinates besides, or each mass; and to show that a statement about an
+activation is needed, each other statement, and each prototype. Measured, in this order from the third: 0.1 to 0.7
+(`benchmarks/results/proved.md`), 97 for the points of the demo under `projection`, at most 58, 1 to 4, 27, 210, 20; of
+numbers of few bits."""
 
 _NARROW = 2.0**-40
 """An interval that is wider, relative to its ends, may be no equality for the checker. Half of it is compared with, so
@@ -147,7 +149,8 @@ class _Proof:
         self._of_patches = [s for s in certificate.statements if isinstance(s, PatchStatement)]
         self._groups = list(Counter(s.patch for s in self._of_patches).values())
         self._without_certificate = len(head) + 8 * image.numel()
-        self._instance = _instance_steps(self._shape, space, image)
+        self._bits = _bits_of(space, image)
+        self._instance = _instance_steps(self._shape, space, image, self._bits)
 
     @cached_property
     def _data(self) -> bytes:
@@ -187,11 +190,12 @@ class _Proof:
         compared = len(self._of_patches) + (len(self._named) if proof.paradigm == "mixed" else 0)
         steps = _BEGUN + _TOLD * head.count * (head.depth + head.classes) + int(_PRODUCTS * compared * coordinates)
         if is_pooled:
-            steps += proof.patches * (_PATCH * coordinates if knows_products else _EXPONENTIAL * head.count)
+            each = head.count * _PAIR + _PATCH * coordinates if knows_products else _EXPONENTIAL * head.count
+            steps += proof.patches * each
         if minimality:
             steps += _POINTS * len(self._of_patches) * coordinates
             steps += is_pooled * statements * (_OTHERS * statements + _CUT * head.count)
-        return steps <= allowed(self._limit // SHARE, self._without_certificate)
+        return self._space.work.scaled(steps, self._bits) <= allowed(self._limit // SHARE, self._without_certificate)
 
     def is_allowed(self, minimality: bool) -> bool:
         """Whether the checker has steps enough for entailment and instance, and for minimality where that is asked."""
@@ -298,11 +302,15 @@ def _similarity_steps(space: Space) -> int:
     return 4 * OPERATION + (space.work.series if space.head.similarity.series else 0)
 
 
-def _instance_steps(document: checked.Certificate, space: Space, image: Tensor) -> int:
+def _bits_of(space: Space, image: Tensor) -> int:
+    """No less than the bits of any product that decides the instance."""
+    return max(2 * _bits(image), 2 * space.head.prototypes.bits, space.head.similarity.places, _BITS)
+
+
+def _instance_steps(document: checked.Certificate, space: Space, image: Tensor, bits: int) -> int:
     """No less than the steps of the instance, if few bits decide every statement: they do, as float64 enclosed what is
     stated."""
     head, work, (patches, depth) = space.head, space.work, image.shape
-    bits = max(2 * _bits(image), 2 * head.prototypes.bits, head.similarity.places, _BITS)
     steps = OPERATION * patches * depth + len(document.statements) * OPERATION * (40 + head.depth)
     similar = _similarity_steps(space)
     pooled = 1 if head.pooling in ("max", "masked_max") and not head.similarity.unimodal else patches
