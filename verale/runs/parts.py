@@ -11,7 +11,6 @@ import logging
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from time import perf_counter
@@ -130,6 +129,8 @@ def explain_in_processes(
         explainer: explains a part.
     """
 
+    from verale.search.threads import one_thread
+
     def message(part: Range) -> tuple[Tensor, int, Sequence[int] | None]:
         start, stop = part
         return batches.images[start:stop].contiguous(), start, None if labels is None else labels[start:stop]
@@ -150,7 +151,7 @@ def explain_in_processes(
         yield from map(here, cut(left, batches.size))
         return
     todo: deque[Range] = deque()
-    with _one_thread(), Processes(_explaining, (explainer, batches.images[:0]), todo, message) as others:
+    with one_thread(), Processes(_explaining, (explainer, batches.images[:0]), todo, message) as others:
         if jobs is not None and not can_fork():  # they import while this one explains
             others.start(most - 1)
         clock = perf_counter()
@@ -175,19 +176,6 @@ def _explaining(explainer: Explainer, none: Tensor) -> Callable[[Tensor, int, Se
 
     torch.set_num_threads(1)
     return partial(explainer.part, explainer.batches(none))
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Torch with one thread in this process, as in the others."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _processes(batches: Batches, jobs: int | None) -> int:

@@ -27,27 +27,30 @@ def _controller() -> ThreadpoolController:
 
 
 class _Blocks:
-    """The blocks of all threads of Python: how many there are, and how many threads BLAS had before the first of them.
+    """The blocks of all threads of Python: how many there are, and how many threads there were before the first.
 
-    Some libraries have one number for the process, others one for each thread of Python. So each thread limits them,
-    and gives back what was before any did.
+    Some numbers are those of the process, others of a thread of Python. So each thread sets them, and gives back what
+    was before any did.
     """
 
     def __init__(self) -> None:
         self._lock, self._count = threading.Lock(), 0
-        self._before: Any = None
+        self._blas: Any = None
+        self._torch = 1
 
     def enter(self) -> None:
         with self._lock:
             limited = _controller().limit(limits=1, user_api="blas")
             if not self._count:
-                self._before = limited
+                self._blas, self._torch = limited, torch.get_num_threads()
             self._count += 1
+            torch.set_num_threads(1)
 
     def leave(self) -> None:
         with self._lock:
             self._count -= 1
-            self._before.restore_original_limits()
+            self._blas.restore_original_limits()
+            torch.set_num_threads(self._torch)
 
 
 _blocks, _here = _Blocks(), threading.local()
@@ -57,17 +60,18 @@ _blocks, _here = _Blocks(), threading.local()
 def one_thread() -> Iterator[None]:
     """Let BLAS and torch compute in one thread within the block, or the function that this decorates.
 
-    Blocks may lie within each other, and threads of Python may have one each; afterwards all is as it was.
+    Blocks may lie within each other. Several threads of Python may have one each: where the first of them leaves, BLAS,
+    of which a process has one, may have more threads again in the others. Afterwards all is as it was.
     """
     if getattr(_here, "is_within", False):
         yield
         return
-    before, _here.is_within = torch.get_num_threads(), True
-    _blocks.enter()
+    is_entered = False
     try:
-        torch.set_num_threads(1)
+        _blocks.enter()
+        is_entered = _here.is_within = True
         yield
     finally:
-        torch.set_num_threads(before)
-        _blocks.leave()
-        _here.is_within = False
+        if is_entered:
+            _here.is_within = False
+            _blocks.leave()

@@ -61,7 +61,7 @@ def test_threads_of_python_may_have_a_block_each() -> None:
             seen.append(threads())
             entered.set()
             leave.wait(60)
-        seen.append(of_blas())
+        seen.append(threads())
 
     thread = threading.Thread(target=other)
     with one_thread():
@@ -72,7 +72,25 @@ def test_threads_of_python_may_have_a_block_each() -> None:
     leave.set()
     thread.join()
     assert threads() == {3}
-    assert seen[0] == {1} and seen[-1] == {3}
+    assert seen == [{1}, {3}]
+    later: list[int] = []
+    thread = threading.Thread(target=lambda: later.append(torch.get_num_threads()))
+    thread.start()
+    thread.join()
+    assert later == [3]
+
+
+def test_a_block_that_is_not_entered_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threads_of_search._blocks, "enter", interrupted)
+        with pytest.raises(KeyboardInterrupt), one_thread():
+            pass
+    with one_thread():
+        assert threads() == {1}
+    assert threads() == {3}
 
 
 def test_images_are_explained_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
