@@ -76,8 +76,8 @@ plain/instance.py truth: the clause speaks of those that it exempts
     without set(range(evaluation.count))
 plain/top_k.py TopK.cut: the floor takes the place of what is known
     max(low, least) => least
-plain/top_k.py TopK.boxes_without: what else is stated about the activation is forgotten
-    [each for each in about[j] if each is not statement] => []
+plain/top_k.py TopK.boxes_without: without a statement, clauses say nothing of its activation
+    self.cut(domain, clauses) => domain
 plain/lipschitz.py Lipschitz._lowered: a distance of sums is the sum of distances
     without 2 * sqrt_ends(y * link)[1]
 plain/mixed.py Mixed.box: patches without statements are forgotten

@@ -65,10 +65,9 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
         steps += sum(patch(n, point_steps) + n * patch(n - 1, point_steps) for n in groups.values()) + box
         if groups:
             steps += statements * (box + OPERATION * count)
-        else:  # activations are pooled once, and cut by clauses and what is stated about the same one
-            about = Counter(s.prototype for s in certificate.statements if isinstance(s, ActivationStatement))
-            looked_at = (statements - about.total()) * statements + sum(n**2 for n in about.values())
-            steps += OPERATION * count * statements + _STATEMENT // 10 * looked_at
+        else:  # activations are pooled once, and cut again where a clause is left out
+            clauses = statements - sum(isinstance(s, ActivationStatement) for s in certificate.statements)
+            steps += statements * (OPERATION * count + _STATEMENT // 10 * clauses)
     numbers = 2 * parts * count + 2 * count + statements
     return Cost(work.scaled(steps), numbers * (_BITS + work.bits) // _BITS)
 

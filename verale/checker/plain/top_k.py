@@ -34,25 +34,17 @@ class TopK:
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box | None]]:
         """For each statement its index and the activations' ranges given all the others, rounded inward; None where one
-        may be empty."""
+        may be empty. No two statements are about one activation, as in a certificate."""
         domain = self.within(patches)
-        about: dict[int, list[ActivationStatement]] = {}
-        clauses: list[Statement] = []
-        for each in statements:
-            if isinstance(each, ActivationStatement):
-                about.setdefault(each.prototype, []).append(each)
-            else:
-                clauses.append(each)
+        clauses = [each for each in statements if not isinstance(each, ActivationStatement)]
         by_clauses, whole = domain and self.cut(domain, clauses), domain and self.cut(domain, statements)
         for index, statement in enumerate(statements):
             box = domain
             if by_clauses and whole and isinstance(statement, ActivationStatement):
-                # Only the range of its own activation is another one without it.
+                # Only the range of its own activation is another one without it, and that is what the clauses leave.
                 j = statement.prototype
-                others = [each for each in about[j] if each is not statement]
-                alone = self.cut(by_clauses, others) if others else by_clauses
                 lower, upper = whole.lower.copy(), whole.upper.copy()
-                lower[j], upper[j] = alone.lower[j], alone.upper[j]
+                lower[j], upper[j] = by_clauses.lower[j], by_clauses.upper[j]
                 box = replace(whole, lower=lower, upper=upper)
             elif domain:
                 box = self.cut(domain, [*statements[:index], *statements[index + 1 :]])
