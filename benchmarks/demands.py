@@ -151,7 +151,7 @@ DEMANDS: dict[str, Callable[[], tuple[bytes, bytes, bytes]]] = {
     "max_minus_mean, 122 patches": _demand(200, 8, 122, 1, _FAR, pooling={"kind": "max_minus_mean"}),
     "max_minus_mean_distance, 122 patches": _demand(200, 8, 122, 1, _FAR, pooling={"kind": "max_minus_mean_distance"}),
     "top_mean of 40, 95 patches": _demand(300, 8, 95, 1, _FAR, pooling={"kind": "top_mean", "k": 40}),
-    "top_k, 1900 statements": _demand(2000, 2, 1, 1900, (0.0, 0.3), "top_k"),
+    "top_k, 3900 statements": _demand(4000, 2, 1, 3900, (2.0, 3.0), "top_k"),
     "simplex, 10 about each of 62 patches": _demand(600, 600, 62, 10, _SMALL, "simplex", **_SOFTMAX),
     "assignment, 20 about each of 46 patches": _demand(300, 300, 46, 20, _SMALL, "assignment", **_SOFTMAX),
     "2000 rivals, all but one proved": _demand(60, 40, 1, 14, _FAR, classes=2000),

@@ -112,7 +112,7 @@ def test_the_ranges_of_the_search_hold_those_of_the_checker(
         space = Space(read_head(head.to_bytes()), load_kernel("mpmath"))
         rule = RULES[paradigm](space)
         order = torch.randperm(COUNT, generator=generator).tolist()
-        for count in range(1, COUNT + 1, 2):
+        for count in range(1 + seed % 2, COUNT + 1, 2):  # the others at another seed
             stated = [order[:count]] * PATCHES
             found = [bounds.ranges(stated, observed)]
             if isinstance(bounds, Projection):

@@ -129,7 +129,7 @@ report/page_compare.py _differences: the checker in a page may be any
     unit/report/test_page_compare.py::test_a_forged_checker_is_refused_whatever_digest_the_page_gives
 report/page_compare.py _details: a page may say anything of a certificate
     never inflated != expected
-    unit/report/test_page_compare.py::test_a_forged_page_is_refused[-the claim]
+    unit/report/test_page_compare.py::test_a_forged_page_is_refused[the claim-]
 report/page_files/numbers.js: an end has a digit less than it needs
     return plain(decimal); => return plain(toDigits(value, Math.max(1, digits - 1), !upper));
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
@@ -208,5 +208,5 @@ cli/inputs.py print_found: the digest is that of what the file holds by now
     unit/cli/test_inputs.py::test_the_digest_that_is_printed_is_that_of_the_head_that_is_used[cover]
 cli/report.py command: a page that is compared is not
     without require_same(target, data)
-    unit/report/test_page_compare.py::test_a_forged_page_is_refused[-a picture]
+    unit/report/test_page_compare.py::test_a_forged_page_is_refused[a picture-]
 """
