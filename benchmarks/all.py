@@ -97,6 +97,8 @@ PAGES = (
         "benchmarks.whole --mnist {data}/published --paradigm hypersphere --jobs 2 --scaling 10000 "
         "--rounds 1 --out {out}",
     ),
+    Page("limits.md", "benchmarks.limits"),
+    Page("demands.md", "benchmarks.demands"),
     Page("prices.md", "benchmarks.prices --repeat 3 --out {out}"),
     Page("agreement.md", "benchmarks.agreement --mutants-one-in 4 --emitted 10000 --out {out}"),
     Page("emitted.md", "benchmarks.emitted --count 100000 --jobs 2 --out {stem}"),
