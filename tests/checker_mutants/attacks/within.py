@@ -226,10 +226,13 @@ def _rules(module: Import, own: Any, trial: Trial) -> Iterator[tuple[str, Any, l
     stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
     yield name, module("plain.spatial").SpatialRule(space, patch_rule), stated
     pooled: list[Any] = [certificate.ActivationStatement(*statement) for statement in trial.pooled]
-    most = max(high for _, high in trial.activations[1::2])
-    pooled.append(certificate.OrderStatement(tuple(range(0, COUNT, 2)), most))
-    pooled.append(certificate.FloorStatement(tuple(range(0, COUNT, 2)), min(low for low, _ in trial.activations[1::2])))
-    yield "top_k", module("plain.top_k").TopK(space), pooled
+    for step in (1, 2):  # with clauses about all activations, or about every other one
+        bounded, exempt = trial.activations[step - 1 :: step], tuple(range(0, COUNT, 2)) if step == 2 else ()
+        clauses = [
+            certificate.OrderStatement(exempt, max(high for _, high in bounded)),
+            certificate.FloorStatement(exempt, min(low for low, _ in bounded)),
+        ]
+        yield f"top_k, {step}", module("plain.top_k").TopK(space), [*pooled, *clauses]
 
 
 def _ends(box: Any) -> tuple[list[Fraction], list[Fraction]]:
