@@ -26,7 +26,7 @@ from typing import Any
 
 from benchmarks import source_tree
 from benchmarks.engine import subject
-from benchmarks.environment import ROOT, describe
+from benchmarks.environment import ROOT, describe, listed
 from benchmarks.heads import HEADS
 from verale.errors import UsageError
 from verale.head import Head, save_latents
@@ -215,7 +215,7 @@ def page(rows: Sequence[Compared], facts: dict[str, str]) -> str:
         [
             "# This tree beside another commit",
             "",
-            *(f"- {key}: {value}" for key, value in facts.items()),
+            *listed(facts),
             "",
             f"| {' | '.join(COLUMNS)} |",
             "|---|---|" + "---:|" * (len(COLUMNS) - 2),

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.engine import subject
-from benchmarks.environment import describe
+from benchmarks.environment import describe, listed
 from verale.head import save_latents
 
 __all__ = ["main", "seconds"]
@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("data"), help="trained heads and latents (default data)")
     parser.add_argument("--images", type=int, default=2, help="number of images (default 2)")
     given = parser.parse_args()
-    print("\n".join(f"- {name}: {value}" for name, value in describe().items()))
+    print("\n".join(listed(describe())))
     print("\n| head | paradigm | images | cold, s | again, s |\n|---|---|---:|---:|---:|")
     for name in given.heads.split(","):
         head, latents = subject(name, given.data, given.images)

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import limits
-from benchmarks.environment import describe
+from benchmarks.environment import describe, listed
 from verale.checker import Auditor
 from verale.checker.kernel import KERNELS
 from verale.soundness.independent import files
@@ -183,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.demands", description="The checker's longest proofs.")
     parser.add_argument("--kernel", choices=KERNELS, default="arb", help="the arithmetic (default: arb)")
     kernel = parser.parse_args(arguments).kernel
-    print("\n".join(f"- {name}: {value}" for name, value in describe().items()), end="\n\n")
+    print("\n".join(listed(describe())), end="\n\n")
     print("| files | kB | exit code | 10^6 steps | s | ns a step | MB |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name in DEMANDS:

@@ -99,7 +99,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     named = "cuda" if "cuda" in options.devices else "cpu"
-    lines = [f"- {what}: {value}" for what, value in environment.describe(named).items()]
+    lines = environment.listed(environment.describe(named))
     lines += ["", f"| {' | '.join(_COLUMNS)} |", "|---" * len(_COLUMNS) + "|"]
     for each in rows(options):
         lines.append(f"| {' | '.join(each)} |")

@@ -112,7 +112,7 @@ def main() -> None:
     torch.set_num_threads(1)
     head, latents = subject(given.head, given.data, given.images)
     print(f"{given.head}, {len(latents)} images")
-    print("\n".join(f"- {name}: {value}" for name, value in environment.describe().items()))
+    print("\n".join(environment.listed(environment.describe())))
     print("\n| work | by | processor s each | to one process | wall s | a second of wall |")
     print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:

@@ -6,9 +6,10 @@ import datetime
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["describe"]
+__all__ = ["describe", "listed"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,6 +30,11 @@ def describe(device: str = "cpu") -> dict[str, str]:
         name = torch.cuda.get_device_name(device) if device.startswith("cuda") else device
         facts["device"] = name
     return facts
+
+
+def listed(facts: Mapping[str, object]) -> list[str]:
+    """Facts as the lines of a list in Markdown, as pages of results begin."""
+    return [f"- {name}: {value}" for name, value in facts.items()]
 
 
 def _processor() -> str:

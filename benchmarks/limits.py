@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environment import describe
+from benchmarks.environment import describe, listed
 
 MOST = 10**18 - 1
 SMALLEST, GREATEST = (5e-324).hex(), (1.7976931348623157e308).hex()
@@ -198,7 +198,7 @@ def answers() -> Iterator[tuple[str, Answer]]:
 
 
 def main() -> None:
-    print("\n".join(f"- {name}: {value}" for name, value in describe().items()), end="\n\n")
+    print("\n".join(listed(describe())), end="\n\n")
     print("| attack | exit code | s | MB |\n|---|---|---|---|")
     for name, result in answers():
         print(f"| {name} | {result.code} | {result.seconds:.2f} | {result.megabytes:.0f} |")

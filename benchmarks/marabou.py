@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the page")
     options = parser.parse_args()
     head, latents = drawn(options.images)
-    lines = [f"- {what}: {value}" for what, value in environment.describe().items()]
+    lines = environment.listed(environment.describe())
     lines += ["", "| paradigm | question | answers | seconds, mean and most |", "|---|---|---|---|"]
     for paradigm in ("projection", "top_k"):
         found = [each for each in explain(head, latents, paradigm) if isinstance(each, Certificate)]

@@ -22,7 +22,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from benchmarks.environment import describe
+from benchmarks.environment import describe, listed
 from benchmarks.proved import Counted, Files
 from verale.adapters import SavedModel, load_model, load_published
 from verale.adapters.idx import read_idx
@@ -131,7 +131,7 @@ def page(
         "",
         f"Written by `{command}`; see `benchmarks/README.md`.",
         "",
-        *(f"- {key}: {value}" for key, value in (facts | machine).items()),
+        *listed(facts | machine),
         "",
         "| paradigm | images | emitted | proved | size, all | size, correct | size, wrong | of possible | least margin"
         " | explain ms | audit ms | kernel proved ms |",

@@ -22,7 +22,7 @@ from operator import mul
 from pathlib import Path
 from typing import Any
 
-from benchmarks.environment import describe
+from benchmarks.environment import describe, listed
 from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement, Statement
 from verale.checker.dyadic import exact
 from verale.checker.head_file import read_head
@@ -209,7 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kernels = options.kernel or list(KERNELS)
     lines = ["# The price of a step\n", f"Written by `python -m benchmarks.prices --repeat {options.repeat}`. A step"
              " is priced at 25 ns of processor time.\n"]  # fmt: skip
-    lines += [f"- {name}: {value}" for name, value in describe().items()]
+    lines += listed(describe())
     lines += ["\n| kernel | work | size | 10^3 steps | ms | ns a step |", "|---|---|---|---:|---:|---:|"]
     for kernel in kernels:
         for kind in kinds(kernel):

@@ -173,7 +173,7 @@ def rows(given: argparse.Namespace, folder: Path) -> Iterator[str]:
     """The lines of the tables."""
     program = find_executable()
     kernels = given.kernels.split(",")
-    yield from (f"- {name}: {value}" for name, value in environment.describe().items())
+    yield from environment.listed(environment.describe())
     yield f"- the executable starts and ends in {started(program):.1f} ms"
     yield (
         "\n| head | statements | latents | "

@@ -23,7 +23,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from benchmarks.environment import describe
+from benchmarks.environment import describe, listed
 from verale.adapters import load_model, load_published
 from verale.adapters.idx import read_idx
 from verale.adapters.published.prototypedl import Autoencoder
@@ -128,7 +128,7 @@ def page(measured: Sequence[Measured], explained: Sequence[Inflated], machine: d
         "",
         f"Written by `{command}`; see `benchmarks/README.md`.",
         "",
-        *(f"- {key}: {value}" for key, value in machine.items()),
+        *listed(machine),
         "",
         "Rules are fitted to the first half of the test images and measured on the second. `proved`: held-out images"
         " that the checker proves of some rule, one by one.",

@@ -28,7 +28,7 @@ import torch
 from torch import Tensor
 
 from benchmarks import executable
-from benchmarks.environment import describe
+from benchmarks.environment import describe, listed
 from benchmarks.heads import HEADS, build
 from verale.adapters.cabrnet import load_head
 from verale.certificate import Certificate, PatchStatement
@@ -198,7 +198,7 @@ def page(measured: dict[str, list[Measured]], facts: dict[str, str]) -> str:
         "",
         f"**{proved:,} of {emitted:,} certificates proved.**",
         "",
-        *(f"- {key}: {value}" for key, value in facts.items()),
+        *listed(facts),
         "",
         "| head | paradigm | digits | images | explained | proved | minimal | mean size | least | most |"
         " one end stated | to read | prototypes bounded | digits told | explain s | audit s | peak GiB |",

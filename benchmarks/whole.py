@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.environment import describe
+from benchmarks.environment import describe, listed
 
 __all__ = ["Stage", "main", "measured", "memory_of"]
 
@@ -134,7 +134,7 @@ def _page(stages: Sequence[Stage], facts: dict[str, str], pairs: Sequence[tuple[
         "",
         f"Written by `python -m benchmarks.whole {' '.join(sys.argv[1:])}`; see `benchmarks/README.md`.",
         "",
-        *(f"- {name}: {value}" for name, value in facts.items()),
+        *listed(facts),
         "",
         "| command | minutes | processor minutes | ms an image, processor | resident GiB | proportional GiB |",
         "|---|---:|---:|---:|---:|---:|",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from benchmarks.environment import listed
 from verale.soundness.agreement.compare import KINDS, Compared
 from verale.soundness.agreement.kernels import NAMES
 
@@ -41,7 +42,7 @@ def table(tallies: dict[str, Compared], command: str, facts: dict[str, str]) -> 
         "latents and the independent reading, without any kernel. Minimality was not asked for. Seconds are of the",
         "processor, with the start of an executable for each head.",
         "",
-        *(f"- {name}: {value}" for name, value in facts.items()),
+        *listed(facts),
         "",
         f"| set | certificates | {' | '.join(KINDS)} | judged | wrong | {' | '.join(f'{n}, s' for n in NAMES)} |",
         "|---|---:|" + "---:|" * (len(KINDS) + 2 + len(NAMES)),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from benchmarks.environment import listed
 from verale.soundness.combinations import COMBINATIONS, CYCLE, TOLERANCES, draw, searches
 
 __all__ = ["emitted_of", "table"]
@@ -44,7 +45,7 @@ def table(records: list[dict[str, Any]], header: dict[str, Any], facts: dict[str
         f"- {header['images']} images a head; at most C = {_most(records, 0)}, P = {_most(records, 1)},"
         f" L = {_most(records, 2)}, D = {_most(records, 3)}",
         f"- {seconds:,.0f} processor seconds, {total / max(seconds, 1e-9):.0f} certificates a second",
-        *(f"- {name}: {value}" for name, value in (facts | header).items()),
+        *listed(facts | header),
         "",
     ]
     for title, counts in _counted(records).items():

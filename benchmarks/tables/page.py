@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.environment import listed
 from benchmarks.tables.explaining import METHODS, Kept, Method
 from benchmarks.tables.runs import ARCHITECTURES
 from verale.cli.tables import latex_lines, markdown_lines
@@ -65,7 +66,7 @@ def theirs_of(folder: Path) -> dict[str, list[Explained]]:
 
 def markdown(found: Sequence[Explanations], facts: Mapping[str, str], skipped: Sequence[str]) -> str:
     """The page in Markdown."""
-    lines = ["# The papers' tables", "", *(f"- {name}: {value}" for name, value in facts.items())]
+    lines = ["# The papers' tables", "", *listed(facts)]
     lines += [f"- skipped: {each}" for each in skipped]
     lines += ["", "## Networks", "", *markdown_lines(_MODELS, [_model(each) for each in found], 1)]
     for kind, rows in _tables(found).items():

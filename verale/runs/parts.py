@@ -128,7 +128,6 @@ def explain_in_processes(
             and this one alone on another device than the CPU. None for one a core, if the images take seconds.
         explainer: explains a part.
     """
-
     from verale.search.threads import one_thread
 
     def message(part: Range) -> tuple[Tensor, int, Sequence[int] | None]:
