@@ -1,19 +1,28 @@
 """A second checker, written in JavaScript from the text of certificates/v1.md alone, and run here.
 
 README.md beside this file tells how it came to be. Its rules are in the files `*.js`, which need no host; this module
-reads them as one function and runs it in V8 (mini-racer). `comparison` compares its verdicts with the checker's.
+reads them as one function and runs it in V8 (mini-racer), in a process of its own, since V8 ends the one in which it
+lacks memory. `comparison` compares its verdicts with the checker's.
 """
 
 from __future__ import annotations
 
 import json
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from multiprocessing import get_context
+from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from weakref import finalize
 
-from verale.checker.proved.script import V8
 from verale.errors import UsageError, first_line
+
+if TYPE_CHECKING:
+    from py_mini_racer import MiniRacer
 
 __all__ = ["FAILED", "FOLDER", "SecondChecker", "SecondVerdict"]
 
@@ -77,16 +86,12 @@ class SecondChecker:
     """
 
     def __init__(self, folder: Path = FOLDER) -> None:
-        try:
-            self._engine = V8()
-        except ImportError:
-            raise UsageError(
-                "the second checker is JavaScript, and nothing runs it here: pip install mini-racer"
-            ) from None
-        # Before Python ends, too: an engine that is still there then never ends, and Python with it.
-        self.close = finalize(self, self._engine.close)
+        if find_spec("py_mini_racer") is None:
+            raise UsageError("the second checker is JavaScript, and nothing runs it here: pip install mini-racer")
         source = "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in _FILES)
-        self._engine.define(_WRAPPED.format(source=source))
+        self._source = _WRAPPED.format(source=source)
+        self._process = ProcessPoolExecutor(1, get_context("spawn"))
+        self.close = finalize(self, self._process.shutdown, wait=False)
 
     def audit(self, certificate: bytes, head: bytes, latents: bytes | None) -> SecondVerdict:
         """The verdict on a certificate, minimality included."""
@@ -97,11 +102,29 @@ class SecondChecker:
         return self._ask("refute", certificate, head, witness)
 
     def _ask(self, question: str, *given: bytes | int | None) -> SecondVerdict:
-        from py_mini_racer import JSEvalException
-
-        arguments: list[Any] = [each.decode("latin-1") if isinstance(each, bytes) else each for each in given]
+        arguments = [each.decode("latin-1") if isinstance(each, bytes) else each for each in given]
         try:
-            said = self._engine.call(f"second.{question}", *arguments, seconds=_SECONDS)
-        except (JSEvalException, TimeoutError) as error:
-            return SecondVerdict(FAILED, first_line(error), "")
-        return SecondVerdict(*json.loads(str(said)))
+            return self._process.submit(_answer, self._source, f"second.{question}", arguments).result()
+        except BrokenProcessPool:
+            return SecondVerdict(FAILED, "its process ended, as it does where memory is short or limited", "")
+
+
+@cache
+def _engine(source: str) -> MiniRacer:
+    """V8, in which a script has run."""
+    from py_mini_racer import MiniRacer
+
+    engine = MiniRacer()
+    engine.eval(source)
+    Finalize(None, engine.close, exitpriority=0)  # an engine that is still there keeps its process from ending
+    return engine
+
+
+def _answer(source: str, function: str, arguments: list[str | int | None]) -> SecondVerdict:
+    """What a function of a script answers."""
+    from py_mini_racer import JSEvalException
+
+    try:
+        return SecondVerdict(*json.loads(str(_engine(source).call(function, *arguments, timeout_sec=_SECONDS))))
+    except (JSEvalException, TimeoutError) as error:
+        return SecondVerdict(FAILED, first_line(error), "")
