@@ -249,8 +249,9 @@ plain/audit.py PlainAudit._instance: the instance is proved before it is tried
     self.proved.add('instance')
     => self.proved.add('instance')
     evaluation = self._satisfied(image)
-auditor.py Auditor._judge: the rules are asked only where the other refutes
-    proved.status in DECIDED or proved.reason in ('malformed', 'subject') => proved.status is not Status.REFUTED
+auditor.py _is_final: the rules are asked only where the other refutes
+    verdict.status in DECIDED or verdict.reason in ('malformed', 'subject') or verdict.false
+    => verdict.status is not Status.REFUTED
 together.py with_proved: the word of the rules is enough
     _disagreement(common, f'{rules}: {_said(common)}; {PROVED}: {_said(proved)}') => common
 together.py completed: of two that contradict each other one is believed
@@ -303,8 +304,20 @@ proved/dialogue.py Dialogue.ask: an answer may go on
     _ANSWER.fullmatch => _ANSWER.match
 proved/executable.py _digest: the digest is of the path
     Path(path).read_bytes => path.encode
-proved/script.py ScriptDialogue.ask: an answer may go on
-    _ANSWER.fullmatch => _ANSWER.match
+proved/executable.py find_executable: a relative path leads into the current folder
+    never named and (not os.path.isabs(named))
+proved/executable.py Executable.start: what runs is not what was digested
+    never hashlib.file_digest(file, 'sha256').hexdigest() != self.sha256
+proved/script.py Script.beginning: what runs is not what was digested
+    never hashlib.sha256(data).hexdigest() != self.sha256
+proved/script_host.py _said: what is no text is told as one
+    isinstance(said, str) => True
+proved/claims.py ProvedClaims._begun: a child of a fork asks its parent's program
+    without not self._dialogue.is_open
+exclusive.py Exclusive.alone: two threads are in at once
+    with self._lock:
+        yield
+    => yield
 proved/program.py find_program: the script takes the place of a program that is named
     without os.environ.get(VARIABLE)
 """

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from .certificate import read_certificate
 from .deployment import Deployment
 from .errors import FormatError, NetworkError, PictureError, RefutedError, UnprovedError
+from .exclusive import Exclusive
 from .head import Head
 from .head_file import read_head
 from .kernel import CHOICES, EITHER, PROVED, load_kernel
@@ -35,15 +36,15 @@ _UNCLAIMED = (
 
 
 class Auditor:
-    """Checks certificates of one head.
+    """Checks certificates of one head. Threads that share it wait for one another, and a copy is a new one.
 
     Args:
         head: the bytes of the head file.
         latents: the bytes of a latents file; without it no instance claim is checked.
         kernel: `arb`, `mpmath` or `proved`; `both`, the first two, or `all`, which prove only what each proves; or
-            `proved-or-arb`, with which one of these two proves each claim, and `arb` only what `proved` does not. By
-            default this, or `arb` where the proved checker is not there, or only as a script and the head is large
-            or a network is given.
+            `proved-or-arb`, with which one of these two proves each claim: `arb` is asked for what `proved` does not
+            prove, and where the proved checker is a script, and the head is large or a network is given, the other
+            way about. By default this, or `arb` where the proved checker is not there.
         limit: the most steps that a proof may take for each megabyte of head, network, certificate and image (`cost`).
         network: the bytes of a network file; without it no picture claim is checked.
         pictures: the bytes of a file of pictures, or files; they are there where `network` is.
@@ -67,7 +68,7 @@ class Auditor:
         network: bytes | None = None,
         pictures: bytes | Sequence[PictureFile] | None = None,
     ) -> None:
-        self.kernel = _default_kernel(len(head), network is not None) if kernel is None else kernel
+        self.kernel = _default_kernel() if kernel is None else kernel
         names = CHOICES.get(self.kernel, (self.kernel,))
         kernels = [load_kernel(name) for name in names if name != PROVED]
         self.packages = tuple(package for each in kernels for package in each.packages)
@@ -77,9 +78,16 @@ class Auditor:
         self._kernels = kernels
         self.executable: Program | None = None
         self._proved: Callable[[Given], Steps] | None = None
+        self._is_slow = False
         if PROVED in names:
-            self.executable, self._proved = _load_proved(self._head, self._size, self._network)
+            self.executable, self._is_slow, self._proved = _load_proved(self._head, self._size, self._network, limit)
         self._limit = limit
+        self._exclusive = Exclusive()
+        self._files = (head, latents, self.kernel, limit, network, pictures)
+
+    def __reduce__(self) -> tuple[type[Auditor], tuple[Any, ...]]:
+        """Another process makes its own, of the same bytes."""
+        return Auditor, self._files
 
     @cached_property
     def _plain(self) -> dict[str, Callable[[Given], Steps]]:
@@ -146,20 +154,41 @@ class Auditor:
         size, seen = self._size + len(certificate), (self._network, self._pictures)
         given = Given(document, self._head, self._latents, self._limit, size, *seen)
 
-        def by_rules() -> list[Verdict]:
-            audits = {name: make(given) for name, make in self._plain.items()}
-            return [_verdict(audit, steps, failed, name) for name, audit in audits.items()]
+        def by_rules(limit: int = self._limit) -> list[Verdict]:
+            with _RULES.alone():
+                audits = {name: make(replace(given, limit=limit)) for name, make in self._plain.items()}
+                return [_verdict(audit, steps, failed, name) for name, audit in audits.items()]
 
+        def by_proof(limit: int = self._limit) -> Verdict:
+            make = cast(Callable[[Given], Steps], self._proved)
+            return _verdict(make(replace(given, limit=limit)), steps, failed, PROVED)
+
+        with self._exclusive.alone():
+            return self._asked(by_rules, by_proof)
+
+    def _asked(self, by_rules: Callable[..., list[Verdict]], by_proof: Callable[..., Verdict]) -> Verdict:
+        """The verdict of the choice, each kernel of which is asked only where it counts."""
         if self._proved is None:
             return in_common(by_rules(), self.kernel)
-        limit = -(-self._limit // SHARE) if self.kernel == EITHER else self._limit
-        proved = _verdict(self._proved(replace(given, limit=limit)), steps, failed, PROVED)
         if not self._kernels:
-            return proved
+            return by_proof()
         if self.kernel != EITHER:
-            return with_proved(in_common(by_rules(), "both"), proved, self.kernel)
-        decided = proved.status in DECIDED or proved.reason in ("malformed", "subject")
-        return proved if decided else completed(proved, *by_rules())
+            return with_proved(in_common(by_rules(), "both"), by_proof(), self.kernel)
+        share = -(-self._limit // SHARE)
+        if self._is_slow:
+            (rules,) = by_rules(share)
+            return rules if _is_final(rules) else completed(by_proof(), rules)
+        proved = by_proof(share)
+        return proved if _is_final(proved) else completed(proved, *by_rules())
+
+
+_RULES = Exclusive()
+"""The precision with which arb computes is one for the whole process."""
+
+
+def _is_final(verdict: Verdict) -> bool:
+    """Whether no other kernel is asked."""
+    return verdict.status in DECIDED or verdict.reason in ("malformed", "subject") or verdict.false
 
 
 def _seen(
@@ -186,19 +215,23 @@ def _seen(
     return found, Pictures(pictures, found.shape)
 
 
-def _default_kernel(size: int, with_pictures: bool) -> str:
+def _default_kernel() -> str:
     from .proved import default_kernel
 
-    return default_kernel(size, with_pictures)
+    return default_kernel()
 
 
-def _load_proved(head: Head, size: int, network: Network | None) -> tuple[Program, Callable[[Given], Steps]]:
-    """The proved checker, and what makes its audits. Its modules take a sixth of all the checker's time to load."""
-    from .proved import ProvedAudit, ProvedClaims, find_program
+def _load_proved(
+    head: Head, size: int, network: Network | None, limit: int
+) -> tuple[Program, bool, Callable[[Given], Steps]]:
+    """The proved checker, whether the rules are faster, and what makes its audits. Its modules take a sixth of all the
+    checker's time to load."""
+    from .proved import ProvedAudit, ProvedClaims, find_program, is_slow
 
     program = find_program()
+    slow = is_slow(program, size, network is not None)
     size += 0 if network is None else network.size
-    return program, partial(ProvedAudit, claims=ProvedClaims(head, size, program, network))
+    return program, slow, partial(ProvedAudit, claims=ProvedClaims(head, size, program, network, limit))
 
 
 def check(

@@ -11,8 +11,8 @@ __all__ = ["LIMIT", "SHARE", "allowed"]
 LIMIT = 3 * 2**27
 """Steps for each megabyte: at most 10 seconds."""
 SHARE = 4
-"""With `proved-or-arb` the proved checker is stopped after this part of the limit, and the rules are asked. A proof
-that it is good at takes less, and a refusal takes little longer than one by the rules alone."""
+"""With `proved-or-arb` whoever is asked first is stopped after this part of the limit, and the other is asked. A proof
+that the first is good at takes less, and a refusal takes little longer than one by the other alone."""
 _MEGABYTE = 2**20
 
 

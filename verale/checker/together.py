@@ -14,14 +14,16 @@ DECIDED = {Status.PROVED, Status.REFUTED}
 
 
 def completed(proved: Verdict, rules: Verdict) -> Verdict:
-    """What either proves, the kernel `proved` or the one with rules, which is asked where the former does not prove
-    all: claim by claim what one of them proves, and then the reason of the one that gets further.
+    """What either proves, the kernel `proved` or the one with rules, of which the second is asked where the first does
+    not prove all: claim by claim what one of them proves, and then the reason of the one that gets further.
 
     They disagree where one proves what is certainly false by the other.
     """
     if _contradict(rules, proved) or _contradict(proved, rules):
         said = "; ".join(f"{by}: {_said(verdict)}" for by, verdict in ((PROVED, proved), ("arb", rules)))
         return _disagreement(rules, said)
+    if proved.status in DECIDED:
+        return proved
     by = dict(rules.by) | dict(proved.by)
     claims = {claim: "proved" if claim in by else state for claim, state in rules.claims.items()}
     margins = proved.margins or rules.margins  # those that whoever is named for entailment proves

@@ -212,6 +212,8 @@ def _prove(kernel: str, optional: bool = False) -> KernelCheck:
         return KernelCheck(kernel, False, why, perf_counter() - start, optional)
     works = verdicts[0].status is Status.PROVED and verdicts[1].status is Status.NOT_PROVED
     detail = f"{verdicts[0].status.value}; without one of its statements {verdicts[1].status.value}"
+    if verdicts[0].status is not Status.PROVED:
+        detail = verdicts[0].message
     if auditor.packages:
         detail += f"; by {' and '.join(auditor.packages)}"
     if auditor.executable is not None:

@@ -33,7 +33,7 @@ from checker_mutants.attacks.pictures import (
     latents_are_held,
     pictures_differ,
 )
-from checker_mutants.attacks.proved import dialogues, proved_verdicts, scripts, texts_differ
+from checker_mutants.attacks.proved import dialogues, forks, proved_verdicts, scripts, texts_differ, threads
 from checker_mutants.attacks.proved_pictures import pictured_verdicts, texts_of_networks_differ
 from checker_mutants.attacks.readers import json_at_its_limits, tensors_at_their_limits
 from checker_mutants.attacks.verdicts import margins_in_records, two_kernels, witnesses
@@ -66,6 +66,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("records", records_differ),
     ("commands", commands_differ),
     ("limits", work_is_counted),
+    ("threads", threads),
     ("next to the grid", next_to_the_grid),
     ("attained", attained),
     ("poor weights", poor_weights),
@@ -83,6 +84,7 @@ OF_PROVED: tuple[tuple[str, Attack], ...] = (
     ("answers", proved_verdicts),
     ("dialogues", dialogues),
     ("scripts", scripts),
+    ("forks", forks),
     ("texts of networks", texts_of_networks_differ),
     ("answers about pictures", pictured_verdicts),
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import threading
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from checker_mutants.mutant import Import
@@ -27,7 +27,7 @@ from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.independent import files
 from verale.soundness.independent.readers import read_latents
 
-__all__ = ["dialogues", "proved_verdicts", "scripted", "scripts", "texts_differ"]
+__all__ = ["dialogues", "forks", "proved_verdicts", "scripted", "scripts", "texts_differ", "threads"]
 
 Script = dict[str, str]
 """The answer to a question, `proved` to all that are not named. `entails as stated` is of GOOD's own margins."""
@@ -177,7 +177,7 @@ class _Dialogue:
     """A dialogue that answers by a script."""
 
     def __init__(self, module: Import, script: Script, asked: list[str]) -> None:
-        self.close = SimpleNamespace(alive=True)
+        self.is_open = True
         self._answer, self._script, self._asked = module("proved.dialogue").Answer, script, asked
 
     def ask(self, question: str, text: bytes, milliseconds: int) -> Any:
@@ -197,13 +197,13 @@ def scripted(module: Import, script: Script) -> Iterator[list[str]]:
     """The copy's questions are answered by a script; what it asked."""
     asked: list[str] = []
     proved, claims, executable = module("proved"), module("proved.claims"), module("proved.executable")
-    true = proved.find_program, claims.begin
+    true = proved.find_program, claims.Dialogue
     proved.find_program = lambda: executable.Executable("nowhere", "0" * 64)
-    claims.begin = lambda *arguments: _Dialogue(module, script, asked)
+    claims.Dialogue = lambda *arguments: _Dialogue(module, script, asked)
     try:
         yield asked
     finally:
-        proved.find_program, claims.begin = true
+        proved.find_program, claims.Dialogue = true
 
 
 _BOTH_BY = {"instance": "proved", "entailment": "proved"}
@@ -279,6 +279,8 @@ ANSWERS = {
     'echo "$number 1 not covered: it"': "not covered",
     'echo "$number 1 limit: it"': "limit",
     "sleep 9": "limit",
+    "exit 1": "ended",
+    "kill -9 $$": "ended",
 }
 NO_ANSWERS = (
     "echo proved",
@@ -291,7 +293,6 @@ NO_ANSWERS = (
     'printf "%s 1 proved\\n%s 1 proved\\n" "$number" "$number"',
     'printf "%s 1 proved" "$number"; exit 0',
     "exit 0",
-    "kill -9 $$",
     "echo error: it",
 )
 
@@ -345,8 +346,19 @@ def dialogues(module: Import, kernel: str) -> str:
 
 
 def _changed(module: Import, folder: Path) -> str:
-    """An executable with other bytes than its digest says is not run."""
+    """An executable with other bytes than its digest says is not run, and one with a relative path is none."""
     executable, errors = module("proved.executable"), module("errors")
+    before = os.environ.get("VERALE_PROVED")
+    os.environ["VERALE_PROVED"] = os.path.relpath("/bin/sh")
+    try:
+        executable.find_executable()
+        return "an executable of whatever folder is the current one"
+    except errors.KernelError:
+        pass
+    finally:
+        os.environ.pop("VERALE_PROVED")
+        if before is not None:
+            os.environ["VERALE_PROVED"] = before
     path = folder / "changed"
     path.write_text(_SHELL.format(greeting="verale-proved 2 x", does="exit"))
     path.chmod(0o755)
@@ -358,55 +370,93 @@ def _changed(module: Import, folder: Path) -> str:
         return ""
 
 
+def forks(module: Import, kernel: str) -> str:
+    """The child of a fork asks a program of its own: two that ask one get each other's answers."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked, path = Path(folder) / "asked", Path(folder) / "program"
+        path.write_text(
+            _SHELL.format(greeting="verale-proved 2 x", does=f'echo $$ >> {asked}; echo "$number 1 proved"')
+        )
+        path.chmod(0o755)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        executable = module("proved.executable").Executable(str(path), digest)
+        proved = module("proved")
+        true = proved.find_program
+        proved.find_program = lambda: executable
+        try:
+            auditor = module("auditor").Auditor(HEAD, LATENTS, "proved")
+        finally:
+            proved.find_program = true
+        auditor.check(GOOD)
+        child = os.fork()
+        if child == 0:
+            try:
+                auditor.check(GOOD)
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        auditor.check(GOOD)
+        numbers = asked.read_text().split()
+        return "" if len(numbers) == 6 and numbers[0] == numbers[1] == numbers[4] != numbers[2] else "one program"
+
+
+def threads(module: Import, kernel: str) -> str:
+    """A thread waits for the one that is in."""
+    exclusive, entered = module("exclusive").Exclusive(), threading.Event()
+
+    def enter() -> None:
+        with exclusive.alone():
+            entered.set()
+
+    with exclusive.alone():
+        thread = threading.Thread(target=enter)
+        thread.start()
+        if entered.wait(0.2):
+            return "two threads are in"
+    thread.join()
+    return "" if entered.is_set() else "a thread never enters"
+
+
 # Scripts.
 
 
-class _Engine:
-    """Answers every question but the first with one answer; an exception is raised."""
-
-    def __init__(self, answer: object) -> None:
-        self._answer, self.closed = answer, False
-
-    def define(self, script: str) -> None:
-        pass
-
-    def ask(self, line: str, seconds: float, megabytes: int) -> object:
-        if line == "head x\n":
-            return "ready"
-        if isinstance(self._answer, Exception):
-            raise self._answer
-        return self._answer
-
-    def close(self) -> None:
-        self.closed = True
-
-
 SAID: tuple[tuple[object, str], ...] = (
-    *(("proved", "proved"), ("not proved", "not proved"), ("not covered: it", "not covered"), ("limit: it", "limit")),
-    *((TimeoutError(), "limit"), (MemoryError(), "limit"), (ValueError(), "")),
-    *((answer, "") for answer in ("ready", "proved it", "proved\n", "Proved", "error: it", "limit", "", None, True)),
+    *((said, said) for said in ("proved", "not proved", "not covered: it", "limit: it", "proved it", "")),
+    ("proved\n", "proved"),
+    (None, "error: NoneType"),
+    (True, "error: bool"),
+    (MemoryError(), "limit: it took more memory than is allowed"),
+    (ValueError("it"), "error: ValueError: it"),
 )
-"""What a script answers, and what it counts as; "" for no answer."""
+"""What V8 gives for a question, and what its host says."""
 
 
 def scripts(module: Import, kernel: str) -> str:
-    """A script's answer is taken as it is, what is no answer is an error, and it is never run in another's place."""
+    """A host says what its script answers and nothing else, and no script is run in another's place."""
     script, errors, program = module("proved.script"), module("errors"), module("proved.program")
+    converse = module("proved.script_host").converse
+    for answer, expected in SAID:
+        asked: list[str] = []
+
+        def engine(line: str, answer: object = answer, asked: list[str] = asked) -> object:
+            asked.append(line)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        said, goes_on = converse(b"entails 7 3e8 x\n", engine)
+        number, _, rest = said.decode().split(" ", 2)
+        if (number, rest.splitlines()[0], asked) != ("7", expected, ["entails x\n"]) or goes_on != isinstance(
+            answer, str
+        ):
+            return f"the answer {answer!r}"
     with tempfile.NamedTemporaryFile(suffix=".js") as file:
-        found = script.Script(file.name, hashlib.sha256(b"").hexdigest())
-        for answer, word in SAID:
-            engine = _Engine(answer)
-            talk = script.ScriptDialogue(found, 100, engine)
-            if talk.ask("head", b"x\n", 9).word != "ready":
-                return "the head is not ready"
-            try:
-                said = talk.ask("entails", b"x\n", 9).word
-            except errors.ExecutableError:
-                said = ""
-            if said != word or engine.closed is not (not word or isinstance(answer, Exception)):
-                return f"the answer {answer!r}"
+        file.write(b"here")
+        file.flush()
+        if script.Script(file.name, hashlib.sha256(b"here").hexdigest(), "").beginning != b"4\nhere":
+            return "another script"
         try:
-            script.ScriptDialogue(script.Script(file.name, "0" * 64), 100, _Engine("proved"))
+            script.Script(file.name, "0" * 64, "").beginning  # noqa: B018
             return "a script that changed"
         except errors.KernelError:
             pass
@@ -415,7 +465,7 @@ def scripts(module: Import, kernel: str) -> str:
 
 def _chosen(program: Any, script: Any, errors: Any) -> str:
     """The script where no executable is built, and not where one is named that is not there."""
-    program.find_script = lambda: script.Script("nowhere", "0" * 64)
+    program.find_script = lambda: script.Script("nowhere", "0" * 64, "")
     program.find_executable = _missing(errors)
     before = os.environ.pop("VERALE_PROVED", None)
     try:

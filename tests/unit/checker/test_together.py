@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from support.proved import fake
 
-from verale.checker import Auditor, KernelError, Status, Verdict
+from verale.checker import Auditor, KernelError, Status, Verdict, proved
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.kernel import CHOICES
-from verale.checker.proved import Script, default_kernel, program
+from verale.checker.proved import Script, default_kernel, find_executable, is_slow, program
 from verale.checker.together import completed, in_common
 from verale.cli import shared
 from verale.runs.records import read_record
@@ -25,6 +25,7 @@ GOOD = files.certificate(HEAD, [OWN], image=IMAGE, minimality=True)
 OPEN = files.certificate(HEAD, [], image=IMAGE)
 WRONG = files.certificate(HEAD, [], image=OTHER)
 LATENTS = files.latents([IMAGE, OTHER])
+NAMED = "the proved checker"
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_what_the_proved_checker_proves_nothing_else_is_asked_about(says) -> Non
     assert (auditor.kernel, verdict.status) == ("proved-or-arb", Status.PROVED)
     assert verdict.by == {"entailment": "proved", "instance": "proved"}
     assert "_plain" not in vars(auditor), "the rules are not even prepared"
-    assert verdict.line("x").endswith("  entailment+instance proved, minimality not checked  by the proved checker")
+    assert verdict.line("x").endswith(f"  entailment+instance proved, minimality not checked  by {NAMED}")
 
 
 def test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so(says) -> None:
@@ -57,7 +58,7 @@ def test_minimality_that_is_not_covered_is_proved_by_arb_and_the_verdict_says_so
     verdict = check(minimality=True)
     assert verdict.status is Status.PROVED and not verdict.reason
     assert verdict.by == {"entailment": "proved", "instance": "proved", "minimality": "arb"}
-    assert verdict.line("x").endswith("entailment+instance+minimality proved  by the proved checker, minimality by arb")
+    assert verdict.line("x").endswith(f"entailment+instance+minimality proved  by {NAMED}, minimality by arb")
     assert verdict.margins == tuple(map(pytest.approx, check().margins)), "those that the proved checker proves"
 
 
@@ -67,7 +68,7 @@ def test_what_it_does_not_prove_is_left_to_arb(answer, says) -> None:
     verdict = check()
     assert verdict.status is Status.PROVED
     assert verdict.by == {"entailment": "arb", "instance": "proved"}
-    assert verdict.line("x").endswith("  by arb, instance by the proved checker")
+    assert verdict.line("x").endswith(f"  by arb, instance by {NAMED}")
     says(entails=answer, instance=answer, refuted="not proved")
     assert set(check().by.values()) == {"arb"}
 
@@ -151,7 +152,7 @@ class TestDefault:
 
         monkeypatch.delenv("VERALE_PROVED", raising=False)
         monkeypatch.setattr(program, "find_program", nowhere)
-        assert default_kernel(100, False) == "arb"
+        assert default_kernel() == "arb"
         assert Auditor(HEAD).kernel == "arb"
 
     def test_a_variable_that_names_no_executable_is_an_error(self, monkeypatch, tmp_path) -> None:
@@ -160,11 +161,25 @@ class TestDefault:
         with pytest.raises(KernelError, match="there is no executable"):
             Auditor(HEAD)
 
-    def test_a_script_is_told_no_large_head(self, monkeypatch) -> None:
-        monkeypatch.setattr(program, "find_program", lambda: Script("x", "0" * 64))
-        assert default_kernel(program.LARGEST_FOR_SCRIPT, False) == "proved-or-arb"
-        assert default_kernel(program.LARGEST_FOR_SCRIPT + 1, False) == "arb"
-        assert default_kernel(100, True) == "arb", "a picture takes seconds"
+    def test_a_script_is_asked_last_of_large_heads_and_of_pictures(self, says) -> None:
+        says()
+        script = Script("x", "0" * 64, "")
+        assert not is_slow(script, program.LARGEST_FOR_SCRIPT, False)
+        assert is_slow(script, program.LARGEST_FOR_SCRIPT + 1, False)
+        assert is_slow(script, 100, True), "a picture takes seconds"
+        assert not is_slow(find_executable(), 2**30, True)
+
+    def test_what_arb_does_not_prove_is_left_to_a_slow_script(self, says, monkeypatch, tmp_path) -> None:
+        """Whichever is asked first, what one proves is proved."""
+        body = "return f'={number} 0 ' + ('ready' if question == 'head' else 'proved')"
+        monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+        monkeypatch.setattr(proved, "is_slow", lambda *_: True)
+        verdict = check(GOOD)
+        assert verdict.status is Status.PROVED and set(verdict.by.values()) == {"arb"}
+        limited = Auditor(HEAD, LATENTS, limit=1).check(GOOD)
+        assert limited.status is Status.PROVED and set(limited.by.values()) == {"proved"}
+        says(entails="limit: it", instance="not proved", refuted="not proved")
+        assert Auditor(HEAD, LATENTS, limit=1).check(GOOD).reason == "limit"
 
     def test_the_command_line_knows_every_choice(self) -> None:
         assert tuple(CHOICES) == shared.KERNELS

@@ -16,6 +16,7 @@ __all__ = [
     "EITHER",
     "KERNELS",
     "PROVED",
+    "VARIABLE",
     "Kernel",
     "Matrix",
     "Rows",
@@ -30,6 +31,8 @@ Matrix: TypeAlias = Any
 
 KERNELS = ("arb", "mpmath")
 PROVED = "proved"
+VARIABLE = "VERALE_PROVED"
+"""The environment variable that names the program which `proved` asks."""
 EITHER = "proved-or-arb"
 """Each claim is proved by `proved`, or where that does not prove it by `arb`; a verdict says by which (`by`)."""
 CHOICES: dict[str, tuple[str, ...]] = {

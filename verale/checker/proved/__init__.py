@@ -1,8 +1,8 @@
 """The kernel `proved`: a checker that is proved right in Rocq, extracted to OCaml (`proofs/rocq`), and asked from here.
 
 Files are read by this package's readers, which is what they have to be right for: steps 1 to 4 of certificates/v1.md.
-What is claimed goes to a program as integers (`text`), and it answers: the executable (`dialogue`), or where there is
-none the same as JavaScript (`script`).
+What is claimed goes to a program as integers (`text`), and it answers (`dialogue`): the executable, or where there is
+none the same as JavaScript (`script`). Either is a process of its own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from .audit import ProvedAudit
 from .claims import ProvedClaims
 from .executable import Executable, find_executable
-from .program import Program, default_kernel, find_program
+from .program import Program, default_kernel, find_program, is_slow
 from .script import SCRIPT, Script, find_script
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "find_executable",
     "find_program",
     "find_script",
+    "is_slow",
 ]

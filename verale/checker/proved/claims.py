@@ -9,12 +9,12 @@ from ..certificate import Certificate
 from ..errors import UnprovedError
 from ..head import Head
 from ..latents import Image
+from ..limit import LIMIT
 from ..network import Network
 from ..pictures import Picture
-from .dialogue import Answer, Dialogue
+from .dialogue import Answer, Dialogue, UnavailableError
 from .network_text import network_text, picture_text
-from .program import Program, begin
-from .script import ScriptDialogue
+from .program import Program
 from .text import addition_text, certificate_text, head_text, image_text, prices_text, unknown_part
 
 __all__ = ["ProvedClaims"]
@@ -24,7 +24,15 @@ _STEPS_A_MILLISECOND = 40_000
 _MEGABYTE = 2**20
 _MEGABYTES = 1024
 _MEGABYTES_A_MEGABYTE = 64
-"""Memory that the program may take: so much, and so much more for each megabyte of the head."""
+"""Memory that the program may take at the default limit: so much, and so much more for each megabyte of the head."""
+_ANOTHER = "audit it with another kernel, such as arb"
+_REMEDIES = {
+    "all questions together took more processor time": "raise the limit",
+    "it took more processor time": "raise the limit",
+    "it did not answer in time": "raise the limit",
+    "it took more": f"raise the limit, which allows more memory too, or {_ANOTHER}",
+}
+"""What helps, by how a reason begins. Nothing but another kernel helps for all others."""
 _LEAST = Fraction(1, 2**1074)
 """The smallest margin that can be stated."""
 
@@ -32,20 +40,26 @@ _LEAST = Fraction(1, 2**1074)
 class ProvedClaims:
     """Asks the program about certificates. It runs from the first question on, and again after it has failed.
 
+    Only one thread at a time may ask. In the child of a fork the program runs anew.
+
     Args:
         head: the head.
         size: of its file, and of the network's, in bytes.
         program: what to ask.
         network: the one before the head; None if nothing is asked about pictures.
+        limit: of an audit. Memory grows with it.
     """
 
-    def __init__(self, head: Head, size: int, program: Program, network: Network | None = None) -> None:
+    def __init__(
+        self, head: Head, size: int, program: Program, network: Network | None = None, limit: int = LIMIT
+    ) -> None:
         self._head, self._network = head, network
-        self._megabytes = _MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)
+        self._megabytes = (_MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)) * max(1, -(-limit // LIMIT))
         self._program = program
-        self._dialogue: Dialogue | ScriptDialogue | None = None
-        self._network_told = False
         self._left = 0
+        self._dialogue: Dialogue | None = None
+        self._network_told = False
+        self._unavailable = ""
 
     def allow(self, steps: int) -> None:
         """Begin to count again: the steps of a proof that all questions may take until the next call."""
@@ -115,18 +129,20 @@ class ProvedClaims:
             raise _limit("all questions together took more processor time than was allowed")
         return self._counted(dialogue.ask(question, text, self._left))
 
-    def _begun(self) -> Dialogue | ScriptDialogue:
+    def _begun(self) -> Dialogue:
         """A dialogue in which the head has been told."""
         unknown = unknown_part(self._head)
         if unknown is not None:
             raise _uncovered(unknown)
-        if self._dialogue is None or not self._dialogue.close.alive:
-            dialogue = begin(self._program, self._megabytes)
+        if self._dialogue is None or not self._dialogue.is_open:
+            if self._unavailable:  # it would fail, or let wait, for every certificate
+                raise _not_asked(self._unavailable)
             try:
-                self._counted(dialogue.ask("head", head_text(self._head), self._left))
-            except UnprovedError:
-                dialogue.close()
-                raise
+                dialogue = Dialogue(self._program, self._megabytes)
+            except UnavailableError as error:
+                self._unavailable = str(error)
+                raise _not_asked(self._unavailable) from None
+            self._counted(dialogue.ask("head", head_text(self._head), self._left))
             self._dialogue, self._network_told = dialogue, False
         return self._dialogue
 
@@ -137,12 +153,19 @@ class ProvedClaims:
             raise _uncovered(answer.why)
         if answer.word == "limit":
             raise _limit(answer.why)
+        if answer.word == "ended":
+            raise _not_asked(answer.why)
         return answer
 
 
 def _uncovered(why: str) -> UnprovedError:
-    return UnprovedError("uncovered", f"not covered by the proof: {why}; audit it with another kernel, such as arb")
+    return UnprovedError("uncovered", f"not covered by the proof: {why}; {_ANOTHER}")
 
 
 def _limit(why: str) -> UnprovedError:
-    return UnprovedError("limit", f"the proved checker gave up: {why}; raise the limit")
+    remedy = next((remedy for begins, remedy in _REMEDIES.items() if why.startswith(begins)), _ANOTHER)
+    return UnprovedError("limit", f"the proved checker gave up: {why}; {remedy}")
+
+
+def _not_asked(why: str) -> UnprovedError:
+    return UnprovedError("limit", f"the proved checker could not be asked: {why}; {_ANOTHER}")

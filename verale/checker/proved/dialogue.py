@@ -1,28 +1,32 @@
-"""A conversation with the executable of the kernel `proved`: a question is a line, and so is its answer.
+"""A conversation with the program of the kernel `proved`: a question is a line, and so is its answer.
 
-`proofs/rocq/front/main.ml` and `answers.ml` say what is asked and answered. Every question has a number of its own,
-which its answer repeats. So an answer that is late, or given twice, is not taken for the answer to another question.
-What is not an answer to the question is an error, and nothing is proved.
+The program is the executable, or a process that runs the same as JavaScript. `proofs/rocq/front/main.ml` and
+`answers.ml` say what is asked and answered. Every question has a number of its own, which its answer repeats. So an
+answer that is late, or given twice, is not taken for the answer to another question. What is not an answer to the
+question is an error, and nothing is proved. That the program ends is an answer, `ended`, and so is that it takes too
+long, `limit`.
+
+Only the process that began a conversation may go on with it. After a fork two would write to one pipe.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import select
 import signal
 import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Timer
 from time import monotonic
-from typing import IO, cast
+from typing import IO, Protocol, cast
 from weakref import finalize
 
 from ..errors import ExecutableError
-from .executable import Executable
 
-__all__ = ["Answer", "Dialogue", "fits"]
+__all__ = ["Answer", "Dialogue", "Startable", "UnavailableError", "fits"]
 
 _GREETING = re.compile(r"verale-proved 2 [ -~]*")
 _ANSWER = re.compile(
@@ -35,8 +39,12 @@ _CHUNK = 2**20
 _ENDING = 5.0
 _PATIENCE = 4
 _STARTING = 30.0
-"""Seconds. The executable limits its own processor time. Where it has not answered after `_PATIENCE` times as many
+"""Seconds. The program limits its own processor time. Where it has not answered after `_PATIENCE` times as many
 seconds, and this many more, it is ended."""
+_SCARCE = (errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE)
+"""Why a program that could be run cannot be run now."""
+_CAN_WAIT = hasattr(select, "poll")
+"""Whether the system can wait for a pipe. Windows cannot: there a timer ends the process."""
 
 
 _TOLD = ("head", "network")
@@ -45,13 +53,32 @@ _HINTED = ("entailment_hints", "instance_settings")
 """The questions that are answered with hints instead of `proved`."""
 
 
+class UnavailableError(Exception):
+    """The program cannot be asked now, though nothing is wrong with it: memory is short, or it does not answer."""
+
+
+class Startable(Protocol):
+    """A program, as it is found."""
+
+    @property
+    def path(self) -> str:
+        """Its file."""
+
+    @property
+    def beginning(self) -> bytes:
+        """What it reads before it greets."""
+
+    def start(self, megabytes: int) -> subprocess.Popen[bytes]:
+        """Run it, with so much memory. Raises KernelError, OSError."""
+
+
 @dataclass(frozen=True)
 class Answer:
-    """What the executable says: `ready`, `proved`, `not proved`, `not covered`, `limit` or `hints`.
+    """What the program says: `ready`, `proved`, `not proved`, `not covered`, `limit` or `hints`; or that it `ended`.
 
     Attributes:
         word: one of these.
-        why: of the last three; of `hints` settings and hints, as `proofs/rocq/front/hints.ml` writes them.
+        why: of the last four; of `hints` settings and hints, as `proofs/rocq/front/hints.ml` writes them.
         milliseconds: of processor time that the question took.
     """
 
@@ -76,39 +103,44 @@ def fits(word: str, question: str) -> bool:
 
 
 class Dialogue:
-    """A running executable. It ends with this object.
+    """A running program. It ends with this object, and with the first answer that is `limit` or none.
 
     Args:
-        executable: what to run.
+        program: what to run.
         megabytes: how much memory it may take.
 
     Raises:
         KernelError: its file is another one by now.
-        ExecutableError: it cannot be run, or does not greet as it should.
+        UnavailableError: there is too little memory to run it, or it ends or hangs before it greets.
+        ExecutableError: it cannot be run at all, or does not greet as it should.
     """
 
-    def __init__(self, executable: Executable, megabytes: int) -> None:
-        executable.require_unchanged()
-        self._path = executable.path
+    def __init__(self, program: Startable, megabytes: int) -> None:
+        self._path = program.path
         self._asked = 0
+        beginning = program.beginning
         try:
-            self._process = subprocess.Popen(
-                [executable.path, str(megabytes)],
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
+            self._process = program.start(megabytes)
         except OSError as error:
+            if error.errno in _SCARCE:
+                raise UnavailableError(f"it cannot be run now ({error.strerror})") from None
             raise ExecutableError(f"{self._path} cannot be run ({error.strerror})") from None
         self._input, self._output = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
-        os.set_blocking(self._input.fileno(), False)
-        self.close = finalize(self, _end, self._process)
-        _limit_memory(self._process.pid, megabytes)
-        greeting = self._exchange(b"", _STARTING)
-        if greeting is None or not _GREETING.fullmatch(greeting):
+        if _CAN_WAIT:
+            os.set_blocking(self._input.fileno(), False)
+        self._owner = os.getpid()
+        self.close = finalize(self, _end, self._process, self._owner)
+        greeting = self._exchange(beginning, _STARTING)
+        if greeting is None:
+            raise UnavailableError(self._ended())
+        if not _GREETING.fullmatch(greeting):
             raise self._broken("greets with", greeting)
         self.greeting = greeting
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this process can ask questions."""
+        return self._owner == os.getpid() and self.close.alive and self._process.poll() is None
 
     def ask(self, question: str, text: bytes, milliseconds: int) -> Answer:
         """The answer to a question.
@@ -119,28 +151,36 @@ class Dialogue:
             milliseconds: the most processor time.
 
         Raises:
-            ExecutableError: what comes is no answer to this question, or nothing comes. The process is ended.
+            ExecutableError: what comes is no answer to this question. The process is ended.
         """
         number, self._asked = self._asked, self._asked + 1
         line = f"{question} {number:x} {milliseconds:x} ".encode() + text
         longest = _LONGEST_HINTS if question in _HINTED else _LONGEST
         said = self._exchange(line, _PATIENCE * milliseconds / 1000 + _STARTING, longest)
-        if said is None and not self.close.alive:
-            return Answer("limit", "it did not answer in time", milliseconds)
-        answer = None if said is None else _ANSWER.fullmatch(said)
+        if said is None:
+            is_late = not self.close.alive
+            return Answer("limit" if is_late else "ended", self._ended(), milliseconds)
+        answer = _ANSWER.fullmatch(said)
         if answer is None or not fits(answer[3] or answer[4], question) or int(answer[1], 16) != number:
             raise self._broken(f"answers question {number:x}, {question}, with", said)
+        if answer[4] == "limit":
+            self.close()  # its memory is free again
         return Answer(answer[3] or answer[4], answer[5] or "", int(answer[2], 16))
 
     def _exchange(self, line: bytes, seconds: float, longest: int = _LONGEST) -> str | None:
         """Send a line, and receive one, without its end; None if the process ended before. If it takes more seconds, it
         is ended, and so is this dialogue."""
         deadline = monotonic() + seconds
+        timer = Timer(seconds, self._process.kill)
+        if not _CAN_WAIT:
+            timer.start()
         try:
             return self._receive(deadline, longest) if self._send(line, deadline) else None
         except TimeoutError:
             self.close()
             return None
+        finally:
+            timer.cancel()
 
     def _send(self, line: bytes, deadline: float) -> bool:
         """Whether all of it was sent."""
@@ -149,7 +189,7 @@ class Dialogue:
             _wait(self._input, select.POLLOUT, deadline)
             try:
                 view = view[os.write(self._input.fileno(), view[:_CHUNK]) :]
-            except BrokenPipeError:
+            except OSError:  # nobody reads any more
                 return False
         return True
 
@@ -161,44 +201,57 @@ class Dialogue:
             if not more:
                 return None
             data += more
-        line, end, rest = bytes(data).partition(b"\n")
-        return ascii(data)[:80] if rest or not end else line.decode("ascii", "backslashreplace")
+        return _line(bytes(data))
 
-    def _broken(self, does: str, said: str | None) -> ExecutableError:
-        """The error, after the process has ended."""
-        if said is not None:
-            self.close()
-            remedy = "" if does != "greets with" else "; build it again (`make proved`) if it is older than verale"
-            return ExecutableError(f"{self._path} {does} {said[:80]!r}, which is no answer; nothing is proved{remedy}")
+    def _ended(self) -> str:
+        """Why there is no answer, after the process has ended. Raises ExecutableError if it ended of its own accord."""
+        if not self.close.alive:
+            return "it did not answer in time"
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDING)
         code = self._process.poll()
         self.close()
-        ended = "" if code is None or code >= 0 else f" (signal {signal.Signals(-code).name})"
-        return ExecutableError(f"{self._path} ended{ended} instead of answering; nothing is proved")
+        if not code:
+            raise ExecutableError(f"{self._path} ended instead of answering; nothing is proved")
+        how = f"with code {code}" if code > 0 else f"by signal {_name(-code)}"
+        return f"it ended {how}, as it does where memory is short or limited (ulimit -v)"
+
+    def _broken(self, does: str, said: str) -> ExecutableError:
+        """The error, after the process has ended."""
+        self.close()
+        remedy = "" if does != "greets with" else "; build it again (`make proved`) if it is older than verale"
+        return ExecutableError(f"{self._path} {does} {said[:80]!r}, which is no answer; nothing is proved{remedy}")
+
+
+def _line(data: bytes) -> str:
+    """A line without its end; of anything else its beginning, which is no answer."""
+    line, end, rest = data.partition(b"\n")
+    return ascii(data)[:80] if rest or not end else line.decode("ascii", "backslashreplace")
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 def _wait(stream: IO[bytes], event: int, deadline: float) -> None:
     """Wait until a pipe can be written to, or read, or is closed at its other end. Raises TimeoutError."""
+    if not _CAN_WAIT:
+        return
     poll = select.poll()
     poll.register(stream, event)
     if not poll.poll(max(0.0, deadline - monotonic()) * 1000):
         raise TimeoutError
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and forget it."""
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    """End a process and forget it; in the child of a fork, only forget it: it is the parent's."""
+    if os.getpid() != owner:
+        for stream in (process.stdin, process.stdout):
+            cast(IO[bytes], stream).close()
+        return
     process.kill()
     with process:  # closes its pipes, and waits for it
         pass
-
-
-def _limit_memory(pid: int, megabytes: int) -> None:
-    """The system's own limit, where there is one: it holds where the executable does not look, as in one huge product.
-    It is twice as much, for what is reserved and not used."""
-    if sys.platform == "linux":  # pragma: no branch
-        import resource
-
-        most = 2 * megabytes * 2**20
-        with suppress(OSError, ValueError):  # it has ended, or may not take as much anyway
-            resource.prlimit(pid, resource.RLIMIT_AS, (most, most))

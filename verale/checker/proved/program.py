@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 
 from ..errors import KernelError
-from ..kernel import EITHER
-from .dialogue import Dialogue
-from .executable import VARIABLE, Executable, find_executable
-from .script import Script, ScriptDialogue, find_script
+from ..kernel import EITHER, VARIABLE
+from .executable import Executable, find_executable
+from .script import Script, find_script
 
-__all__ = ["Program", "begin", "default_kernel", "find_program"]
+__all__ = ["Program", "default_kernel", "find_program", "is_slow"]
 
 Program = Executable | Script
 
 LARGEST_FOR_SCRIPT = 2**20
-"""Bytes of the largest head that is told to the script where nobody chose a kernel: the script takes some five times
-as long as the executable, and the executable as long as arb. Of pictures it takes some thirty times as long as arb."""
+"""Bytes of the largest head about which the script is asked before arb: the script takes some five times as long as the
+executable, and the executable as long as arb. Of pictures it takes some thirty times as long as arb."""
 
 
 def find_program() -> Program:
@@ -31,30 +30,27 @@ def find_program() -> Program:
         return script
 
 
-def begin(program: Program, megabytes: int) -> Dialogue | ScriptDialogue:
-    """A conversation with it, which may take so much memory. Raises KernelError, ExecutableError."""
-    match program:
-        case Executable():
-            return Dialogue(program, megabytes)
-        case Script():
-            return ScriptDialogue(program, megabytes)
-
-
-def default_kernel(size: int, with_pictures: bool) -> str:
+def default_kernel() -> str:
     """The choice where nobody made one: `EITHER` wherever the proved checker is there, otherwise `arb`.
-
-    Args:
-        size: of the head's file, in bytes.
-        with_pictures: whether what a network gives for pictures is to be proved.
 
     Raises:
         KernelError: there is no executable where the variable VERALE_PROVED says.
     """
     try:
-        program = find_program()
+        find_program()
     except KernelError:
         if os.environ.get(VARIABLE):
             raise
         return "arb"
-    is_slow = isinstance(program, Script) and (with_pictures or size > LARGEST_FOR_SCRIPT)
-    return "arb" if is_slow else EITHER
+    return EITHER
+
+
+def is_slow(program: Program, size: int, with_pictures: bool) -> bool:
+    """Whether the rules are faster, so that `EITHER` asks them first.
+
+    Args:
+        program: what would be asked.
+        size: of the head's file, in bytes.
+        with_pictures: whether what a network gives for pictures is to be proved.
+    """
+    return isinstance(program, Script) and (with_pictures or size > LARGEST_FOR_SCRIPT)

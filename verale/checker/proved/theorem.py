@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..certificate import Certificate, read_certificate
+from ..exclusive import Exclusive
 from ..head_file import read_head
 from ..latents import Image, Latents
 from ..limit import LIMIT
@@ -52,6 +53,8 @@ class Theorem:
 class Prover:
     """Finds how the proved checker proves certificates of a head.
 
+    Threads that share it wait for one another, and a copy is a new one.
+
     Args:
         head: the bytes of the head file.
         latents: the bytes of a latents file; without it nothing is said of images.
@@ -68,8 +71,14 @@ class Prover:
     def __init__(self, head: bytes, latents: bytes | None, limit: int = LIMIT) -> None:
         self._head, self._size, self._limit = read_head(head), len(head), limit
         self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._claims = _Hinted(self._head, self._size, find_program())
+        self._claims = _Hinted(self._head, self._size, find_program(), limit=limit)
+        self._exclusive = Exclusive()
+        self._files = (head, latents, limit)
         self.head = head_term(self._head)
+
+    def __reduce__(self) -> tuple[type[Prover], tuple[bytes, bytes | None, int]]:
+        """Another process makes its own, of the same bytes."""
+        return Prover, self._files
 
     def theorem(self, data: bytes) -> Theorem:
         """The claims of a certificate's bytes, and how they are proved.
@@ -79,8 +88,12 @@ class Prover:
             ExecutableError, KernelError: the program fails, or changed.
         """
         certificate = read_certificate(data)
-        size = self._size + len(data)
-        audit = ProvedAudit(Given(certificate, self._head, self._latents, self._limit, size), claims=self._claims)
+        with self._exclusive.alone():
+            return self._theorem(certificate, len(data))
+
+    def _theorem(self, certificate: Certificate, size: int) -> Theorem:
+        given = Given(certificate, self._head, self._latents, self._limit, self._size + size)
+        audit = ProvedAudit(given, claims=self._claims)
         audit.run(minimality=False)
         image = None
         if "instance" in audit.proved and self._latents is not None and certificate.latents is not None:

@@ -11,6 +11,7 @@ from support.proved import fake
 
 from verale.checker import Auditor, KernelError, Status, Verdict
 from verale.checker.file_auditor import FileAuditor
+from verale.checker.limit import LIMIT
 from verale.checker.proved import dialogue, text
 from verale.runs.records import read_record
 from verale.soundness.independent import files
@@ -239,8 +240,7 @@ BROKEN = [
     "print('nonsense')",
     "print('proved\\nproved')",
     "print('1 1 proved\\n1 1 proved')",
-    "os._exit(1)",
-    "os.kill(os.getpid(), signal.SIGKILL)",
+    "os._exit(0)",
     "return '=error: the text is wrong'",
 ]
 
@@ -267,6 +267,55 @@ def test_an_executable_that_hangs_proves_nothing(tmp_path, monkeypatch) -> None:
     assert "it did not answer in time" in verdict.message
 
 
+@pytest.mark.parametrize("dies", ["os._exit(1)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_an_executable_that_dies_could_not_be_asked(dies, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"if question != 'head': {dies}"))
+    verdict = check()
+    assert (verdict.status, verdict.reason) == (Status.NOT_PROVED, "limit") and "proved" not in verdict.claims.values()
+    assert verdict.message.startswith("the proved checker could not be asked: it ended ")
+    assert verdict.message.endswith("; audit it with another kernel, such as arb")
+    assert check(kernel="all").reason == "limit"
+    assert set(check(kernel="proved-or-arb").by.values()) == {"arb"}
+
+
+def test_an_executable_that_cannot_begin_is_not_begun_for_each_certificate(tmp_path, monkeypatch) -> None:
+    log = tmp_path / "begun"
+    (tmp_path / "other").write_text(f"#!/bin/sh\necho >> {log}\nexit 1\n")
+    (tmp_path / "other").chmod(0o755)
+    monkeypatch.setenv("VERALE_PROVED", str(tmp_path / "other"))
+    auditor = Auditor(HEAD, LATENTS)
+    for _ in range(3):
+        verdict = auditor.check(GOOD)
+        assert verdict.status is Status.PROVED and set(verdict.by.values()) == {"arb"}
+    assert log.read_text() == "\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("it took more processor time than was allowed", "raise the limit"),
+        (
+            "it took more than 1088 MB",
+            "raise the limit, which allows more memory too, or audit it with another kernel, such as arb",
+        ),
+        ("a list is too long", "audit it with another kernel, such as arb"),
+        ("there is no more memory", "audit it with another kernel, such as arb"),
+    ],
+)
+def test_a_refusal_says_what_helps(said, remedy, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"if question != 'head': return 'limit: {said}'"))
+    assert check().message == f"the proved checker gave up: {said}; {remedy}"
+
+
+def test_a_higher_limit_allows_more_memory(tmp_path, monkeypatch) -> None:
+    body = f"open({str(tmp_path / 'told')!r}, 'a').write(sys.argv[1] + ' ')\nreturn 'limit: it'"
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    for limit in (1, LIMIT, 3 * LIMIT):
+        Auditor(HEAD, LATENTS, "proved", limit).check(GOOD)
+    least, default, more = (tmp_path / "told").read_text().split()
+    assert least == default and int(more) == 3 * int(default)
+
+
 def test_after_a_failure_another_executable_is_started(tmp_path, monkeypatch) -> None:
     """It dies at its third question, which is about the second certificate."""
     body = "if len(asked) == 4: os._exit(1)\nreturn None if question == 'head' else 'proved'"
@@ -275,7 +324,7 @@ def test_after_a_failure_another_executable_is_started(tmp_path, monkeypatch) ->
     (tmp_path / "latents").write_bytes(LATENTS)
     auditor = FileAuditor(str(tmp_path / "head"), str(tmp_path / "latents"), "proved")
     statuses = [auditor.audit("a.ale.json", GOOD).record["status"] for _ in range(4)]
-    assert statuses == ["PROVED", "UNUSABLE", "PROVED", "UNUSABLE"]
+    assert statuses == ["PROVED", "NOT_PROVED", "PROVED", "NOT_PROVED"]
 
 
 @says()
@@ -284,8 +333,8 @@ def test_records_name_the_executable(asked, tmp_path) -> None:
     for kernel in ("proved", "all"):
         auditor = FileAuditor(str(tmp_path / "head"), None, kernel)
         record = auditor.audit("a.ale.json", GOOD).record
-        digest = auditor._auditor.executable
-        assert digest is not None and record["run"]["checker"]["executable"] == digest.sha256
+        program = auditor._auditor.executable
+        assert program is not None and record["run"]["checker"]["executable"] == program.sha256
         assert ({"python-flint", "mpmath"} <= set(record["run"]["libraries"])) == (kernel == "all")
         assert read_record(json.dumps(record)) == record
         assert set(record["by"].values()) == {kernel}
