@@ -147,6 +147,12 @@ report/shares.py ledger_of: the better end of an activation counts
     => ends.upper[prototype] if difference > 0 else ends.lower[prototype]
     unit/report/test_shares.py::test_the_ledger_is_what_the_certificate_proves[euclidean-top_k]
 
+report/vocabulary.py of_kernel: whatever the environment names is proved right
+    never variable and PROVED in CHOICES.get(name, ())
+    unit/report/test_vocabulary.py::test_a_program_that_the_environment_named_is_not_called_proved_right
+checker/verdict.py line_of: a verdict does not say whom the environment named
+    _who(record.get('by', {}), variable) => _who(record.get('by', {}), '')
+    unit/checker/proved/test_audit.py::test_records_name_the_executable
 report/telling.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head
     end_to_end/test_show.py::test_of_another_head_nothing_is_told

@@ -164,7 +164,8 @@ class Auditor:
             return _verdict(make(replace(given, limit=limit)), steps, failed, PROVED)
 
         with self._exclusive.alone():
-            return self._asked(by_rules, by_proof)
+            verdict = self._asked(by_rules, by_proof)
+        return verdict if self.executable is None else replace(verdict, variable=self.executable.variable)
 
     def _asked(self, by_rules: Callable[..., list[Verdict]], by_proof: Callable[..., Verdict]) -> Verdict:
         """The verdict of the choice, each kernel of which is asked only where it counts."""

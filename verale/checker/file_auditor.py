@@ -57,7 +57,8 @@ class Outcome:
     @property
     def line(self) -> str:
         """The verdict line."""
-        return line_of(self.record) + "  taken from the audit log" * self.reused
+        variable = self.record["run"]["checker"].get("variable", "")
+        return line_of(self.record, variable) + "  taken from the audit log" * self.reused
 
 
 class FileAuditor:
@@ -107,7 +108,9 @@ class FileAuditor:
             raise LatentsError(
                 f"{head if latents is None else latents}: takes more memory than there is; give fewer images at once"
             ) from None
-        executable = {} if self._auditor.executable is None else {"executable": self._auditor.executable.sha256}
+        program = self._auditor.executable
+        executable = {} if program is None else {"executable": program.sha256}
+        executable |= {} if program is None or not program.variable else {"variable": program.variable}
         self._asked = minimality, entailment_only
         self._deployment = deployment
         self.run = {

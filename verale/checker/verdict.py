@@ -69,6 +69,8 @@ class Verdict:
             not known.
         false: whether the instance is certainly false, not only unproved.
         elements: the prototypes that its statements name, each with how many do; empty if it could not be read.
+        variable: the environment variable that names the program which the kernel `proved` asked; "" where it is
+            verale's own.
     """
 
     status: Status
@@ -83,6 +85,7 @@ class Verdict:
     false: bool = False
     by: Mapping[str, str] = field(default_factory=dict)
     elements: Mapping[int, int] = field(default_factory=dict)
+    variable: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -91,7 +94,7 @@ class Verdict:
 
     def line(self, name: str) -> str:
         """The verdict on one line, for the certificate of that name."""
-        return line_of({"certificate": name, **self.record()})
+        return line_of({"certificate": name, **self.record()}, self.variable)
 
     def record(self) -> dict[str, Any]:
         """The verdict as plain data for JSON (certificates/audit-log-v1.md). `margin` is the least one, rounded down to
@@ -113,8 +116,12 @@ class Verdict:
         }
 
 
-def line_of(record: Mapping[str, Any]) -> str:
-    """A verdict on one line, from its record and the name of the certificate."""
+def line_of(record: Mapping[str, Any], variable: str = "") -> str:
+    """A verdict on one line, from its record and the name of the certificate.
+
+    Args:
+        variable: the environment variable that names the proved checker.
+    """
     parts = [record["certificate"]]
     if record["predicted"] is not None:
         parts += [f"class {record['predicted']}", record["paradigm"], f"{record['statements']} statements"]
@@ -126,19 +133,19 @@ def line_of(record: Mapping[str, Any]) -> str:
             for claim, state in claims
             if state != "proved"
         )
-        parts += [f"margin >= {record['margin']}", f"{proved} proved{unchecked}", *_who(record.get("by", {}))]
+        parts += [f"margin >= {record['margin']}", f"{proved} proved{unchecked}", *_who(record.get("by", {}), variable)]
     else:
         parts.append(f"{record['reason']}: {record['message']}")
     return "  ".join((f"{record['status']:<10}", *map(one_field, parts)))
 
 
-def _who(by: Mapping[str, str]) -> list[str]:
+def _who(by: Mapping[str, str], variable: str) -> list[str]:
     """What proved: that which proved entailment, then the claims that another kernel proved. Old records do not say."""
     if not by:
         return []
     first = by["entailment"]
-    others = [f"{claim} by {in_words(kernel)}" for claim, kernel in by.items() if kernel != first]
-    return [", ".join([f"by {in_words(first)}", *others])]
+    others = [f"{claim} by {in_words(kernel, variable)}" for claim, kernel in by.items() if kernel != first]
+    return [", ".join([f"by {in_words(first, variable)}", *others])]
 
 
 def most_severe(exit_codes: list[int]) -> int:

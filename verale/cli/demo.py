@@ -173,7 +173,13 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
         )
     print_table(table)
     proved = sum(record["exit_code"] == 0 for record in audited.values())
-    by = sorted({in_words(kernel) for record in audited.values() for kernel in record["by"].values()})
+    by = sorted(
+        {
+            in_words(kernel, record["run"]["checker"].get("variable", ""))
+            for record in audited.values()
+            for kernel in record["by"].values()
+        }
+    )
     sizes = [one.size for one in explained if one.size is not None]
     print_line(
         f"{len(explained)} images, {len(sizes)} certificates, {proved} proved by {' and '.join(by) or 'nobody'}; "

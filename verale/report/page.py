@@ -95,7 +95,7 @@ def page(
         "pictures": {j: embedded[file] for j, file in collection.pictures.items() if file in embedded},
         "training": list(training.values()),
         "rows": columns,
-        "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"])} for run in runs_of(collection)],
+        "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"], run["variable"])} for run in runs_of(collection)],
         "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
         "notProved": _not_proved(collection),
         "words": {
@@ -125,7 +125,9 @@ def page(
         checking=checking,
         notes=notes,
         audited=collection.audited,
-        kernels=" or ".join(dict.fromkeys(vocabulary.of_kernel(run["kernel"]) for run in runs_of(collection))),
+        kernels=" or ".join(
+            dict.fromkeys(vocabulary.of_kernel(run["kernel"], run["variable"]) for run in runs_of(collection))
+        ),
         not_proved=_not_proved(collection),
         own_names=_names_are_own(collection),
         **overview(collection),

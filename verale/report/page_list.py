@@ -79,7 +79,8 @@ def _run(record: Any) -> dict[str, str]:
     """What proved a certificate: the kernel that proved every claim, or the choice of the audit."""
     proved = set(record.get("by", {}).values())
     kernel = proved.pop() if len(proved) == 1 else record["run"]["kernel"]
-    return {"kernel": kernel, "checker": record["run"]["checker"]["sha256"]}
+    checker = record["run"]["checker"]
+    return {"kernel": kernel, "checker": checker["sha256"], "variable": checker.get("variable", "")}
 
 
 def runs_of(collection: Collection) -> list[dict[str, str]]:

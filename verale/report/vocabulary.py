@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from verale.checker.kernel import CHOICES, PROVED
 from verale.checker.verdict import printable
 from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
 from verale.head.evaluation import similarity
@@ -61,8 +62,16 @@ def of_observables(head: Head | None) -> str:
     return ""
 
 
-def of_kernel(name: str) -> str:
-    """How a checker computes, by the name of its kernel; it shares no code with what found the statements."""
+def of_kernel(name: str, variable: str = "") -> str:
+    """How a checker computes, by the name of its kernel; it shares no code with what found the statements.
+
+    Args:
+        variable: the environment variable that named the proved checker where the audit ran. Then it is not known
+            whether that is the program which is proved right.
+    """
+    if variable and PROVED in CHOICES.get(name, ()):
+        others = len(CHOICES[name]) > 1
+        return f"that {variable} named{', or the rules in interval arithmetic' if others else ''}"
     return _KERNELS.get(name, "that shares no code with what found the statements")
 
 

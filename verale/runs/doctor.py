@@ -217,5 +217,5 @@ def _prove(kernel: str, optional: bool = False) -> KernelCheck:
     if auditor.packages:
         detail += f"; by {' and '.join(auditor.packages)}"
     if auditor.executable is not None:
-        detail += f"; {auditor.executable.path}"
+        detail += f"; {auditor.executable.path}{auditor.executable.variable and f' ({auditor.executable.variable})'}"
     return KernelCheck(kernel, works, detail, perf_counter() - start, optional)

@@ -11,7 +11,7 @@ from typing import Any
 
 from verale.checker.deployment import FORMULAS
 from verale.checker.file_auditor import UNUSABLE
-from verale.checker.kernel import CHOICES, EITHER, PROVED
+from verale.checker.kernel import CHOICES, EITHER, PROVED, VARIABLE
 from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
 from verale.errors import InputError
 from verale.paradigms import PARADIGMS
@@ -109,7 +109,7 @@ def _is_versions(value: object) -> bool:
 
 
 _CHECKER: dict[str, _Check] = {"version": _or_null(_is_text), "sha256": _matches(_DIGEST)}
-_EXECUTABLE: dict[str, _Check] = {"executable": _matches(_DIGEST)}
+_EXECUTABLE: dict[str, _Check] = {"executable": _matches(_DIGEST), "variable": _is_of([VARIABLE])}
 _RUN: dict[str, _Check] = {
     "head": _matches(_DIGEST),
     "latents": _or_null(_matches(_DIGEST)),

@@ -25,7 +25,7 @@ GOOD = files.certificate(HEAD, [OWN], image=IMAGE, minimality=True)
 OPEN = files.certificate(HEAD, [], image=IMAGE)
 WRONG = files.certificate(HEAD, [], image=OTHER)
 LATENTS = files.latents([IMAGE, OTHER])
-NAMED = "the proved checker"
+NAMED = "the proved checker (VERALE_PROVED)"
 
 
 @pytest.fixture

@@ -57,3 +57,9 @@ def test_kernels_are_told_by_what_they_are():
     assert "Rocq" in of_kernel("proved") and "Arb" in of_kernel("arb") and "Rocq" in of_kernel("all")
     assert all(word in of_kernel("proved-or-arb") for word in ("Rocq", "Arb", "does not cover"))
     assert of_kernel("another") == "that shares no code with what found the statements"
+
+
+def test_a_program_that_the_environment_named_is_not_called_proved_right() -> None:
+    assert of_kernel("proved", "VERALE_PROVED") == "that VERALE_PROVED named"
+    assert "Rocq" not in of_kernel("proved-or-arb", "VERALE_PROVED") + of_kernel("all", "VERALE_PROVED")
+    assert of_kernel("arb", "VERALE_PROVED") == of_kernel("arb")

@@ -68,9 +68,14 @@ class Kernel(Protocol):
         """The product of two matrices of integers, exactly."""
 
 
-def in_words(name: str) -> str:
-    """What proved, by the name of a choice that asks for all of its kernels, or of one kernel."""
-    *others, last = ("the proved checker" if each == PROVED else each for each in CHOICES[name])
+def in_words(name: str, variable: str = "") -> str:
+    """What proved, by the name of a choice that asks for all of its kernels, or of one kernel.
+
+    Args:
+        variable: the environment variable that names the proved checker; "" where it is verale's own.
+    """
+    proved = f"the proved checker ({variable})" if variable else "the proved checker"
+    *others, last = (proved if each == PROVED else each for each in CHOICES[name])
     return f"{', '.join(others)} and {last}" if others else last
 
 

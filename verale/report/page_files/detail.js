@@ -303,7 +303,7 @@ function digests(row, detail) {
   }
   if (rows.run[row] !== null) {
     const run = data.runs[rows.run[row]];
-    named.push(["Audited with", "kernel " + run.kernel + ", checker " + run.checker]);
+    named.push(["Audited with", "kernel " + run.kernel + (run.variable && ", named by " + run.variable) + ", checker " + run.checker]);
   }
   const times = [["explained", rows.explain[row]], ["audited", rows.audit[row]]].filter(([, seconds]) => seconds !== null);
   if (times.length) named.push(["Time", times.map(([what, seconds]) => what + " in " + seconds + " s").join(", ")]);

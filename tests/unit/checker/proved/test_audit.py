@@ -335,6 +335,8 @@ def test_records_name_the_executable(asked, tmp_path) -> None:
         record = auditor.audit("a.ale.json", GOOD).record
         program = auditor._auditor.executable
         assert program is not None and record["run"]["checker"]["executable"] == program.sha256
+        assert record["run"]["checker"]["variable"] == "VERALE_PROVED"
+        assert "the proved checker (VERALE_PROVED)" in auditor.audit("a.ale.json", GOOD).line
         assert ({"python-flint", "mpmath"} <= set(record["run"]["libraries"])) == (kernel == "all")
         assert read_record(json.dumps(record)) == record
         assert set(record["by"].values()) == {kernel}
