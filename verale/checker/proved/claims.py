@@ -25,6 +25,10 @@ _MEGABYTE = 2**20
 _MEGABYTES = 1024
 _MEGABYTES_A_MEGABYTE = 64
 """Memory that the program may take at the default limit: so much, and so much more for each megabyte of the head."""
+_MOST_MEGABYTES = 2**24
+"""More than any machine has, and a number to which limits can be set."""
+_MOST_MILLISECONDS = 2**32
+"""Seven weeks, which every system can count."""
 _ANOTHER = "audit it with another kernel, such as arb"
 _REMEDIES = {
     "all questions together took more processor time": "raise the limit",
@@ -54,7 +58,8 @@ class ProvedClaims:
         self, head: Head, size: int, program: Program, network: Network | None = None, limit: int = LIMIT
     ) -> None:
         self._head, self._network = head, network
-        self._megabytes = (_MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)) * max(1, -(-limit // LIMIT))
+        megabytes = (_MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)) * max(1, -(-limit // LIMIT))
+        self._megabytes = min(megabytes, _MOST_MEGABYTES)
         self._program = program
         self._left = 0
         self._dialogue: Dialogue | None = None
@@ -63,7 +68,7 @@ class ProvedClaims:
 
     def allow(self, steps: int) -> None:
         """Begin to count again: the steps of a proof that all questions may take until the next call."""
-        self._left = max(1, steps // _STEPS_A_MILLISECOND)
+        self._left = min(max(1, steps // _STEPS_A_MILLISECOND), _MOST_MILLISECONDS)
 
     def entails(self, certificate: Certificate) -> bool:
         """Whether the statements are proved to entail the class, with the stated margins."""

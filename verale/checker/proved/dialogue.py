@@ -41,6 +41,8 @@ _PATIENCE = 4
 _STARTING = 30.0
 """Seconds. The program limits its own processor time. Where it has not answered after `_PATIENCE` times as many
 seconds, and this many more, it is ended."""
+_FOR_EVER = 1e6
+"""Seconds, eleven days: as long as any system can wait."""
 _SCARCE = (errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE)
 """Why a program that could be run cannot be run now."""
 _CAN_WAIT = hasattr(select, "poll")
@@ -170,6 +172,7 @@ class Dialogue:
     def _exchange(self, line: bytes, seconds: float, longest: int = _LONGEST) -> str | None:
         """Send a line, and receive one, without its end; None if the process ended before. If it takes more seconds, it
         is ended, and so is this dialogue."""
+        seconds = min(seconds, _FOR_EVER)
         deadline = monotonic() + seconds
         timer = Timer(seconds, self._process.kill)
         if not _CAN_WAIT:
