@@ -20,6 +20,8 @@ __all__ = ["Lipschitz"]
 _STEPS = 64
 _GREATEST = 2.0**128
 """Squared distances beyond this are not looked for."""
+_LARGEST_TABLE = 2**25
+"""Pairs of prototypes whose links are kept, 8 bytes each; of more prototypes they are computed when they are used."""
 
 
 class Lipschitz:
@@ -42,9 +44,8 @@ class Lipschitz:
     def __init__(self, head: Head) -> None:
         self.require(head)
         self._head, self._distances = head, head.geometry.is_distance
-        points = head.points.to(torch.float64)
-        self._links = _distances(points) if self._distances else _cosines(points)
-        self._sines = self._links if self._distances else _sine(self._links)
+        self._points = head.points.to(torch.float64)
+        self._table = self._computed(self._points, self._points) if head.size**2 <= _LARGEST_TABLE else None
         self._near, self._far = oriented(head, domain_range(head))
         self._least = 0.0 if self._distances else -1.0
 
@@ -75,17 +76,26 @@ class Lipschitz:
         """(..., P) upper ends of all activations, given upper ends of all (..., P); only those `of` (..., P) bool are
         tightened."""
         of = torch.ones_like(high, dtype=torch.bool) if of is None else of
-        near = torch.full_like(high, self._least)
-        for found, known, where in _by_row(near, self._near_of(high), of):
-            found[where] = self._nearest(known, slice(None), where).amax(0)
-        return torch.where(of, torch.minimum(pooled_activation(self._head, near, near).upper, high), high)
+        return torch.minimum(self.most_by_others(high, of), high)
 
     def least(self, low: Tensor, of: Tensor) -> Tensor:
         """The same for lower ends."""
+        return torch.maximum(self.least_by_others(low, of), low)
+
+    def most_by_others(self, high: Tensor, of: Tensor) -> Tensor:
+        """(..., P) upper ends that follow for some activations `of` (..., P) bool from those (..., P) of all others;
+        infinity for the rest."""
+        near = torch.full_like(high, self._least)
+        for found, known, where in _by_row(near, self._near_of(high), of):
+            found[where] = _of_others(self._nearest(known, slice(None), where), where, self._least).amax(0)
+        return torch.where(of, pooled_activation(self._head, near, near).upper, torch.inf)
+
+    def least_by_others(self, low: Tensor, of: Tensor) -> Tensor:
+        """The same for lower ends."""
         far = self._far.expand_as(low).clone()
         for found, known, where in _by_row(far, self._far_of(low), of):
-            found[where] = self._farthest(known, slice(None), where).amin(0)
-        return torch.where(of, torch.maximum(pooled_activation(self._head, far, far).lower, low), low)
+            found[where] = _of_others(self._farthest(known, slice(None), where), where, self._far[where]).amin(0)
+        return torch.where(of, pooled_activation(self._head, far, far).lower, -torch.inf)
 
     def _near_of(self, high: Tensor) -> Tensor:
         """(..., P) lower bounds of y, given upper ends of the activations (..., P)."""
@@ -123,22 +133,49 @@ class Lipschitz:
 
     def _nearest(self, near: Tensor, own: Tensor | slice, of: Tensor | slice = slice(None)) -> Tensor:
         """(S, P) lower bounds of y, for the columns `of`; each row from that (S,) of the y_k that `own` names."""
-        links = self._links[own][:, of]
+        links, sines = self._links(own, of)
         if self._distances:
             least = down(down(near.sqrt())[:, None] - links).clamp(min=0)
             return torch.maximum(down(least.square()), self._near[of])
         y = near[:, None]
-        least = down(down(links * y) - up(self._sines[own][:, of] * _sine(y)))
+        least = down(down(links * y) - up(sines * _sine(y)))
         return torch.maximum(torch.where(y > -links, least, self._least), self._near[of])
 
     def _farthest(self, far: Tensor, own: Tensor | slice, of: Tensor | slice = slice(None)) -> Tensor:
         """The same for upper bounds."""
-        links = self._links[own][:, of]
+        links, sines = self._links(own, of)
         if self._distances:
             return torch.minimum(up(up(up(far.sqrt())[:, None] + links).square()), self._far[of])
         y = far.clamp(max=1)[:, None]
-        most = up(up(links * y) + up(self._sines[own][:, of] * _sine(y)))
+        most = up(up(links * y) + up(sines * _sine(y)))
         return torch.minimum(torch.where(y < links, most, 1.0), self._far[of])
+
+    def _links(self, own: Tensor | slice, of: Tensor | slice) -> tuple[Tensor, Tensor]:
+        """Of some prototypes k and j: upper bounds of |p_j - p_k|; or lower bounds of their cosines, and upper ones of
+        what the sines may be then."""
+        if self._table is not None:
+            links, sines = self._table
+            return links[own][:, of], sines[own][:, of]
+        return self._computed(self._points[own], self._points[of])
+
+    def _computed(self, points: Tensor, others: Tensor) -> tuple[Tensor, Tensor]:
+        if self._distances:
+            links = squared_distances(Euclidean(), points, others).sqrt().upper
+            return links, links
+        links = _cosines(points, others)
+        return links, _sine(links)
+
+
+def _of_others(rows: Tensor, where: Tensor, nothing: Tensor | float) -> Tensor:
+    """Rows (P, S) of what each of P activations says of some, without what these say of themselves.
+
+    Args:
+        where: (P,) bool, which ones.
+        nothing: what stands for no bound.
+    """
+    own = where.nonzero()[:, 0]
+    rows[own, torch.arange(len(own))] = nothing
+    return rows
 
 
 def _by_row(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
@@ -146,20 +183,13 @@ def _by_row(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
     return zip(*(each.view(-1, each.shape[-1]) for each in tensors), strict=True)
 
 
-def _distances(points: Tensor) -> Tensor:
-    """(P, P) upper bounds of |p_j - p_k|."""
-    return squared_distances(Euclidean(), points, points).sqrt().upper
-
-
-def _cosines(points: Tensor) -> Tensor:
-    """(P, P) lower bounds of the cosines of prototypes."""
-    directions, depth = scaled(points), points.shape[1]
-    sizes = up(directions.abs() @ directions.abs().T) * gamma(depth + 8) + depth * UNDERFLOW
-    products = Enclosure.around(directions @ directions.T, up(sizes))
-    lengths = norm(directions)
-    return (products / (Enclosure.unchecked(lengths.lower[:, None], lengths.upper[:, None]) * lengths)).lower.clamp(
-        -1, 1
-    )
+def _cosines(points: Tensor, others: Tensor) -> Tensor:
+    """Lower bounds of the cosines of some prototypes and of others."""
+    rows, columns, depth = scaled(points), scaled(others), points.shape[1]
+    sizes = up(rows.abs() @ columns.abs().T) * gamma(depth + 8) + depth * UNDERFLOW
+    products = Enclosure.around(rows @ columns.T, up(sizes))
+    lengths = norm(rows)[:, None] * norm(columns)
+    return (products / lengths).lower.clamp(-1, 1)
 
 
 def _sine(cosine: Tensor) -> Tensor:

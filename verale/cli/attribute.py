@@ -63,7 +63,8 @@ def command(
     kernel: str | None,
     as_json: bool,
 ) -> None:
-    """Find N different explanations of one image, from which nothing can be dropped, and count what stands in them.
+    """Find N different explanations of one image, from which nothing can be dropped by the reference ranges, and count
+    what stands in them.
 
     The share of a prototype or a patch is the share of these explanations that state something about it. They are a
     sample of all explanations, and a share is not a probability. Writes into OUT a certificate for each, the head, the

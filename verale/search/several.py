@@ -26,6 +26,7 @@ from verale.search.activations import Activations
 from verale.search.at_once import ranges_from_scratch
 from verale.search.digits import EXACT_DIGITS
 from verale.search.fewest import Cover
+from verale.search.linked import Linked
 from verale.search.loosened import CEILING, FLOOR, Item
 from verale.search.needed import not_surely_needed, proved_margins, without_doubtful
 from verale.search.options import SearchOptions
@@ -134,6 +135,7 @@ def _attempts(vocabulary: _Vocabulary[Any], patches: Tensor, paradigm: str, seed
     drawn = random.Random(seed)
     seen: set[frozenset[Any]] = set()
     head, predicted = vocabulary.problem.head, int(vocabulary.problem.margins.predicted[0])
+    linked = None if PARADIGMS[paradigm].spatial else Linked.of(head, len(patches))
     first = True
     while True:
         order = vocabulary.items.copy()
@@ -155,7 +157,7 @@ def _attempts(vocabulary: _Vocabulary[Any], patches: Tensor, paradigm: str, seed
             patches=len(patches),
             statements=tuple(left.statements),
             margins=tuple(None if rival == predicted else margin for rival, margin in margins),
-            minimal=left.minimal,
+            minimal=left.minimal and not (linked is not None and linked.may_lose_one(predicted, left.statements)),
             version=__version__,
         )
         yield OneOrder(certificate, len(seen))

@@ -97,9 +97,12 @@ def test_an_audit_proves_the_folder(files, paradigm, tmp_path):
     written = ["attribution.csv", "attribution.html", "attribution.json", "head.safetensors", "latents.safetensors"]
     assert sorted(path.name for path in out.iterdir()) == [*certificates, *written]
     audited = in_process("audit", out, "--minimality")
-    assert audited.returncode == 0 and audited.stdout.count("entailment+instance+minimality proved") == 4
-    image = digest(as_patches(files.latents)[1])
-    assert {Certificate.load(out / name).latents for name in certificates} == {image}
+    found = [Certificate.load(out / name) for name in certificates]
+    claimed = sum(certificate.minimal for certificate in found)
+    assert audited.returncode == 0 and audited.stdout.count("entailment+instance") == 4
+    assert audited.stdout.count("entailment+instance+minimality proved") == claimed
+    assert claimed == 4 or paradigm == "top_k"
+    assert {certificate.latents for certificate in found} == {digest(as_patches(files.latents)[1])}
 
 
 def test_table_json_and_lines_agree(files, tmp_path):

@@ -56,7 +56,8 @@ CASES = [
 
 @pytest.mark.parametrize(("geometry", "paradigm"), CASES)
 def test_short_numbers_cost_no_statement_and_are_proved(geometry, paradigm):
-    """By both kernels, with minimality where it is claimed; and it is claimed where it is of the exact statements."""
+    """By both kernels, with minimality where it is claimed; and it is claimed where it is of the exact ones, which say
+    more."""
     head = small_head(geometry, 1) if geometry in GEOMETRIES else varied_head(geometry, 1)
     latents = small_latents(head, images=1, seed=1, patches=1 if paradigm == "joint" else 5)
     auditor = Auditor(head.to_bytes(), safetensors.torch.save({"latents": latents}), "both")
@@ -67,7 +68,7 @@ def test_short_numbers_cost_no_statement_and_are_proved(geometry, paradigm):
         if isinstance(narrow, Certificate):
             explained += 1
             assert wide.size <= narrow.size + 1 and digits_of(wide.statements) <= FEW_DIGITS
-            assert wide.minimal == narrow.minimal or wide.size != narrow.size
+            assert wide.minimal or not narrow.minimal or wide.size != narrow.size
             assert auditor.check(wide.to_bytes(), minimality=True).status is Status.PROVED
     assert explained
 

@@ -1,0 +1,169 @@
+"""What activations say of each other, where an explanation claims that no statement can be dropped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import pytest
+import torch
+from support.small import small_head, small_latents, varied_head
+
+import verale
+from verale.bounds import LinearMargins, lipschitz
+from verale.bounds.lipschitz import Lipschitz
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, Statement
+from verale.checker import Auditor
+from verale.head import Head, LogRatio
+from verale.search.linked import Linked
+from verale.search.problem import Problem
+from verale.search.several import several
+from verale.search.stated import Stated
+
+HEADS = ("euclidean", "cosine", "negated", "exponential", "rooted", "cosine exponential")
+
+
+def clustered(name: str, seed: int) -> Head:
+    """A head whose prototypes lie close together in threes, as those of one class do."""
+    sizes = {"prototypes": 12, "classes": 4}
+    head = small_head(name, seed, **sizes) if name in ("euclidean", "cosine") else varied_head(name, seed, **sizes)
+    if name == "euclidean":  # not so steep that nothing follows for neighbours
+        head = replace(head, similarity=LogRatio(0.3), weight=3 * head.weight)
+    assert head.prototypes is not None
+    near = torch.randn(head.prototypes.shape, generator=torch.Generator().manual_seed(seed)) * 0.005
+    points = head.prototypes[[j % 4 for j in range(12)]] + near
+    return replace(
+        head, prototypes=points if name in ("cosine", "rooted", "cosine exponential") else points.clamp(0, 1)
+    )
+
+
+def explained(head: Head, seed: int, paradigm: str = "top_k") -> list[Certificate]:
+    found = verale.explain(head, small_latents(head, 4, 3, seed), paradigm=paradigm)
+    return [each for each in found if isinstance(each, Certificate)]
+
+
+def spare(head: Head, certificate: Certificate) -> bool:
+    """Whether the proved checker proves the class without some statement."""
+    auditor, every = Auditor(head.to_bytes(), None, "proved"), certificate.statements
+    least = tuple(None if margin is None else 2.0**-1074 for margin in certificate.margins)
+    fewer = (every[:k] + every[k + 1 :] for k in range(len(every)))
+    return any(
+        auditor.check(
+            replace(certificate, statements=each, margins=least, minimal=False).to_bytes(), entailment_only=True
+        ).reason
+        == ""
+        for each in fewer
+    )
+
+
+@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize(
+    "seeds", [range(1, 3), pytest.param(range(3, 13), marks=pytest.mark.long)], ids=["few", "many"]
+)
+def test_minimality_is_claimed_just_where_the_proved_checker_needs_every_statement(
+    name, seeds, proved_checker, monkeypatch
+) -> None:
+    """An audit asks it, so a claim that it does not share is refused."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    claimed = []
+    for seed in seeds:
+        head = clustered(name, seed)
+        for certificate in explained(head, seed):
+            assert certificate.minimal != spare(head, certificate), (seed, certificate)
+            claimed.append(certificate.minimal)
+            verdict = Auditor(head.to_bytes()).check(certificate.to_bytes(), minimality=True, entailment_only=True)
+            assert verdict.exit_code == 0 and (verdict.claims.get("minimality") == "proved") == certificate.minimal
+    assert len(claimed) > 4 and False in claimed
+
+
+def test_several_explanations_claim_no_more(proved_checker, monkeypatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    head = clustered("euclidean", 0)
+    orders = several(head, small_latents(head, 1, 3, 0)[0].double(), "top_k")
+    found = [one.certificate for _, one in zip(range(12), orders, strict=False) if one.certificate is not None]
+    assert len(found) > 2 and {certificate.minimal for certificate in found} == {False, True}
+    assert all(certificate.minimal != spare(head, certificate) for certificate in found)
+
+
+def drawn(problem: Problem, generator: torch.Generator) -> list[Statement]:
+    """True statements about some activations of an image, a ceiling and a floor."""
+    low, high = problem.activations.lower[0], problem.activations.upper[0]
+    chosen = torch.randperm(len(low), generator=generator)[:4].tolist()
+    ceiling, floor = float(high.median()), float(low.median())
+    statements: list[Statement] = [ActivationStatement(j, float(low[j]), float(high[j])) for j in sorted(chosen)]
+    statements.append(OrderStatement(tuple((high > ceiling).nonzero()[:, 0].tolist()), ceiling))
+    statements.append(FloorStatement(tuple((low < floor).nonzero()[:, 0].tolist()), floor))
+    return statements
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_what_satisfies_the_statements_lies_in_the_box(name) -> None:
+    head = clustered(name, 1)
+    images = small_latents(head, 40, 3, 1).double()
+    every = Problem.of(head, images)
+    generator, linked, inside = torch.Generator().manual_seed(0), Linked(head, 3), 0
+    for image in range(8):
+        stated = Stated.of(drawn(every.take([image]), generator), head.size)
+        box = linked.box(stated)
+        ends = stated.ends
+        for other in every.activations:
+            if bool((ends.lower <= other.lower).all() and (other.upper <= ends.upper).all()):
+                inside += 1
+                assert bool((box.lower <= other.upper).all() and (other.lower <= box.upper).all())
+    assert inside >= 8
+
+
+def test_a_statement_about_a_prototype_beside_another_is_not_needed() -> None:
+    """Prototypes 0 and 1 are the same: what is stated of one holds of the other, wherever a ceiling exempts it."""
+    head = replace(clustered("euclidean", 0), weight=torch.eye(2).repeat_interleave(6, 1), bias=None)
+    assert head.prototypes is not None
+    points = head.prototypes.clone()
+    points[1] = points[0]
+    head = replace(head, prototypes=points)
+    both = [ActivationStatement(0, 1.0, inf), ActivationStatement(1, 1.0, inf)]
+    linked = Linked(head, 3)
+    for clauses in ([], [OrderStatement((0, 1), 0.5)]):
+        ceiling = [] if clauses else [ActivationStatement(j, -inf, 0.5) for j in range(6, 12)]
+        assert linked.may_lose_one(0, [*both, *ceiling, *clauses])
+        one = linked.box(Stated.of([both[0], *ceiling, *clauses], head.size))
+        assert one.lower[1] > 0.99
+
+
+@pytest.mark.parametrize("name", ["softmax", "inner product", "masked", "cosine banks", "top mean", "quartic"])
+def test_activations_of_other_heads_say_nothing_of_each_other(name) -> None:
+    head = small_head(name) if name == "softmax" else varied_head(name)
+    assert Linked.of(head, 5) is None
+
+
+def test_links_of_many_prototypes_are_computed_as_they_are_used(monkeypatch) -> None:
+    """A table of them would take more memory than a head of 10,000 prototypes may."""
+    for name in HEADS:
+        head = clustered(name, 2)
+        observed = Problem.of(head, small_latents(head, 1, 3, 2).double()).activations[0]
+        stated = torch.arange(head.size) % 3 == 0
+        kept = Lipschitz(head)
+        with monkeypatch.context() as context:
+            context.setattr(lipschitz, "_LARGEST_TABLE", 0)
+            computed = Lipschitz(head)
+        for one, other in (
+            (kept.ranges(observed, stated), computed.ranges(observed, stated)),
+            (kept.most(observed.upper, stated), computed.most(observed.upper, stated)),
+            (kept.least(observed.lower, stated), computed.least(observed.lower, stated)),
+        ):
+            for a, b in (
+                ((one, other),)
+                if isinstance(one, torch.Tensor)
+                else ((one.lower, other.lower), (one.upper, other.upper))
+            ):
+                torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-12)
+
+
+def test_the_margins_are_those_of_the_readout() -> None:
+    """A statement that everything rests on is needed."""
+    head = clustered("euclidean", 0)
+    (certificate,) = explained(head, 0)[:1]
+    margins = LinearMargins.of(head, torch.tensor([certificate.predicted]), 3)
+    linked = Linked(head, 3)
+    box = linked.box(Stated.of(certificate.statements, head.size))
+    assert bool((margins.lower(box[None, None]) > 0).all())
+    assert linked.may_lose_one(certificate.predicted, certificate.statements) == (not certificate.minimal)
