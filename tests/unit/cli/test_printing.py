@@ -22,6 +22,7 @@ PRINTS = {
     "checker/output.py": "print_line itself",
     "cli/tables.py": "print_table itself",
     "cli/__init__.py": "the help of click, for a group without a command",
+    "checker/proved/script_host.py": "answers into a pipe, which whoever asked reads strictly",
     "cli/completion.py": "a script that click makes, of several lines",
 }
 """The files that may print in another way, and why."""
