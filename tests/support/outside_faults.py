@@ -147,6 +147,15 @@ report/shares.py ledger_of: the better end of an activation counts
     => ends.upper[prototype] if difference > 0 else ends.lower[prototype]
     unit/report/test_shares.py::test_the_ledger_is_what_the_certificate_proves[euclidean-top_k]
 
+checker/proved/audit.py ProvedAudit.run: a statement can be spared, and nobody says so
+    without self._require_none_spare()
+    unit/checker/proved/test_audit.py::test_a_statement_without_which_the_class_is_proved_is_named
+search/batches.py _Explainer._certificate: minimality is claimed where a statement can be spared
+    not linked.may_lose_one(about.predicted, statements) => True
+    unit/search/test_linked.py::test_minimality_is_claimed_just_where_the_proved_checker_needs_every_statement[few-cosine]
+search/several.py _attempts: minimality is claimed where a statement can be spared
+    linked is not None and linked.may_lose_one(predicted, left.statements) => False
+    unit/search/test_linked.py::test_several_explanations_claim_no_more
 report/vocabulary.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())
     unit/report/test_vocabulary.py::test_a_program_that_the_environment_named_is_not_called_proved_right

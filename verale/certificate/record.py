@@ -39,7 +39,7 @@ class Certificate:
         statements: the explanation E.
         margins: for each class a proved lower bound > 0 of o_predicted - o_class under E; None at the
             predicted class.
-        minimal: whether the certificate claims that every statement is needed.
+        minimal: whether the certificate claims that every statement is needed, by the reference ranges.
         version: the version of verale that wrote it.
         prices: hints of the paradigm `assignment`, rival by rival.
         network, picture: SHA-256 (hex) of a network's file and of a picture; then the certificate claims its statements

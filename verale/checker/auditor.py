@@ -178,7 +178,9 @@ class Auditor:
         share = -(-self._limit // SHARE)
         if self._is_slow:
             (rules,) = by_rules(share)
-            return rules if _is_final(rules) else completed(by_proof(), rules)
+            if _is_final(rules) and "minimality" not in rules.by:
+                return rules
+            return completed(by_proof(), rules)  # which may prove the class without a statement
         proved = by_proof(share)
         return proved if _is_final(proved) else completed(proved, *by_rules())
 

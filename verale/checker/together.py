@@ -22,7 +22,7 @@ def completed(proved: Verdict, rules: Verdict) -> Verdict:
     if _contradict(rules, proved) or _contradict(proved, rules):
         said = "; ".join(f"{by}: {_said(verdict)}" for by, verdict in ((PROVED, proved), ("arb", rules)))
         return _disagreement(rules, said)
-    if proved.status in DECIDED:
+    if proved.status in DECIDED or proved.false:
         return proved
     by = dict(rules.by) | dict(proved.by)
     claims = {claim: "proved" if claim in by else state for claim, state in rules.claims.items()}
@@ -36,7 +36,7 @@ def completed(proved: Verdict, rules: Verdict) -> Verdict:
 def _contradict(first: Verdict, second: Verdict) -> bool:
     """Whether the first proves what is false by the second: the class, or that the statements hold of the image."""
     refuted = second.status is Status.REFUTED and "entailment" in first.by
-    return refuted or (second.false and _proves_instance(first))
+    return refuted or (second.false and second.reason == "instance" and _proves_instance(first))
 
 
 def with_proved(common: Verdict, proved: Verdict, kernel: str) -> Verdict:

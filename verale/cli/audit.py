@@ -41,7 +41,11 @@ __all__ = ["command"]
     help="The network's pictures: a tensor file, a PNG file or a folder of them. Without them no picture is checked.",
 )
 @kernel_option()
-@click.option("--minimality", is_flag=True, help="Also prove, where claimed, that no statement can be dropped.")
+@click.option(
+    "--minimality",
+    is_flag=True,
+    help="Also prove, where claimed, that no statement can be dropped by the reference ranges.",
+)
 @click.option(
     "--entailment-only",
     is_flag=True,

@@ -63,7 +63,7 @@ _NEEDS = {
 @allow_option
 @click.option("--verdicts", metavar="R", type=click.Path(), help="An audit log, which verale audit --log has written.")
 @click.option("--no-audit", is_flag=True, help="Show certificates without checking them.")
-@click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped.")
+@click.option("--minimality", is_flag=True, help="Also audit that no statement can be dropped by the reference ranges.")
 @kernel_option()
 @click.option("--check", is_flag=True, help="Let readers of the page prove certificates again, in their browser.")
 @click.option(

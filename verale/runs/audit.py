@@ -51,7 +51,7 @@ def audit(
         kernel: `arb` (fast), `mpmath` (reference), `both` (proves only what both prove), `proved` (a checker that is
             proved right), `all` (proves only what all three prove), or `proved-or-arb` (of each claim one of them). By
             default this, or `arb` where the proved checker is not there (`verale.checker.Auditor`).
-        minimality: also prove that no statement can be dropped, if the certificate claims it.
+        minimality: also prove that no statement can be dropped by the reference ranges, if that is claimed.
         entailment_only: accept a certificate that claims nothing of an image, though perhaps no latents satisfy its
             statements. Otherwise its verdict, if PROVED, has the reason `unclaimed` and the exit code 14.
         deployment: also prove that the head gives the class where it is computed in float32, squared distances by the

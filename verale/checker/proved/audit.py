@@ -39,12 +39,17 @@ class ProvedAudit(Steps):
         if self._claims.entails(certificate):  # 7. Entailment
             self.margins = certificate.margins
             self.proved.add("entailment")
-            if minimality and "minimality" in certificate.claims:  # 8. Minimality
-                self._require_minimal()
+            asked = minimality and "minimality" in certificate.claims
+            uncovered = self._uncovered_minimality() if asked else None  # 8. Minimality
+            if asked and uncovered is None:
                 self.proved.add("minimality")
             if picture is not None:  # 5.
                 self._require_pictured(picture)
                 self.proved.add("picture")
+            if asked:
+                self._require_none_spare()
+            if uncovered is not None:
+                raise uncovered
             if deployment is not None:  # 9.
                 raise _uncovered("deployment")
             return
@@ -100,6 +105,17 @@ class ProvedAudit(Steps):
             " interval that holds the observable's whole range"
         )
 
+    def _uncovered_minimality(self) -> UnprovedError | None:
+        """None where every statement is proved to be needed, by the reference ranges; the error where that is not
+        covered. Raises UnprovedError."""
+        try:
+            self._require_minimal()
+        except UnprovedError as error:
+            if error.reason != "uncovered":
+                raise
+            return error
+        return None
+
     def _require_minimal(self) -> None:
         if self._claims.minimal(self._certificate):
             return
@@ -111,6 +127,22 @@ class ProvedAudit(Steps):
             f"statement {number} ({self._certificate.statements[number]}) is not proved to be needed: drop it, or"
             " withdraw the claim",
         )
+
+    def _require_none_spare(self) -> None:
+        """Raises UnprovedError: the class is proved without a statement that the reference ranges need. What is left of
+        the limit is spent on this; it cannot show that there is none, and minimality does not say so."""
+        try:
+            number = self._claims.first_spare(self._certificate)
+        except UnprovedError:
+            return
+        if number is not None:
+            self.proved.discard("minimality")
+            raise UnprovedError(
+                "minimality",
+                f"statement {number} ({self._certificate.statements[number]}) is not needed: without it the class is"
+                " proved too, though not by the reference ranges; drop it, or withdraw the claim",
+                false=True,
+            )
 
     def _require_not_refuted(self, image: Image) -> None:
         try:

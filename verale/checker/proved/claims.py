@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from ..certificate import Certificate
+from ..certificate import Certificate, PatchStatement
 from ..errors import UnprovedError
 from ..head import Head
 from ..latents import Image
@@ -87,6 +87,20 @@ class ProvedClaims:
         """The number of the first statement that is not proved to be needed; None if all are."""
         for number in range(len(certificate.statements)):
             if not self._ask("needed", certificate, addition_text(certificate) + f" {number:x}\n".encode()):
+                return number
+        return None
+
+    def first_spare(self, certificate: Certificate) -> int | None:
+        """The number of the first statement without which the class is proved; None if none is found.
+
+        Only statements about activations are tried. Those about patches bound patches one by one, and the proof of that
+        reaches no further than the reference ranges; of activations it uses what one says of another, as well.
+        """
+        statements = certificate.statements
+        if any(isinstance(each, PatchStatement) for each in statements):
+            return None
+        for number in range(len(statements)):
+            if self.entails_at_all(replace(certificate, statements=statements[:number] + statements[number + 1 :])):
                 return number
         return None
 

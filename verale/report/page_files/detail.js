@@ -44,7 +44,7 @@ function summary(row, detail, certificate) {
     lines.push(el("p", {}, el("b", {}, prefixes[status] || "Claimed, but not proved: "), el("bdi", {}, detail.claim)));
   }
   if (rows.claims[row]) {
-    const meaning = { entailment: "the class follows from the statements", instance: "the statements are true of this image's latents", minimality: "no statement can be dropped" };
+    const meaning = { entailment: "the class follows from the statements", instance: "the statements are true of this image's latents", minimality: "no statement can be dropped by the reference ranges" };
     lines.push(el("ul", { class: "claims" }, rows.claims[row].split(", ").map((claim) => {
       const [name, ...state] = claim.split(" ");
       return el("li", {}, el("b", {}, state.join(" ")), ": " + (meaning[name] || name) + " (" + name + ")");

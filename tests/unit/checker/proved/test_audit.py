@@ -186,6 +186,45 @@ def test_statements_that_are_needed_one_by_one_are_needed(asked) -> None:
     assert asked.questions == ["head", "instance", "entails", "minimal", "needed", "needed"]
 
 
+LOOSE = files.certificate(
+    HEAD,
+    [files.activation_statement(0, -1.0, None), files.activation_statement(1, None, -1.0)],
+    image=IMAGE,
+    paradigm="top_k",
+    minimality=True,
+)
+"""Two statements about activations."""
+
+
+@pytest.mark.parametrize("kernel", ["proved", "proved-or-arb"])
+@pytest.mark.parametrize("minimal", ["proved", "not covered: it"])
+def test_a_statement_without_which_the_class_is_proved_is_named(kernel, minimal, tmp_path, monkeypatch) -> None:
+    """Though each is needed by the reference ranges."""
+    body = f"return {{'head': None, 'minimal': {minimal!r}}}.get(question, 'proved')"
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+    verdict = check(LOOSE, kernel=kernel, minimality=True)
+    assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "minimality", 8)
+    assert verdict.message.startswith("statement 0 (prototype 0) is not needed: without it the class is proved too")
+    assert verdict.claims == {"entailment": "proved", "instance": "proved", "minimality": "not checked"}
+    assert check(LOOSE, kernel=kernel).status is Status.PROVED
+
+
+def test_where_each_is_needed_and_where_time_runs_out_the_claim_stands(tmp_path, monkeypatch) -> None:
+    """Minimality is defined by the reference ranges: that nothing better was found in time is no reason against it."""
+    full = "' 2 activation 0 ' in text"
+    for otherwise in ("not proved", "limit: long"):
+        body = f"return None if question == 'head' else 'proved' if question != 'entails' or {full} else {otherwise!r}"
+        monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
+        verdict = check(LOOSE, minimality=True)
+        assert verdict.status is Status.PROVED and verdict.claims["minimality"] == "proved"
+
+
+@says()
+def test_statements_about_patches_are_not_tried(asked) -> None:
+    assert check(MINIMAL, minimality=True).status is Status.PROVED
+    assert asked.questions == ["head", "instance", "entails", "minimal"]
+
+
 @says(minimal="not covered: trees")
 def test_minimality_that_is_not_covered_is_refused_by_name(asked) -> None:
     verdict = check(MINIMAL, minimality=True)
