@@ -4,8 +4,9 @@ A number is sum_k d_k 2^(w p_k), with integers d_k in [-2^(w-1), 2^(w-1)) for pl
 digits are unique, and they order numbers from the first on.
 
 **Lemma.** A sum of n products of two such digits, and of m such sums, is an integer of at most m n 2^(2w-2). Where this
-is at most 2^51, float64 computes it exactly in whatever order, and so it does the carries. *Proof.* Each partial sum is
-an integer below 2^53. A carry, floor(x 2^-w + 1/2), has no more bits than x, and is less than a unit more than x 2^-w.
+is at most 2^51, float64 computes it exactly in whatever order, a digit besides too, and so it does the carries.
+*Proof.* Each partial sum is an integer below 2^53. A carry, floor(x 2^-w + 1/2), has no more bits than x, and is less
+than a unit more than x 2^-w.
 
 What is cut off below the last place kept is at most 2^(w-1) (2^-w + 2^-2w + ...), less than 0.51 units of that place.
 """
@@ -111,6 +112,10 @@ class FixedPoint:
         off = scaled.abs().sum(0) * gamma(2 * len(places) + 2)
         return scaled.flip(0).sum(0), off
 
+    def by_place(self) -> dict[int, Tensor]:
+        """The digits of each place."""
+        return dict(enumerate(self.digits.flip(0), self.low))
+
     def sign(self) -> Tensor:
         """-1, 0 or 1: that of the first digit that is not 0; those behind it are less than one unit of its place."""
         found = torch.zeros_like(self.digits[0])
@@ -136,15 +141,11 @@ class FixedPoint:
             low: the last place to keep.
 
         Returns:
-            The sums, off by less than one unit if w is at least 14. Pairs of places that add up to less than `low` - 3
-            are left out: at each such place t, by the lemma, a sum of at most 2^51 2^(w (t - low)) units, so of all
-            less than 2^(52 - 4 w); and 0.51 are cut off.
-
-        Raises:
-            OverflowError: numbers of more digits than are multiplied exactly.
+            The sums, off by less than one unit if w is at least 14 and the weight has at most 7 * MOST_PAIRS digits.
+            Pairs of places that add up to less than `low` - 3 are left out: of MOST_PAIRS digits of the weight at each
+            such place t, by the lemma, a sum of at most 2^51 2^(w (t - low)) units, so of all less than 2^(52 - 4 w);
+            and 0.51 are cut off.
         """
-        if min(len(self.digits), len(weight.digits)) > MOST_PAIRS:
-            raise OverflowError("too many digits to multiply")
         first = self.low + len(self.digits) - 1
         sums: dict[int, Tensor] = {}
         for number, digit in enumerate(weight.digits):
@@ -152,6 +153,8 @@ class FixedPoint:
             kept = min(len(self.digits), place + first - (low - 3) + 1)
             if kept < 1:
                 continue
+            if number and number % MOST_PAIRS == 0:  # digits again, to which as many products are added exactly
+                sums = FixedPoint.of_sums(sums, min(sums), self.width).by_place()
             for index, part in enumerate(product(self.digits[:kept], digit)):
                 at = place + first - index
                 sums[at] = sums[at] + part if at in sums else part
@@ -164,6 +167,6 @@ class FixedPoint:
         """The sum of several, cut off below `low`: off by less than one unit."""
         sums: dict[int, Tensor] = {}
         for each in given:
-            for index, digit in enumerate(each.digits.flip(0), each.low):
-                sums[index] = sums[index] + digit if index in sums else digit
+            for place, digit in each.by_place().items():
+                sums[place] = sums[place] + digit if place in sums else digit
         return cls.of_sums(sums, low, given[0].width).trimmed()

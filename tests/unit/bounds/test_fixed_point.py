@@ -101,10 +101,17 @@ def test_the_largest_digits_are_multiplied_exactly() -> None:
     assert value(found) == [terms * number**2]
 
 
-def test_more_digits_than_are_exact_are_refused() -> None:
-    digits = FixedPoint(torch.ones(MOST_PAIRS + 1, 1, dtype=torch.float64), 0, 10)
-    with pytest.raises(OverflowError):
-        digits.times(digits, lambda x, w: x * w, 0)
+@pytest.mark.parametrize("low", [-70, -3, 0])
+@pytest.mark.parametrize("count", [MOST_PAIRS + 1, 2 * MOST_PAIRS, 2 * MOST_PAIRS + 5])
+def test_numbers_of_more_digits_than_one_sum_takes_are_multiplied_exactly(count: int, low: int) -> None:
+    terms = 1152
+    width = width_for(terms)
+    most = 2.0 ** (width - 1)
+    digits = FixedPoint(torch.full((count, terms), -most, dtype=torch.float64), -35, width)
+    (found,) = value(digits.times(FixedPoint(digits.digits[:, None], -35, width), lambda x, w: x @ w.T, low))
+    number = -sum(Fraction(most) * Fraction(2) ** (width * (place - 35)) for place in range(count))
+    assert abs(found - terms * number**2) < Fraction(2) ** (width * low)
+    assert low > -70 or found == terms * number**2
 
 
 @pytest.mark.parametrize("terms", [4608, 25088, 2**20])
