@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Sequence
+from os.path import lexists
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ import click
 
 from verale.errors import InputError, nearest
 from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in, require_writable
+from verale.runs.table import TABLE
 
 __all__ = [
     "EXIT_INTERRUPTED",
@@ -91,7 +93,8 @@ def certificate_files(paths: tuple[str, ...]) -> list[str]:
     for path in map(Path, paths):
         inside = certificates_in(certificates_folder(path)) if path.is_dir() else [path]
         if not inside:
-            raise InputError(path, f"holds no *{CERTIFICATE_SUFFIX}")
+            why = f": its {TABLE} says why" if lexists(path / TABLE) else ""
+            raise InputError(path, f"holds no *{CERTIFICATE_SUFFIX}{why}")
         files += map(str, inside)
     return files
 

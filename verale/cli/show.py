@@ -14,7 +14,7 @@ from verale.checker.output import print_line, print_outcome
 from verale.checker.verdict import printable
 from verale.cli.shared import EXIT_UNUSABLE, certificate_files, head_option, kernel_option, latents_option, verbose
 from verale.errors import InputError, UsageError
-from verale.files import CERTIFICATE_SUFFIX, certificate_index, certificate_name, certificates_folder
+from verale.files import CERTIFICATE_SUFFIX, certificate_index, certificate_name, certificates_folder, certificates_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,8 +91,8 @@ def _file(path: str, image: str | None) -> str:
         if image is not None:
             raise UsageError(f"{path} is a file: leave out {image}, which says which certificate of a folder is meant")
         return path
-    files = certificate_files((path,))
     if image is None:
+        files = certificate_files((path,))
         if len(files) == 1:
             return files[0]
         number = certificate_index(Path(files[0]).name) or 0
@@ -102,7 +102,7 @@ def _file(path: str, image: str | None) -> str:
         )
     folder = certificates_folder(Path(path))
     named = image if image.endswith(CERTIFICATE_SUFFIX) else certificate_name(_number(folder, image))
-    if str(folder / named) in files:
+    if folder / named in certificates_in(folder):
         return str(folder / named)
     raise InputError(folder / named, _reason(folder, named) or "there is no such certificate; give another image")
 

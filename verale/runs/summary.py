@@ -13,7 +13,7 @@ from verale.files import certificates_folder
 from verale.paradigms import SMALLEST
 from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run, run_of
-from verale.runs.table import TABLE, Explained, read_table
+from verale.runs.table import TABLE, Explained, read_table, reasons
 
 __all__ = ["RunSummary", "Spread", "rows_of", "summarize", "table_of"]
 
@@ -89,7 +89,8 @@ def table_of(source: str) -> Path:
 def summarize(source: str) -> list[RunSummary]:
     """The summaries of a folder or a table: all images, then those predicted correctly and incorrectly, where known.
 
-    For an unfinished run, the images explained so far count, and a warning says so.
+    For an unfinished run, the images explained so far count, and a warning says so; others say why images have no
+    certificate.
 
     Raises:
         InputError: a table that cannot be read, or has no rows; the message names file, line and column.
@@ -97,6 +98,8 @@ def summarize(source: str) -> list[RunSummary]:
     path = table_of(source)
     is_run = path.name == TABLE and (path.parent / RUN_FILE).exists()
     rows = rows_of(path, whole=not is_run)
+    for line in reasons((row for row in rows if row.reason is not None), path):
+        _log.warning("%s: %s", source, line)
     _say_audits(path, rows)
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
     if is_run and run_of(path.parent).get("paradigm") == SMALLEST:
