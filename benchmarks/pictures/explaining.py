@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from benchmarks.pictures.auditing import peak_memory
+from verale.bounds.network import LatentRanges
 from verale.certificate import Certificate
 from verale.head import Head, load_latents
 from verale.network import FrozenNetwork, load_pictures
-from verale.rounding import Enclosure
 from verale.search import SearchOptions
 from verale.search.batches import Batches
 from verale.search.through import ThroughNetwork
@@ -35,10 +35,11 @@ class _Timed(ThroughNetwork):
 
     last: dict[str, float] = field(default_factory=dict)
 
-    def box(self, picture: Tensor) -> Enclosure:
+    def ranges(self, picture: Tensor) -> LatentRanges:
         start = time.process_time()
-        found = super().box(picture)
-        self.last.update(box=time.process_time() - start, width=float((found.upper - found.lower).max()))
+        found = super().ranges(picture)
+        width = float((found.ends.upper - found.ends.lower).max())
+        self.last.update(box=time.process_time() - start, width=width)
         return found
 
 

@@ -63,6 +63,30 @@ runs/workers/local.py _fresh: processes import what lies in the current folder
 runs/rows.py rows_and_certificates: margins are rounded to the nearest
     below(explanation.margin) => f'{explanation.margin:.2g}'
     end_to_end/test_own_numbers.py::test_margins_of_tables_are_rounded_down
+search/through.py ThroughNetwork.evaluated: the class of a picture is that of the middle of its box
+    as_patches(self.latents(picture)) => ((ends := self.ranges(picture).ends).lower + ends.upper)[None] / 2
+    unit/runs/test_seen.py::test_a_table_gives_the_classes_and_scores_of_the_network_itself
+search/through.py ThroughNetwork.evaluated: a picture gets a class where the head does not describe the network
+    without check_domain(head, latents)
+    unit/runs/test_seen.py::test_what_the_head_does_not_describe_has_neither_class_nor_score
+search/batches.py _Explainer._within: numbers beyond float64 get a class
+    exact.take([image]).is_finite => True
+    unit/search/test_explain.py::test_numbers_beyond_float64_are_no_tie_and_give_no_class
+search/batches.py _Explainer._unsettled: numbers beyond float64 are called a tie
+    image.is_finite => True
+    unit/search/test_explain.py::test_numbers_beyond_float64_are_no_tie_and_give_no_class
+bounds/network.py _in_more_bits: a network that is not enclosed is told as a class that is not certain
+    (wide, _ROUGH.format(rough, error)) => (wide, '')
+    unit/search/test_through.py::test_a_network_that_is_not_enclosed_is_told_as_such
+bounds/network.py _is_narrow: an infinite box is a narrow one
+    without width.isfinite()
+    unit/bounds/test_real_network.py::test_numbers_beyond_float64_are_told
+runs/seen.py SeenPictures.latents: latents are rounded out of what is stated of them
+    self.through.latents(picture) => self.through.latents(picture).float()
+    unit/runs/test_seen.py::test_a_runs_statements_are_true_of_its_own_latents
+runs/compare.py RunComparison._compared: a class that is not known is another class
+    a.predicted is not None and b.predicted is not None => True
+    unit/runs/test_seen.py::test_what_the_head_does_not_describe_has_neither_class_nor_score
 runs/truth.py AtImage.is_true: what is not decided is false
     False if error.false else None => False
     unit/runs/test_truth.py::test_there_are_three_answers

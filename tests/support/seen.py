@@ -13,7 +13,7 @@ from support.small import small_head
 from support.torch_networks import frozen_network, random_pictures
 
 from verale.head import Box, Head, as_patches
-from verale.network import pictures_file
+from verale.network import FrozenNetwork, pictures_file
 
 __all__ = ["COUNT", "explain_pictures", "write_pictures"]
 
@@ -21,9 +21,9 @@ COUNT = 4
 """How many pictures there are."""
 
 
-def write_pictures(folder: Path) -> Path:
+def write_pictures(folder: Path, network: FrozenNetwork | None = None) -> Path:
     """Write a head `h`, its network `n`, and the pictures `p`, PNG files in a folder a class, and `p.safetensors`."""
-    network, pictures = frozen_network("residual"), random_pictures(COUNT)
+    network, pictures = network or frozen_network("residual"), random_pictures(COUNT)
     points = as_patches(network.latents(pictures))[:, 0]
     weight = torch.randn(3, COUNT, generator=torch.Generator().manual_seed(3))
     given = small_head("euclidean")

@@ -11,7 +11,7 @@ from torch.nn import functional
 from verale.adapters.freezing import export_network
 from verale.network import FrozenNetwork
 
-__all__ = ["MEAN", "NETWORKS", "SHAPE", "STD", "frozen_network", "random_module", "random_pictures"]
+__all__ = ["MEAN", "NETWORKS", "SHAPE", "STD", "deep_network", "frozen_network", "random_module", "random_pictures"]
 
 SHAPE, MEAN, STD = (3, 12, 10), (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -104,6 +104,18 @@ def random_module(name: str, seed: int = 0) -> nn.Module:
 def frozen_network(name: str, seed: int = 0) -> FrozenNetwork:
     """The same as a network file has it."""
     return export_network(random_module(name, seed), None, SHAPE, MEAN, STD)
+
+
+def deep_network(layers: int, last: nn.Module) -> FrozenNetwork:
+    """Convolutions whose latents depend on their picture still, though what is not known of it grows with each."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(layers)
+        blocks: list[nn.Module] = [nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+        for _ in range(layers):
+            convolution = nn.Conv2d(8, 8, 3, padding=1)
+            nn.init.kaiming_normal_(convolution.weight, nonlinearity="relu")
+            blocks += [convolution, nn.ReLU()]
+        return export_network(nn.Sequential(*blocks, nn.AvgPool2d(3), last), None, SHAPE, MEAN, STD)
 
 
 def random_pictures(count: int, seed: int = 0, shape: tuple[int, int, int] = SHAPE) -> Tensor:

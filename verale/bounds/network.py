@@ -9,7 +9,8 @@ float64 and gamma_n = n u / (1 - n u):
 
 All terms of a radius are positive, so that their own rounding is a share of them, which a factor covers. Where
 something overflows, a radius is infinite, and nothing is known. Where float64 has too few bits for a deep network, real
-arithmetic is enclosed in fixed point (`real_network`).
+arithmetic is enclosed in fixed point (`real_network`). Where that fails, or is not enough, the latents are known only
+roughly, and `LatentRanges.roughly` says why: a class that is not certain then need not be so in the network.
 
 **binary32** (certificates/network-v1.md, "The network in binary32"). A layer's numbers, computed in any order of sums
 from numbers within r of c, are off by further
@@ -33,8 +34,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from verale.bounds.real_network import KNOWN, LATENT_UNIT, LIFTED, FineRules
-from verale.network import FrozenNetwork, walk
+from verale.bounds.real_network import KNOWN, LATENT_UNIT, LIFTED, FineRules, TooFineError
+from verale.network import PICTURE, FrozenNetwork, walk
 from verale.network.layers import (
     AveragePooling,
     Concatenation,
@@ -52,7 +53,7 @@ from verale.network.layers import (
 )
 from verale.rounding import Enclosure, down, gamma, up
 
-__all__ = ["ARITHMETICS", "Arithmetic", "latent_ranges"]
+__all__ = ["ARITHMETICS", "Arithmetic", "LatentRanges", "latent_ranges"]
 
 Arithmetic = Literal["real", "float32"]
 ARITHMETICS: tuple[Arithmetic, ...] = ("real", "float32")
@@ -71,8 +72,22 @@ _WIDE = 1 + 2.0**-10
 """By how much the rounding of binary32 is taken greater than it is."""
 
 
-def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmetic = "real") -> Enclosure:
-    """(L, D) intervals that hold all latents which a network can give for a picture.
+@dataclass(frozen=True, eq=False)
+class LatentRanges:
+    """All latents that a network can give for a picture, enclosed.
+
+    Attributes:
+        ends: (L, D) intervals that hold them.
+        roughly: why the intervals are wide, and what would help, in words that name the layer; empty where real
+            arithmetic is known as exactly as it can be of use.
+    """
+
+    ends: Enclosure
+    roughly: str = ""
+
+
+def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmetic = "real") -> LatentRanges:
+    """The latents that a network can give for a picture.
 
     Args:
         network: the network.
@@ -85,21 +100,55 @@ def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmeti
     rule = _Rules(arithmetic == "float32")
     with torch.no_grad():
         first = _normalised(network, picture[None], rule.single)
-        *_, (_, output) = walk(network, first, rule)
-        ends = output.ends()
-        if not rule.single and not bool((ends.upper - ends.lower <= _NARROW * (1 + ends.upper.abs())).all()):
-            ends = _in_more_bits(network, picture[None], rule, ends)
+        output, rough, _ = _walked(network, first, rule)
+        ends, roughly = output.ends(), _SINGLE if rule.single else ""
+        if not rule.single and not _is_narrow(ends):
+            ends, roughly = _in_more_bits(network, picture[None], rule, ends, rough)
     lower, upper = (end[0].flatten(1).T if end.dim() == 4 else end for end in (ends.lower, ends.upper))
-    return Enclosure(lower.contiguous(), upper.contiguous())
+    return LatentRanges(Enclosure(lower.contiguous(), upper.contiguous()), roughly)
 
 
-def _in_more_bits(network: FrozenNetwork, pictures: Tensor, rule: _Rules, wide: Enclosure) -> Enclosure:
-    """The ends of the output in real arithmetic, where float64 does not have the bits; `wide` where nothing has."""
+_SINGLE = "any order of float32's sums widens it, layer by layer: it is narrower in real arithmetic (--arithmetic real)"
+_ROUGH = "the search knows the network only roughly from layer {} on, where float64 has too few bits: {}"
+_OVERFLOW = "numbers of layer {} are beyond float64: scale the weights before it down"
+_BENT = (
+    "sigmoids, tanhs and leaky relus are computed in float64, and layers behind them multiply what that rounds: take an"
+    " earlier layer for the latents"
+)
+
+
+def _is_narrow(ends: Enclosure) -> bool:
+    width = ends.upper - ends.lower
+    return bool(((width <= _NARROW * (1 + ends.upper.abs())) & width.isfinite()).all())
+
+
+def _walked(network: FrozenNetwork, first: Any, compute: Callable[..., Any]) -> tuple[Any, str, str]:
+    """The output of the last layer; the name of the first one whose numbers float64 does not know as exactly as latents
+    have to be, which is the last one if there is none; and why they are not where more bits are computed elsewhere."""
+    rough, why = "", _BENT
+    for name, output in walk(network, first, compute):
+        if not rough and isinstance(output, _Around) and not _is_narrow(output.ends()):
+            rough, why = name, _BENT if bool(output.radius.isfinite().all()) else _OVERFLOW.format(name)
+    return output, rough or name, why
+
+
+def _in_more_bits(
+    network: FrozenNetwork, pictures: Tensor, rule: _Rules, wide: Enclosure, rough: str
+) -> tuple[Enclosure, str]:
+    """The ends of the output in real arithmetic, where float64 does not have the bits, and why they are wide, if so.
+
+    Args:
+        network, pictures, rule: see `latent_ranges`.
+        wide: the ends by float64 alone, which stay where nothing has the bits.
+        rough: the first layer that float64 alone knows only roughly.
+    """
+    at = PICTURE
     try:
         fine = FineRules(network)
 
         def compute(layer: NetworkLayer, given: Sequence[Any]) -> Any:
-            operation = layer.operation
+            nonlocal at
+            at, operation = layer.name, layer.operation
             if not isinstance(operation, KNOWN):
                 return rule(layer, [_rounded(each) for each in given])
             if not isinstance(operation, LIFTED) and all(isinstance(each, _Around) for each in given):
@@ -110,12 +159,14 @@ def _in_more_bits(network: FrozenNetwork, pictures: Tensor, rule: _Rules, wide: 
                 [fine.lifted(name, x.centre, x.radius) if isinstance(x, _Around) else x for name, x in named],
             )
 
-        *_, (_, output) = walk(network, fine.picture(pictures), compute)
+        output, rough_still, why = _walked(network, fine.picture(pictures), compute)
         found = _rounded(output)
-        wider = found.wider(torch.full_like(found.radius, LATENT_UNIT)).within(found.least, found.most)
-        return wider.ends()
-    except OverflowError:
-        return wide
+    except TooFineError as error:
+        return wide, _ROUGH.format(rough, error)
+    except OverflowError:  # of a power of two, or of an integer of an infinite number
+        return wide, _ROUGH.format(rough, _OVERFLOW.format(at))
+    ends = found.wider(torch.full_like(found.radius, LATENT_UNIT)).within(found.least, found.most).ends()
+    return ends, "" if _is_narrow(ends) else _ROUGH.format(rough_still, why)
 
 
 def _rounded(given: Any) -> _Around:

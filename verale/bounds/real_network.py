@@ -25,7 +25,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from verale.bounds.fixed_point import MOST_PAIRS, FixedPoint, width_for
+from verale.bounds.fixed_point import FixedPoint, width_for
+from verale.errors import VeraleError
 from verale.network import PICTURE, FrozenNetwork
 from verale.network.layers import (
     AveragePooling,
@@ -41,15 +42,16 @@ from verale.network.layers import (
 )
 from verale.rounding import up
 
-__all__ = ["KNOWN", "LATENT_UNIT", "LIFTED", "Fine", "FineRules"]
+__all__ = ["KNOWN", "LATENT_UNIT", "LIFTED", "Fine", "FineRules", "TooFineError"]
 
 _BITS = 44
 """About how many fractional bits of the latents are known."""
 LATENT_UNIT = 2.0**-_BITS
 """By how much latents are taken wider: more than what the checker's box, some 2^-56 wide, may lie beside this one."""
 _MOST_BITS = 900
-_LEAST_WIDTH = 14
-"""Of a digit, with which `FixedPoint.times` is off by less than one unit: layers of up to 2^20 inputs."""
+"""Of the picture. float64 has exponents for some more, for radii and for what is multiplied with them."""
+_MOST_TERMS = 2**20
+"""Of a sum: its digits have 14 bits then, with which `FixedPoint.times` is off by less than one unit."""
 _UP = 1 + 2.0**-20
 """More than what a radius, a sum of fewer than 2^30 positive terms, is rounded by."""
 
@@ -57,6 +59,10 @@ LIFTED = (Convolution, FullConnection, Sum, AveragePooling)
 """The operations for which float64 numbers are taken into fixed point."""
 KNOWN = (*LIFTED, Concatenation, Rectifier, SpatialMaximum, Flattening, Upsampling)
 """The operations that are computed in fixed point where they read such numbers."""
+
+
+class TooFineError(VeraleError):
+    """A network is not computed in fixed point; the message says why, and what would help."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +85,26 @@ class FineRules:
     """What the layers of one network give in fixed point.
 
     Raises:
-        OverflowError: it would take more bits than float64 has exponents.
+        TooFineError: it would take too many bits, or has sums that are too long.
     """
 
     def __init__(self, network: FrozenNetwork) -> None:
         self._network = network
-        terms = [prod(getattr(each.operation, "kernel", (1,))) for each in network.layers]
-        for each in network.layers:
-            if isinstance(each.operation, Convolution | FullConnection):
-                terms.append(each.operation.weight[0].numel())
-        self.width = width_for(max(terms))
+        terms = {each.name: _terms(each) for each in network.layers}
+        longest = max(terms, key=terms.__getitem__)
+        if terms[longest] > _MOST_TERMS:
+            raise TooFineError(
+                f"a sum of layer {longest} has {terms[longest]} terms, more than the {_MOST_TERMS} that are computed"
+                " in more bits: take smaller pictures, or an earlier layer for the latents"
+            )
         bits = _bits(network)
-        if max(bits.values()) > min(_MOST_BITS, self.width * (MOST_PAIRS - 8)) or self.width < _LEAST_WIDTH:
-            raise OverflowError
+        if bits[PICTURE] > _MOST_BITS:
+            raise TooFineError(
+                f"its layers multiply what is not known of the picture by 2^{bits[PICTURE] - _BITS}, for which"
+                f" {bits[PICTURE]} bits are needed and at most {_MOST_BITS} are computed: take a network of fewer"
+                " layers, or an earlier layer for the latents"
+            )
+        self.width = width_for(terms[longest])
         self._low = {name: -each // self.width for name, each in bits.items()}
 
     def picture(self, pictures: Tensor) -> Fine:
@@ -111,7 +124,7 @@ class FineRules:
         return Fine(FixedPoint.total([fixed], low), radius if exact else up(radius + 2.0 ** (self.width * low)))
 
     def __call__(self, layer: NetworkLayer, given: list[Fine]) -> Fine:
-        """The output of a layer whose operation is one of `KNOWN`."""
+        """The output of a layer whose operation is one of `KNOWN`. Raises OverflowError: numbers beyond float64."""
         operation, low = layer.operation, self._low[layer.name]
         match operation:
             case Convolution() | FullConnection():
@@ -163,6 +176,14 @@ class FineRules:
         centre = given.centre.times(share, sums, low)
         radius = operation(given.radius) + terms * share.unit * size + 2 * centre.unit
         return Fine(centre, radius * _UP, 0.0 if given.least >= 0 else -math.inf)
+
+
+def _terms(layer: NetworkLayer) -> int:
+    """How many numbers an entry of a layer is computed from, at most."""
+    operation = layer.operation
+    if isinstance(operation, Convolution | FullConnection):
+        return operation.weight[0].numel()
+    return prod(getattr(operation, "kernel", (1,)))
 
 
 def _bits(network: FrozenNetwork) -> dict[str, int]:

@@ -88,7 +88,7 @@ def command(
         print_line(f"{name} {run.folder}, head {run.head.path}, sha256 {run.head.sha256}", sys.stderr)
     counts = Counts()
     rows: list[ComparedImage] = []
-    room = {True: _FIRST, False: _FIRST}  # for images that keep their class, and for those that do not
+    room = {True: _FIRST, False: _FIRST}  # for images that do not keep their class, and for others
 
     def done() -> str:
         return f"{counts.images} of {len(comparison)} images are compared"
@@ -96,8 +96,9 @@ def command(
     with progress("comparing", len(comparison), interrupted=done) as advance:
         for one in comparison:
             counts.add(one)
-            if outputs or everything or (one.changed and room[one.same_class] > 0):
-                room[one.same_class] -= 1
+            other = one.same_class is False
+            if outputs or everything or (one.changed and room[other] > 0):
+                room[other] -= 1
                 rows.append(one)
             if as_json:
                 print_line(json.dumps(one.record()))

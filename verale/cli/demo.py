@@ -70,10 +70,10 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
     digits = load_images()
     head = load_head(RUN)
     network, frozen = load_network(), freeze_network()
-    latents = network.latents(digits.images)
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
     options = SearchOptions(paradigm, device=device_named("auto"))
     certificates = directory / "certificates"
+    latents = seen.latents(None if overwrite else certificates)
     if not overwrite and not (certificates / RUN_FILE).exists() and (head_path.exists() or latents_path.exists()):
         raise InputError(directory, "holds a head or latents already; choose another --out, or say --overwrite")
     if overwrite:
@@ -163,7 +163,8 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
     for one, name in zip(explained, names, strict=True):
         record = audited.get(one.certificate or "")
         if record is None:
-            table.add_row(name, str(one.predicted), "", "", "", "", f"{one.seconds:.2f} s", "", "UNEXPLAINED")
+            predicted = "-" if one.predicted is None else str(one.predicted)
+            table.add_row(name, predicted, "", "", "", "", f"{one.seconds:.2f} s", "", "UNEXPLAINED")
             continue
         mark = "" if one.correct else f" not {one.label}"
         table.add_row(

@@ -277,7 +277,7 @@ def _opened(
     match given:
         case (str(head_path), None, None, None) if seen is not None:
             head = Head.load(head_path)
-            latents, labels = seen.latents(), seen.labels(head.classes)
+            latents, labels = seen.latents(None if overwrite else directory), seen.labels(head.classes)
         case (str(head_path), str(latents_path), None, None):
             head, files = Head.load(head_path), (head_path, latents_path)
             latents, labels = load_labelled(latents_path)

@@ -144,7 +144,8 @@ def _starter(
             _require_head(storage.join(out, HEAD), data, overwrite)
             if not overwrite:
                 seen.require_kept(folder)
-            labels, latents_of = seen.labels(explainer.head.classes), seen.latents()
+            labels = seen.labels(explainer.head.classes)
+            latents_of = seen.latents(None if overwrite else folder)
 
             def begin_pictures(workers: Workers) -> ExplainRun:
                 begun = explain_pictures(explainer, seen, labels, to, workers, overwrite)

@@ -16,7 +16,7 @@ from verale.files import LARGEST_LATENTS, certificates_folder, read
 from verale.runs.compared import ComparedImage, Side
 from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
 from verale.runs.folder import LATENTS
-from verale.runs.inputs import find_inputs
+from verale.runs.inputs import find_inputs, run_of
 from verale.runs.paired import Pairs, paired
 from verale.runs.truth import AtImage, OutsideError, Truths
 
@@ -72,11 +72,18 @@ class RunComparison:
         if self.why_not:
             return f"Reasons cannot be compared, only classes: {self.why_not}."
         if self.same_head:
-            return "Both runs have the same head. The checker decided each statement of A exactly, at B's latents."
-        return (
-            "The heads differ; both compare images with as many prototypes, in the same way. The checker decided each"
-            " statement of A exactly, at B's latents, with B's head: as a sentence about prototypes by their numbers."
-        )
+            how = "Both runs have the same head. The checker decided each statement of A exactly, at B's latents."
+        else:
+            how = (
+                "The heads differ; both compare images with as many prototypes, in the same way. The checker decided"
+                " each statement of A exactly, at B's latents, with B's head: as a sentence about prototypes by their"
+                " numbers."
+            )
+        if "pictures" in run_of(self.b.folder):
+            how += (
+                " B explains pictures: its latents are what its network gives in float64, of which nothing is proved."
+            )
+        return how
 
     def __len__(self) -> int:
         return len(self.pairs.pairs)
@@ -100,9 +107,11 @@ class RunComparison:
     def _compared(self, first: int, second: int) -> ComparedImage:
         one, other = self.a.stated(first), self.b.stated(second)
         a, b = Side.of(self.a, first, one), Side.of(self.b, second, other)
-        same = a.predicted == b.predicted
-        if self._by_name:
-            same = self._name(self.a, a.predicted) == self._name(self.b, b.predicted)
+        same: bool | None = None
+        if a.predicted is not None and b.predicted is not None:
+            same = a.predicted == b.predicted
+            if self._by_name:
+                same = self._name(self.a, a.predicted) == self._name(self.b, b.predicted)
         name = self.a.file(first) or self.b.file(second) or f"image {first}"
         if one is None:
             return ComparedImage(name, a, b, same, None, f"A has no explanation: {a.reason}")

@@ -23,8 +23,8 @@ class Side:
 
     Attributes:
         index: among the run's latents.
-        predicted: its class; without a certificate an estimate.
-        name: that class for people.
+        predicted: its class; without a certificate an estimate, or None.
+        name: that class for people; empty where it is not known.
         label: its true class, where known.
         size: how many statements its certificate has; None without one, as all that follows.
         margin: the least margin that it claims, rounded down.
@@ -36,7 +36,7 @@ class Side:
     """
 
     index: int
-    predicted: int
+    predicted: int | None
     name: str
     label: int | None
     size: int | None = None
@@ -50,7 +50,7 @@ class Side:
     @property
     def correct(self) -> bool | None:
         """Whether its class is the true one, where that is known."""
-        return None if self.label is None else self.label == self.predicted
+        return None if None in (self.label, self.predicted) else self.label == self.predicted
 
     @classmethod
     def of(cls, run: ExplainedRun, index: int, stated: CertificateFile | None) -> Side:
@@ -58,7 +58,8 @@ class Side:
         row, label = run.rows[index], run.label(index)
         if stated is None:
             why = (row.reason or "the table gives no reason")[:_LONGEST]
-            return cls(index, row.predicted, run.name_of(row.predicted), label, reason=why)
+            name = "" if row.predicted is None else run.name_of(row.predicted)
+            return cls(index, row.predicted, name, label, reason=why)
         certificate = stated.certificate
         return cls(
             *(index, certificate.predicted, run.name_of(certificate.predicted), label),
@@ -75,7 +76,7 @@ class ComparedImage:
     Attributes:
         image: the name of its file, or its number.
         a, b: what the runs say.
-        same_class: whether they give it the same class.
+        same_class: whether they give it the same class; None where one of them knows none.
         answers: of each statement of A, whether it is true of B's latents, None where that is not decided; None if they
             cannot be asked.
         note: why not.
@@ -87,7 +88,7 @@ class ComparedImage:
     image: str
     a: Side
     b: Side
-    same_class: bool
+    same_class: bool | None
     answers: tuple[bool | None, ...] | None
     note: str = ""
     told: tuple[str, ...] = ()
@@ -105,7 +106,7 @@ class ComparedImage:
     def changed(self) -> bool:
         """Whether anything is not as it was: the class, a statement, or that there is an explanation."""
         asked = self.answers is not None and not self.kept
-        return not self.same_class or asked or (self.a.size is None) != (self.b.size is None)
+        return self.same_class is False or asked or (self.a.size is None) != (self.b.size is None)
 
     @property
     def untold(self) -> int:
@@ -146,7 +147,8 @@ class Counts:
 
     Attributes:
         images, changed: how many were compared, and are not as they were (`ComparedImage.changed`).
-        outcomes: how many have the same class or not (first), and kept their statements (second: `ComparedImage.kept`).
+        outcomes: how many have the same class or not (first: `ComparedImage.same_class`), and kept their statements
+            (second: `ComparedImage.kept`).
         answers: of all statements of A, how many are true of B's latents, false, or not decided.
         subjects, failing: what statements are about: in how many of A's explanations, and in how many of these they
             fail.
@@ -158,7 +160,7 @@ class Counts:
 
     def __init__(self) -> None:
         self.images = self.changed = self.named = self.named_in_both = 0
-        self.outcomes: Counter[tuple[bool, bool | None]] = Counter()
+        self.outcomes: Counter[tuple[bool | None, bool | None]] = Counter()
         self.answers: Counter[bool | None] = Counter()
         self.subjects: Counter[str] = Counter()
         self.failing: Counter[str] = Counter()
@@ -181,8 +183,8 @@ class Counts:
         self.a.add(one.a)
         self.b.add(one.b)
 
-    def of(self, same_class: bool) -> int:
-        """How many images have the same class, or another one."""
+    def of(self, same_class: bool | None) -> int:
+        """How many images have the same class, or another one, or one that a run does not know."""
         return sum(number for (same, _), number in self.outcomes.items() if same == same_class)
 
     @property
@@ -194,10 +196,10 @@ class Counts:
     def record(self) -> dict[str, Any]:
         """Plain data for JSON."""
         outcomes = {
-            f"{'same' if same else 'other'}_class": {
+            f"{which}_class": {
                 name: self.outcomes[same, kept] for name, kept in (("kept", True), ("not_kept", False), ("open", None))
             }
-            for same in (True, False)
+            for which, same in (("same", True), ("other", False), ("unknown", None))
         }
         return {
             "images": self.images,

@@ -59,7 +59,7 @@ def csv_lines(compared: Iterable[ComparedImage]) -> Iterator[str]:
 
 def changed_first(compared: Iterable[ComparedImage]) -> list[ComparedImage]:
     """The images that changed, those with another class first."""
-    return sorted((one for one in compared if one.changed), key=lambda one: one.same_class)
+    return sorted((one for one in compared if one.changed), key=lambda one: one.same_class is not False)
 
 
 def matched(comparison: RunComparison) -> str:
@@ -78,6 +78,8 @@ def sentences(comparison: RunComparison, counts: Counts) -> list[str]:
     if other:
         gets = "gets" if other == 1 else "get"
         told.append(f"{other:,} {gets} another class{_of_these(counts, False) if asked else ''}.")
+    if unknown := counts.of(None):
+        told.append(f"Of {_images(unknown)}, A or B does not know the class.")
     if comparison.same_head and counts.outcomes[False, True]:
         told.append(
             f"All statements of A are true under the same head, and yet the class is another, for"
@@ -132,7 +134,7 @@ def held(one: ComparedImage) -> str:
 
 def class_of(side: Side) -> str:
     """A class, and whether there is no certificate for it."""
-    return side.name if side.size is not None else f"{side.name} (unexplained)"
+    return side.name if side.size is not None else f"{side.name or '-'} (unexplained)"
 
 
 def two(first: object, second: object) -> str:

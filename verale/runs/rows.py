@@ -51,7 +51,7 @@ def rows_and_certificates(
             "predicted": explanation.predicted,
             "seconds": seconds,
             "label": label,
-            "correct": None if label is None else label == explanation.predicted,
+            "correct": None if None in (label, explanation.predicted) else label == explanation.predicted,
             "others": "; ".join(map(_attempt, result.others)) or None,
             **_confidence(result.logits, explanation.predicted),
         }
@@ -97,10 +97,13 @@ def _attempt(other: NotKept) -> str:
     return f"{other.paradigm} {other.reason if other.size is None else other.size}"
 
 
-def _confidence(logits: Tensor, predicted: int) -> dict[str, object]:
-    """The predicted class and the next one, by their logits (C,); None where a logit is infinite."""
+def _confidence(logits: Tensor | None, predicted: int | None) -> dict[str, object]:
+    """The predicted class and the next one, by their logits (C,); None where a logit is infinite, and nothing where
+    logits or class are not known."""
     import torch
 
+    if logits is None or predicted is None:
+        return {}
     second = next(each for each in logits.argsort(descending=True).tolist() if each != predicted)
     (score, second_score), (share, second_share) = (
         values[[predicted, second]].tolist() for values in (logits, torch.softmax(logits, dim=0))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from verale.errors import InputError, naming
 from verale.files import LARGEST_LATENTS, read, write_atomically
-from verale.runs.folder import NETWORK, PICTURES, REMEDY, SOURCE
+from verale.runs.folder import LATENTS, NETWORK, PICTURES, REMEDY, SOURCE
 from verale.runs.images import class_folders, image_files, labels_of
+from verale.runs.inputs import run_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.search.through import ThroughNetwork
 
@@ -93,13 +94,50 @@ class SeenPictures:
 
         return list(map(picture_digest, self.pictures))
 
-    def latents(self) -> Tensor:
-        """(N, D, H', W') or (N, 1, D) float32: as the network gives it in float64, for pages alone."""
+    def latents(self, folder: Path | None = None) -> Tensor:
+        """(N, D, H', W') or (N, 1, D) float64: as the network gives them in float64, an estimate. They are for pages
+        and comparisons, and no certificate is about them. Rounded to float32 they would lie outside of what
+        certificates in real arithmetic state.
+
+        Args:
+            folder: of a run that may be continued. Latents of these pictures that it notes are kept: their last bits
+                depend on the machine and on its threads.
+
+        Raises:
+            InputError: the folder's files cannot be read; a picture for which the network overflows float64.
+        """
         import torch
 
-        network = self.through.network
-        parts = [network.latents(each[None]).float() for each in self.pictures]
-        return torch.cat(parts) if parts else torch.empty(0, self.through.patches, network.output_shape[0])
+        kept = None if folder is None else self._noted(folder)
+        if kept is not None:
+            return kept
+        parts, network = [], self.through.network
+        for number, picture in enumerate(self.pictures):
+            parts.append(self.through.latents(picture))
+            if not bool(parts[-1].isfinite().all()):
+                layers = (name for name, given in network.outputs(picture[None]) if not bool(given.isfinite().all()))
+                raise InputError(
+                    self.names[number] if self.names else f"picture {number}",
+                    f"has no latents: in layer {next(layers)} the network's numbers are beyond float64; scale the"
+                    " weights before it down, and export the network again",
+                )
+        return torch.cat(parts) if parts else torch.empty(0, self.through.patches, network.output_shape[0]).double()
+
+    def _noted(self, folder: Path) -> Tensor | None:
+        """The latents of a folder, if its `run.json` or `source.json` notes them as those of these pictures."""
+        from verale.head import digest_of_all, load_latents, patches_of
+
+        run, noted = run_of(folder), []
+        if all(run.get(name) == value for name, value in self.describe().items()):
+            noted.append(run.get("latents"))
+        if lexists(folder / SOURCE):
+            source = SourceFile.read(folder / SOURCE, "choose another --out")
+            about = source.record.get("network_sha256"), source.record.get("image_pictures")
+            noted += [source.latents_digest] if about == (self.through.network.digest, self.digests) else []
+        if not noted or not lexists(folder / LATENTS):
+            return None
+        latents = load_latents(folder / LATENTS)
+        return latents if digest_of_all(patches_of(latents)) in noted else None
 
     def describe(self) -> dict[str, str]:
         """What the results of a run depend on."""

@@ -30,12 +30,15 @@ class Explained:
 
     Attributes:
         index: the image's index among the latents.
-        predicted: the head's class; without a certificate an estimate.
+        predicted: the class that the certificate proves; without one that of the logits, an estimate, and None where
+            these are not known.
         seconds: the time to explain it: that of its batch, divided by the number of images in it.
         label: its true class.
         correct: whether that is the predicted class.
         size: how many statements the certificate has.
-        score, probability: the predicted class's logit, in float64, and its softmax; estimates.
+        score, probability: the predicted class's logit, in float64, and its softmax; estimates. Of a picture, with a
+            certificate or without, the logits are those of the latents that its network gives in float64; None where
+            these are no numbers, or lie outside the head's domain.
         second, second_score, second_probability: the class with the next logit, and the same for it.
         score_difference, probability_difference: by how much the predicted class is ahead of it.
         relative_size: the size over the number of possible statements: L * P, or P if they are about activations.
@@ -56,7 +59,7 @@ class Explained:
     """
 
     index: int
-    predicted: int
+    predicted: int | None = None
     seconds: float | None = None
     label: int | None = None
     correct: bool | None = None
@@ -167,6 +170,7 @@ _EXPECTED: dict[Callable[[str], Any], str] = {
 }
 _REQUIRED_COLUMNS = ("Idx", "Pred Label", "Exp Size", "Runtime (s)")
 _REQUIRED_VALUES = ("Idx", "Pred Label")
+"""Without a reason. With one there is no certificate, and perhaps no class."""
 
 
 def csv_lines(rows: Iterable[Explained], heading: bool = False) -> str:
@@ -214,8 +218,9 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
 
 def _values(path: str | Path, where: str, line: dict[str, str], remedy: str) -> dict[str, Any]:
     values = {}
+    required = _REQUIRED_VALUES[:1] if line.get("Reason") else _REQUIRED_VALUES
     for column, text in line.items():
-        if column not in _FIELDS or (text == "" and column not in _REQUIRED_VALUES):
+        if column not in _FIELDS or (text == "" and column not in required):
             continue
         name, parse = _FIELDS[column]
         try:

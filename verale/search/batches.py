@@ -35,7 +35,7 @@ from verale.search.searches import best_paradigm, has_prices, priced_margins, se
 from verale.search.short import in_short_numbers
 from verale.search.smallest import Kept, NotKept, Solution, Solved, keep_smallest
 from verale.search.threads import one_thread
-from verale.search.through import ThroughNetwork, solve_picture
+from verale.search.through import BEYOND, ThroughNetwork, solve_picture
 from verale.search.tolerance import AUTO, EXACT, Tolerance, tolerances
 from verale.version import __version__
 
@@ -54,7 +54,9 @@ class ImageResult:
     Attributes:
         explanation: the certificate, or why there is none.
         head: the head.
-        activations: (P,) float64, the midpoints of what was observed; an estimate.
+        activations: (P,) float64, the midpoints of what was observed; of a picture, those of the latents that the
+            network gives in float64. An estimate; None where it would be none: numbers beyond float64, or a picture
+            without such latents in the head's domain.
         others: what the paradigms gave that were tried too.
         exact: the same explanation in exact numbers, where the fewest digits made statements about patches wide: the
             checker takes longer for these.
@@ -62,15 +64,15 @@ class ImageResult:
 
     explanation: Certificate | Unexplained
     head: Head
-    activations: Tensor
+    activations: Tensor | None
     others: tuple[NotKept, ...] = ()
     exact: Certificate | None = None
 
     @property
-    def logits(self) -> Tensor:
-        """(C,) float64, an estimate."""
+    def logits(self) -> Tensor | None:
+        """(C,) float64, an estimate; None without activations."""
         # One image at a time: a matrix product's last bits depend on how many rows it has.
-        return read_out(self.head, self.activations[None])[0]
+        return None if self.activations is None else read_out(self.head, self.activations[None])[0]
 
 
 class Batches:
@@ -216,17 +218,18 @@ class _Explainer:
 
     def _of_picture(self, picture: Tensor, through: ThroughNetwork) -> ImageResult:
         """The result for one picture (C, H, W)."""
-        box = through.box(picture)  # as a network's own layers, in all threads
+        ranges = through.ranges(picture)  # as a network's own layers, in all threads
+        evaluated = through.evaluated(self.head, picture)
         with one_thread():
-            solved = solve_picture(self.head, box, self.searches, self.options, self.least_unit)
-        solution = solved.kept.solution
+            predicted, kept = solve_picture(self.head, ranges.ends, self.searches, self.options, self.least_unit)
         explanation: Certificate | Unexplained
-        if isinstance(solution, str):
-            explanation = Unexplained(solved.predicted, solution)
+        if predicted is None or isinstance(kept.solution, str):
+            reason = f"{kept.solution}; {ranges.roughly}" if ranges.roughly else str(kept.solution)
+            explanation = Unexplained(None if evaluated is None else int(evaluated.predicted), reason)
         else:
-            about = _About(through.subject(picture), through.patches, solved.predicted)
-            explanation = self._certificate(about, solved.kept.paradigm, solution)
-        return ImageResult(explanation, self.head, solved.activations, solved.kept.others)
+            about = _About(through.subject(picture), through.patches, predicted)
+            explanation = self._certificate(about, kept.paradigm, kept.solution)
+        return ImageResult(explanation, self.head, None if evaluated is None else evaluated.activations[0], kept.others)
 
     def _attempts(self) -> list[tuple[Tolerance, int | str]]:
         """How far statements are widened before the search, and in how many digits they are told after it."""
@@ -246,6 +249,7 @@ class _Explainer:
         solved = dict(zip(settled, keep_smallest(problem.take(settled), self.searches), strict=True))
         for image, (patches, predicted) in enumerate(zip(images, problem.margins.predicted.tolist(), strict=True)):
             about = _About({"latents": digest(patches)}, len(patches), predicted)
+            activations = midpoints[image] if exact.take([image]).is_finite else None
             kept = solved.get(image) or Kept("", self._unsettled(tolerance, exact.take([image])), ())
             narrow = None
             if digits != EXACT_DIGITS and not isinstance(kept.solution, str):
@@ -260,12 +264,12 @@ class _Explainer:
                         reason += f"; statements have {tolerance}: allow more"
                     elif tolerance:
                         reason += f"; the tolerance is {tolerance}: try a smaller one, or {_AUTO}"
-                explanation: Certificate | Unexplained = Unexplained(predicted, reason)
+                explanation: Certificate | Unexplained = Unexplained(None if activations is None else predicted, reason)
             else:
                 explanation = self._certificate(about, kept.paradigm, kept.solution)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
                     explanation = inflate(self.head, patches, explanation)
-            results.append(ImageResult(explanation, self.head, midpoints[image], kept.others, narrow))
+            results.append(ImageResult(explanation, self.head, activations, kept.others, narrow))
         return results
 
     def _shortened(self, image: Problem, digits: int | str, kept: Kept) -> Solution:
@@ -294,7 +298,7 @@ class _Explainer:
     def _unsettled(self, tolerance: Tolerance, image: Problem) -> str:
         """Why all statements about an image, observed exactly here, entail no class; and which tolerance to try."""
         if not bool(image.settled > 0):
-            return _TIE
+            return _TIE if image.is_finite else BEYOND
         if tolerance.digits:
             return _TOO_FEW.format(tolerance, FEWEST_DIGITS)
         narrower = (each for each in tolerance.narrower() if bool(image.widened(each).settled > 0))

@@ -30,13 +30,14 @@ class Unexplained:
     no statements. `isinstance(result, Certificate)` tells the two apart, and so does `result.size is not None`.
 
     Attributes:
-        predicted: the head's class in float64, an estimate.
+        predicted: the head's class in float64, an estimate: of a picture that of the latents which its network gives in
+            float64. None where latents or logits are no numbers, or the latents lie outside the head's domain.
         reason: why there is none.
         size, margin, paradigm, minimal: None.
         statements, margins: empty.
     """
 
-    predicted: int
+    predicted: int | None
     reason: str
 
     size: ClassVar[None] = None
@@ -47,7 +48,8 @@ class Unexplained:
     margins: ClassVar[tuple[float | None, ...]] = ()
 
     def __str__(self) -> str:
-        return f"No certificate for this image, of class {self.predicted} by floats: {self.reason}"
+        of = "" if self.predicted is None else f", of class {self.predicted} by floats"
+        return f"No certificate for this image{of}: {self.reason}"
 
 
 @dataclass(frozen=True)

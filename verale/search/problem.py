@@ -125,6 +125,11 @@ class Problem:
     def __len__(self) -> int:
         return len(self.settled)
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all observables are known. Of numbers beyond float64 nothing is, and no estimate is one of them."""
+        return bool(self.observed.lower.isfinite().all() and self.observed.upper.isfinite().all())
+
     def stated_activations(self) -> Enclosure:
         """(N, P) the intervals that statements about activations give."""
         return self.tolerance.widened(self.activations)

@@ -3,6 +3,10 @@
 The latents are known as a box. An explanation is searched first for its middle, as for any latents; its statements are
 then widened until they hold of the whole box, and proved again. Where the box is wide, or that does not prove the
 class, statements are searched for that are as wide as the box from the beginning.
+
+The middle of a wide box is nothing that the network gives: its class and its logits say nothing of the picture. What
+the network says of a picture, with a certificate or without, is computed in float64, layer by layer
+(`ThroughNetwork.evaluated`).
 """
 
 from __future__ import annotations
@@ -14,11 +18,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from verale.bounds import check_domain
 from verale.bounds.boxes import box_leaves_domain
-from verale.bounds.network import ARITHMETICS, Arithmetic, latent_ranges
+from verale.bounds.network import ARITHMETICS, Arithmetic, LatentRanges, latent_ranges
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
-from verale.errors import UsageError
-from verale.head import Head, described, evaluate, require_kind
+from verale.errors import LatentsError, UsageError
+from verale.head import Evaluation, Head, as_patches, described, evaluate, require_kind
 from verale.network import FrozenNetwork, picture_digest
 from verale.rounding import Enclosure
 from verale.search.compiled import fastest_sums
@@ -30,7 +35,7 @@ from verale.search.short import fewest_digits, in_short_numbers
 from verale.search.smallest import Kept, Solved, keep_smallest
 from verale.search.tolerance import EXACT, Tolerance, tolerances
 
-__all__ = ["SolvedPicture", "ThroughNetwork", "for_all_of", "holding", "solve_picture"]
+__all__ = ["BEYOND", "ThroughNetwork", "for_all_of", "holding", "solve_picture"]
 
 _NARROW = 0.25
 """Where the box takes more than this share of the least margin, what is found for its middle is not looked for."""
@@ -79,33 +84,35 @@ class ThroughNetwork:
         digests = {"network": self.network.digest, "picture": picture_digest(picture)}
         return {"latents": None, **digests, "arithmetic": self.arithmetic}
 
-    def box(self, picture: Tensor) -> Enclosure:
-        """(L, D) the latents that the network can give for a picture."""
+    def ranges(self, picture: Tensor) -> LatentRanges:
+        """The latents that the network can give for a picture."""
         return latent_ranges(self.network, picture, self.arithmetic)
 
+    def latents(self, picture: Tensor) -> Tensor:
+        """(1, D, H', W') or (1, 1, D): the latents of a picture, computed in float64 whatever the arithmetic is; an
+        estimate."""
+        return self.network.latents(picture[None])
 
+    def evaluated(self, head: Head, picture: Tensor) -> Evaluation | None:
+        """What the head makes of these latents; an estimate. None where they or the logits are no numbers, and where
+        they lie outside the head's domain, since it does not describe the network there."""
+        latents = as_patches(self.latents(picture))
+        try:
+            check_domain(head, latents)
+        except LatentsError:
+            return None
+        found = evaluate(head, latents)
+        return None if bool(found.logits.isnan().any()) else found
+
+
+BEYOND = "the head's numbers at these latents are beyond float64: scale its prototypes down, and the latents with them"
 UNCERTAIN = "the class is not certain over the box of latents that the network can give"
 _NOT_OF_ALL = "no statements that hold of all latents which the network can give were found to prove the class"
 
 
-@dataclass(frozen=True, eq=False)
-class SolvedPicture:
-    """What the search gives for a picture.
-
-    Attributes:
-        predicted: the class of the middle of the box.
-        activations: (P,) those of the middle; an estimate.
-        kept: the solution or the reason why there is none, and what other paradigms gave.
-    """
-
-    predicted: int
-    activations: Tensor
-    kept: Kept
-
-
 def solve_picture(
     head: Head, box: Enclosure, searches: Sequence[ParadigmSearch], options: SearchOptions, least: float
-) -> SolvedPicture:
+) -> tuple[int | None, Kept]:
     """Statements that hold of all latents in a box (L, D) and prove their class.
 
     Args:
@@ -114,21 +121,23 @@ def solve_picture(
         searches: the paradigms to try.
         options: how to search.
         least: see `verale.search.digits.least_unit`.
+
+    Returns:
+        The class that is proved, None where none is; and the solution or the reason why there is none, with what other
+        paradigms gave.
     """
-    middle = _middle_of(box)[None]
     leaving = box_leaves_domain(head, box)
     if leaving is not None:
-        evaluated = evaluate(head, middle)
-        return SolvedPicture(int(evaluated.predicted), evaluated.activations[0], Kept("", leaving, ()))
-    exact = Problem.of(head, middle, EXACT, options.avoid, options.costs, fastest_sums())
-    ranges, kept = exact.over(box), Kept("", UNCERTAIN, ())
+        return None, Kept("", leaving, ())
+    exact = Problem.of(head, _middle_of(box)[None], EXACT, options.avoid, options.costs, fastest_sums())
+    ranges = exact.over(box)
+    kept = Kept("", UNCERTAIN if exact.is_finite else BEYOND, ())
     if bool(ranges.settled > 0):
         for problem, digits in _attempts(exact, ranges, options):
             kept = _kept(ranges, problem, searches, digits, least)
             if not isinstance(kept.solution, str):
                 break
-    activations = (exact.activations.lower + exact.activations.upper)[0] / 2
-    return SolvedPicture(int(exact.margins.predicted), activations, kept)
+    return None if isinstance(kept.solution, str) else int(exact.margins.predicted), kept
 
 
 def _middle_of(box: Enclosure) -> Tensor:

@@ -34,7 +34,7 @@ def test_a_box_holds_what_torch_gives(name: str, seed: int) -> None:
     network, pictures = frozen_network(name, seed), random_pictures(3, seed)
     exact, single = (torch_latents(name, seed, pictures, dtype) for dtype in (torch.float64, torch.float32))
     for picture, one, other in zip(pictures, exact, single, strict=True):
-        real, binary32 = (latent_ranges(network, picture, arithmetic) for arithmetic in ARITHMETICS)
+        real, binary32 = (latent_ranges(network, picture, arithmetic).ends for arithmetic in ARITHMETICS)
         # Torch's own float64 rounds too, so it is within the box of real numbers and as much again.
         width = real.upper - real.lower
         assert bool((real.lower - width <= one).all()) and bool((one <= real.upper + width).all())
@@ -49,7 +49,7 @@ def test_the_checkers_box_is_narrower(name: str, arithmetic: Arithmetic) -> None
     network = frozen_network(name)
     enclosed = Enclosed(read_network(network.to_bytes()), load_kernel("arb"), arithmetic)
     for picture in random_pictures(2):
-        own = latent_ranges(network, picture, arithmetic)
+        own = latent_ranges(network, picture, arithmetic).ends
         box = enclosed.latents(Picture(SHAPE, bytes(picture.flatten().tolist())))
         lower, upper = (torch.tensor(end, dtype=torch.float64) * 2.0**-box.bits for end in (box.lower, box.upper))
         assert bool((own.lower <= lower).all()) and bool((upper <= own.upper).all())
@@ -62,7 +62,7 @@ def test_the_demos_boxes_are_narrow() -> None:
     network = export_network(module, None, (3, 32, 32), (0.5,) * 3, (0.5,) * 3)
     pictures = ((digits.images[:2] / 2 + 0.5) * 255).round().to(torch.uint8)
     for picture, latents in zip(pictures, as_patches(module.latents(digits.images[:2])), strict=True):
-        real, single = (latent_ranges(network, picture, arithmetic) for arithmetic in ARITHMETICS)
+        real, single = (latent_ranges(network, picture, arithmetic).ends for arithmetic in ARITHMETICS)
         assert bool((single.lower <= latents).all()) and bool((latents <= single.upper).all())
         assert float((real.upper - real.lower).max()) < 1e-9
         assert float((single.upper - single.lower).max()) < 0.2
@@ -76,7 +76,7 @@ def test_what_overflows_is_not_known() -> None:
     network = export_network(module, None, SHAPE, MEAN, STD)
     for layer in network.layers[:2]:
         layer.operation.weight.fill_(1e300)  # two of them are beyond float64
-    found = latent_ranges(network, random_pictures(1)[0])
+    found = latent_ranges(network, random_pictures(1)[0]).ends
     assert bool((found.lower == -1).all()) and bool((found.upper == 1).all())
 
 

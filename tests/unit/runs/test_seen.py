@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from PIL import Image
 from support.commands import in_process
 from support.seen import COUNT, write_pictures
 from support.seen import explain_pictures as explain
-from support.torch_networks import SHAPE
+from support.small import small_head
+from support.torch_networks import SHAPE, deep_network
+from torch import nn
 
 from verale.certificate import Certificate
+from verale.cli.shared import EXIT_UNEXPLAINED
 from verale.errors import InputError, UsageError
-from verale.head import Head
-from verale.network import picture_digest
+from verale.head import Box, Head, as_patches
+from verale.network import FrozenNetwork, picture_digest
+from verale.network.layers import Convolution, NetworkLayer
 from verale.runs.explain import open_run
 from verale.runs.seen import SeenPictures
 from verale.runs.source import load_source
+from verale.runs.summary import summarize
+from verale.runs.table import read_table
 from verale.search import SearchOptions
+from verale.search.through import ThroughNetwork
 
 
 @pytest.fixture
@@ -67,6 +76,84 @@ def test_a_page_shows_the_pictures(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "Proofs begin at the bytes of the pictures" in page and "matched by order" not in page
+
+
+def test_a_table_gives_the_classes_and_scores_of_the_network_itself(tmp_path: Path) -> None:
+    network = deep_network(12, nn.Sigmoid())
+    write_pictures(tmp_path, network)
+    done = explain(tmp_path, "--arithmetic", "float32")
+    assert done.returncode == EXIT_UNEXPLAINED and "0 of 4 images have a certificate" in done.stderr, done.stderr
+    head = Head.load(tmp_path / "h")
+    rows = read_table(tmp_path / "out" / "explanations.csv")
+    pictures = SeenPictures.load(tmp_path / "n", tmp_path / "p").pictures
+    logits = head.logits(as_patches(network.latents(pictures)))
+    assert len(rows) == COUNT and len({row.score for row in rows}) == COUNT
+    for row, said in zip(rows, logits, strict=True):
+        assert row.certificate is None and row.reason is not None and "--arithmetic real" in row.reason
+        assert row.predicted == int(said.argmax()) and row.correct == (row.label == row.predicted)
+        assert row.score == pytest.approx(float(said.max()), rel=1e-12)
+        assert row.second_score == pytest.approx(float(said.sort().values[-2]), rel=1e-12)
+    right = sum(row.correct is True for row in rows)
+    (summary, *_) = summarize(str(tmp_path / "out"))
+    assert (summary.labelled, summary.right) == (COUNT, right)
+    told = in_process("summary", tmp_path / "out").stderr
+    assert f"{tmp_path / 'out'}: without one: 0, 1, 2, 3: the class is not certain over the box" in told
+    shown = in_process("show", tmp_path / "out", "1")
+    assert shown.returncode == 9 and "there is no certificate of this image: the class is not certain" in shown.stderr
+
+
+def test_a_network_that_overflows_is_refused_with_picture_and_layer(folder: Path) -> None:
+    weights = [torch.full((8, channels, 3, 3), 1e200, dtype=torch.float64) for channels in (3, 8)]
+    layers = [
+        NetworkLayer(name, (read,), Convolution((1, 1), (0, 0), (1, 1), 1, weight))
+        for name, read, weight in zip(("first", "second"), ("picture", "first"), weights, strict=True)
+    ]
+    FrozenNetwork(SHAPE, (0.0,) * 3, (1.0,) * 3, tuple(layers)).save(folder / "n")
+    replace(small_head("euclidean", depth=8), domain=Box()).save(folder / "h")
+    done = explain(folder)
+    assert done.returncode == 9 and not (folder / "out" / "explanations.csv").exists()
+    assert "class 0/0.png: has no latents: in layer second the network's numbers are beyond float64" in done.stderr
+
+
+def test_what_the_head_does_not_describe_has_neither_class_nor_score(folder: Path) -> None:
+    head = Head.load(folder / "h")
+    replace(head, domain=Box(0.4, 0.6)).save(folder / "h")
+    assert explain(folder).returncode == EXIT_UNEXPLAINED
+    table = folder / "out" / "explanations.csv"
+    for row in read_table(table):
+        assert (row.predicted, row.correct, row.score, row.second, row.label) == (None, None, None, None, row.label)
+        assert row.reason is not None and "beyond the head's domain" in row.reason
+    for command in (("summary",), ("summary", "--by", "class"), ("report",)):
+        done = in_process(command[0], folder / "out", *command[1:])
+        assert done.returncode == 0, done.stderr
+    compared = in_process("compare", folder / "out", folder / "out")
+    assert f"Of {COUNT} images, A or B does not know the class." in compared.stdout
+    assert f"0 of {COUNT} images keep their class" in compared.stdout
+    assert explain(folder).returncode == EXIT_UNEXPLAINED  # whose rows are read again
+    text = table.read_text()
+    table.write_text(text.replace(read_table(table)[0].reason or "", "", 1))
+    refused = in_process("summary", folder / "out")
+    assert refused.returncode == 9 and "column 'Pred Label' is ''" in refused.stderr
+
+
+def test_a_runs_statements_are_true_of_its_own_latents(folder: Path) -> None:
+    done = explain(folder, "--digits", "exact", "--paradigm", "projection")
+    assert done.returncode == 0, done.stderr
+    compared = in_process("compare", folder / "out", folder / "out")
+    assert f"{COUNT} images keep their class; of these, {COUNT} satisfy all statements of A" in compared.stdout
+    assert "B explains pictures: its latents are what its network gives in float64" in compared.stdout
+
+
+def test_a_run_goes_on_where_latents_have_other_last_bits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert explain(folder, "--arithmetic", "real").returncode == 0
+    (folder / "out" / "000002.ale.json").unlink()
+    given = ThroughNetwork.latents
+    monkeypatch.setattr(ThroughNetwork, "latents", lambda self, picture: given(self, picture) * (1 + 2.0**-52))
+    before = (folder / "out" / "latents.safetensors").read_bytes()
+    done = explain(folder, "--arithmetic", "real")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "out" / "latents.safetensors").read_bytes() == before
+    assert (folder / "out" / "000002.ale.json").exists()
 
 
 def test_a_tensor_gives_the_same_certificates_and_processes_change_no_byte(folder: Path) -> None:

@@ -350,6 +350,15 @@ def test_a_softmax_head_that_cannot_tell_gets_a_reason(paradigm):
     assert (result.predicted, result.size) == (1, 0)
 
 
+def test_numbers_beyond_float64_are_no_tie_and_give_no_class() -> None:
+    scale = 1e200
+    head = Head(torch.eye(3), Euclidean(), LogRatio(1e-4), torch.rand(3, 4).double() * scale, domain=Box())
+    (result,) = Batches(head, torch.rand(1, 4, 4).double() * scale).explain(0)
+    assert isinstance(result.explanation, Unexplained)
+    assert result.explanation.predicted is None and result.logits is None
+    assert "are beyond float64: scale its prototypes down" in result.explanation.reason
+
+
 @pytest.mark.parametrize("paradigm", ["projection", "top_k"])
 def test_a_tie_gets_a_reason_and_no_certificate(paradigm):
     head = Head(torch.ones(2, 3), Euclidean(), LogRatio(), prototypes=torch.rand(3, 2), domain=Box(0, 1))

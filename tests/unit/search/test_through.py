@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 import torch
 from support.small import small_head
-from support.torch_networks import frozen_network, random_pictures
+from support.torch_networks import deep_network, frozen_network, random_pictures
+from torch import nn
 
 from verale.bounds import observe
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
@@ -31,7 +32,7 @@ def head_of(network: FrozenNetwork, geometry: str = "euclidean") -> Head:
 
 def explained(head: Head, network: FrozenNetwork, arithmetic: str = "real", **options: object) -> list[ImageResult]:
     batches = Batches(head, PICTURES, SearchOptions(**options), ThroughNetwork(network, arithmetic))  # type: ignore[arg-type]
-    assert batches.are_alone and batches.patches == 30
+    assert batches.are_alone
     return [result for start in batches.starts for result in batches.explain(start)]
 
 
@@ -99,11 +100,39 @@ def test_a_class_that_is_not_certain_is_not_explained() -> None:
         assert "the class is not certain over the box" in result.explanation.reason
 
 
-def test_latents_beyond_the_domain_are_not_explained() -> None:
+def test_latents_beyond_the_domain_are_not_explained_and_get_no_class() -> None:
     network = frozen_network("residual")
     for result in explained(replace(head_of(network), domain=Box(0.4, 0.6)), network, paradigm="top_k"):
         assert isinstance(result.explanation, Unexplained)
         assert "beyond the head's domain [0.4, 0.6]" in result.explanation.reason
+        assert result.explanation.predicted is None and result.activations is None and result.logits is None
+        assert str(result.explanation).startswith("No certificate for this image: latents may lie from")
+
+
+@pytest.mark.parametrize("name", ["deep", "residual"])
+def test_the_class_and_the_logits_of_a_picture_are_those_that_the_network_gives(name: str) -> None:
+    network = deep_network(12, nn.Sigmoid()) if name == "deep" else frozen_network(name)
+    head = head_of(network)
+    results = explained(head, network, "float32", paradigm="top_k")
+    assert [isinstance(each.explanation, Unexplained) for each in results] == [name == "deep"] * len(PICTURES)
+    for picture, result in zip(PICTURES, results, strict=True):
+        said = evaluate(head, as_patches(network.latents(picture[None])))
+        assert result.explanation.predicted == int(said.predicted)
+        assert result.logits is not None and torch.allclose(result.logits, said.logits[0], rtol=1e-12, atol=1e-12)
+    first, second = (each.logits for each in results)
+    assert first is not None and not torch.equal(first, second)
+
+
+def test_a_network_that_is_not_enclosed_is_told_as_such() -> None:
+    network = deep_network(12, nn.Sigmoid())
+    for result in explained(head_of(network), network, "float32", paradigm="top_k"):
+        assert isinstance(result.explanation, Unexplained)
+        assert result.explanation.reason.startswith("the class is not certain over the box of latents that the network")
+        assert "narrower in real arithmetic (--arithmetic real)" in result.explanation.reason
+    network = deep_network(400, nn.Sigmoid())
+    for result in explained(head_of(network), network, "real", paradigm="top_k"):
+        assert isinstance(result.explanation, Unexplained)
+        assert "the search knows the network only roughly from layer" in result.explanation.reason
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -31,6 +31,7 @@ function steps(row) {
 }
 
 function verdict(row) {
+  if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row])]));
   const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? [", and it is right"] : [", and it is wrong: the true class is ", named(rows.label[row])];
   const follows = rows.status[row] === "PROVED" ? ", follows from what is stated below" : "";
   return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer, class ", el("b", {}, named(rows.predicted[row])), follows, ...label);
