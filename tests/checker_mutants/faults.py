@@ -147,6 +147,8 @@ network/binary32.py rounded: the negative side of a leaky relu is exact
     low - share(low, 2) - 1 => low
 network/binary32.py require_no_overflow: what is read is as small as it likes
     never 2 * ((layer.terms + 1) * weight * read + size) > LARGEST or weight > LARGEST
+network/binary32.py require_no_overflow: what a file excludes is claimed
+    never size > _GREATEST or weight > _GREATEST
 network/binary32.py _ulps: a unit in the last place is half of one
     -abs(value) * 2 * _ULPS => -abs(value) * _ULPS
 network/binary32.py normalised: a quotient is exact

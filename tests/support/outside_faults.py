@@ -78,6 +78,24 @@ search/batches.py _Explainer._unsettled: numbers beyond float64 are called a tie
 bounds/network.py _in_more_bits: a network that is not enclosed is told as a class that is not certain
     (wide, _ROUGH.format(rough, error)) => (wide, '')
     unit/search/test_through.py::test_a_network_that_is_not_enclosed_is_told_as_such
+adapters/operations.py _normalisation: float32 is claimed of any epsilon
+    float(torch.tensor(epsilon).float()) < _LEAST_EPSILON => False
+    unit/adapters/test_freezing.py::test_what_float32_claims_exclude_is_told_and_the_file_says_so[epsilon]
+adapters/operations.py unclaimed_number: float32 is claimed of numbers that it rounds before they are folded
+    name != 'factor' and not torch.equal(tensor.float().to(tensor.dtype), tensor) => False
+    unit/adapters/test_freezing.py::test_what_float32_claims_exclude_is_told_and_the_file_says_so[double]
+adapters/freezing.py _magnitude: a file does not say what is excluded
+    found.clamp(min=NOT_CLAIMED) => found
+    unit/adapters/test_freezing.py::test_what_float32_claims_exclude_is_told_and_the_file_says_so[epsilon]
+search/through.py ThroughNetwork.__post_init__: float32 is explained of a network that excludes it
+    without require_binary32(self.network)
+    unit/cli/test_network.py::test_a_file_of_which_nothing_is_claimed_in_float32_is_told_so
+network/binary32.py _why_not: a magnitude says nothing
+    never _greatest(operation.magnitude, operation.weight) > GREATEST_FOLDED
+    unit/network/test_binary32.py::test_what_a_file_excludes_is_refused_with_layer_value_and_remedy
+bounds/network.py _Rules.sums: what may overflow in float32 is known
+    never _may_overflow(operation, terms, given, bound)
+    unit/bounds/test_network.py::test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told
 bounds/network.py _is_narrow: an infinite box is a narrow one
     without width.isfinite()
     unit/bounds/test_real_network.py::test_numbers_beyond_float64_are_told

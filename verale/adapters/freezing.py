@@ -7,10 +7,17 @@ float64 (`first_difference`), on random pictures when a network is frozen and on
 **Folding.** After y = W x + b, batch normalisation gives s (y - mean) + beta with s = gamma / sqrt(variance + epsilon).
 That is a layer with the weight s W and the bias s (b - mean) + beta, computed in float64. Where what it reads is no
 such layer, it becomes a convolution 1 x 1 of each channel.
+
+**float32.** A claim in binary32 takes things for granted that a file does not show (certificates/network-v1.md): that
+the folded numbers are float32 and none is beyond 2^32, and that epsilon is at least 2^-64. Where it is not so, the
+magnitude of the layer is `NOT_CLAIMED`, by which search and checker refuse the claim, and a warning says why. The file
+holds in real arithmetic.
 """
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -20,13 +27,22 @@ import torch
 from torch import Tensor, fx, nn
 
 from verale.adapters.latents import evaluating, find_layer, require_module
-from verale.adapters.operations import SAME, Normalisation, RefusedError, is_in_place, operation_of
+from verale.adapters.operations import (
+    SAME,
+    Normalisation,
+    RefusedError,
+    is_in_place,
+    operation_of,
+    unclaimed_number,
+)
 from verale.adapters.tracing import shape_of, traced_on
 from verale.errors import NetworkError
-from verale.network import PICTURE, FrozenNetwork
+from verale.network import NOT_CLAIMED, PICTURE, FrozenNetwork
 from verale.network.layers import Convolution, FullConnection, NetworkLayer
 
 __all__ = ["LayerDifference", "export_network", "first_difference", "frozen"]
+
+_log = logging.getLogger(__name__)
 
 _UP = 1 + 2.0**-48
 """More than the four roundings of a magnitude."""
@@ -58,6 +74,8 @@ def export_network(
 
     Returns:
         The network; `save(path)` writes its file (certificates/network-v1.md).
+
+    A warning says of which layers nothing is claimed in float32; the file says so, too.
 
     Raises:
         NetworkError: something that the module computes is not known; the message names module, class and remedy.
@@ -115,6 +133,10 @@ def frozen(
         0, 256, (_TRIED, channels, height, width), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
     )
     difference = first_difference(found, network, network.normalised(pictures))
+    if difference is not None and not math.isfinite(difference.off):
+        raise NetworkError(
+            difference.layer, "gives numbers beyond float64 for a random picture: scale the weights before it down"
+        )
     if difference is not None:
         raise NetworkError(
             difference.layer,
@@ -133,6 +155,7 @@ class _Freezer:
         self._names: dict[fx.Node, str] = {}
         self.nodes: dict[str, fx.Node] = {}
         self._last: str | None = None
+        self._unclaimed: dict[str, str] = {}
 
     def follow(self, node: fx.Node) -> None:
         """Note what a node computes. Raises NetworkError for what is not known."""
@@ -158,10 +181,13 @@ class _Freezer:
         if known == SAME:
             self._names[node] = inputs[0]
             return
-        name = self._normalised(node, inputs[0], known) if isinstance(known, Normalisation) else None
+        name = self._normalised(node, inputs[0], known, module) if isinstance(known, Normalisation) else None
         if name is None:
             name = self._new_name(node)
-            operation = _of_channels(known, len(shape_of(node)) == 4) if isinstance(known, Normalisation) else known
+            operation = known
+            if isinstance(known, Normalisation):
+                operation = _of_channels(known, len(shape_of(node)) == 4)
+                self._note_unclaimed(name, node, module, known.unclaimed)
             self._layers[name] = NetworkLayer(name, inputs, operation)  # type: ignore[arg-type]
         self._names[node], self.nodes[name] = name, node
         if is_in_place(node, module):
@@ -187,7 +213,11 @@ class _Freezer:
             value = getattr(value, name)
         return value if isinstance(value, Tensor) else None
 
-    def _normalised(self, node: fx.Node, read: str, given: Normalisation) -> str | None:
+    def _note_unclaimed(self, layer: str, node: fx.Node, module: nn.Module | None, why: str | None) -> None:
+        if why is not None:
+            self._unclaimed[layer] = f"network layer {_place(node, module)!r}: {why}"
+
+    def _normalised(self, node: fx.Node, read: str, given: Normalisation, module: nn.Module | None) -> str | None:
         """Fold a normalisation into the layer that it reads; None if that is none, or is read by others too."""
         layer = self._layers.get(read)
         operation = None if layer is None else layer.operation
@@ -201,13 +231,15 @@ class _Freezer:
             return None
         weight = operation.weight.detach().double()
         bias = torch.zeros_like(given.mean) if operation.bias is None else operation.bias.detach().double()
+        unclaimed = given.unclaimed or unclaimed_number({"weight of the layer before": weight, "bias of it": bias})
+        self._note_unclaimed(read, node, module, unclaimed)
         self._layers[read] = replace(
             layer,
             operation=replace(
                 operation,
                 weight=given.factor.reshape(-1, *(1,) * (weight.dim() - 1)) * weight,
                 bias=given.factor * (bias - given.mean) + given.shift,
-                magnitude=_magnitude(given, bias),
+                magnitude=_magnitude(given, bias, unclaimed),
             ),
         )
         return read
@@ -229,6 +261,10 @@ class _Freezer:
         for layer in reversed(self._layers.values()):
             needed |= set(layer.inputs) if layer.name in needed else set()
         self.nodes = {name: node for name, node in self.nodes.items() if name in needed}
+        for name in sorted(self._unclaimed.keys() & needed):
+            _log.warning(
+                "%s; so nothing is claimed of the network in float32, in real arithmetic alone", self._unclaimed[name]
+            )
         return [_stored(layer) for name, layer in self._layers.items() if name in needed]
 
 
@@ -254,9 +290,11 @@ def _place(node: fx.Node, module: nn.Module | None) -> str:
     return node.name if inside is None else f"{inside} ({node.name})"
 
 
-def _magnitude(given: Normalisation, bias: Tensor) -> Tensor:
-    """(O,) no less than |s| (|b| + |mean|) + |beta|, and so than the size of the folded bias."""
-    return (given.factor.abs() * (bias.abs() + given.mean.abs()) + given.shift.abs()) * _UP
+def _magnitude(given: Normalisation, bias: Tensor, unclaimed: str | None) -> Tensor:
+    """(O,) no less than |s| (|b| + |mean|) + |beta|, and so than the size of the folded bias; and no less than
+    `NOT_CLAIMED` where nothing is claimed in binary32."""
+    found = (given.factor.abs() * (bias.abs() + given.mean.abs()) + given.shift.abs()) * _UP
+    return found if unclaimed is None else found.clamp(min=NOT_CLAIMED)
 
 
 def _of_channels(given: Normalisation, is_spatial: bool) -> Convolution:
@@ -266,7 +304,7 @@ def _of_channels(given: Normalisation, is_spatial: bool) -> Convolution:
     zeros = torch.zeros_like(given.mean)
     bias = given.shift - given.factor * given.mean
     weight = given.factor[:, None, None, None]
-    return Convolution((1, 1), (0, 0), (1, 1), len(zeros), weight, bias, _magnitude(given, zeros))
+    return Convolution((1, 1), (0, 0), (1, 1), len(zeros), weight, bias, _magnitude(given, zeros, given.unclaimed))
 
 
 def _stored(layer: NetworkLayer) -> NetworkLayer:

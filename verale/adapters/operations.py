@@ -16,6 +16,7 @@ from torch import Tensor, fx, nn
 from torch.nn import functional
 
 from verale.adapters.tracing import argument, shape_of
+from verale.network.binary32 import GREATEST_FOLDED
 from verale.network.layers import (
     AveragePooling,
     Concatenation,
@@ -33,7 +34,7 @@ from verale.network.layers import (
     Upsampling,
 )
 
-__all__ = ["SAME", "Normalisation", "RefusedError", "is_in_place", "operation_of"]
+__all__ = ["SAME", "Normalisation", "RefusedError", "is_in_place", "operation_of", "unclaimed_number"]
 
 
 class RefusedError(Exception):
@@ -42,11 +43,16 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Normalisation:
-    """What batch normalisation computes in eval mode: factor (x - mean) + shift, each (C,) float64."""
+    """What batch normalisation computes in eval mode: factor (x - mean) + shift, each (C,) float64.
+
+    Attributes:
+        unclaimed: why nothing is claimed of it in binary32 (certificates/network-v1.md); None where something is.
+    """
 
     factor: Tensor
     mean: Tensor
     shift: Tensor
+    unclaimed: str | None
 
 
 SAME = "same"
@@ -148,13 +154,40 @@ def _normalisation(step: _Step) -> Known:
     if step.number("training", 5, False):
         raise RefusedError("normalises by the numbers of the batch; call .eval()")
     names = (("running_mean", 1), ("running_var", 2), ("weight", 3), ("bias", 4))
-    mean, variance, weight, bias = (step.tensor(*each) for each in names)
-    if mean is None or variance is None:
+    given = {name: step.tensor(name, place) for name, place in names}
+    if given["running_mean"] is None or given["running_var"] is None:
         raise RefusedError("normalises by the numbers of the batch; it needs running statistics")
-    mean = mean.detach().double()
-    factor = 1 / (variance.detach().double() + step.number("eps", 7, 1e-5)).sqrt()
-    factor = factor if weight is None else factor * weight.detach().double()
-    return Normalisation(factor, mean, torch.zeros_like(mean) if bias is None else bias.detach().double())
+    epsilon = float(step.number("eps", 7, 1e-5))
+    held = {name: tensor.detach() for name, tensor in given.items() if tensor is not None}
+    for name, tensor in held.items():
+        if not bool(tensor.isfinite().all()):
+            raise RefusedError(f"has a {name} with NaN or infinity; train it, or load other numbers")
+    mean, variance = held["running_mean"].double(), held["running_var"].double()
+    least = float((variance + epsilon).amin())
+    if not least > 0:
+        raise RefusedError(f"has a running_var plus eps of {least:g}, expected one above 0; train it, or raise eps")
+    factor = 1 / (variance + epsilon).sqrt()
+    factor = factor * held["weight"].double() if "weight" in held else factor
+    shift = held["bias"].double() if "bias" in held else torch.zeros_like(mean)
+    small = float(torch.tensor(epsilon).float()) < _LEAST_EPSILON
+    unclaimed = (
+        f"its eps, {epsilon:g}, is below 2^-64 in float32" if small else unclaimed_number(held | {"factor": factor})
+    )
+    return Normalisation(factor, mean, shift, unclaimed)
+
+
+_LEAST_EPSILON = 2.0**-64
+
+
+def unclaimed_number(held: dict[str, Tensor]) -> str | None:
+    """Why nothing is claimed in binary32 of a batch normalisation with these numbers; `factor` is computed of them."""
+    for name, tensor in held.items():
+        greatest = float(tensor.abs().amax())
+        if greatest > GREATEST_FOLDED:
+            return f"its {name} has numbers of up to {greatest:.3g}, beyond 2^32"
+        if name != "factor" and not torch.equal(tensor.float().to(tensor.dtype), tensor):
+            return f"its {name} has numbers that are no float32: export the network that runs, after model.float()"
+    return None
 
 
 def _window(step: _Step) -> tuple[Pair, Pair, Pair]:

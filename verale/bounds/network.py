@@ -29,13 +29,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from verale.bounds.real_network import KNOWN, LATENT_UNIT, LIFTED, FineRules, TooFineError
 from verale.network import PICTURE, FrozenNetwork, walk
+from verale.network.binary32 import GREATEST_FOLDED, LARGEST
 from verale.network.layers import (
     AveragePooling,
     Concatenation,
@@ -100,15 +101,18 @@ def latent_ranges(network: FrozenNetwork, picture: Tensor, arithmetic: Arithmeti
     rule = _Rules(arithmetic == "float32")
     with torch.no_grad():
         first = _normalised(network, picture[None], rule.single)
-        output, rough, _ = _walked(network, first, rule)
-        ends, roughly = output.ends(), _SINGLE if rule.single else ""
-        if not rule.single and not _is_narrow(ends):
-            ends, roughly = _in_more_bits(network, picture[None], rule, ends, rough)
+        walked = _walked(network, first, rule)
+        ends, roughly = walked.output.ends(), ""
+        if rule.single:
+            roughly = _OVERFLOW32.format(walked.beyond) if walked.beyond else _SINGLE
+        elif not _is_narrow(ends):
+            ends, roughly = _in_more_bits(network, picture[None], rule, ends, walked.rough)
     lower, upper = (end[0].flatten(1).T if end.dim() == 4 else end for end in (ends.lower, ends.upper))
     return LatentRanges(Enclosure(lower.contiguous(), upper.contiguous()), roughly)
 
 
 _SINGLE = "any order of float32's sums widens it, layer by layer: it is narrower in real arithmetic (--arithmetic real)"
+_OVERFLOW32 = "numbers of layer {} may overflow in float32: it is narrower in real arithmetic (--arithmetic real)"
 _ROUGH = "the search knows the network only roughly from layer {} on, where float64 has too few bits: {}"
 _OVERFLOW = "numbers of layer {} are beyond float64: scale the weights before it down"
 _BENT = (
@@ -122,14 +126,28 @@ def _is_narrow(ends: Enclosure) -> bool:
     return bool(((width <= _NARROW * (1 + ends.upper.abs())) & width.isfinite()).all())
 
 
-def _walked(network: FrozenNetwork, first: Any, compute: Callable[..., Any]) -> tuple[Any, str, str]:
-    """The output of the last layer; the name of the first one whose numbers float64 does not know as exactly as latents
-    have to be, which is the last one if there is none; and why they are not where more bits are computed elsewhere."""
-    rough, why = "", _BENT
+class _Walked(NamedTuple):
+    """What a network's layers give.
+
+    Attributes:
+        output: of the last one.
+        rough: the first one whose numbers float64 does not know as exactly as latents have to be; without one the last.
+        beyond: the first one of whose numbers nothing is known; empty without one.
+    """
+
+    output: Any
+    rough: str
+    beyond: str
+
+
+def _walked(network: FrozenNetwork, first: Any, compute: Callable[..., Any]) -> _Walked:
+    rough = beyond = ""
     for name, output in walk(network, first, compute):
-        if not rough and isinstance(output, _Around) and not _is_narrow(output.ends()):
-            rough, why = name, _BENT if bool(output.radius.isfinite().all()) else _OVERFLOW.format(name)
-    return output, rough or name, why
+        if isinstance(output, _Around) and not _is_narrow(output.ends()):
+            rough = rough or name
+            if not beyond and not bool(output.radius.isfinite().all()):
+                beyond = name
+    return _Walked(output, rough or name, beyond)
 
 
 def _in_more_bits(
@@ -159,14 +177,15 @@ def _in_more_bits(
                 [fine.lifted(name, x.centre, x.radius) if isinstance(x, _Around) else x for name, x in named],
             )
 
-        output, rough_still, why = _walked(network, fine.picture(pictures), compute)
-        found = _rounded(output)
+        walked = _walked(network, fine.picture(pictures), compute)
+        found = _rounded(walked.output)
     except TooFineError as error:
         return wide, _ROUGH.format(rough, error)
     except OverflowError:  # of a power of two, or of an integer of an infinite number
         return wide, _ROUGH.format(rough, _OVERFLOW.format(at))
     ends = found.wider(torch.full_like(found.radius, LATENT_UNIT)).within(found.least, found.most).ends()
-    return ends, "" if _is_narrow(ends) else _ROUGH.format(rough_still, why)
+    why = _OVERFLOW.format(walked.rough) if walked.rough == walked.beyond else _BENT
+    return ends, "" if _is_narrow(ends) else _ROUGH.format(walked.rough, why)
 
 
 def _rounded(given: Any) -> _Around:
@@ -258,10 +277,12 @@ class _Rules:
         radius = given.radius.clamp(max=torch.finfo(torch.float64).max)
         centre = operation.applied(given.centre, weight, bias)
         spread = operation.applied(radius, weight.abs(), None)
-        bound = bias if operation.magnitude is None else operation.magnitude.double()
+        bound = operation.magnitude.double() if self.single and operation.magnitude is not None else bias
         size = operation.applied(given.centre.abs() + radius, weight.abs(), None if bound is None else bound.abs())
         share = gamma(terms + 4)
         if self.single:
+            if _may_overflow(operation, terms, given, bound):
+                return _unknown(centre)
             share += _gamma32(_roundings(operation, terms))
             size = size + _LOST / _U32
         return _Around.of(centre, (spread + size * share) * _UP)
@@ -272,6 +293,8 @@ class _Rules:
             torch.stack(each).sum(0)
             for each in zip(*((one.centre, one.radius, one.size) for one in given), strict=True)
         )
+        if self.single and 4 * sum(float(one.size.amax()) for one in given) > LARGEST:
+            return _unknown(centre)
         share = gamma(len(given) + 2) + (_gamma32(len(given)) if self.single else 0.0)
         return _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * _UP)
 
@@ -279,6 +302,8 @@ class _Rules:
         """Means over windows: sums of so many, and a quotient or a product with a rounded reciprocal."""
         terms = operation.kernel[0] * operation.kernel[1]
         centre, radius, size = operation(given.centre), operation(given.radius), operation(given.size)
+        if self.single and 4 * terms * float(given.size.amax()) > LARGEST:
+            return _unknown(centre)
         share = gamma(terms + 4) + (_gamma32(terms + 4) if self.single else 0.0)
         found = _Around.of(centre, (radius + size * share + (_LOST if self.single else 0.0)) * _UP)
         return found.within(0.0) if given.least >= 0 else found
@@ -329,6 +354,19 @@ class _Rules:
         )
 
 
+def _may_overflow(operation: Convolution | FullConnection, terms: int, given: _Around, bound: Tensor | None) -> bool:
+    """Whether a partial sum may, in binary32; or numbers of a folded batch normalisation are not bounded as stated."""
+    read, weight = float(given.size.amax()), float(operation.weight.abs().amax())
+    if operation.magnitude is not None:
+        return not read <= GREATEST_FOLDED
+    size = 0.0 if bound is None else float(bound.abs().amax())
+    return not 2 * (terms * weight * read + size) <= LARGEST
+
+
+def _unknown(centre: Tensor) -> _Around:
+    return _Around.of(centre, torch.full_like(centre, torch.inf))
+
+
 def _roundings(operation: Convolution | FullConnection, terms: int) -> int:
     """m of network-v1.md."""
     if operation.magnitude is not None:
@@ -338,10 +376,13 @@ def _roundings(operation: Convolution | FullConnection, terms: int) -> int:
 
 
 def _logistic(ends: Enclosure) -> Enclosure:
-    """1 / (1 + exp(-x)), whose two ends are computed apart."""
+    """1 / (1 + exp(-x)), which rises: its two ends are computed apart. Below -700, where exp(-x) leaves float64, it is
+    between 0 and what it is at -700."""
     one = Enclosure.exact(ends.lower.new_tensor(1.0))
-    least, most = (one / (one + Enclosure.unchecked(-end, -end).exp()) for end in (ends.lower, ends.upper))
-    return Enclosure(least.lower.clamp(0, 1), most.upper.clamp(0, 1))
+    near = [end.clamp(min=-700.0) for end in (ends.lower, ends.upper)]
+    least, most = (one / (one + Enclosure.unchecked(-end, -end).exp()) for end in near)
+    lower = torch.where(ends.lower < -700.0, 0.0, least.lower.clamp(0, 1))
+    return Enclosure(lower, most.upper.clamp(0, 1))
 
 
 _RULES: dict[type, Callable[..., _Around]] = {

@@ -310,7 +310,17 @@ def _seen(
 
     if arithmetic not in (None, *ARITHMETICS):
         raise UsageError(f"--arithmetic {arithmetic} is proved by no audit yet, expected {' or '.join(ARITHMETICS)}")
-    return SeenPictures.load(network, pictures, "float32" if arithmetic == "float32" else "real")
+    loaded = SeenPictures.load(network, pictures, "float32" if arithmetic == "float32" else "real")
+    if arithmetic == "float32":
+        print_line(_EXCLUDED, sys.stderr)
+    return loaded
+
+
+_EXCLUDED = (
+    "float32 is binary32 in any order of sums: not TF32, bfloat16 or half precision, nor convolutions by Winograd's or"
+    " Fourier's transforms (certificates/network-v1.md, 'The network in binary32')"
+)
+"""What a claim in float32 is not about, which no file shows."""
 
 
 def _capture(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[Head, Tensor, list[int] | None]:

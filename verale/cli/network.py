@@ -31,7 +31,7 @@ def show(network_path: str) -> None:
     Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
     """
     from verale.cli.tables import PLAIN, TextTable, print_table
-    from verale.network import FrozenNetwork
+    from verale.network import FrozenNetwork, require_binary32
 
     network = FrozenNetwork.load(network_path)
     print_line(f"{network_path}, sha256 {network.digest}")
@@ -43,6 +43,10 @@ def show(network_path: str) -> None:
         gives = _shape(network.shapes[layer.name])
         table.add_row(layer.name, layer.operation.kind, ", ".join(layer.inputs), gives)
     print_table(table)
+    try:
+        require_binary32(network)
+    except NetworkError as error:
+        print_line(str(error))
 
 
 def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:

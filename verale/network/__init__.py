@@ -1,15 +1,18 @@
 """What a network is, from the picture to the latents: frozen data and its file (certificates/network-v1.md)."""
 
+from verale.network.binary32 import NOT_CLAIMED, require_binary32
 from verale.network.network import LARGEST_NETWORK, PICTURE, FrozenNetwork, walk
 from verale.network.pictures import load_picture, load_pictures, picture_digest, pictures_file
 
 __all__ = [
     "LARGEST_NETWORK",
+    "NOT_CLAIMED",
     "PICTURE",
     "FrozenNetwork",
     "load_picture",
     "load_pictures",
     "picture_digest",
     "pictures_file",
+    "require_binary32",
     "walk",
 ]

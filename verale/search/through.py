@@ -24,7 +24,7 @@ from verale.bounds.network import ARITHMETICS, Arithmetic, LatentRanges, latent_
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.errors import LatentsError, UsageError
 from verale.head import Evaluation, Head, as_patches, described, evaluate, require_kind
-from verale.network import FrozenNetwork, picture_digest
+from verale.network import FrozenNetwork, picture_digest, require_binary32
 from verale.rounding import Enclosure
 from verale.search.compiled import fastest_sums
 from verale.search.digits import EXACT_DIGITS, FEW_DIGITS, FEWEST_DIGITS, MOST_DIGITS, in_digits, margins_in_digits
@@ -54,6 +54,7 @@ class ThroughNetwork:
 
     Raises:
         UsageError: an unknown arithmetic, or no network.
+        NetworkError: a network of which nothing is claimed in float32.
     """
 
     network: FrozenNetwork
@@ -63,6 +64,8 @@ class ThroughNetwork:
         require_kind("network", self.network, FrozenNetwork, "verale.network.FrozenNetwork.load(path)")
         if self.arithmetic not in ARITHMETICS:
             raise UsageError(f"arithmetic is {self.arithmetic!r}, expected one of {', '.join(ARITHMETICS)}")
+        if self.arithmetic == "float32":
+            require_binary32(self.network)
 
     @property
     def patches(self) -> int:

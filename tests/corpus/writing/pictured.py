@@ -222,12 +222,19 @@ def _computed(true: Document, spatial: Document, head: bytes) -> Iterator[Pictur
     large = [layer("a", "conv2d", "picture"), layer("b", "conv2d", "a"), layer("c", "sigmoid", "b")]
     tensors = {"a.weight": [[[[2.0**120]]]], "b.weight": [[[[2.0**-120]]], [[[2.0**-121]]]]}
     network = Drawn(large, tensors, (1, 4, 4), [0.5], [0.25])
+    excluded = replace(NETWORK, tensors=NETWORK.tensors | {"stem.magnitude": [2.0**33, 2.0**33]})
+    decided = files.head([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], _POINTS, bias=[2.0, 0.0])
     for arithmetic, status, reason in (("real", "PROVED", ""), ("float32", "NOT_PROVED", "picture")):
+        words = "real arithmetic" if arithmetic == "real" else "binary32"
         document = certified(head, network)
         document["predicate"]["arithmetic"] = arithmetic
-        comment = f"Numbers of size 2^121, in {'real arithmetic' if status == 'PROVED' else 'binary32'}."
-        case = _case(f"large-{arithmetic}", comment, document, head, status, reason)
+        case = _case(f"large-{arithmetic}", f"Numbers of size 2^121, in {words}.", document, head, status, reason)
         yield replace(case, network=network.file())
+        document = about(files.document(decided, [], 0, 2, "top_k", 4), excluded.file(), PICTURE)
+        document["predicate"]["arithmetic"] = arithmetic
+        comment = f"A magnitude of 2^33, by which nothing is claimed in binary32: a claim in {words}, of a constant."
+        case = _case(f"excluded-{arithmetic}", comment, document, decided, status, reason)
+        yield replace(case, network=excluded.file())
 
 
 def _zero() -> PictureCase:

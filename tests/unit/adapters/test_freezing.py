@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -14,9 +15,16 @@ from torch.nn import functional
 
 import verale
 from verale.adapters.freezing import export_network, first_difference, frozen
+from verale.checker.errors import UnprovedError
+from verale.checker.kernel import load_kernel
+from verale.checker.network import read_network
+from verale.checker.network.enclosure import Enclosure as Enclosed
+from verale.checker.pictures import Picture
 from verale.errors import InputError, NetworkError, UsageError
+from verale.head import as_patches
 from verale.network import FrozenNetwork
 from verale.network.layers import OPERATIONS, Convolution
+from verale.search.through import ThroughNetwork
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
 
@@ -86,6 +94,105 @@ class Scaled(nn.Conv2d):
         return 2 * super().forward(images)
 
 
+def with_norm(epsilon: float = 1e-5, kind: torch.dtype = torch.float32, **numbers: float) -> nn.Module:
+    """A convolution and a batch normalisation with these numbers."""
+    torch.manual_seed(0)
+    norm = nn.BatchNorm2d(4, eps=epsilon)
+    module = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), norm, nn.ReLU(), nn.Conv2d(4, 2, 1), nn.Sigmoid()).to(kind)
+    for name, number in numbers.items():
+        getattr(norm, name).data.fill_(number)
+    return module.eval().requires_grad_(False)
+
+
+UNCLAIMED: dict[str, tuple[Callable[[], nn.Module], str]] = {
+    "epsilon": (
+        lambda: with_norm(1e-45, running_var=0.0, weight=1e-20),
+        "'1': its eps, 1e-45, is below 2^-64 in float32",
+    ),
+    "a little": (lambda: with_norm(2.0**-64 * (1 - 2.0**-24)), "'1': its eps, 5.42101e-20, is below 2^-64 in float32"),
+    "mean": (lambda: with_norm(running_mean=1e10), "'1': its running_mean has numbers of up to 1e+10, beyond 2^32"),
+    "factor": (
+        lambda: with_norm(1e-19, running_var=0.0, weight=10.0),
+        "'1': its factor has numbers of up to 3.16e+10, beyond 2^32",
+    ),
+    "double": (
+        lambda: with_norm(kind=torch.float64, bias=0.1),
+        "'1': its bias has numbers that are no float32: export the network that runs, after model.float()",
+    ),
+    "double before": (
+        lambda: with_norm(kind=torch.float64).apply(lambda each: isinstance(each, nn.Conv2d) and thirds(each)),
+        "'1': its weight of the layer before has numbers that are no float32",
+    ),
+    "alone": (lambda: nn.Sequential(nn.ReLU(), nn.BatchNorm2d(3, eps=0.0)), "'1': its eps, 0, is below 2^-64"),
+}  # fmt: skip
+
+
+def thirds(module: nn.Module) -> None:
+    module.weight.data.fill_(1 / 3)  # type: ignore[union-attr, operator]
+
+
+@pytest.mark.parametrize("case", UNCLAIMED)
+def test_what_float32_claims_exclude_is_told_and_the_file_says_so(case: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Search and checker refuse a claim in binary32, and prove one in real arithmetic."""
+    make, expected = UNCLAIMED[case]
+    module = make().eval()
+    network = FrozenNetwork.from_bytes(export_network(module, None, SHAPE).to_bytes())
+    (told,) = [record.getMessage() for record in caplog.records]
+    assert told.startswith(f"network layer {expected}")
+    assert told.endswith("nothing is claimed of the network in float32, in real arithmetic alone")
+    with pytest.raises(NetworkError, match="a batch normalisation folded in of which nothing is claimed in float32"):
+        ThroughNetwork(network, "float32")
+    (picture,) = random_pictures(1)
+    pixels = Picture(SHAPE, bytes(picture.flatten().tolist()))
+    with pytest.raises(UnprovedError, match=r"of the layer \d nothing is claimed: its magnitude or its weight"):
+        Enclosed(read_network(network.to_bytes()), load_kernel("arb"), "float32").latents(pixels)
+    ends = ThroughNetwork(network).ranges(picture).ends
+    assert float((ends.upper - ends.lower).max()) < 1e-9
+
+
+def test_float32_leaves_what_would_be_claimed_of_a_tiny_epsilon() -> None:
+    """With a magnitude of its own the box misses what torch computes, whose epsilon is another number in float32."""
+    module = UNCLAIMED["epsilon"][0]()
+    network = export_network(module, None, SHAPE)
+    first, *rest = network.layers
+    true = first.operation.bias.abs() * 2  # type: ignore[union-attr]
+    claimed = replace(
+        network, layers=(replace(first, operation=replace(first.operation, magnitude=true)), *rest), _digest=None
+    )
+    picture = random_pictures(1)
+    given = as_patches(module(picture.float() / 255))[0].double()
+    ends = ThroughNetwork(claimed, "float32").ranges(picture[0]).ends
+    assert not bool(((ends.lower <= given) & (given <= ends.upper)).all())
+
+
+@pytest.mark.parametrize("change", [{}, {"weight": 0.0}, {"running_var": 1e-44}, {"bias": 1e-40}, {"weight": 1e9}])
+def test_float32_lies_in_what_is_claimed(change: dict[str, float], caplog: pytest.LogCaptureFixture) -> None:
+    module = with_norm(**change)
+    network = export_network(module, None, SHAPE)
+    assert not caplog.records
+    picture = random_pictures(1)
+    ends = ThroughNetwork(network, "float32").ranges(picture[0]).ends
+    with torch.no_grad():
+        given = as_patches(module(picture.float() / 255))[0].double()
+    assert bool(((ends.lower <= given) & (given <= ends.upper)).all())
+
+
+@pytest.mark.parametrize("options", [{"affine": False}, {"momentum": None}])
+def test_batch_normalisation_with_other_options_is_folded(options: dict[str, Any]) -> None:
+    module = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4, **options))
+    module.train()(torch.rand(4, *SHAPE))
+    network, pictures = export_network(module.eval(), None, SHAPE), random_pictures(2)
+    expected = module.double()(pictures.double() / 255)
+    torch.testing.assert_close(network.latents(pictures), expected, rtol=1e-11, atol=1e-12)
+
+
+def huge() -> nn.Module:
+    module = nn.Sequential(nn.Conv2d(3, 3, 1), nn.Conv2d(3, 3, 1)).double()
+    for each in module.parameters():
+        each.data.fill_(1e200)
+    return module
+
+
 REFUSED: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "activation": (lambda: nn.Sequential(nn.Conv2d(3, 3, 1), nn.GELU()), r"layer '1': \(torch.nn.*GELU\) is not known"),
     "transposed": (lambda: nn.ConvTranspose2d(3, 3, 2), r"ConvTranspose2d\) is not known; write it with convolutions"),
@@ -111,6 +218,10 @@ REFUSED: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "two outputs": (lambda: Calls(lambda made, module: (made, made)), "is not one tensor"),
     "three dimensions": (lambda: Calls(lambda made, module: made.flatten(2)), r"only \(N, C, H, W\) to \(N, C H W\)"),
     "nothing": (nn.Identity, "is the picture itself"),
+    "NaN": (lambda: with_norm(running_mean=torch.nan), r"layer '1': .*BatchNorm2d\) has a running_mean with NaN"),
+    "no variance": (lambda: with_norm(0.0, running_var=0.0), "a running_var plus eps of 0, expected one above 0"),
+    "negative": (lambda: with_norm(running_var=-1.0), "a running_var plus eps of -0.99999, expected one above 0"),
+    "beyond float64": (huge, "layer '1': gives numbers beyond float64 for a random picture: scale"),
     "half": (lambda: nn.Conv2d(3, 3, 1).half(), r"call model.float\(\) first"),
     "not finite": (lambda: Calls(lambda made, module: functional.conv2d(made, module.gain)), "finite"),
 }  # fmt: skip

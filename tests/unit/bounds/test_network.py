@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from support.torch_networks import MEAN, NETWORKS, SHAPE, STD, frozen_network, random_module, random_pictures
 from torch import Tensor
 
 from verale.bounds.network import ARITHMETICS, Arithmetic, latent_ranges
+from verale.checker.errors import UnprovedError
 from verale.checker.kernel import load_kernel
 from verale.checker.network import read_network
 from verale.checker.network.enclosure import Enclosure as Enclosed
@@ -78,6 +81,44 @@ def test_what_overflows_is_not_known() -> None:
         layer.operation.weight.fill_(1e300)  # two of them are beyond float64
     found = latent_ranges(network, random_pictures(1)[0]).ends
     assert bool((found.lower == -1).all()) and bool((found.upper == 1).all())
+
+
+@pytest.mark.parametrize("last", [torch.nn.Sigmoid(), torch.nn.Tanh()])
+def test_functions_that_are_all_but_constant_are_known(last: torch.nn.Module) -> None:
+    from verale.adapters.freezing import export_network
+
+    module = torch.nn.Sequential(torch.nn.Conv2d(3, 2, 1), last).eval()
+    module[0].bias.data = torch.tensor([-1e6, 1e6])
+    found = latent_ranges(export_network(module, None, SHAPE), random_pictures(1)[0])
+    ends = torch.tensor([0.0 if isinstance(last, torch.nn.Sigmoid) else -1.0, 1.0]).double()
+    assert found.roughly == "" and bool((found.ends.lower <= ends).all() and (ends <= found.ends.upper).all())
+    assert float((found.ends.upper - found.ends.lower).max()) < 1e-12
+
+
+def test_numbers_that_may_overflow_in_float32_are_not_known_there_and_told() -> None:
+    """As the checker refuses them; a magnitude says nothing in real arithmetic."""
+    from torch import nn
+
+    from verale.adapters.freezing import export_network
+
+    module = nn.Sequential(nn.Conv2d(3, 2, 1, bias=False), nn.ReLU(), nn.Conv2d(2, 2, 1), nn.AvgPool2d(2)).eval()
+    module[0].weight.data.fill_(2.0**62)
+    module[2].weight.data.fill_(2.0**62)
+    network, (picture,) = export_network(module, None, SHAPE), random_pictures(1)
+    found = latent_ranges(network, picture, "float32")
+    assert not bool(found.ends.lower.isfinite().any()) and "numbers of layer 2 may overflow in float32" in found.roughly
+    with pytest.raises(UnprovedError, match="numbers of the layer 2 may overflow"):
+        Enclosed(read_network(network.to_bytes()), load_kernel("arb"), "float32").latents(
+            Picture(SHAPE, bytes(picture.flatten().tolist()))
+        )
+    for layers in ([nn.Conv2d(3, 2, 1), nn.BatchNorm2d(2)], [nn.BatchNorm2d(3), nn.Conv2d(3, 2, 1), nn.BatchNorm2d(2)]):
+        network = export_network(nn.Sequential(*layers).eval(), None, SHAPE)
+        wide = [
+            replace(each, operation=replace(each.operation, magnitude=each.operation.magnitude + 2.0**33))
+            for each in network.layers
+        ]
+        own, other = (latent_ranges(each, picture) for each in (network, replace(network, layers=tuple(wide))))
+        assert torch.equal(own.ends.lower, other.ends.lower) and torch.equal(own.ends.upper, other.ends.upper)
 
 
 def test_a_picture_of_another_shape_is_refused() -> None:

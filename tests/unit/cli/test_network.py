@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from support.commands import in_process
 from support.prototypedl import save_whole, small
+from support.seen import explain_pictures, write_pictures
 from torch import nn
 
 from verale.adapters import load_model
 from verale.adapters.published.prototypedl import Autoencoder
-from verale.network import FrozenNetwork
+from verale.network import NOT_CLAIMED, FrozenNetwork
 
 
 @pytest.fixture
@@ -31,6 +33,24 @@ def test_a_prototypedl_becomes_a_network_file(model: Path, tmp_path: Path) -> No
     torch.testing.assert_close(network.latents(pictures, torch.float32), own, rtol=1e-5, atol=1e-6)
     shown = in_process("network", "show", tmp_path / "n.safetensors")
     assert shown.returncode == 0 and network.digest in shown.stdout and "flatten" in shown.stdout
+
+
+def test_a_file_of_which_nothing_is_claimed_in_float32_is_told_so(tmp_path: Path) -> None:
+    """By export, by show, and by what would explain it in float32, which names file, layer and remedy."""
+    write_pictures(tmp_path)
+    network = FrozenNetwork.load(tmp_path / "n")
+    first, *rest = network.layers
+    wide = torch.full_like(first.operation.bias, NOT_CLAIMED)
+    first = replace(first, operation=replace(first.operation, magnitude=wide))
+    FrozenNetwork(network.shape, network.mean, network.std, (first, *rest)).save(tmp_path / "n")
+    expected = (
+        f"network layer '{first.name}': has a batch normalisation folded in of which nothing is claimed in float32"
+    )
+    assert expected in in_process("network", "show", tmp_path / "n").stdout
+    refused = explain_pictures(tmp_path, "--arithmetic", "float32")
+    assert refused.returncode == 9 and not (tmp_path / "out").exists()
+    assert f"{tmp_path / 'n'}: {expected}" in refused.stderr and "(--arithmetic real)" in refused.stderr
+    assert explain_pictures(tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(

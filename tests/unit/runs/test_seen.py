@@ -58,7 +58,8 @@ def test_png_files_are_explained_and_kept(folder: Path) -> None:
 @pytest.mark.parametrize("arithmetic", ["real", "float32"])
 @pytest.mark.parametrize("pictures", ["p", "p.safetensors"])
 def test_an_audit_finds_network_and_pictures_and_proves_them(folder: Path, arithmetic: str, pictures: str) -> None:
-    assert explain(folder, "--arithmetic", arithmetic, pictures=pictures).returncode == 0
+    done = explain(folder, "--arithmetic", arithmetic, pictures=pictures)
+    assert done.returncode == 0 and ("not TF32, bfloat16 or half" in done.stderr) == (arithmetic == "float32")
     audited = in_process("audit", folder / "out", "--kernel", "arb")
     assert audited.returncode == 0, audited.stdout + audited.stderr
     assert audited.stdout.count("entailment+picture proved") == COUNT

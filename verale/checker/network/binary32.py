@@ -75,14 +75,20 @@ def underflow(layer: Layer, weight: Fraction, read: Fraction, bits: int) -> int:
 
 
 def require_no_overflow(layer: Layer, weight: Fraction, read: Fraction, size: Fraction) -> None:
-    """Raises UnprovedError if a partial sum of a conv2d or linear layer may overflow.
+    """Raises UnprovedError if a partial sum of a conv2d or linear layer may overflow, or the file says that the numbers
+    which were folded into it are excluded.
 
     Args:
         weight, read: no less than the size of any weight, and of anything that is read.
         size: no less than that of any bias.
     """
     if "magnitude" in layer.tensors:
-        if read > _GREATEST or size > _GREATEST or weight > _GREATEST:
+        if size > _GREATEST or weight > _GREATEST:
+            raise unproved(
+                f"of the layer {layer.name} nothing is claimed: its magnitude or its weight is beyond 2^32, which says"
+                " that numbers of its folded batch normalisation are excluded (certificates/network-v1.md)"
+            )
+        if read > _GREATEST:
             raise _overflow(layer)
     elif 2 * ((layer.terms + 1) * weight * read + size) > LARGEST or weight > LARGEST:
         raise _overflow(layer)

@@ -248,10 +248,13 @@ def test_refuses_what_it_cannot_bound(kernel: Kernel) -> None:
             Drawn([layer("a", "leaky_relu", "picture", slope="0x1p-130")], {}, (1, 1, 1), [1.0], [1.0])
         ],
     }
-    networks["numbers of the layer a may overflow"] += [
+    networks["of the layer a nothing is claimed: its magnitude or its weight is beyond 2"] = [
         conv(1.0, 2.0, **{"a.magnitude": [2.0**33]}),
         conv(2.0**33, 2.0, **{"a.magnitude": [2.0]}),
     ]
+    grown = [layer("b", "conv2d", "picture"), layer("a", "conv2d", "b")]
+    folded = {"b.weight": [[[[2.0**33]]]], "a.weight": [[[[1.0]]]], "a.bias": [2.0], "a.magnitude": [2.0]}
+    networks["numbers of the layer a may overflow"] += [Drawn(grown, folded, (1, 1, 1), [0.0], [1.0])]
     twice = [layer("a", "conv2d", "picture"), layer("b", "add", "a", "a")]
     large = Drawn(twice, {"a.weight": [[[[2.0**123]]]]}, (1, 1, 1), [0.0], [1.0])
     networks["numbers of the layer b may overflow"] = [large]
