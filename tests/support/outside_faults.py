@@ -78,6 +78,12 @@ search/batches.py _Explainer._unsettled: numbers beyond float64 are called a tie
 bounds/network.py _in_more_bits: a network that is not enclosed is told as a class that is not certain
     (wide, _ROUGH.format(rough, error)) => (wide, '')
     unit/search/test_through.py::test_a_network_that_is_not_enclosed_is_told_as_such
+adapters/rewritings.py _clamped: what is said to write instead is another function
+    upper - lower => upper
+    unit/adapters/test_rewritings.py::test_modules_in_its_place_give_the_same_latents[Hardtanh]
+adapters/operations.py _window: zeros are said to lie on the other sides
+    remedy(right, below) => remedy(below, right)
+    unit/adapters/test_rewritings.py::test_windows_beyond_the_padding_are_written_with_zeros_behind_a_relu
 adapters/operations.py _normalisation: float32 is claimed of any epsilon
     float(torch.tensor(epsilon).float()) < _LEAST_EPSILON => False
     unit/adapters/test_freezing.py::test_what_float32_claims_exclude_is_told_and_the_file_says_so[epsilon]

@@ -26,15 +26,16 @@ from typing import Any
 import torch
 from torch import Tensor, fx, nn
 
+from verale.adapters.calls import RefusedError
 from verale.adapters.latents import evaluating, find_layer, require_module
 from verale.adapters.operations import (
     SAME,
     Normalisation,
-    RefusedError,
     is_in_place,
     operation_of,
     unclaimed_number,
 )
+from verale.adapters.rewritings import NOTHING
 from verale.adapters.tracing import shape_of, traced_on
 from verale.errors import NetworkError
 from verale.network import NOT_CLAIMED, PICTURE, FrozenNetwork
@@ -177,7 +178,7 @@ class _Freezer:
             known = operation_of(node, module, self._value)
             inputs = self._inputs(node)
         except RefusedError as error:
-            raise NetworkError(_place(node, module), f"{_what(node, module)} {error}; {_REMEDY}") from error
+            raise NetworkError(_place(node, module), f"{_what(node, module)} {error}: {error.remedy}") from error
         if known == SAME:
             self._names[node] = inputs[0]
             return
@@ -200,14 +201,14 @@ class _Freezer:
         fx.node.map_arg((node.args, node.kwargs), read.append)
         inputs = [each for each in read if each.op != "get_attr" and shape_of(each)]
         if any(each not in self._names for each in inputs) or not inputs:
-            raise RefusedError("reads something else than outputs of layers")
+            raise RefusedError("reads something else than outputs of layers", NOTHING)
         return tuple(self._names[each] for each in inputs)
 
     def _value(self, given: object) -> Tensor | None:
         if given is None:
             return None
         if not isinstance(given, fx.Node) or given.op != "get_attr":
-            raise RefusedError("computes its own weights; make them parameters")
+            raise RefusedError("computes its own weights", "make them parameters")
         value: Any = self._graph
         for name in str(given.target).split("."):
             value = getattr(value, name)
@@ -266,12 +267,6 @@ class _Freezer:
                 "%s; so nothing is claimed of the network in float32, in real arithmetic alone", self._unclaimed[name]
             )
         return [_stored(layer) for name, layer in self._layers.items() if name in needed]
-
-
-_REMEDY = (
-    "write it with convolutions, batch normalisation, linear layers, ReLU, LeakyReLU, Sigmoid, Tanh, poolings, sums and"
-    " concatenations, or name an earlier layer"
-)
 
 
 def _what(node: fx.Node, module: nn.Module | None) -> str:

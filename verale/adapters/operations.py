@@ -15,7 +15,22 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn import functional
 
-from verale.adapters.tracing import argument, shape_of
+from verale.adapters.calls import Call, RefusedError, Values
+from verale.adapters.rewritings import (
+    NOTHING,
+    REWRITINGS,
+    WRITE,
+    divided,
+    in_place_of,
+    kept_apart,
+    padded_before,
+    padded_behind_relu,
+    scaled,
+    shifted_pad,
+    sloped,
+    windows_apart,
+)
+from verale.adapters.tracing import shape_of
 from verale.network.binary32 import GREATEST_FOLDED
 from verale.network.layers import (
     AveragePooling,
@@ -34,11 +49,7 @@ from verale.network.layers import (
     Upsampling,
 )
 
-__all__ = ["SAME", "Normalisation", "RefusedError", "is_in_place", "operation_of", "unclaimed_number"]
-
-
-class RefusedError(Exception):
-    """No layer of a network file computes this; the message says why."""
+__all__ = ["SAME", "Normalisation", "is_in_place", "operation_of", "unclaimed_number"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +71,8 @@ SAME = "same"
 
 Known = Operation | Normalisation | str
 
-_Values = Callable[[Any], Tensor | None]
-"""Gives the tensor that an argument of a call stands for, where it is a parameter; None for None."""
 
-
-def operation_of(node: fx.Node, module: nn.Module | None, values: _Values) -> Known:
+def operation_of(node: fx.Node, module: nn.Module | None, values: Values) -> Known:
     """What a node computes: an operation of network files, a normalisation that is folded, or `SAME`.
 
     Args:
@@ -76,11 +84,12 @@ def operation_of(node: fx.Node, module: nn.Module | None, values: _Values) -> Kn
         RefusedError: it is none of these.
     """
     if module is not None and (module._forward_hooks or module._forward_pre_hooks):
-        raise RefusedError("has hooks, which may change what it computes: remove them")
-    rule = _RULES.get(node.target if module is None else type(module))
+        raise RefusedError("has hooks, which may change what it computes", "remove them")
+    called = node.target if module is None else type(module)
+    call, rule = Call(node, module, values), _RULES.get(called)
     if rule is None:
-        raise RefusedError("is not known")
-    return rule(_Step(node, module, values))
+        raise RefusedError("is not known", REWRITINGS[called](call) if called in REWRITINGS else WRITE)
+    return rule(call)
 
 
 def is_in_place(node: fx.Node, module: nn.Module | None) -> bool:
@@ -91,81 +100,56 @@ def is_in_place(node: fx.Node, module: nn.Module | None) -> bool:
     return written or bool(node.kwargs.get("inplace", False))
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """A node with what it is given; see `operation_of`."""
-
-    node: fx.Node
-    module: nn.Module | None
-    values: _Values
-
-    def number(self, name: str, place: int, default: object = None) -> Any:
-        """What is no tensor: by its name, or its place in a call."""
-        return argument(self.node, name, place, default, self.module)
-
-    def tensor(self, name: str, place: int) -> Tensor | None:
-        """A parameter. Raises RefusedError for what is none."""
-        given = self.number(name, place)
-        return given if self.module is not None else self.values(given)
-
-    @property
-    def given(self) -> tuple[int, ...]:
-        """The shape of the first input."""
-        return shape_of(self.node.all_input_nodes[0])
-
-    @property
-    def made(self) -> tuple[int, ...]:
-        """The shape of the output."""
-        return shape_of(self.node)
-
-
 def _pair(value: Any) -> Pair:
     first, second = (value, value) if isinstance(value, int) else (value[0], value[-1])
     return int(first), int(second)
 
 
-def _convolution(step: _Step) -> Known:
-    mode = getattr(step.module, "padding_mode", "zeros")
+def _convolution(call: Call) -> Known:
+    mode = getattr(call.module, "padding_mode", "zeros")
     if mode != "zeros":
-        raise RefusedError(f"pads with {mode!r}, not with zeros")
-    weight, padding, wide = step.tensor("weight", 1), step.number("padding", 4, 0), _pair(step.number("dilation", 5, 1))
+        raise RefusedError(f"pads with {mode!r}, not with zeros", NOTHING)
+    weight, padding, wide = call.tensor("weight", 1), call.number("padding", 4, 0), _pair(call.number("dilation", 5, 1))
     if weight is None:
-        raise RefusedError("has no weight")
+        raise RefusedError("has no weight", "make it a parameter")
     if weight.dim() != 4:
-        raise RefusedError("has a kernel that is not two-dimensional")
+        raise RefusedError("has a kernel that is not two-dimensional", NOTHING)
     if padding == "same":
         spans = [d * (k - 1) for d, k in zip(wide, weight.shape[2:], strict=True)]
         if any(span % 2 for span in spans):
-            raise RefusedError("pads one side more than the other; use odd kernels")
+            (above, below), (left, right) = ((span // 2, span - span // 2) for span in spans)
+            raise RefusedError("pads one side more than the other", padded_before((left, right, above, below)))
         padding = [span // 2 for span in spans]
     around = (0, 0) if padding == "valid" else _pair(padding)
-    stride, groups = _pair(step.number("stride", 3, 1)), int(step.number("groups", 6, 1))
-    return Convolution(stride, around, wide, groups, weight, step.tensor("bias", 2))
+    stride, groups = _pair(call.number("stride", 3, 1)), int(call.number("groups", 6, 1))
+    return Convolution(stride, around, wide, groups, weight, call.tensor("bias", 2))
 
 
-def _linear(step: _Step) -> Known:
-    weight = step.tensor("weight", 1)
-    if weight is None or len(step.made) != 2:
-        raise RefusedError("is applied to tensors that are not (N, D); flatten them first, or use a 1 x 1 convolution")
-    return FullConnection(weight, step.tensor("bias", 2))
+def _linear(call: Call) -> Known:
+    weight = call.tensor("weight", 1)
+    if weight is None or len(call.made) != 2:
+        raise RefusedError(
+            "is applied to tensors that are not (N, D)", "flatten them first, or use a 1 x 1 convolution"
+        )
+    return FullConnection(weight, call.tensor("bias", 2))
 
 
-def _normalisation(step: _Step) -> Known:
-    if step.number("training", 5, False):
-        raise RefusedError("normalises by the numbers of the batch; call .eval()")
+def _normalisation(call: Call) -> Known:
+    if call.number("training", 5, False):
+        raise RefusedError("normalises by the numbers of the batch", "call .eval(), and give it training=self.training")
     names = (("running_mean", 1), ("running_var", 2), ("weight", 3), ("bias", 4))
-    given = {name: step.tensor(name, place) for name, place in names}
+    given = {name: call.tensor(name, place) for name, place in names}
     if given["running_mean"] is None or given["running_var"] is None:
-        raise RefusedError("normalises by the numbers of the batch; it needs running statistics")
-    epsilon = float(step.number("eps", 7, 1e-5))
+        raise RefusedError("normalises by the numbers of the batch or the picture", "train it with running statistics")
+    epsilon = float(call.number("eps", 7, 1e-5))
     held = {name: tensor.detach() for name, tensor in given.items() if tensor is not None}
     for name, tensor in held.items():
         if not bool(tensor.isfinite().all()):
-            raise RefusedError(f"has a {name} with NaN or infinity; train it, or load other numbers")
+            raise RefusedError(f"has a {name} with NaN or infinity", "train it, or load other numbers")
     mean, variance = held["running_mean"].double(), held["running_var"].double()
     least = float((variance + epsilon).amin())
     if not least > 0:
-        raise RefusedError(f"has a running_var plus eps of {least:g}, expected one above 0; train it, or raise eps")
+        raise RefusedError(f"has a running_var plus eps of {least:g}, expected one above 0", "train it, or raise eps")
     factor = 1 / (variance + epsilon).sqrt()
     factor = factor * held["weight"].double() if "weight" in held else factor
     shift = held["bias"].double() if "bias" in held else torch.zeros_like(mean)
@@ -190,91 +174,143 @@ def unclaimed_number(held: dict[str, Tensor]) -> str | None:
     return None
 
 
-def _window(step: _Step) -> tuple[Pair, Pair, Pair]:
-    """Kernel, stride and padding of a pooling. Raises RefusedError where `ceil_mode` adds a window."""
-    kernel = step.number("kernel_size", 1)
-    pairs = _pair(kernel), _pair(step.number("stride", 2) or kernel), _pair(step.number("padding", 3, 0))
-    for n, m, k, s, p in zip(step.given[2:], step.made[2:], *pairs, strict=True):
-        if m != (n + 2 * p - k) // s + 1:
-            raise RefusedError("has a window that reaches beyond the padding (ceil_mode); use another picture's size")
+def _window(call: Call, remedy: Callable[[int, int], str]) -> tuple[Pair, Pair, Pair]:
+    """Kernel, stride and padding of a pooling.
+
+    Args:
+        remedy: what to do where `ceil_mode` adds windows, from how far they reach beyond rows and columns.
+
+    Raises:
+        RefusedError: windows reach beyond the padding.
+    """
+    kernel = call.number("kernel_size", 1)
+    pairs = _pair(kernel), _pair(call.number("stride", 2) or kernel), _pair(call.number("padding", 3, 0))
+    each = zip(call.given[2:], call.made[2:], *pairs, strict=True)
+    below, right = (max(0, (m - 1) * s + k - 2 * p - n) for n, m, k, s, p in each)
+    if below or right:
+        raise RefusedError("has a window that reaches beyond the padding (ceil_mode)", remedy(right, below))
     return pairs
 
 
-def _maximum(step: _Step) -> Known:
-    if step.number("return_indices", 6, False) or _pair(step.number("dilation", 4, 1)) != (1, 1):
-        raise RefusedError("has return_indices or a dilation, which network files do not have")
-    return SpatialMaximum(*_window(step))
+def _maximum(call: Call) -> Known:
+    if call.number("return_indices", 6, False):
+        raise RefusedError("gives indices, which network files do not have", "set return_indices=False")
+    if _pair(call.number("dilation", 4, 1)) != (1, 1):
+        padded = _pair(call.number("padding", 3, 0)) != (0, 0)
+        kernel = _pair(call.number("kernel_size", 1))
+        raise RefusedError(
+            "has a dilation, which network files do not have", NOTHING if padded else windows_apart(call.given, kernel)
+        )
+    return SpatialMaximum(*_window(call, padded_behind_relu))
 
 
-def _average(step: _Step) -> Known:
-    counted = step.number("count_include_pad", 5, True) or _pair(step.number("padding", 3, 0)) == (0, 0)
-    if step.number("divisor_override", 6) is not None or not counted:
-        raise RefusedError("has a divisor of its own, or padding that does not count")
-    return AveragePooling(*_window(step))
+def _average(call: Call) -> Known:
+    padded = _pair(call.number("padding", 3, 0)) != (0, 0)
+    window = _window(call, lambda right, below: f"take pictures of another size; {NOTHING}")
+    divisor = call.number("divisor_override", 6)
+    if divisor is not None:
+        kernel, stride, padding = window
+        pooling = f"nn.AvgPool2d({kernel}, {stride}, {padding})"
+        factor = kernel[0] * kernel[1] / divisor
+        raise RefusedError("has a divisor of its own", divided(call.given, pooling, factor))
+    if padded and not call.number("count_include_pad", 5, True):
+        raise RefusedError("has padding that does not count", f"train it with count_include_pad=True; {NOTHING}")
+    return AveragePooling(*window)
+
+
+def _padding(call: Call) -> Known:
+    """Zeros on any side: a convolution of each channel by a kernel with a single 1, padded as on the wider side."""
+    pads = call.number("padding", 1) if call.module is not None else call.number("pad", 1)
+    mode, value = call.number("mode", 2, "constant"), call.number("value", 3) or 0.0
+    given = tuple(map(int, pads)) if not isinstance(pads, int) else (pads,) * 4
+    given += (0,) * (4 - len(given))
+    if mode != "constant" or len(call.given) != 4 or len(given) > 4 or min(given) < 0:
+        raise RefusedError(f"pads by {given} with mode {mode!r}, not rows and columns with zeros", NOTHING)
+    if value:
+        raise RefusedError(f"pads with {value}, not with zeros", shifted_pad(call.given, given, float(value)))
+    left, right, above, below = given
+    weight = torch.zeros(call.given[1], 1, abs(above - below) + 1, abs(left - right) + 1)
+    weight[:, :, max(above, below) - above, max(left, right) - left] = 1
+    around = max(above, below), max(left, right)
+    return Convolution((1, 1), around, (1, 1), call.given[1], weight) if any(given) else SAME
 
 
 def _ratio(larger: tuple[int, ...], smaller: tuple[int, ...]) -> Pair:
     """How many rows and columns of one become one of the other. Raises RefusedError."""
     if len(larger) != 4 or len(smaller) != 4 or larger[2] % smaller[2] or larger[3] % smaller[3]:
-        raise RefusedError(f"takes {larger[2:]} and {smaller[2:]} places, neither a multiple of the other")
+        raise RefusedError(
+            f"takes {larger[2:]} and {smaller[2:]} places, neither a multiple of the other",
+            "take pictures of a size for which one is; windows of different sizes are not in network files",
+        )
     return larger[2] // smaller[2], larger[3] // smaller[3]
 
 
 def _adaptive(of: Callable[[Pair, Pair, Pair], Operation]) -> _Rule:
-    def rule(step: _Step) -> Known:
-        window = _ratio(step.given, step.made)
+    def rule(call: Call) -> Known:
+        window = _ratio(call.given, call.made)
         return SAME if window == (1, 1) else of(window, window, (0, 0))
 
     return rule
 
 
-def _flattened(step: _Step) -> Known:
-    given, made = step.given, step.made
+def _flattened(call: Call) -> Known:
+    given, made = call.given, call.made
     if made == given:
         return SAME
     if len(given) != 4 or made != (given[0], given[1] * given[2] * given[3]):
-        raise RefusedError(f"makes {made} of {given}; only (N, C, H, W) to (N, C H W) is known")
+        raise RefusedError(
+            f"makes {made} of {given}; only (N, C, H, W) to (N, C H W) is known",
+            kept_apart(given[1], given[1]) if len(given) == 4 and len(made) == 5 else "use flatten(1)",
+        )
     return Flattening()
 
 
-def _sum(step: _Step) -> Known:
-    given = [each for each in (step.number("input", 0), step.number("other", 1)) if isinstance(each, fx.Node)]
-    if len(given) != 2 or step.number("alpha", 2, 1) != 1:
-        raise RefusedError("adds something else than two outputs of layers")
+_ADDED = (("input", "other"), (0, 1))
+
+
+def _sum(call: Call) -> Known:
+    given = [each for each in (call.number("input", 0), call.number("other", 1)) if isinstance(each, fx.Node)]
+    if len(given) != 2:
+        number = next((each for each in map(call.number, *_ADDED) if isinstance(each, int | float)), None)
+        remedy = NOTHING if number is None else in_place_of(scaled(call.given, 1, float(number)))
+        raise RefusedError("adds something else than two outputs of layers", remedy)
+    if (alpha := call.number("alpha", 2, 1)) != 1:
+        multiplied = scaled(call.given, float(alpha), 0)
+        raise RefusedError("adds something else than two outputs of layers", f"add x and A(y), with A {multiplied}")
     if len({shape_of(each) for each in given}) != 1:
-        raise RefusedError("adds tensors of two shapes")
+        raise RefusedError("adds tensors of two shapes", "repeat the smaller one, as nn.Upsample does with places")
     return Sum()
 
 
-def _concatenation(step: _Step) -> Known:
-    axis = step.number("dim", 1, 0)
-    if axis % len(step.made) != 1:
-        raise RefusedError(f"joins along axis {axis}, not along the channels")
-    return Concatenation() if len(step.number("tensors", 0)) > 1 else SAME
+def _concatenation(call: Call) -> Known:
+    axis = call.number("dim", 1, 0)
+    if axis % len(call.made) != 1:
+        raise RefusedError(f"joins along axis {axis}, not along the channels", NOTHING)
+    return Concatenation() if len(call.number("tensors", 0)) > 1 else SAME
 
 
-def _leaky(step: _Step) -> Known:
-    slope = step.number("negative_slope", 1, 0.01)
+def _leaky(call: Call) -> Known:
+    slope = call.number("negative_slope", 1, 0.01)
     if not 0 <= slope <= 1:
-        raise RefusedError(f"has the slope {slope}, not one from 0 to 1")
+        raise RefusedError(f"has the slope {slope}, not one from 0 to 1", sloped(call.given, [float(slope)]))
     return LeakyRectifier(float(slope))
 
 
-def _upsampling(step: _Step) -> Known:
-    mode = step.number("mode", 3, "nearest")
+def _upsampling(call: Call) -> Known:
+    mode = call.number("mode", 3, "nearest")
     if mode != "nearest":
-        raise RefusedError(f"has the mode {mode!r}, not 'nearest'")
-    scale = _ratio(step.made, step.given)
+        raise RefusedError(f"has the mode {mode!r}, not 'nearest'", NOTHING)
+    scale = _ratio(call.made, call.given)
     return SAME if scale == (1, 1) else Upsampling(scale)
 
 
-def _dropout(step: _Step) -> Known:
-    if step.number("training", 2, step.node.target is not functional.dropout):
-        raise RefusedError("drops numbers by chance; call .eval(), and give it training=self.training")
+def _dropout(call: Call) -> Known:
+    if call.number("training", 2, call.node.target is not functional.dropout):
+        raise RefusedError("drops numbers by chance", "call .eval(), and give it training=self.training")
     return SAME
 
 
-_Rule = Callable[[_Step], Known]
+_Rule = Callable[[Call], Known]
 
 
 def _always(known: Known) -> _Rule:
@@ -284,7 +320,8 @@ def _always(known: Known) -> _Rule:
 _RULES: dict[Any, _Rule] = {
     **dict.fromkeys((nn.Conv2d, torch.conv2d), _convolution),
     **dict.fromkeys((nn.Linear, functional.linear), _linear),
-    **dict.fromkeys((nn.BatchNorm2d, nn.BatchNorm1d, functional.batch_norm), _normalisation),
+    **dict.fromkeys((nn.BatchNorm2d, nn.BatchNorm1d, nn.InstanceNorm2d, functional.batch_norm), _normalisation),
+    **dict.fromkeys((nn.ZeroPad2d, nn.ConstantPad2d, functional.pad), _padding),
     **dict.fromkeys((nn.ReLU, functional.relu, torch.relu, torch.relu_, "relu", "relu_"), _always(Rectifier())),
     **dict.fromkeys((nn.LeakyReLU, functional.leaky_relu), _leaky),
     **dict.fromkeys((nn.Sigmoid, functional.sigmoid, torch.sigmoid, "sigmoid"), _always(Sigmoid())),
@@ -297,7 +334,8 @@ _RULES: dict[Any, _Rule] = {
     **dict.fromkeys((nn.Upsample, nn.UpsamplingNearest2d, functional.interpolate), _upsampling),
     **dict.fromkeys((operator.add, operator.iadd, torch.add, "add", "add_"), _sum),
     torch.cat: _concatenation,
-    **dict.fromkeys((functional.dropout, functional.dropout2d), _dropout),
+    **dict.fromkeys((functional.dropout, functional.dropout2d, functional.alpha_dropout), _dropout),
     **dict.fromkeys((nn.Identity, nn.Dropout, nn.Dropout1d, nn.Dropout2d, "contiguous"), _always(SAME)),
+    **dict.fromkeys((nn.AlphaDropout, nn.FeatureAlphaDropout), _always(SAME)),
 }
 """By a module's class, a function or the name of a method."""

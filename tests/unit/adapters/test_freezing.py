@@ -195,10 +195,10 @@ def huge() -> nn.Module:
 
 REFUSED: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "activation": (lambda: nn.Sequential(nn.Conv2d(3, 3, 1), nn.GELU()), r"layer '1': \(torch.nn.*GELU\) is not known"),
-    "transposed": (lambda: nn.ConvTranspose2d(3, 3, 2), r"ConvTranspose2d\) is not known; write it with convolutions"),
+    "transposed": (lambda: nn.ConvTranspose2d(3, 3, 2), r"ConvTranspose2d\) is not known: no layers of a"),
     "reflected": (lambda: nn.Sequential(nn.Conv2d(3, 3, 3, padding=1, padding_mode="reflect")), "pads with 'reflect'"),
     "uneven": (lambda: nn.Conv2d(3, 3, (2, 3), padding="same"), "pads one side more than the other"),
-    "no statistics": (lambda: nn.BatchNorm2d(3, track_running_stats=False), "it needs running statistics"),
+    "no statistics": (lambda: nn.BatchNorm2d(3, track_running_stats=False), "train it with running statistics"),
     "ceil": (lambda: nn.MaxPool2d(5, 3, ceil_mode=True), "ceil_mode"),
     "dilated maximum": (lambda: nn.MaxPool2d(2, 1, dilation=2), "a dilation"),
     "uncounted": (lambda: nn.AvgPool2d(2, padding=1, count_include_pad=False), "padding that does not count"),

@@ -1,0 +1,303 @@
+"""What a refusal says to write instead is carried out, word for word: it is frozen, and gives the same latents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+import torch
+from support.torch_networks import SHAPE, random_pictures
+from torch import Tensor, nn
+from torch.nn import functional
+
+from verale.adapters.freezing import export_network
+from verale.errors import NetworkError
+from verale.network import FrozenNetwork
+
+pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
+
+CHANNELS = 3
+
+
+class Between(nn.Module):
+    """Something between two convolutions, in float64."""
+
+    def __init__(self, change: nn.Module | Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.first, self.change = nn.Conv2d(3, CHANNELS, 3, padding=1), change
+        self.last = nn.LazyConv2d(2, 1)
+        nn.init.normal_(self.first.weight, std=3.0)
+        self.double()
+        self(torch.zeros(1, *SHAPE).double())
+        nn.init.normal_(self.last.weight)
+        self.eval().requires_grad_(False)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.last(self.change(self.first(images)))
+
+
+def refusal(change: nn.Module | Callable[[Tensor], Tensor]) -> str:
+    with pytest.raises(NetworkError) as error:
+        export_network(Between(change), None, SHAPE)
+    return str(error.value)
+
+
+def require_same(change: nn.Module | Callable[[Tensor], Tensor], other: nn.Module | Callable[[Tensor], Tensor]) -> None:
+    """Raises where the second is not frozen, or gives other latents than the first."""
+    pictures = random_pictures(2)
+    network: FrozenNetwork = export_network(Between(other), None, SHAPE)
+    expected = Between(change)(pictures.double() / 255)
+    torch.testing.assert_close(network.latents(pictures), expected, rtol=1e-12, atol=1e-12)
+
+
+_STEP = re.compile(
+    r"(nn\.\w+\([^;]*?\))(?: with weight (\S+?)( on the diagonal)? and bias (\S+?))?(?:, (?=nn\.)| (?=in its place))"
+)
+
+
+def carried_out(words: str) -> nn.Sequential:
+    """The modules of `put ..., ... in its place`."""
+    found = re.search(r"put (nn\..* in its place)", words)
+    assert found is not None, words
+    steps, at = [], 0
+    while (step := _STEP.match(found[1], at)) is not None:
+        module: nn.Module = eval(step[1], {"nn": nn})  # these are our own words
+        if step[2] is not None:
+            assert isinstance(module, nn.Conv2d | nn.Linear)
+            nn.init.constant_(module.double().weight, float(step[2]))
+            nn.init.constant_(module.bias, float(step[4]))
+            if step[3]:
+                module.weight.data *= torch.eye(len(module.weight))
+        steps.append(module)
+        at = step.end()
+    assert found[1][at:] == "in its place" and steps, found[1]
+    return nn.Sequential(*steps)
+
+
+def prelu(*slopes: float) -> nn.Module:
+    module = nn.PReLU(len(slopes))
+    module.weight.data = torch.tensor(slopes)
+    return module
+
+
+PUT: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
+    "ReLU6": nn.ReLU6(),
+    "relu6": functional.relu6,
+    "Hardtanh": nn.Hardtanh(),
+    "Hardtanh from 0": nn.Hardtanh(0.0, 2.5),
+    "hardtanh": lambda x: functional.hardtanh(x, -0.25, 0.75),
+    "clamp": lambda x: x.clamp(-0.5, 1.5),
+    "clamp below": lambda x: torch.clamp(x, min=0.25),
+    "clamp above": lambda x: x.clamp_max(0.25),
+    "clamp in place": lambda x: x.clamp_(max=-0.25),
+    "Hardsigmoid": nn.Hardsigmoid(),
+    "PReLU": prelu(0.25),
+    "RReLU": nn.RReLU(),
+    "other zeros": nn.ConstantPad2d((1, 0, 2, 1), 0.5),
+    "divisor": nn.AvgPool2d((2, 3), (2, 1), divisor_override=4),
+    "times": lambda x: x * 3,
+    "times before": lambda x: 0.3 * x,
+    "over": lambda x: x / 7.0,
+    "plus": lambda x: x + 1.5,
+    "minus": lambda x: x - 1.5,
+    "minus before": lambda x: 1.5 - x,
+    "negative": lambda x: -x,
+    "mean": lambda x: x.mean((2, 3), keepdim=True),
+    "amax": lambda x: torch.amax(x, (2, 3), keepdim=True),
+}
+
+
+@pytest.mark.parametrize("name", PUT)
+def test_modules_in_its_place_give_the_same_latents(name: str) -> None:
+    require_same(PUT[name], carried_out(refusal(PUT[name])))
+
+
+def test_what_is_refused_behind_a_flattening_has_linear_layers_in_its_place() -> None:
+    class Flat(nn.Module):
+        def __init__(self, change: nn.Module) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.all = nn.Sequential(nn.AvgPool2d(4), nn.Flatten(), nn.Linear(18, 5), change, nn.Linear(5, 2)).double()
+
+        def forward(self, images: Tensor) -> Tensor:
+            return self.all(images)
+
+    with pytest.raises(
+        NetworkError, match=r"put nn\.ReLU\(\), nn\.Linear\(5, 5\) with weight -1 on the diagonal"
+    ) as error:
+        export_network(Flat(nn.ReLU6()).eval(), None, SHAPE)
+    network, pictures = export_network(Flat(carried_out(str(error.value))).eval(), None, SHAPE), random_pictures(2)
+    expected = Flat(nn.ReLU6())(pictures.double() / 255)
+    torch.testing.assert_close(network.latents(pictures)[:, 0], expected, rtol=1e-12, atol=1e-12)
+
+
+def depthwise(weight: float | Tensor) -> nn.Conv2d:
+    module = nn.Conv2d(CHANNELS, CHANNELS, 1, groups=CHANNELS, bias=False)
+    module.weight.data = torch.as_tensor(weight).expand(CHANNELS).reshape(-1, 1, 1, 1).clone()
+    return module
+
+
+@pytest.mark.parametrize("module", [prelu(0.25, -0.5, 2.0), nn.LeakyReLU(-0.5), nn.LeakyReLU(1.5)])
+def test_a_slope_is_written_with_two_relus(module: nn.Module) -> None:
+    words = refusal(module)
+    assert "write it as relu(x) + B(relu(A(x))) with A nn.Conv2d(3, 3, 1, groups=3) with weight -1 and bias 0" in words
+    slopes = module.weight.data if isinstance(module, nn.PReLU) else torch.tensor(module.negative_slope)
+
+    class Sloped(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = depthwise(-1.0), depthwise(-slopes)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x.relu() + self.b(self.a(x).relu())
+
+    require_same(module, Sloped())
+
+
+@pytest.mark.parametrize("kernel", [(2, 3), (4, 4), (3, 2)])
+def test_uneven_padding_is_written_before_the_convolution(kernel: tuple[int, int]) -> None:
+    module = nn.Conv2d(CHANNELS, 4, kernel, padding="same", dilation=(1, 3))
+    found = re.search(r"put (nn\.ZeroPad2d\(\(.*?\)\)) before it, and padding=0", refusal(module))
+    assert found is not None
+    other = nn.Conv2d(CHANNELS, 4, kernel, dilation=(1, 3))
+    other.load_state_dict(module.state_dict())
+    require_same(module, nn.Sequential(eval(found[1], {"nn": nn}), other))
+
+
+@pytest.mark.parametrize("module", [nn.MaxPool2d(3, 2, ceil_mode=True), nn.MaxPool2d((2, 3), 4, ceil_mode=True)])
+def test_windows_beyond_the_padding_are_written_with_zeros_behind_a_relu(module: nn.MaxPool2d) -> None:
+    behind = nn.Sequential(nn.ReLU(), module)
+    found = re.search(
+        r"behind a ReLU, .* put (nn\.ZeroPad2d\(\(.*?\)\)) before it, and ceil_mode=False", refusal(behind)
+    )
+    assert found is not None
+    other = nn.MaxPool2d(module.kernel_size, module.stride)
+    require_same(behind, nn.Sequential(nn.ReLU(), eval(found[1], {"nn": nn}), other))
+
+
+def test_a_maximum_with_gaps_is_written_with_convolutions_and_sums() -> None:
+    module = nn.MaxPool2d((1, 2), 2, dilation=3)
+    words = refusal(module)
+    assert "by nn.Conv2d(3, 3, (1, 2), groups=3, bias=False) with this dilation and stride" in words
+    assert "the greater of two is x + relu(y - x)" in words
+
+    class Greatest(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.minus = depthwise(-1.0)
+            self.each = nn.ModuleList(
+                nn.Conv2d(3, 3, (1, 2), groups=3, bias=False, dilation=3, stride=2) for _ in range(2)
+            )
+            for number, conv in enumerate(self.each):
+                conv.weight.data = torch.zeros(3, 1, 1, 2)
+                conv.weight.data[..., number] = 1.0
+
+        def forward(self, given: Tensor) -> Tensor:
+            x, y = (conv(given) for conv in self.each)
+            return x + (y + self.minus(x)).relu()
+
+    require_same(module, Greatest())
+
+
+def test_differences_and_multiples_of_outputs_are_written_with_convolutions() -> None:
+    class Minus(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = depthwise(-1.0)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x + self.a(x.relu())
+
+    assert "write x - y as x + A(y), with A a 1 x 1 convolution of each channel" in refusal(lambda x: x - x.relu())
+    require_same(lambda x: x - x.relu(), Minus())
+    words = refusal(lambda x: torch.add(x, x.relu(), alpha=-1))
+    assert "add x and A(y), with A nn.Conv2d(3, 3, 1, groups=3) with weight -1 and bias 0" in words
+    require_same(lambda x: torch.add(x, x.relu(), alpha=-1), Minus())
+
+
+def shuffled(given: Tensor) -> Tensor:
+    """As ShuffleNet shuffles."""
+    return given.view(given.size(0), 3, 1, given.size(2), given.size(3)).transpose(1, 2).flatten(1, 2)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda x: x[:, 1:], lambda x: torch.chunk(x, 3, 1)[2], nn.ChannelShuffle(3), shuffled]
+)
+def test_channels_are_chosen_by_a_convolution(change: nn.Module | Callable[[Tensor], Tensor]) -> None:
+    numbers = torch.arange(3.0).reshape(1, 3, 1, 1)
+    chosen = change(numbers).flatten().long()
+    assert f"put nn.Conv2d(3, {len(chosen)}, 1, bias=False) in its place, whose weight has" in refusal(change)
+    other = nn.Conv2d(3, len(chosen), 1, bias=False)
+    other.weight.data = torch.eye(3)[chosen][:, :, None, None]
+    require_same(change, other)
+
+
+def test_running_statistics_of_instances_are_a_batch_normalisation() -> None:
+    module = nn.InstanceNorm2d(CHANNELS, affine=True, track_running_stats=True)
+    module.running_mean.normal_()
+    require_same(module, module)
+
+
+ZEROS: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
+    **{str(pads): nn.ZeroPad2d(pads) for pads in (1, (0, 1, 0, 1), (3, 0, 0, 2), (1, 2, 3, 4), (0, 0, 0, 0))},
+    "constant": nn.ConstantPad2d((1, 0, 0, 2), 0.0),
+    "function": lambda x: functional.pad(x, (0, 1, 2, 0)),
+    "columns": lambda x: functional.pad(x, (0, 2), mode="constant", value=0.0),
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_zeros_on_any_side_are_frozen_as_a_layer(name: str) -> None:
+    require_same(ZEROS[name], ZEROS[name])
+
+
+NONE: dict[str, nn.Module | Callable[[Tensor], Tensor]] = {
+    "GELU": nn.GELU(),
+    "SiLU": nn.SiLU(),
+    "Hardswish": nn.Hardswish(),
+    "replication": nn.ReplicationPad2d(1),
+    "reflection": lambda x: functional.pad(x, (1, 1, 1, 1), mode="reflect"),
+    "cut": nn.ZeroPad2d((-1, 0, 0, 0)),
+    "transposed": nn.ConvTranspose2d(3, 3, 2),
+    "groups": nn.GroupNorm(1, 3),
+    "layers": nn.LayerNorm([3, 12, 10]),
+    "softmax": nn.Softmax2d(),
+    "product": lambda x: x * x.relu(),
+    "by x": lambda x: 1 / x,
+    "uncounted": nn.AvgPool2d(2, padding=1, count_include_pad=False),
+    "mean of rows": lambda x: x.mean(2, keepdim=True),
+}
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_what_no_layers_compute_is_told_so(name: str) -> None:
+    words = refusal(NONE[name])
+    assert "no layers of a network file compute it: train the network with" in words
+    assert words.endswith("sums and concatenations, or name an earlier layer")
+
+
+class First(nn.Module):
+    """The first of several outputs."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, given: Tensor) -> Tensor:
+        return self.module(given)[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (nn.AvgPool2d(5, 3, ceil_mode=True), "take pictures of another size"),
+        (nn.AdaptiveAvgPool2d(5), "take pictures of a size for which one is"),
+        (nn.InstanceNorm2d(3), "train it with running statistics"),
+        (First(nn.MaxPool2d(2, return_indices=True)), "set return_indices=False"),
+        (lambda x: functional.dropout(x), "call .eval(), and give it training=self.training"),
+    ],
+)
+def test_other_refusals_say_what_to_do(change: nn.Module | Callable[[Tensor], Tensor], words: str) -> None:
+    assert words in refusal(change)

@@ -1,0 +1,235 @@
+"""What to write in a module instead of what no network file has. Where layers of a network file compute it, the words
+can be carried out as they stand, which a test does.
+
+What a single layer of a network file computes is frozen as that layer, and needs no words (`operations`).
+
+    a clamped number:       max(a, x) = a + relu(x - a),  min(b, x) = b - relu(b - x)
+    a slope per channel:    relu(x) - slope relu(-x)
+    the greater of two:     max(x, y) = x + relu(y - x)
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from verale.adapters.calls import Call
+from verale.adapters.tracing import shape_of
+
+__all__ = [
+    "NOTHING",
+    "REWRITINGS",
+    "WRITE",
+    "divided",
+    "in_place_of",
+    "kept_apart",
+    "padded_before",
+    "padded_behind_relu",
+    "scaled",
+    "shifted_pad",
+    "sloped",
+    "windows_apart",
+]
+
+_KNOWN = (
+    "convolutions, batch normalisation, linear layers, ReLU, LeakyReLU, Sigmoid, Tanh, poolings, sums and"
+    " concatenations"
+)
+WRITE = f"write it with {_KNOWN}, or name an earlier layer"
+NOTHING = f"no layers of a network file compute it: train the network with {_KNOWN}, or name an earlier layer"
+_PER_PICTURE = f"it normalises by the numbers of each picture, and {NOTHING}"
+
+
+def in_place_of(*steps: str) -> str:
+    """Modules that compute the same, one after the other."""
+    return f"put {', '.join(steps)} in its place"
+
+
+def scaled(shape: Sequence[int], weight: float, bias: float) -> str:
+    """weight x + bias, of each number of a tensor (N, C, H, W) or (N, C)."""
+    channels = shape[1] if len(shape) > 1 else 1
+    numbers = f"{_told(weight)}%s and bias {_told(bias)}"
+    if len(shape) == 2:
+        return f"nn.Linear({channels}, {channels}) with weight {numbers % ' on the diagonal'}"
+    return f"nn.Conv2d({channels}, {channels}, 1, groups={channels}) with weight {numbers % ''}"
+
+
+def _told(number: float) -> str:
+    return repr(int(number)) if float(number).is_integer() and abs(number) < 2**53 else repr(float(number))
+
+
+def clamped(shape: Sequence[int], lower: float | None, upper: float | None) -> str:
+    """min(upper, max(lower, x)); an end may be missing."""
+    ends = [None if end is None or math.isinf(end) else float(end) for end in (lower, upper)]
+    return in_place_of(*_clamped(shape, *ends)) if ends != [None, None] else "leave it out"
+
+
+def _clamped(shape: Sequence[int], lower: float | None, upper: float | None) -> list[str]:
+    if lower is None:
+        return [scaled(shape, -1, upper or 0), "nn.ReLU()", scaled(shape, -1, upper or 0)]
+    before = [] if lower == 0 else [scaled(shape, 1, -lower)]
+    if upper is None:
+        return [*before, "nn.ReLU()", *([] if lower == 0 else [scaled(shape, 1, lower)])]
+    return [*before, "nn.ReLU()", scaled(shape, -1, upper - lower), "nn.ReLU()", scaled(shape, -1, upper)]
+
+
+def sloped(shape: Sequence[int], slopes: Sequence[float]) -> str:
+    """x where x >= 0, else slope x, with one slope or one for each channel."""
+    if len(set(slopes)) == 1 and 0 <= slopes[0] <= 1:
+        return in_place_of(f"nn.LeakyReLU({slopes[0]!r})")
+    negated = scaled(shape, -1, 0)
+    told = _told(-slopes[0]) if len(set(slopes)) == 1 else "minus the slope of each channel"
+    return f"write it as relu(x) + B(relu(A(x))) with A {negated}, and B the same with weight {told} and bias 0"
+
+
+def padded_before(pads: Sequence[int]) -> str:
+    """A convolution that pads with zeros on each side as it likes: (left, right, top, bottom)."""
+    return f"put nn.ZeroPad2d({tuple(pads)}) before it, and padding=0"
+
+
+def shifted_pad(shape: Sequence[int], pads: Sequence[int], value: float) -> str:
+    """A padding with another number than 0."""
+    return in_place_of(scaled(shape, 1, -value), f"nn.ZeroPad2d({tuple(pads)})", scaled(shape, 1, value))
+
+
+def padded_behind_relu(right: int, bottom: int) -> str:
+    """A maximum with `ceil_mode`, whose last windows reach so far beyond what it reads."""
+    return (
+        f"behind a ReLU, where nothing is below 0, put nn.ZeroPad2d((0, {right}, 0, {bottom})) before it, and"
+        " ceil_mode=False; elsewhere take pictures of another size"
+    )
+
+
+def divided(shape: Sequence[int], pooling: str, factor: float) -> str:
+    """An average with a divisor of its own."""
+    return in_place_of(pooling, scaled(shape, factor, 0))
+
+
+def windows_apart(shape: Sequence[int], kernel: Sequence[int]) -> str:
+    """A maximum over windows with gaps."""
+    channels = shape[1]
+    return (
+        f"take each of the {kernel[0] * kernel[1]} numbers of a window by nn.Conv2d({channels}, {channels},"
+        f" {tuple(kernel)}, groups={channels}, bias=False) with this dilation and stride, and a weight of one 1 and 0"
+        " elsewhere; the greater of two is x + relu(y - x)"
+    )
+
+
+def kept_apart(given: int, made: int) -> str:
+    """What only chooses or moves channels."""
+    return (
+        f"if it only chooses or moves channels, put nn.Conv2d({given}, {made}, 1, bias=False) in its place, whose"
+        " weight has one 1 for each channel that it gives, and 0 elsewhere"
+    )
+
+
+def _hardtanh(call: Call) -> str:
+    return clamped(call.given, call.number("min_val", 1, -1.0), call.number("max_val", 2, 1.0))
+
+
+def _clamp(call: Call) -> str:
+    return clamped(call.given, call.number("min", 1), call.number("max", 2))
+
+
+def _hardsigmoid(call: Call) -> str:
+    shape = call.given
+    return in_place_of(*_clamped(shape, -3, 3)[:-1], scaled(shape, -1 / 6, 1))
+
+
+def _prelu(call: Call) -> str:
+    weight = call.tensor("weight", 1)
+    return NOTHING if weight is None else sloped(call.given, weight.detach().flatten().tolist())
+
+
+def _rrelu(call: Call) -> str:
+    ends = call.number("lower", 1, 1 / 8), call.number("upper", 2, 1 / 3)
+    return sloped(call.given, [sum(ends) / 2])
+
+
+def _with_number(change: Callable[[float, bool], tuple[float, float]], other: str) -> Callable[[Call], str]:
+    """What is computed of an output and a number: weight and bias by the number, and whether it comes first."""
+
+    def told(call: Call) -> str:
+        first, second = call.number("input", 0), call.number("other", 1)
+        number = next((each for each in (first, second) if isinstance(each, int | float)), None)
+        if number is None:
+            return other
+        weight, bias = change(float(number), number is first)
+        return in_place_of(scaled(call.given, weight, bias)) if math.isfinite(weight) else NOTHING
+
+    return told
+
+
+def _subtracted(number: float, first: bool) -> tuple[float, float]:
+    return (-1.0, number) if first else (1.0, -number)
+
+
+def _quotient(number: float, first: bool) -> tuple[float, float]:
+    return math.nan if first or not number else 1 / number, 0.0
+
+
+_PRODUCTS = f"network files have no products of two outputs: {NOTHING}"
+_DIFFERENCE = "write x - y as x + A(y), with A a 1 x 1 convolution of each channel with weight -1 and bias 0"
+_MULTIPLIED = _with_number(lambda number, first: (number, 0.0), _PRODUCTS)
+_MINUS = _with_number(_subtracted, _DIFFERENCE)
+_OVER = _with_number(_quotient, _PRODUCTS)
+
+
+def _whole(module: str) -> Callable[[Call], str]:
+    """What is computed over all rows and columns."""
+
+    def told(call: Call) -> str:
+        given, made = call.given, call.made
+        if len(given) != 4 or made not in (given[:2], (*given[:2], 1, 1)):
+            return NOTHING
+        return in_place_of(f"nn.{module}(1)", *(["nn.Flatten()"] if len(made) == 2 else []))
+
+    return told
+
+
+def _chosen(call: Call) -> str:
+    node = call.node.all_input_nodes[0]
+    while not shape_of(node) and node.all_input_nodes:  # one of several outputs
+        node = node.all_input_nodes[0]
+    given = shape_of(node)
+    return kept_apart(given[1], call.made[1] if len(call.made) == 4 else given[1]) if len(given) == 4 else NOTHING
+
+
+def _always(words: str) -> Callable[[Call], str]:
+    return lambda call: words
+
+
+REWRITINGS: dict[Any, Callable[[Call], str]] = {
+    **dict.fromkeys((nn.ReLU6, functional.relu6), lambda call: clamped(call.given, 0, 6)),
+    **dict.fromkeys((nn.Hardtanh, functional.hardtanh), _hardtanh),
+    **dict.fromkeys((torch.clamp, torch.clip, "clamp", "clip", "clamp_"), _clamp),
+    **dict.fromkeys((torch.clamp_min, "clamp_min"), lambda call: clamped(call.given, call.number("min", 1), None)),
+    **dict.fromkeys((torch.clamp_max, "clamp_max"), lambda call: clamped(call.given, None, call.number("max", 1))),
+    **dict.fromkeys((nn.Hardsigmoid, functional.hardsigmoid), _hardsigmoid),
+    **dict.fromkeys((nn.PReLU, functional.prelu, torch.prelu), _prelu),
+    **dict.fromkeys((nn.RReLU, functional.rrelu), _rrelu),
+    **dict.fromkeys((operator.mul, torch.mul, "mul"), _MULTIPLIED),
+    **dict.fromkeys((operator.sub, torch.sub, "sub"), _MINUS),
+    **dict.fromkeys((operator.truediv, torch.div, "div"), _OVER),
+    **dict.fromkeys((operator.neg, torch.neg, "neg"), lambda call: in_place_of(scaled(call.given, -1, 0))),
+    **dict.fromkeys((torch.mean, "mean"), _whole("AdaptiveAvgPool2d")),
+    **dict.fromkeys((torch.amax, "amax"), _whole("AdaptiveMaxPool2d")),
+    **dict.fromkeys((operator.getitem, torch.chunk, torch.split, "chunk", "split"), _chosen),
+    **dict.fromkeys((nn.ChannelShuffle, nn.Unflatten, torch.unflatten, "unflatten"), _chosen),
+    **dict.fromkeys((nn.GELU, nn.SiLU, nn.Mish, nn.ELU, nn.SELU, nn.CELU, nn.Softplus, nn.Softsign), _always(NOTHING)),
+    **dict.fromkeys((functional.gelu, functional.silu, functional.mish, functional.elu), _always(NOTHING)),
+    **dict.fromkeys((nn.Hardswish, functional.hardswish, nn.ReflectionPad2d, nn.ReplicationPad2d), _always(NOTHING)),
+    **dict.fromkeys((nn.ConvTranspose2d, torch.conv_transpose2d), _always(NOTHING)),
+    **dict.fromkeys((nn.GroupNorm, nn.LayerNorm, functional.group_norm, functional.layer_norm), _always(_PER_PICTURE)),
+    **dict.fromkeys((nn.LocalResponseNorm, functional.local_response_norm), _always(_PER_PICTURE)),
+    **dict.fromkeys((nn.Softmax, nn.Softmax2d, functional.softmax, torch.softmax, "softmax"), _always(
+        f"if it is the last layer, name the one before it, and take a head of masses; otherwise {NOTHING}"
+    )),
+}  # fmt: skip
+"""What to do instead: by a module's class, a function or the name of a method."""
