@@ -195,6 +195,22 @@ def test_what_is_not_proved_says_why(tabs, report):
         assert verdict in said and "Why: " in said and reason in said and "Proved by the checker" not in said
 
 
+def test_a_class_that_is_not_known_is_neither_right_nor_wrong(tabs, tmp_path):
+    """That of a picture whose latents the head does not describe: it has a true class, and no certificate."""
+    folder = folder_of(tmp_path / "out", report_head(labels=None), classes=["ant", "bee", "cat"])
+    (folder / "000001.ale.json").unlink()
+    table = (folder / "explanations.csv").read_text().splitlines()
+    table[2] = "1,,,0.1,,latents may lie beyond the head's domain"
+    (folder / "explanations.csv").write_text("\n".join(table) + "\n")
+    path = tmp_path / "report.html"
+    path.write_bytes(page(audited(collect(folder)), "A report"))
+    tab = tabs.open(path)
+    choose(tab, "1.png")
+    said = tab.inner_text("#detail")
+    assert "answer is not known; the true class is bee" in said
+    assert "right" not in said and "wrong" not in said and "latents may lie beyond the head's domain" in said
+
+
 def test_decimals_are_those_of_python(tabs, report):
     tab = tabs.open(report)
     generator = random.Random(0)
