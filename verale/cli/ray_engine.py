@@ -145,7 +145,7 @@ def _starter(
             if not overwrite:
                 seen.require_kept(folder)
             labels = seen.labels(explainer.head.classes)
-            latents_of = seen.latents(None if overwrite else folder)
+            latents_of = seen.latents()
 
             def begin_pictures(workers: Workers) -> ExplainRun:
                 begun = explain_pictures(explainer, seen, labels, to, workers, overwrite)

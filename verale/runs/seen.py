@@ -124,20 +124,14 @@ class SeenPictures:
         return torch.cat(parts) if parts else torch.empty(0, self.through.patches, network.output_shape[0]).double()
 
     def _noted(self, folder: Path) -> Tensor | None:
-        """The latents of a folder, if its `run.json` or `source.json` notes them as those of these pictures."""
+        """The latents of a folder, if its `run.json` notes them as those of these pictures."""
         from verale.head import digest_of_all, load_latents, patches_of
 
-        run, noted = run_of(folder), []
-        if all(run.get(name) == value for name, value in self.describe().items()):
-            noted.append(run.get("latents"))
-        if lexists(folder / SOURCE):
-            source = SourceFile.read(folder / SOURCE, "choose another --out")
-            about = source.record.get("network_sha256"), source.record.get("image_pictures")
-            noted += [source.latents_digest] if about == (self.through.network.digest, self.digests) else []
-        if not noted or not lexists(folder / LATENTS):
+        run = run_of(folder)
+        if any(run.get(name) != value for name, value in self.describe().items()) or not lexists(folder / LATENTS):
             return None
         latents = load_latents(folder / LATENTS)
-        return latents if digest_of_all(patches_of(latents)) in noted else None
+        return latents if digest_of_all(patches_of(latents)) == run.get("latents") else None
 
     def describe(self) -> dict[str, str]:
         """What the results of a run depend on."""
@@ -188,8 +182,16 @@ class SeenPictures:
         for name, data in self.files.items():
             if not self._is_kept(folder, name):
                 write_atomically(folder / name, data)
-        if source is not None and not (folder / SOURCE).exists():
+        if source is not None and not self._is_noted(folder / SOURCE, source):
             write_atomically(folder / SOURCE, source.to_bytes())
+
+    @staticmethod
+    def _is_noted(path: Path, source: SourceFile) -> bool:
+        """Whether there is a file that notes something else than the same pictures with other last bits of latents."""
+        if not path.exists():
+            return False
+        there = SourceFile.read(path, "choose another --out").differences(source)
+        return set(there) != {"latents_digest", "image_latents"}
 
     def _is_kept(self, folder: Path, name: str) -> bool:
         path = folder / name

@@ -25,7 +25,7 @@ from verale.network import FrozenNetwork, picture_digest
 from verale.network.layers import Convolution, NetworkLayer
 from verale.runs.explain import open_run
 from verale.runs.seen import SeenPictures
-from verale.runs.source import load_source
+from verale.runs.source import SourceFile, load_source
 from verale.runs.summary import summarize
 from verale.runs.table import read_table
 from verale.search import SearchOptions
@@ -155,6 +155,21 @@ def test_a_run_goes_on_where_latents_have_other_last_bits(folder: Path, monkeypa
     assert done.returncode == 0, done.stderr
     assert (folder / "out" / "latents.safetensors").read_bytes() == before
     assert (folder / "out" / "000002.ale.json").exists()
+
+
+def test_source_json_is_that_of_the_latents_beside_it(folder: Path) -> None:
+    """Of the same pictures with other last bits, as a cluster may give them; what others noted there stays."""
+    head, seen, out = Head.load(folder / "h"), SeenPictures.load(folder / "n", folder / "p"), folder / "out"
+    out.mkdir()
+    latents = seen.latents()
+    seen.keep(out, head, latents, None)
+    first = SourceFile.read(out / "source.json", "")
+    seen.keep(out, head, latents * (1 + 2.0**-52), None)
+    second = SourceFile.read(out / "source.json", "")
+    assert sorted(first.differences(second)) == ["image_latents", "latents_digest"]
+    (out / "source.json").write_bytes(second.noting(receptive_fields=[]).to_bytes())
+    seen.keep(out, head, latents, None)
+    assert SourceFile.read(out / "source.json", "").latents_digest == second.latents_digest
 
 
 def test_a_tensor_gives_the_same_certificates_and_processes_change_no_byte(folder: Path) -> None:
