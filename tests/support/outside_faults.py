@@ -91,7 +91,7 @@ adapters/operations.py unclaimed_number: float32 is claimed of numbers that it r
     name != 'factor' and not torch.equal(tensor.float().to(tensor.dtype), tensor) => False
     unit/adapters/test_freezing.py::test_what_float32_claims_exclude_is_told_and_the_file_says_so[double]
 adapters/freezing.py _magnitude: a file does not say what is excluded
-    found.clamp(min=NOT_CLAIMED) => found
+    sizes.clamp(min=NOT_CLAIMED) => sizes
     unit/adapters/test_freezing.py::test_what_float32_claims_exclude_is_told_and_the_file_says_so[epsilon]
 search/through.py ThroughNetwork.__post_init__: float32 is explained of a network that excludes it
     without require_binary32(self.network)

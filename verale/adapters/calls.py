@@ -49,15 +49,15 @@ class Call:
 
     def tensor(self, name: str, place: int) -> Tensor | None:
         """A parameter. Raises RefusedError for what is none."""
-        given = self.number(name, place)
-        return given if self.module is not None else self.values(given)
+        value = self.number(name, place)
+        return value if self.module is not None else self.values(value)
 
     @property
-    def given(self) -> tuple[int, ...]:
+    def input_shape(self) -> tuple[int, ...]:
         """The shape of the first input."""
         return shape_of(self.node.all_input_nodes[0])
 
     @property
-    def made(self) -> tuple[int, ...]:
+    def output_shape(self) -> tuple[int, ...]:
         """The shape of the output."""
         return shape_of(self.node)

@@ -288,8 +288,8 @@ def _place(node: fx.Node, module: nn.Module | None) -> str:
 def _magnitude(given: Normalisation, bias: Tensor, unclaimed: str | None) -> Tensor:
     """(O,) no less than |s| (|b| + |mean|) + |beta|, and so than the size of the folded bias; and no less than
     `NOT_CLAIMED` where nothing is claimed in binary32."""
-    found = (given.factor.abs() * (bias.abs() + given.mean.abs()) + given.shift.abs()) * _UP
-    return found if unclaimed is None else found.clamp(min=NOT_CLAIMED)
+    sizes = (given.factor.abs() * (bias.abs() + given.mean.abs()) + given.shift.abs()) * _UP
+    return sizes if unclaimed is None else sizes.clamp(min=NOT_CLAIMED)
 
 
 def _of_channels(given: Normalisation, is_spatial: bool) -> Convolution:

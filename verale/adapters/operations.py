@@ -127,7 +127,7 @@ def _convolution(call: Call) -> Known:
 
 def _linear(call: Call) -> Known:
     weight = call.tensor("weight", 1)
-    if weight is None or len(call.made) != 2:
+    if weight is None or len(call.output_shape) != 2:
         raise RefusedError(
             "is applied to tensors that are not (N, D)", "flatten them first, or use a 1 x 1 convolution"
         )
@@ -138,11 +138,11 @@ def _normalisation(call: Call) -> Known:
     if call.number("training", 5, False):
         raise RefusedError("normalises by the numbers of the batch", "call .eval(), and give it training=self.training")
     names = (("running_mean", 1), ("running_var", 2), ("weight", 3), ("bias", 4))
-    given = {name: call.tensor(name, place) for name, place in names}
-    if given["running_mean"] is None or given["running_var"] is None:
+    tensors = {name: call.tensor(name, place) for name, place in names}
+    if tensors["running_mean"] is None or tensors["running_var"] is None:
         raise RefusedError("normalises by the numbers of the batch or the picture", "train it with running statistics")
     epsilon = float(call.number("eps", 7, 1e-5))
-    held = {name: tensor.detach() for name, tensor in given.items() if tensor is not None}
+    held = {name: tensor.detach() for name, tensor in tensors.items() if tensor is not None}
     for name, tensor in held.items():
         if not bool(tensor.isfinite().all()):
             raise RefusedError(f"has a {name} with NaN or infinity", "train it, or load other numbers")
@@ -185,8 +185,8 @@ def _window(call: Call, remedy: Callable[[int, int], str]) -> tuple[Pair, Pair, 
     """
     kernel = call.number("kernel_size", 1)
     pairs = _pair(kernel), _pair(call.number("stride", 2) or kernel), _pair(call.number("padding", 3, 0))
-    each = zip(call.given[2:], call.made[2:], *pairs, strict=True)
-    below, right = (max(0, (m - 1) * s + k - 2 * p - n) for n, m, k, s, p in each)
+    axes = zip(call.input_shape[2:], call.output_shape[2:], *pairs, strict=True)
+    below, right = (max(0, (m - 1) * s + k - 2 * p - n) for n, m, k, s, p in axes)
     if below or right:
         raise RefusedError("has a window that reaches beyond the padding (ceil_mode)", remedy(right, below))
     return pairs
@@ -199,7 +199,8 @@ def _maximum(call: Call) -> Known:
         padded = _pair(call.number("padding", 3, 0)) != (0, 0)
         kernel = _pair(call.number("kernel_size", 1))
         raise RefusedError(
-            "has a dilation, which network files do not have", NOTHING if padded else windows_apart(call.given, kernel)
+            "has a dilation, which network files do not have",
+            NOTHING if padded else windows_apart(call.input_shape, kernel),
         )
     return SpatialMaximum(*_window(call, padded_behind_relu))
 
@@ -212,7 +213,7 @@ def _average(call: Call) -> Known:
         kernel, stride, padding = window
         pooling = f"nn.AvgPool2d({kernel}, {stride}, {padding})"
         factor = kernel[0] * kernel[1] / divisor
-        raise RefusedError("has a divisor of its own", divided(call.given, pooling, factor))
+        raise RefusedError("has a divisor of its own", divided(call.input_shape, pooling, factor))
     if padded and not call.number("count_include_pad", 5, True):
         raise RefusedError("has padding that does not count", f"train it with count_include_pad=True; {NOTHING}")
     return AveragePooling(*window)
@@ -222,17 +223,17 @@ def _padding(call: Call) -> Known:
     """Zeros on any side: a convolution of each channel by a kernel with a single 1, padded as on the wider side."""
     pads = call.number("padding", 1) if call.module is not None else call.number("pad", 1)
     mode, value = call.number("mode", 2, "constant"), call.number("value", 3) or 0.0
-    given = tuple(map(int, pads)) if not isinstance(pads, int) else (pads,) * 4
-    given += (0,) * (4 - len(given))
-    if mode != "constant" or len(call.given) != 4 or len(given) > 4 or min(given) < 0:
-        raise RefusedError(f"pads by {given} with mode {mode!r}, not rows and columns with zeros", NOTHING)
+    sides = tuple(map(int, pads)) if not isinstance(pads, int) else (pads,) * 4
+    sides += (0,) * (4 - len(sides))
+    if mode != "constant" or len(call.input_shape) != 4 or len(sides) > 4 or min(sides) < 0:
+        raise RefusedError(f"pads by {sides} with mode {mode!r}, not rows and columns with zeros", NOTHING)
     if value:
-        raise RefusedError(f"pads with {value}, not with zeros", shifted_pad(call.given, given, float(value)))
-    left, right, above, below = given
-    weight = torch.zeros(call.given[1], 1, abs(above - below) + 1, abs(left - right) + 1)
+        raise RefusedError(f"pads with {value}, not with zeros", shifted_pad(call.input_shape, sides, float(value)))
+    left, right, above, below = sides
+    weight = torch.zeros(call.input_shape[1], 1, abs(above - below) + 1, abs(left - right) + 1)
     weight[:, :, max(above, below) - above, max(left, right) - left] = 1
     around = max(above, below), max(left, right)
-    return Convolution((1, 1), around, (1, 1), call.given[1], weight) if any(given) else SAME
+    return Convolution((1, 1), around, (1, 1), call.input_shape[1], weight) if any(sides) else SAME
 
 
 def _ratio(larger: tuple[int, ...], smaller: tuple[int, ...]) -> Pair:
@@ -247,14 +248,14 @@ def _ratio(larger: tuple[int, ...], smaller: tuple[int, ...]) -> Pair:
 
 def _adaptive(of: Callable[[Pair, Pair, Pair], Operation]) -> _Rule:
     def rule(call: Call) -> Known:
-        window = _ratio(call.given, call.made)
+        window = _ratio(call.input_shape, call.output_shape)
         return SAME if window == (1, 1) else of(window, window, (0, 0))
 
     return rule
 
 
 def _flattened(call: Call) -> Known:
-    given, made = call.given, call.made
+    given, made = call.input_shape, call.output_shape
     if made == given:
         return SAME
     if len(given) != 4 or made != (given[0], given[1] * given[2] * given[3]):
@@ -271,11 +272,11 @@ _ADDED = (("input", "other"), (0, 1))
 def _sum(call: Call) -> Known:
     given = [each for each in (call.number("input", 0), call.number("other", 1)) if isinstance(each, fx.Node)]
     if len(given) != 2:
-        number = next((each for each in map(call.number, *_ADDED) if isinstance(each, int | float)), None)
-        remedy = NOTHING if number is None else in_place_of(scaled(call.given, 1, float(number)))
+        number = next((value for value in map(call.number, *_ADDED) if isinstance(value, int | float)), None)
+        remedy = NOTHING if number is None else in_place_of(scaled(call.input_shape, 1, float(number)))
         raise RefusedError("adds something else than two outputs of layers", remedy)
     if (alpha := call.number("alpha", 2, 1)) != 1:
-        multiplied = scaled(call.given, float(alpha), 0)
+        multiplied = scaled(call.input_shape, float(alpha), 0)
         raise RefusedError("adds something else than two outputs of layers", f"add x and A(y), with A {multiplied}")
     if len({shape_of(each) for each in given}) != 1:
         raise RefusedError("adds tensors of two shapes", "repeat the smaller one, as nn.Upsample does with places")
@@ -284,7 +285,7 @@ def _sum(call: Call) -> Known:
 
 def _concatenation(call: Call) -> Known:
     axis = call.number("dim", 1, 0)
-    if axis % len(call.made) != 1:
+    if axis % len(call.output_shape) != 1:
         raise RefusedError(f"joins along axis {axis}, not along the channels", NOTHING)
     return Concatenation() if len(call.number("tensors", 0)) > 1 else SAME
 
@@ -292,7 +293,7 @@ def _concatenation(call: Call) -> Known:
 def _leaky(call: Call) -> Known:
     slope = call.number("negative_slope", 1, 0.01)
     if not 0 <= slope <= 1:
-        raise RefusedError(f"has the slope {slope}, not one from 0 to 1", sloped(call.given, [float(slope)]))
+        raise RefusedError(f"has the slope {slope}, not one from 0 to 1", sloped(call.input_shape, [float(slope)]))
     return LeakyRectifier(float(slope))
 
 
@@ -300,7 +301,7 @@ def _upsampling(call: Call) -> Known:
     mode = call.number("mode", 3, "nearest")
     if mode != "nearest":
         raise RefusedError(f"has the mode {mode!r}, not 'nearest'", NOTHING)
-    scale = _ratio(call.made, call.given)
+    scale = _ratio(call.output_shape, call.input_shape)
     return SAME if scale == (1, 1) else Upsampling(scale)
 
 
@@ -314,7 +315,7 @@ _Rule = Callable[[Call], Known]
 
 
 def _always(known: Known) -> _Rule:
-    return lambda step: known
+    return lambda call: known
 
 
 _RULES: dict[Any, _Rule] = {

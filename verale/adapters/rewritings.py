@@ -54,13 +54,13 @@ def in_place_of(*steps: str) -> str:
 def scaled(shape: Sequence[int], weight: float, bias: float) -> str:
     """weight x + bias, of each number of a tensor (N, C, H, W) or (N, C)."""
     channels = shape[1] if len(shape) > 1 else 1
-    numbers = f"{_told(weight)}%s and bias {_told(bias)}"
+    numbers = f"{_decimal(weight)}%s and bias {_decimal(bias)}"
     if len(shape) == 2:
         return f"nn.Linear({channels}, {channels}) with weight {numbers % ' on the diagonal'}"
     return f"nn.Conv2d({channels}, {channels}, 1, groups={channels}) with weight {numbers % ''}"
 
 
-def _told(number: float) -> str:
+def _decimal(number: float) -> str:
     return repr(int(number)) if float(number).is_integer() and abs(number) < 2**53 else repr(float(number))
 
 
@@ -84,8 +84,8 @@ def sloped(shape: Sequence[int], slopes: Sequence[float]) -> str:
     if len(set(slopes)) == 1 and 0 <= slopes[0] <= 1:
         return in_place_of(f"nn.LeakyReLU({slopes[0]!r})")
     negated = scaled(shape, -1, 0)
-    told = _told(-slopes[0]) if len(set(slopes)) == 1 else "minus the slope of each channel"
-    return f"write it as relu(x) + B(relu(A(x))) with A {negated}, and B the same with weight {told} and bias 0"
+    weight = _decimal(-slopes[0]) if len(set(slopes)) == 1 else "minus the slope of each channel"
+    return f"write it as relu(x) + B(relu(A(x))) with A {negated}, and B the same with weight {weight} and bias 0"
 
 
 def padded_before(pads: Sequence[int]) -> str:
@@ -121,49 +121,57 @@ def windows_apart(shape: Sequence[int], kernel: Sequence[int]) -> str:
     )
 
 
-def kept_apart(given: int, made: int) -> str:
+def kept_apart(channels: int, kept: int) -> str:
     """What only chooses or moves channels."""
     return (
-        f"if it only chooses or moves channels, put nn.Conv2d({given}, {made}, 1, bias=False) in its place, whose"
+        f"if it only chooses or moves channels, put nn.Conv2d({channels}, {kept}, 1, bias=False) in its place, whose"
         " weight has one 1 for each channel that it gives, and 0 elsewhere"
     )
 
 
 def _hardtanh(call: Call) -> str:
-    return clamped(call.given, call.number("min_val", 1, -1.0), call.number("max_val", 2, 1.0))
+    return clamped(call.input_shape, call.number("min_val", 1, -1.0), call.number("max_val", 2, 1.0))
 
 
 def _clamp(call: Call) -> str:
-    return clamped(call.given, call.number("min", 1), call.number("max", 2))
+    return clamped(call.input_shape, call.number("min", 1), call.number("max", 2))
+
+
+def _clamp_min(call: Call) -> str:
+    return clamped(call.input_shape, call.number("min", 1), None)
+
+
+def _clamp_max(call: Call) -> str:
+    return clamped(call.input_shape, None, call.number("max", 1))
 
 
 def _hardsigmoid(call: Call) -> str:
-    shape = call.given
+    shape = call.input_shape
     return in_place_of(*_clamped(shape, -3, 3)[:-1], scaled(shape, -1 / 6, 1))
 
 
 def _prelu(call: Call) -> str:
     weight = call.tensor("weight", 1)
-    return NOTHING if weight is None else sloped(call.given, weight.detach().flatten().tolist())
+    return NOTHING if weight is None else sloped(call.input_shape, weight.detach().flatten().tolist())
 
 
 def _rrelu(call: Call) -> str:
     ends = call.number("lower", 1, 1 / 8), call.number("upper", 2, 1 / 3)
-    return sloped(call.given, [sum(ends) / 2])
+    return sloped(call.input_shape, [sum(ends) / 2])
 
 
 def _with_number(change: Callable[[float, bool], tuple[float, float]], other: str) -> Callable[[Call], str]:
     """What is computed of an output and a number: weight and bias by the number, and whether it comes first."""
 
-    def told(call: Call) -> str:
+    def advice(call: Call) -> str:
         first, second = call.number("input", 0), call.number("other", 1)
-        number = next((each for each in (first, second) if isinstance(each, int | float)), None)
+        number = next((value for value in (first, second) if isinstance(value, int | float)), None)
         if number is None:
             return other
         weight, bias = change(float(number), number is first)
-        return in_place_of(scaled(call.given, weight, bias)) if math.isfinite(weight) else NOTHING
+        return in_place_of(scaled(call.input_shape, weight, bias)) if math.isfinite(weight) else NOTHING
 
-    return told
+    return advice
 
 
 def _subtracted(number: float, first: bool) -> tuple[float, float]:
@@ -184,21 +192,21 @@ _OVER = _with_number(_quotient, _PRODUCTS)
 def _whole(module: str) -> Callable[[Call], str]:
     """What is computed over all rows and columns."""
 
-    def told(call: Call) -> str:
-        given, made = call.given, call.made
-        if len(given) != 4 or made not in (given[:2], (*given[:2], 1, 1)):
+    def advice(call: Call) -> str:
+        before, after = call.input_shape, call.output_shape
+        if len(before) != 4 or after not in (before[:2], (*before[:2], 1, 1)):
             return NOTHING
-        return in_place_of(f"nn.{module}(1)", *(["nn.Flatten()"] if len(made) == 2 else []))
+        return in_place_of(f"nn.{module}(1)", *(["nn.Flatten()"] if len(after) == 2 else []))
 
-    return told
+    return advice
 
 
 def _chosen(call: Call) -> str:
     node = call.node.all_input_nodes[0]
     while not shape_of(node) and node.all_input_nodes:  # one of several outputs
         node = node.all_input_nodes[0]
-    given = shape_of(node)
-    return kept_apart(given[1], call.made[1] if len(call.made) == 4 else given[1]) if len(given) == 4 else NOTHING
+    shape, after = shape_of(node), call.output_shape
+    return kept_apart(shape[1], after[1] if len(after) == 4 else shape[1]) if len(shape) == 4 else NOTHING
 
 
 def _always(words: str) -> Callable[[Call], str]:
@@ -206,18 +214,18 @@ def _always(words: str) -> Callable[[Call], str]:
 
 
 REWRITINGS: dict[Any, Callable[[Call], str]] = {
-    **dict.fromkeys((nn.ReLU6, functional.relu6), lambda call: clamped(call.given, 0, 6)),
+    **dict.fromkeys((nn.ReLU6, functional.relu6), lambda call: clamped(call.input_shape, 0, 6)),
     **dict.fromkeys((nn.Hardtanh, functional.hardtanh), _hardtanh),
     **dict.fromkeys((torch.clamp, torch.clip, "clamp", "clip", "clamp_"), _clamp),
-    **dict.fromkeys((torch.clamp_min, "clamp_min"), lambda call: clamped(call.given, call.number("min", 1), None)),
-    **dict.fromkeys((torch.clamp_max, "clamp_max"), lambda call: clamped(call.given, None, call.number("max", 1))),
+    **dict.fromkeys((torch.clamp_min, "clamp_min"), _clamp_min),
+    **dict.fromkeys((torch.clamp_max, "clamp_max"), _clamp_max),
     **dict.fromkeys((nn.Hardsigmoid, functional.hardsigmoid), _hardsigmoid),
     **dict.fromkeys((nn.PReLU, functional.prelu, torch.prelu), _prelu),
     **dict.fromkeys((nn.RReLU, functional.rrelu), _rrelu),
     **dict.fromkeys((operator.mul, torch.mul, "mul"), _MULTIPLIED),
     **dict.fromkeys((operator.sub, torch.sub, "sub"), _MINUS),
     **dict.fromkeys((operator.truediv, torch.div, "div"), _OVER),
-    **dict.fromkeys((operator.neg, torch.neg, "neg"), lambda call: in_place_of(scaled(call.given, -1, 0))),
+    **dict.fromkeys((operator.neg, torch.neg, "neg"), lambda call: in_place_of(scaled(call.input_shape, -1, 0))),
     **dict.fromkeys((torch.mean, "mean"), _whole("AdaptiveAvgPool2d")),
     **dict.fromkeys((torch.amax, "amax"), _whole("AdaptiveMaxPool2d")),
     **dict.fromkeys((operator.getitem, torch.chunk, torch.split, "chunk", "split"), _chosen),

@@ -178,12 +178,12 @@ def _in_more_bits(
             )
 
         walked = _walked(network, fine.picture(pictures), compute)
-        found = _rounded(walked.output)
+        output = _rounded(walked.output)
     except TooFineError as error:
         return wide, _ROUGH.format(rough, error)
     except OverflowError:  # of a power of two, or of an integer of an infinite number
         return wide, _ROUGH.format(rough, _OVERFLOW.format(at))
-    ends = found.wider(torch.full_like(found.radius, LATENT_UNIT)).within(found.least, found.most).ends()
+    ends = output.wider(torch.full_like(output.radius, LATENT_UNIT)).within(output.least, output.most).ends()
     why = _OVERFLOW.format(walked.rough) if walked.rough == walked.beyond else _BENT
     return ends, "" if _is_narrow(ends) else _ROUGH.format(walked.rough, why)
 
@@ -354,13 +354,13 @@ class _Rules:
         )
 
 
-def _may_overflow(operation: Convolution | FullConnection, terms: int, given: _Around, bound: Tensor | None) -> bool:
+def _may_overflow(operation: Convolution | FullConnection, terms: int, read: _Around, bound: Tensor | None) -> bool:
     """Whether a partial sum may, in binary32; or numbers of a folded batch normalisation are not bounded as stated."""
-    read, weight = float(given.size.amax()), float(operation.weight.abs().amax())
+    most, weight = float(read.size.amax()), float(operation.weight.abs().amax())
     if operation.magnitude is not None:
-        return not read <= GREATEST_FOLDED
+        return not most <= GREATEST_FOLDED
     size = 0.0 if bound is None else float(bound.abs().amax())
-    return not 2 * (terms * weight * read + size) <= LARGEST
+    return not 2 * (terms * weight * most + size) <= LARGEST
 
 
 def _unknown(centre: Tensor) -> _Around:

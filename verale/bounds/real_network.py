@@ -90,7 +90,7 @@ class FineRules:
 
     def __init__(self, network: FrozenNetwork) -> None:
         self._network = network
-        terms = {each.name: _terms(each) for each in network.layers}
+        terms = {layer.name: _terms(layer) for layer in network.layers}
         longest = max(terms, key=terms.__getitem__)
         if terms[longest] > _MOST_TERMS:
             raise TooFineError(

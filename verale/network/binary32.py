@@ -30,7 +30,7 @@ _REMEDY = "only real arithmetic is claimed of this network (--arithmetic real)"
 
 def require_binary32(network: FrozenNetwork) -> None:
     """Raise NetworkError, which names the layer, for a network of which nothing is claimed in binary32."""
-    if not all(_LEAST < each < LARGEST for each in network.std) or any(abs(each) > LARGEST for each in network.mean):
+    if not all(_LEAST < x < LARGEST for x in network.std) or any(abs(x) > LARGEST for x in network.mean):
         raise NetworkError(
             "input", f"has mean {network.mean} and std {network.std}, which may overflow in float32; {_REMEDY}"
         )
@@ -62,4 +62,4 @@ def _why_not(layer: NetworkLayer) -> str | None:
 
 def _greatest(*tensors: Tensor | None) -> float:
     """The greatest size of their numbers."""
-    return max(float(each.abs().to(torch.float64).amax()) for each in tensors if each is not None)
+    return max(float(tensor.abs().to(torch.float64).amax()) for tensor in tensors if tensor is not None)

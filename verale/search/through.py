@@ -104,8 +104,8 @@ class ThroughNetwork:
             check_domain(head, latents)
         except LatentsError:
             return None
-        found = evaluate(head, latents)
-        return None if bool(found.logits.isnan().any()) else found
+        evaluation = evaluate(head, latents)
+        return None if bool(evaluation.logits.isnan().any()) else evaluation
 
 
 BEYOND = "the head's numbers at these latents are beyond float64: scale its prototypes down, and the latents with them"
