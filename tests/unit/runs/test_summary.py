@@ -35,7 +35,7 @@ def table(folder: Path, rows: list[Explained]) -> str:
 def printed(*arguments: str) -> str:
     result = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert result.exit_code == 0
-    return result.output
+    return result.stdout
 
 
 def test_correct_and_incorrect_predictions_are_apart(tmp_path) -> None:
