@@ -270,6 +270,12 @@ plain/cost.py cost: one patch is counted
     sum(map(patch, groups.values())) => max(map(patch, groups.values()), default=0)
 plain/work.py Work.scaled: bits do not count
     steps * (_BITS ** 2 + bits ** 2) // _BITS ** 2 => steps
+verdict.py claim_in_words: whatever is proved of a picture is proved in real arithmetic
+    _COMPUTED.get(record.get('arithmetic') or '', '') => 'real arithmetic'
+verdict.py claim_in_words: how the deployed head computes is not told
+    never how is not None
+steps.py Steps.verdict: an arithmetic is real
+    certificate.arithmetic => certificate.arithmetic and 'real'
 verdict.py line_of: a name may have two lines
     map(one_field, parts) => parts
 file_auditor.py FileAuditor.audit: an audited file is read again by its name

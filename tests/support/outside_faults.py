@@ -126,6 +126,12 @@ runs/attestation.py _require_proved_now: a verdict from a log is attested
 runs/attestation.py _add: a file may change
     subjects.setdefault(name, subject) != subject => not subjects.setdefault(name, subject)
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_file_that_changed[head]
+runs/records.py _contradiction: a picture is proved in no arithmetic, or latents in one
+    always ('picture' in claims) == (record.get('arithmetic') is not None) or 'arithmetic' not in record
+    unit/runs/test_records.py::test_a_picture_is_proved_in_an_arithmetic
+runs/attestation.py _properties: what is proved of some pictures in float32 is a property of all
+    len(ways) == 1 => way == 'float32'
+    unit/runs/test_attestation.py::test_the_arithmetic_of_pictures_is_a_property_where_all_have_the_same
 runs/attestation.py _properties: a claim of one is a property of all
     all(_is_proved(r, claim) for r in records) => any(_is_proved(r, claim) for r in records)
     unit/runs/test_attestation.py::test_one_certificate_without_a_claim_takes_the_property_away
@@ -210,8 +216,8 @@ search/several.py _attempts: minimality is claimed where a statement can be spar
 report/vocabulary.py of_kernel: whatever the environment names is proved right
     never variable and PROVED in CHOICES.get(name, ())
     unit/report/test_vocabulary.py::test_a_program_that_the_environment_named_is_not_called_proved_right
-checker/verdict.py line_of: a verdict does not say whom the environment named
-    _who(record.get('by', {}), variable) => _who(record.get('by', {}), '')
+checker/verdict.py _who: a verdict does not say whom the environment named
+    record['run']['checker'].get('variable', '') => ''
     unit/checker/proved/test_audit.py::test_records_name_the_executable
 report/telling.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head

@@ -57,8 +57,7 @@ class Outcome:
     @property
     def line(self) -> str:
         """The verdict line."""
-        variable = self.record["run"]["checker"].get("variable", "")
-        return line_of(self.record, variable) + "  taken from the audit log" * self.reused
+        return line_of(self.record) + "  taken from the audit log" * self.reused
 
 
 class FileAuditor:
@@ -158,7 +157,7 @@ class FileAuditor:
 
 def unusable(path: str, message: str, run: dict[str, Any], digest: str | None = None) -> Outcome:
     """The outcome of a file without a verdict."""
-    nothing = dict.fromkeys(("predicted", "paradigm", "statements", "margin"))
+    nothing = dict.fromkeys(("predicted", "paradigm", "arithmetic", "statements", "margin"))
     nothing |= {"claims": {}, "by": {}, "elements": {}, "margins": []}
     why = {"status": UNUSABLE, "reason": "unusable", "message": message, "exit_code": EXIT_UNUSABLE}
     return Outcome(_head(path, run, digest) | {"seconds": None} | why | nothing)

@@ -57,7 +57,7 @@ class Steps(ABC):
     def __init__(self, given: Given) -> None:
         self._given, self._certificate, self._head = given, given.certificate, given.head
         self.proved: set[str] = set()
-        self._asked: tuple[str, ...] = ()
+        self._deployment: Deployment | None = None
         self.margins: Margins = ()
         self.deployed: Margins = ()
 
@@ -67,7 +67,7 @@ class Steps(ABC):
 
     def ask(self, deployment: Deployment | None) -> None:
         """Remember what is asked for that no certificate claims."""
-        self._asked = () if deployment is None else ("deployment",)
+        self._deployment = deployment
 
     @abstractmethod
     def refute(self, image: Image) -> None:
@@ -76,7 +76,7 @@ class Steps(ABC):
     def claims(self) -> dict[str, str]:
         """What became of each claim; the instance is among them even where neither it nor a picture is claimed, and
         what a user asked for besides."""
-        claimed = (*self._certificate.claims, *self._asked)
+        claimed = (*self._certificate.claims, *(() if self._deployment is None else ("deployment",)))
         return {
             claim: "proved" if claim in self.proved else "not checked" if claim in claimed else "not claimed"
             for claim in ("entailment", "picture" if "picture" in claimed else "instance", *claimed)
@@ -96,6 +96,8 @@ class Steps(ABC):
             self.margins,
             self.deployed,
             elements=certificate.elements,
+            arithmetic=certificate.arithmetic,
+            deployment=self._deployment,
         )
 
     def _allowed(self, image: Image | None, picture: Picture | None = None) -> int:

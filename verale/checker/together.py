@@ -101,6 +101,8 @@ def _disagreement(verdict: Verdict, said: str) -> Verdict:
         verdict.paradigm,
         verdict.statements,
         elements=verdict.elements,
+        arithmetic=verdict.arithmetic,
+        deployment=verdict.deployment,
     )
 
 

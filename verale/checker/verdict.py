@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
+from .deployment import Deployment
 from .kernel import in_words
 
-__all__ = ["EXIT_UNUSABLE", "Status", "Verdict", "before_colon", "line_of", "most_severe", "one_field", "printable"]
+__all__ = [
+    "EXIT_UNUSABLE",
+    "Status",
+    "Verdict",
+    "before_colon",
+    "claim_in_words",
+    "line_of",
+    "most_severe",
+    "one_field",
+    "printable",
+]
 
 EXIT_UNUSABLE = 9
 _EXIT_CODES = {
@@ -35,6 +46,8 @@ _EXIT_CODES = {
 }
 _SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 16, 11, 14, 0)
 _DIGITS = 4
+_COMPUTED = {"real": "real arithmetic", "float32": "float32"}
+"""In words, by the arithmetic that a certificate names: in which the network gives the picture's latents."""
 # Characters that are printable and show nothing: marks without width, and letters that are blank.
 _UNSEEN = "\u034f\u17b4\u17b5\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _SEPARATING = re.compile(rf"^ +| +$|[ {_UNSEEN}]{{2,}}|[\u115f\u1160\u2800\u3164\uffa0]+")
@@ -63,6 +76,7 @@ class Verdict:
             and "deployment", if it was asked for.
         by: for every claim that is proved the kernel that proves it, or `both` or `all`.
         predicted, paradigm: those of the certificate; None if it could not be read.
+        arithmetic: in which the certificate claims `picture`; None if it does not, or could not be read.
         statements: how many it has; None if it could not be read.
         margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
         deployed: what is left of them in binary32, negative where they fall short; empty if that is not asked for, or
@@ -71,6 +85,7 @@ class Verdict:
         elements: the prototypes that its statements name, each with how many do; empty if it could not be read.
         variable: the environment variable that names the program which the kernel `proved` asked; "" where it is
             verale's own.
+        deployment: how the deployed head computes, if that was asked for.
     """
 
     status: Status
@@ -86,6 +101,8 @@ class Verdict:
     by: Mapping[str, str] = field(default_factory=dict)
     elements: Mapping[int, int] = field(default_factory=dict)
     variable: str = ""
+    arithmetic: str | None = None
+    deployment: Deployment | None = None
 
     @property
     def exit_code(self) -> int:
@@ -94,7 +111,9 @@ class Verdict:
 
     def line(self, name: str) -> str:
         """The verdict on one line, for the certificate of that name."""
-        return line_of({"certificate": name, **self.record()}, self.variable)
+        run: dict[str, Any] = {"checker": {"variable": self.variable} if self.variable else {}}
+        run |= {} if self.deployment is None else {"deployment": asdict(self.deployment)}
+        return line_of({"certificate": name, "run": run, **self.record()})
 
     def record(self) -> dict[str, Any]:
         """The verdict as plain data for JSON (certificates/audit-log-v1.md). `margin` is the least one, rounded down to
@@ -109,6 +128,7 @@ class Verdict:
             "by": dict(self.by),
             "predicted": self.predicted,
             "paradigm": self.paradigm,
+            "arithmetic": self.arithmetic,
             "statements": self.statements,
             "elements": {str(prototype): count for prototype, count in self.elements.items()},
             "margin": None if least is None or least <= 0 else _decimal_below(least),
@@ -116,33 +136,44 @@ class Verdict:
         }
 
 
-def line_of(record: Mapping[str, Any], variable: str = "") -> str:
-    """A verdict on one line, from its record and the name of the certificate.
-
-    Args:
-        variable: the environment variable that names the proved checker.
-    """
+def line_of(record: Mapping[str, Any]) -> str:
+    """A verdict on one line, from its record and the name of the certificate."""
     parts = [record["certificate"]]
     if record["predicted"] is not None:
         parts += [f"class {record['predicted']}", record["paradigm"], f"{record['statements']} statements"]
     if record["status"] == Status.PROVED.value:
-        claims = record["claims"].items()
+        claims = [(claim_in_words(claim, record), state) for claim, state in record["claims"].items()]
         proved = "+".join(claim for claim, state in claims if state == "proved")
         unchecked = "".join(
             f", no {claim} claimed" if state == "not claimed" else f", {claim} {state}"
             for claim, state in claims
             if state != "proved"
         )
-        parts += [f"margin >= {record['margin']}", f"{proved} proved{unchecked}", *_who(record.get("by", {}), variable)]
+        parts += [f"margin >= {record['margin']}", f"{proved} proved{unchecked}", *_who(record)]
     else:
         parts.append(f"{record['reason']}: {record['message']}")
     return "  ".join((f"{record['status']:<10}", *map(one_field, parts)))
 
 
-def _who(by: Mapping[str, str], variable: str) -> list[str]:
+def claim_in_words(claim: str, record: Mapping[str, Any]) -> str:
+    """A claim's name and what it is about: `picture (real arithmetic)`; `deployment (direct, log=4,exp=4,sqrt=1)`.
+
+    Args:
+        record: that of its certificate; old ones do not say in which arithmetic a picture was proved.
+    """
+    how = record.get("run", {}).get("deployment") if claim == "deployment" else None
+    said = _COMPUTED.get(record.get("arithmetic") or "", "") if claim == "picture" else ""
+    if how is not None:
+        said = f"{how['formula']}, " + ",".join(f"{name}={how[name]}" for name in ("log", "exp", "sqrt"))
+    return f"{claim} ({said})" if said else claim
+
+
+def _who(record: Mapping[str, Any]) -> list[str]:
     """What proved: that which proved entailment, then the claims that another kernel proved. Old records do not say."""
+    by: Mapping[str, str] = record.get("by", {})
     if not by:
         return []
+    variable = record["run"]["checker"].get("variable", "")
     first = by["entailment"]
     others = [f"{claim} by {in_words(kernel, variable)}" for claim, kernel in by.items() if kernel != first]
     return [", ".join([f"by {in_words(first, variable)}", *others])]

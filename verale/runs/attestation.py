@@ -32,6 +32,8 @@ _SUMMARY = ("status", "claims", "by", "predicted", "paradigm", "statements", "ma
 """The fields of a record that its certificate carries."""
 _CLAIMS = ("entailment", "instance", "picture", "minimality", "deployment")
 """Those that have a property."""
+_COMPUTED = {"real": "VERALE_PICTURE_IN_REAL_ARITHMETIC", "float32": "VERALE_PICTURE_IN_FLOAT32"}
+"""The property of a picture that is proved, by the arithmetic in which the network gives its latents."""
 
 
 class Attestation:
@@ -82,7 +84,7 @@ def statement_of(groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], creat
             if about["latents"] is not None:
                 _add(subjects, str(options.latents), run["latents"], {"kind": "latents"})
             if _is_proved(record, "picture"):
-                about |= {"network": run["network"], "pictures": run["pictures"]}
+                about |= {"network": run["network"], "pictures": run["pictures"], "arithmetic": record["arithmetic"]}
                 _add(subjects, str(options.network), run["network"], {"kind": "network"})
             summary = {field: record[field] for field in _SUMMARY}
             _add(subjects, record["certificate"], record["sha256"], {"kind": "certificate", **summary, **about})
@@ -125,10 +127,16 @@ def _add(subjects: dict[str, dict[str, Any]], name: str, sha256: str, annotation
 
 
 def _properties(records: Sequence[dict[str, Any]]) -> list[str]:
-    """What is true of every certificate: the claims, and the kernels that proved all claims of all of them."""
+    """What is true of every certificate: the claims, of pictures the arithmetic, and the kernels that proved all claims
+    of every one."""
     claims = [claim for claim in _CLAIMS if all(_is_proved(r, claim) for r in records)]
-    return [f"VERALE_{claim.upper()}_PROVED" for claim in claims] + [
-        f"VERALE_KERNEL_{name.upper()}"
-        for name in (*KERNELS, PROVED)
-        if all(name in CHOICES[by] for record in records for by in record["by"].values())
+    ways = {record["arithmetic"] for record in records} if "picture" in claims else set()
+    return [
+        *(f"VERALE_{claim.upper()}_PROVED" for claim in claims),
+        *(_COMPUTED[way] for way in ways if len(ways) == 1),
+        *(
+            f"VERALE_KERNEL_{name.upper()}"
+            for name in (*KERNELS, PROVED)
+            if all(name in CHOICES[by] for record in records for by in record["by"].values())
+        ),
     ]

@@ -39,6 +39,7 @@ _FLAT = (
     "exit_code",
     "predicted",
     "paradigm",
+    "arithmetic",
     "statements",
     "margin",
     "seconds",

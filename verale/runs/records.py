@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
+from verale.checker.certificate import ARITHMETICS
 from verale.checker.deployment import FORMULAS
 from verale.checker.file_auditor import UNUSABLE
 from verale.checker.kernel import CHOICES, EITHER, PROVED, VARIABLE
@@ -148,7 +149,7 @@ _RECORD: dict[str, _Check] = {
 """Every field of a record, and what its value must be."""
 
 _OPTIONAL: dict[str, _Check] = {"reused": lambda value: value is True}
-_LATER: dict[str, _Check] = {"by": _is_by, "elements": _is_elements}
+_LATER: dict[str, _Check] = {"by": _is_by, "elements": _is_elements, "arithmetic": _or_null(_is_of(ARITHMETICS))}
 """Fields that older audits did not write."""
 
 
@@ -247,6 +248,8 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         "predicted and claims": not claims
         if subject[0]
         else "entailment" in claims and ("instance" in claims) != ("picture" in claims),
+        "claims and arithmetic": ("picture" in claims) == (record.get("arithmetic") is not None)
+        or "arithmetic" not in record,
         "status and claims": "entailment" in proved
         if status == "PROVED" or reason in ("minimality", "deployment")
         else "entailment" not in proved or reason in ("picture", "uncovered", "limit"),

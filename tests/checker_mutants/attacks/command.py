@@ -393,7 +393,7 @@ def _unusable(record: dict[str, Any], path: str, digest: str | None, run: dict[s
     }
     expected |= {"status": "UNUSABLE", "reason": "unusable", "exit_code": 9, "claims": {}, "by": {}, "margins": []}
     expected["elements"] = {}
-    expected |= dict.fromkeys(("predicted", "paradigm", "statements", "margin"))
+    expected |= dict.fromkeys(("predicted", "paradigm", "arithmetic", "statements", "margin"))
     return not message or record != expected
 
 

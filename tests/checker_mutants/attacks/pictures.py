@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from fractions import Fraction
@@ -30,7 +31,7 @@ _NETWORKS = 25
 
 
 def pictures_differ(module: Import, kernel: str) -> str:
-    """Every case gets its outcome; and its margins are those of the certificate's own proof."""
+    """Every case gets its outcome, and what is proved is said with the certificate's arithmetic."""
     checker = module("")
     for case in _cases():
         try:
@@ -47,7 +48,16 @@ def pictures_differ(module: Import, kernel: str) -> str:
             return case.name
         if outcome == ("PROVED", "") and verdict.claims["picture"] != ("proved" if case.pictures else "not checked"):
             return f"{case.name}: {verdict.claims}"
+        if verdict.status.value == "PROVED" and not _says_how(verdict, case):
+            return f"{case.name}: {verdict.line('a')}"
     return ""
+
+
+def _says_how(verdict: Any, case: PictureCase) -> bool:
+    """Whether record and line say in which arithmetic the picture is proved, or not checked."""
+    claimed = json.loads(case.certificate)["predicate"]["arithmetic"]
+    words = {"real": "picture (real arithmetic)", "float32": "picture (float32)"}[claimed]
+    return verdict.record()["arithmetic"] == claimed and verdict.line("a").count(words) == 1
 
 
 @cache

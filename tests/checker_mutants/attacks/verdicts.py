@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from math import inf, nextafter
@@ -44,6 +45,11 @@ def margins_in_records(module: Import, kernel: str) -> str:
             return "a name and a message"
         if not made.line("a\nb").startswith("PROVED      a\\nb  class 0  top_k  1 statements  margin >= "):
             return "line"
+        deployed = replace(
+            made, claims={"deployment": "proved"}, deployment=module("deployment").Deployment("cdist", log=2)
+        )
+        if not deployed.line("a").endswith("  deployment (cdist, log=2,exp=4,sqrt=1) proved"):
+            return "how the deployed head computes"
     return ""
 
 
@@ -97,7 +103,8 @@ def two_kernels(module: Import, kernel: str) -> str:
     status, third = verdict.Status, Fraction(1, 3)
 
     def made(found: Any, reason: str, *margins: Fraction | None) -> Any:
-        return verdict.Verdict(found, reason, "words", {"entailment": "proved"}, 0, "top_k", 1, margins)
+        said = verdict.Verdict(found, reason, "words", {"entailment": "proved"}, 0, "top_k", 1, margins)
+        return replace(said, arithmetic="float32")
 
     one, other = made(status.PROVED, "", None, third, third), made(status.PROVED, "", None, 2 * third, third / 2)
     for pair in ([one, other], [other, one]):
@@ -115,7 +122,8 @@ def two_kernels(module: Import, kernel: str) -> str:
         both = module("together").in_common(pair, "both")
         if (both.status, both.reason, both.margins) != (status.NOT_PROVED, "kernels", ()):
             return "kernels that disagree"
-        if "proved" in both.claims.values() or (both.predicted, both.paradigm, both.statements) != (0, "top_k", 1):
+        told = both.predicted, both.paradigm, both.statements, both.arithmetic
+        if "proved" in both.claims.values() or told != (0, "top_k", 1, "float32"):
             return "claims of kernels that disagree"
     audits = auditor.Auditor(stored()[0].head, None, "both")._plain
     names = [each.keywords["quadratic"].space.kernel.name for each in audits.values()]

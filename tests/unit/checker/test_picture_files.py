@@ -99,9 +99,9 @@ def test_the_command_of_the_checker(folder: Path, capsys: pytest.CaptureFixture[
     given = [str(folder / "c"), "--head", str(folder / "h"), "--kernel", "arb"]
     seen = ["--network", str(folder / "n"), "--pictures", str(folder / "images")]
     assert main([*given, *seen]) == 0
-    assert "entailment+picture proved" in capsys.readouterr().out
+    assert "entailment+picture (real arithmetic) proved" in capsys.readouterr().out
     assert main(given) == 0
-    assert "entailment proved, picture not checked" in capsys.readouterr().out
+    assert "entailment proved, picture (real arithmetic) not checked" in capsys.readouterr().out
     false = folder / "false"
     false.write_bytes(NAMED["false-above-top_k"].certificate)
     assert main([str(false), *given[1:], *seen]) == 7

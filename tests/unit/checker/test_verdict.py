@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from verale.checker import Status, Verdict, most_severe
+from verale.checker.deployment import Deployment
 from verale.checker.verdict import before_colon, one_field
 
 
@@ -43,6 +45,21 @@ def test_lines() -> None:
     )
     assert Verdict(Status.NOT_PROVED, "margin", "rival 1", {}, 0, "top_k", 2).line("c") == (
         "NOT_PROVED  c  class 0  top_k  2 statements  margin: rival 1"
+    )
+
+
+def test_what_a_claim_is_about_stands_beside_it() -> None:
+    verdict = proved(Fraction(1, 4), entailment="proved", picture="proved", deployment="proved")
+    assert verdict.line("a").endswith("  entailment+picture+deployment proved"), "as old records have it"
+    how = Deployment("cdist", log=2)
+    for arithmetic, said in (("real", "real arithmetic"), ("float32", "float32")):
+        told = replace(verdict, arithmetic=arithmetic, deployment=how).line("a")
+        assert told.endswith(f"  entailment+picture ({said})+deployment (cdist, log=2,exp=4,sqrt=1) proved")
+    unchecked = proved(Fraction(1, 4), entailment="proved", picture="not checked")
+    assert (
+        replace(unchecked, arithmetic="real")
+        .line("a")
+        .endswith("  entailment proved, picture (real arithmetic) not checked")
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from support.commands import in_process
-from support.seen import explain_pictures, write_pictures
+from support.seen import COUNT, explain_pictures, write_pictures
 
 from verale.checker.file_auditor import FileAuditor, Outcome
 from verale.errors import InputError
@@ -98,8 +98,30 @@ def test_a_network_is_a_subject_where_pictures_were_proved(tmp_path: Path) -> No
     noted = [each for each in noted if each["kind"] == "certificate"]
     assert {each["network"] for each in noted} == {digest} == {each["digest"]["sha256"] for each in networks}
     assert len({each["pictures"] for each in noted}) == 2, "a folder and a file"
-    assert "VERALE_PICTURE_PROVED" in statement["predicate"]["properties"]
+    properties = statement["predicate"]["properties"]
+    assert properties[1:3] == ["VERALE_PICTURE_PROVED", "VERALE_PICTURE_IN_REAL_ARITHMETIC"]
+    assert {each["arithmetic"] for each in noted} == {"real"}
     assert not {"network", "pictures"} & set(statement["predicate"]["verifier"]["verale"])
+
+
+def test_the_arithmetic_of_pictures_is_a_property_where_all_have_the_same(tmp_path: Path) -> None:
+    assert explain_pictures(write_pictures(tmp_path), out="real").returncode == 0
+    assert explain_pictures(tmp_path, "--arithmetic", "float32", out="float32").returncode == 0
+    for folders, expected in (
+        (("float32",), ["VERALE_PICTURE_PROVED", "VERALE_PICTURE_IN_FLOAT32"]),
+        (("real", "float32"), ["VERALE_PICTURE_PROVED"]),
+    ):
+        given = [tmp_path / folder for folder in folders]
+        done = in_process("audit", *given, "--kernel", "arb", "--attest", tmp_path / "A.json")
+        assert done.returncode == 0, done.stderr
+        statement = json.loads((tmp_path / "A.json").read_bytes())
+        SCHEMA.validate(statement)
+        properties = statement["predicate"]["properties"]
+        assert [each for each in properties if "PICTURE" in each] == expected
+        noted = [each["annotations"]["verale"] for each in statement["subject"]]
+        assert [each["arithmetic"] for each in noted if each["kind"] == "certificate"] == [
+            folder for folder in folders for _ in range(COUNT)
+        ]
 
 
 def test_a_claim_that_was_not_proved_of_every_certificate_is_no_property(files) -> None:

@@ -82,7 +82,10 @@ def test_a_folder_of_them(more: bool, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "run.json").read_text())["deployment"]["log"] == 2
     asked = ["audit", out, "--deployment", "cdist", "--ulps", "log=2", "--log", str(tmp_path / "log.json")]
     audited = in_process(*asked)
-    assert audited.returncode == 0 and audited.stdout.count("entailment+instance+deployment proved") == 3
+    assert (
+        audited.returncode == 0
+        and audited.stdout.count("entailment+instance+deployment (cdist, log=2,exp=4,sqrt=1) proved") == 3
+    )
     schema = json.loads((CERTIFICATES / "audit-log-v1.schema.json").read_text())
     for line in (tmp_path / "log.json").read_text().splitlines():
         jsonschema.validate(json.loads(line), schema)

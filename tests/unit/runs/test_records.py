@@ -15,7 +15,7 @@ from support.cases import every
 
 from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import FileAuditor, unusable
-from verale.checker.verdict import Status, Verdict
+from verale.checker.verdict import Status, Verdict, line_of
 from verale.errors import InputError
 from verale.runs.records import read_record, read_records
 from verale.soundness.independent import files
@@ -104,6 +104,7 @@ WRONG: dict[str, list[Any]] = {
     "by": [None, [], {}, {"entailment": "arb"}, dict.fromkeys(("entailment", "instance", "minimality"), "mpmath")],
     "predicted": [None, -1, 1, 2, 0.0, True, "0"],
     "paradigm": [None, "", "projection\nPROVED", [], 1],
+    "arithmetic": ["real", "float32", "", 1, []],
     "statements": [None, -1, 1.0, "1"],
     "elements": [None, [], {"00": 1}, {"-1": 1}, {"a": 1}, {"0": 0}, {"0": "1"}, {"0": 10**6}, {"0": True}],
     "margin": [None, 1, "0", "0.0000", "-1", "nan", "inf", "1e9", "9" * 30, "1\n", ""],
@@ -142,7 +143,7 @@ def test_a_run_of_another_value_is_refused(field, proved) -> None:
             pytest.fail(f"{value!r} is read: {read_record(record)}")
 
 
-@every("field", [name for name in SCHEMA["properties"] if name not in ("by", "elements", "reused")])
+@every("field", [name for name in SCHEMA["properties"] if name not in ("by", "elements", "arithmetic", "reused")])
 def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
     with pytest.raises(ValueError, match=f"^it lacks {field}$"):
         read_record(json.dumps({name: value for name, value in proved.items() if name != field}))
@@ -154,7 +155,7 @@ def test_a_field_that_is_lacking_is_refused(field, proved) -> None:
 
 
 def test_an_older_log_says_neither_what_proved_a_claim_nor_its_elements(proved) -> None:
-    older = {name: value for name, value in proved.items() if name not in ("by", "elements")}
+    older = {name: value for name, value in proved.items() if name not in ("by", "elements", "arithmetic")}
     assert read_record(json.dumps(older)) == older and proved["by"] == dict.fromkeys(proved["claims"], "arb")
 
 
@@ -187,6 +188,23 @@ def test_a_proof_without_an_instance_claim_stays_one(entailment_only, tmp_path) 
     ):
         with pytest.raises(ValueError, match=r"contradict each other$"):
             read_record(json.dumps(record | change))
+
+
+def test_a_picture_is_proved_in_an_arithmetic(proved) -> None:
+    """An older log does not say it; one that says it of something else, or not of a picture, is damaged."""
+    run = proved["run"] | {"network": "0" * 64, "pictures": "0" * 64}
+    claims = {"entailment": "proved", "picture": "proved", "minimality": "proved"}
+    pictured = proved | {"run": run, "claims": claims, "by": dict.fromkeys(claims, "arb")}
+    for arithmetic in ("real", "float32"):
+        record = pictured | {"arithmetic": arithmetic}
+        assert read_record(json.dumps(record)) == record
+        jsonschema.validate(record, SCHEMA)
+        with pytest.raises(ValueError, match=r"^claims and arithmetic contradict each other$"):
+            read_record(json.dumps(proved | {"arithmetic": arithmetic}))
+    with pytest.raises(ValueError, match=r"^claims and arithmetic contradict each other$"):
+        read_record(json.dumps(pictured | {"arithmetic": None}))
+    older = {name: value for name, value in pictured.items() if name != "arithmetic"}
+    assert read_record(json.dumps(older)) == older and "picture+minimality proved" in line_of(older)
 
 
 NOT_CHECKED = {"entailment": "not checked", "instance": "not checked"}

@@ -62,7 +62,8 @@ def test_an_audit_finds_network_and_pictures_and_proves_them(folder: Path, arith
     assert done.returncode == 0 and ("not TF32, bfloat16 or half" in done.stderr) == (arithmetic == "float32")
     audited = in_process("audit", folder / "out", "--kernel", "arb")
     assert audited.returncode == 0, audited.stdout + audited.stderr
-    assert audited.stdout.count("entailment+picture proved") == COUNT
+    said = {"real": "real arithmetic", "float32": "float32"}[arithmetic]
+    assert audited.stdout.count(f"entailment+picture ({said}) proved") == COUNT
     assert f"network {folder / 'out' / 'network.safetensors'}, sha256 " in audited.stderr
     shown = in_process("show", folder / "out" / "000001.ale.json", "--kernel", "arb")
     assert shown.returncode == 0 and "From the bytes of the picture, this network" in shown.stdout
