@@ -23,6 +23,7 @@ from verale.adapters import head_of
 from verale.adapters.fields import ReceptiveFields
 from verale.errors import HeadError, InputError, LatentsError, UsageError
 from verale.report.collect import collect
+from verale.report.images import AS_NOTED
 from verale.runs import parts
 from verale.runs.explain_model import _place
 from verale.runs.model_images import model_images
@@ -133,7 +134,7 @@ def test_each_prototype_has_the_patch_that_it_was_projected_from(run):
     assert {(origin.row, origin.column) for origin in collection.source.origins.values()} == {(1, 2)}
     assert sorted(collection.source.origins) == list(range(PROTOTYPES))
     assert all(origin.file.is_file() for origin in collection.source.origins.values())
-    assert all(item.file is not None and not item.image_note for item in collection.items)
+    assert all(item.file is not None and item.image_note == AS_NOTED for item in collection.items)
 
 
 def test_each_patch_has_its_receptive_field(run):
@@ -166,7 +167,7 @@ def test_a_picture_that_changes_is_not_shown(run, tmp_path):
     out = tmp_path / "OUT"
     shutil.copytree(run.folder, out)
     Image.new("RGB", (8, 8)).save(out / "images" / "000002.png")
-    shown = [item.file is not None and not item.image_note for item in collect(out).items]
+    shown = [item.file is not None and item.image_note == AS_NOTED for item in collect(out).items]
     assert shown == [True, True, False, True, True, True]
 
 

@@ -44,13 +44,16 @@ def test_sentence_numbers_margins_size_image_and_verdict(folder: Path) -> None:
     done = show(folder / FILE)
     names, lines = report_head().labels or (), done.stdout.splitlines()
     assert done.returncode == 0
-    assert lines[0] == f"PROVED: class {names[certificate.predicted]}"
+    wrong = "" if certificate.predicted == 1 else ", which is wrong: true class bee (as labelled)"
+    assert lines[0] == f"PROVED: class {names[certificate.predicted]}{wrong}"
     assert lines[2].startswith(f"Proved: The class is {names[certificate.predicted]} whenever ")
     assert f"of the head's {report_head().size} prototypes" in lines[4]
     for name in names:
         assert (f"  class {name}: " in done.stdout) == (name != names[certificate.predicted])
     right = "right" if certificate.predicted == 1 else "wrong"
-    assert f"image 1.png: true class bee, the network is {right}, matched by order, not verified" in lines
+    assert (
+        f"image 1.png (matched by order, not verified): true class bee (as labelled), the network is {right}" in lines
+    )
     assert lines[-1].startswith(f"PROVED      {folder / FILE}  class {certificate.predicted}  top_k  ")
     assert f"sha256 of the head that it names {certificate.head}" in lines
     assert done.stderr.startswith(f"head {folder / 'head.safetensors'}, sha256 {certificate.head}\n")

@@ -6,39 +6,51 @@ down, so a sentence about them stays true.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import count
 from math import inf, nextafter
 
 __all__ = [
-    "NOT_PROVED",
-    "NOT_PROVED_OF_PICTURES",
+    "AS_LABELLED",
+    "LABELS",
+    "NAMED_PICTURE",
+    "OWN_NAMES",
+    "PROTOTYPES",
+    "PROVED_PICTURE",
     "below",
     "between",
     "caveat",
     "claim",
     "class_name",
     "enumerated",
+    "from_picture",
+    "how_computed",
     "lower_end",
+    "not_proved",
     "others",
     "part_of",
     "percent",
     "subjects",
+    "pictures_of",
+    "proved_claims",
     "upper_end",
+    "where_wrong",
 ]
 
-NOT_PROVED = (
-    "Not proved: anything about the network that makes latents from images; that the head, deployed in float32, rounds"
-    " to the same class; that the network is right."
-)
+PROVED_PICTURE = "the proved picture"
+NAMED_PICTURE = "the picture that the certificate names"
+"""What an image is whose values have the digest that a certificate names, by whether that was proved of it now."""
 
-NOT_PROVED_OF_PICTURES = (
-    "Not proved: that network and head round to the same class where they are deployed; how the picture was made, and"
-    " cut or resized; that the network is right."
-)
-"""The same of certificates that begin at a picture."""
+AS_LABELLED = "as labelled"
+"""What goes with a true class."""
+LABELS = "True classes are as labelled: nothing checks them."
+PROTOTYPES = "Nothing proves what pictures of prototypes show, nor where prototypes come from."
+
+OWN_NAMES = "The head has no names of classes; these are those of source.json."
+
+_COMPUTED = {"real": "in real arithmetic", "float32": "in float32, in any order of sums"}
 
 _NAMED = 8
 """The most prototypes that a clause names."""
@@ -59,6 +71,54 @@ def claim(predicted: str, size: int, margin: str, about: str) -> str:
         f"Every latent tensor {satisfying} is classified as {predicted}, every other class staying at least {margin}"
         " below it, in real arithmetic."
     )
+
+
+def proved_claims(status: str, claims: Mapping[str, str]) -> frozenset[str]:
+    """The claims that a verdict proves; none unless it is PROVED."""
+    return frozenset(claim for claim, state in claims.items() if status == "PROVED" and state == "proved")
+
+
+def not_proved(proved: Collection[str] = ()) -> str:
+    """What a verdict that proves these claims does not say, as a sentence."""
+    of_picture = "picture" in proved
+    rounding = (
+        "that network and head round to the same class where they are deployed"
+        if of_picture
+        else "that the head, deployed in float32, rounds to the same class"
+    )
+    parts = (
+        "" if of_picture else "anything about the network that makes latents from images",
+        "" if "deployment" in proved else rounding,
+        "how the picture was made, and cut or resized" if of_picture else "",
+        "that the network is right",
+    )
+    return f"Not proved: {'; '.join(filter(None, parts))}."
+
+
+def how_computed(arithmetic: str | None) -> str:
+    """How the network gives the latents of a picture, by the certificate's arithmetic."""
+    return _COMPUTED.get(arithmetic or "", "")
+
+
+def from_picture(arithmetic: str | None) -> str:
+    """What a certificate that begins at a picture claims besides, as a sentence."""
+    return (
+        f"From the bytes of the picture, this network, {how_computed(arithmetic)}, gives latents of which this holds."
+    )
+
+
+def pictures_of(arithmetics: Iterable[str | None]) -> str:
+    """What is proved of the pictures of several certificates, with these arithmetics, as a sentence."""
+    how = " or ".join(how_computed(each) for each in sorted(set(arithmetics), key=str, reverse=True))
+    return (
+        f"Proofs begin at the bytes of the pictures: {how}, this network gives each of them latents that satisfy the"
+        " statements, and so this class."
+    )
+
+
+def where_wrong(label: str, correct: bool | None) -> str:
+    """What follows a class that is wrong by its label; empty where it is right, or no label is known."""
+    return f", which is wrong: true class {label} ({AS_LABELLED})" if correct is False else ""
 
 
 def subjects(patches: bool, activations: bool) -> str:

@@ -75,7 +75,7 @@ def _line(covered: Covered, total: int) -> str:
     name = before_colon(covered.certificate)
     line = f"{name}: class {covered.predicted}, {count} of {total} images ({_share(count, total)})"
     if covered.correct is not None:
-        line += f", {covered.correct} of them truly of this class"
+        line += f", {covered.correct} of them of this class as labelled"
     if covered.unproved:
         line += f"; not proved of {len(covered.unproved)} more"
     return line

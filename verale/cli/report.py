@@ -169,7 +169,8 @@ def command(
         from verale.report.page_compare import require_same
 
         require_same(target, data)
-    from verale.report.images import OUTSIDE
+    from verale.report.images import AS_NOTED, OUTSIDE
+    from verale.runs.folder import SOURCE
 
     statuses = Counter(item.status for item in collection.items)
     summary = f"{statuses.pop('PROVED', 0)} PROVED ({collection.audited})" if collection.audited else "not audited"
@@ -180,9 +181,11 @@ def command(
     same = "" if compare is None else "is what verale writes of these files: "
     print_line(f"{target}: {same}{len(collection.paths)} certificates, {summary}; {len(data)} bytes", sys.stderr)
     for note, count in sorted(Counter(item.image_note for item in collection.items).items()):
-        if note in ("", OUTSIDE):
+        if note in ("", AS_NOTED, OUTSIDE):
             continue
         _log.warning("%d of %d images are %s", count, len(collection.items), note)
+    if contradicted := sum(item.image is not None and item.image.contradicted for item in collection.items):
+        _log.warning("%s names other pictures than %d certificates do: it was changed", SOURCE, contradicted)
     if collection.outside:
         _log.warning("%s", collection.outside)
 

@@ -96,4 +96,5 @@ def _set(each: RuleSet) -> str:
     line = f"{each.covered} of {each.images} images are covered ({100 * each.covered / each.images:.1f} %)"
     if each.correct is None or each.head_correct is None:
         return line
-    return f"{line}, {each.correct} of them correctly; the head classifies {each.head_correct} of all correctly"
+    line = f"{line}, {each.correct} of them correctly as labelled"
+    return f"{line}; the head classifies {each.head_correct} of all correctly"

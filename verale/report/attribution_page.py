@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verale.certificate.words import NOT_PROVED, below, part_of
+from verale.certificate.words import PROTOTYPES, below, not_proved, part_of
 from verale.report.grid import grid_of_image
 from verale.report.templates import rendered
 
@@ -79,7 +79,8 @@ def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -
         more_patches=max(0, len(bars["patch"]) - _MOST),
         maps=_maps(found, head),
         margins=[below(each.margin, 3) for each in found.explanations],
-        not_proved=NOT_PROVED,
+        not_proved=not_proved(),
+        pictured=PROTOTYPES if pictures else "",
     )
 
 

@@ -13,13 +13,26 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.reach import Bounded, bounded
-from verale.certificate.words import below, caveat, claim, class_name, subjects
+from verale.certificate.words import (
+    LABELS,
+    NAMED_PICTURE,
+    OWN_NAMES,
+    PROVED_PICTURE,
+    below,
+    caveat,
+    claim,
+    class_name,
+    from_picture,
+    not_proved,
+    proved_claims,
+    subjects,
+)
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
 from verale.errors import InputError, naming
 from verale.files import certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import in_brief, named_prototypes
-from verale.report.images import Match, Matcher, Placed, prototype_pictures, require_consistent
+from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
 from verale.runs.source import Source, load_source
@@ -57,7 +70,7 @@ class CertificateSummary:
     """What a certificate says, without its statements.
 
     Attributes:
-        head, latents, picture: digests; None where none is named.
+        head, latents, picture, network: digests; None where none is named.
         predicted, paradigm, patches, claims: as in the certificate.
         size: the number of statements.
         of_patches, of_activations: whether some are about patches, and about activations.
@@ -65,6 +78,7 @@ class CertificateSummary:
         brief: what its statements are, in a few words.
         prototypes: those to show with it.
         bounded: what its statements bound; None where its head is not known.
+        arithmetic: in which it claims the picture; None if it does not.
     """
 
     head: str
@@ -81,6 +95,8 @@ class CertificateSummary:
     brief: str
     prototypes: tuple[int, ...]
     bounded: Bounded | None = None
+    network: str | None = None
+    arithmetic: str | None = None
 
     @classmethod
     def of(cls, certificate: Certificate, prototypes: int | None = None) -> CertificateSummary:
@@ -93,6 +109,7 @@ class CertificateSummary:
             min((margin for margin in certificate.margins if margin is not None), default=None),
             *(in_brief(certificate, prototypes), named_prototypes(certificate, prototypes)),
             None if prototypes is None else bounded(certificate.statements, prototypes, certificate.patches),
+            *(certificate.network, certificate.arithmetic),
         )
 
     def claim(self, predicted: str) -> str:
@@ -112,8 +129,8 @@ class Item:
         problem: why there is no summary.
         predicted: the class, also of an image without a certificate.
         index: the image's index among the latents, where known.
-        file, file_sha256, label: of the image, where known.
-        image_note: why the image's file is not known to be the one that was explained (`verale.report.images`).
+        image: the image, where one is known.
+        label: its true class, where known: nothing checks it.
         seconds: how long explaining took, where known.
         others: what other paradigms gave that were tried, where known.
         record: its record in an audit log (certificates/audit-log-v1.md); None without an audit.
@@ -125,10 +142,8 @@ class Item:
     problem: str = ""
     predicted: int | None = None
     index: int | None = None
-    file: Path | None = None
-    file_sha256: str | None = None
+    image: Match | None = None
     label: int | None = None
-    image_note: str = ""
     seconds: float | None = None
     others: str = ""
     record: Mapping[str, Any] | None = None
@@ -137,6 +152,46 @@ class Item:
     def name(self) -> str:
         """The name of its certificate, or of the image that has none."""
         return f"image {self.index}" if self.path is None else self.path.name
+
+    @property
+    def file(self) -> Path | None:
+        """The image's file, where it is known."""
+        return None if self.image is None else self.image.file
+
+    @property
+    def image_note(self) -> str:
+        """Why the image is not known to be the certificate's (`verale.report.images`); empty if it is."""
+        return "" if self.image is None else self.image.note
+
+    @property
+    def proved(self) -> frozenset[str]:
+        """The claims that are proved; none unless the verdict is PROVED."""
+        return proved_claims(self.status, {} if self.record is None else self.record["claims"])
+
+    @property
+    def proves_picture(self) -> bool:
+        """Whether it is proved that the network gives, for the picture, latents of which the statements are true."""
+        return "picture" in self.proved
+
+    @property
+    def begun(self) -> str:
+        """What the certificate claims of its picture, as a sentence; empty without one, and where only the rest is
+        PROVED."""
+        if self.summary is None or self.summary.picture is None or self.caveat:
+            return ""
+        return from_picture(self.summary.arithmetic)
+
+    @property
+    def not_proved(self) -> str:
+        """What the verdict does not say."""
+        return not_proved(self.proved)
+
+    @property
+    def image_is(self) -> str:
+        """What is known of the image that is shown or named, in a few words; empty without one."""
+        if self.image is None or self.image.note:
+            return self.image_note
+        return PROVED_PICTURE if self.proves_picture else NAMED_PICTURE
 
     @property
     def status(self) -> str:
@@ -188,7 +243,8 @@ class Collection:
     @cached_property
     def outside(self) -> str:
         """Where images are that are not shown because nobody has allowed it, and what shows them; empty without any."""
-        folders = self.source.outside(*self.pictures.values())
+        outside = [item.file for item in self.items if item.file is not None and item.image_note == OUTSIDE]
+        folders = replace(self.source, files=tuple(outside)).outside(*self.pictures.values())
         if not folders:
             return ""
         named = ", ".join(map(str, folders[:_LISTED])) + (", ..." if len(folders) > _LISTED else "")
@@ -202,6 +258,16 @@ class Collection:
     def paths(self) -> list[str]:
         """The certificates' files."""
         return [str(item.path) for item in self.items if item.path is not None]
+
+    @property
+    def own_names(self) -> bool:
+        """Whether the classes have names that the head lacks: whoever wrote `source.json` chose them."""
+        return self.classes is not None and (self.head is None or self.head.labels is None)
+
+    def notes_on(self, item: Item) -> list[str]:
+        """What a reader of one certificate has to know: what is not proved, and what nothing checks."""
+        notes = [item.not_proved, LABELS if item.label is not None else "", OWN_NAMES if self.own_names else ""]
+        return list(filter(None, notes))
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -265,7 +331,7 @@ def collect(
         read_latents, stored = _load_latents(Path(inputs.latents))
         _require_noted(source_path, source, inputs.latents, stored)
     _require_number(images or folder / SOURCE, source, inputs.latents, stored, max(len(rows), images_of_run(folder)))
-    matcher = Matcher(source, stored)
+    matcher = Matcher(source, stored, folder)
     row_of = {row.certificate: row for row in rows if row.certificate is not None}
     items = []
     for file in files:
@@ -277,9 +343,9 @@ def collect(
     paths = [None if path is None else Path(path) for path in (inputs.head, inputs.latents)]
     collection = Collection(folder, tuple(items), read_head, read_latents, paths[0], paths[1], source, drawn)
     placed = [
-        Placed(item.name, Match(item.file, item.file_sha256, item.label, item.image_note), item.label, item.predicted)
+        Placed(item.name, item.image, item.label, item.predicted)
         for item in items
-        if item.file is not None
+        if item.image is not None and item.file is not None
     ]
     require_consistent(placed, source, collection.classes, None if read_head is None else read_head.classes)
     return collection
@@ -288,7 +354,7 @@ def collect(
 def item_beside(path: Path, source: Source) -> Item:
     """The item of one certificate, by what lies beside it but head and latents: needs no torch. Raises InputError."""
     row_of = {row.certificate: row for row in _explained(path.parent / TABLE)}
-    return _item(path, row_of.get(path.name), Matcher(source, None), None)
+    return _item(path, row_of.get(path.name), Matcher(source, None, path.parent), None)
 
 
 def read_item(item: Item) -> tuple[bytes, Certificate]:
@@ -357,24 +423,21 @@ def _item(path: Path, row: Explained | None, matcher: Matcher, head: Head | None
         return Item(path, digest, problem=str(error))
     known = head is not None and head.digest == certificate.head
     summary = CertificateSummary.of(certificate, head.size if head is not None and known else None)
-    index = matcher.index_of(summary.latents or summary.picture, certificate_index(path.name))
+    index, image = matcher.matched(summary.latents, summary.picture, certificate_index(path.name))
     item = Item(path, digest, summary, "", summary.predicted, index)
     if row is not None and row.sha256 in (None, digest):
         item = replace(item, label=row.label, seconds=row.seconds, others=row.others or "")
-    return _with_image(item, matcher)
+    return _with_image(item, image)
 
 
 def _unexplained(row: Explained, matcher: Matcher) -> Item:
     problem = row.reason or "the table gives no reason"
     item = Item(None, problem=problem, predicted=row.predicted, index=row.index, label=row.label, seconds=row.seconds)
-    return _with_image(item, matcher)
+    return _with_image(item, matcher.image(row.index, True))  # the table numbers images as the latents do
 
 
-def _with_image(item: Item, matcher: Matcher) -> Item:
+def _with_image(item: Item, image: Match | None) -> Item:
     """The item with its image, if it has one. Raises InputError: two sources give it different labels."""
-    # The table numbers images as the latents do; a certificate's file may have any name.
-    said = item.summary
-    image = matcher.image(item.index, said is None or (said.latents or said.picture) is not None)
     if image is None:
         return item
     if None not in (item.label, image.label) and item.label != image.label:
@@ -383,8 +446,7 @@ def _with_image(item: Item, matcher: Matcher) -> Item:
             f"has the true class {image.label} in {SOURCE}, but {item.label} in {TABLE} ({item.name}): give the images"
             " that were explained, or explain again",
         )
-    label = item.label if image.label is None else image.label
-    return replace(item, file=image.file, file_sha256=image.sha256, label=label, image_note=image.note)
+    return replace(item, image=image, label=item.label if image.label is None else image.label)
 
 
 def _explained(path: Path) -> list[Explained]:

@@ -10,6 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
+from verale.certificate.words import PROTOTYPES, where_wrong
 from verale.checker import certificate as checked
 from verale.checker.verdict import printable
 from verale.errors import InputError
@@ -18,7 +19,7 @@ from verale.report.grid import grid_of_image
 from verale.report.outlined import marks_of_item, outline, pixels_of, pixels_of_item
 from verale.report.picture import saved
 from verale.report.telling import Telling
-from verale.report.thumbnails import Window, window_of
+from verale.report.thumbnails import ImageFile, Window, window_of
 from verale.runs.explained_run import HeadOfRun
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _PICTURES, _STATEMENTS = 6, 8
 """The most prototypes that are pictured, and the most statements that are listed."""
 _BULLET, _INDENT = "\N{BULLET} ", "   "
 _YELLOW = "#ffd84d"
-_OF_WORDS = "Numbers in squares: prototypes. Not proved: anything about the network that makes latents from images."
+_SQUARES = "Numbers in squares: prototypes."
 
 
 def compact(collection: Collection, kind: str) -> bytes:
@@ -58,7 +59,7 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
     figure = Figure(dpi=300)
     lines = _Lines(figure)
     predicted = printable(telling.predicted)
-    lines.add(f"{item.verdict}: class {predicted}", "bold")
+    lines.add(f"{item.verdict}: class {predicted}{printable(_wrong(item, collection))}", "bold")
     above = len(lines.rows)
     lines.add(printable(telling.sentence))
     for subject, bounds in telling.unsaid[:_STATEMENTS]:
@@ -69,21 +70,33 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
     for rival, margin in telling.margins[:1]:
         who = "Every other class" if len(telling.margins) > 1 else printable(rival)
         lines.add(f"{who} stays at least {margin} below {predicted}.")
-    lines.add(_note(item, collection))
+    if item.begun:
+        lines.add(item.begun)
+    pixels, known = pixels_of_item(collection, item)
+    shown = [(j, drawn) for j in telling.prototypes if (drawn := _prototype(collection, j)) is not None][:_PICTURES]
+    notes = [
+        _SQUARES,
+        f"The image is {known}." if known else "",
+        *collection.notes_on(item),
+        PROTOTYPES if shown else "",
+    ]
+    lines.add(printable(" ".join(filter(None, notes))))
     height = 2 * _EDGE + _ROW + _EDGE + len(lines.rows) * _LINE
     figure.set_size_inches(_WIDTH, height)
     top = height - _EDGE
     lines.draw(lines.rows[:above], top, height)
     top -= above * _LINE + _EDGE / 2
-    _pictures(figure, collection, item, certificate, telling, top, height)
+    grid = grid_of_image(certificate.patches, collection.head, collection.latents)
+    left: Axes = figure.add_axes((_EDGE / _WIDTH, (top - _ROW) / height, _ROW / _WIDTH, _ROW / height))
+    outline(left, certificate, pixels, grid, marks_of_item(collection, item, certificate), None, size=5)
+    _prototypes(figure, shown, grid, top, height)
     lines.draw(lines.rows[above:], top - _ROW - _EDGE / 2, height)
     return figure
 
 
-def _note(item: Item, collection: Collection) -> str:
-    """What a reader must know of the image and of what is not proved."""
-    unsure = f" The image is {item.image_note}." if item.image_note and item.file is not None else ""
-    return _OF_WORDS + unsure
+def _wrong(item: Item, collection: Collection) -> str:
+    """That the class is wrong, where it is."""
+    return where_wrong(collection.name_of(item.label), item.correct)
 
 
 class _Lines:
@@ -127,22 +140,14 @@ class _Lines:
         return bool(self._renderer.get_text_width_height_descent(text, font, False)[0] > self._most)
 
 
-def _pictures(
+def _prototypes(
     figure: Figure,
-    collection: Collection,
-    item: Item,
-    certificate: checked.Certificate,
-    telling: Telling,
+    shown: Sequence[tuple[int, tuple[Any, tuple[int, int] | None]]],
+    grid: Grid | None,
     top: float,
     height: float,
 ) -> None:
-    """The image, and beside it the pictures of prototypes, each with its number."""
-    grid = grid_of_image(certificate.patches, collection.head, collection.latents)
-    left: Axes = figure.add_axes((_EDGE / _WIDTH, (top - _ROW) / height, _ROW / _WIDTH, _ROW / height))
-    pixels, _ = pixels_of_item(collection, item)
-    marks = marks_of_item(collection, item, certificate)
-    outline(left, certificate, pixels, grid, marks, None, size=5)
-    shown = [(j, drawn) for j in telling.prototypes if (drawn := _prototype(collection, j)) is not None][:_PICTURES]
+    """The pictures of prototypes beside the image, each with its number."""
     columns = 1 if len(shown) == 1 else 2 if len(shown) <= 4 else 3
     rows = max(1, -(-len(shown) // columns))
     room, start = _WIDTH - _ROW - 3 * _EDGE, _ROW + 2 * _EDGE
@@ -166,7 +171,7 @@ def _prototype(collection: Collection, prototype: int) -> tuple[Any, tuple[int, 
     for file, window, cell in known:
         if file is not None and collection.source.admits(file):
             try:
-                return pixels_of(file, window), cell
+                return pixels_of(ImageFile(file, window)), cell
             except InputError:
                 continue
     return None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from verale.certificate.words import percent
+from verale.certificate.words import LABELS, NAMED_PICTURE, percent
 from verale.errors import InputError
-from verale.report.images import OUTSIDE, Matcher
+from verale.report.images import AS_NOTED, OUTSIDE, Matcher
 from verale.report.templates import rendered
-from verale.report.thumbnails import Thumbnails, window_of
+from verale.report.thumbnails import Thumbnails, to_draw
 from verale.runs.compare import RunComparison
 from verale.runs.compared import ComparedImage, Counts
 from verale.runs.compared_words import about_sides, class_of, held, matched, sentences, two
@@ -80,10 +80,20 @@ def page(
         more_bars=max(0, len(counts.failing) - _FAILING),
         rows=[_row(one, pictures.get(one.a.index)) for one in shown],
         pictured=bool(pictures),
+        of_images=_of_images(shown, pictures),
         unlisted=len(listed) - len(shown),
         images=counts.images,
         changed=counts.changed,
     )
+
+
+def _of_images(shown: Sequence[ComparedImage], pictures: Mapping[int, str]) -> str:
+    """What is known of the images that are shown, and of the true classes; empty without any of them."""
+    named = {one.a.picture is not None for one in shown if one.a.index in pictures}
+    kinds = [words for kind, words in ((True, NAMED_PICTURE), (False, AS_NOTED)) if kind in named]
+    said = f"Each image is {', or '.join(kinds)}." if named else ""
+    labels = LABELS if any(one.a.label is not None for one in shown) else ""
+    return " ".join(filter(None, (said, "Names of images are as source.json says.", labels)))
 
 
 def _outcomes(comparison: RunComparison, counts: Counts) -> list[tuple[str, str]]:
@@ -116,21 +126,22 @@ def _row(one: ComparedImage, picture: str | None) -> _Row:
 
 
 def _pictures(comparison: RunComparison, listed: Sequence[ComparedImage], allow: Sequence[str]) -> dict[int, str]:
-    """The images of A as data URIs, by their index: those that `source.json` binds by their digest, and that lie in the
-    folder or where it is allowed."""
+    """The images of A as data URIs, by their index: the pictures that certificates name; of others those that
+    `source.json` binds by their digest. They lie in the folder or where it is allowed."""
     source = comparison.a.source.within(comparison.a.folder, comparison.b.folder, *map(Path, allow))
-    if not source.files:
-        return {}
-    matcher, window, made = Matcher(source, None), window_of(source.preprocessing), Thumbnails(_SIDE)
+    matcher, made = Matcher(source, None, comparison.a.folder), Thumbnails(_SIDE)
     pictures: dict[int, str] = {}
     outside: set[Path] = set()
     for one in listed:
-        match = matcher.image(one.a.index, True)
-        if match is None or match.note:
-            outside |= {match.file.parent} if match is not None and match.note == OUTSIDE else set()
+        picture, index = one.a.picture, one.a.index
+        match = matcher.image(index, True) if picture is None else matcher.matched(None, picture, index)[1]
+        if match is not None and match.file is not None and match.note == OUTSIDE:
+            outside.add(match.file.parent)
+        file = to_draw(source, match)
+        if match is None or file is None or match.note not in ("", AS_NOTED):
             continue
         try:
-            pictures[one.a.index] = made.uri(match.file, window, match.sha256)
+            pictures[index] = made.uri(file)
         except InputError as error:
             _log.warning("%s", error)
     if outside:

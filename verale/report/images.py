@@ -1,9 +1,10 @@
-"""Which image belongs to a certificate, and whether that is verified.
+"""Which image belongs to a certificate, and what says so.
 
-An image is verified where `source.json` binds it: the certificate names the digest of its latents, or of the picture
-that the network sees, `source.json` notes that digest for the image, and the file's bytes have the digest noted beside
-it. Otherwise only the order speaks for it, and every report says so. Order that contradicts the folders of the images,
-or their labels, is refused.
+A certificate that names a picture names the digest of its values: an image is verified where its file holds that
+picture, as the checker reads it, and no other image is shown with such a certificate. A certificate that names latents
+names no image. There `source.json` may note the latents' digest for an image, and the digest of its file; or else only
+the order speaks for it. Nothing checks the one nor the other, and every report says which it is. Order that contradicts
+the folders of the images, or their labels, is refused.
 """
 
 from __future__ import annotations
@@ -16,13 +17,18 @@ from functools import cached_property
 from pathlib import Path
 
 from verale.errors import InputError
+from verale.report.named_pictures import NamedPictures
+from verale.runs.folder import PICTURES as KEPT
 from verale.runs.images import IMAGE_SUFFIXES
 from verale.runs.inputs import sha256_of
 from verale.runs.source import Source
 
 __all__ = [
+    "AS_GIVEN",
+    "AS_NOTED",
     "BY_ORDER",
     "GONE",
+    "OTHER",
     "OUTSIDE",
     "PICTURES",
     "Match",
@@ -33,8 +39,14 @@ __all__ = [
     "require_consistent",
 ]
 
+AS_GIVEN = "as given, which nothing checks"
+"""What goes with an image that a caller gives, and that is no picture that the certificate names."""
+AS_NOTED = "as source.json says, which nothing checks"
+"""What goes with an image that the digest of its latents binds to a certificate, by the word of `source.json`."""
 BY_ORDER = "matched by order, not verified"
 """What goes with an image that nothing but its place among the others binds to a certificate."""
+OTHER = "not shown: no picture here has the digest that the certificate names"
+"""What goes with a certificate whose picture is not at hand, where `source.json` names another one."""
 GONE = "not shown: the file is gone, or has other bytes now"
 """What goes with an image that was explained, and of which only the digest is left."""
 OUTSIDE = "not shown: the file is outside of the certificates' folder"
@@ -73,17 +85,27 @@ class Match:
     """The image of a certificate.
 
     Attributes:
-        file: its file.
+        file: its file; None where no file can be it (`OTHER`).
         sha256: of the file that was explained, where known.
-        label: its true class, where known.
-        note: empty where digests bind file and certificate; otherwise `BY_ORDER`, `GONE` or `OUTSIDE`. Whoever
-            shows the file compares its bytes with `sha256` again.
+        label: its true class, where known: nothing checks it.
+        note: empty where the file holds the picture that the certificate names; otherwise `AS_NOTED`, `BY_ORDER`,
+            `GONE`, `OUTSIDE` or `OTHER`. Whoever shows the file compares its bytes with `sha256` again, or its picture
+            with `picture`.
+        picture: the digest of that picture, where the note is empty.
+        contradicted: whether `source.json` names another picture's file, and what it says of it is left out.
     """
 
-    file: Path
+    file: Path | None
     sha256: str | None
     label: int | None
     note: str
+    picture: str | None = None
+    contradicted: bool = False
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the file may be shown with the certificate."""
+        return self.file is not None and self.note in ("", AS_NOTED, BY_ORDER)
 
 
 class Matcher:
@@ -92,10 +114,13 @@ class Matcher:
     Args:
         source: what is known about the images.
         stored: the digests of the latents at hand, image by image; None without latents.
+        folder: of the certificates, in which a run keeps its pictures.
     """
 
-    def __init__(self, source: Source, stored: Sequence[str] | None) -> None:
+    def __init__(self, source: Source, stored: Sequence[str] | None, folder: Path) -> None:
         self._source = source
+        self._kept = folder / KEPT
+        self._pictures = NamedPictures(self._png_files)
         noted = source.latents or stored
         self._indices: dict[str, list[int]] | None = None if noted is None and not source.pictures else {}
         for digests in (noted or (), source.pictures):
@@ -103,6 +128,56 @@ class Matcher:
                 self._indices.setdefault(digest, []).append(index)  # type: ignore[union-attr]
         whole = None if stored is None else hashlib.sha256("".join(stored).encode()).hexdigest()
         self._noted = bool(source.latents or source.pictures) or (whole is not None and whole == source.latents_digest)
+
+    def matched(self, latents: str | None, picture: str | None, number: int | None) -> tuple[int | None, Match | None]:
+        """The index of a certificate's image among the latents, and the image; None for what is not known.
+
+        Args:
+            latents, picture: the digests that the certificate names; None for what it does not.
+            number: as for `index_of`.
+        """
+        if picture is not None:
+            return self._of_picture(picture, number)
+        index = self.index_of(latents, number)
+        return index, self.image(index, latents is not None)
+
+    def _of_picture(self, picture: str, number: int | None) -> tuple[int | None, Match | None]:
+        """The same of a picture. `source.json`, or a number, proposes a file; that this holds the picture is compared.
+
+        Where it holds another one, an entry of `source.json` contradicts itself: nothing that it says is used. The
+        picture is then looked for among the pictures of the run and the images.
+        """
+        source = self._source
+        index = self.index_of(picture, number)
+        proposed = number if index is None else index
+        if proposed is None or not proposed < len(source.files):
+            file = self._pictures.find(picture, ())
+            return None, None if file is None and not source.files else _unnoted(file, picture, False)
+        noted, sha256, label = source.files[proposed], source.digests[proposed], source.labels[proposed]
+        places = self._places(noted, sha256)
+        file = self._pictures.find(picture, places)
+        is_noted = proposed < len(source.pictures) and source.pictures[proposed] == picture
+        is_there = source.admits(noted) and (digest := _digest(noted)) is not None and sha256 in (None, digest)
+        if (file in places and (is_noted or not source.pictures)) or (is_noted and not is_there):
+            note = "" if file is not None else GONE if source.admits(noted) else OUTSIDE
+            return proposed, Match(file or noted, sha256, label, note, None if file is None else picture)
+        return None, _unnoted(file, picture, is_noted or file in places)
+
+    def _places(self, noted: Path, sha256: str | None) -> list[Path]:
+        """Where a file may lie that `source.json` notes."""
+        source, places = self._source, [noted]
+        if source.folder is not None and noted.is_relative_to(source.folder):
+            places.append(self._kept / noted.relative_to(source.folder))
+        if source.admits(noted) and sha256 is not None and (moved := self._file(noted, sha256)) is not None:
+            places.append(moved)
+        return [file for file in dict.fromkeys(places) if source.admits(file)]
+
+    def _png_files(self) -> list[Path]:
+        """The pictures of the run, and the images."""
+        files = sorted(self._kept.rglob("*"))
+        for pattern in ("*", "*/*"):
+            files += () if self._source.folder is None else sorted(self._source.folder.glob(pattern))
+        return [file for file in dict.fromkeys(files) if file.suffix.lower() == ".png" and self._source.admits(file)]
 
     def index_of(self, named: str | None, number: int | None) -> int | None:
         """The index of a certificate's image among the latents; None where it is none of them.
@@ -121,7 +196,7 @@ class Matcher:
         """The image with an index; None where there is none.
 
         Args:
-            by_latents: whether the index is that of latents or a picture that are named, not just a number.
+            by_latents: whether the index is that of latents that are named, not just a number.
         """
         source = self._source
         if index is None or not index < len(source.files):
@@ -134,7 +209,7 @@ class Matcher:
         file = self._file(noted, sha256)
         if file is None:
             return Match(noted, sha256, label, GONE)
-        return Match(file, sha256, label, "" if by_latents and self._noted else BY_ORDER)
+        return Match(file, sha256, label, AS_NOTED if by_latents and self._noted else BY_ORDER)
 
     def _file(self, noted: Path, sha256: str) -> Path | None:
         """The file with a digest: where it is noted, or wherever in the folder it lies now."""
@@ -154,6 +229,13 @@ class Matcher:
                 if file.suffix.lower() in IMAGE_SUFFIXES and self._source.admits(file):
                     files.setdefault(_digest(file), []).append(file)
         return files
+
+
+def _unnoted(file: Path | None, picture: str, contradicted: bool) -> Match:
+    """The image of a certificate that names a picture of which nothing else is known; None where no file holds it."""
+    if file is None:
+        return Match(None, None, None, OTHER, contradicted=contradicted)
+    return Match(file, None, None, "", picture, contradicted)
 
 
 def _digest(file: Path) -> str | None:
@@ -202,6 +284,7 @@ def require_consistent(
         return
     placed = list(placed)
     by_order = [file for file, digest in zip(source.files, source.digests, strict=True) if digest is None]
+    placed = [one for one in placed if one.match.file is not None]
     folders = {_folder(file, root) for file in (*by_order, *(one.match.file for one in placed))}
     if None in folders:
         return
@@ -232,12 +315,11 @@ _REMEDY = (
 )
 
 
-def _folder(file: Path, root: Path) -> str | None:
+def _folder(file: Path | None, root: Path) -> str | None:
     """The subfolder in which an image lies; None where it lies in the folder itself."""
-    try:
-        parts = file.relative_to(root).parts
-    except ValueError:
+    if file is None or not file.is_relative_to(root):
         return None
+    parts = file.relative_to(root).parts
     return parts[0] if len(parts) == 2 else None
 
 

@@ -6,19 +6,19 @@ import hashlib
 import io
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import caveat
+from verale.certificate.words import NAMED_PICTURE, OWN_NAMES, PROVED_PICTURE, caveat, proved_claims
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST
 from verale.errors import CertificateError, InputError
 from verale.files import read
-from verale.report.shown import OWN_NAMES, Shown
+from verale.report.shown import Shown
 from verale.report.telling import Telling
 from verale.runs.arguments import HeadFile, certificate_bytes, is_path
 from verale.runs.audit import audit
@@ -65,7 +65,7 @@ class Showing:
                 f"<p>{escape(shown.claim)}</p>{image}",
                 _table(shown.telling.size, ("of", "is"), *shown.statements()),
                 _table("Margins", ("class", "behind by at least"), rivals, fewer),
-                _table("Where the prototypes come from", ("prototype", "copied from"), origins),
+                _table("Where the prototypes come from (nothing proves it)", ("prototype", "copied from"), origins),
                 *(f"<p><small>{escape(note)}</small></p>" for note in notes),
                 _table("Digests (SHA-256)", ("of the", "is"), list(shown.digests.items())),
                 "</div>",
@@ -101,8 +101,11 @@ def show(
     if is_path(certificate) and all(each is None or is_path(each) for each in (head, latents)):
         return _of_file(str(certificate), head, latents, image)
     shown = _of_object(certificate, head, latents, classes)
-    pixels = None if image is None else _pixels(image)
-    return Showing(shown, b"" if pixels is None else _drawn(certificate_bytes(certificate), head, latents, pixels))
+    if image is None:
+        return Showing(shown)
+    data = certificate_bytes(certificate)
+    pixels, known = _given(image, data)
+    return Showing(replace(shown, image_is=known), _drawn(data, head, latents, pixels))
 
 
 def _of_file(path: str, head: object, latents: object, image: object) -> Showing:
@@ -116,34 +119,41 @@ def _of_file(path: str, head: object, latents: object, image: object) -> Showing
     if result.shown is None:
         problem = "the certificate cannot be read" if result.outcome is None else result.outcome.record["message"]
         raise InputError(path, problem)
-    pixels = _image_beside(path) if image is None else _pixels(image)
-    if pixels is None:
-        return Showing(result.shown)
+    shown = result.shown
     data = read(path, "a certificate (.ale.json)", LARGEST + 1)
-    if hashlib.sha256(data).hexdigest() != result.shown.digests["certificate"]:
+    if hashlib.sha256(data).hexdigest() != shown.digests["certificate"]:
         raise InputError(path, "changed while it was read; show it again")
-    return Showing(result.shown, _drawn(data, inputs.head, inputs.latents, pixels))
+    if image is None:
+        pixels = _image_beside(path)
+    else:
+        pixels, known = _given(image, data)
+        is_proved = known == NAMED_PICTURE and "picture" in shown.proved
+        shown = replace(shown, image="", image_is=PROVED_PICTURE if is_proved else known)
+    return Showing(shown, b"" if pixels is None else _drawn(data, inputs.head, inputs.latents, pixels))
 
 
 def _image_beside(path: str) -> object:
-    """The certificate's image, if `source.json` binds it, it lies in the folder, and what draws it is installed."""
+    """The certificate's image, if it is known, it lies in the folder, and what draws it is installed."""
     if find_spec("matplotlib") is None:
         return None
     from verale.report.collect import item_beside
+    from verale.report.images import BY_ORDER
+    from verale.report.outlined import pixels_of  # which loads torch
     from verale.report.single import source_beside
-    from verale.report.thumbnails import window_of
+    from verale.report.thumbnails import to_draw
 
     source = source_beside(Path(path).parent)
     item = item_beside(Path(path), source)
-    if item.file is None or item.image_note or not source.admits(item.file):
-        return None
-    return _pixels(item.file, window_of(source.preprocessing), item.file_sha256)
+    file = to_draw(source, item.image)
+    return None if file is None or item.image_note == BY_ORDER else pixels_of(file)
 
 
-def _pixels(*image: Any) -> object:
-    from verale.report.outlined import pixels_of  # which loads torch
+def _given(image: object, data: bytes) -> tuple[Any, str]:
+    """An image that the caller gives, and whether it is the picture that the certificate with these bytes names."""
+    from verale.checker.certificate import read_certificate
+    from verale.report.outlined import pixels_of_given  # which loads torch
 
-    return pixels_of(*image)
+    return pixels_of_given(image, read_certificate(data).picture)
 
 
 def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str] | None) -> Shown:
@@ -161,7 +171,8 @@ def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str]
     if verdict is None:
         return Shown(telling, digests=telling.digests)
     status = verdict.status.value
-    return Shown(telling, status.replace("_", " "), caveat(status, verdict.claims), digests=telling.digests)
+    said = status.replace("_", " "), caveat(status, verdict.claims)
+    return Shown(telling, *said, digests=telling.digests, proved=proved_claims(status, verdict.claims))
 
 
 def _drawn(data: bytes, head: Any, latents: Any, pixels: Any) -> bytes:

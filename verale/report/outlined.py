@@ -9,20 +9,34 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verale.certificate.words import NAMED_PICTURE
 from verale.checker import certificate as checked
+from verale.checker.pictures import Picture
 from verale.errors import InputError
+from verale.files import read
 from verale.report.collect import Collection, Item
 from verale.report.estimates import Estimates, estimates_of_item
 from verale.report.explanation import named_prototypes
 from verale.report.grid import Grid
-from verale.report.thumbnails import Window, open_image, window_of
+from verale.report.images import AS_GIVEN
+from verale.report.named_pictures import pictures_in
+from verale.report.thumbnails import ImageFile, image_of, open_image, to_draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from verale.adapters.fields import ReceptiveFields
 
-__all__ = ["MOST", "marks_of", "marks_of_item", "outline", "pixels_of", "pixels_of_item", "stated_prototypes"]
+__all__ = [
+    "MOST",
+    "marks_of",
+    "marks_of_item",
+    "outline",
+    "pixels_of",
+    "pixels_of_given",
+    "pixels_of_item",
+    "stated_prototypes",
+]
 
 _SIDE = 1024
 MOST = 360
@@ -35,24 +49,49 @@ _DARK, _LIGHT, _FRAME = "#000000", "#ffd84d", "#ffffff"
 
 
 def pixels_of_item(collection: Collection, item: Item) -> tuple[Any, str]:
-    """An item's image in a form that matplotlib draws, and why it is not shown; None where it is not."""
-    if item.file is None or not collection.source.admits(item.file):
-        return None, ""
+    """An item's image in a form that matplotlib draws, and what is known of it; None where it is not shown."""
+    file = to_draw(collection.source, item.image)
+    if file is None:
+        return None, item.image_is
     try:
-        return pixels_of(item.file, window_of(collection.source.preprocessing), item.file_sha256), ""
+        return pixels_of(file), item.image_is
     except InputError as error:
         return None, f"not shown: {error}"
 
 
-def pixels_of(image: Any, window: Window | None = None, sha256: str | None = None) -> object:
-    """An image in a form that matplotlib draws: (H, W) or (H, W, 3), floats in [0, 1] or bytes."""
-    if image is None:
-        return None
+def pixels_of(file: ImageFile) -> object:
+    """What is drawn of an image's file in a form that matplotlib draws: (H, W, 3) bytes. Raises InputError."""
     import numpy as np
 
-    if isinstance(image, (str, Path)):
-        return np.asarray(open_image(Path(image), window or Window(), _SIDE, sha256))
-    pixels = np.asarray(image)
+    return np.asarray(open_image(file, _SIDE))
+
+
+def pixels_of_given(image: Any, picture: str | None) -> tuple[Any, str]:
+    """An image that somebody gave in a form that matplotlib draws, (H, W) or (H, W, 3), floats in [0, 1] or bytes; and
+    what is known of it.
+
+    Args:
+        image: a file, a PIL image, or an array or tensor (H, W), (H, W, 3) or (3, H, W).
+        picture: the digest of the picture that the certificate names; None where it names none.
+
+    Raises:
+        InputError: a file that cannot be read.
+    """
+    import numpy as np
+
+    file = Path(image) if isinstance(image, (str, Path)) else None
+    pixels = _upright(np.asarray(image)) if file is None else None
+    if picture is not None:
+        for each in pictures_in(read(file, "an image")) if file is not None else _pictures(pixels):
+            if each.digest == picture:
+                return np.asarray(image_of(each)), NAMED_PICTURE
+    return pixels if file is None else pixels_of(ImageFile(file)), AS_GIVEN
+
+
+def _upright(pixels: Any) -> Any:
+    """An array as matplotlib draws it."""
+    import numpy as np
+
     if pixels.ndim == 3 and pixels.shape[0] in (1, 3) and pixels.shape[2] not in (1, 3, 4):
         pixels = pixels.transpose(1, 2, 0)
     if pixels.ndim == 3 and pixels.shape[2] == 1:
@@ -60,6 +99,17 @@ def pixels_of(image: Any, window: Window | None = None, sha256: str | None = Non
     if pixels.dtype.kind == "f" and (pixels.min() < 0 or pixels.max() > 1):  # normalised, say
         pixels = (pixels - pixels.min()) / max(pixels.max() - pixels.min(), np.finfo(pixels.dtype).tiny)
     return pixels
+
+
+def _pictures(pixels: Any) -> list[Picture]:
+    """The pictures that an array of bytes can be: (H, W) those of one channel and of three."""
+    if pixels.dtype != "uint8" or pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] != 3):
+        return []
+    planes = [pixels] if pixels.ndim == 2 else [pixels[:, :, channel] for channel in range(3)]
+    return [
+        Picture((len(each), *pixels.shape[:2]), b"".join(plane.tobytes() for plane in each))
+        for each in ([planes, planes * 3] if len(planes) == 1 else [planes])
+    ]
 
 
 def stated_prototypes(certificate: checked.Certificate) -> dict[int, list[int]]:

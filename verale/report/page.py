@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 import reprlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from verale.certificate.words import NOT_PROVED, NOT_PROVED_OF_PICTURES
+from verale.certificate.words import AS_LABELLED, LABELS, how_computed, not_proved, pictures_of
+from verale.checker.certificate import ARITHMETICS
 from verale.errors import InputError
 from verale.report import vocabulary
-from verale.report.collect import Collection
+from verale.report.collect import Collection, Item
 from verale.report.grid import Grid, fields_of_grid, grid_of_image
-from verale.report.images import BY_ORDER
+from verale.report.images import BY_ORDER, GONE, OTHER
 from verale.report.page_check import Checking, csp_digest
 from verale.report.page_detail import Details
-from verale.report.page_list import columns_of, runs_of, with_pictures
+from verale.report.page_list import columns_of, image_words, runs_of, unproved, with_pictures
 from verale.report.page_overview import overview
 from verale.report.templates import joined, rendered
-from verale.report.thumbnails import Thumbnails, Window, window_of
+from verale.report.thumbnails import ImageFile, Thumbnails, Window, to_draw, window_of
 from verale.runs.explained_run import OBSERVABLES
 from verale.version import __version__
 
@@ -89,7 +91,7 @@ def page(
     data = {
         "version": __version__,
         "classes": collection.classes,
-        "ownNames": _names_are_own(collection),
+        "ownNames": collection.own_names,
         "head": _head(collection),
         "prototypes": _prototypes(collection, embedded),
         "pictures": {j: embedded[file] for j, file in collection.pictures.items() if file in embedded},
@@ -97,8 +99,11 @@ def page(
         "rows": columns,
         "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"], run["variable"])} for run in runs_of(collection)],
         "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
-        "notProved": _not_proved(collection),
+        "images": image_words(collection),
+        "notProved": unproved(collection),
         "words": {
+            "labelled": AS_LABELLED,
+            "computed": {arithmetic: how_computed(arithmetic) for arithmetic in ARITHMETICS},
             "prototypes": vocabulary.of_prototypes(collection),
             "activations": vocabulary.of_activations(collection.head),
             "observables": vocabulary.of_observables(collection.head),
@@ -117,7 +122,7 @@ def page(
         title=title,
         prototypes=vocabulary.of_prototypes(collection),
         squares=vocabulary.of_squares(fields),
-        pictures=bool(collection.pictures),
+        pictured=any(item.proves_picture for item in collection.items),
         script=script,
         script_digests=scripts,
         data=data,
@@ -129,14 +134,11 @@ def page(
             dict.fromkeys(vocabulary.of_kernel(run["kernel"], run["variable"]) for run in runs_of(collection))
         ),
         not_proved=_not_proved(collection),
-        own_names=_names_are_own(collection),
+        of_images=_of_images(collection),
+        labels=LABELS if any(item.label is not None for item in collection.items) else "",
+        own_names=collection.own_names,
         **overview(collection),
     )
-
-
-def _names_are_own(collection: Collection) -> bool:
-    """Whether the classes have names that the head lacks: whoever wrote `source.json` chose them."""
-    return collection.classes is not None and (collection.head is None or collection.head.labels is None)
 
 
 def _head(collection: Collection) -> dict[str, Any] | None:
@@ -175,7 +177,7 @@ def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) 
         if not collection.source.admits(file):
             continue
         try:
-            uri = made.uri(file, part)
+            uri = made.uri(ImageFile(file, part))
         except InputError:
             unread += 1
             continue
@@ -237,9 +239,9 @@ def _details(
         with_summary += item.summary is not None
         if item.summary is not None and room > 0:
             image = ""
-            if item.file is not None and collection.source.admits(item.file):
+            if (file := to_draw(collection.source, item.image)) is not None:
                 try:
-                    image = made.uri(item.file, window, item.file_sha256)
+                    image = made.uri(file)
                 except InputError as error:
                     unread.append(str(error))
             detail, adding = shared.deflated(item, image)
@@ -266,7 +268,15 @@ def _details(
         )
     if collection.outside:
         notes.append(f"{collection.outside[0].upper()}{collection.outside[1:]}.")
-    if not collection.source.files:
+    for note in (GONE, OTHER):
+        if left_out := sum(item.image_note == note for item in collection.items):
+            notes.append(f"{left_out} images are {note}.")
+    if contradicted := sum(item.image is not None and item.image.contradicted for item in collection.items):
+        notes.append(
+            f"Of {contradicted} certificates, source.json names other pictures than they do. What it says of these is"
+            " left out, their true classes too; pictures that are shown were found by their digests."
+        )
+    if not any(item.image is not None for item in collection.items):
         notes.append("The images are unknown, so the page draws only their grids (--images).")
     elif window.unknown:
         names = reprlib.repr(", ".join(window.unknown))[1:-1]
@@ -275,11 +285,24 @@ def _details(
 
 
 def _not_proved(collection: Collection) -> str:
-    """What no verdict says; where certificates begin at pictures, what their proofs say first."""
-    said = [item.summary.picture is not None for item in collection.items if item.summary is not None]
-    if not said or not all(said):
-        return NOT_PROVED
-    return (
-        "Proofs begin at the bytes of the pictures: this network gives each of them latents that satisfy the"
-        f" statements, and so this class. {NOT_PROVED_OF_PICTURES}"
-    )
+    """What no verdict says; where proofs begin at pictures, what they say first."""
+    of_each: dict[str, list[Item]] = {}
+    for item in collection.items:
+        if item.summary is not None:
+            of_each.setdefault(item.not_proved, []).append(item)
+    sentences = []
+    for said, items in of_each.items():
+        pictured = [item.summary.arithmetic for item in items if item.summary is not None and item.proves_picture]
+        which = "" if len(of_each) == 1 else f"Of {len(items)} of the {len(collection.paths)} certificates: "
+        sentences.append(f"{which}{pictures_of(pictured)} {said}" if pictured else f"{which}{said}")
+    return " ".join(sentences) or not_proved()
+
+
+def _of_images(collection: Collection) -> str:
+    """What is known of the images, by how many there are of each kind."""
+    kinds = Counter(item.image_is for item in collection.items if item.image is not None and item.image.is_shown)
+    if not kinds:
+        return ""
+    if len(kinds) == 1:
+        return f"Each image is {next(iter(kinds))}."
+    return "Images: " + "; ".join(f"{count} {words}" for words, count in sorted(kinds.items())) + "."

@@ -79,7 +79,7 @@ class Details:
         ledger = self._ledger(certificate, estimates.second)
         detail = {
             "text": data.decode(),
-            "claim": summary.claim(collection.name_of(summary.predicted)),
+            "claim": f"{summary.claim(collection.name_of(summary.predicted))} {item.begun}".strip(),
             "paradigm": certificate.paradigm,
             "grid": None if grid is None else asdict(grid),
             "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],

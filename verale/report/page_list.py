@@ -6,20 +6,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from verale.certificate.words import below
+from verale.checker.verdict import claim_in_words
 from verale.report.collect import Collection, Item
+from verale.report.images import AS_NOTED
 
-__all__ = ["columns_of", "runs_of", "with_pictures"]
+__all__ = ["columns_of", "image_words", "runs_of", "unproved", "with_pictures"]
 
 _PICTURED = 6
 """The most prototypes pictured in a line."""
 
 
 def columns_of(collection: Collection) -> dict[str, list[Any]]:
-    """The columns by name; `run` is an index in `runs_of`."""
-    runs = runs_of(collection)
+    """The columns by name; `run` is an index in `runs_of`, and `known` one in `image_words`,
+    `unproved` one in `unproved`."""
+    runs, words, sentences = runs_of(collection), image_words(collection), unproved(collection)
     rows = [_row(collection, item) for item in collection.items]
     for item, row in zip(collection.items, rows, strict=True):
         row["run"] = None if item.record is None else runs.index(_run(item.record))
+        row["known"] = words.index(item.image_is)
+        row["unproved"] = sentences.index(item.not_proved)
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
@@ -29,7 +34,7 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "name": item.name,
         "image": "" if item.file is None else "/".join(item.file.parts[-2:]),
         "index": item.index,
-        "match": item.image_note,
+        "match": "" if item.image_note == AS_NOTED else item.image_note,
         "predicted": item.predicted,
         "label": item.label,
         "size": None if summary is None else summary.size,
@@ -40,7 +45,8 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "status": item.status,
         "caveat": item.caveat,
         "message": record.get("message") or item.problem,
-        "claims": ", ".join(f"{one} {state}" for one, state in record.get("claims", {}).items()),
+        "claims": [[claim_in_words(one, record), state] for one, state in record.get("claims", {}).items()],
+        "pictured": summary.arithmetic if summary is not None and item.proves_picture else None,
         "why": "" if summary is None else summary.brief,
         "prototypes": _pictured(collection, item),
         "others": item.others or None,
@@ -81,6 +87,16 @@ def _run(record: Any) -> dict[str, str]:
     kernel = proved.pop() if len(proved) == 1 else record["run"]["kernel"]
     checker = record["run"]["checker"]
     return {"kernel": kernel, "checker": checker["sha256"], "variable": checker.get("variable", "")}
+
+
+def image_words(collection: Collection) -> list[str]:
+    """What is known of images: each thing that is said of one, once."""
+    return list(dict.fromkeys(item.image_is for item in collection.items))
+
+
+def unproved(collection: Collection) -> list[str]:
+    """What verdicts do not say: each sentence of one, once."""
+    return list(dict.fromkeys(item.not_proved for item in collection.items))
 
 
 def runs_of(collection: Collection) -> list[dict[str, str]]:

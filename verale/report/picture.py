@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from textwrap import fill, shorten, wrap
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,17 @@ from matplotlib import rc_context, rcdefaults, rcParams
 from matplotlib.figure import Figure
 
 from verale.certificate import Certificate
-from verale.certificate.words import NOT_PROVED, below, caveat, class_name
+from verale.certificate.words import (
+    NAMED_PICTURE,
+    PROVED_PICTURE,
+    below,
+    caveat,
+    class_name,
+    from_picture,
+    not_proved,
+    proved_claims,
+    where_wrong,
+)
 from verale.checker import Verdict
 from verale.checker import certificate as checked
 from verale.checker.verdict import printable
@@ -21,7 +32,15 @@ from verale.errors import InputError
 from verale.report.collect import CertificateSummary, Collection, own_latents, read_item
 from verale.report.estimates import Estimates, estimates_of, estimates_of_item
 from verale.report.grid import Grid, fields_of_grid, grid_of_image
-from verale.report.outlined import MOST, marks_of, marks_of_item, outline, pixels_of, pixels_of_item, stated_prototypes
+from verale.report.outlined import (
+    MOST,
+    marks_of,
+    marks_of_item,
+    outline,
+    pixels_of_given,
+    pixels_of_item,
+    stated_prototypes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +55,8 @@ _COLUMNS = 3
 """Of the list of statements."""
 _WIDE = 150
 """The most characters of a line of the heading."""
+_WIDE_NOTE = 230
+"""The same of the notes below."""
 _LINE = 0.125
 """The height of a listed line in inches."""
 _LETTERS = 64
@@ -43,6 +64,33 @@ _LETTERS = 64
 _LONGEST = 26
 """The most characters of a class's name beside its bar."""
 _BAR = "#2a6fb5"
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What is said around a drawing.
+
+    Attributes:
+        status: the verdict.
+        wrong: what follows the class where it is wrong.
+        name: of the certificate.
+        image: what is known of the image, or why none is shown.
+        begun: what is claimed of the picture.
+        notes: what the verdict does not say, and what nothing checks.
+    """
+
+    status: str
+    wrong: str = ""
+    name: str = ""
+    image: str = ""
+    begun: str = ""
+    notes: str = ""
+
+    @property
+    def about(self) -> str:
+        """Of the certificate and its image, in brackets."""
+        said = "; ".join(filter(None, (self.name, f"the image is {self.image}" if self.image else "")))
+        return f" ({said})" if said else ""
 
 
 class Picture(Figure):
@@ -67,7 +115,8 @@ def plot(
     Args:
         certificate: the certificate.
         image: what the network received: a file, a PIL image, or an array or tensor (H, W), (H, W, 3) or (3, H, W),
-            bytes or floats. Without it the grid of patches is drawn.
+            bytes or floats. Without it the grid of patches is drawn. Whether it is the picture that the certificate
+            names is said where it names one.
         head: gives class names, and similarities (float64, for people).
         latents: (N, D, H, W) or (N, L, D), the certificate's image among them; gives the shape of the grid, and with
             the head how far the class is ahead.
@@ -85,16 +134,22 @@ def plot(
     given = checked.read_certificate(data)
     own = None if latents is None else own_latents(given, latents)
     names = (head.labels if head is not None else None) or classes
-    status = "NOT AUDITED"
+    status, unchecked, proved = "NOT AUDITED", "", frozenset[str]()
     if verdict is not None:
-        said = verdict.status.value, caveat(verdict.status.value, verdict.claims)
-        status = ", ".join(filter(None, said)).replace("_", " ")
-    grid = grid_of_image(given.patches, head, latents)
-    known = head is not None and head.digest == given.head
-    marks = marks_of(
-        given, head.size if head is not None and known else None, partial(estimates_of, head=head, image=own)
+        unchecked = caveat(verdict.status.value, verdict.claims)
+        status = ", ".join(filter(None, (verdict.status.value, unchecked))).replace("_", " ")
+        proved = proved_claims(verdict.status.value, verdict.claims)
+    pixels, known = (None, "") if image is None else pixels_of_given(image, given.picture)
+    words = _Words(
+        status,
+        image=PROVED_PICTURE if "picture" in proved and known == NAMED_PICTURE else known,
+        begun=from_picture(given.arithmetic) if given.picture is not None and not unchecked else "",
+        notes=not_proved(proved),
     )
-    return _draw(data, given, pixels_of(image), grid, names, estimates_of(given, head, own), marks, status, "")
+    grid = grid_of_image(given.patches, head, latents)
+    count = head.size if head is not None and head.digest == given.head else None
+    marks = marks_of(given, count, partial(estimates_of, head=head, image=own))
+    return _draw(data, given, pixels, grid, names, estimates_of(given, head, own), marks, words)
 
 
 def picture(collection: Collection, kind: str) -> bytes:
@@ -109,18 +164,20 @@ def picture(collection: Collection, kind: str) -> bytes:
     if item.summary is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
     data, given = read_item(item)
-    name = "" if item.path is None else item.path.name
-    pixels, missing = pixels_of_item(collection, item)
-    name += f"; {missing}" if missing else ""
-    if pixels is not None and item.image_note:
-        name += f"; the image is {item.image_note}"
+    pixels, known = pixels_of_item(collection, item)
+    words = _Words(
+        item.verdict,
+        where_wrong(collection.name_of(item.label), item.correct),
+        item.name,
+        known,
+        item.begun,
+        " ".join(collection.notes_on(item)),
+    )
     grid = grid_of_image(given.patches, collection.head, collection.latents)
     estimates = estimates_of_item(collection, item, given)
     fields = fields_of_grid(collection.source.fields, grid)
     marks = marks_of_item(collection, item, given)
-    return saved(
-        lambda: _draw(data, given, pixels, grid, collection.classes, estimates, marks, item.verdict, name, fields), kind
-    )
+    return saved(lambda: _draw(data, given, pixels, grid, collection.classes, estimates, marks, words, fields), kind)
 
 
 def saved(draw: Callable[[], Figure], kind: str) -> bytes:
@@ -144,8 +201,7 @@ def _draw(
     classes: tuple[str, ...] | None,
     estimates: Estimates,
     marks: Mapping[int, Sequence[int]],
-    status: str,
-    name: str,
+    words: _Words,
     fields: ReceptiveFields | None = None,
 ) -> Picture:
     columns = _columns(_entries(data, certificate, estimates))
@@ -157,15 +213,15 @@ def _draw(
     left.set_title(outline(left, certificate, pixels, grid, marks, fields), fontsize=8)
     _margins(right, certificate, classes, estimates)
     predicted = printable(class_name(certificate.predicted, classes))
-    heading = f"{status}: class {predicted}" + (f" ({name})" if name else "")
-    claim = CertificateSummary.of(certificate).claim(predicted)
+    heading = f"{words.status}: class {predicted}{words.wrong}{words.about}"
+    claim = f"{CertificateSummary.of(certificate).claim(predicted)} {words.begun}".strip()
     # Lines are wrapped here, since matplotlib reads mathematics in those that it wraps itself.
     wrapped = "\n".join(fill(printable(line), _WIDE) for line in (heading, claim))
     top.suptitle(wrapped, fontsize=9, parse_math=False)
     for column, lines in enumerate(columns):
         x = (column + 0.02) / _COLUMNS
         listing.text(x, 1, "\n".join(lines), fontsize=6, family="monospace", va="top", parse_math=False)
-    figure.supxlabel(NOT_PROVED, fontsize=6)
+    figure.supxlabel(fill(printable(words.notes), _WIDE_NOTE), fontsize=6, parse_math=False)
     return figure
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
-from verale.certificate.words import NOT_PROVED, below, percent
+from verale.certificate.words import PROTOTYPES, below, not_proved, percent
 from verale.report.images import prototype_pictures
 from verale.report.templates import rendered
-from verale.report.thumbnails import Window, thumbnail
+from verale.report.thumbnails import ImageFile, thumbnail
 from verale.rules.words import bounds_in_words
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def pictures_in(folder: Path) -> dict[int, str]:
         InputError: a file that is not an image, or no image whose name is a number.
     """
     pictures = prototype_pictures(folder, folder)
-    return {number: thumbnail(path, Window(), _SIDE)[0] for number, path in pictures.items()}
+    return {number: thumbnail(ImageFile(path), _SIDE)[0] for number, path in pictures.items()}
 
 
 def page(rules: RuleList, pictures: dict[int, str]) -> bytes:
@@ -60,7 +60,8 @@ def page(rules: RuleList, pictures: dict[int, str]) -> bytes:
         list=rules,
         sets=[(name, each, *_numbers(each)) for name, each in sets],
         labelled=rules.fitted.correct is not None,
-        not_proved=NOT_PROVED,
+        not_proved=not_proved(),
+        pictured=PROTOTYPES if pictures else "",
     )
 
 

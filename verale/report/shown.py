@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from verale.certificate.words import NOT_PROVED, NOT_PROVED_OF_PICTURES
+from verale.certificate.words import (
+    AS_LABELLED,
+    OWN_NAMES,
+    from_picture,
+    not_proved,
+    where_wrong,
+)
 from verale.report.telling import Telling
 
-__all__ = ["NOT_AUDITED", "OWN_NAMES", "Shown"]
+__all__ = ["NOT_AUDITED", "Shown"]
 
 NOT_AUDITED = "NOT AUDITED"
 """The status without a verdict."""
-OWN_NAMES = "The head has no names of classes; these are those of source.json."
 _STATEMENTS, _RIVALS, _ORIGINS = 10, 3, 8
 """How many statements, rivals and origins of prototypes are shown unless all are asked for."""
 _CAVEATS = {
@@ -31,12 +36,13 @@ class Shown:
         status: the checker's verdict, which was given now; or NOT_AUDITED.
         caveat: why perhaps no input satisfies the statements of what is PROVED; empty otherwise.
         image: the name of its image, where known.
-        label: the name of the image's true class, where known.
+        label: the name of the image's true class, where known: nothing checks it.
         correct: whether that is the predicted class.
-        note: why the image is perhaps another one; empty where digests bind it.
+        image_is: what is known of the image: that it is the proved picture, or why it is perhaps another one.
         origins: where prototypes come from, in words, where known.
         digests: SHA-256 of files, by what they are.
         own_names: whether the names of classes are not the head's.
+        proved: the claims that are proved.
     """
 
     telling: Telling
@@ -45,41 +51,44 @@ class Shown:
     image: str = ""
     label: str = ""
     correct: bool | None = None
-    note: str = ""
+    image_is: str = ""
     origins: Mapping[int, str] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
     own_names: bool = False
+    proved: frozenset[str] = frozenset()
 
     @property
     def heading(self) -> str:
-        """The verdict and the class: names from outside come last."""
-        return f"{', '.join(filter(None, (self.status, self.caveat)))}: class {self.telling.predicted}"
+        """The verdict and the class, and whether it is wrong: names from outside come last."""
+        verdict = ", ".join(filter(None, (self.status, self.caveat)))
+        return f"{verdict}: class {self.telling.predicted}{where_wrong(self.label, self.correct)}"
 
     @property
     def claim(self) -> str:
         """The sentence, and before it whether it is proved."""
         said = {"PROVED": "Proved", NOT_AUDITED: "Claimed, and not audited here"}
         claimed = said.get(self.status, "Claimed, and not proved")
-        begun = ""
-        if self.telling.of_picture and not self.caveat:
-            how = "in real arithmetic" if self.telling.arithmetic == "real" else "in float32, in any order of sums"
-            begun = f"From the bytes of the picture, this network, {how}, gives latents of which this holds."
+        begun = from_picture(self.telling.arithmetic) if self.telling.of_picture and not self.caveat else ""
         return " ".join(filter(None, (f"{claimed}: {self.telling.sentence}", begun, _CAVEATS.get(self.caveat))))
 
     @property
     def not_proved(self) -> str:
-        """What no verdict on it says."""
-        return NOT_PROVED_OF_PICTURES if self.telling.of_picture else NOT_PROVED
+        """What the verdict on it does not say."""
+        return not_proved(self.proved)
 
     @property
     def about_image(self) -> str:
         """The image, its true class and whether the network is right, as far as known; empty without any of it."""
         right = {True: "the network is right", False: "the network is wrong", None: ""}[self.correct]
-        true = f"true class {self.label}" if self.label else ""
-        said = ", ".join(filter(None, (true, right, self.note)))
-        if not self.image:
-            return said
-        return f"image {self.image}" + (f": {said}" if said else "")
+        true = f"true class {self.label} ({AS_LABELLED})" if self.label else ""
+        named = f"image {self.image}" if self.image else "image" if self.image_is else ""
+        return ": ".join(
+            filter(None, (" ".join(filter(None, (named, self._known))), ", ".join(filter(None, (true, right)))))
+        )
+
+    @property
+    def _known(self) -> str:
+        return f"({self.image_is})" if self.image_is else ""
 
     def statements(self, whole: bool = False) -> tuple[Sequence[tuple[str, str]], int]:
         """The statements that are shown, and how many are left out."""

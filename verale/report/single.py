@@ -10,13 +10,13 @@ from verale.checker import CheckerError, Status
 from verale.checker.file_auditor import Outcome
 from verale.errors import CertificateError, InputError
 from verale.report.collect import Item, item_beside, read_item
-from verale.report.images import BY_ORDER, OUTSIDE
+from verale.report.images import AS_NOTED, BY_ORDER, OUTSIDE
 from verale.report.shown import Shown
 from verale.report.telling import Telling
 from verale.runs.arguments import HeadFile
 from verale.runs.auditor import AuditOptions, auditor_of
 from verale.runs.explained_run import HeadOfRun
-from verale.runs.folder import SOURCE
+from verale.runs.folder import PICTURES, SOURCE
 from verale.runs.inputs import Inputs, find_seen
 from verale.runs.source import Source, load_source
 
@@ -91,24 +91,26 @@ def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source)
         image=_image(item, source),
         label=label,
         correct=item.correct,
-        note=_note(item, source),
+        image_is=_image_is(item, source),
         origins={j: str(origin) for j, origin in source.origins.items()},
         digests=telling.digests,
         own_names=labels is None and source.classes is not None,
+        proved=item.proved,
     )
 
 
-def _note(item: Item, source: Source) -> str:
-    """Why the image is perhaps another one. Only its name is shown, so `source.json` binds it by its latents alone."""
+def _image_is(item: Item, source: Source) -> str:
+    """What is known of the image. Only its name is shown, so what lies outside of the folder may be named."""
     if item.image_note != OUTSIDE:
-        return item.image_note
+        return item.image_is
     named = None if item.summary is None else item.summary.latents or item.summary.picture
-    return "" if named in (*source.latents, *source.pictures) else BY_ORDER
+    return AS_NOTED if named in (*source.latents, *source.pictures) else BY_ORDER
 
 
 def _image(item: Item, source: Source) -> str:
     """The image's name: its file's, from the folder of the images on; otherwise its number among the latents."""
     if item.file is None:
         return "" if item.index is None else str(item.index)
-    inside = source.folder is not None and item.file.is_relative_to(source.folder)
-    return str(item.file.relative_to(source.folder)) if inside and source.folder is not None else item.file.name
+    roots = [source.folder, None if item.path is None else item.path.parent / PICTURES]
+    inside = [item.file.relative_to(root) for root in roots if root is not None and item.file.is_relative_to(root)]
+    return str(inside[0]) if inside else item.file.name

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from verale.certificate.words import AS_LABELLED
 from verale.report.collect import Collection, Item
+from verale.runs.folder import SOURCE
 from verale.runs.table import csv_line
 
 if TYPE_CHECKING:
@@ -34,6 +36,13 @@ class _Row:
         return self.collection.name_of(self.item.predicted)
 
     @property
+    def named_by(self) -> str | None:
+        """What names the class; None where it has only its number."""
+        if self.item.predicted is None or self.collection.classes is None:
+            return None
+        return SOURCE if self.collection.own_names else "head"
+
+    @property
     def head(self) -> Head | None:
         """The head of the certificate, where that is known."""
         known = self.item.summary is not None and self.item.summary.bounded is not None
@@ -58,10 +67,13 @@ _COLUMNS: dict[str, tuple[str, Callable[[_Row], Any]]] = {
     "certificate": ("string", lambda row: _text(row.item.path)),
     "sha256": ("string", lambda row: row.item.sha256),
     "image": ("string", lambda row: _text(row.item.file)),
-    "image_verified": ("boolean", lambda row: None if row.item.file is None else not row.item.image_note),
+    "image_verified": ("boolean", lambda row: None if row.item.image is None else not row.item.image_note),
+    "image_is": ("string", lambda row: row.item.image_is or None),
     "label": ("Int64", lambda row: row.item.label),
+    "label_is": ("string", lambda row: None if row.item.label is None else f"{AS_LABELLED}, which nothing checks"),
     "predicted": ("Int64", lambda row: row.item.predicted),
     "class": ("string", lambda row: None if row.item.predicted is None else _text(row.named)),
+    "class_named_by": ("string", lambda row: row.named_by),
     "correct": ("boolean", lambda row: row.item.correct),
     "paradigm": ("string", lambda row: row.stated("paradigm")),
     "statements": ("Int64", lambda row: row.stated("size")),
@@ -78,9 +90,13 @@ _COLUMNS: dict[str, tuple[str, Callable[[_Row], Any]]] = {
     "message": ("string", lambda row: _text(row.record.get("message") or row.item.problem)),
     "entailment": ("string", lambda row: row.claim("entailment")),
     "instance": ("string", lambda row: row.claim("instance")),
+    "picture": ("string", lambda row: row.claim("picture")),
+    "arithmetic": ("string", lambda row: row.stated("arithmetic")),
     "minimality": ("string", lambda row: row.claim("minimality")),
     "head": ("string", lambda row: row.stated("head")),
     "latents": ("string", lambda row: row.stated("latents")),
+    "network": ("string", lambda row: row.stated("network")),
+    "picture_sha256": ("string", lambda row: row.stated("picture")),
 }
 """Of each column its type and its value."""
 
@@ -88,11 +104,13 @@ _COLUMNS: dict[str, tuple[str, Callable[[_Row], Any]]] = {
 def frame(collection: Collection) -> pandas.DataFrame:
     """The table, one row an item.
 
-    `image_verified` is whether digests bind the image's file to the certificate (`verale.report.images`). The
-    statements bound `bounded_prototypes` of `prototypes`, and `bounded_pairs` of `pairs` of a patch and a prototype;
-    these are missing without the certificate's head. `margin` is the certificate's least margin. `entailment`,
-    `instance` and `minimality` are `proved` or `not checked`. Where the certificate does not claim it, the instance is
-    `not claimed`, and minimality is missing.
+    `image_verified` is whether the image's file holds the picture that the certificate names; `image_is` says in words
+    what is known of it (`verale.report.images`). `label` is as labelled: nothing checks it, nor names of classes by
+    `source.json`. The statements bound `bounded_prototypes` of `prototypes`, and `bounded_pairs` of `pairs` of a patch
+    and a prototype; these are missing without the certificate's head. `margin` is the certificate's least margin.
+    `entailment`, `instance`, `picture` and `minimality` are `proved` or `not checked`, a picture in the `arithmetic` of
+    its certificate. Where the certificate claims neither, the instance is `not claimed`; what else it does not claim is
+    missing.
     """
     import pandas as pd
 

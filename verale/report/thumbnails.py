@@ -1,4 +1,8 @@
-"""Thumbnails: the part of an image that the network receives, made smaller."""
+"""Thumbnails: the part of an image that the network receives, made smaller.
+
+A picture that a certificate names is drawn whole, from the values that the checker reads. What is written has no
+profile and nothing else by which a program would change colours.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,15 @@ from pathlib import Path
 
 from PIL import Image
 
+from verale.checker.pictures import Picture
 from verale.errors import InputError
 from verale.files import read
 from verale.pictures import opened
+from verale.report.images import Match
+from verale.report.named_pictures import named_picture
+from verale.runs.source import Source
 
-__all__ = ["Thumbnails", "Window", "open_image", "thumbnail", "window_of"]
+__all__ = ["ImageFile", "Thumbnails", "Window", "image_of", "open_image", "thumbnail", "to_draw", "window_of"]
 
 _COLOURS = (
     "ToTensor",
@@ -87,19 +95,64 @@ def _size(step: Mapping[str, object]) -> tuple[int, ...] | None:
     return sizes if 1 <= len(sizes) <= 2 and all(type(one) is int and 0 < one <= _LARGEST for one in sizes) else None
 
 
-def open_image(path: Path, window: Window, bound: int, sha256: str | None = None) -> Image.Image:
-    """The part of an image that the network receives, at most `bound` pixels a side.
+@dataclass(frozen=True)
+class ImageFile:
+    """An image's file, and what is drawn of it.
+
+    Attributes:
+        path: of the file.
+        window: the part that is drawn.
+        sha256: which its bytes have to have; None for any.
+        picture: the digest of the picture that it has to hold, which is drawn as the checker reads it; None for an
+            image that no certificate names.
+    """
+
+    path: Path
+    window: Window = Window()
+    sha256: str | None = None
+    picture: str | None = None
+
+
+def to_draw(source: Source, match: Match | None) -> ImageFile | None:
+    """What is drawn of a certificate's image; None where nothing may be shown.
+
+    Soundness: with a certificate that names a picture nothing else than this picture is drawn, whole: `source.json` may
+    not cut it.
+    """
+    if match is None or match.file is None or not match.is_shown or not source.admits(match.file):
+        return None
+    if match.picture is not None:
+        return ImageFile(match.file, picture=match.picture)
+    return ImageFile(match.file, window_of(source.preprocessing), match.sha256)
+
+
+def image_of(picture: Picture) -> Image.Image:
+    """A picture's values as an image in red, green and blue."""
+    channels, rows, columns = picture.shape
+    size = rows * columns
+    planes = [
+        Image.frombytes("L", (columns, rows), picture.values[channel * size : (channel + 1) * size])
+        for channel in range(channels)
+    ]
+    return Image.merge("RGB", planes if channels == 3 else planes * 3)
+
+
+def open_image(file: ImageFile, bound: int) -> Image.Image:
+    """What is drawn of an image, at most `bound` pixels a side.
 
     Raises:
-        InputError: a file that is not an image, or too large, or whose digest differs from the given one.
+        InputError: a file that is not an image, or too large, or has other bytes, or holds another picture, than it has
+            to.
     """
-    return _decoded(path, _bytes_of(path, sha256), window, bound)
+    if file.picture is not None:
+        return _reduced(image_of(named_picture(file.path, file.picture)), bound)
+    return _decoded(file.path, _bytes_of(file), file.window, bound)
 
 
-def _bytes_of(path: Path, sha256: str | None) -> bytes:
-    data = read(path, "an image")
-    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
-        raise InputError(path, "is not the image that was explained: its bytes changed")
+def _bytes_of(file: ImageFile) -> bytes:
+    data = read(file.path, "an image")
+    if file.sha256 is not None and hashlib.sha256(data).hexdigest() != file.sha256:
+        raise InputError(file.path, "is not the image that was explained: its bytes changed")
     return data
 
 
@@ -111,8 +164,13 @@ def _decoded(path: Path, data: bytes, window: Window, bound: int) -> Image.Image
     wide, high = image.size
     left_end, right_end = _pixels(left, right, wide)
     upper_end, lower_end = _pixels(top, bottom, high)
-    image = image.crop((left_end, upper_end, right_end, lower_end))
+    return _reduced(image.crop((left_end, upper_end, right_end, lower_end)), bound)
+
+
+def _reduced(image: Image.Image, bound: int) -> Image.Image:
+    """The image with at most `bound` pixels a side; its profile and the like are left out."""
     image.thumbnail((bound, bound), Image.Resampling.LANCZOS)
+    image.info.clear()
     return image
 
 
@@ -129,24 +187,26 @@ class Thumbnails:
         self._side = side
         self._made: dict[tuple[str, Window], str | InputError] = {}
 
-    def uri(self, path: Path, window: Window, sha256: str | None = None) -> str:
+    def uri(self, file: ImageFile) -> str:
         """The data URI of an image. Raises InputError, as `open_image` does."""
-        data = _bytes_of(path, sha256)
-        key = hashlib.sha256(data).hexdigest(), window
+        if file.picture is not None:
+            return thumbnail(file, self._side)[0]
+        data = _bytes_of(file)
+        key = hashlib.sha256(data).hexdigest(), file.window
         if key not in self._made:
             try:
-                self._made[key], *_ = _encoded(_decoded(path, data, window, self._side))
+                self._made[key], *_ = _encoded(_decoded(file.path, data, file.window, self._side))
             except InputError as error:
                 self._made[key] = error
         made = self._made[key]
         if isinstance(made, InputError):
-            raise InputError(path, made.problem)
+            raise InputError(file.path, made.problem)
         return made
 
 
-def thumbnail(path: Path, window: Window, bound: int, sha256: str | None = None) -> tuple[str, int, int]:
+def thumbnail(file: ImageFile, bound: int) -> tuple[str, int, int]:
     """An image as a data URI, with its width and height. Raises InputError, as `open_image` does."""
-    return _encoded(open_image(path, window, bound, sha256))
+    return _encoded(open_image(file, bound))
 
 
 def _encoded(image: Image.Image) -> tuple[str, int, int]:

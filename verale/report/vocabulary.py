@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from verale.certificate.words import PROTOTYPES
 from verale.checker.kernel import CHOICES, PROVED
 from verale.checker.verdict import printable
 from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
@@ -32,10 +33,12 @@ _NAMED = 3
 
 
 def of_prototypes(collection: Collection) -> str:
-    """What prototypes are, as far as the source tells."""
+    """What prototypes are, as far as the source tells, and that nothing proves where they come from."""
     if collection.source.origins:
-        return "A prototype is a patch of a training image, which the network keeps to compare images with."
-    return "A prototype is a pattern that the network learned, to compare images with."
+        said = "A prototype is a patch of a training image, which the network keeps to compare images with."
+    else:
+        said = "A prototype is a pattern that the network learned, to compare images with."
+    return f"{said} {PROTOTYPES}" if collection.source.origins or collection.pictures else said
 
 
 def of_activations(head: Head | None) -> str:

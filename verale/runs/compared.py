@@ -33,6 +33,7 @@ class Side:
         bounded: what its statements bound.
         named: the prototypes that it names, but for those that a clause exempts.
         reason: why there is no certificate.
+        picture: the digest of the picture that its certificate names; None where it names none.
     """
 
     index: int
@@ -46,6 +47,7 @@ class Side:
     bounded: Bounded | None = None
     named: frozenset[int] = frozenset()
     reason: str | None = None
+    picture: str | None = None
 
     @property
     def correct(self) -> bool | None:
@@ -66,6 +68,7 @@ class Side:
             *(len(certificate.statements), stated.margin, "minimality" in certificate.claims, certificate.paradigm),
             bounded(certificate.statements, run.head.prototypes, certificate.patches),
             frozenset(each.prototype for each in certificate.statements if isinstance(each, _NAMING)),
+            picture=certificate.picture,
         )
 
 

@@ -114,7 +114,7 @@ def about_sides(comparison: RunComparison, counts: Counts) -> list[tuple[str, st
     a, b = counts.a, counts.b
     rows = [("explained", f"{a.explained:,} of {counts.images:,}", f"{b.explained:,} of {counts.images:,}")]
     if a.labelled or b.labelled:
-        rows.append(("true class given", _right(a), _right(b)))
+        rows.append(("true class given, as labelled", _right(a), _right(b)))
     rows.append(("statements, mean", _mean(a.statements, a), _mean(b.statements, b)))
     bounds = [
         f"{_mean(side.bounded_prototypes, side)} of {run.head.prototypes}"

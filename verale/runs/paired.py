@@ -11,7 +11,7 @@ from verale.runs.explained_run import ExplainedRun
 
 __all__ = ["BY_FILES", "BY_LATENTS", "BY_ORDER", "Pairs", "paired"]
 
-BY_FILES = "the SHA-256 of their files"
+BY_FILES = "the SHA-256 of their files, as source.json notes them"
 BY_LATENTS = "the digests of their latents"
 BY_ORDER = "their order, which nothing verifies"
 """What tells which images are the same."""

@@ -114,7 +114,11 @@ def test_a_file_is_shown_as_the_command_shows_it(folder):
     printed = in_process("show", file).stdout.splitlines()[:-1]  # without the verdict's line
     assert str(verale.show(file)).splitlines() == printed
     text = unescape(verale.show(file, image=folder / "images" / "1.png")._repr_html_())
-    assert "image 1.png: true class bee" in text and "training patch: 0.png" in text and "<img" in text
+    assert (
+        "image (as given, which nothing checks): true class bee (as labelled)" in text
+        and "training patch: 0.png" in text
+        and "<img" in text
+    )
     assert "<img" not in verale.show(file)._repr_html_(), "an image that nothing binds is not taken by itself"
 
 

@@ -34,7 +34,7 @@ def test_the_counts_come_first_then_images_that_changed(made) -> None:
     assert done.returncode == 0
     assert lines[0] == f"{IMAGES} images in both, matched by their order, which nothing verifies."
     assert f" of {IMAGES} images keep their class; of these, " in lines[1]
-    assert any(line.startswith("  true class given: A ") for line in lines)
+    assert any(line.startswith("  true class given, as labelled: A ") for line in lines)
     heading = next(n for n, line in enumerate(lines) if line.startswith("image "))
     changed = json.loads(in_process("compare", "a", "b", "--json", cwd=made).stdout.splitlines()[-1])["changed"]
     assert len(lines) - heading == 22 and lines[-1].startswith(f"and {changed - 20} more that changed: --all lists")

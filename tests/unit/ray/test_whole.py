@@ -21,6 +21,7 @@ from support.seen import explain_pictures, write_pictures
 from verale.datasets.latents import column_of
 from verale.files import certificates_in
 from verale.head import load_latents, save_latents
+from verale.report.images import AS_NOTED
 from verale.runs import affordable, inputs
 from verale.runs.folder import locked
 from verale.runs.table import read_table
@@ -200,7 +201,7 @@ def test_unpacked_images_belong_to_their_certificates(folder) -> None:
     done = verale("report", "FILES", "--images", "elsewhere", "-o", "t.csv", cwd=folder)
     assert done.returncode == 0 and "12 certificates, 12 PROVED" in done.stderr
     with (folder / "t.csv").open(newline="") as stream:
-        assert [row["image_verified"] for row in csv.DictReader(stream)] == ["True"] * 12
+        assert [row["image_is"] for row in csv.DictReader(stream)] == [AS_NOTED] * 12
     (folder / "other").mkdir()
     (folder / "other" / "head.safetensors").write_bytes(b"mine")
     assert "head.safetensors: already exists" in verale(*unpack, "other", cwd=folder).stderr

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from verale.errors import InputError
-from verale.report.images import BY_ORDER, GONE, Match, Matcher, Placed, prototype_pictures, require_consistent
+from verale.report.images import (
+    AS_NOTED,
+    BY_ORDER,
+    GONE,
+    Match,
+    Matcher,
+    Placed,
+    prototype_pictures,
+    require_consistent,
+)
 from verale.runs.source import Source
 
 ROOT = Path("/images")
@@ -73,10 +82,10 @@ def test_known_bytes_may_lie_in_folders_of_any_kind_but_not_in_another_class() -
 
 
 def test_numbers_of_equal_latents_are_kept_and_unknown_latents_have_none() -> None:
-    matcher = Matcher(Source(), ["x", "y", "x"])
+    matcher = Matcher(Source(), ["x", "y", "x"], ROOT)
     assert [matcher.index_of("x", number) for number in (0, 1, 2, 7, None)] == [0, 0, 2, 0, 0]
     assert (matcher.index_of("z", 1), matcher.index_of(None, 1)) == (None, None)
-    assert Matcher(Source(), None).index_of("x", 1) == 1
+    assert Matcher(Source(), None, ROOT).index_of("x", 1) == 1
     assert matcher.image(1, True) is None, "there are no images"
 
 
@@ -84,12 +93,15 @@ def test_a_digest_without_the_latents_binds_nothing(tmp_path) -> None:
     (tmp_path / "a.png").write_bytes(b"a")
     sha256 = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
     source = Source(tmp_path, (tmp_path / "a.png",), (None,), (sha256,))
-    match = Matcher(source, ["x"]).image(0, True)
+    match = Matcher(source, ["x"], ROOT).image(0, True)
     assert match is not None and (match.sha256, match.note) == (sha256, BY_ORDER)
     bound = Source(tmp_path, (tmp_path / "a.png",), (None,), (sha256,), ("x",))
-    assert [Matcher(bound, None).image(0, by_latents).note for by_latents in (True, False)] == ["", BY_ORDER]
+    assert [Matcher(bound, None, ROOT).image(0, by_latents).note for by_latents in (True, False)] == [
+        AS_NOTED,
+        BY_ORDER,
+    ]
     (tmp_path / "a.png").write_bytes(b"b")
-    assert Matcher(bound, None).image(0, True).note == GONE
+    assert Matcher(bound, None, ROOT).image(0, True).note == GONE
 
 
 def test_pictures_of_prototypes_are_files_whose_names_are_numbers(tmp_path) -> None:

@@ -15,8 +15,10 @@ import pytest
 from PIL import Image
 from support.reporting import folder_of, report_head
 
+from verale.certificate.words import PROTOTYPES
 from verale.head import BankPooling
 from verale.report.collect import collect
+from verale.report.images import GONE
 from verale.report.page import Limits, page
 from verale.report.verdicts import audited
 
@@ -74,7 +76,7 @@ def test_it_holds_every_certificate_byte_for_byte(folder):
     rows = shown.data["rows"]
     assert rows["status"] == ["PROVED"] * 4 and rows["full"] == [0, 1, 2, 3]
     assert rows["image"] == [f"images/{n}.png" for n in range(4)] and rows["explain"] == [0.125, 0.225, 0.325, 0.425]
-    assert rows["claims"][0] == "entailment proved, instance proved, minimality not checked"
+    assert rows["claims"][0] == [["entailment", "proved"], ["instance", "proved"], ["minimality", "not checked"]]
     assert all(image.startswith("data:image/png;base64,") for image in shown.images)
     assert shown.details[0]["grid"] == {"rows": 2, "columns": 3, "tokens": 0, "assumed": False}
     assert len(shown.details[0]["similarity"]) == rows["size"][0] and len(shown.details[0]["ahead"]) == 3
@@ -174,7 +176,7 @@ def test_images_that_are_gone_are_counted(folder):
 def test_images_that_have_changed_are_not_shown(tmp_path):
     images = [{"file": f"{n}.png", "label": None, "sha256": "0" * 64} for n in range(4)]
     shown = page_of(collect(folder_of(tmp_path / "out", images=images)))
-    assert shown.images == [""] * 4 and "is not the image that was explained" in shown.text
+    assert shown.images == [""] * 4 and f"4 images are {GONE}." in shown.text
 
 
 def test_training_images_that_are_gone_are_counted(tmp_path):
@@ -190,7 +192,7 @@ def test_pictures_of_prototypes_come_before_their_training_images(folder, tmp_pa
         Image.new("L", (12, 10), 20 * number).save(folder / "prototypes" / f"{number:04d}.png")
     (folder / "prototypes" / "2.txt").write_text("no picture")
     shown = page_of(collect(folder))
-    assert "nothing proves what they show" in shown.text
+    assert PROTOTYPES in shown.text
     assert {*shown.data["pictures"]} == {"0", "2", "99"} and len(shown.data["training"]) == 3
     assert shown.data["prototypes"][0] == [0, 7, 1, 2, None], "it still says where the prototype comes from"
     (folder / "prototypes").rename(tmp_path / "elsewhere")

@@ -9,7 +9,7 @@ from PIL import Image
 from verale.adapters.fields import ReceptiveFields
 from verale.report.grid import Grid
 from verale.report.plainness import plain_patches
-from verale.report.thumbnails import Thumbnails, Window
+from verale.report.thumbnails import ImageFile, Thumbnails
 
 GRID = Grid(2, 2)
 FIELDS = ReceptiveFields(((0, 8), (4, 8)), ((0, 4), (3, 8)), (8, 8), ())
@@ -20,7 +20,7 @@ def picture(tmp_path: Path) -> str:
     image = Image.new("L", (8, 8))
     image.putpixel((1, 6), 255)
     image.save(tmp_path / "a.png")
-    return Thumbnails(224).uri(tmp_path / "a.png", Window())
+    return Thumbnails(224).uri(ImageFile(tmp_path / "a.png"))
 
 
 def test_what_a_field_holds_beside_a_plain_square(tmp_path):

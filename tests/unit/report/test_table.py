@@ -12,6 +12,7 @@ import pytest
 from support.reporting import folder_of
 
 from verale.report.collect import collect
+from verale.report.images import BY_ORDER, Match
 from verale.report.table import encode, frame
 from verale.report.verdicts import audited
 from verale.runs.source import Source
@@ -52,7 +53,7 @@ def test_parquet_holds_the_table(collection):
 
 
 def test_texts_in_csv_are_no_formulas(collection):
-    hostile = [replace(item, file=Path("=1"), problem="-1") for item in collection.items]
+    hostile = [replace(item, image=Match(Path("=1"), None, None, BY_ORDER), problem="-1") for item in collection.items]
     encoded = encode(
         replace(collection, items=tuple(hostile), head=None, source=Source(classes=("@a", "+1", "=x"))), "csv"
     )

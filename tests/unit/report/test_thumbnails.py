@@ -10,7 +10,7 @@ from PIL import Image
 
 from verale import pictures
 from verale.errors import InputError
-from verale.report.thumbnails import Window, open_image, thumbnail, window_of
+from verale.report.thumbnails import ImageFile, open_image, thumbnail, window_of
 
 WHOLE = (0, 0, 1, 1)
 
@@ -44,14 +44,14 @@ def test_what_is_cut_away_is_not_shown(tmp_path):
     image = Image.new("RGB", (100, 100), "white")
     image.paste("black", (25, 25, 75, 75))
     image.save(tmp_path / "a.png")
-    opened = open_image(tmp_path / "a.png", window_of(steps(("CenterCrop", 50))), 40)
+    opened = open_image(ImageFile(tmp_path / "a.png", window_of(steps(("CenterCrop", 50)))), 40)
     assert opened.size == (40, 40) and opened.getextrema() == ((0, 0),) * 3
 
 
 @pytest.mark.parametrize(("side", "kind"), [(32, "png"), (300, "jpeg")])
 def test_thumbnails_are_small_and_of_what_the_file_holds(tmp_path, side, kind):
     Image.new("RGB", (side, side // 2), (200, 30, 30)).save(tmp_path / "a.bmp")
-    uri, width, height = thumbnail(tmp_path / "a.bmp", Window(), 100)
+    uri, width, height = thumbnail(ImageFile(tmp_path / "a.bmp"), 100)
     assert (width, height) == (min(side, 100), min(side, 100) // 2)
     assert uri.startswith(f"data:image/{kind};base64,")
     with Image.open(io.BytesIO(b64decode(uri.split(",")[1]))) as image:
@@ -63,7 +63,7 @@ def test_thumbnails_are_small_and_of_what_the_file_holds(tmp_path, side, kind):
 def test_broken_images_are_named(tmp_path, content):
     (tmp_path / "a.png").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.png: cannot be read as an image"):
-        thumbnail(tmp_path / "a.png", Window(), 64)
+        thumbnail(ImageFile(tmp_path / "a.png"), 64)
 
 
 def test_bombs_are_refused(tmp_path, monkeypatch):
@@ -73,8 +73,8 @@ def test_bombs_are_refused(tmp_path, monkeypatch):
     for most, each in ((400, 0), (0, -(-400 // size))):
         monkeypatch.setattr(pictures, "MOST_PIXELS", most)
         monkeypatch.setattr(pictures, "_PIXELS_A_BYTE", each)
-        thumbnail(tmp_path / "a.png", Window(), 64)
+        thumbnail(ImageFile(tmp_path / "a.png"), 64)
     monkeypatch.setattr(pictures, "MOST_PIXELS", 399)
     monkeypatch.setattr(pictures, "_PIXELS_A_BYTE", 0)
     with pytest.raises(InputError, match=rf"a\.png: has 20 x 20 pixels in {size} bytes, expected at most 399: make it"):
-        thumbnail(tmp_path / "a.png", Window(), 64)
+        thumbnail(ImageFile(tmp_path / "a.png"), 64)

@@ -31,8 +31,9 @@ function steps(row) {
 }
 
 function verdict(row) {
-  if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row])]));
-  const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? [", and it is right"] : [", and it is wrong: the true class is ", named(rows.label[row])];
+  const told = ", " + data.words.labelled;
+  if (rows.predicted[row] === null) return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer is not known", ...(rows.label[row] === null ? [] : ["; the true class is ", named(rows.label[row]), told]));
+  const label = rows.label[row] === null ? "" : rows.label[row] === rows.predicted[row] ? [", and it is right" + told] : [", and it is wrong: the true class is ", named(rows.label[row]), told];
   const follows = rows.status[row] === "PROVED" ? ", follows from what is stated below" : "";
   return el("p", { class: "verdict" }, badge(rows.status[row]), " the network’s answer, class ", el("b", {}, named(rows.predicted[row])), follows, ...label);
 }
@@ -44,18 +45,20 @@ function summary(row, detail, certificate) {
     const prefixes = { PROVED: "Proved by the checker: ", NOT_AUDITED: "Claimed by the certificate, not checked for this page: " };
     lines.push(el("p", {}, el("b", {}, prefixes[status] || "Claimed, but not proved: "), el("bdi", {}, detail.claim)));
   }
-  if (rows.claims[row]) {
+  if (rows.claims[row].length) {
     const meaning = { entailment: "the class follows from the statements", instance: "the statements are true of this image's latents", minimality: "no statement can be dropped by the reference ranges" };
-    lines.push(el("ul", { class: "claims" }, rows.claims[row].split(", ").map((claim) => {
-      const [name, ...state] = claim.split(" ");
-      return el("li", {}, el("b", {}, state.join(" ")), ": " + (meaning[name] || name) + " (" + name + ")");
+    meaning.picture = "the network gives, for the bytes of the picture, latents of which the statements are true";
+    meaning.deployment = "the head, computed in float32, gives the class too";
+    lines.push(el("ul", { class: "claims" }, rows.claims[row].map(([claim, state]) => {
+      const [name, how] = claim.split(" (");
+      return el("li", {}, el("b", {}, state), ": " + (meaning[name] || name) + " (" + name + (how ? ", " + how : ")"));
     })));
   }
   if (rows.caveat[row]) lines.push(el("p", { class: "reason" }, el("b", {}, rows.caveat[row] + ": "), "perhaps no latents satisfy the statements"));
   if (rows.message[row] && status !== "PROVED") lines.push(el("p", { class: "reason" }, el("b", {}, "Why: "), el("bdi", {}, rows.message[row])));
   if (!detail && rows.size[row] !== null) lines.push(el("p", {}, "Its statements are left out of this page, see “What is missing”."));
   if (certificate) {
-    lines.push(el("p", { class: "quiet" }, "Latents are what the network computes of the image, one list of numbers a patch; its last layers, the head, compare them with the prototypes. " + data.notProved));
+    lines.push(el("p", { class: "quiet" }, "Latents are what the network computes of the image, one list of numbers a patch; its last layers, the head, compare them with the prototypes. " + data.notProved[rows.unproved[row]]));
   }
   return el("section", { "aria-labelledby": "exactly" }, el("h3", { id: "exactly" }, !certificate ? "What is known" : status === "PROVED" ? "What is proved, exactly" : "What is claimed, exactly"), ...lines);
 }
@@ -94,8 +97,10 @@ function leftOpen(detail, certificate, stated) {
 function guarantee(row, certificate) {
   if (rows.status[row] !== "PROVED") return "";
   const words = rows.run[row] === null ? "that shares no code with what found the statements" : data.runs[rows.run[row]].words;
-  return [el("b", {}, "Guaranteed"), ", by a checker " + words + ": wherever this holds of what the network’s first layers compute, its last layers give class ", named(certificate.predicted),
-    ", in exact arithmetic. ", el("b", {}, "Not guaranteed"), ": what the first layers compute of an image, and that the class is right."];
+  const how = rows.pictured[row] && data.words.computed[rows.pictured[row]];
+  const begins = how ? "from the bytes of the picture, the network’s first layers compute, " + how + ", what is stated here; and wherever that holds, its last layers give class " : "wherever this holds of what the network’s first layers compute, its last layers give class ";
+  const not = data.notProved[rows.unproved[row]].replace("Not proved", "");
+  return [el("b", {}, "Guaranteed"), ", by a checker " + words + ": " + begins, named(certificate.predicted), ", in exact arithmetic. ", el("b", {}, "Not guaranteed"), not];
 }
 
 // By patch; statements about activations are under null. The order is that of each group's first statement.
@@ -134,7 +139,8 @@ function figure(row, detail, certificate, groups, uri) {
     if (target) { target.scrollIntoView({ block: "start" }); target.focus(); }
   };
   const guess = detail.grid.assumed && !single ? " The grid is assumed to be square." : "";
-  const match = uri && rows.match[row] ? el("b", { class: "match" }, " The image is " + rows.match[row] + ".") : "";
+  const known = data.images[rows.known[row]];
+  const match = uri && known ? el(rows.match[row] ? "b" : "span", rows.match[row] ? { class: "match" } : {}, " The image is " + known + ".") : "";
   return el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose),
     el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match, single || !hot.length ? "" : plainness(detail, hot[0], "The strongest of them"),
       single || !counts.size ? "" : el("span", { class: "squares" }, data.words.squares, data.fields && (every || counts.size > FRAMED) ? " Pointing at a patch shows its frame." : "")),

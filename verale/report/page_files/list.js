@@ -6,7 +6,7 @@ const COLUMNS = [
   { key: "name", title: "Image", show: imageCell, of: (row) => rows.image[row] || rows.name[row] },
   { key: "status", title: "Verdict", show: (row) => [badge(rows.status[row]), rows.caveat[row] && el("small", {}, " " + rows.caveat[row])], of: (row) => rows.status[row] },
   { key: "predicted", title: "Class", show: (row) => named(rows.predicted[row]), of: (row) => rows.predicted[row] },
-  { key: "label", title: "True class", show: (row) => named(rows.label[row]), of: (row) => rows.label[row] },
+  { key: "label", title: "True class, " + data.words.labelled, show: (row) => named(rows.label[row]), of: (row) => rows.label[row] },
   { key: "why", title: "Why: what has to hold", of: (row) => rows.why[row], show: whyCell },
   { key: "size", title: "Statements", number: true, narrow: false, of: (row) => rows.size[row],
     show: (row) => [String(rows.size[row] ?? ""), rows.bounds[row] === null ? "" : el("small", {}, rows.bounds[row])] },

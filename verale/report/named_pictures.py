@@ -1,0 +1,111 @@
+"""The picture that a certificate names: found by the digest of its values, and read as the checker reads it.
+
+Whoever shows it draws these values. Another program may see another picture in the same bytes, by what a PNG file holds
+beside them: frames of an animation, a colour profile, transparency, an orientation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
+from pathlib import Path
+
+from verale.checker.errors import FormatError
+from verale.checker.pictures import Picture
+from verale.checker.png_reader import LARGEST, SIGNATURE, read_png
+from verale.errors import InputError
+from verale.files import read
+
+__all__ = ["NamedPictures", "named_picture", "pictures_in"]
+
+_CHANNELS = (1, 3)
+"""Of pictures that networks see: a grey PNG file may stand for either."""
+_LARGEST = 2**24
+"""The most values of a picture (certificates/network-v1.md, "Limits")."""
+_SEARCHED = 2**28
+"""Of more values in all, files are not looked through for a picture that does not lie where it is noted."""
+_HEADER = 33
+"""Bytes up to the end of the first chunk."""
+
+
+def pictures_in(data: bytes) -> Iterator[Picture]:
+    """The pictures that the checker reads from a PNG file, for networks of one channel and of three; none where it
+    refuses the file."""
+    for shape in _shapes(data):
+        try:
+            yield Picture(shape, read_png(data, shape).values())
+        except FormatError:
+            continue
+
+
+def named_picture(file: Path, digest: str) -> Picture:
+    """The picture with this digest in a PNG file. Raises InputError: the file cannot be read, or holds none."""
+    found = _named(file, digest)
+    if found is None:
+        raise InputError(file, "does not hold the picture that the certificate names: it changed")
+    return found
+
+
+class NamedPictures:
+    """Finds pictures by their digests, where they are noted or among other files, each of which is read once.
+
+    Args:
+        others: gives the PNG files that may hold pictures that do not lie where they are noted; asked once, if at all.
+    """
+
+    def __init__(self, others: Callable[[], Iterable[Path]]) -> None:
+        self._others = others
+        self._remaining: Iterator[Path] | None = None
+        self._file_of: dict[str, Path] = {}
+        self._left = _SEARCHED
+
+    def find(self, digest: str, noted: Sequence[Path]) -> Path | None:
+        """A file that holds the picture with this digest, of those that are noted first; None if none is found."""
+        for file in noted:
+            if _holds(file, digest):
+                return file
+        if self._remaining is None:
+            self._remaining = iter(list(self._others()))
+        while digest not in self._file_of:
+            other = next(self._remaining, None)
+            if other is None:
+                return None
+            self._look_through(other)
+        return self._file_of[digest]
+
+    def _look_through(self, file: Path) -> None:
+        """Keep the digests of a file's pictures."""
+        data = _bytes(file)
+        size = sum(map(prod, _shapes(data)))
+        if size <= self._left:
+            self._left -= size
+            for picture in pictures_in(data):
+                self._file_of.setdefault(picture.digest, file)
+
+
+def _holds(file: Path, digest: str) -> bool:
+    """Whether a file holds the picture with this digest."""
+    try:
+        return _named(file, digest) is not None
+    except InputError:
+        return False
+
+
+def _named(file: Path, digest: str) -> Picture | None:
+    data = read(file, "a PNG file", most=LARGEST)
+    return next((picture for picture in pictures_in(data) if picture.digest == digest), None)
+
+
+def _bytes(file: Path) -> bytes:
+    """A file's bytes; none where it cannot be read."""
+    try:
+        return read(file, "a PNG file", most=LARGEST)
+    except InputError:
+        return b""
+
+
+def _shapes(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """The shapes that the picture of a PNG file may have, by its header, where they are not too large."""
+    if data.startswith(SIGNATURE) and len(data) >= _HEADER:
+        columns, rows = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+        yield from ((channels, rows, columns) for channels in _CHANNELS if 0 < channels * rows * columns <= _LARGEST)
