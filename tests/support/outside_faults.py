@@ -219,11 +219,96 @@ report/vocabulary.py of_kernel: whatever the environment names is proved right
 checker/verdict.py _who: a verdict does not say whom the environment named
     record['run']['checker'].get('variable', '') => ''
     unit/checker/proved/test_audit.py::test_records_name_the_executable
+report/images.py Matcher._of_picture: the file that source.json names is the picture
+    file = self._pictures.find(picture, places) => file = places[0]
+    end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-html]
+report/images.py Matcher._of_picture: an entry of source.json may contradict itself
+    (file in places and (is_noted or not source.pictures)) or (is_noted and not is_there) => True
+    unit/report/test_named_pictures.py::test_an_entry_that_contradicts_itself_says_nothing
+report/images.py Matcher.image: an image of latents is verified
+    AS_NOTED if by_latents and self._noted else BY_ORDER => '' if by_latents and self._noted else BY_ORDER
+    end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[csv]
+report/named_pictures.py _named: any picture is the one that is named
+    picture.digest == digest => picture.digest
+    end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-figure]
+report/thumbnails.py to_draw: source.json cuts the picture
+    ImageFile(match.file, picture=match.picture)
+    => ImageFile(match.file, window_of(source.preprocessing), picture=None)
+    end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[cut-compact]
+report/thumbnails.py to_draw: the picture is what another program reads
+    ImageFile(match.file, picture=match.picture) => ImageFile(match.file)
+    end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[animated-html]
+report/thumbnails.py _reduced: colours change by what stands beside them
+    without image.info.clear()
+    unit/report/test_thumbnails.py::test_nothing_is_written_by_which_colours_change
+report/collect.py Item.image_is: any picture is proved
+    PROVED_PICTURE if self.proves_picture else NAMED_PICTURE => PROVED_PICTURE
+    end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[html]
+report/collect.py Item.begun: what was not checked of a picture is claimed beside PROVED
+    self.summary is None or self.summary.picture is None or self.caveat
+    => self.summary is None or self.summary.picture is None
+    end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[compact]
+certificate/words.py not_proved: the proof of a picture is denied
+    of_picture = 'picture' in proved => of_picture = False
+    end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[figure]
+certificate/words.py proved_claims: what is claimed is proved
+    state == 'proved' => state
+    end_to_end/test_displayed_pictures.py::test_of_a_picture_that_was_not_checked_nothing_is_called_proved[show]
+certificate/words.py how_computed: every picture is proved in real arithmetic
+    arithmetic or '' => 'real'
+    end_to_end/test_displayed_pictures.py::test_its_arithmetic_is_told[html]
+report/table.py frame: no column says so
+    _Row(collection, item) => _Row(collection, __import__('dataclasses').replace(item, record=None))
+    end_to_end/test_displayed_pictures.py::test_the_proof_of_the_picture_is_told_and_not_denied[parquet]
+report/picture.py picture: a figure hides a mistake
+    where_wrong(collection.name_of(item.label), item.correct) => ''
+    end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[figure]
+report/compact.py _drawn: a small figure hides a mistake
+    where_wrong(collection.name_of(item.label), item.correct) => ''
+    end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[compact]
+report/shown.py Shown.heading: a notebook hides a mistake
+    f'{verdict}: class {self.telling.predicted}{where_wrong(self.label, self.correct)}'
+    => f'{verdict}: class {self.telling.predicted}'
+    end_to_end/test_displayed_pictures.py::test_true_classes_are_as_labelled_and_mistakes_are_told[notebook]
+report/shown.py Shown.about_image: a true class is one
+    f'true class {self.label} ({AS_LABELLED})' => f'true class {self.label}'
+    end_to_end/test_show.py::test_sentence_numbers_margins_size_image_and_verdict
+report/collect.py Collection.notes_on: classes have the names of source.json
+    OWN_NAMES if self.own_names else '' => ''
+    end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[figure]
+report/single.py _shown: the image of latents is theirs
+    _image_is(item, source) => ''
+    end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[show]
+report/outlined.py pixels_of_given: a caller's image is the certificate's
+    each.digest == picture => picture
+    end_to_end/test_displayed_pictures.py::test_an_image_that_is_given_is_compared_too
+report/notebook.py _of_file: a caller's image is proved
+    known == NAMED_PICTURE and 'picture' in shown.proved => 'picture' in shown.proved
+    end_to_end/test_displayed_pictures.py::test_an_image_that_is_given_is_compared_too
+report/compare_page.py _pictures: any image stands beside what a certificate claims
+    matcher.image(index, True) if picture is None else matcher.matched(None, picture, index)[1]
+    => matcher.image(index, True)
+    end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-compare]
+report/vocabulary.py of_prototypes: prototypes are what their pictures show
+    f'{said} {PROTOTYPES}' if collection.source.origins or collection.pictures else said => said
+    end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[html]
+report/page_files/detail.js: the proof of a picture is not told
+    rows.pictured[row] && data.words.computed[rows.pictured[row]] => null
+    end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[real]
+report/page_files/detail.js: the first claim has all meanings
+    (meaning[name] || name) => meaning.entailment
+    end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[float32]
+report/page_files/detail.js: a page hides a mistake
+    rows.label[row] === rows.predicted[row] ? [", and it is right" => true ? [", and it is right"
+    end_to_end/pages/test_report_pictures.py::test_a_mistake_is_told_as_labelled
+report/page_files/check.js: another picture is proved again
+    one.digest.sha256 === own => one.digest.sha256
+    end_to_end/pages/test_report_check.py::test_another_picture_is_not_proved[False]
 report/telling.py Telling.of: any head has the certificate's names
     without head.sha256 != certificate.head
     end_to_end/test_show.py::test_of_another_head_nothing_is_told
 report/compact.py _drawn: a figure says PROVED of anything
-    f'{item.verdict}: class {predicted}' => f'PROVED: class {predicted}'
+    f'{item.verdict}: class {predicted}{wrong}' => f'PROVED: class {predicted}{wrong}'
     unit/report/test_compact.py::test_what_is_not_audited_is_not_called_proved[top_k]
 report/notebook.py _of_object: a notebook says PROVED of anything
     status.replace('_', ' ') => 'PROVED'

@@ -29,6 +29,7 @@ from verale.certificate.words import (
 )
 from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
+from verale.checker.verdict import claim_in_words
 from verale.errors import InputError, naming
 from verale.files import certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import in_brief, named_prototypes
@@ -182,6 +183,13 @@ class Item:
         return from_picture(self.summary.arithmetic)
 
     @property
+    def deployed(self) -> str:
+        """That the class is proved for float32 too, and how the head computes it; empty where it is not."""
+        if "deployment" not in self.proved:
+            return ""
+        return f"Proved too: {claim_in_words('deployment', self.record or {})}, the class of the head in float32."
+
+    @property
     def not_proved(self) -> str:
         """What the verdict does not say."""
         return not_proved(self.proved)
@@ -266,7 +274,12 @@ class Collection:
 
     def notes_on(self, item: Item) -> list[str]:
         """What a reader of one certificate has to know: what is not proved, and what nothing checks."""
-        notes = [item.not_proved, LABELS if item.label is not None else "", OWN_NAMES if self.own_names else ""]
+        notes = [
+            item.deployed,
+            item.not_proved,
+            LABELS if item.label is not None else "",
+            OWN_NAMES if self.own_names else "",
+        ]
         return list(filter(None, notes))
 
     @property
@@ -365,11 +378,21 @@ def read_item(item: Item) -> tuple[bytes, Certificate]:
     return data, read_certificate(data)
 
 
-def own_latents(certificate: Certificate, latents: Tensor) -> Tensor:
-    """The latents (1, ...) of a certificate's image. Raises LatentsError: it is not among these (N, ...)."""
+def own_latents(certificate: Certificate, latents: Tensor, index: int | None = None) -> Tensor | None:
+    """The latents (1, ...) of a certificate's image, for estimates.
+
+    Args:
+        latents: (N, ...).
+        index: of the image among them, where the certificate names none; None where it is not known, either.
+
+    Raises:
+        LatentsError: the latents that it names are not among these.
+    """
     from verale.errors import LatentsError
     from verale.head import image_digests
 
+    if certificate.latents is None:
+        return None if index is None or index >= len(latents) else latents[index : index + 1]
     digests = image_digests(latents)
     if certificate.latents not in digests:
         raise LatentsError("the certificate's image is not among these latents: give those it was computed from")

@@ -59,7 +59,8 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
     figure = Figure(dpi=300)
     lines = _Lines(figure)
     predicted = printable(telling.predicted)
-    lines.add(f"{item.verdict}: class {predicted}{printable(_wrong(item, collection))}", "bold")
+    wrong = printable(where_wrong(collection.name_of(item.label), item.correct))
+    lines.add(f"{item.verdict}: class {predicted}{wrong}", "bold")
     above = len(lines.rows)
     lines.add(printable(telling.sentence))
     for subject, bounds in telling.unsaid[:_STATEMENTS]:
@@ -92,11 +93,6 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
     _prototypes(figure, shown, grid, top, height)
     lines.draw(lines.rows[above:], top - _ROW - _EDGE / 2, height)
     return figure
-
-
-def _wrong(item: Item, collection: Collection) -> str:
-    """That the class is wrong, where it is."""
-    return where_wrong(collection.name_of(item.label), item.correct)
 
 
 class _Lines:

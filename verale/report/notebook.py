@@ -123,19 +123,19 @@ def _of_file(path: str, head: object, latents: object, image: object) -> Showing
     data = read(path, "a certificate (.ale.json)", LARGEST + 1)
     if hashlib.sha256(data).hexdigest() != shown.digests["certificate"]:
         raise InputError(path, "changed while it was read; show it again")
-    if image is None:
-        pixels = _image_beside(path)
-    else:
+    pixels, index = _image_beside(path)
+    if image is not None:
         pixels, known = _given(image, data)
         is_proved = known == NAMED_PICTURE and "picture" in shown.proved
         shown = replace(shown, image="", image_is=PROVED_PICTURE if is_proved else known)
-    return Showing(shown, b"" if pixels is None else _drawn(data, inputs.head, inputs.latents, pixels))
+    return Showing(shown, b"" if pixels is None else _drawn(data, inputs.head, inputs.latents, pixels, index))
 
 
-def _image_beside(path: str) -> object:
-    """The certificate's image, if it is known, it lies in the folder, and what draws it is installed."""
+def _image_beside(path: str) -> tuple[object, int | None]:
+    """The certificate's image, if it lies in the folder and what draws it is installed; and its index among the
+    latents, if it is known."""
     if find_spec("matplotlib") is None:
-        return None
+        return None, None
     from verale.report.collect import item_beside
     from verale.report.images import BY_ORDER
     from verale.report.outlined import pixels_of  # which loads torch
@@ -145,7 +145,7 @@ def _image_beside(path: str) -> object:
     source = source_beside(Path(path).parent)
     item = item_beside(Path(path), source)
     file = to_draw(source, item.image)
-    return None if file is None or item.image_note == BY_ORDER else pixels_of(file)
+    return (None if file is None or item.image_note == BY_ORDER else pixels_of(file)), item.index
 
 
 def _given(image: object, data: bytes) -> tuple[Any, str]:
@@ -175,8 +175,8 @@ def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str]
     return Shown(telling, *said, digests=telling.digests, proved=proved_claims(status, verdict.claims))
 
 
-def _drawn(data: bytes, head: Any, latents: Any, pixels: Any) -> bytes:
-    """The image with outlined patches, as a PNG file."""
+def _drawn(data: bytes, head: Any, latents: Any, pixels: Any, index: int | None = None) -> bytes:
+    """The image, whose index among the latents may be known, with outlined patches, as a PNG file."""
     from matplotlib.figure import Figure
 
     from verale.checker.certificate import read_certificate
@@ -189,7 +189,7 @@ def _drawn(data: bytes, head: Any, latents: Any, pixels: Any) -> bytes:
     given = read_certificate(data)
     head = Head.load(head) if is_path(head) else head
     latents = load_latents(latents) if is_path(latents) else latents
-    own = None if latents is None else own_latents(given, latents)
+    own = None if latents is None else own_latents(given, latents, index)
     count = head.size if head is not None and head.digest == given.head else None
     figure = Figure(figsize=(_INCHES, _INCHES), dpi=110)
     axes = figure.add_axes((0, 0, 1, 1))

@@ -70,6 +70,23 @@ def test_what_is_not_audited_is_not_called_proved(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("folder", ["top_k"], indirect=True)
+def test_how_a_deployed_head_computes_is_told(folder, monkeypatch):
+    def deployed(item):
+        how = {"formula": "cdist", "log": 2, "exp": 4, "sqrt": 1}
+        return item.record | {"claims": item.record["claims"] | {"deployment": "proved"}, "run": {"deployment": how}}
+
+    figures: list[Figure] = []
+    monkeypatch.setattr(module, "saved", lambda draw, kind: figures.append(draw()))
+    collection = audited(collect(folder / "000000.ale.json"))
+    for shown in (collection, collection.with_records(deployed, "read from a log")):
+        compact(shown, "svg")
+    without, told = (" ".join(rows(each)) for each in figures)
+    assert "Proved too: deployment (cdist, log=2,exp=4,sqrt=1), the class of the head in float32." in told
+    assert "rounds to the same class" in without and "rounds to the same class" not in told
+    assert "Proved too" not in without
+
+
+@pytest.mark.parametrize("folder", ["top_k"], indirect=True)
 def test_the_same_certificate_gives_the_same_file(folder):
     """How a drawing becomes a file of each kind is told by test_picture."""
     collection = collect(folder / "000002.ale.json")

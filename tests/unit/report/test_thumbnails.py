@@ -7,6 +7,7 @@ from base64 import b64decode
 
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from verale import pictures
 from verale.errors import InputError
@@ -78,3 +79,18 @@ def test_bombs_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "_PIXELS_A_BYTE", 0)
     with pytest.raises(InputError, match=rf"a\.png: has 20 x 20 pixels in {size} bytes, expected at most 399: make it"):
         thumbnail(ImageFile(tmp_path / "a.png"), 64)
+
+
+@pytest.mark.parametrize("side", [32, 300])
+def test_nothing_is_written_by_which_colours_change(tmp_path, side):
+    """A profile, transparency, a gamma or an orientation, that the file has."""
+    info = PngInfo()
+    info.add(b"gAMA", (20000).to_bytes(4, "big"))
+    image = Image.new("RGB", (side, side), (200, 30, 30))
+    image.info["transparency"] = (200, 30, 30)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    image.save(tmp_path / "a.png", pnginfo=info, icc_profile=bytes(200), transparency=(200, 30, 30), exif=exif)
+    uri, *_ = thumbnail(ImageFile(tmp_path / "a.png"), 300)
+    data = b64decode(uri.split(",")[1])
+    assert not [kind for kind in (b"gAMA", b"iCCP", b"tRNS", b"eXIf", b"ICC_PROFILE", b"Exif") if kind in data]
