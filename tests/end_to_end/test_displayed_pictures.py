@@ -35,7 +35,9 @@ from verale.certificate.words import (
     from_picture,
     not_proved,
 )
-from verale.head import as_patches, digest, load_latents
+from verale.head import as_patches, digest, image_digests, load_latents, save_latents
+from verale.report.collect import collect
+from verale.report.grid import Grid
 from verale.report.images import AS_GIVEN, AS_NOTED, OTHER
 
 FOUND = [name for name in OUTPUTS if name != "plot"]
@@ -309,8 +311,10 @@ def test_true_classes_are_as_labelled_and_mistakes_are_told(output: str, folder:
             assert (f", which is wrong: true class {name} ({AS_LABELLED})" in shown.text) == wrong
         if output in ("csv", "parquet"):
             assert f"correct: {not wrong}" in shown.text and f"label: {label}" in shown.text
-        if output in ("html", "figure", "compact", "compare"):
+        if output in ("html", "compare"):
             assert LABELS in shown.text
+        if output in ("figure", "compact"):
+            assert f"True class {name}, as labelled, which nothing checks." in shown.text
 
 
 @pytest.fixture(scope="module")
@@ -343,6 +347,27 @@ def test_what_binds_an_image_to_latents_is_told_apart(output: str, of_latents: P
         assert OWN_NAMES in shown.text
     if output in ("html", "compact"):
         assert PROTOTYPES in shown.text
+
+
+def test_patches_lie_where_the_network_says(folder: Path) -> None:
+    """Not where the latents beside the certificates do, which nothing binds to a picture."""
+    latents = load_latents(folder / "latents.safetensors")
+    rows, columns = latents.shape[2:]
+    assert rows != columns
+    turned = latents.transpose(2, 3).contiguous()
+    save_latents(folder / "latents.safetensors", turned)
+    record = noted(folder)
+    digests = image_digests(turned)
+    record |= {"image_latents": digests, "latents_digest": hashlib.sha256("".join(digests).encode()).hexdigest()}
+    write(folder, record)
+    collection = collect(folder)
+    summary = collection.items[0].summary
+    assert summary is not None and collection.latents is not None
+    assert collection.grid_of(summary.patches, summary.network) == Grid(rows, columns)
+    assert collection.grid_of(summary.patches, None) == Grid(columns, rows)
+    assert collection.grid_of(summary.patches, "0" * 64) == Grid(columns, rows), "of another network nothing is known"
+    (folder / "network.safetensors").write_bytes(b"no network")
+    assert collect(folder).grid_of(summary.patches, summary.network) == Grid(columns, rows)
 
 
 def texts(figure: Any) -> str:

@@ -276,6 +276,9 @@ report/shown.py Shown.about_image: a true class is one
 report/collect.py Collection.notes_on: classes have the names of source.json
     OWN_NAMES if self.own_names else '' => ''
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[figure]
+report/collect.py Collection.grid_of: patches lie where any latents say
+    grid_of_image(patches, self.head, self.latents, shape) => grid_of_image(patches, self.head, self.latents)
+    end_to_end/test_displayed_pictures.py::test_patches_lie_where_the_network_says
 report/single.py _shown: the image of latents is theirs
     _image_is(item, source) => ''
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[show]

@@ -27,6 +27,7 @@ __all__ = [
     "enumerated",
     "from_picture",
     "how_computed",
+    "labelled",
     "lower_end",
     "not_proved",
     "others",
@@ -45,7 +46,7 @@ NAMED_PICTURE = "the picture that the certificate names"
 
 AS_LABELLED = "as labelled"
 """What goes with a true class."""
-LABELS = "True classes are as labelled: nothing checks them."
+LABELS = f"True classes are {AS_LABELLED}, which nothing checks."
 PROTOTYPES = "Nothing proves what pictures of prototypes show, nor where prototypes come from."
 
 OWN_NAMES = "The head has no names of classes; these are those of source.json."
@@ -114,6 +115,11 @@ def pictures_of(arithmetics: Iterable[str | None]) -> str:
         f"Proofs begin at the bytes of the pictures: {how}, this network gives each of them latents that satisfy the"
         " statements, and so this class."
     )
+
+
+def labelled(label: str) -> str:
+    """A true class as a sentence."""
+    return f"True class {label}, {AS_LABELLED}, which nothing checks."
 
 
 def where_wrong(label: str, correct: bool | None) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from verale.certificate.reach import Bounded, bounded
 from verale.certificate.words import (
-    LABELS,
     NAMED_PICTURE,
     OWN_NAMES,
     PROVED_PICTURE,
@@ -23,6 +22,7 @@ from verale.certificate.words import (
     claim,
     class_name,
     from_picture,
+    labelled,
     not_proved,
     proved_claims,
     subjects,
@@ -33,6 +33,7 @@ from verale.checker.verdict import claim_in_words
 from verale.errors import InputError, naming
 from verale.files import certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import in_brief, named_prototypes
+from verale.report.grid import Grid, grid_of_image, shape_by_network
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
@@ -262,6 +263,15 @@ class Collection:
             f" these folders, say {options}"
         )
 
+    @cached_property
+    def _shape(self) -> tuple[str, tuple[int, int]] | None:
+        return shape_by_network(self.folder)
+
+    def grid_of(self, patches: int, network: str | None) -> Grid | None:
+        """The grid of the patches of a certificate, which may name a network."""
+        shape = None if network is None or self._shape is None or self._shape[0] != network else self._shape[1]
+        return grid_of_image(patches, self.head, self.latents, shape)
+
     @property
     def paths(self) -> list[str]:
         """The certificates' files."""
@@ -277,7 +287,7 @@ class Collection:
         notes = [
             item.deployed,
             item.not_proved,
-            LABELS if item.label is not None else "",
+            "" if item.label is None else labelled(self.name_of(item.label)),
             OWN_NAMES if self.own_names else "",
         ]
         return list(filter(None, notes))

@@ -15,7 +15,6 @@ from verale.checker import certificate as checked
 from verale.checker.verdict import printable
 from verale.errors import InputError
 from verale.report.collect import Collection, Item, read_item
-from verale.report.grid import grid_of_image
 from verale.report.outlined import marks_of_item, outline, pixels_of, pixels_of_item
 from verale.report.picture import saved
 from verale.report.telling import Telling
@@ -87,7 +86,7 @@ def _drawn(collection: Collection, item: Item, certificate: checked.Certificate,
     top = height - _EDGE
     lines.draw(lines.rows[:above], top, height)
     top -= above * _LINE + _EDGE / 2
-    grid = grid_of_image(certificate.patches, collection.head, collection.latents)
+    grid = collection.grid_of(certificate.patches, certificate.network)
     left: Axes = figure.add_axes((_EDGE / _WIDTH, (top - _ROW) / height, _ROW / _WIDTH, _ROW / height))
     outline(left, certificate, pixels, grid, marks_of_item(collection, item, certificate), None, size=5)
     _prototypes(figure, shown, grid, top, height)

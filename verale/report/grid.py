@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isqrt
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from verale.checker import CheckerError
+from verale.checker.network import LARGEST, read_network
+from verale.errors import InputError
+from verale.files import read
+from verale.runs.folder import NETWORK
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -12,7 +19,7 @@ if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
     from verale.head import Head
 
-__all__ = ["Grid", "fields_of_grid", "grid_of", "grid_of_image"]
+__all__ = ["Grid", "fields_of_grid", "grid_of", "grid_of_image", "shape_by_network"]
 
 _LARGEST_SIDE = 64
 """The most cells a side that are drawn."""
@@ -57,14 +64,36 @@ def grid_of(patches: int, tokens: int = 0, shape: tuple[int, int] | None = None)
     return Grid(side, side, tokens, assumed=True) if side * side == cells and 1 <= side <= _LARGEST_SIDE else None
 
 
-def grid_of_image(patches: int, head: Head | None, latents: Tensor | None) -> Grid | None:
-    """The grid of an image's patches, from the head and the latents (N, D, H, W) or (N, L, D), where known."""
+def shape_by_network(folder: Path) -> tuple[str, tuple[int, int]] | None:
+    """The digest of the network in a run's folder, and (H, W) of the latents that it gives for a picture; None where
+    there is none that can be read."""
+    try:
+        network = read_network(read(folder / NETWORK, "a network file (safetensors)", most=LARGEST))
+    except (InputError, CheckerError):
+        return None
+    rows, columns = network.layers[-1].shape[1:] or (1, 1)
+    return network.sha256, (rows, columns)
+
+
+def grid_of_image(
+    patches: int, head: Head | None, latents: Tensor | None, shape: tuple[int, int] | None = None
+) -> Grid | None:
+    """The grid of an image's patches.
+
+    Args:
+        patches: L.
+        head: may have a class token.
+        latents: (N, D, H, W) or (N, L, D); their shape counts where no other is known.
+        shape: (H, W) by the network that a certificate names. Whoever wrote the latents beside a picture may give them
+            any other.
+    """
     tokens = 0
     if head is not None:
         from verale.head import BankPooling
 
         tokens = int(isinstance(head.pooling, BankPooling))
-    shape = None if latents is None or len(latents.shape) != 4 else (int(latents.shape[2]), int(latents.shape[3]))
+    if shape is None and latents is not None and len(latents.shape) == 4:
+        shape = int(latents.shape[2]), int(latents.shape[3])
     return grid_of(patches, tokens, shape)
 
 

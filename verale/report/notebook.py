@@ -128,7 +128,9 @@ def _of_file(path: str, head: object, latents: object, image: object) -> Showing
         pixels, known = _given(image, data)
         is_proved = known == NAMED_PICTURE and "picture" in shown.proved
         shown = replace(shown, image="", image_is=PROVED_PICTURE if is_proved else known)
-    return Showing(shown, b"" if pixels is None else _drawn(data, inputs.head, inputs.latents, pixels, index))
+    if pixels is None:
+        return Showing(shown)
+    return Showing(shown, _drawn(data, inputs.head, inputs.latents, pixels, index, Path(path).parent))
 
 
 def _image_beside(path: str) -> tuple[object, int | None]:
@@ -175,15 +177,17 @@ def _of_object(certificate: Any, head: Any, latents: Any, classes: Sequence[str]
     return Shown(telling, *said, digests=telling.digests, proved=proved_claims(status, verdict.claims))
 
 
-def _drawn(data: bytes, head: Any, latents: Any, pixels: Any, index: int | None = None) -> bytes:
-    """The image, whose index among the latents may be known, with outlined patches, as a PNG file."""
+def _drawn(
+    data: bytes, head: Any, latents: Any, pixels: Any, index: int | None = None, folder: Path | None = None
+) -> bytes:
+    """The image with outlined patches, as a PNG file, by its index among the latents and its network, where known."""
     from matplotlib.figure import Figure
 
     from verale.checker.certificate import read_certificate
     from verale.head import Head, load_latents
     from verale.report.collect import own_latents
     from verale.report.estimates import estimates_of
-    from verale.report.grid import grid_of_image
+    from verale.report.grid import grid_of_image, shape_by_network
     from verale.report.outlined import marks_of, outline
 
     given = read_certificate(data)
@@ -194,7 +198,9 @@ def _drawn(data: bytes, head: Any, latents: Any, pixels: Any, index: int | None 
     figure = Figure(figsize=(_INCHES, _INCHES), dpi=110)
     axes = figure.add_axes((0, 0, 1, 1))
     marks = marks_of(given, count, partial(estimates_of, head=head, image=own))
-    outline(axes, given, pixels, grid_of_image(given.patches, head, latents), marks, None)
+    known = None if folder is None or given.network is None else shape_by_network(folder)
+    shape = known[1] if known is not None and known[0] == given.network else None
+    outline(axes, given, pixels, grid_of_image(given.patches, head, latents, shape), marks, None)
     stream = io.BytesIO()
     figure.savefig(stream, format="png")
     return stream.getvalue()

@@ -15,7 +15,7 @@ from verale.checker.certificate import ARITHMETICS
 from verale.errors import InputError
 from verale.report import vocabulary
 from verale.report.collect import Collection, Item
-from verale.report.grid import Grid, fields_of_grid, grid_of_image
+from verale.report.grid import Grid, fields_of_grid
 from verale.report.images import BY_ORDER, GONE, OTHER
 from verale.report.page_check import Checking, csp_digest
 from verale.report.page_detail import Details
@@ -160,8 +160,9 @@ def _observable(collection: Collection) -> str:
 
 def _common_grid(collection: Collection) -> Grid | None:
     """The grid of the images' patches, if they all have the same."""
-    patches = {item.summary.patches for item in collection.items if item.summary is not None}
-    return grid_of_image(patches.pop(), collection.head, collection.latents) if len(patches) == 1 else None
+    said = {(item.summary.patches, item.summary.network) for item in collection.items if item.summary is not None}
+    grids = {collection.grid_of(*each) for each in said}
+    return grids.pop() if len(grids) == 1 else None
 
 
 def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) -> dict[Path, str]:

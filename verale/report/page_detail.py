@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from verale.checker.certificate import ActivationStatement, Certificate
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
 from verale.report.explanation import conditions
-from verale.report.grid import Grid, grid_of_image
+from verale.report.grid import Grid
 from verale.report.page_check import Checking, deflated
 from verale.report.plainness import plain_patches
 
@@ -74,7 +74,7 @@ class Details:
         collection = self.collection
         data, certificate = read_item(item)
         summary, estimates = CertificateSummary.of(certificate), estimates_of_item(collection, item, certificate)
-        grid = grid_of_image(summary.patches, collection.head, collection.latents)
+        grid = collection.grid_of(summary.patches, summary.network)
         count = self._count(certificate)
         ledger = self._ledger(certificate, estimates.second)
         detail = {

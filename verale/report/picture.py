@@ -173,7 +173,7 @@ def picture(collection: Collection, kind: str) -> bytes:
         item.begun,
         " ".join(collection.notes_on(item)),
     )
-    grid = grid_of_image(given.patches, collection.head, collection.latents)
+    grid = collection.grid_of(given.patches, given.network)
     estimates = estimates_of_item(collection, item, given)
     fields = fields_of_grid(collection.source.fields, grid)
     marks = marks_of_item(collection, item, given)

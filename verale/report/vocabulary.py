@@ -87,8 +87,8 @@ def of_squares(fields: ReceptiveFields | None) -> str:
         )
     if not fields.whole:
         return (
-            "Solid: the cell of a patch in the latent grid. Dashed: its receptive field, all of the image that the"
-            " patch can depend on."
+            "Solid: the cell of a patch in the latent grid. Dashed: its receptive field, as source.json says, all of"
+            " the image that the patch can depend on."
         )
     lies = "A square is the cell of a patch in the latent grid, and only says where the patch lies: it"
     if not fields.unknown:
