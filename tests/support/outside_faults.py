@@ -295,6 +295,12 @@ report/compare_page.py _pictures: any image stands beside what a certificate cla
 report/vocabulary.py of_prototypes: prototypes are what their pictures show
     f'{said} {PROTOTYPES}' if collection.source.origins or collection.pictures else said => said
     end_to_end/test_displayed_pictures.py::test_what_binds_an_image_to_latents_is_told_apart[html]
+report/rules_page.py page: prototypes of rules are what their pictures show
+    PROTOTYPES if pictures else '' => ''
+    unit/report/test_rules_page.py::test_pictures_stand_with_their_prototypes
+report/attribution_page.py attribution_page: those that explanations share are, too
+    PROTOTYPES if pictures else '' => ''
+    unit/runs/test_attribute.py::test_the_page_says_what_the_numbers_mean_and_asks_nobody[top_k]
 report/page_files/detail.js: the proof of a picture is not told
     rows.pictured[row] && data.words.computed[rows.pictured[row]] => null
     end_to_end/pages/test_report_pictures.py::test_the_proof_of_the_picture_is_told[real]

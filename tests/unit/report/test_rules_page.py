@@ -11,6 +11,7 @@ from PIL import Image
 from support.small import small_head
 
 from verale.certificate import ActivationStatement
+from verale.certificate.words import PROTOTYPES
 from verale.errors import InputError
 from verale.head import save_latents
 from verale.report.rules_page import page, pictures_in
@@ -58,6 +59,8 @@ def test_pictures_stand_with_their_prototypes(rules, tmp_path):
     for number in shown:
         image = f'<img src="{pictures[number]}" alt="What prototype {number} looks like">'
         assert text.count(image) == stated.count(number) > 0
+    assert PROTOTYPES in text and PROTOTYPES not in page(rules, {}).decode()
+    assert "Class is the true one, as labelled" in text
 
 
 def test_shares_are_rounded_down(rules):

@@ -16,6 +16,7 @@ from support.commands import in_process
 from support.small import small_head, small_latents
 
 from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate.words import PROTOTYPES
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, digest, save_latents
 from verale.runs.attribute import ATTRIBUTION, attribute, shares_of
@@ -135,7 +136,7 @@ def test_the_page_says_what_the_numbers_mean_and_asks_nobody(files, paradigm, tm
     text, shares = (out / "attribution.html").read_text(), json.loads((out / "attribution.json").read_text())["shares"]
     assert "They are a sample." in text and "A share is no probability" in text and "proved 4 of 4" in text
     assert "<script" not in text and "http" not in re.sub(r'http-equiv="', "", text) and "default-src 'none'" in text
-    assert "&lt;i&gt;" in text and "<i>" not in text
+    assert "&lt;i&gt;" in text and "<i>" not in text and PROTOTYPES in text
     bars = re.findall(r'<rect class="proved" width="([\d.]+)"', text)
     assert [float(each) for each in bars] == [
         round(100 * each["share"], 2)
