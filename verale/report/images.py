@@ -127,7 +127,7 @@ class Matcher:
             for index, digest in enumerate(digests):
                 self._indices.setdefault(digest, []).append(index)  # type: ignore[union-attr]
         whole = None if stored is None else hashlib.sha256("".join(stored).encode()).hexdigest()
-        self._noted = bool(source.latents or source.pictures) or (whole is not None and whole == source.latents_digest)
+        self._noted = bool(source.latents) or (whole is not None and whole == source.latents_digest)
 
     def matched(self, latents: str | None, picture: str | None, number: int | None) -> tuple[int | None, Match | None]:
         """The index of a certificate's image among the latents, and the image; None for what is not known.
@@ -152,7 +152,9 @@ class Matcher:
         proposed = number if index is None else index
         if proposed is None or not proposed < len(source.files):
             file = self._pictures.find(picture, ())
-            return None, None if file is None and not source.files else _unnoted(file, picture, False)
+            if source.files:
+                return None, _unnoted(file, picture, False)
+            return index, None if file is None else _unnoted(file, picture, False)
         noted, sha256, label = source.files[proposed], source.digests[proposed], source.labels[proposed]
         places = self._places(noted, sha256)
         file = self._pictures.find(picture, places)

@@ -145,9 +145,11 @@ def test_a_file_that_has_moved_keeps_its_label(tmp_path: Path) -> None:
 
 def test_without_source_the_pictures_of_the_run_are_looked_through(tmp_path: Path) -> None:
     run(tmp_path, ["a.png"], [GREY])
-    assert matched(tmp_path, Source()) == (None, Match(tmp_path / "pictures" / "a.png", None, None, "", HERE))
+    assert matched(tmp_path, Source()) == (0, Match(tmp_path / "pictures" / "a.png", None, None, "", HERE))
     (tmp_path / "pictures" / "a.png").unlink()
-    assert matched(tmp_path, Source()) == (None, None), "the pictures of a tensor are not shown"
+    assert matched(tmp_path, Source()) == (0, None), "the pictures of a tensor are not shown"
+    stored = Matcher(Source(), ["5" * 64], tmp_path)
+    assert stored.matched(None, HERE, 0) == (None, None), "nothing says which latents are the picture's"
 
 
 def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
@@ -159,7 +161,7 @@ def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:
     (out / "pictures" / "b.png").symlink_to(private / "a.png")
     source = Source(private, (private / "a.png",), (1,), (None,), pictures=(HERE,))
     assert matched(out, source) == (0, Match(private / "a.png", None, 1, OUTSIDE))
-    assert matched(out, Source()) == (None, None)
+    assert matched(out, Source()) == (0, None)
     (out / "pictures" / "a.png").unlink()
     (out / "pictures" / "a.png").write_bytes(png(GREY))
     assert matched(out, source) == (0, Match(out / "pictures" / "a.png", None, 1, "", HERE)), "the run keeps a copy"
@@ -171,5 +173,7 @@ def test_of_latents_no_image_is_verified(tmp_path: Path) -> None:
     index, match = matcher.matched("5" * 64, None, 0)
     assert index == 0 and match == Match(source.files[0], source.digests[0], 0, AS_NOTED)
     assert matcher.matched(None, None, 0) == (None, None)
+    pictured = Source(source.folder, source.files, (None,), source.digests, pictures=(HERE,))
+    assert Matcher(pictured, ["5" * 64], tmp_path).matched("5" * 64, None, 0)[1].note == BY_ORDER  # type: ignore[union-attr]
     by_order = Source(source.folder, source.files, (None,), (None,))
     assert Matcher(by_order, None, tmp_path).matched(None, None, 0) == (0, Match(source.files[0], None, None, BY_ORDER))
