@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+import re
+import shutil
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from html import unescape
 from pathlib import Path
+from types import ModuleType
+from unittest.mock import patch
 
 import pytest
 import torch
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from support.commands import in_process
 from support.reporting import folder_of, report_head, report_latents
 from support.small import small_head
 from support.told import of_rule, statement
 
-from verale.certificate import Certificate, Statement
-from verale.head import Negated, save_latents
+import verale
+from verale.certificate import Certificate, FloorStatement, Statement
+from verale.head import Head, Negated, image_digests, load_latents, save_latents
+from verale.report import compact as compact_module
+from verale.report import picture as picture_module
+from verale.report.collect import Collection, collect
+from verale.report.compact import compact
+from verale.report.picture import picture
+from verale.report.verdicts import audited
+from verale.rules.words import conditions
 from verale.runs.explained_run import HeadOfRun
 
 ACCEPT = Path(__file__).parents[2] / "certificates" / "accept"
@@ -43,9 +58,7 @@ def pair(line: str) -> tuple[str, str]:
 def told_as(statements: Sequence[Statement], lines: Sequence[str]) -> bool:
     """Whether lines tell statements, the first ten where there are more."""
     assert len(lines) in (10, len(statements))
-    first = statements[: len(lines)]
-    known = [getattr(each, "exempt", ()) for each in first]
-    return [statement(*pair(line), known=exempt) for line, exempt in zip(lines, known, strict=True)] == [*first]
+    return [statement(*pair(line), prototypes=PROTOTYPES) for line in lines] == [*statements[: len(lines)]]
 
 
 def listed(text: str) -> list[str]:
@@ -126,7 +139,7 @@ def test_rules(paradigm: str, tmp_path: Path) -> None:
     for line, row in zip(lines, rows, strict=True):
         certificate = Certificate.load(tmp_path / "out" / row["Certificate"])
         words = line.partition(". ")[2].rpartition(": class ")[0]
-        assert in_order(of_rule(words)) == in_order(certificate.statements)
+        assert in_order(of_rule(words, head.size)) == in_order(certificate.statements)
         assert Fraction(float(row["Margin"])) <= Fraction(certificate.margin)
 
 
@@ -141,3 +154,115 @@ def test_margins_of_tables_are_rounded_down(tmp_path: Path) -> None:
         for row in csv.DictReader(stream):
             certificate = Certificate.load(tmp_path / "out" / row["Certificate"])
             assert 0 < float(row["Margin"]) <= certificate.margin
+
+
+CLAUSES = {
+    "few": (tuple(j for j in range(50) if j not in (1, 3)), "prototypes 1 and 3"),
+    "many": (
+        tuple(j for j in range(50) if j >= 30 or j % 5 == 0),
+        "24 prototypes (1-4, 6-9, 11-14, 16-19, 21-24 and 26-29)",
+    ),
+}
+"""The prototypes that a floor exempts, and how those that it speaks of are told."""
+
+
+@pytest.fixture(scope="module", params=CLAUSES)
+def clause(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run of one image, whose certificate is a floor; and how each output has to tell it."""
+    exempt, said = CLAUSES[request.param]
+    meant = [j for j in range(50) if j not in exempt]
+    head = small_head("euclidean", prototypes=50, classes=2)
+    weight = torch.zeros(2, 50)
+    weight[0, meant[:2]] = 1.0
+    head = replace(head, weight=weight, bias=torch.tensor([0.0, 8.0]))
+    points = head.prototypes[meant]
+    latents = points.T.reshape(1, head.depth, 1, -1)
+    folder = folder_of(tmp_path_factory.mktemp("clause") / "out", small_head("euclidean"), "top_k")
+    for old in folder.glob("*.ale.json"):
+        old.unlink()
+    (folder / "source.json").unlink()
+    head.save(folder / "head.safetensors")
+    save_latents(folder / "latents.safetensors", latents)
+    certificate = Certificate(
+        head.digest, image_digests(latents)[0], 0, "top_k", len(meant), (FloorStatement(exempt, 4.5),), (None, 0.5),
+        False, "0",
+    )  # fmt: skip
+    certificate.save(folder / "000000.ale.json")
+    (folder / "explanations.csv").write_text(
+        "Idx,Pred Label,Exp Size,Runtime (s),Certificate,Reason\n0,0,1,0.1,000000.ale.json,\n"
+    )
+    return folder, said
+
+
+def shown(folder: Path) -> str:
+    return in_process("show", folder / "000000.ale.json").stdout
+
+
+def needed(folder: Path) -> str:
+    return in_process("necessity", folder / "000000.ale.json", "--seconds", 0).stdout
+
+
+def contrasted(folder: Path) -> str:
+    return in_process("contrast", folder / "000000.ale.json", "--class", 1, "--seconds", 5).stdout
+
+
+def compared(folder: Path) -> str:
+    """With a run whose image satisfies nothing of it."""
+    other = folder.parent / "other"
+    shutil.copytree(folder, other, dirs_exist_ok=True)
+    head = Head.load(folder / "head.safetensors")
+    latents = torch.ones(1, head.depth, 1, len(load_latents(folder / "latents.safetensors")[0, 0, 0]))
+    save_latents(other / "latents.safetensors", latents)
+    certificate = Certificate.load(other / "000000.ale.json")
+    replace(certificate, latents=image_digests(latents)[0]).save(other / "000000.ale.json")
+    return in_process("compare", folder, other, "--all").stdout
+
+
+def texts_of(figure: Figure) -> str:
+    return " ".join(text.get_text() for text in figure.findobj(Text))
+
+
+def plotted(folder: Path) -> str:
+    certificate, head = Certificate.load(folder / "000000.ale.json"), Head.load(folder / "head.safetensors")
+    return texts_of(verale.plot(certificate, None, head))
+
+
+def drawn(module: ModuleType, draw: Callable[[Collection, str], bytes]) -> Callable[[Path], str]:
+    def figure(folder: Path) -> str:
+        figures: list[Figure] = []
+        with patch.object(module, "saved", lambda made, kind: figures.append(made()) or b""):
+            draw(audited(collect(folder / "000000.ale.json")), "svg")
+        return texts_of(figures[0])
+
+    return figure
+
+
+def notebook(folder: Path) -> str:
+    return unescape(re.sub("</td><td>", ": ", verale.show(folder / "000000.ale.json")._repr_html_()))
+
+
+def as_rule(folder: Path) -> str:
+    head = Head.load(folder / "head.safetensors")
+    words = conditions(Certificate.load(folder / "000000.ale.json"), head.geometry, head.size)
+    return re.sub(r"activation (at least 4.5) of (.*)", r"\2: \1", words)
+
+
+OUTPUTS = {
+    "show": shown,
+    "necessity": needed,
+    "contrast": contrasted,
+    "compare": compared,
+    "plot": plotted,
+    "figure": drawn(picture_module, picture),
+    "compact": drawn(compact_module, compact),
+    "notebook": notebook,
+    "rule": as_rule,
+}
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_every_output_names_the_prototypes_that_a_clause_speaks_of(output: str, clause: tuple[Path, str]) -> None:
+    """Figures and `necessity` told two prototypes of fifty as all but 48, and left out which ones those are."""
+    folder, said = clause
+    text = re.sub(r"\s+", " ", OUTPUTS[output](folder))
+    assert said in text and "at least 4.5" in text and ", ..." not in text, text

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from playwright.sync_api import Page
+from support.told import PROTOTYPES, named
 
 __all__ = [
     "certificate_read",
@@ -25,7 +26,7 @@ _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?"
 _BOUNDS = re.compile(
     rf"at most (?P<most>{_NUMBER})|at least (?P<least>{_NUMBER})|from (?P<low>{_NUMBER}) to (?P<high>{_NUMBER})"
 )
-_LIST = r"prototypes? (\d+(?:, \d+)*(?: and \d+)?)"
+_LIST = rf"({PROTOTYPES})"
 _PATCH = re.compile(
     r"(?:patch (\d+)[^:,]*(?:\(row \d+, column \d+\))?, )?prototype (\d+): [a-z ]+? (?=at |from )", re.I
 )
@@ -72,7 +73,7 @@ def read_table(tab: Page, count: int) -> Said:
             _add(said, _single(where, int(number), *read_bounds(bounds)))
     for _, clause, name, bounds in lines:
         if clause:
-            _add(said, _clause(_exempt(name, count, stated_activations(said)), *read_bounds(bounds)))
+            _add(said, _clause(_exempt(name, count), *read_bounds(bounds)))
     return said
 
 
@@ -81,7 +82,7 @@ def stated_activations(said: Said) -> set[int]:
     return {int(number) for kind, *rest in said if kind == "activation" for number in rest}
 
 
-def read_cards(tab: Page, count: int, stated: set[int]) -> Said:
+def read_cards(tab: Page, count: int) -> Said:
     """The statements of the cards, which need not be all."""
     tab.evaluate("document.querySelectorAll('#detail details').forEach((one) => { one.open = true; })")
     said: Said = {}
@@ -90,7 +91,7 @@ def read_cards(tab: Page, count: int, stated: set[int]) -> Said:
         for text in card.locator(".says").all_inner_texts():
             if clause:
                 subject = text if not card.locator(".full").count() else card.locator(".full").inner_text()
-                _add(said, _clause(_exempt(subject, count, stated), *read_bounds(text)))
+                _add(said, _clause(_exempt(subject, count), *read_bounds(text)))
             elif match := _PATCH.search(text):
                 _add(said, _single(int(match[1] or 0), int(match[2]), *read_bounds(text[match.end() :])))
             else:
@@ -102,7 +103,7 @@ def read_cards(tab: Page, count: int, stated: set[int]) -> Said:
 def read_words(text: str, count: int, stated: set[int]) -> Said:
     """The statements that a sentence tells with their numbers; what it tells otherwise stands on the cards."""
     said: Said = {}
-    named = set(stated)
+    others = set(stated)
     for part in _BETWEEN.split(text):
         part = part.strip(" .")
         one = _OF_ONE.match(part)
@@ -111,21 +112,21 @@ def read_words(text: str, count: int, stated: set[int]) -> Said:
         elif re.search(r"as stated|\d+ (of the \d+ )?prototypes (\(listed below\) )?(are|may)", part):
             continue
         elif match := re.match(rf"{_LIST} (?:is|are) active ", part):
-            named |= (meant := _numbers(match[1]))
+            others |= (meant := {*named(match[1])})
             _add(said, _clause({*range(count)} - meant, *read_bounds(part)))
         elif match := _LIMITED.search(part):
             ends = (match[2], None) if match[1] == "below" else (None, match[2])
-            _add(said, _clause(_other(part, count, named), *ends))
+            _add(said, _clause(_other(part, count, others), *ends))
     return said
 
 
-def _other(part: str, count: int, named: set[int]) -> set[int]:
+def _other(part: str, count: int, others: set[int]) -> set[int]:
     """The prototypes that a clause such as "no other prototype is active above 1" exempts."""
     if match := re.match(rf"no prototype except {_LIST} is", part):
-        return _numbers(match[1])
+        return {*named(match[1])}
     if match := re.match(r"none of the other (\d+) prototypes|no other prototype", part):
-        assert match[1] is None or int(match[1]) == count - len(named)
-        return named
+        assert match[1] is None or int(match[1]) == count - len(others)
+        return others
     assert part.startswith("no prototype is"), part
     return set()
 
@@ -142,21 +143,16 @@ def read_bounds(text: str) -> tuple[str | None, str | None]:
     return match["least"] or match["low"], match["most"] or match["high"]
 
 
-def _exempt(subject: str, count: int, stated: set[int]) -> set[int]:
+def _exempt(subject: str, count: int) -> set[int]:
     if match := re.match(rf"every prototype except {_LIST}", subject):
-        return _numbers(match[1])
-    if match := re.match(r"each of the (\d+) other prototypes", subject):
-        assert int(match[1]) == count - len(stated)
-        return stated
-    if re.match(r"each of the \d+ prototypes", subject):
+        return {*named(match[1])}
+    if subject.startswith("every prototype"):
         return set()
+    if subject.startswith("no prototype"):
+        return {*range(count)}
     match = re.match(_LIST, subject)
     assert match, subject
-    return {*range(count)} - _numbers(match[1])
-
-
-def _numbers(words: str) -> set[int]:
-    return {*map(int, re.findall(r"\d+", words))}
+    return {*range(count)} - {*named(match[1])}
 
 
 def _single(patch: int | None, prototype: int, low: str | None, high: str | None) -> dict[str, Any]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-_LIST = r"\d+(?:, \d+)*(?: and \d+)?"
+_RANGE = r"\d+(?:-\d+)?"
+_LIST = rf"{_RANGE}(?:, {_RANGE})*(?: and {_RANGE})?"
+PROTOTYPES = rf"(?:prototypes? {_LIST}|\d+ prototypes \({_LIST}\))"
 _SUBJECT = re.compile(
     rf"patch (?P<patch>\d+), prototype (?P<of>\d+)|activation of prototype (?P<active>\d+)"
-    rf"|every prototype(?: except (?:(?P<cut>\d+) of them \(prototypes (?P<first>.*), \.\.\.\)"
-    rf"|prototypes? (?P<but>{_LIST})))?"
-    rf"|prototypes? (?P<named>{_LIST})|(?P<none>no prototype)"
+    rf"|every prototype(?: except (?P<but>{PROTOTYPES}))?|(?P<named>{PROTOTYPES})|(?P<none>no prototype)"
 )
 _BOUNDS = re.compile(
     rf"at least (?P<least>{_NUMBER})|at most (?P<most>{_NUMBER})"
@@ -24,7 +23,8 @@ _BOUNDS = re.compile(
 )
 _RULE = re.compile(
     rf"(?P<kind>at least |at most |from )?(?P<low>{_NUMBER})(?: to (?P<high>{_NUMBER}))? (?:of|from|with)"
-    rf" (?:(?:prototype )?(?P<prototype>\d+)|every prototype(?: except prototypes? (?P<but>{_LIST}))?)"
+    rf" (?:(?P<every>every prototype)(?: except (?P<but>{PROTOTYPES}))?"
+    rf"|(?P<named>prototypes {_LIST}|\d+ prototypes \({_LIST}\))|(?:prototype )?(?P<prototype>\d+))"
 )
 
 
@@ -40,12 +40,11 @@ def upper(text: str) -> float:
     return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
 
 
-def statement(subject: str, bounds: str, prototypes: int = 0, known: Sequence[int] = ()) -> Statement:
+def statement(subject: str, bounds: str, prototypes: int = 0) -> Statement:
     """The statement that is told in two parts: what it is about, and its bounds.
 
     Args:
         prototypes: how many there are, where clauses may name those that they speak of.
-        known: the exempt prototypes of a clause whose list may be cut; what is left of it has to fit.
     """
     about, said = _SUBJECT.fullmatch(subject), _BOUNDS.fullmatch(bounds)
     assert about is not None, f"not what statements are about: {subject}"
@@ -57,20 +56,16 @@ def statement(subject: str, bounds: str, prototypes: int = 0, known: Sequence[in
         return PatchStatement(int(about["patch"]), int(about["of"]), low, high)
     if about["active"]:
         return ActivationStatement(int(about["active"]), low, high)
-    exempt = _numbers(about["but"])
-    if about["cut"]:
-        first = _numbers(about["first"])
-        assert int(about["cut"]) == len(known) and first == tuple(known[: len(first)]), subject
-        exempt = tuple(known)
+    exempt = named(about["but"])
     if about["none"]:
         exempt = tuple(range(prototypes))
     if about["named"]:
-        exempt = tuple(sorted(set(range(prototypes)).difference(_numbers(about["named"]))))
+        exempt = tuple(sorted(set(range(prototypes)).difference(named(about["named"]))))
     return FloorStatement(exempt, low) if most is None else OrderStatement(exempt, high)
 
 
-def of_rule(words: str, patch: int = 0) -> list[Statement]:
-    """The statements that the sentence of a rule tells."""
+def of_rule(words: str, prototypes: int, patch: int = 0) -> list[Statement]:
+    """The statements that the sentence of a rule tells, of a head with so many prototypes."""
     activations = words.startswith("activation ")
     statements: list[Statement] = []
     kind = ""
@@ -79,7 +74,9 @@ def of_rule(words: str, patch: int = 0) -> list[Statement]:
         low = -math.inf if kind == "at most " else lower(said["low"])
         high = upper(said["high"] or said["low"]) if kind != "at least " else math.inf
         if said["prototype"] is None:
-            exempt = _numbers(said["but"])
+            exempt = named(said["but"])
+            if said["named"]:
+                exempt = tuple(sorted(set(range(prototypes)).difference(named(said["named"]))))
             statements.append(FloorStatement(exempt, low) if kind == "at least " else OrderStatement(exempt, high))
         elif activations:
             statements.append(ActivationStatement(int(said["prototype"]), low, high))
@@ -88,5 +85,13 @@ def of_rule(words: str, patch: int = 0) -> list[Statement]:
     return statements
 
 
-def _numbers(text: str | None) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", text or "")))
+def named(text: str | None) -> tuple[int, ...]:
+    """The prototypes that a list names, ranges among them; where it counts them, they are as many."""
+    if text is None:
+        return ()
+    counted = re.match(r"(\d+) prototypes \(", text)
+    numbers: list[int] = []
+    for first, last in re.findall(r"(\d+)(?:-(\d+))?", text if counted is None else text[counted.end() :]):
+        numbers += range(int(first), int(last or first) + 1)
+    assert counted is None or len(numbers) == int(counted[1]), text
+    return tuple(numbers)

@@ -172,7 +172,7 @@ class Certificate:
         return "\n".join(
             [
                 f"Class {self.predicted} follows from {counted(self.statements)} (paradigm {paradigm}).",
-                f"Every other class stays at least {below(min(margins), 4)} below it, in real arithmetic (a claim,"
+                f"Every other class stays at least {below(min(margins))} below it, in real arithmetic (a claim,"
                 " which verale.audit checks)."
                 if margins
                 else "No other class is named.",

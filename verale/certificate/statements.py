@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verale.certificate.words import between, enumerated, lower_end, others, upper_end
+from verale.certificate.words import between, enumerated, lower_end, meant_by, upper_end
 from verale.errors import CertificateError
 
 __all__ = [
@@ -45,8 +45,8 @@ class PatchStatement:
         """Its JSON form in the file."""
         return {"patch": self.patch, "prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
-    def in_words(self) -> tuple[str, str]:
-        """Its subject and its interval for people, in the statement's own numbers."""
+    def in_words(self, prototypes: int | None) -> tuple[str, str]:
+        """Its subject and its interval for people, in the statement's own numbers; see `OrderStatement.in_words`."""
         return f"patch {self.patch}, prototype {self.prototype}", between(self.lower, self.upper)
 
 
@@ -66,8 +66,8 @@ class ActivationStatement:
         """Its JSON form in the file."""
         return {"prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
-    def in_words(self) -> tuple[str, str]:
-        """Its subject and its interval for people, in the statement's own numbers."""
+    def in_words(self, prototypes: int | None) -> tuple[str, str]:
+        """Its subject and its interval for people, in the statement's own numbers; see `OrderStatement.in_words`."""
         return f"activation of prototype {self.prototype}", between(self.lower, self.upper)
 
 
@@ -87,9 +87,13 @@ class OrderStatement:
         """Its JSON form in the file."""
         return {"except": list(self.exempt), "upper": self.upper.hex()}
 
-    def in_words(self) -> tuple[str, str]:
-        """Its subject and its bound for people, in the statement's own numbers."""
-        return others(self.exempt), f"at most {upper_end(self.upper)}"
+    def in_words(self, prototypes: int | None) -> tuple[str, str]:
+        """Its subject and its bound for people, in the statement's own numbers.
+
+        Args:
+            prototypes: how many the head has; None where that is not known.
+        """
+        return meant_by(self.exempt, prototypes), f"at most {upper_end(self.upper)}"
 
 
 @dataclass(frozen=True)
@@ -108,9 +112,9 @@ class FloorStatement:
         """Its JSON form in the file."""
         return {"except": list(self.exempt), "lower": self.lower.hex()}
 
-    def in_words(self) -> tuple[str, str]:
-        """Its subject and its bound for people, in the statement's own numbers."""
-        return others(self.exempt), f"at least {lower_end(self.lower)}"
+    def in_words(self, prototypes: int | None) -> tuple[str, str]:
+        """Its subject and its bound for people, in the statement's own numbers; see `OrderStatement.in_words`."""
+        return meant_by(self.exempt, prototypes), f"at least {lower_end(self.lower)}"
 
 
 Statement = PatchStatement | ActivationStatement | OrderStatement | FloorStatement

@@ -1,16 +1,22 @@
-"""A certificate in words and decimals, for people.
+"""A certificate in words and decimals, for people: every number and every list of prototypes is told by this file.
 
-The ends of statements are never rounded: what is read is what is proved (`lower_end`, `upper_end`). Margins are rounded
-down, so a sentence about them stays true.
+- Ends of statements are never rounded to say more: what is read is what is proved (`lower_end`, `upper_end`).
+- What is proved at least is rounded down (`below`), what is proved at most is rounded up (`above`), to four digits.
+- What nobody proves is rounded to nearest, to four digits, and called "about" (`about`).
+- What was given is told by the fewest digits that give it back (`written`).
+- A share of a count is cut (`percent`).
+
+So a number reads the same on pages, in figures, tables, terminals and notebooks. `report/page_files/numbers.js` is the
+same for numbers that a page's script tells; a test compares both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from itertools import count
-from math import inf, nextafter
+from math import inf, isfinite, nextafter
 
 __all__ = [
     "AS_LABELLED",
@@ -19,25 +25,30 @@ __all__ = [
     "OWN_NAMES",
     "PROTOTYPES",
     "PROVED_PICTURE",
+    "about",
+    "above",
     "below",
     "between",
     "caveat",
     "claim",
     "class_name",
     "enumerated",
+    "float_below",
     "from_picture",
     "how_computed",
     "labelled",
     "lower_end",
+    "meant_by",
     "not_proved",
-    "others",
     "part_of",
     "percent",
-    "subjects",
     "pictures_of",
+    "prototypes_named",
     "proved_claims",
+    "subjects",
     "upper_end",
     "where_wrong",
+    "written",
 ]
 
 PROVED_PICTURE = "the proved picture"
@@ -53,20 +64,26 @@ OWN_NAMES = "The head has no names of classes; these are those of source.json."
 
 _COMPUTED = {"real": "in real arithmetic", "float32": "in float32, in any order of sums"}
 
+_DIGITS = 4
+"""Of every number that is rounded."""
+_MOST = 767
+"""No binary64 number has more."""
 _NAMED = 8
-"""The most prototypes that a clause names."""
+"""The most prototypes that are listed one by one; of more, neighbours are told as a range."""
+_RANGE = 3
+"""The fewest neighbours that make a range."""
 
 
-def claim(predicted: str, size: int, margin: str, about: str) -> str:
+def claim(predicted: str, size: int, margin: str, spoken_of: str) -> str:
     """A certificate's claim as a sentence.
 
     Args:
         predicted: the class.
         size: the number of statements.
         margin: the least margin, rounded down.
-        about: what the statements are about (`subjects`).
+        spoken_of: what the statements are about (`subjects`).
     """
-    which = f"the {size} statements about {about}" if size != 1 else f"the one statement about {about}"
+    which = f"the {size} statements about {spoken_of}" if size != 1 else f"the one statement about {spoken_of}"
     satisfying = f"that satisfies {which}" if size else "of the head's domain"
     return (
         f"Every latent tensor {satisfying} is classified as {predicted}, every other class staying at least {margin}"
@@ -143,19 +160,44 @@ def caveat(status: str, claims: Mapping[str, str]) -> str:
     return "no instance claimed" if instance == "not claimed" else f"instance {instance}"
 
 
-def others(exempt: Sequence[int], most: int = _NAMED) -> str:
-    """The prototypes that a clause speaks of, all except the exempt ones. A list of more than `most` is cut, and says
-    how long it is.
+def meant_by(exempt: Collection[int], prototypes: int | None) -> str:
+    """The prototypes that a clause speaks of, all except the exempt ones: these, or all except those, whichever are
+    fewer. Nothing is left out.
 
-    Numbers of prototypes follow the word "prototype"; a number that counts them does not.
+    Args:
+        exempt: their numbers.
+        prototypes: how many the head has; None where that is not known, and then the exempt ones are named.
     """
-    if not exempt:
-        return "every prototype"
-    if len(exempt) > most:
-        shown = ", ".join(map(str, exempt[:most]))
-        return f"every prototype except {len(exempt)} of them (prototypes {shown}, ...)"
-    noun = "prototype" if len(exempt) == 1 else "prototypes"
-    return f"every prototype except {noun} {enumerated(list(map(str, exempt)))}"
+    if prototypes is not None:
+        meant = sorted(set(range(prototypes)).difference(exempt))
+        if not meant:
+            return "no prototype"
+        if len(meant) < len(exempt):
+            return prototypes_named(meant)
+    return f"every prototype except {prototypes_named(sorted(exempt))}" if exempt else "every prototype"
+
+
+def prototypes_named(numbers: Sequence[int]) -> str:
+    """Prototypes by their numbers, which increase: `prototypes 1, 2 and 5`; of more than eight how many they are, and
+    which, neighbours as a range: `16 prototypes (0, 2-15 and 18)`.
+
+    Numbers of prototypes follow the word "prototype"; a number that counts them stands before it.
+    """
+    if len(numbers) <= _NAMED:
+        return f"prototype{'' if len(numbers) == 1 else 's'} {enumerated(list(map(str, numbers)))}"
+    return f"{len(numbers)} prototypes ({enumerated(_ranges(numbers))})"
+
+
+def _ranges(numbers: Sequence[int]) -> list[str]:
+    """Increasing numbers, three or more neighbours as a range."""
+    said: list[str] = []
+    start = 0
+    for end in range(1, len(numbers) + 1):
+        if end == len(numbers) or numbers[end] != numbers[end - 1] + 1:
+            run = numbers[start:end]
+            said += [f"{run[0]}-{run[-1]}"] if len(run) >= _RANGE else map(str, run)
+            start = end
+    return said
 
 
 def enumerated(words: Sequence[str]) -> str:
@@ -208,14 +250,48 @@ def class_name(number: int, names: Sequence[str] | None, longest: int | None = N
     return name if longest is None or len(name) <= longest else f"{name[: longest - 3]}..."
 
 
-def below(value: float | Fraction, digits: int = 6) -> str:
-    """The greatest decimal with so many digits that is at most the value."""
-    return _plain(_rounded(value, digits, ROUND_FLOOR))
+def below(value: float | Fraction, digits: int = _DIGITS) -> str:
+    """The greatest decimal with so many digits that is at most the value: of what is proved at least."""
+    return _told(value, digits, ROUND_FLOOR)
+
+
+def above(value: float | Fraction, digits: int = _DIGITS) -> str:
+    """The least decimal with so many digits that is at least the value: of what is proved at most."""
+    return _told(value, digits, ROUND_CEILING)
+
+
+def about(value: float | Fraction, digits: int = _DIGITS) -> str:
+    """The decimal with so many digits that is nearest to the value, the even one of two: of what nobody proves."""
+    return _told(value, digits, ROUND_HALF_EVEN)
+
+
+def float_below(value: float | Fraction) -> float:
+    """What `below` says of a binary64 number, as a number of a table: at most the value, however that is printed.
+
+    Soundness: Python prints a float as a decimal that may be greater than it. Of those that are not, this is the float
+    nearest to `below(value)`, or one that is less.
+    """
+    exact, near = Fraction(value), float(below(value))
+    while near > -inf and Fraction(repr(near)) > exact:
+        near = nextafter(near, -inf)
+    return near
+
+
+def written(value: float) -> str:
+    """The decimal with the fewest digits that is nearest to no other binary64 number: of what was given."""
+    return _plain(Decimal(repr(float(value))).normalize()) if isfinite(value) else str(float(value))
+
+
+def _told(value: float | Fraction, digits: int, rounding: str) -> str:
+    """A number rounded to so many digits; one that is not finite as Python writes it."""
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return _plain(_rounded(value, digits, rounding))
 
 
 def _exact(value: float | Fraction) -> str:
     """A binary64 number with all its digits."""
-    return _plain(Decimal(float(value)))
+    return _plain(_rounded(value, _MOST, ROUND_FLOOR))
 
 
 def _shorter_first(value: float | Fraction, rounding: str) -> Iterator[tuple[str, Decimal]]:
@@ -230,12 +306,15 @@ def _rounded(value: float | Fraction, digits: int, rounding: str) -> Decimal:
 
 
 def _plain(number: Decimal) -> str:
-    return f"{number:f}" if number == 0 or -5 <= number.adjusted() < 15 else f"{number:e}"
+    if number == 0:
+        return "0"
+    return f"{number:f}" if -5 <= number.adjusted() < 15 else f"{number:e}"
 
 
 def percent(part: int, whole: int) -> str:
     """A share of what is more than nothing, rounded down: it is 100 % only if it is all."""
-    return f"{1000 * part // whole / 10:.1f} %"
+    tenths = 1000 * part // whole
+    return f"{tenths // 10}.{tenths % 10} %"
 
 
 def part_of(part: int, whole: int) -> str:

@@ -73,7 +73,7 @@ def command(
 
 def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> list[str]:
     """The result for people."""
-    from verale.certificate.words import below
+    from verale.certificate.words import about, below
     from verale.head import evaluate
     from verale.runs.contrast import PROOF, REST, WITNESS, value_at
 
@@ -95,7 +95,8 @@ def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> l
     for number in found.released[:_MOST]:
         statement = result.certificate.statements[number]
         lines.append(
-            f"  released: {': '.join(statement.in_words())}; at the witness about {value_at(statement, evaluated):.6g}"
+            f"  released: {': '.join(statement.in_words(head.size))}; at the witness about"
+            f" {about(value_at(statement, evaluated))}"
         )
     if released > _MOST:
         lines.append(f"  and {released - _MOST} more")
@@ -105,14 +106,14 @@ def _lines(certificate: str, result: Contrast, head: Head, out: str | None) -> l
     )
     for statement in found.proof.statements[:_MOST]:
         origin = result.origins.get(getattr(statement, "prototype", -1))
-        lines.append(f"    {': '.join(statement.in_words())}{f' ({origin})' if origin else ''}")
+        lines.append(f"    {': '.join(statement.in_words(head.size))}{f' ({origin})' if origin else ''}")
     if found.proof.size > _MOST:
         lines.append(f"    and {found.proof.size - _MOST} more statements")
     for near in result.near:
         name = f"image {near.image}" if near.file is None else near.file
         lines.append(
-            f"  patch {near.patch} moved by about {near.moved:.3g}; nearest is patch {near.at} of {name}, about"
-            f" {near.distance:.3g} away"
+            f"  patch {near.patch} moved by about {about(near.moved)}; nearest is patch {near.at} of {name}, about"
+            f" {about(near.distance)} away"
         )
     if out is not None:
         lines.append(f"  {out}: {WITNESS}, {REST} (which it refutes), {PROOF} (which proves its class)")

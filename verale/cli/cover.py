@@ -93,4 +93,6 @@ def _record(covered: Covered) -> dict[str, object]:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{100 * count / total:.1f} %" if total else "-"
+    from verale.certificate.words import percent
+
+    return percent(count, total) if total else "-"

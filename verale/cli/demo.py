@@ -16,7 +16,7 @@ from verale.cli.progress import progress
 from verale.cli.shared import kernel_option, one_of, verbose
 from verale.errors import InputError, VeraleError
 from verale.files import write_atomically
-from verale.paradigms import SMALLEST, paradigms_of
+from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
 
 if TYPE_CHECKING:
     from verale.runs.table import Explained
@@ -151,8 +151,13 @@ def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: 
     return str(path)
 
 
+def _possible(one: Explained) -> int:
+    """How many statements there can be of an image."""
+    return (one.pairs if PARADIGMS[str(one.paradigm)].spatial else one.prototypes) or 1
+
+
 def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]], names: list[str]) -> None:
-    from verale.certificate.words import below
+    from verale.certificate.words import below, percent
     from verale.checker.kernel import in_words
     from verale.cli.tables import PLAIN, TextTable, print_table
 
@@ -169,7 +174,7 @@ def _print_table(explained: list[Explained], audited: dict[str, dict[str, Any]],
         mark = "" if one.correct else f" not {one.label}"
         table.add_row(
             *(name, f"{one.predicted}{mark}", str(one.paradigm), str(one.size)),
-            *(f"{one.relative_size:.1%}", below(one.margin or 0, 2), f"{one.seconds:.2f} s"),
+            *(percent(one.size or 0, _possible(one)), below(one.margin or 0), f"{one.seconds:.2f} s"),
             *(f"{record['seconds']:.2f} s", str(record["status"])),
         )
     print_table(table)

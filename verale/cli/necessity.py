@@ -50,6 +50,7 @@ def command(
     Exit code: 0 every statement of every certificate has a witness; 11 some have none, which proves nothing; 9 a file
     or option that cannot be used, or a certificate that is not proved; 130 interrupted; 2 unknown option.
     """
+    from verale.certificate.words import percent
     from verale.cli.inputs import inputs_reader
     from verale.runs.necessity import necessity
 
@@ -66,7 +67,7 @@ def command(
                 print_line(line)
             advance(1)
     if len(files) > 1 and not as_json:
-        share = f", {witnessed / total:.0%}" if total else ""
+        share = f", {percent(witnessed, total)}" if total else ""
         print_line(
             f"{len(files)} explanations: {witnessed} of {total} statements have a witness{share}; {minimal}"
             " explanations are minimal under any paradigm"
@@ -79,7 +80,7 @@ def _lines(file: str, result: Necessity) -> Iterator[str]:
     verdict = "minimal under any paradigm" if result.is_minimal else "the others are open"
     yield f"{file}: {result.witnessed} of {len(result.statements)} statements have a witness: {verdict}"
     for each in result.statements:
-        said = ": ".join(result.certificate.statements[each.number].in_words())
+        said = ": ".join(result.certificate.statements[each.number].in_words(result.prototypes))
         outcome = {
             True: f"needed: without it, class {each.rival}",
             False: "not needed: the checker proves the class without it",

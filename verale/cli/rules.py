@@ -93,7 +93,9 @@ def _print(rules: RuleList) -> None:
 
 
 def _set(each: RuleSet) -> str:
-    line = f"{each.covered} of {each.images} images are covered ({100 * each.covered / each.images:.1f} %)"
+    from verale.certificate.words import percent
+
+    line = f"{each.covered} of {each.images} images are covered ({percent(each.covered, each.images)})"
     if each.correct is None or each.head_correct is None:
         return line
     line = f"{line}, {each.correct} of them correctly as labelled"

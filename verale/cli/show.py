@@ -55,7 +55,7 @@ def command(
 
     path = _file(certificate, image)
     inputs = inputs_in(folder_of(path), head, latents)
-    result = single(path, inputs, kernel, whole)
+    result = single(path, inputs, kernel)
     if result.outcome is not None and inputs.head is not None:
         print_found(inputs, Inputs(head, latents), result.outcome.record["run"]["head"])
     if result.shown is not None:

@@ -78,7 +78,7 @@ def attribution_page(found: Attribution, head: Head, pictures: dict[int, str]) -
         patches=bars["patch"][:_MOST],
         more_patches=max(0, len(bars["patch"]) - _MOST),
         maps=_maps(found, head),
-        margins=[below(each.margin, 3) for each in found.explanations],
+        margins=[below(each.margin) for each in found.explanations],
         not_proved=not_proved(),
         pictured=PROTOTYPES if pictures else "",
     )

@@ -117,7 +117,7 @@ class CertificateSummary:
     def claim(self, predicted: str) -> str:
         """The claim as a sentence, with the name of the class; empty without rivals."""
         about = subjects(self.of_patches, self.of_activations)
-        return "" if self.margin is None else claim(predicted, self.size, below(self.margin, 4), about)
+        return "" if self.margin is None else claim(predicted, self.size, below(self.margin), about)
 
 
 @dataclass(frozen=True)
@@ -296,6 +296,10 @@ class Collection:
     def classes(self) -> tuple[str, ...] | None:
         """The names of the classes: the head's labels, otherwise the names of the images' folders."""
         return self.head.labels if self.head is not None and self.head.labels is not None else self.source.classes
+
+    def prototypes_of(self, certificate: Certificate) -> int | None:
+        """How many prototypes a certificate's head has, if that is the head at hand."""
+        return None if self.head is None or self.head.digest != certificate.head else self.head.size
 
     def name_of(self, predicted: int | None) -> str:
         """A class for people: its name, or its number where it has none."""

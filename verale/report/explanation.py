@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verale.certificate.words import between, enumerated, lower_end, upper_end
+from verale.certificate.words import between, lower_end, prototypes_named, upper_end
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
@@ -104,7 +104,7 @@ def _activations(statements: Sequence[Statement], count: int | None) -> list[str
     if len(stated) <= _NAMED:
         return [f"prototype {s.prototype} is active {_ends(s)}" for s in stated]
     if len(stated) <= _LISTED:
-        return [f"{_prototypes([s.prototype for s in stated])} are as active as stated"]
+        return [f"{prototypes_named([s.prototype for s in stated])} are as active as stated"]
     return [f"{_counted(len(stated), count)} are as active as stated"]
 
 
@@ -114,9 +114,7 @@ def _few(compared: Sequence[PatchStatement], patches: int) -> bool:
 
 
 def _ends(statement: PatchStatement | ActivationStatement) -> str:
-    if statement.lower is None or statement.upper is None:
-        return between(statement.lower, statement.upper)
-    return f"from {lower_end(statement.lower)} to {upper_end(statement.upper)}"
+    return between(statement.lower, statement.upper, "from {} to {}")
 
 
 def _where(compared: Sequence[PatchStatement], of: int) -> str:
@@ -183,7 +181,7 @@ def _clause(
         if not meant:
             return "", set()
         if len(meant) <= _COMPARED:
-            return f"{_prototypes(meant)} {'is' if len(meant) == 1 else 'are'} {inside}", set(meant)
+            return f"{prototypes_named(meant)} {'is' if len(meant) == 1 else 'are'} {inside}", set(meant)
         return f"{_counted(count - len(set(exempted)), count)}{listed} are {inside}", None
     if not exempt:
         return f"no prototype is {outside}", set()
@@ -191,12 +189,8 @@ def _clause(
         others = "no other prototype" if count is None else f"none of the other {count - len(exempt)} prototypes"
         return f"{others} is {outside}", set()
     if len(exempt) <= _LISTED:
-        return f"no prototype except {_prototypes(sorted(exempt))} is {outside}", set()
+        return f"no prototype except {prototypes_named(sorted(exempt))} is {outside}", set()
     return f"only {_counted(len(set(exempted)), count)}{listed} may be {outside}", None
-
-
-def _prototypes(names: Sequence[int]) -> str:
-    return ("prototype " if len(names) == 1 else "prototypes ") + enumerated(list(map(str, names)))
 
 
 def _counted(number: int, of: int | None) -> str:

@@ -147,9 +147,7 @@ def marks_of(
 
 def marks_of_item(collection: Collection, item: Item, certificate: checked.Certificate) -> dict[int, list[int]]:
     """The same for an item of a collection. Raises InputError: latents that do not fit the head."""
-    head = collection.head
-    count = None if head is None or head.digest != certificate.head else head.size
-    return marks_of(certificate, count, partial(estimates_of_item, collection, item))
+    return marks_of(certificate, collection.prototypes_of(certificate), partial(estimates_of_item, collection, item))
 
 
 def _marked(prototypes: Sequence[int]) -> str:

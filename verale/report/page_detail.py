@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
 from verale.report.collect import CertificateSummary, Collection, Item, read_item
 from verale.report.explanation import conditions
@@ -75,22 +77,22 @@ class Details:
         data, certificate = read_item(item)
         summary, estimates = CertificateSummary.of(certificate), estimates_of_item(collection, item, certificate)
         grid = collection.grid_of(summary.patches, summary.network)
-        count = self._count(certificate)
+        count = collection.prototypes_of(certificate)
         ledger = self._ledger(certificate, estimates.second)
         detail = {
             "text": data.decode(),
             "claim": f"{summary.claim(collection.name_of(summary.predicted))} {item.begun}".strip(),
             "paradigm": certificate.paradigm,
             "grid": None if grid is None else asdict(grid),
-            "similarity": [None if value is None else f"{value:.4g}" for value in estimates.similarity],
+            "similarity": [None if value is None else about(value) for value in estimates.similarity],
             "attained": estimates.attained if any(patch is not None for patch in estimates.attained) else [],
             "best": estimates.best,
-            "ahead": [f"{value:.4g}" for value in estimates.ahead],
+            "ahead": list(map(about, estimates.ahead)),
             "count": count,
             "conditions": conditions(certificate, self.observable.lower(), count),
             "second": estimates.second,
-            "adds": [None if value is None else f"{value:.3g}" for value in estimates.adds],
-            "heat": [[patch, f"{value:.3g}"] for patch, value in sorted(estimates.heat.items())],
+            "adds": [None if value is None else about(value) for value in estimates.adds],
+            "heat": [[patch, about(value)] for patch, value in sorted(estimates.heat.items())],
             "reasons": [] if ledger is None else _reasons(certificate, ledger),
             "rival": None if ledger is None else ledger.rival,
             "bounded": None if count is None else _bounded(certificate, count),
@@ -100,11 +102,6 @@ class Details:
         }
         adding = None if ledger is None else _adding(ledger)
         return deflated(json.dumps(detail, separators=(",", ":")).encode()), adding
-
-    def _count(self, certificate: Certificate) -> int | None:
-        """How many prototypes the certificate's head has, if that is the head at hand."""
-        head = self.collection.head
-        return None if head is None or head.digest != certificate.head else head.size
 
     def _ledger(self, certificate: Certificate, second: int | None) -> Ledger | None:
         """Of the lead over the runner-up of the image; without latents over the class with the least margin."""
@@ -119,7 +116,7 @@ class Details:
 
     def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
         """By statement about an activation: where the image's own stands among all images."""
-        count = self._count(certificate)
+        count = self.collection.prototypes_of(certificate)
         if self.activations is None or item.index is None or item.index >= len(self.activations) or count is None:
             return {}
         from verale.report.standing import standing
@@ -162,11 +159,12 @@ def _reasons(certificate: Certificate, ledger: Ledger) -> list[dict[str, object]
             "share": share_in_words(reason.share),
             "carries": carried_by(certificate, reason),
             "parts": [[part.prototype, part_in_words(part)] for part in reason.parts[:_MEMBERS]],
+            "more": max(0, len(reason.parts) - _MEMBERS),
         }
         for reason in ledger.reasons
     ]
 
 
-def share_in_words(share: float) -> str:
-    """A share in percent: `84 %`; `less than 1 %`."""
-    return "less than 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+def share_in_words(share: Fraction) -> str:
+    """A share in percent, rounded down: `84 %`, and 100 % only of all; `less than 1 %`."""
+    return f"{int(100 * share)} %" if 100 * share >= 1 else "less than 1 %"

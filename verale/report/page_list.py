@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from verale.certificate.words import below
+from verale.certificate.words import about, below
 from verale.checker.verdict import claim_in_words
 from verale.report.collect import Collection, Item
 from verale.report.images import AS_NOTED
@@ -39,7 +39,7 @@ def _row(collection: Collection, item: Item) -> dict[str, Any]:
         "label": item.label,
         "size": None if summary is None else summary.size,
         "bounds": _bounds(collection, item),
-        "margin": None if summary is None or summary.margin is None else below(summary.margin, 4),
+        "margin": None if summary is None or summary.margin is None else below(summary.margin),
         "explain": _rounded(item.seconds),
         "audit": _rounded(record.get("seconds")),
         "status": item.status,
@@ -78,7 +78,7 @@ def _bounds(collection: Collection, item: Item) -> str | None:
 
 
 def _rounded(seconds: float | None) -> float | None:
-    return None if seconds is None else float(f"{seconds:.3g}")
+    return None if seconds is None else float(about(seconds, 3))
 
 
 def _run(record: Any) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from verale.certificate.words import below
+from verale.certificate.words import about, below, written
 from verale.report.collect import Collection, Item
 
 __all__ = ["overview"]
@@ -27,8 +27,8 @@ def overview(collection: Collection) -> dict[str, object]:
         "statuses": Counter(item.status for item in items),
         "caveats": Counter(item.caveat for item in items if item.caveat),
         **numbers,
-        "explain_seconds": f"{median(explain):.2g}" if explain else "",
-        "audit_seconds": f"{median(audit):.2g}" if audit else "",
+        "explain_seconds": about(median(explain), 2) if explain else "",
+        "audit_seconds": about(median(audit), 2) if audit else "",
         "by_class": list(_by_class(collection)),
         "bins": _bins([item.summary.size for item in items if item.summary is not None]),
     }
@@ -40,8 +40,8 @@ def _numbers(items: Sequence[Item]) -> dict[str, str]:
     margins = [summary.margin for summary in summaries if summary.margin is not None]
     judged = [item.correct for item in items if item.correct is not None]
     return {
-        "median_size": f"{median(summary.size for summary in summaries):g}" if summaries else "",
-        "least_margin": below(min(margins), 4) if margins else "",
+        "median_size": written(median(summary.size for summary in summaries)) if summaries else "",
+        "least_margin": below(min(margins)) if margins else "",
         "correct": f"{sum(judged)} of {len(judged)}" if judged else "",
     }
 

@@ -17,6 +17,7 @@ from verale.certificate import Certificate
 from verale.certificate.words import (
     NAMED_PICTURE,
     PROVED_PICTURE,
+    about,
     below,
     caveat,
     class_name,
@@ -149,7 +150,7 @@ def plot(
     grid = grid_of_image(given.patches, head, latents)
     count = head.size if head is not None and head.digest == given.head else None
     marks = marks_of(given, count, partial(estimates_of, head=head, image=own))
-    return _draw(data, given, pixels, grid, names, estimates_of(given, head, own), marks, words)
+    return _draw(data, given, count, pixels, grid, names, estimates_of(given, head, own), marks, words)
 
 
 def picture(collection: Collection, kind: str) -> bytes:
@@ -177,7 +178,8 @@ def picture(collection: Collection, kind: str) -> bytes:
     estimates = estimates_of_item(collection, item, given)
     fields = fields_of_grid(collection.source.fields, grid)
     marks = marks_of_item(collection, item, given)
-    return saved(lambda: _draw(data, given, pixels, grid, collection.classes, estimates, marks, words, fields), kind)
+    classes, count = collection.classes, collection.prototypes_of(given)
+    return saved(lambda: _draw(data, given, count, pixels, grid, classes, estimates, marks, words, fields), kind)
 
 
 def saved(draw: Callable[[], Figure], kind: str) -> bytes:
@@ -196,6 +198,7 @@ def saved(draw: Callable[[], Figure], kind: str) -> bytes:
 def _draw(
     data: bytes,
     certificate: checked.Certificate,
+    count: int | None,
     pixels: object,
     grid: Grid | None,
     classes: tuple[str, ...] | None,
@@ -204,7 +207,7 @@ def _draw(
     words: _Words,
     fields: ReceptiveFields | None = None,
 ) -> Picture:
-    columns = _columns(_entries(data, certificate, estimates))
+    columns = _columns(_entries(data, certificate, count, estimates))
     rows = max(map(len, columns))
     figure = Picture(figsize=(11, 6.2 + rows * _LINE), dpi=150, layout="constrained")
     panels: Any = figure.subfigures(2, 1, height_ratios=[6.2, max(rows * _LINE, 0.3)])
@@ -250,7 +253,7 @@ def _margins(
                 linestyle="--",
             )
     named = [
-        f"{_shortened(printable(class_name(rival, classes)))}\nat least {below(margin, 4)}" for margin, rival in shown
+        f"{_shortened(printable(class_name(rival, classes)))}\nat least {below(margin)}" for margin, rival in shown
     ]
     axes.set_yticks(range(len(shown)), named, fontsize=7, parse_math=False)
     axes.invert_yaxis()
@@ -261,9 +264,9 @@ def _margins(
     axes.tick_params(axis="x", labelsize=7)
 
 
-def _entries(data: bytes, certificate: checked.Certificate, estimates: Estimates) -> list[list[str]]:
+def _entries(data: bytes, certificate: checked.Certificate, count: int | None, estimates: Estimates) -> list[list[str]]:
     """The statements, patch by patch: of each its lines, which are no longer than a column is wide."""
-    words = [each.in_words() for each in Certificate.from_bytes(data).statements]
+    words = [each.in_words(count) for each in Certificate.from_bytes(data).statements]
     numbered = list(enumerate(certificate.statements))
     numbered.sort(key=lambda one: one[1].patch if isinstance(one[1], checked.PatchStatement) else -1)
     lines = [_line(statement, words[number], estimates, number) for number, statement in numbered[:MOST]]
@@ -290,5 +293,5 @@ def _line(statement: checked.Statement, words: tuple[str, str], estimates: Estim
     if not isinstance(statement, checked.PatchStatement):
         return ": ".join(words)
     similar = estimates.similarity[number] if estimates.similarity else None
-    about = "" if similar is None else f" ~{similar:.3g}"
-    return f"{statement.patch} - {statement.prototype}{about} {words[1]}"
+    near = "" if similar is None else f" ~{about(similar)}"
+    return f"{statement.patch} - {statement.prototype}{near} {words[1]}"

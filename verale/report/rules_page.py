@@ -71,11 +71,11 @@ def _shown(rule: Rule, certificate: Certificate, pictures: dict[int, str], rules
         if isinstance(each, PatchStatement | ActivationStatement):
             parts.append((f"prototype {each.prototype}", bounds_in_words(each), pictures.get(each.prototype)))
         else:
-            parts.append((each.in_words()[0], bounds_in_words(each), None))
+            parts.append((each.in_words(rules.prototypes)[0], bounds_in_words(each), None))
     fitted = _share(rule.fitted.images, rules.fitted.images)
     held_out = rules.held_out
     measured = "-" if rule.held_out is None or held_out is None else _share(rule.held_out.images, held_out.images)
-    return _Shown(rule, parts, below(certificate.margin, 3), fitted, measured)
+    return _Shown(rule, parts, below(certificate.margin), fitted, measured)
 
 
 def _numbers(each: RuleSet) -> tuple[str, str, str]:

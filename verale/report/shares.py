@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from verale.certificate.words import below, enumerated
+from verale.certificate.words import about, above, below, enumerated
 from verale.checker.certificate import (
     ActivationStatement,
     Certificate,
@@ -73,7 +73,7 @@ class Reason:
 
     statements: tuple[int, ...]
     parts: tuple[Part, ...]
-    share: float
+    share: Fraction
 
     @property
     def gain(self) -> Fraction:
@@ -125,7 +125,7 @@ def ledger_of(certificate: Certificate, bounds: ProvedEnds, rival: int) -> Ledge
     if lead <= 0:
         return None
     reasons = [
-        Reason(by, tuple(sorted(parts, key=lambda part: -part.gain)), float(sum(p.gain for p in parts) / total))
+        Reason(by, tuple(sorted(parts, key=lambda part: -part.gain)), sum((p.gain for p in parts), Fraction()) / total)
         for by, parts in gained.items()
     ]
     return Ledger(rival, lead, tuple(sorted(reasons, key=lambda reason: -reason.share)))
@@ -150,13 +150,13 @@ def carried_by(certificate: Certificate, reason: Reason) -> list[str]:
 def part_in_words(part: Part) -> str:
     """What is proved of one prototype: `takes at most 0.3 of about 2.1`."""
     if part.amount >= 0:
-        return f"adds at least {below(part.amount, 3)}"
-    return f"takes at most {_most(part.amount)} of about {float(-part.worst):.3g}"
+        return f"adds at least {below(part.amount)}"
+    return f"takes at most {_most(part.amount)} of about {about(-part.worst)}"
 
 
 def _does(part: Part) -> str:
     if part.amount >= 0:
-        return f"adds at least {below(part.amount, 3)} to the lead"
+        return f"adds at least {below(part.amount)} to the lead"
     return f"takes at most {_most(part.amount)} from the lead ({_unstated(part.worst)})"
 
 
@@ -167,18 +167,18 @@ def _together(parts: Sequence[Part], adding: bool) -> str:
     who = f"prototype{'s' if len(parts) > 1 else ''} {listed}"
     amount = sum((part.amount for part in parts), Fraction())
     if adding:
-        return f"makes {who} add at least {below(amount, 3)} to the lead"
+        return f"makes {who} add at least {below(amount)} to the lead"
     worst = sum((part.worst for part in parts), Fraction())
     return f"keeps {who} from taking more than {_most(amount)} from the lead ({_unstated(worst)})"
 
 
 def _unstated(worst: Fraction) -> str:
-    return f"about {float(-worst):.3g} if nothing were stated"
+    return f"about {about(-worst)} if nothing were stated"
 
 
 def _most(amount: Fraction) -> str:
     """The size of an amount below 0, rounded up."""
-    return below(amount, 3).removeprefix("-")
+    return above(-amount)
 
 
 def _part(prototype: int, difference: Fraction, end: End) -> Part:

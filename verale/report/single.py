@@ -41,14 +41,13 @@ def source_beside(folder: Path) -> Source:
     return load_source(folder / SOURCE).within(folder)
 
 
-def single(path: str, inputs: Inputs, kernel: str | None = None, whole: bool = False) -> Single:
+def single(path: str, inputs: Inputs, kernel: str | None = None) -> Single:
     """Read a certificate and audit it.
 
     Args:
         path: its file.
         inputs: the files of its head and latents. Without a head nothing is proved.
         kernel: what proves; see `audit`.
-        whole: whether clauses name all their prototypes.
 
     Raises:
         InputError: a file that cannot be used, or a certificate that changes meanwhile; without a head, a certificate
@@ -73,7 +72,7 @@ def single(path: str, inputs: Inputs, kernel: str | None = None, whole: bool = F
         return Single(None, outcome)
     item = item if outcome is None else replace(item, record=outcome.record)
     try:
-        telling = Telling.of(data, head, source.classes, whole)
+        telling = Telling.of(data, head, source.classes)
     except (CheckerError, CertificateError) as error:
         raise InputError(path, f"cannot be shown: {error}") from error
     return Single(_shown(item, telling, head, source), outcome)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from verale.certificate.words import about
 from verale.errors import LatentsError
 from verale.head import as_patches, evaluate
 from verale.report.collect import Collection
@@ -38,4 +39,4 @@ def standing(activations: Tensor, image: int, prototype: int) -> str:
     """The image's activation, and of how many other images it is greater: `about 2.1, more than 44 of 49 others`."""
     own = activations[image, prototype]
     below = int((activations[:, prototype] < own).sum())
-    return f"about {float(own):.3g}, more than {below} of the {len(activations) - 1} other images here"
+    return f"about {about(float(own))}, more than {below} of the {len(activations) - 1} other images here"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.certificate.reach import bounded
 from verale.certificate.statements import counted
-from verale.certificate.words import below, class_name, enumerated, others
+from verale.certificate.words import below, class_name, enumerated
 from verale.checker.certificate import read_certificate
 from verale.report.explanation import conditions, named_prototypes
 from verale.rules.words import bounds_in_words
@@ -25,8 +25,6 @@ _OBSERVABLE = "comparison"
 _CLAUSES = FloorStatement | OrderStatement
 _LISTED, _ACTIVE, _COMPARED = "listed below", "as active as", "as stated"
 """What a sentence says of clauses, activations and comparisons of which it leaves out prototypes or bounds."""
-_NAMED = 60
-"""The most prototypes that a clause names, unless all are asked for."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,6 @@ class Telling:
         data: bytes,
         head: HeadOfRun | None = None,
         classes: Sequence[str] | None = None,
-        whole: bool = False,
     ) -> Telling:
         """Tell a certificate.
 
@@ -73,7 +70,6 @@ class Telling:
             data: the bytes of its file.
             head: what is known of a head; it counts if it is the one that the certificate names.
             classes: the names of the classes, where the head has none.
-            whole: whether clauses name all their prototypes, however many.
 
         Raises:
             FormatError: (the checker's) bytes that are not a certificate.
@@ -87,7 +83,7 @@ class Telling:
         predicted = class_name(certificate.predicted, classes)
         sentence = _sentence(predicted, parts)
         told = [
-            (statement, (_subject(statement, count, whole), bounds_in_words(statement)))
+            (statement, (statement.in_words(count)[0], bounds_in_words(statement)))
             for statement in sorted(certificate.statements, key=_rank)
         ]
         proved = sorted((margin, rival) for rival, margin in enumerate(certificate.margins) if margin is not None)
@@ -96,7 +92,7 @@ class Telling:
             sentence,
             tuple(pair for _, pair in told),
             tuple(pair for each, pair in told if _leaves_out(sentence, each)),
-            tuple((class_name(rival, classes), below(margin, 4)) for margin, rival in proved),
+            tuple((class_name(rival, classes), below(margin)) for margin, rival in proved),
             _size(certificate, head),
             named_prototypes(read, count),
             certificate.head,
@@ -130,21 +126,6 @@ def _rank(statement: Statement) -> int:
     if isinstance(statement, PatchStatement):
         return 3
     return {FloorStatement: 1, OrderStatement: 2}.get(type(statement), 0)
-
-
-def _subject(statement: Statement, count: int | None, whole: bool) -> str:
-    """What a statement is about; of a clause that speaks of fewer prototypes than it exempts, these by number."""
-    if not isinstance(statement, _CLAUSES):
-        return statement.in_words()[0]
-    exempt = set(statement.exempt)
-    if count is None or count - len(exempt) >= len(exempt):
-        return others(statement.exempt, len(exempt) if whole else _NAMED)
-    meant = [str(each) for each in range(count) if each not in exempt]
-    if not meant:
-        return "no prototype"
-    if len(meant) > _NAMED and not whole:
-        return f"{len(meant)} prototypes ({', '.join(meant[:_NAMED])}, ...)"
-    return f"prototype{'' if len(meant) == 1 else 's'} {enumerated(meant)}"
 
 
 def _size(certificate: Certificate, head: HeadOfRun | None) -> str:

@@ -13,7 +13,7 @@ from verale.certificate import (
     PatchStatement,
     Statement,
 )
-from verale.certificate.words import between, others
+from verale.certificate.words import between, meant_by
 
 if TYPE_CHECKING:
     from verale.head import Geometry
@@ -32,18 +32,23 @@ _OBSERVABLES = {
 _Interval = PatchStatement | ActivationStatement
 
 
-def conditions(certificate: Certificate, geometry: Geometry) -> str:
+def conditions(certificate: Certificate, geometry: Geometry, prototypes: int) -> str:
     """The statements of a certificate in one sentence, which the class follows.
 
     Bounds of the same kind stand together, those that ask for likeness first: "squared distance at most 0.36 from
     prototype 5, at least 0.43 from prototype 2 and 0.62 from 4".
+
+    Args:
+        certificate: whose statements are meant.
+        geometry: of its head.
+        prototypes: how many its head has.
     """
     about_patch = any(isinstance(each, PatchStatement) for each in certificate.statements)
     noun, stands = _OBSERVABLES[geometry.kind] if about_patch else ("activation", "of")
     own = [each for each in certificate.statements if isinstance(each, _Interval)]
     near = ("at most", "at least") if about_patch and geometry.is_distance else ("at least", "at most")
     parts = [part for part in (_together(kind, own, stands) for kind in (*near, "from")) if part]
-    parts += [f"{bounds_in_words(each)} of {others(each.exempt)}" for each in _clauses(certificate)]
+    parts += [f"{bounds_in_words(each)} of {meant_by(each.exempt, prototypes)}" for each in _clauses(certificate)]
     return f"{noun} {', '.join(parts)}" if parts else "any image"
 
 

@@ -9,6 +9,7 @@ from os.path import lexists
 from pathlib import Path
 
 from verale.certificate import Certificate as Written
+from verale.certificate.words import about
 from verale.checker import KernelError, LatentsError
 from verale.checker.certificate import FloorStatement, OrderStatement, Statement
 from verale.errors import CertificateError, InputError, naming
@@ -133,7 +134,17 @@ class RunComparison:
         answers = tuple(there.is_true(each, one.certificate) for each in statements)
         subjects = list(map(_subject, statements))
         failing = frozenset(each for each, answer in zip(subjects, answers, strict=True) if answer is False)
-        return ComparedImage(name, a, b, same, answers, "", _told(one, answers, there), frozenset(subjects), failing)
+        return ComparedImage(
+            name,
+            a,
+            b,
+            same,
+            answers,
+            "",
+            _told(one, answers, there, self.b.head.prototypes),
+            frozenset(subjects),
+            failing,
+        )
 
 
 def _subject(statement: Statement) -> str:
@@ -143,7 +154,7 @@ def _subject(statement: Statement) -> str:
     return f"prototype {statement.prototype}"
 
 
-def _told(stated: CertificateFile, answers: Sequence[bool | None], there: AtImage) -> tuple[str, ...]:
+def _told(stated: CertificateFile, answers: Sequence[bool | None], there: AtImage, prototypes: int) -> tuple[str, ...]:
     """The first statements that are not true, in words, with what they bound at the image."""
     numbers = [number for number, answer in enumerate(answers) if not answer][:_TOLD]
     if not numbers:
@@ -152,9 +163,9 @@ def _told(stated: CertificateFile, answers: Sequence[bool | None], there: AtImag
         statements = Written.from_bytes(stated.data).statements
     told = []
     for number in numbers:
-        subject, bounds = statements[number].in_words()
+        subject, bounds = statements[number].in_words(prototypes)
         value = there.value(stated.certificate.statements[number])
-        here = "undecided" if answers[number] is None else "false" if value is None else f"in B about {value:.4g}"
+        here = "undecided" if answers[number] is None else "false" if value is None else f"in B about {about(value)}"
         told.append(f"{subject}: {bounds}; {here}")
     return tuple(told)
 

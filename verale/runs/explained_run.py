@@ -98,7 +98,7 @@ class CertificateFile:
     @property
     def margin(self) -> str:
         """The least margin that it claims, rounded down."""
-        return below(min(margin for margin in self.certificate.margins if margin is not None), 4)
+        return below(min(margin for margin in self.certificate.margins if margin is not None))
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,10 +46,17 @@ class Needed:
 
 @dataclass(frozen=True)
 class Necessity:
-    """What is known of all statements of one explanation."""
+    """What is known of all statements of one explanation.
+
+    Attributes:
+        certificate: the explanation.
+        statements: each of its statements.
+        prototypes: how many the head has.
+    """
 
     certificate: Certificate
     statements: tuple[Needed, ...]
+    prototypes: int
 
     @property
     def witnessed(self) -> int:
@@ -123,9 +130,10 @@ def necessity(
             write_atomically(path.with_name(f"without-{number:04d}{CERTIFICATE_SUFFIX}"), witness.rest.to_bytes())
             write_atomically(path, witness.latents)
             needed = Needed(number, needed.needed, needed.rival, path.name)
-        _log.info("statement %d (%s): %s", number, " ".join(statement.in_words()), needed.needed)
+        said = " ".join(statement.in_words(released.head.size))
+        _log.info("statement %d (%s): %s", number, said, needed.needed)
         known.append(needed)
-    result = Necessity(released.certificate, tuple(known))
+    result = Necessity(released.certificate, tuple(known), released.head.size)
     if out is not None:
         write_atomically(Path(out) / "necessity.json", f"{json.dumps(result.record(), indent=1)}\n".encode())
     return result

@@ -40,7 +40,7 @@ def rows_and_certificates(
         labels: the true classes of the batch's images, if they are known.
     """
     from verale.certificate import Certificate
-    from verale.certificate.words import below
+    from verale.certificate.words import float_below
 
     rows, certificates = [], []
     each = zip(results, emitted, labels or [None] * len(results), strict=True)
@@ -62,7 +62,7 @@ def rows_and_certificates(
             values |= {
                 "size": explanation.size,
                 "relative_size": round(explanation.size / possible, 6),
-                "margin": float(below(explanation.margin)),
+                "margin": float_below(explanation.margin),
                 "paradigm": explanation.paradigm,
                 "certificate": name,
                 "sha256": hashlib.sha256(data).hexdigest(),

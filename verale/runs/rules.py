@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import below, class_name
+from verale.certificate.words import class_name, float_below
 from verale.checker import Verdict, most_severe
 from verale.errors import InputError, UsageError
 from verale.files import certificate_name
@@ -88,7 +88,7 @@ class Rule:
         sha256: of its bytes.
         predicted: the class that it proves, and `name`, what it is called.
         size: how many statements it has.
-        margin: the least margin that is proved.
+        margin: the least margin that is proved, rounded down.
         words: its statements in a sentence.
         status: the checker's verdict on its entailment, and `reason`, why it is not PROVED.
         fitted: on the data set that it was fitted to.
@@ -118,6 +118,7 @@ class RuleList:
         rules: in their order: each covers most images that none before it covers.
         fitted, held_out: the data sets; the second is None without one.
         certificates: those of the rules.
+        prototypes: how many the head has.
         exit_code: 0 if the checker proved all of them, otherwise that of the most severe verdict.
     """
 
@@ -127,6 +128,7 @@ class RuleList:
     fitted: RuleSet
     held_out: RuleSet | None
     certificates: tuple[Certificate, ...]
+    prototypes: int
     exit_code: int
 
     def record(self) -> dict[str, Any]:
@@ -251,6 +253,7 @@ def fit_rules(
         fitted=whole[0],
         held_out=whole[1] if len(whole) > 1 else None,
         certificates=tuple(certificates),
+        prototypes=head.size,
         exit_code=most_severe(codes),
     )
 
@@ -264,8 +267,8 @@ def _rule(head: Head, verdict: Verdict, number: int, certificate: Certificate, s
         predicted=certificate.predicted,
         name=class_name(certificate.predicted, head.labels),
         size=certificate.size,
-        margin=float(below(certificate.margin)),
-        words=conditions(certificate, head.geometry),
+        margin=float_below(certificate.margin),
+        words=conditions(certificate, head.geometry, head.size),
         status=verdict.status.value,
         reason=verdict.reason,
         fitted=seen[0],

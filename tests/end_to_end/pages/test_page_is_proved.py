@@ -76,7 +76,7 @@ def test_what_is_read_is_proved(tabs, tmp_path, name, paradigm):
         table = read_table(tab, head.size)
         own = stated_activations(table)
         margins = read_margins(tab, list(CLASSES))
-        cards = read_cards(tab, head.size, own)
+        cards = read_cards(tab, head.size)
         told += [cards, *(read_words(words, head.size, own) for words in (sentence, briefs[row]))]
         for said in (table, *({**table, **words} for words in told[-3:])):
             verdict = auditor.check(certificate_read(path.read_bytes(), said, margins))

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from support.small import small_head, small_latents, varied_head
 
 from verale.certificate import ActivationStatement, Certificate, PatchStatement
+from verale.certificate.words import about
 from verale.cli.explain import command
 from verale.cli.shared import EXIT_USAGE
 from verale.errors import InputError, UsageError
@@ -79,7 +80,7 @@ def test_a_percentage_gives_few_digits_in_words(tmp_path):
     statements = [
         statement for path in (tmp_path / "out").glob("*.ale.json") for statement in Certificate.load(path).statements
     ]
-    said = re.findall(r"[\d.]+", " ".join(statement.in_words()[1] for statement in statements))
+    said = re.findall(r"[\d.]+", " ".join(statement.in_words(None)[1] for statement in statements))
     assert len(said) >= 3 and max(len(number.replace(".", "").lstrip("0")) for number in said) <= 3
 
 
@@ -113,7 +114,10 @@ def test_what_costs_much_is_stated_less_and_the_cost_is_told(tmp_path):
     result = run(tmp_path, *arguments, "--overwrite", paradigm="top_k")
     sums = [costs.total(each.statements) for each in certificates(tmp_path)]
     assert sum(sums) < sum(costs.total(each.statements) for each in before)
-    assert f"an explanation costs {sum(sums) / 3:.4g} on average, {min(sums):.4g} to {max(sums):.4g}" in result.stderr
+    assert (
+        f"an explanation costs {about(sum(sums) / 3)} on average, {about(min(sums))} to {about(max(sums))}"
+        in result.stderr
+    )
     assert json.loads((tmp_path / "out" / "run.json").read_text())["costs"] == str(costs)
 
 

@@ -108,7 +108,7 @@ def test_who_gains_is_told_in_words():
     assert part_in_words(ceiling.parts[0]).startswith("takes at most 1 of about ")
     taking = replace(certificate, statements=(ActivationStatement(2, None, Fraction(1, 3)),))
     (said,) = carried_by(taking, ledger_of(taking, ProvedEnds(head), 1).reasons[0])
-    assert said.startswith("takes at most 0.667 from the lead (about "), "rounded up, never down"
+    assert said.startswith("takes at most 0.6667 from the lead (about "), "rounded up, never down"
 
 
 def test_one_activation_bounds_its_neighbours():

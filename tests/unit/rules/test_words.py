@@ -19,7 +19,7 @@ def rule(*statements, paradigm: str = "top_k") -> Certificate:
 
 def test_distances_of_a_patch():
     said = rule(PatchStatement(0, 5, -INF, 0.375), PatchStatement(0, 2, 0.4375, INF), PatchStatement(0, 4, 0.625, INF))
-    assert conditions(said, Euclidean()) == (
+    assert conditions(said, Euclidean(), 50) == (
         "squared distance at most 0.375 from prototype 5, at least 0.4375 from prototype 2 and 0.625 from 4"
     )
 
@@ -34,7 +34,7 @@ def test_distances_of_a_patch():
     ],
 )
 def test_other_observables(geometry, words):
-    assert conditions(rule(PatchStatement(0, 0, 0.5, INF)), geometry) == words
+    assert conditions(rule(PatchStatement(0, 0, 0.5, INF)), geometry, 50) == words
 
 
 def test_activations_and_clauses():
@@ -45,11 +45,11 @@ def test_activations_and_clauses():
         OrderStatement((0, 1, 3), 0.25),
         FloorStatement((), -2.0),
     )
-    assert conditions(said, Euclidean()) == (
+    assert conditions(said, Euclidean(), 50) == (
         "activation at least 3 of prototype 1, from 1 to 2 of prototype 0 and -1 to 2.5 of 3,"
         " at most 0.25 of every prototype except prototypes 0, 1 and 3, at least -2 of every prototype"
     )
-    assert conditions(rule(), Euclidean()) == "any image"
+    assert conditions(rule(), Euclidean(), 50) == "any image"
 
 
 @pytest.mark.parametrize(

@@ -63,11 +63,6 @@ function summary(row, detail, certificate) {
   return el("section", { "aria-labelledby": "exactly" }, el("h3", { id: "exactly" }, !certificate ? "What is known" : status === "PROVED" ? "What is proved, exactly" : "What is claimed, exactly"), ...lines);
 }
 
-// A list of words: "a", "a and b", "a, b and c".
-function listed(words) {
-  return words.length < 2 ? words.join("") : words.slice(0, -1).join(", ") + " and " + words[words.length - 1];
-}
-
 // The explanation as a sentence, how much it leaves open, what is guaranteed, and what the words mean.
 function explanation(row, detail, certificate, stated) {
   const parts = detail.conditions, commas = parts.some((part) => part.includes(","));
@@ -89,7 +84,7 @@ function leftOpen(detail, certificate, stated) {
   const nothing = "Nothing else has to hold. ", these = stated.length === 1 ? "This statement is about " : "These " + stated.length + " statements are about ";
   if (!detail.bounded) return nothing;
   const [prototypes, pairs] = detail.bounded, all = prototypes === detail.count;
-  const patches = pairs && certificate.patches > 1 ? ", in " + pairs.toLocaleString("en") + " of all " + (detail.count * certificate.patches).toLocaleString("en") + " pairs of a patch and a prototype" : "";
+  const patches = pairs && certificate.patches > 1 ? ", in " + pairs + " of all " + detail.count * certificate.patches + " pairs of a patch and a prototype" : "";
   return nothing + these + (all ? "all " + detail.count + " prototypes" : prototypes + " of the " + detail.count + " prototypes") + patches + ".";
 }
 
@@ -124,14 +119,14 @@ function figure(row, detail, certificate, groups, uri) {
   const cells = certificate.patches - detail.grid.tokens, every = counts.size >= cells;
   const single = cells === 1; // then neither outlines nor colours tell anything
   if (single && !uri) return el("p", {}, "The image is one patch.");
-  const heat = new Map(single ? [] : detail.heat.map(([patch, value]) => [patch, Number(value)]));
+  const told = new Map(single ? [] : detail.heat), heat = new Map([...told].map(([patch, value]) => [patch, Number(value)]));
   const hot = [...heat].filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([patch]) => patch);
   const alone = !counts.size && hot.length > 0; // statements about no patch: then that which decides most is outlined
   if (alone) counts.set(hot[0], 0);
   const which = alone ? "that decides most" : groups.has(null) ? "most like the prototypes shown" : "that statements are about";
   const what = single || !counts.size ? "" : every ? "Every patch has statements" : "Outlined: the " + (counts.size === 1 ? "patch " : counts.size + " patches ") + which;
   const hottest = hot.map((patch) => patchName(detail.grid, patch));
-  const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up, the strongest by about " + Math.max(...heat.values()) + "; blue: patches that favour the runner-up" : "";
+  const warm = hottest.length ? "Orange: patches that put the class ahead of the runner-up, the strongest by about " + told.get(hot[0]) + "; blue: patches that favour the runner-up" : "";
   const description = (uri ? "The image" : "The latent grid") + (what && ". " + what) + (warm && ". Most of the lead comes from " + listed(hottest));
   const choose = (patch) => {
     openStatements();
@@ -144,7 +139,7 @@ function figure(row, detail, certificate, groups, uri) {
   return el("figure", {}, picture(detail.grid, uri, single ? new Map() : counts, heat, every, description, choose),
     el("figcaption", {}, [what, warm].filter(Boolean).map((one) => one + ". ").join("") + guess, match, single || !hot.length ? "" : plainness(detail, hot[0], "The strongest of them"),
       single || !counts.size ? "" : el("span", { class: "squares" }, data.words.squares, data.fields && (every || counts.size > FRAMED) ? " Pointing at a patch shows its frame." : "")),
-    heat.size ? patchByPatch(detail, heat) : "", data.fields && !single && counts.size ? fields(detail, [...counts.keys()]) : "");
+    heat.size ? patchByPatch(detail) : "", data.fields && !single && counts.size ? fields(detail, [...counts.keys()]) : "");
 }
 
 // The frames as a table.
@@ -159,25 +154,25 @@ function fields(detail, patches) {
 }
 
 // The numbers behind the colours.
-function patchByPatch(detail, heat) {
-  const ordered = [...heat].filter(([, value]) => value !== 0).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+function patchByPatch(detail) {
+  const ordered = detail.heat.filter(([, value]) => value !== "0").sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
   const name = (patch) => { const cell = cellOf(detail.grid, patch); return cell ? cellName(cell) : patchName(detail.grid, patch); };
   return el("details", {}, el("summary", {}, "How much each patch decides"),
     el("p", { class: "quiet" }, "What a patch adds to the lead over ", named(detail.second), " (logits): for each prototype that is most like this patch, its activation times the difference of the two classes’ weights. Computed in float64 from this image; not part of the proof."),
     el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Patch"), el("th", { scope: "col", class: "number" }, "Adds, about"))),
-      el("tbody", {}, ordered.map(([patch, value]) => el("tr", {}, el("th", { scope: "row" }, name(patch)), el("td", { class: "number" }, String(value)))))));
+      el("tbody", {}, ordered.map(([patch, value]) => el("tr", {}, el("th", { scope: "row" }, name(patch)), el("td", { class: "number" }, value))))));
 }
 
 function margins(detail, certificate) {
-  const rivals = certificate.margins.map((text, rival) => ({ rival, proved: text === null ? null : fromHex(text), ahead: detail.ahead[rival] === undefined ? null : Number(detail.ahead[rival]) }))
+  const rivals = certificate.margins.map((text, rival) => ({ rival, proved: text === null ? null : fromHex(text), ahead: Number(detail.ahead[rival] ?? 0), told: detail.ahead[rival] }))
     .filter((one) => one.proved !== null).sort((a, b) => a.proved - b.proved);
   const known = detail.ahead.length > 0;
   const body = el("tbody");
   const fill = (shown) => { // the bars of a table share a scale
-    const most = Math.max(Number.MIN_VALUE, ...shown.map((one) => Math.max(one.proved, one.ahead ?? 0)));
+    const most = Math.max(Number.MIN_VALUE, ...shown.map((one) => Math.max(one.proved, one.ahead)));
     body.replaceChildren(...shown.map((one) => el("tr", {}, el("th", { scope: "row", tabindex: "-1" }, named(one.rival)),
-      el("td", { class: "bars" }, bar(one.proved, one.ahead ?? 0, most)),
-      el("td", { class: "number" }, below(one.proved)), known ? el("td", { class: "number" }, String(one.ahead)) : "")));
+      el("td", { class: "bars" }, bar(one.proved, one.ahead, most)),
+      el("td", { class: "number" }, below(one.proved)), known ? el("td", { class: "number" }, one.told) : "")));
   };
   fill(rivals.slice(0, RIVALS));
   const rest = rivals.length <= RIVALS ? "" : el("button", { type: "button", id: "all-rivals", on: { click: (event) => {
@@ -208,12 +203,12 @@ function statements(detail, stated, groups, uri) {
   if (!stated.length) section.append(el("p", {}, "None are needed: the class follows from the head alone."));
   else {
     section.append(el("details", { id: "all-statements" }, el("summary", {}, stated.length === 1 ? "The statement, exactly" : "All " + stated.length + " statements, exactly"),
-      ...[...groups].map(([patch, own]) => group(detail, patch, own, stated, uri))));
+      ...[...groups].map(([patch, own]) => group(detail, patch, own, uri))));
   }
   return section;
 }
 
-function group(detail, patch, own, stated, uri) {
+function group(detail, patch, own, uri) {
   const cell = patch === null ? null : cellOf(detail.grid, patch);
   const heading = patch === null ? "Activations" : patchName(detail.grid, patch)[0].toUpperCase() + patchName(detail.grid, patch).slice(1);
   const observable = patch === null ? "Activation" : observableName();
@@ -224,13 +219,13 @@ function group(detail, patch, own, stated, uri) {
     added ? el("th", { scope: "col", class: "number" }, "Adds to the lead, about") : shares ? el("th", { scope: "col", class: "number" }, "Of the lead") : "", el("th", { scope: "col", class: "number" }, observable));
   return el("section", { class: "group", id: "patch-" + patch, tabindex: "-1", on: { mouseenter: light(true), mouseleave: light(false), focusin: light(true), focusout: light(false) } },
     el("div", { class: "this" }, cell && uri ? closeUp(detail.grid, uri, cell) : "", el("h4", {}, heading), el("p", { class: "quiet" }, plural(own.length, "statement"))),
-    el("table", {}, el("thead", {}, head), el("tbody", {}, own.map((one) => statement(detail, one, stated, added, uri)))));
+    el("table", {}, el("thead", {}, head), el("tbody", {}, own.map((one) => statement(detail, one, added, uri)))));
 }
 
-function statement(detail, one, stated, added, uri) {
+function statement(detail, one, added, uri) {
   const exact = (end) => (end ? "exactly " + end : "no bound");
   const title = one.except ? exact(one.upper ?? one.lower) : one.interval.includes(null) ? one.interval.map(exact).join(", ") : "exactly [" + one.interval.join(", ") + "]";
-  return el("tr", { class: one.except ? "clause" : null }, el("th", { scope: "row" }, one.except ? subjectOf(detail, one, stated, true) : prototype(detail, one, uri)),
+  return el("tr", { class: one.except ? "clause" : null }, el("th", { scope: "row" }, one.except ? meantBy(one.except, detail.count) : prototype(detail, one, uri)),
     one.patch === undefined ? "" : el("td", { class: "number" }, one.similarity ?? ""),
     added ? el("td", { class: "number" }, Number(one.adds) === 0 ? "" : one.adds) : detail.reasons.length ? el("td", { class: "number" }, one.share) : "",
     el("td", { class: "number", title }, boundsInWords(one)));
@@ -245,36 +240,13 @@ function inWords(detail, one) {
 
 // The ends of a statement, in the certificate's own numbers.
 function boundsInWords(one) {
-  const [lower, upper] = one.except ? [one.lower ?? null, one.upper ?? null] : one.interval;
-  if (lower === null) return "at most " + upperEnd(upper);
-  if (upper === null) return "at least " + lowerEnd(lower);
-  return "from " + lowerEnd(lower) + " to " + upperEnd(upper);
+  return between(...(one.except ? [one.lower ?? null, one.upper ?? null] : one.interval));
 }
 
-// The prototypes that a clause speaks of, where it is known how many there are.
-function meantBy(detail, one) {
-  const exempt = new Set(one.except);
-  return [...Array(detail.count).keys()].filter((prototype) => !exempt.has(prototype));
-}
-
-// The prototypes that a clause speaks of, in words: these, or all except those that it exempts, whichever are fewer.
-// Without "full", long lists are only counted. Numbers of prototypes follow the word "prototype", counts stand before it.
-function subjectOf(detail, one, stated, full = false) {
-  const exempt = new Set(one.except), known = detail.count !== null;
-  if (known && detail.count - exempt.size < exempt.size) {
-    const meant = meantBy(detail, one);
-    return full || meant.length <= LISTED ? prototypesNamed(meant) : meant.length + " of the " + detail.count + " prototypes";
-  }
-  if (!one.except.length) return known ? "each of the " + detail.count + " prototypes" : "every prototype";
-  const own = new Set(stated.filter((other) => !other.except && other.patch === undefined).map((other) => other.prototype));
-  if (own.size === one.except.length && one.except.every((prototype) => own.has(prototype))) {
-    return known ? "each of the " + (detail.count - own.size) + " other prototypes" : "every other prototype";
-  }
-  return "every prototype except " + (full || one.except.length <= LISTED ? prototypesNamed(one.except) : one.except.length + " of them");
-}
-
-function prototypesNamed(numbers) {
-  return (numbers.length === 1 ? "prototype " : "prototypes ") + listed(numbers.map(String));
+// The prototypes that a clause speaks of, where a long list is only counted: the table of all statements has all of it.
+function inShort(detail, clause) {
+  const counted = (numbers) => numbers.length + (detail.count === null ? "" : " of the " + detail.count) + " prototypes";
+  return meantBy(clause.except, detail.count, (numbers) => (numbers.length > NAMED ? counted(numbers) : prototypesNamed(numbers)));
 }
 
 function observableName() {
@@ -296,7 +268,7 @@ function prototype(detail, one, uri) {
   const lines = ["prototype " + one.prototype];
   if (votes !== null) lines.push(el("small", {}, "for class ", named(votes)));
   if (one.attained !== null) lines.push(el("small", {}, "greatest, in float64, at " + patchName(detail.grid, one.attained)));
-  if (image !== null) lines.push(el("small", {}, "training image " + image + ", row " + (row + 1) + ", column " + (column + 1)));
+  if (image !== null) lines.push(el("small", {}, "training image " + image + ", " + cellName([row, column])));
   return el("span", { class: "prototype" }, one.patch === undefined && here && uri ? closeUp(detail.grid, uri, here) : "",
     training ? closeUp(detail.grid, training.uri, training.cell) : "", el("span", {}, ...lines));
 }

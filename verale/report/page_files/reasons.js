@@ -1,7 +1,6 @@
 // What carries the lead: the statements as cards, those to which the proved lead owes most first.
 
 const CARDS = 6; // how many cards are shown before "all of them"
-const LISTED = 8; // how many prototypes of a clause are named before a click
 const PICTURED = 3; // how many of them are shown
 
 // The statements, each with what is known of it, in the order in which they carry the lead; without a ledger those
@@ -72,8 +71,8 @@ function shareBar(reason) {
 
 // How much an activation is: as a share of what an exact copy gives, or beside all images of this page.
 function scale(one) {
-  const ends = one.interval.filter((end) => end !== null).map((end) => ((100 * fromHex(end)) / data.copy).toPrecision(2)).map(Number);
-  const words = [data.copy > 0 ? "about " + [...new Set(ends)].join(" to ") + " % of an exact copy’s " + Number(data.copy.toPrecision(3)) : "", one.standing ? "this image: " + one.standing : ""];
+  const ends = one.interval.filter((end) => end !== null).map((end) => about((100 * fromHex(end)) / data.copy, 2));
+  const words = [data.copy > 0 ? "about " + [...new Set(ends)].join(" to ") + " % of an exact copy’s " + about(data.copy) : "", one.standing ? "this image: " + one.standing : ""];
   return el("small", {}, words.filter(Boolean).join("; "));
 }
 
@@ -103,7 +102,7 @@ function adding(adds, second) {
 
 // A clause: whom it means, and what it says of them.
 function clause(detail, one, stated) {
-  const brief = subjectOf(detail, one, stated), full = subjectOf(detail, one, stated, true);
+  const brief = inShort(detail, one), full = meantBy(one.except, detail.count);
   const said = [el("b", {}, brief), (/^(prototypes|\d)/.test(brief) ? " are" : " is") + " active " + boundsInWords(one)];
   const more = stated.filter((other) => saysMore(other, one)).map((other) => String(other.prototype));
   return [brief === full ? el("div", { class: "says" }, ...said) : el("details", {}, el("summary", { class: "says" }, ...said), el("span", { class: "full" }, full)),
@@ -127,7 +126,7 @@ function members(detail, reason, uri) {
       training ? pictured(detail, training, "prototype " + each[0]) : ""), el("figcaption", {}, line(each)));
   }).filter(Boolean);
   const rest = reason.parts.length > (first.length || 1)
-    ? el("details", {}, el("summary", {}, "What each of them does"), el("ul", { class: "plain-list" }, reason.parts.map((each) => el("li", {}, line(each))))) : "";
+    ? el("details", {}, el("summary", {}, "What each of them does"), el("ul", { class: "plain-list" }, reason.parts.map((each) => el("li", {}, line(each))), reason.more ? el("li", {}, "and " + plural(reason.more, "prototype") + " more, to which less is owed") : "")) : "";
   return [first.length ? el("div", { class: "members" }, ...first) : "", rest];
 }
 
@@ -141,7 +140,7 @@ function runnerUp(row, detail, certificate, stated) {
   const lead = (rival) => el("b", {}, below(leads[rival]));
   const ahead = detail.ahead[second], own = named(certificate.predicted);
   const most = reasonsOf(detail, stated).filter((reason) => reason.share && reason.share !== "0 %").slice(0, 2);
-  const owed = (reason) => reason.share + " to " + (!reason.stated.length ? "all comparisons together" : reason.stated[0].except ? "the bound on " + subjectOf(detail, reason.stated[0], stated) : "prototype " + reason.stated[0].prototype);
+  const owed = (reason) => reason.share + " to " + (!reason.stated.length ? "all comparisons together" : reason.stated[0].except ? "the bound on " + inShort(detail, reason.stated[0]) : "prototype " + reason.stated[0].prototype);
   const what = most.length && second === detail.rival ? " Of what the statements contribute, it owes " + listed(most.map(owed)) + "." : "";
   return el("section", { "aria-labelledby": "second" }, el("h3", { id: "second" }, "Why not ", named(second), ", the runner-up?"), el("p", {},
     ahead === undefined ? "" : ["The network’s score (logit) of this image is about " + ahead + " higher for ", own, " than for ", named(second), ". "],
