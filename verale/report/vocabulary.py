@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from verale.certificate.words import PROTOTYPES
+from verale.certificate.words import PROTOTYPES, about
 from verale.checker.kernel import CHOICES, PROVED
 from verale.checker.verdict import printable
 from verale.head import Cosine, Euclidean, MaskedMaxPooling, Softmax
@@ -28,6 +28,7 @@ _KERNELS = {
     "proved": "that is itself proved right, in Rocq",
     "all": "in two interval arithmetics, and by one that is itself proved right, in Rocq",
 }
+_FROM_0 = "Rows, columns and patches count from 0."
 _NAMED = 3
 """The most modules of unknown reach that are named."""
 
@@ -48,7 +49,7 @@ def of_activations(head: Head | None) -> str:
     if head.pooling.needs_all_patches:
         return "How active a prototype is, is a score without a unit, of its similarities to all patches of the image."
     copy = copy_of(head)
-    end = "" if copy is None else f"; {copy:.4g} for an exact copy"
+    end = "" if copy is None else f"; {about(copy)} for an exact copy"
     where = "some patch that it looks at" if isinstance(head.pooling, MaskedMaxPooling) else "some patch of the image"
     return f"How active a prototype is, is a score without a unit: the more similar {where} is to it, the greater{end}."
 
@@ -83,18 +84,18 @@ def of_squares(fields: ReceptiveFields | None) -> str:
     if fields is None:
         return (
             "A square is the cell of a patch in the latent grid. The patch may depend on more of the image than that;"
-            " this page does not know on how much (its receptive field)."
+            f" this page does not know on how much (its receptive field). {_FROM_0}"
         )
     if not fields.whole:
         return (
             "Solid: the cell of a patch in the latent grid. Dashed: its receptive field, as source.json says, all of"
-            " the image that the patch can depend on."
+            f" the image that the patch can depend on. {_FROM_0}"
         )
     lies = "A square is the cell of a patch in the latent grid, and only says where the patch lies: it"
     if not fields.unknown:
-        return f"{lies} can depend on the whole image (its receptive field)."
+        return f"{lies} can depend on the whole image (its receptive field). {_FROM_0}"
     names = ", ".join(fields.unknown[:_NAMED]) + (", ..." if len(fields.unknown) > _NAMED else "")
-    return f"{lies} may depend on the whole image, since it is not known how far {printable(names)} reaches."
+    return f"{lies} may depend on the whole image, since it is not known how far {printable(names)} reaches. {_FROM_0}"
 
 
 def copy_of(head: Head) -> float | None:

@@ -82,10 +82,10 @@ def test_the_table_has_the_fields_in_pixels(tabs, tmp_path):
     tab.keyboard.press("Enter")
     assert tab.is_visible("text=in pixels of the image as the network gets it (30 by 20)")
     lines = tab.locator("details:has-text('Nothing outside of it') tbody tr").all_inner_texts()
-    columns = {0: "columns 1 to 15", 1: "columns 6 to 25", 2: "columns 16 to 30"}
-    rows = {0: "rows 1 to 12", 1: "rows 9 to 20"}
+    columns = {0: "columns 0 to 14", 1: "columns 5 to 24", 2: "columns 15 to 29"}
+    rows = {0: "rows 0 to 11", 1: "rows 8 to 19"}
     share = {0: "30 %", 1: "40 %", 2: "30 %"}
-    assert lines == [f"row {r + 1}, column {c + 1}\t{columns[c]}, {rows[r]}\t{share[c]}" for r, c in outlined]
+    assert lines == [f"row {r}, column {c}\t{columns[c]}, {rows[r]}\t{share[c]}" for r, c in outlined]
     titles = tab.locator(".picture [data-patch] title").all_text_contents()
     assert all("; depends on columns " in title for title in titles)
 
@@ -139,7 +139,7 @@ def test_where_no_statement_is_about_a_patch_the_one_that_decides_most_is_framed
     tab.click("text=How much each patch decides")
     lines = tab.locator("details:has-text('How much each patch decides') tbody tr").all_inner_texts()
     most = max((line.split("\t") for line in lines), key=lambda line: float(line[1]))
-    assert most[0] == f"row {row + 1}, column {column + 1}"
+    assert most[0] == f"row {row}, column {column}"
     assert "statement" not in tab.locator(".picture [data-patch] title").first.text_content()
     tab.click(".picture [data-patch] > .over")
     assert tab.is_visible("#patch-null")

@@ -15,8 +15,9 @@ function cellOf(grid, patch) {
   return cell < 0 || cell >= grid.rows * grid.columns ? null : [Math.floor(cell / grid.columns), cell % grid.columns];
 }
 
+// Rows and columns count from 0, as in files and in a terminal.
 function cellName(cell) {
-  return "row " + (cell[0] + 1) + ", column " + (cell[1] + 1);
+  return "row " + cell[0] + ", column " + cell[1];
 }
 
 function patchName(grid, patch) {
@@ -39,10 +40,10 @@ function fieldOf(cell) {
   return { x: (left * UNIT) / width, y: (top * UNIT) / height, width: ((right - left) * UNIT) / width, height: ((bottom - top) * UNIT) / height };
 }
 
-// The same in words: "columns 1 to 14, rows 5 to 18".
+// The same in words: "columns 0 to 13, rows 4 to 17".
 function fieldName(cell) {
   const [[top, bottom], [left, right]] = [data.fields.rows[cell[0]], data.fields.columns[cell[1]]];
-  return top === bottom || left === right ? "nothing of the image" : "columns " + (left + 1) + " to " + right + ", rows " + (top + 1) + " to " + bottom;
+  return top === bottom || left === right ? "nothing of the image" : "columns " + left + " to " + (right - 1) + ", rows " + top + " to " + (bottom - 1);
 }
 
 // The frame of a receptive field: dashes on a dark line are visible on any image, and are no cell's outline.
