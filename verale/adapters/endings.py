@@ -8,6 +8,8 @@ from typing import Any
 
 from torch import nn
 
+from verale.certificate.words import written
+
 __all__ = ["Ending", "ending_of"]
 
 _Ends = tuple[float | None, float | None]
@@ -51,7 +53,7 @@ class Ending:
     upper: float | None
 
     def __str__(self) -> str:
-        ends = ("" if end is None else f"{end:g}" for end in (self.lower, self.upper))
+        ends = ("" if end is None else written(end) for end in (self.lower, self.upper))
         return f"{self.kind}, after which latents lie in {':'.join(ends)}"
 
     def reaches_beyond(self, domain: _Ends) -> bool:

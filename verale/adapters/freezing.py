@@ -37,6 +37,7 @@ from verale.adapters.operations import (
 )
 from verale.adapters.rewritings import NOTHING
 from verale.adapters.tracing import shape_of, traced_on
+from verale.certificate.words import about
 from verale.errors import NetworkError
 from verale.network import NOT_CLAIMED, PICTURE, FrozenNetwork
 from verale.network.layers import Convolution, FullConnection, NetworkLayer
@@ -327,7 +328,7 @@ class LayerDifference:
     def __str__(self) -> str:
         if self.cause is not None:
             return self.cause
-        return f"numbers differ by up to {self.off:.3g}, where the largest is {self.size:.3g}"
+        return f"numbers differ by up to about {about(self.off)}, where the largest is about {about(self.size)}"
 
 
 def first_difference(given: Frozen, network: FrozenNetwork, images: Tensor) -> LayerDifference | None:

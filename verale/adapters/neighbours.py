@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from verale.certificate.words import written
 from verale.errors import HeadError
 from verale.head import (
     Box,
@@ -143,7 +144,7 @@ def fitted(head: Head, patches: Tensor, logits: Tensor) -> Iterator[Neighbour]:
         for digits in range(1, 18):
             short = float(f"{number:.{digits}g}")
             if least <= short <= greatest:
-                yield Neighbour(option, f"{short:.{digits}g}", f"{given:g}", make(short))
+                yield Neighbour(option, written(short), written(given), make(short))
 
 
 def _least(of: Callable[[float], float], low: float, high: float) -> float:
@@ -198,14 +199,14 @@ def _similarities(head: Head) -> Iterator[_Change]:
 def _named(similarity: Similarity, given: Similarity) -> tuple[str, str, str]:
     """The option in which two similarities differ, and its values."""
     if isinstance(similarity, LogRatio) and isinstance(given, LogRatio):
-        return "epsilon", f"{similarity.epsilon:g}", f"{given.epsilon:g}"
+        return "epsilon", written(similarity.epsilon), written(given.epsilon)
     if isinstance(similarity, Threshold) and isinstance(given, Threshold):
-        return "threshold", f"{similarity.threshold:g}", f"{given.threshold:g}"
+        return "threshold", written(similarity.threshold), written(given.threshold)
     activation, other = _ACTIVATIONS.get(type(similarity)), _ACTIVATIONS.get(type(given))
     if activation is None or other is None:
         return "similarity", repr(similarity), repr(given)
     if isinstance(similarity, LogRatio):
-        activation += f" with epsilon={similarity.epsilon:g}"
+        activation += f" with epsilon={written(similarity.epsilon)}"
     return "activation", activation, other
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from verale.adapters.modules import is_module, unwrapped
 from verale.adapters.pickled import Record
+from verale.certificate.words import about
 from verale.errors import HeadError
 from verale.head import Head
 
@@ -222,6 +223,6 @@ def prototypes_outside(head: Head) -> str | None:
         return None
     return (
         f"{count} of {head.size} prototypes lie outside the head's domain {head.domain}, the farthest"
-        f" (prototype {farthest}) by {float(beyond[farthest]):.3g}: projected prototypes are latents, so is this"
+        f" (prototype {farthest}) by {about(float(beyond[farthest]))}: projected prototypes are latents, so is this"
         " another network's state, or the domain another one (domain=LOWER:UPPER)?"
     )

@@ -34,7 +34,7 @@ def box_leaves_domain(head: Head, box: Enclosure) -> str | None:
     if not bool((box.lower >= lower).all() and (box.upper <= upper).all()):
         least, most = float(box.lower.min()), float(box.upper.max())
         domain = f"[{head.domain.lower}, {head.domain.upper}]"
-        return f"latents may lie from {least:.9g} to {most:.9g}, beyond the head's domain {domain}"
+        return f"latents may lie from {least} to {most}, beyond the head's domain {domain}"
     if head.geometry.undefined_at_zero and bool(((box.lower <= 0) & (box.upper >= 0)).all(1).any()):
         return "a patch may be the zero vector, whose cosine is undefined with epsilon 0"
     radius = head.geometry.radius

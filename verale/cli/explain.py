@@ -389,7 +389,8 @@ def _explain(run: ExplainRun, as_json: bool) -> _Told:
 def _print_costs(store: Store, costs: Costs) -> None:
     """Say what explanations cost."""
     from verale.certificate import Certificate
+    from verale.certificate.words import about
 
     sums = [costs.total(Certificate.from_bytes(data).statements) for data in store.certificates()]
     mean = sum(sums) / len(sums)
-    print_line(f"an explanation costs {mean:.4g} on average, {min(sums):.4g} to {max(sums):.4g}", sys.stderr)
+    print_line(f"an explanation costs {about(mean)} on average, {about(min(sums))} to {about(max(sums))}", sys.stderr)

@@ -38,8 +38,8 @@ class Box:
             raise HeadError("domain", f"is [{self.lower}, {self.upper}], expected lower < upper")
 
     def __str__(self) -> str:
-        """LOWER:UPPER, as `Box.of` and options take it, with six digits."""
-        return ":".join("" if end is None else f"{end:g}" for end in (self.lower, self.upper))
+        """LOWER:UPPER, from which `Box.of` and options give this box again."""
+        return ":".join("" if end is None else repr(end).removesuffix(".0") for end in (self.lower, self.upper))
 
     @classmethod
     def of(cls, value: object) -> Box:

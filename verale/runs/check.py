@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from verale.certificate.words import about
 from verale.errors import LatentsError, UsageError, first_line
 from verale.runs.comparison import CLOSER, ModelComparison
 
@@ -243,11 +244,11 @@ def _other_causes(head: Head, patches: Tensor, logits: Tensor, bounds: Enclosure
     radius = torch.maximum(bounds.upper - own, own - bounds.lower)
     difference = logits - own
     if len(own) > 1 and bool(((difference - difference.mean(0)).abs() <= 2 * radius).all()):
-        bias = ", ".join(f"{each:.6g}" for each in difference.mean(0)[:5].tolist())
+        bias = ", ".join(about(each, 6) for each in difference.mean(0)[:5].tolist())
         yield f"one more bias a class ({bias}{', ...' if len(own[0]) > 5 else ''}): the head lacks it"
     factor = float((logits * own).sum() / own.square().sum())
     if bool(((logits - factor * own).abs() <= 2 * abs(factor) * radius + _SLACK * radius.amax()).all()):
-        yield f"all logits times {factor:.4g}: the head lacks a factor, such as a temperature"
+        yield f"all logits times {about(factor)}: the head lacks a factor, such as a temperature"
     least = radius.amax(1, keepdim=True)
     outputs = {
         "softmax(logits)": (own.softmax(1), 2 * least + _SLACK),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from verale.certificate.words import about, above, written
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -84,15 +86,15 @@ class ModelComparison:
         right, count, classes = self.right, *self.logits.shape
         hardly = 1 / classes + _HARDLY * (1 - 1 / classes)
         if right is not None and count >= _FEW and classes > 1 and right / count <= hardly:
-            lie = "" if self.images is None else f" (these hold {self.images[0]:.3g} to {self.images[1]:.3g})"
+            lie = "" if self.images is None else f" (these hold {about(self.images[0])} to {about(self.images[1])})"
             said.append(
                 f"the network is right on {right} of {_images(count)}, hardly more than chance: are the images"
                 f" normalised as in training{lie}, and are the labels in the order of its classes?"
             )
         if self.images is not None and max(map(abs, self.images)) > _NORMALISED:
             said.append(
-                f"the images hold numbers from {self.images[0]:.3g} to {self.images[1]:.3g}, expected normalised ones,"
-                f" below {_NORMALISED:g}: are these bytes that were not divided by 255?"
+                f"the images hold numbers from {about(self.images[0])} to {about(self.images[1])}, expected normalised"
+                f" ones, below {_NORMALISED:g}: are these bytes that were not divided by 255?"
             )
         if self.ending is not None and self.ending.is_open_where(self.domain):
             lower, upper = self._ends
@@ -110,7 +112,7 @@ class ModelComparison:
     @property
     def _ends(self) -> tuple[str, str]:
         """The ends of the domain, in words."""
-        lower, upper = ("no end" if end is None else f"{end:g}" for end in self.domain)
+        lower, upper = ("no end" if end is None else written(end) for end in self.domain)
         return lower, upper
 
     @property
@@ -148,8 +150,8 @@ class ModelComparison:
             kind = "proved for any order of sums" if self.proved else "stated, since the head holds folded numbers"
             lines.append(f"The head computes this network's logits on {_images(count)}, up to float32's rounding.")
             lines.append(
-                f"largest difference {self.difference:.2g}; float32 may move these logits by up to"
-                f" {float(self.allowed.max()):.2g} ({kind})"
+                f"largest difference {about(self.difference, 2)}; float32 may move these logits by up to"
+                f" {above(float(self.allowed.max()), 2)} ({kind})"
             )
             if self.other_classes:
                 lines.append(f"within rounding, the two name different classes on {_images(self.other_classes)}")
@@ -161,10 +163,10 @@ class ModelComparison:
                 " differ by more than float32 explains."
             )
             image, of_class = divmod(int(self._beyond.argmax()), self.logits.shape[1])
+            own, of_head = (about(float(each[image, of_class]), 6) for each in (self.logits, self.of_head))
             lines.append(
-                f"image {image}, class {of_class}: the network's logit is {float(self.logits[image, of_class]):.6g},"
-                f" the head's {float(self.of_head[image, of_class]):.6g}; float32 may move it by"
-                f" {float(self.allowed[image, of_class]):.2g}"
+                f"image {image}, class {of_class}: the network's logit is {own}, the head's {of_head}; float32 may move"
+                f" it by up to {above(float(self.allowed[image, of_class]), 2)}"
             )
             lines.append(f"the two name different classes on {self.other_classes} of {_images(count)}")
             lines += [f"the logits agree with {each}" for each in self.alike[:1]]
@@ -178,8 +180,9 @@ class ModelComparison:
         lower, upper = self._ends
         if not self.in_domain:
             lines.append(
-                f"latents lie in [{self.latents[0]:.6g}, {self.latents[1]:.6g}], outside the head's domain (from"
-                f" {lower} to {upper}): give the domain that is true of this network, or the layer whose output has it"
+                f"latents lie in [{written(self.latents[0])}, {written(self.latents[1])}], outside the head's domain"
+                f" (from {lower} to {upper}): give the domain that is true of this network, or the layer whose output"
+                " has it"
             )
         if self._is_cut:
             lines.append(

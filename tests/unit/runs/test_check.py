@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from verale.adapters import head_of
 from verale.adapters.neighbours import neighbours, widened
+from verale.certificate.words import written
 from verale.errors import LatentsError, UsageError
 from verale.head import Box, Cosine, Head, LogRatio, MaxPooling, TopMeanPooling, as_patches
 from verale.runs.check import Forward, check, compare
@@ -62,8 +63,8 @@ def test_a_wrong_epsilon_is_named(epsilon):
     network = OwnNetwork(epsilon=epsilon)
     comparison = compared(network, head_for(network))
     assert not comparison.agrees
-    assert comparison.alike[0] == f"epsilon={epsilon:g}; you gave 0.0001"
-    assert f"the logits agree with epsilon={epsilon:g}; you gave 0.0001" in str(comparison)
+    assert comparison.alike[0] == f"epsilon={written(epsilon)}; you gave 0.0001"
+    assert f"the logits agree with epsilon={written(epsilon)}; you gave 0.0001" in str(comparison)
 
 
 def test_linear_instead_of_log_is_named():
@@ -76,7 +77,7 @@ def test_linear_instead_of_log_is_named():
 def test_log_instead_of_linear_is_named_with_its_epsilon():
     network = OwnNetwork(epsilon=1e-5)
     comparison = compared(network, head_for(network, activation="linear"))
-    assert comparison.alike[0] == "activation='log' with epsilon=1e-05; you gave 'linear'"
+    assert comparison.alike[0] == "activation='log' with epsilon=0.00001; you gave 'linear'"
 
 
 def test_a_bias_that_the_head_lacks_is_named():
@@ -118,7 +119,7 @@ def test_an_epsilon_of_nobody_is_fitted(epsilon, given):
     """A number of few digits that explains the logits of all images, more than those to which it is fitted."""
     network = OwnNetwork(epsilon=epsilon)
     comparison = check(head_for(network, epsilon=given), network, LAYER, own_images(20))
-    said = f"epsilon={epsilon:g}, which explains all logits; you gave {given:g}"
+    said = f"epsilon={written(epsilon)}, which explains all logits; you gave {written(given)}"
     assert not comparison.agrees and comparison.alike == (said,)
     assert f"the logits agree with {said}" in str(comparison)
     assert check(head_for(network, epsilon=epsilon), network, LAYER, own_images(20)).agrees
@@ -161,8 +162,8 @@ def test_what_is_closer_within_rounding_is_mentioned():
     other = replace(head, similarity=LogRatio(1e-7))
     given = replace(head, similarity=LogRatio(1.5e-7))
     comparison = compare(given, Forward(latents, other.logits(latents)))
-    assert comparison.agrees and comparison.closer == "epsilon=1e-07; you gave 1.5e-07"
-    assert "times closer, or more, with epsilon=1e-07" in str(comparison)
+    assert comparison.agrees and comparison.closer == "epsilon=1e-7; you gave 1.5e-7"
+    assert "times closer, or more, with epsilon=1e-7" in str(comparison)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +279,7 @@ def test_a_domain_that_leaves_out_what_the_layer_can_give_is_refused(ending, dom
     network.add_on_layers[0].bias.data.fill_(0.3)
     comparison = compared(network, head_for(network, domain=domain))
     assert comparison.in_domain and not comparison.agrees
-    lower, upper = (f"{end:g}" if end is not None else "no end" for end in (domain.lower, domain.upper))
+    lower, upper = (written(end) if end is not None else "no end" for end in (domain.lower, domain.upper))
     assert f"the layer ends in {range_}: the head's domain (from {lower} to {upper}) is narrower" in str(comparison)
     wider = compared(network, head_for(network, domain=Box(-1, None)))
     assert wider.agrees and wider.warnings == []

@@ -28,6 +28,7 @@ from verale.adapters.float32 import float32_logits
 from verale.adapters.neighbours import widened
 from verale.adapters.origins import Origin
 from verale.adapters.receptive_field import fields_of
+from verale.certificate.words import above
 from verale.errors import InputError, LatentsError, first_line
 from verale.files import LARGEST_LATENTS, read
 from verale.head import Head, as_patches, evaluate
@@ -184,8 +185,8 @@ class Network:
                     self.path / STATE,
                     f"for {part[image]} CaBRNet's logit of class {of_class} is {float(logits[image, of_class])}, the"
                     f" rebuilt head's {float(evaluated.logits[image, of_class])}, more than float32 explains"
-                    f" ({float(one.allowed[image, of_class]):.1e}): verale computes another function than CaBRNet here;"
-                    " please report it",
+                    f" ({above(float(one.allowed[image, of_class]), 2)}): verale computes another function than"
+                    " CaBRNet here; please report it",
                 )
             captured.append(one)
             advance(len(part))
