@@ -39,6 +39,8 @@ _TABLE = r"""
 # Numbers and kernels.
 dyadic.py sqrt_ends: the upper end of a root is its lower end
     without root * root != value
+dyadic.py decimal_below: margins are rounded to nearest
+    ROUND_FLOOR => ROUND_HALF_EVEN
 kernel/__init__.py never_proved: what is never proved is begun under both names
     PROVED not in CHOICES.get(name, ()) => PROVED != name
 kernel/arb_kernel.py ArbKernel.exp_sum: small summands are left out
@@ -278,6 +280,8 @@ steps.py Steps.verdict: an arithmetic is real
     certificate.arithmetic => certificate.arithmetic and 'real'
 verdict.py line_of: a name may have two lines
     map(one_field, parts) => parts
+verdict.py Verdict.record: a margin is told that the certificate does not state
+    min(least, self.stated) => least
 file_auditor.py FileAuditor.audit: an audited file is read again by its name
     _read(path, LARGEST) if data is None else data => _read(path, LARGEST)
 output.py print_line: a line may end in its middle

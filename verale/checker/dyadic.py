@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from operator import mul
 
@@ -20,6 +20,7 @@ __all__ = [
     "about",
     "ceil_at",
     "ceil_shift",
+    "decimal_below",
     "dot",
     "exact",
     "floor_at",
@@ -71,7 +72,18 @@ def hex_float(text: str) -> Fraction | None:
 
 def about(value: Fraction) -> str:
     """A decimal near a number. For messages only: it rounds to nearest."""
-    return str(Context(prec=6).divide(Decimal(value.numerator), Decimal(value.denominator)))
+    return _decimal(value, 6, ROUND_HALF_EVEN)
+
+
+def decimal_below(value: Fraction, digits: int) -> str:
+    """The greatest decimal with so many digits that is at most a number."""
+    return _decimal(value, digits, ROUND_FLOOR)
+
+
+def _decimal(value: Fraction, digits: int, rounding: str) -> str:
+    context = Context(prec=digits, rounding=rounding, Emin=-(10**6), Emax=10**6)
+    rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
+    return f"{rounded:f}" if not rounded or -5 <= rounded.adjusted() < 15 else f"{rounded:e}"
 
 
 def dot(left: Iterable[int], right: Iterable[int]) -> int:

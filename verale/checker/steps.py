@@ -98,6 +98,7 @@ class Steps(ABC):
             elements=certificate.elements,
             arithmetic=certificate.arithmetic,
             deployment=self._deployment,
+            stated=min((margin for margin in certificate.margins if margin is not None), default=None),
         )
 
     def _allowed(self, image: Image | None, picture: Picture | None = None) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from math import inf, nextafter
 from typing import Any
 
 from .deployment import Deployment
+from .dyadic import decimal_below
 from .kernel import in_words
 
 __all__ = [
@@ -79,6 +79,7 @@ class Verdict:
         arithmetic: in which the certificate claims `picture`; None if it does not, or could not be read.
         statements: how many it has; None if it could not be read.
         margins: the proved lower bound for every class, None at `predicted`; empty if the proof did not get that far.
+        stated: the least margin that the certificate states; None if it could not be read, or states none.
         deployed: what is left of them in binary32, negative where they fall short; empty if that is not asked for, or
             not known.
         false: whether the instance is certainly false, not only unproved.
@@ -103,6 +104,7 @@ class Verdict:
     variable: str = ""
     arithmetic: str | None = None
     deployment: Deployment | None = None
+    stated: Fraction | None = None
 
     @property
     def exit_code(self) -> int:
@@ -116,9 +118,12 @@ class Verdict:
         return line_of({"certificate": name, "run": run, **self.record()})
 
     def record(self) -> dict[str, Any]:
-        """The verdict as plain data for JSON (certificates/audit-log-v1.md). `margin` is the least one, rounded down to
-        four digits; `margins` are rounded down to binary64."""
+        """The verdict as plain data for JSON (certificates/audit-log-v1.md). `margin` is what is proved of the least
+        margin that the certificate states: that one, if all are proved; rounded down to four digits. `margins` are
+        rounded down to binary64."""
         least = min((margin for margin in self.margins if margin is not None), default=None)
+        if least is not None and self.stated is not None:
+            least = min(least, self.stated)
         return {
             "status": self.status.value,
             "reason": self.reason,
@@ -131,7 +136,7 @@ class Verdict:
             "arithmetic": self.arithmetic,
             "statements": self.statements,
             "elements": {str(prototype): count for prototype, count in self.elements.items()},
-            "margin": None if least is None or least <= 0 else _decimal_below(least),
+            "margin": None if least is None or least <= 0 else decimal_below(least, _DIGITS),
             "margins": [None if margin is None else _binary64_below(margin).hex() for margin in self.margins],
         }
 
@@ -184,14 +189,6 @@ def most_severe(exit_codes: list[int]) -> int:
     instance, bounds, limit, not covered by the proof, minimality, deployment, no counterexample, no instance claimed,
     proved. Of none it is `unusable`: nothing was proved."""
     return min(exit_codes, key=_SEVERITY.index, default=EXIT_UNUSABLE)
-
-
-def _decimal_below(value: Fraction) -> str:
-    """A positive number in decimal, a few significant digits, rounded down."""
-    places = _DIGITS
-    while value * 10**places < 10 ** (_DIGITS - 1):
-        places += 1
-    return str(Decimal(f"{int(value * 10**places)}E-{places}"))
 
 
 def _binary64_below(value: Fraction) -> float:

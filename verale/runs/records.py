@@ -53,7 +53,7 @@ _STATES = {
     "deployment": ("proved", "not checked"),
 }
 """What can become of a claim."""
-_DIGEST, _DECIMAL = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9]+(\.[0-9]+)?(E-[0-9]+)?")
+_DIGEST, _DECIMAL = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9]+(\.[0-9]+)?(E-[0-9]+|e[+-][0-9]+)?")
 _INDEX = re.compile("0|[1-9][0-9]{0,15}")
 _HEX_FLOAT = re.compile(r"-inf|-?0x[01](\.[0-9a-f]{1,13})?p[+-][0-9]{1,4}")
 
@@ -296,12 +296,12 @@ def _is_unclaimed(claims: Mapping[str, str], run: Mapping[str, Any]) -> bool:
 
 
 def _are_positive(record: Mapping[str, Any]) -> bool:
-    """Whether there is a margin over every class but the predicted one, and the least is the one that is printed."""
+    """Whether there is a margin over every class but the predicted one, and what is printed is at most the least."""
     bounds = [None if margin is None else float.fromhex(margin) for margin in record["margins"]]
     rivals = [bound for bound in bounds if bound is not None]
     own = [number for number, bound in enumerate(bounds) if bound is None]
     if own != [record["predicted"]] or not rivals or record["margin"] is None:
         return False
-    # Both are rounded down from the same number, one to four digits and the other to binary64.
+    # What is printed is at most the least one, and is rounded down, as these are: older audits printed that one itself.
     stated = Decimal(record["margin"])
     return min(rivals) >= 0 and 0 < stated <= Decimal(math.nextafter(min(rivals), math.inf))

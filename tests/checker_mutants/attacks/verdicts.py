@@ -32,6 +32,9 @@ def margins_in_records(module: Import, kernel: str) -> str:
         shown = Fraction(Decimal(record["margin"]))
         if not value * Fraction(999, 1000) < shown <= value:
             return f"margin {record['margin']}"
+        stated = replace(made, stated=value / 2).record()["margin"]
+        if Fraction(Decimal(stated)) > value / 2:
+            return f"margin {stated}, which is not that of the certificate"
         for end, exact in zip(record["margins"][1:], margins[1:], strict=True):
             if _not_below(end, exact):
                 return f"margins {end}"

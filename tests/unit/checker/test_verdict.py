@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from verale.certificate.words import below
 from verale.checker import Status, Verdict, most_severe
 from verale.checker.deployment import Deployment
 from verale.checker.verdict import before_colon, one_field
@@ -20,22 +21,34 @@ def proved(margin: Fraction, **claims: str) -> Verdict:
     ("margin", "text"),
     [
         (Fraction(1, 81), "0.01234"),
-        (Fraction(9999999, 10**6), "9.9999"),
-        (Fraction(1, 10**9), "1.000E-9"),
-        (Fraction(1, 2**1074), "4.940E-324"),
-        (Fraction(10**40) + Fraction(1, 3), "1" + "0" * 40 + ".3333"),
-        (Fraction(2), "2.0000"),
+        (Fraction(9999999, 10**6), "9.999"),
+        (Fraction(1, 10**9), "1e-9"),
+        (Fraction(1, 2**1074), "4.94e-324"),
+        (Fraction(10**40) + Fraction(1, 3), "1e+40"),
+        (Fraction(2), "2"),
+        (Fraction(213631, 10**5), "2.136"),
     ],
 )
-def test_the_margin_is_rounded_down(margin: Fraction, text: str) -> None:
+def test_the_margin_is_rounded_down_and_reads_as_everywhere(margin: Fraction, text: str) -> None:
     assert f"margin >= {text}  " in proved(margin, entailment="proved").line("x")
-    assert Fraction(text) <= margin
+    assert Fraction(text) <= margin and text == below(margin)
+
+
+def test_the_margin_is_that_of_the_certificate_where_all_are_proved() -> None:
+    """Of one certificate the page said 2.135 and an audit 2.1363, which its rules had found."""
+    stated, found = Fraction(2135, 1000), Fraction(213631, 10**5)
+    verdict = replace(proved(found, entailment="proved"), stated=stated)
+    assert verdict.record()["margin"] == "2.135" and "  margin >= 2.135  " in verdict.line("x")
+    assert Fraction(2136, 1000) < Fraction(float.fromhex(verdict.record()["margins"][0])) <= found
+    less = replace(verdict, stated=Fraction(5, 2), status=Status.NOT_PROVED, reason="margin")
+    assert less.record()["margin"] == "2.136"
+    assert replace(verdict, margins=()).record()["margin"] is None
 
 
 def test_lines() -> None:
     verdict = proved(Fraction(1, 4), entailment="proved", instance="not checked", minimality="proved")
     assert verdict.line("a.json") == (
-        "PROVED      a.json  class 3  projection  42 statements  margin >= 0.2500  entailment+minimality proved,"
+        "PROVED      a.json  class 3  projection  42 statements  margin >= 0.25  entailment+minimality proved,"
         " instance not checked"
     )
     alone = proved(Fraction(1, 4), entailment="proved", instance="not claimed", minimality="not checked")
