@@ -61,7 +61,7 @@ runs/workers/local.py _fresh: processes import what lies in the current folder
     => [sys.executable, '-c', _PROGRAM, json.dumps(sys.path)]
     end_to_end/test_strangers_folder.py::test_audits_in_several_processes
 runs/rows.py rows_and_certificates: margins are rounded to the nearest
-    below(explanation.margin) => f'{explanation.margin:.2g}'
+    float_below(explanation.margin) => float(f'{explanation.margin:.4g}')
     end_to_end/test_own_numbers.py::test_margins_of_tables_are_rounded_down
 search/through.py ThroughNetwork.evaluated: the class of a picture is that of the middle of its box
     as_patches(self.latents(picture)) => ((ends := self.ranges(picture).ends).lower + ends.upper)[None] / 2
@@ -185,16 +185,31 @@ report/page_compare.py _details: a page may say anything of a certificate
     never inflated != expected
     unit/report/test_page_compare.py::test_a_forged_page_is_refused[the claim-]
 report/page_files/numbers.js: an end has a digit less than it needs
-    return plain(decimal); => return plain(toDigits(value, Math.max(1, digits - 1), !upper));
+    return decimal; => return toDigits(value, Math.max(1, digits - 1), upper ? DOWN : UP);
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-top_k]
 report/page_files/numbers.js: upper ends are rounded outward
-    toDigits(value, digits, !upper) => toDigits(value, digits, upper)
+    toDigits(value, digits, upper ? DOWN : UP) => toDigits(value, digits, upper ? UP : DOWN)
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[euclidean-projection]
 report/page_files/detail.js: a class that is not known is wrong
     if (rows.predicted[row] === null) return => if (rows.predicted[row] === undefined) return
     end_to_end/pages/test_report_page.py::test_a_class_that_is_not_known_is_neither_right_nor_wrong
+report/page_files/numbers.js: an end is a product of factors that are no floats
+    return ofBits(sign ? bits | SIGN : bits); => return (sign ? -1 : 1) * Number(digits) * 2 ** power;
+    unit/report/test_page_numbers.py::test_every_spelling_is_the_number_that_the_checker_reads[-]
+report/page_files/numbers.js: proved leads are rounded to nearest
+    toDigits(value, 4, DOWN) => toDigits(value, 4, NEAREST)
+    unit/report/test_page_numbers.py::test_what_is_read_as_a_bound_is_one
+report/page_files/numbers.js: an interval is told that nothing satisfies
+    const inOrder = !exceedsDecimal(low, high); => const inOrder = true;
+    unit/report/test_page_numbers.py::test_intervals_are_those_of_python
+report/page_files/numbers.js: a list leaves out a prototype
+    said.push(numbers[start] + "-" + numbers[end - 1]); => said.push(numbers[start] + "-" + numbers[end - 2]);
+    unit/report/test_page_numbers.py::test_prototypes_are_named_as_in_python
+report/page_files/draw.js: rows count from 1, unlike anywhere else
+    return "row " + cell[0] + ", column " + cell[1]; => return "row " + (cell[0] + 1) + ", column " + (cell[1] + 1);
+    end_to_end/pages/test_report_fields.py::test_the_table_has_the_fields_in_pixels
 report/page_files/detail.js: a clause names fewer prototypes than it exempts
-    prototypesNamed(one.except) : => prototypesNamed(one.except.slice(1)) :
+    meantBy(one.except, detail.count) : prototype => meantBy(one.except.slice(1), detail.count) : prototype
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
 report/explanation.py _clause: other prototypes are other than those that the clause exempts
     exempt == named => named is not None
@@ -331,6 +346,36 @@ certificate/words.py upper_end: an upper end is told with a digit less
 certificate/words.py lower_end: a lower end is told with a digit less
     after => after + 1e-09
     unit/certificate/test_words.py::test_ends_are_read_back_as_they_are
+certificate/words.py below: what is proved at least is rounded to nearest
+    ROUND_FLOOR => ROUND_HALF_EVEN
+    unit/certificate/test_words.py::test_below_is_below_by_less_than_one_unit
+certificate/words.py above: what is proved at most is rounded down
+    ROUND_CEILING => ROUND_FLOOR
+    unit/certificate/test_words.py::test_above_is_above_by_less_than_one_unit
+certificate/words.py float_below: a number of a table is greater than the margin when it is printed
+    never near > -inf and Fraction(repr(near)) > exact
+    unit/certificate/test_words.py::test_a_number_of_a_table_is_below_however_it_is_printed
+certificate/words.py percent: nearly all is all
+    1000 * part // whole => round(1000 * part / whole)
+    unit/certificate/test_words.py::test_a_share_is_all_only_if_it_is
+certificate/words.py prototypes_named: a list is cut
+    _ranges(numbers) => [*_ranges(numbers)[:8], '...']
+    unit/certificate/test_words.py::test_no_list_leaves_out_any_prototype
+certificate/words.py meant_by: a clause is told by those that it does not speak of
+    never len(meant) < len(exempt)
+    unit/certificate/test_words.py::test_a_clause_is_told_by_those_that_it_speaks_of_where_they_are_fewer
+report/picture.py _entries: a figure does not know how many prototypes there are
+    each.in_words(count) => each.in_words(None)
+    end_to_end/test_own_numbers.py::test_every_output_names_the_prototypes_that_a_clause_speaks_of[few-figure]
+cli/necessity.py _lines: two prototypes are told as all but the other ones
+    result.prototypes => None
+    end_to_end/test_own_numbers.py::test_every_output_names_the_prototypes_that_a_clause_speaks_of[few-necessity]
+report/shares.py _most: what a prototype takes at most is rounded down
+    above(-amount) => below(-amount)
+    unit/report/test_shares.py::test_who_gains_is_told_in_words
+report/page_detail.py share_in_words: a share of nearly all is all
+    int(100 * share) => round(100 * share)
+    unit/report/test_shares.py::test_a_share_is_all_only_if_it_is
 cli/tables.py TextTable.add_row: a cell may look like two
     one_field => lambda cell: cell.encode('unicode_escape').decode()
     unit/cli/test_printing.py::test_a_cell_is_not_two

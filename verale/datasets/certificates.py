@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verale.certificate.words import float_below
 from verale.datasets import storage
 from verale.datasets.footer import open_parquet
 from verale.datasets.limits import decoded, is_bytes, require_proportionate
@@ -88,7 +89,7 @@ def row_of(name: str, data: bytes) -> dict[str, object]:
             "predicted": int(predicate["predicted"]),
             "paradigm": str(predicate["paradigm"]),
             "size": len(predicate["statements"]),
-            "margin": min(margins),
+            "margin": float_below(min(margins)),
         }
         to_table([values], certificates_schema())  # whether Parquet can hold them
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verale.certificate.words import AS_LABELLED
+from verale.certificate.words import AS_LABELLED, float_below
 from verale.report.collect import Collection, Item
 from verale.runs.folder import SOURCE
 from verale.runs.table import csv_line
@@ -82,7 +82,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[_Row], Any]]] = {
     "prototypes": ("Int64", lambda row: None if row.head is None else row.head.size),
     "bounded_pairs": ("Int64", lambda row: row.bounded("pairs")),
     "pairs": ("Int64", lambda row: None if row.head is None else row.head.size * row.stated("patches")),
-    "margin": ("Float64", lambda row: None if row.stated("margin") is None else float(row.stated("margin"))),
+    "margin": ("Float64", lambda row: None if row.stated("margin") is None else float_below(row.stated("margin"))),
     "explain_seconds": ("Float64", lambda row: row.item.seconds),
     "audit_seconds": ("Float64", lambda row: row.record.get("seconds")),
     "status": ("string", lambda row: row.item.status),
@@ -107,8 +107,8 @@ def frame(collection: Collection) -> pandas.DataFrame:
     `image_verified` is whether the image's file holds the picture that the certificate names; `image_is` says in words
     what is known of it (`verale.report.images`). `label` is as labelled: nothing checks it, nor names of classes by
     `source.json`. The statements bound `bounded_prototypes` of `prototypes`, and `bounded_pairs` of `pairs` of a patch
-    and a prototype; these are missing without the certificate's head. `margin` is the certificate's least margin.
-    `entailment`, `instance`, `picture` and `minimality` are `proved` or `not checked`, a picture in the `arithmetic` of
+    and a prototype; these are missing without the certificate's head. `margin` is the certificate's least margin,
+    rounded down to four digits. `entailment`, `instance`, `picture` and `minimality` are `proved` or `not checked`, a picture in the `arithmetic` of
     its certificate. Where the certificate claims neither, the instance is `not claimed`; what else it does not claim is
     missing.
     """

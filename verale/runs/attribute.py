@@ -18,7 +18,7 @@ from verale.certificate import (
     PatchStatement,
     Statement,
 )
-from verale.certificate.words import class_name
+from verale.certificate.words import class_name, float_below
 from verale.checker import most_severe
 from verale.errors import InputError, LatentsError, UsageError
 from verale.files import certificate_name
@@ -81,7 +81,7 @@ class Listed:
         certificate: the name of its file.
         sha256: of its bytes.
         size: how many statements it has.
-        margin: the least margin that is proved.
+        margin: the least margin that is proved, rounded down.
         minimal: whether it claims that every statement is needed; `verale audit --minimality` proves the claim.
         status: the checker's verdict on entailment and instance, and `reason`, why it is not PROVED.
     """
@@ -251,7 +251,7 @@ def attribute(
                 certificate=certificate_name(number),
                 sha256=hashlib.sha256(data).hexdigest(),
                 size=certificate.size,
-                margin=certificate.margin,
+                margin=float_below(certificate.margin),
                 minimal=certificate.minimal,
                 status=verdict.status.value,
                 reason=verdict.reason,

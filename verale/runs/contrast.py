@@ -17,6 +17,7 @@ from torch import Tensor
 
 from verale.adapters.origins import Origin
 from verale.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement, Statement
+from verale.certificate.words import float_below
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
 from verale.files import require_writable, write_atomically
@@ -116,7 +117,7 @@ class Contrast:
             **record,
             "size": len(self.found.released),
             "smallest": "proved" if self.is_smallest else "found",
-            "margin": self.found.proof.margin,
+            "margin": float_below(self.found.proof.margin),
             "released": [
                 {
                     "number": number,

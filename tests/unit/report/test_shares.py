@@ -20,6 +20,7 @@ from verale.checker.certificate import (
 from verale.head import as_patches, evaluate
 from verale.report import ends
 from verale.report.ends import ProvedEnds
+from verale.report.page_detail import share_in_words
 from verale.report.shares import carried_by, ledger_of, part_in_words
 from verale.search.explain import explain
 
@@ -160,3 +161,8 @@ def test_of_too_many_statements_about_patches_nothing_is_computed(monkeypatch):
     assert ledger_of(certificate, ProvedEnds(head), rival) is not None
     monkeypatch.setattr(ends, "_MOST", len(certificate.statements) * head.size - 1)
     assert ledger_of(certificate, ProvedEnds(head), rival) is None
+
+
+def test_a_share_is_all_only_if_it_is():
+    shares = Fraction(999, 1000), Fraction(29, 100), Fraction(1), Fraction(1, 101)
+    assert list(map(share_in_words, shares)) == ["99 %", "29 %", "100 %", "less than 1 %"]

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from support.reporting import folder_of
 
+from verale.certificate.words import below
 from verale.report.collect import collect
 from verale.report.images import BY_ORDER, Match
 from verale.report.table import encode, frame
@@ -33,7 +34,7 @@ def test_one_row_an_image(collection):
     assert list(table["status"]) == ["PROVED", "PROVED", "UNEXPLAINED", "MALFORMED"]
     assert list(table["class"][:2]) == [collection.name_of(item.predicted) for item in collection.items[:2]]
     assert list(table["statements"][:2]) == [item.summary.size for item in collection.items[:2]]
-    assert table["margin"][0] == float(collection.items[0].summary.margin)
+    assert table["margin"][0] == float(below(collection.items[0].summary.margin))
     assert table["statements"].isna().tolist() == [False, False, True, True]
     assert table["message"][2] == "a tie" and table["minimality"][0] == "not checked"
     assert table["image"][0].endswith(r"0-\udcff.png"), "bytes that are no UTF-8 are escaped"
