@@ -9,7 +9,7 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from io import BufferedReader
 from pathlib import Path
 
@@ -23,7 +23,9 @@ __all__ = [
     "certificate_name",
     "certificates_folder",
     "certificates_in",
+    "checksums",
     "followed",
+    "in_one_line",
     "is_certificate_name",
     "lies_in",
     "open_regular",
@@ -44,6 +46,26 @@ CERTIFICATE_SUFFIX = ".ale.json"
 """How the names of certificate files end."""
 _LONGEST_NAME = 200
 """Bytes of a name that a stranger chose: file systems allow some 255, of which temporary files need a few more."""
+
+
+def checksums(digests: Mapping[str, str]) -> bytes:
+    """What `sha256sum` prints for files, sorted by the bytes of their names (`LC_ALL=C sort`).
+
+    Args:
+        digests: SHA-256 of each file, by its name.
+
+    Soundness: a name with a line feed cannot look like several files, so other files give other bytes.
+    """
+    lines = []
+    for name, digest in sorted((os.fsencode(name), digest) for name, digest in digests.items()):
+        escaped = in_one_line(name)
+        lines.append(b"\\" * (escaped != name) + digest.encode("ascii") + b"  " + escaped + b"\n")
+    return b"".join(lines)
+
+
+def in_one_line(name: bytes) -> bytes:
+    """A name without ends of lines, as `sha256sum` of coreutils 9 escapes it: other names stay other names."""
+    return name.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
 
 
 def certificate_name(index: int) -> str:

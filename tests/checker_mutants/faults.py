@@ -282,6 +282,12 @@ verdict.py line_of: a name may have two lines
     map(one_field, parts) => parts
 verdict.py Verdict.record: a margin is told that the certificate does not state
     min(least, self.stated) => least
+file_auditor.py _digest_of_files: a name may look like several files
+    name.replace(b'\\', b'\\\\').replace(b'\n', b'\\n').replace(b'\r', b'\\r') => name
+file_auditor.py _digest_of_files: a name that is escaped looks like one that is not
+    without b'\\' * (escaped != name)
+file_auditor.py _digest_of_files: a backslash is not escaped
+    name.replace(b'\\', b'\\\\') => name
 file_auditor.py FileAuditor.audit: an audited file is read again by its name
     _read(path, LARGEST) if data is None else data => _read(path, LARGEST)
 output.py print_line: a line may end in its middle

@@ -25,7 +25,7 @@ from verale.errors import HeadError, InputError, LatentsError, UsageError
 from verale.report.collect import collect
 from verale.report.images import AS_NOTED
 from verale.runs import parts
-from verale.runs.explain_model import _place
+from verale.runs.explain_model import _digest_of_state, _place
 from verale.runs.model_images import model_images
 from verale.runs.source import load_source
 
@@ -360,3 +360,13 @@ def test_pictures_that_cannot_be_preprocessed_are_named(files, tmp_path):
 def test_the_report_of_a_single_certificate_has_no_default_place(run):
     done = in_process("report", str(run.folder / "000000.ale.json"))
     assert done.returncode == 9 and "with -o" in done.stderr
+
+
+def test_the_name_of_a_tensor_is_no_other_tensor():
+    """A name may hold any character: with a line feed it was the name of one tensor, and the beginning of another."""
+    two, one, inner = nn.Module(), nn.Module(), nn.Module()
+    two.register_parameter("a", nn.Parameter(torch.zeros(0)))
+    two.register_parameter("b", nn.Parameter(torch.ones(1)))
+    inner.register_parameter("float32 [0]\nb", nn.Parameter(torch.ones(1)))
+    one.add_module("a torch", inner)
+    assert _digest_of_state(two) != _digest_of_state(one)

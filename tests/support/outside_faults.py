@@ -162,6 +162,15 @@ runs/audit_dataset.py _unless_changed: the latents may change meanwhile
 runs/workers/guard.py GuardedWorker.__init__: workers import any verale
     always found is not None and sources_digest(found) == sha256
     unit/ray/test_guard.py::test_a_worker_that_would_import_other_sources_imports_none
+runs/workers/guard.py sources_digest: the name of a module may be another module
+    b'%d %d\n%b%b' % (len(name), len(source), name, source) => name + b' %d\n' % len(source) + source
+    unit/ray/test_guard.py::test_the_name_of_a_module_is_no_other_module
+files.py in_one_line: a name may look like several files
+    name.replace(b'\\', b'\\\\').replace(b'\n', b'\\n').replace(b'\r', b'\\r') => name
+    unit/datasets/test_latents.py::test_digests_are_those_of_sha256sum
+runs/explain_model.py _digest_of_state: the name of a tensor may be another tensor
+    in_one_line(name.encode()) => name.encode()
+    end_to_end/test_own_module.py::test_the_name_of_a_tensor_is_no_other_tensor
 search/compiled/jit.py _place: machine code is taken from anywhere
     own_folder(folder) => folder
     unit/search/test_compiled_jit.py::test_machine_code_that_others_may_have_written_does_not_run

@@ -7,6 +7,7 @@ import hashlib
 import os
 import platform
 import stat
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -177,8 +178,7 @@ def checker_digest() -> str:
     """The digest of this checker's code: SHA-256 of what `sha256sum` prints for its source files, sorted by path:
     `cd verale/checker && sha256sum $(find * -name '*.py' | LC_ALL=C sort) | sha256sum`."""
     here = Path(__file__).parent
-    sources = {path.relative_to(here).as_posix(): path.read_bytes() for path in here.rglob("*.py")}
-    return _digest("".join(f"{_digest(sources[name])}  {name}\n" for name in sorted(sources)).encode())
+    return _digest_of_files({_name_in(path, here): _digest(path.read_bytes()) for path in here.rglob("*.py")})
 
 
 def _head(path: str, run: dict[str, Any], digest: str | None) -> dict[str, Any]:
@@ -187,6 +187,24 @@ def _head(path: str, run: dict[str, Any], digest: str | None) -> dict[str, Any]:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def _name_in(path: Path, folder: str | Path) -> bytes:
+    """The name of a file, from a folder on, as its bytes."""
+    return os.fsencode(path.relative_to(folder).as_posix())
+
+
+def _digest_of_files(digests: Mapping[bytes, str]) -> str:
+    """SHA-256 of what `sha256sum` of coreutils 9 prints for files, sorted by the bytes of their names.
+
+    It escapes a backslash and ends of lines in a name, and begins the line with a backslash. So a name cannot look like
+    several files, and other names or other bytes of the files give other lines.
+    """
+    lines = []
+    for name in sorted(digests):
+        escaped = name.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
+        lines.append(b"\\" * (escaped != name) + digests[name].encode("ascii") + b"  " + escaped + b"\n")
+    return _digest(b"".join(lines))
 
 
 def _version(package: str) -> str | None:
@@ -213,7 +231,7 @@ def _read_latents(path: str) -> bytes:
 
 def picture_files(path: str) -> tuple[list[PictureFile], str]:
     """The files of pictures at a path, and a digest: of a file its SHA-256, of a folder that of what `sha256sum` prints
-    for its PNG files, by their paths in it, sorted.
+    for its PNG files, by their paths in it, sorted (`_digest_of_files`).
 
     Raises:
         PictureError: there is none, or a file is too long.
@@ -223,14 +241,12 @@ def picture_files(path: str) -> tuple[list[PictureFile], str]:
             raise PictureError(f"{path}: it has {size} bytes, expected at most {LARGEST_PICTURES}")
         data = _read(path)
         return [PictureFile(path, partial(bytes, data))], _digest(data)
-    names = sorted(each.relative_to(path).as_posix() for each in Path(path).rglob("*") if each.suffix.lower() == ".png")
+    names = sorted(_name_in(each, path) for each in Path(path).rglob("*") if each.suffix.lower() == ".png")
     if not names:
         raise PictureError(f"{path}: holds no PNG file; give a folder of them, or a tensor file of pictures")
-    files = [
-        PictureFile(os.path.join(path, name), partial(_read, os.path.join(path, name), LARGEST_PNG)) for name in names
-    ]
-    lines = (f"{_digest(file.read())}  {name}\n" for name, file in zip(names, files, strict=True))
-    return files, _digest("".join(lines).encode("utf-8", "surrogateescape"))
+    paths = [os.path.join(path, os.fsdecode(name)) for name in names]
+    files = [PictureFile(each, partial(_read, each, LARGEST_PNG)) for each in paths]
+    return files, _digest_of_files({name: _digest(file.read()) for name, file in zip(names, files, strict=True)})
 
 
 def _opened(path: str, flags: int) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows
 from verale.errors import InputError
+from verale.files import checksums
 
 if TYPE_CHECKING:
     from pyarrow import Array, ChunkedArray, DataType
@@ -226,8 +227,8 @@ class _InParquet:
         if len(digests) == 1:
             return digests[0][1]
         root = storage.resolve(self.path)[1]
-        lines = sorted((file[len(root) :].lstrip("/"), digest) for file, digest in digests)
-        return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in lines).encode()).hexdigest()
+        named = {file[len(root) :].lstrip("/"): digest for file, digest in digests}
+        return hashlib.sha256(checksums(named)).hexdigest()
 
 
 def _array(column: ChunkedArray) -> object:

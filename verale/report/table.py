@@ -108,9 +108,9 @@ def frame(collection: Collection) -> pandas.DataFrame:
     what is known of it (`verale.report.images`). `label` is as labelled: nothing checks it, nor names of classes by
     `source.json`. The statements bound `bounded_prototypes` of `prototypes`, and `bounded_pairs` of `pairs` of a patch
     and a prototype; these are missing without the certificate's head. `margin` is the certificate's least margin,
-    rounded down to four digits. `entailment`, `instance`, `picture` and `minimality` are `proved` or `not checked`, a picture in the `arithmetic` of
-    its certificate. Where the certificate claims neither, the instance is `not claimed`; what else it does not claim is
-    missing.
+    rounded down to four digits. `entailment`, `instance`, `picture` and `minimality` are `proved` or `not checked`, a
+    picture in the `arithmetic` of its certificate. Where the certificate claims neither, the instance is `not claimed`;
+    what else it does not claim is missing.
     """
     import pandas as pd
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.adapters.origins import Origin
 from verale.errors import HeadError, UsageError
+from verale.files import in_one_line
 from verale.paradigms import SMALLEST
 from verale.runs.capture import captured_before, earlier_source, write_captured
 from verale.runs.check import BATCH, Forward, ModelComparison, compare, forward
@@ -354,6 +355,6 @@ def _digest_of_state(model: nn.Module) -> str:
     for name, tensor in sorted(model.state_dict().items()):
         if isinstance(tensor, torch.Tensor):
             values = tensor.detach().cpu().contiguous()
-            whole.update(f"{name} {values.dtype} {list(values.shape)}\n".encode())
+            whole.update(in_one_line(name.encode()) + f" {values.dtype} {list(values.shape)}\n".encode())
             whole.update(values.flatten().view(torch.uint8).numpy().tobytes() if values.numel() else b"")
     return whole.hexdigest()

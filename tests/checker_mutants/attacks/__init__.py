@@ -30,6 +30,7 @@ from checker_mutants.attacks.pictures import (
     boxes_hold,
     computed_latents_are_held,
     files_are_read,
+    folders_are_told_apart,
     latents_are_held,
     pictures_differ,
 )
@@ -57,6 +58,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("latents of pictures", latents_are_held),
     ("computed latents of pictures", computed_latents_are_held),
     ("files of pictures", files_are_read),
+    ("folders of pictures", folders_are_told_apart),
     ("JSON", json_at_its_limits),
     ("tensors", tensors_at_their_limits),
     ("margins in records", margins_in_records),

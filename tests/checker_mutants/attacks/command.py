@@ -190,8 +190,8 @@ def _of_margins(record: dict[str, Any], case: _Filed, predicate: dict[str, Any])
             return "margins"
         if proved is not None and proved < float.fromhex(stated):
             return "margins"
-    least = min(end for end in ends if end is not None)
-    return "" if 0.999 * least <= float(record["margin"]) <= 1.000001 * least else "margin"
+    least = min(float.fromhex(margin) for margin in predicate["margins"] if margin is not None)
+    return "" if 0.999 * least <= float(record["margin"]) <= least else "margin"
 
 
 def _line(record: dict[str, Any]) -> str:

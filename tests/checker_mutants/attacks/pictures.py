@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
+import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import flint
@@ -25,7 +28,14 @@ from verale.soundness.corpus.recipes import COUNT, PATCHES, all_recipes, draw_he
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import ends
 
-__all__ = ["boxes_hold", "computed_latents_are_held", "files_are_read", "latents_are_held", "pictures_differ"]
+__all__ = [
+    "boxes_hold",
+    "computed_latents_are_held",
+    "files_are_read",
+    "folders_are_told_apart",
+    "latents_are_held",
+    "pictures_differ",
+]
 
 _NETWORKS = 25
 
@@ -199,6 +209,31 @@ def files_are_read(module: Import, kernel: str) -> str:
             continue
         return name
     return ""
+
+
+def folders_are_told_apart(module: Import, kernel: str) -> str:
+    """The digest of a folder of pictures is that of what `sha256sum` prints, and no other folder has it."""
+    digest = hashlib.sha256(b"dog").hexdigest()
+    names = [f"a.png{end}{digest}  b.png" for end in ("\n", "\\n", "\\\\n", "\r", "\\r", "")]
+    made = [{"a.png": b"cat", "b.png": b"dog"}, *({name: b"cat"} for name in names)]
+    found = []
+    for pictures in made:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, data in pictures.items():
+                (Path(folder) / name).write_bytes(data)
+            found.append(module("file_auditor").picture_files(folder)[1])
+        if found[-1] != _sums(pictures):
+            return "another digest than that of sha256sum"
+    return "" if len(set(found)) == len(made) else "two folders have one digest"
+
+
+def _sums(pictures: dict[str, bytes]) -> str:
+    lines = []
+    for name, data in sorted(pictures.items()):
+        escaped = "".join({"\\": "\\\\", "\n": "\\n", "\r": "\\r"}.get(each, each) for each in name)
+        mark = "" if escaped == name else "\\"
+        lines.append(f"{mark}{hashlib.sha256(data).hexdigest()}  {escaped}\n")
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def boxes_hold(module: Import, kernel: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import platform
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from fractions import Fraction
 from importlib import metadata
 from pathlib import Path
@@ -19,7 +21,7 @@ import mpmath
 import pytest
 
 from verale.checker import Status, Verdict, certificate, file_auditor, most_severe, verdict
-from verale.checker.file_auditor import FileAuditor, Outcome, checker_digest, file_digest, unusable
+from verale.checker.file_auditor import FileAuditor, Outcome, checker_digest, file_digest, picture_files, unusable
 from verale.soundness.independent import files
 
 ROOT = Path(__file__).parents[3]
@@ -100,6 +102,51 @@ def test_the_checkers_digest_is_what_the_documented_command_prints() -> None:
         ["bash", "-c", command[1]], cwd=ROOT / "verale" / "checker", capture_output=True, text=True, check=True
     )
     assert printed.stdout.split()[0] == checker_digest()
+
+
+NAMES = (
+    *("a.png", "b\nc.png", "b.png", "B.PNG", "d\\.png", "e\rf.png", "sub/a.png", "sub\n/\\n.png", "z \t'\".png"),
+    *("\u00e9.png", "\uff21.png", "\U0001f600.png", os.fsdecode(b"\xff.png"), os.fsdecode(b"\xc3.png"), "-n.png"),
+)
+
+
+def folder_with(folder: Path, files: Mapping[str, bytes]) -> Path:
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def test_a_folder_of_pictures_has_the_digest_that_the_documented_command_prints(tmp_path: Path) -> None:
+    """Whatever its files are called; before coreutils 9 `sha256sum` did not escape a carriage return."""
+    names = [name for name in NAMES if "\r" not in name]
+    folder = folder_with(tmp_path / "p", {name: os.fsencode(name) for name in names})
+    folder_with(folder, {"a.txt": b"no picture"})
+    command = re.search(r"^\$ cd PICTURES && (.*)$", TEXT, re.M)
+    assert command
+    printed = subprocess.run(["bash", "-c", command[1]], cwd=folder, capture_output=True, text=True, check=True)
+    assert picture_files(str(folder))[1] == printed.stdout.split()[0]
+    folder_with(folder, {"e\rf.png": b"cat"})
+    lines = b"".join(line_of_sha256sum(name, folder) for name in sorted(map(os.fsencode, NAMES)))
+    assert picture_files(str(folder))[1] == hashlib.sha256(lines).hexdigest()
+
+
+def line_of_sha256sum(name: bytes, folder: Path) -> bytes:
+    """A line, by another way than that of the checker: character by character."""
+    said = {ord("\\"): b"\\\\", ord("\n"): b"\\n", ord("\r"): b"\\r"}
+    escaped = b"".join(said.get(byte, bytes([byte])) for byte in name)
+    digest = hashlib.sha256((folder / os.fsdecode(name)).read_bytes()).hexdigest().encode()
+    return (b"\\" if escaped != name else b"") + digest + b"  " + escaped + b"\n"
+
+
+def test_no_folder_of_pictures_has_the_digest_of_another_one(tmp_path: Path) -> None:
+    """A name with a line feed was two lines of the digest: one file could stand for any other ones beside it."""
+    two = folder_with(tmp_path / "two", {"a.png": b"cat", "b.png": b"dog"})
+    digest = hashlib.sha256(b"dog").hexdigest()
+    forged = {f"a.png\n{digest}  b.png": b"cat"}
+    assert picture_files(str(two))[1] != picture_files(str(folder_with(tmp_path / "one", forged)))[1]
+    escaped = folder_with(tmp_path / "escaped", {f"a.png\\n{digest}  b.png": b"cat"})
+    assert picture_files(str(escaped))[1] != picture_files(str(tmp_path / "one"))[1]
 
 
 def test_a_version_that_is_not_known_is_null(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

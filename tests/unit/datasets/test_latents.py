@@ -71,11 +71,14 @@ def test_digests_are_those_of_sha256sum(tmp_path):
     folder = tmp_path / "z.parquet"
     folder.mkdir()
     lines = ""
-    for name in ("a.parquet", "b.parquet"):
+    for name in ("a.parquet", "b\nb.parquet", "b\\.parquet"):
         pq.write_table(pa.table({"latents": column_of(latents((7, 3, 2)))}), folder / name)
-        lines += f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n"
+        escaped = name.replace("\\", "\\\\").replace("\n", "\\n")  # as sha256sum does
+        mark = "" if escaped == name else "\\"
+        lines += f"{mark}{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {escaped}\n"
     assert open_latents(str(folder)).digest() == hashlib.sha256(lines.encode()).hexdigest()
-    (folder / "b.parquet").unlink()
+    (folder / "b\nb.parquet").unlink()
+    (folder / "b\\.parquet").unlink()
     assert open_latents(str(folder)).digest() == lines[:64]
 
 

@@ -81,3 +81,12 @@ def test_a_digest_is_of_names_and_bytes(tmp_path) -> None:
         (folder / name).write_text(text)
         digests.add(sources_digest(folder))
     assert len(digests) == 6
+
+
+def test_the_name_of_a_module_is_no_other_module(tmp_path) -> None:
+    """A name with a line feed was the name of one module, and the beginning of another one."""
+    for folder, files in (("two", {"a.py": "", "b.py": "x = 1"}), ("one", {"a.py 0\nb.py": "x = 1"})):
+        for name, text in files.items():
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / name).write_text(text)
+    assert sources_digest(tmp_path / "one") != sources_digest(tmp_path / "two")

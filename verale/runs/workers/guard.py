@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import os
 import shutil
 import sys
 import tempfile
@@ -30,12 +31,12 @@ def nowhere() -> str:
 
 
 def sources_digest(folder: Path) -> str:
-    """SHA-256 of the names and bytes of a package's modules."""
+    """SHA-256 of the names and bytes of a package's modules, after how long they are: so that no name, which may hold
+    any byte, looks like another module."""
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py"), key=Path.as_posix):
-        source = path.read_bytes()
-        digest.update(f"{path.relative_to(folder).as_posix()} {len(source)}\n".encode())
-        digest.update(source)
+    for path in sorted(folder.rglob("*.py"), key=os.fsencode):
+        name, source = os.fsencode(path.relative_to(folder)), path.read_bytes()
+        digest.update(b"%d %d\n%b%b" % (len(name), len(source), name, source))
     return digest.hexdigest()
 
 
