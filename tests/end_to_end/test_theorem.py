@@ -20,6 +20,7 @@ CASES = (
     "projection-euclidean-exp_distance-soft_tree", "projection-euclidean-negated-maximum", "joint-cosine",
     "assignment-prices", "floor-and-ceiling", "mixed-sum-of-angles", "mixed-euclidean-wide",
 )  # fmt: skip
+PARTS = ("ale.json", "head.safetensors", "latents.safetensors")
 AXIOMS = {"sig_forall_dec", "sig_not_dec", "functional_extensionality_dep", "classic"}
 """Those of Coq's real numbers and of classical logic, which test_rocq.py allows."""
 MACHINE = {"int", "sub", "ltb", "lsr", "land", "eqb"}
@@ -140,3 +141,20 @@ def test_what_is_false_does_not_compile(theorem, false, written, compiled) -> No
     line = int(re.search(r"line (\d+), characters", done.stderr)[1])
     before = "\n".join(changed.splitlines()[:line])
     assert re.findall(r"Theorem (\w+?)_", before)[-1] == theorem, done.stderr
+
+
+def test_certificates_may_be_called_like_theorems_and_words_of_rocq(proved_checker, compiled, tmp_path, monkeypatch):
+    """`instance_classified.ale.json` broke its own file: the theorem by which it is proved was hidden by its own."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    names = ("instance_classified", "proved_sound", "forall", "Type", "match", "a", "\u0430", "a b", "a_b", "0", "_")
+    files = {part: (ACCEPT / f"projection-euclidean.{part}").read_bytes() for part in PARTS}
+    for name in names:
+        (tmp_path / f"{name}.ale.json").write_bytes(files["ale.json"])
+    for part in PARTS[1:]:
+        (tmp_path / part).write_bytes(files[part])
+    out = tmp_path / "Classified.v"
+    done = in_process("theorem", tmp_path, "-o", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = coqc(out, compiled)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert axioms(done.stdout) == AXIOMS and out.read_text().count("Theorem entailed_") == len(names)

@@ -120,6 +120,9 @@ runs/compare.py RunComparison._compared: statements are decided at A's latents
 runs/explained_run.py ExplainedRun.stated: a certificate may have changed
     never row.sha256 not in (None, hashlib.sha256(data).hexdigest())
     unit/runs/test_compare.py::test_what_cannot_be_compared_is_named[a changed certificate]
+runs/theorem.py theorem_file: a name of a certificate hides a theorem of the theories
+    _INSTANCE => _INSTANCE.replace('Verale.Classified.', '')
+    unit/runs/test_theorem.py::test_no_name_of_a_certificate_hides_one_of_the_theories
 runs/attestation.py _require_proved_now: a verdict from a log is attested
     never outcome.reused
     unit/runs/test_attestation.py::test_no_statement_is_made_of_a_record_that_is_no_proof[{'reused': True}]

@@ -25,6 +25,9 @@ __all__ = ["NamedTheorem", "Theorems", "names_of", "theorem_file"]
 _OUTSIDE = re.compile(r"[^A-Za-z0-9._+-]")
 _IN_NAMES = re.compile(r"[^A-Za-z0-9_]")
 
+# What the file defines is called after certificates, whose names strangers choose: a word such as `entailed_`, and the
+# name. No such word begins with another one, so nothing is defined twice. No name of the theories that is used without
+# its module begins with such a word, so none is hidden by what the file defines.
 _INTRODUCTION = """\
 (* {count} of one head as theorems, written by `verale theorem` of verale {version}.
 
@@ -87,12 +90,12 @@ Definition image_{name} : image :=
 {image}.
 Theorem instance_{name} : instance the_head certificate_{name} image_{name}.
 Proof.
-  apply (instance_proved_sound the_head {settings} certificate_{name} image_{name}).
+  apply (Verale.CheckImage.instance_proved_sound the_head {settings} certificate_{name} image_{name}).
   vm_cast_no_check (eq_refl true).
 Qed.
 Theorem classified_{name} : classified the_head image_{name} {predicted}%nat (margin certificate_{name}).
 Proof.
-  apply (entailed_instance_classified the_head certificate_{name} image_{name});
+  apply (Verale.Classified.entailed_instance_classified the_head certificate_{name} image_{name});
     [apply Nat.ltb_lt; reflexivity|exact entailed_{name}|exact instance_{name}].
 Qed.
 """

@@ -16,6 +16,7 @@ from verale.runs.doctor import SAMPLE
 from verale.runs.theorem import names_of
 
 HEAD, CERTIFICATE, LATENTS = (SAMPLE / name for name in ("head.safetensors", "0.ale.json", "latents.safetensors"))
+THEORIES = Path(__file__).parents[3] / "proofs" / "rocq" / "theories"
 HINTS = "hints: 40 80 c 1" + " 0" * 12
 FOUND = f"return {{'entailment_hints': {HINTS!r}, 'instance_settings': 'hints: 20 20 9'}}.get(question)"
 
@@ -112,6 +113,55 @@ def test_nothing_is_defined_twice(folder, finds) -> None:
         shutil.copy(folder / "000000.ale.json", folder / f"{name}.ale.json")
     defined = re.findall(r"^(?:Definition|Lemma|Theorem) (\w+)", written(folder), re.MULTILINE)
     assert len(defined) == len(set(defined)) == 1 + 2 + 6 * 8 + 1
+
+
+FAMILIES = (
+    *("certificate_", "hints_", "learned_", "ready_learned_", "entailed_", "image_", "instance_", "classified_"),
+    *("prepared_", "ready_prepared_"),
+)
+"""How names begin that the file defines."""
+HIDING = (
+    "instance_classified",
+    "proved_sound",
+    "proved",
+    "pictured_classified",
+    "once",
+    "Theorem",
+    "forall",
+    "fun",
+    "_",
+)
+"""Names after which something would be called like what the theories define, and words of Rocq."""
+
+
+def test_no_name_of_a_certificate_hides_one_of_the_theories(folder, finds) -> None:
+    """`instance_classified.ale.json` defined `entailed_instance_classified`, by which the next line is proved."""
+    body = without_comments(written(folder))
+    defined = set(re.findall(r"^(?:Definition|Lemma|Theorem) (\w+)", body, re.MULTILINE))
+    used = set(re.findall(r"(?<![\w.])[A-Za-z_][\w.]*\b", body)) - defined
+    assert {"check_ready_sound", "Verale.CheckImage.instance_proved_sound", "entails", "learn_ready"} <= used
+    for name in used:
+        assert not name.startswith(FAMILIES), f"a certificate may hide {name}"
+
+
+@pytest.mark.parametrize("name", HIDING)
+def test_a_certificate_may_be_called_like_a_theorem_or_a_word_of_rocq(name, folder, finds) -> None:
+    shutil.move(folder / "000001.ale.json", folder / f"{name}.ale.json")
+    assert f"\nTheorem entailed_{name} : entails the_head certificate_{name}.\n" in written(folder)
+    like = {f"{family}{name}" for family in FAMILIES} & names_of_the_theories()
+    assert bool(like) == (name in HIDING[:5]), "the first ones are called like theorems"
+
+
+def test_each_name_begins_with_one_family(folder, finds) -> None:
+    defined = re.findall(r"^(?:Definition|Lemma|Theorem) (\w+)", written(folder), re.MULTILINE)
+    fixed = {"the_head", "the_planes", "all_theorems"}
+    assert all(sum(name.startswith(family) for family in FAMILIES) == 1 for name in set(defined) - fixed)
+    assert not any(name.startswith(FAMILIES) for name in fixed)
+
+
+def names_of_the_theories() -> set[str]:
+    texts = [path.read_text() for path in THEORIES.glob("*.v")]
+    return {name for text in texts for name in re.findall(r"^(?:Theorem|Lemma|Definition|Fixpoint) (\w+)", text, re.M)}
 
 
 @pytest.mark.parametrize(("most", "machine"), [(0, True), (10**6, False)])
