@@ -391,6 +391,9 @@ report/page_detail.py share_in_words: a share of nearly all is all
 cli/tables.py TextTable.add_row: a cell may look like two
     one_field => lambda cell: cell.encode('unicode_escape').decode()
     unit/cli/test_printing.py::test_a_cell_is_not_two
+cli/tables.py markdown_lines: a name is markup
+    map(in_markdown, row) => row
+    unit/runs/test_summary.py::test_nothing_is_markup_in_markdown[a|b]
 cli/gap.py _line: another paradigm's bound is not told apart
     line if gap.is_smallest is not None else f'{line}; of those under {paradigm} nothing is proved' => line
     unit/runs/test_gap.py::test_what_is_under_another_paradigm_is_never_called_smallest

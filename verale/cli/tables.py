@@ -14,7 +14,16 @@ from rich.table import Table
 from verale.checker.output import print_line
 from verale.checker.verdict import one_field
 
-__all__ = ["PLAIN", "TextTable", "in_latex", "latex_lines", "markdown_lines", "print_rows", "print_table"]
+__all__ = [
+    "PLAIN",
+    "TextTable",
+    "in_latex",
+    "in_markdown",
+    "latex_lines",
+    "markdown_lines",
+    "print_rows",
+    "print_table",
+]
 
 PLAIN: dict[str, Any] = {"box": SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
 """A table without frame."""
@@ -34,6 +43,8 @@ _LATEX = {
     "`": r"\char96{}",
 }
 """How LaTeX writes characters that mean something else to it."""
+_MARKUP = re.compile(r"[\\`*_\[\]<>|~#&$!]")
+"""Characters that mean something else to Markdown, whose backslash makes them mean themselves."""
 
 
 class TextTable(Table):
@@ -80,8 +91,13 @@ def print_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int
 def markdown_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
     """The lines of a table in Markdown; the first `left` columns are texts, the others numbers."""
     ruler = ["---"] * left + ["---:"] * (len(headings) - left)
-    for row in (headings, ruler, *rows):
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+    for row in (map(in_markdown, headings), ruler, *(map(in_markdown, row) for row in rows)):
+        yield f"| {' | '.join(row)} |"
+
+
+def in_markdown(cell: str) -> str:
+    """A cell as it is, whatever it looks like: no column ends in it, and nothing of it is markup, a link or HTML."""
+    return _MARKUP.sub(r"\\\g<0>", cell)
 
 
 def latex_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from verale.cli.summary import command
-from verale.cli.tables import in_latex
+from verale.cli.tables import in_latex, in_markdown, markdown_lines
 from verale.errors import InputError
 from verale.runs.summary import Spread, summarize
 from verale.runs.table import Explained, csv_lines
@@ -120,6 +120,16 @@ def test_latex_is_escaped(tmp_path) -> None:
     assert r"\_\%\$\#\&\{\}\textasciitilde{}\textasciicircum{}a\textbackslash{}" in rows[0][0]
     assert r"18.0 $\pm$ 10.6" in rows[0]
     assert in_latex("[red]") == "{[}red]" and in_latex("*") == "{*}"
+
+
+@pytest.mark.parametrize("name", ["a|b", "<img src=x onerror=alert(1)>", "[x](javascript:y)", "`*_~#&$!\\", "\\|"])
+def test_nothing_is_markup_in_markdown(name, tmp_path) -> None:
+    """A reader of Markdown takes a backslash away, and what it stands before as it is."""
+    hostile = in_markdown(name)
+    assert re.sub(r"\\(.)", r"\1", hostile) == name
+    assert not set(re.sub(r"\\.", "", hostile)) & set("\\`*_[]<>|~#&$!")
+    shown = [*markdown_lines(("folder", "%"), [(name, "5 of 9 (55.5 %)")], 1)]
+    assert shown == ["| folder | % |", "| --- | ---: |", f"| {hostile} | 5 of 9 (55.5 %) |"]
 
 
 def warnings_of(caplog) -> list[str]:
