@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from playwright.sync_api import Page
+from support.commands import in_process
+from support.reading import read_margins, read_table
 from support.reporting import browser, folder_of, report_head
 from support.small import small_head
 
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement
+from verale.certificate.statements import statement_of
 from verale.certificate.words import about, below, between, lower_end, upper_end
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
@@ -225,6 +228,37 @@ def test_decimals_are_those_of_python(tabs, report):
     for value, (low, high, short, exact) in zip(values, said, strict=True):
         assert float(exact) == value
         assert (low, high, short) == (lower_end(value), upper_end(value), below(value))
+
+
+def test_numbers_that_hardly_are_floats_are_told_as_they_are(tabs, tmp_path):
+    """However another program spells them: an upper end just below 0 was told as "at most 0"."""
+    folder = folder_of(tmp_path / "out", paradigm="top_k")
+    path = folder / "000000.ale.json"
+    record = json.loads(path.read_text())
+    tiny, huge = "0x1.0000000000000p-1074", "0x1.fffffffffffffp+1023"
+    record["predicate"] |= {
+        "claims": ["entailment", "instance"],
+        "statements": [
+            {"prototype": 1, "interval": [tiny, huge]},
+            {"except": [], "upper": "-0x1.0000000000000p-1050"},
+        ],
+        "margins": [None if margin is None else (huge if rival else tiny)
+                    for rival, margin in enumerate(record["predicate"]["margins"])],
+    }  # fmt: skip
+    path.write_text(json.dumps(record))
+    certificate = Certificate.from_bytes(path.read_bytes())
+    report = tmp_path / "report.html"
+    report.write_bytes(page(collect(folder), "A report"))
+    tab = tabs.open(report)
+    choose(tab, "000000")
+    said = read_table(tab, report_head().size)
+    assert [*map(statement_of, said.values())] == [*certificate.statements]
+    margins = read_margins(tab, ["ant", "bee", "cat"])
+    assert margins == {c: below(margin) for c, margin in enumerate(certificate.margins) if margin is not None}
+    shown = in_process("show", path).stdout
+    for text in (tab.inner_text("#detail"), shown):
+        assert "at most -8.2890461e-317" in text and "5e-324 to 1.7976931348623157e+308" in text
+        assert "NaN" not in text and "Infinity" not in text
 
 
 def test_whatever_files_hold_nothing_of_it_is_run(tabs, tmp_path):

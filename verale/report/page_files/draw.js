@@ -138,7 +138,7 @@ function around(box) {
 
 // A lead: solid as far as it is proved, dashed as far as it reaches for the image itself.
 function bar(proved, ahead, most) {
-  const share = (value) => Math.max(0, Math.min(100, (100 * value) / most));
+  const share = (value) => Math.max(0, Math.min(100, 100 * (value / most)));
   const parts = [el("svg:rect", { class: "proved", width: share(proved), height: 10 })];
   if (ahead > proved) {
     parts.push(el("svg:rect", { class: "open", x: share(proved), width: share(ahead) - share(proved), y: 0.5, height: 9 }));

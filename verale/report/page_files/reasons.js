@@ -71,8 +71,9 @@ function shareBar(reason) {
 
 // How much an activation is: as a share of what an exact copy gives, or beside all images of this page.
 function scale(one) {
-  const ends = one.interval.filter((end) => end !== null).map((end) => about((100 * fromHex(end)) / data.copy, 2));
-  const words = [data.copy > 0 ? "about " + [...new Set(ends)].join(" to ") + " % of an exact copy’s " + about(data.copy) : "", one.standing ? "this image: " + one.standing : ""];
+  const shares = one.interval.filter((end) => end !== null).map((end) => (100 * fromHex(end)) / data.copy);
+  const ends = shares.map((share) => about(share, 2));
+  const words = [data.copy > 0 && shares.every(Number.isFinite) ? "about " + [...new Set(ends)].join(" to ") + " % of an exact copy’s " + about(data.copy) : "", one.standing ? "this image: " + one.standing : ""];
   return el("small", {}, words.filter(Boolean).join("; "));
 }
 
