@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from verale.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.certificate.words import written
 from verale.errors import UsageError
 from verale.search.avoid import listed_indices
 
@@ -115,9 +116,9 @@ class Costs:
         return self != UNIT_COSTS
 
     def __str__(self) -> str:
-        given = [f"{name}:{index}={cost:g}" for name in _BY_INDEX for index, cost in getattr(self, name)]
-        given += [f"statement:{patch},{j}={cost:g}" for (patch, j), cost in self.statements]
-        given += [f"{name}={cost:g}" for name in _CLAUSES if (cost := getattr(self, name)) != 1]
+        given = [f"{name}:{index}={written(cost)}" for name in _BY_INDEX for index, cost in getattr(self, name)]
+        given += [f"statement:{patch},{j}={written(cost)}" for (patch, j), cost in self.statements]
+        given += [f"{name}={written(cost)}" for name in _CLAUSES if (cost := getattr(self, name)) != 1]
         return " ".join(given)
 
     def check(self, patches: int, prototypes: int) -> None:

@@ -11,6 +11,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
+from verale.certificate.words import written
 from verale.errors import UsageError
 from verale.rounding import Enclosure, down
 
@@ -78,7 +79,7 @@ class Tolerance:
         """As the option takes it."""
         if self.digits:
             return f"{self.digits} digit{'s' if self.digits > 1 else ''}"
-        return f"{100 * self.share:.8f}".rstrip("0").rstrip(".") + "%" if self.share else f"{self.step:.6g}"
+        return f"{100 * self.share:.8f}".rstrip("0").rstrip(".") + "%" if self.share else written(self.step)
 
     def narrower(self) -> Iterator[Tolerance]:
         """Tolerances of the same kind, each about half of the one before: their numbers begin with 5, 2 or 1."""

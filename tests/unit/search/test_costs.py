@@ -218,6 +218,7 @@ def test_fewer_statements_than_a_cost_allows():
         (["prototypes:3,7-8=2", "prototypes:7=4"], Costs.of({3: 2, 7: 4, 8: 2})),
         (["patches:0-1=1e1", "statement: 5 , 7 =.5"], Costs.of(None, {0: 10, 1: 10}, {(5, 7): 0.5})),
         (["ceiling=2", "floor=0"], Costs.of(ceiling=2, floor=0)),
+        (["prototypes:1=0.123456789", "ceiling=1e-7"], Costs.of({1: 0.123456789}, ceiling=1e-7)),
     ],
 )
 def test_what_the_command_line_says(texts, expected):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from verale.certificate.words import below
 from verale.paradigms import ORDERS
 from verale.search.compiled.grow import GIVEN_UP, GROWN, Grown, grow_statements, sweep_statements
 from verale.search.compiled.image import HYPERSPHERE, ImageArrays
@@ -106,6 +107,6 @@ def _why_open(problem: Problem, grown: Grown, order: str) -> str:
     margins = problem.margins
     rivals = margins.rivals[0][margins.rivals[0] != margins.predicted[0]].tolist()
     return (
-        f"class {rivals[grown.worst]} stays open (margin >= {grown.margin:.3g}) though every statement that could help"
-        " is made"
+        f"class {rivals[grown.worst]} stays open (margin >= {below(float(grown.margin))}) though every statement that"
+        " could help is made"
     )

@@ -6,6 +6,7 @@ from typing import cast
 
 from verale.bounds import LinearMargins
 from verale.bounds.rows import require_geometry
+from verale.certificate.words import below
 from verale.head import Head
 from verale.search.activations import ActivationExplanation, Activations
 from verale.search.paradigms.of_activations import OfActivationsAlone
@@ -58,8 +59,8 @@ def supporting(activations: Activations) -> list[int]:
         costliest = int(loss.argmax())
         if not loss[costliest] > 0:
             raise UnexplainedError(
-                f"class {worst} stays open (margin >= {float(margins[worst]):.3g}) though every activation that could "
-                "help is stated"
+                f"class {worst} stays open (margin >= {below(float(margins[worst]))}) though every activation that"
+                " could help is stated"
             )
         stated[costliest] = True
 
