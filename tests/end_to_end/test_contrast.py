@@ -79,7 +79,7 @@ def test_which_statements_are_needed(tmp_path: Path, two: Path) -> None:
     assert done.returncode == 11
     assert "  activation of prototype 0: [0, 0]: not needed: the checker proves the class without it" in done.stdout
     assert done.stdout.splitlines()[-1] == (
-        "2 explanations: 0 of 4 statements have a witness, 0%; 0 explanations are minimal under any paradigm"
+        "2 explanations: 0 of 4 statements have a witness, 0.0 %; 0 explanations are minimal under any paradigm"
     )
     record = json.loads(verale("necessity", two, "--json").stdout)
     assert record == {"certificate": str(two), **json.loads((tmp_path / "out/000000/necessity.json").read_bytes())}

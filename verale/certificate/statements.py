@@ -45,7 +45,7 @@ class PatchStatement:
         """Its JSON form in the file."""
         return {"patch": self.patch, "prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
-    def in_words(self, prototypes: int | None) -> tuple[str, str]:
+    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
         """Its subject and its interval for people, in the statement's own numbers; see `OrderStatement.in_words`."""
         return f"patch {self.patch}, prototype {self.prototype}", between(self.lower, self.upper)
 
@@ -66,7 +66,7 @@ class ActivationStatement:
         """Its JSON form in the file."""
         return {"prototype": self.prototype, "interval": _ends(self.lower, self.upper)}
 
-    def in_words(self, prototypes: int | None) -> tuple[str, str]:
+    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
         """Its subject and its interval for people, in the statement's own numbers; see `OrderStatement.in_words`."""
         return f"activation of prototype {self.prototype}", between(self.lower, self.upper)
 
@@ -87,7 +87,7 @@ class OrderStatement:
         """Its JSON form in the file."""
         return {"except": list(self.exempt), "upper": self.upper.hex()}
 
-    def in_words(self, prototypes: int | None) -> tuple[str, str]:
+    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
         """Its subject and its bound for people, in the statement's own numbers.
 
         Args:
@@ -112,7 +112,7 @@ class FloorStatement:
         """Its JSON form in the file."""
         return {"except": list(self.exempt), "lower": self.lower.hex()}
 
-    def in_words(self, prototypes: int | None) -> tuple[str, str]:
+    def in_words(self, prototypes: int | None = None) -> tuple[str, str]:
         """Its subject and its bound for people, in the statement's own numbers; see `OrderStatement.in_words`."""
         return meant_by(self.exempt, prototypes), f"at least {lower_end(self.lower)}"
 
