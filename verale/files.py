@@ -1,6 +1,7 @@
 """Files: names of certificate files, reading with a clear error, writing so that nobody sees half a file.
 
-Only regular files are read and replaced: a pipe can keep a reader waiting for ever, and a device has no end.
+Only regular files are read and replaced: a pipe can keep a reader waiting for ever, and a device has no end. A link is
+followed to read, never to write or to remove. All that verale changes on a disk it changes by the functions here.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ __all__ = [
     "CERTIFICATE_SUFFIX",
     "LARGEST",
     "LARGEST_LATENTS",
+    "append_bytes",
     "certificate_index",
     "certificate_name",
     "certificates_folder",
@@ -30,6 +32,8 @@ __all__ = [
     "lies_in",
     "open_regular",
     "read",
+    "remove_empty_folder",
+    "remove_file",
     "require_size",
     "require_writable",
     "write_atomically",
@@ -174,8 +178,14 @@ def require_writable(path: str | Path) -> None:
         raise _unwritable(path, error) from error
 
 
-def write_atomically(path: str | Path, data: bytes) -> None:
+def write_atomically(path: str | Path, data: bytes, temporary: str | None = None) -> None:
     """Write a file so that nobody ever sees half of it, not even after a crash: write a temporary file, then rename it.
+
+    Args:
+        path: the file.
+        data: its bytes.
+        temporary: the name of the temporary file, for whoever has to know it after a crash; one that is there is the
+            beginning of the same data, or in the way. By default one that no file has.
 
     Raises:
         InputError: the file cannot be written, or something other than a regular file has its name.
@@ -184,25 +194,76 @@ def write_atomically(path: str | Path, data: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _require_replaceable(path)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = _temporary_file(path, data, temporary)
         try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
+            try:
+                _write_all(handle, data)
+            finally:
+                os.close(handle)
+            os.chmod(name, 0o644)
+            os.replace(name, path)
         except BaseException:
-            os.unlink(temporary)
+            os.unlink(name)
             raise
     except OSError as error:
         raise _unwritable(path, error) from error
 
 
+def append_bytes(path: Path, data: bytes) -> None:
+    """Add to the end of a file that is there and is no link. Raises OSError: perhaps a part of the data is written."""
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        _write_all(handle, data)
+    finally:
+        os.close(handle)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file, of a link the link. Raises InputError."""
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise InputError(path, f"cannot be removed ({error.strerror})") from error
+
+
+def remove_empty_folder(path: Path) -> bool:
+    """Remove a folder if nothing is in it; whether it was removed."""
+    try:
+        os.rmdir(path)
+    except OSError:
+        return False
+    return True
+
+
+def _temporary_file(path: Path, data: bytes, name: str | None) -> tuple[int, str]:
+    """A new file beside `path`, opened for writing, and its path."""
+    if name is None:
+        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.parent / name
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        return os.open(temporary, flags, 0o600), str(temporary)
+    except FileExistsError:
+        if temporary.is_symlink() or not data.startswith(read(temporary, "a temporary file", most=LARGEST_LATENTS)):
+            raise InputError(temporary, f"is in the way of {path.name}; move it away") from None
+    os.unlink(temporary)
+    return os.open(temporary, flags, 0o600), str(temporary)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(handle, rest) :]
+
+
 def _require_replaceable(path: Path) -> None:
-    """Raise InputError for what a rename would replace by a regular file, such as /dev/null."""
+    """Raise InputError for what a rename would replace by a regular file, such as /dev/null, or a link."""
     if path.is_dir():
         raise InputError(path, "is a folder, expected the name of a file to write")
     if path.exists() and not path.is_file():
         raise InputError(path, "is a pipe, socket or device, expected the name of a file to write")
+    if path.is_symlink():
+        raise InputError(path, f"is a link to {os.readlink(path)}; name that file itself, or remove the link")
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:

@@ -10,11 +10,14 @@ import pytest
 from verale.checker.file_auditor import file_digest
 from verale.errors import InputError
 from verale.files import (
+    append_bytes,
     certificate_index,
     certificate_name,
     certificates_in,
     open_regular,
     read,
+    remove_empty_folder,
+    remove_file,
     require_writable,
     write_atomically,
 )
@@ -73,6 +76,41 @@ def test_a_link_is_what_it_leads_to(tmp_path) -> None:
     assert read(tmp_path / "link", "text") == b"abc"
     with pytest.raises(InputError, match="dangling: there is no such file; expected text"):
         read(tmp_path / "dangling", "text")
+
+
+def test_a_link_is_neither_written_through_nor_replaced(tmp_path) -> None:
+    (tmp_path / "x").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to("x")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    for name, target in (("link", "x"), ("dangling", "nowhere")):
+        for write in (require_writable, lambda path: write_atomically(path, b"new")):
+            with pytest.raises(InputError, match=f"{name}: is a link to {target}; name that file itself, or remove"):
+                write(tmp_path / name)
+        with pytest.raises(OSError, match=r"symbolic links|No such file"):
+            append_bytes(tmp_path / name, b"new")
+        assert os.readlink(tmp_path / name) == target
+    assert (tmp_path / "x").read_bytes() == b"abc" and not (tmp_path / "nowhere").exists()
+    remove_file(tmp_path / "link")
+    assert (tmp_path / "x").read_bytes() == b"abc"
+
+
+def test_a_temporary_file_of_a_known_name_is_the_beginning_of_its_data_or_in_the_way(tmp_path) -> None:
+    (tmp_path / "begun").write_bytes(b"ne")
+    write_atomically(tmp_path / "x", b"new", "begun")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("x", b"new")]
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / "link").symlink_to("x")
+    for name in ("mine", "link"):
+        with pytest.raises(InputError, match=f"{name}: is in the way of x; move it away"):
+            write_atomically(tmp_path / "x", b"newer", name)
+    assert (tmp_path / "mine").read_bytes() == b"mine" and (tmp_path / "x").read_bytes() == b"new"
+
+
+def test_a_folder_is_removed_only_if_it_is_empty(tmp_path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    assert not remove_empty_folder(tmp_path / "a") and remove_empty_folder(tmp_path / "a" / "b")
+    with pytest.raises(InputError, match=r"b: cannot be removed \(No such file"):
+        remove_file(tmp_path / "a" / "b")
 
 
 def test_a_refused_file_is_closed(tmp_path) -> None:
