@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, first_line
@@ -22,6 +23,7 @@ __all__ = [
     "files_under",
     "is_folder",
     "join",
+    "local_path",
     "open_file",
     "open_input",
     "open_output",
@@ -63,6 +65,14 @@ def _resolve_uri(path: str) -> tuple[FileSystem, str]:
     except (ValueError, ImportError, OSError) as error:
         raise InputError(path, f"cannot be reached ({first_line(error)})") from error
     return PyFileSystem(FSSpecHandler(files)), inner
+
+
+def local_path(path: str) -> Path | None:
+    """The same path on this machine; None for a URI that leads elsewhere."""
+    from pyarrow.fs import LocalFileSystem
+
+    files, inner = resolve(path)
+    return Path(inner) if isinstance(files, LocalFileSystem) else None
 
 
 def join(path: str, name: str) -> str:

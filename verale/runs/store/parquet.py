@@ -6,24 +6,22 @@ import json
 import logging
 import posixpath
 import re
-import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 from verale.datasets import storage
 from verale.datasets.certificates import MANIFEST, SUCCESS, ParquetRows, packed_certificates
 from verale.errors import InputError
 from verale.runs.run import Range, Store
+from verale.runs.store.noted import ATTEMPTS, LISTED, DatasetFiles, part_name, write_noted
 from verale.runs.table import Explained
 
 __all__ = ["ExplainedDataset", "StagedDataset"]
 
 _log = logging.getLogger(__name__)
 
-_ATTEMPTS = "_attempts"
 _PART = re.compile(r"part-([0-9]{9,18})-([0-9]{9,18})\.parquet")
 
 
@@ -47,9 +45,14 @@ class StagedDataset:
         return f"{first.rstrip('/')}.partial{chain}{rest}"
 
     def require_free(self, overwrite: bool) -> None:
-        """Raise InputError if the dataset exists and may not be replaced. Call this before Ray is started."""
-        if not overwrite and storage.exists(self.path):
+        """Raise InputError if the dataset exists and may not be replaced, or is not as verale wrote it. Call this
+        before Ray is started."""
+        there = DatasetFiles(self.path)
+        if not there.names and not storage.exists(self.path):
+            return
+        if not overwrite:
             raise InputError(self.path, "already exists; choose another path, or say --overwrite")
+        there.require_ours()
 
     @classmethod
     def begin(cls, path: str, manifest: Mapping[str, object], overwrite: bool = False) -> StagedDataset:
@@ -61,25 +64,25 @@ class StagedDataset:
             overwrite: whether a finished dataset may be replaced, and one begun with another manifest removed.
 
         Raises:
-            InputError: the dataset exists, or was begun with another manifest.
+            InputError: the dataset exists, or was begun with another manifest, or holds what verale did not write.
         """
         staged = cls(path)
         staged.require_free(overwrite)
         current = json.loads(json.dumps(manifest))
-        file = storage.join(staged.partial, MANIFEST)
-        if storage.exists(staged.partial):
-            begun = _manifest(file)
-            if begun != current:
-                different = sorted(key for key in {*current, *begun} if begun.get(key) != current.get(key))
-                if not overwrite:
-                    raise InputError(
-                        staged.partial,
-                        f"was begun with another {', '.join(different)}; remove it, choose another path, or say"
-                        " --overwrite",
-                    )
-                _delete(staged.partial)
-        storage.write_bytes(file, (json.dumps(current, indent=1) + "\n").encode())
-        _delete(storage.join(staged.partial, _ATTEMPTS))  # attempts count within one run
+        there = DatasetFiles(staged.partial)
+        begun = _manifest(storage.join(staged.partial, MANIFEST))
+        if there.begun and begun != current:
+            different = sorted(key for key in {*current, *begun} if begun.get(key) != current.get(key))
+            if not overwrite:
+                raise InputError(
+                    staged.partial,
+                    f"was begun with another {', '.join(different)}; remove it, choose another path, or say"
+                    " --overwrite",
+                )
+            there.require_ours()
+            there.remove()
+        there.remove(name for name in there.names if name.startswith(f"{ATTEMPTS}/"))  # they count within one run
+        write_noted(staged.partial, MANIFEST, (json.dumps(current, indent=1) + "\n").encode())
         return staged
 
     def manifest(self) -> Mapping[str, Any]:
@@ -92,17 +95,13 @@ class StagedDataset:
         Raises:
             InputError: something else lies beside them. It would be published with them, as if verale had written it.
         """
-        from pyarrow.fs import FileSelector
-
-        files, folder = storage.resolve(self.partial)
         found = []
-        for one in files.get_file_info(FileSelector(folder, allow_not_found=True)):
-            name = posixpath.basename(one.path)
-            if name.startswith((".", "_")):
+        for name in DatasetFiles(self.partial).begun:
+            if name in (MANIFEST, SUCCESS, LISTED):
                 continue
             match = _PART.fullmatch(name)
             start, stop = (int(match[1]), int(match[2])) if match else (0, 0)
-            if one.type.name != "File" or name != posixpath.basename(self._part(start, stop)):
+            if name != part_name(start, stop):
                 raise InputError(self.partial, f"holds {name!r}, which is not a part of this dataset; move it away")
             found.append((start, stop))
         return sorted(found)
@@ -113,21 +112,25 @@ class StagedDataset:
         Args:
             total: how many rows the dataset will have.
             is_true: whether the part with these rows still says what is true of its sources.
+
+        Raises:
+            InputError: a part is not as verale wrote it. It stays.
         """
         kept, reached = [], 0
-        for start, stop in self.ranges():
+        ranges, there = self.ranges(), DatasetFiles(self.partial)
+        there.require_ours(part_name(*each) for each in ranges)
+        for start, stop in ranges:
             if reached <= start <= stop <= total and (start < stop or not total) and is_true(start, stop):
                 kept.append((start, stop))
                 reached = stop
             else:
                 _log.warning("%s: rows %d to %d have changed, and are done again", self.partial, start, stop - 1)
-                files, path = storage.resolve(self._part(start, stop))
-                files.delete_file(path)
+                there.remove([part_name(start, stop)])
         return kept
 
     def write(self, start: int, stop: int, parquet: bytes) -> None:
         """Write the part with these rows."""
-        storage.write_bytes(self._part(start, stop), parquet)
+        write_noted(self.partial, part_name(start, stop), parquet)
 
     def read(self, start: int, stop: int, columns: tuple[str, ...]) -> list[dict[str, Any]]:
         """The rows of the part with these rows, in those of the columns that exist. Raises InputError."""
@@ -139,21 +142,19 @@ class StagedDataset:
 
     def discard(self) -> None:
         """Remove everything that is written: it is known to be wrong."""
-        _delete(self.partial)
+        DatasetFiles(self.partial).remove()
 
     def attempt(self, start: int, stop: int) -> int:
         """Note that work on these rows begins; return how often it has begun in this run, this time included."""
         from pyarrow.fs import FileSelector
 
-        folder = storage.join(self.partial, f"{_ATTEMPTS}/{start}-{stop}")
+        folder = storage.join(self.partial, f"{ATTEMPTS}/{start}-{stop}")
         storage.write_bytes(storage.join(folder, uuid.uuid4().hex), b"-")
         files, inner = storage.resolve(folder)
         return len(files.get_file_info(FileSelector(inner)))
 
     def publish(self, total: int) -> None:
         """Move the complete dataset to its path. Raises InputError: parts are missing, or overlap."""
-        from pyarrow.fs import FileSelector
-
         reached = 0
         for start, stop in self.ranges():
             if start != reached:
@@ -165,15 +166,11 @@ class StagedDataset:
                 f"has no part that begins with row {reached} of {total}: can every worker see this path? If so, run"
                 " again, or remove it",
             )
-        _delete(storage.join(self.partial, _ATTEMPTS))
-        files, folder = storage.resolve(self.partial)
-        for one in files.get_file_info(FileSelector(folder)):
-            if posixpath.basename(one.path).startswith("."):  # a temporary file of a worker that died
-                files.delete_file(one.path)
+        DatasetFiles(self.partial).finish()
         _move(self.partial, self.path)
 
     def _part(self, start: int, stop: int) -> str:
-        return storage.join(self.partial, f"part-{start:09d}-{stop:09d}.parquet")
+        return storage.join(self.partial, part_name(start, stop))
 
 
 @dataclass(frozen=True)
@@ -226,35 +223,23 @@ def _manifest(file: str) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _delete(path: str) -> None:
-    files, folder = storage.resolve(path)
-    if storage.exists(path):
-        try:
-            files.delete_dir(folder)
-        except OSError as error:
-            raise InputError(path, f"cannot be removed ({error})") from error
-
-
 def _move(source: str, to: str) -> None:
-    """Move a directory: on a disk in one step; where only files can be moved, `_SUCCESS` is written last."""
-    from pyarrow.fs import FileSelector, LocalFileSystem
-
-    files, folder = storage.resolve(source)
-    if isinstance(files, LocalFileSystem):
+    """Move a dataset to where perhaps another one of verale's is: on a disk in one step; where only files can be moved,
+    `_SUCCESS` is written last."""
+    there = DatasetFiles(to)
+    there.require_ours()
+    local = storage.local_path(source), storage.local_path(to)
+    if local[0] is not None and local[1] is not None:
         storage.write_bytes(storage.join(source, SUCCESS), b"")
-        target = Path(storage.resolve(to)[1])
-        if target.is_dir():
-            shutil.rmtree(target)
-        elif target.exists():
-            target.unlink()
-        Path(folder).rename(target)
+        there.remove()
+        local[0].rename(local[1])
         return
-    if storage.exists(to):
-        _delete(to)
-    target_folder = storage.resolve(to)[1]
-    inside = [one.path for one in files.get_file_info(FileSelector(folder)) if one.type.name == "File"]
-    files.create_dir(target_folder, recursive=True)
-    for path in sorted(inside, key=lambda path: posixpath.basename(path) != MANIFEST):  # the manifest first: unfinished
-        files.move(path, posixpath.join(target_folder, posixpath.basename(path)))
+    there.remove()
+    files, target = storage.resolve(to)
+    _, folder = storage.resolve(source)
+    files.create_dir(target, recursive=True)
+    moved = DatasetFiles(source).names
+    for name in sorted(moved, key=lambda name: name != MANIFEST):  # the manifest first: unfinished
+        files.move(posixpath.join(folder, name), posixpath.join(target, name))
     storage.write_bytes(storage.join(to, SUCCESS), b"")
-    _delete(source)
+    DatasetFiles(source).remove()
