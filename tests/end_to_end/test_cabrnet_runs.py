@@ -295,14 +295,17 @@ def test_images_that_have_been_seen_are_not_seen_again(once, captures):
 
 
 @pytest.mark.parametrize("name", ["latents.safetensors", "head.safetensors"])
-def test_latents_that_were_lost_or_damaged_are_made_again(name, once, captures):
+def test_latents_that_were_lost_are_made_again_and_changed_ones_stay(name, once, captures):
     whole = (once / "out" / name).read_bytes()
+    (once / "out" / name).write_bytes(whole[:-8])
+    for more in ((), ("--overwrite",)):
+        with pytest.raises(InputError, match=rf"{name}: .*move it away"):
+            explain(*arguments(once, *more))
+    assert (once / "out" / name).read_bytes() == whole[:-8] and captures == []
     (once / "out" / name).unlink()
     assert explain(*arguments(once)) == 0
-    (once / "out" / name).write_bytes(whole[:-8])
-    assert explain(*arguments(once)) == 0
     assert (once / "out" / name).read_bytes() == whole
-    assert captures == [3, 3]
+    assert captures == [3]
 
 
 def repainted(folder: Path) -> None:
@@ -339,9 +342,10 @@ def test_files_of_unknown_source_are_not_replaced(name, tmp_path, captures):
     flat(tmp_path / "in")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / name).write_bytes(b"mine")
-    with pytest.raises(InputError, match="--overwrite"):
-        explain(*arguments(tmp_path))
-    assert (tmp_path / "out" / name).read_bytes() == b"mine"
+    for more in ((), ("--overwrite",)):
+        with pytest.raises(InputError, match=rf"{name}: .*verale did not write it as it is, so it stays"):
+            explain(*arguments(tmp_path, *more))
+    assert [path.read_bytes() for path in (tmp_path / "out").iterdir()] == [b"mine"]
     assert captures == []
 
 
@@ -357,8 +361,10 @@ def test_latents_that_come_out_otherwise_are_refused(once, monkeypatch):
 @pytest.mark.parametrize("text", ["", "[]", "{", "7"])
 def test_a_source_that_is_none_is_refused(text, once):
     (once / "out" / "source.json").write_text(text)
-    with pytest.raises(InputError, match=r"--overwrite"):
-        explain(*arguments(once))
+    for more in ((), ("--overwrite",)):
+        with pytest.raises(InputError, match=r"source\.json: is .*move it away"):
+            explain(*arguments(once, *more))
+    assert (once / "out" / "source.json").read_text() == text
 
 
 def test_labels_of_folders_are_in_the_table_and_beside_the_latents(tmp_path):

@@ -45,7 +45,7 @@ _MOST = 10
     "--in-a-row", default=100, show_default=True, metavar="N", help="Stop when N tries in a row find nothing new."
 )
 @click.option("--pictures", metavar="DIR", type=click.Path(), help="Pictures of prototypes, DIR/0000.png and so on.")
-@click.option("--overwrite", is_flag=True, help="Replace the attribution in OUT.")
+@click.option("--overwrite", is_flag=True, help="Remove what an earlier command noted in OUT.")
 @kernel_option()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not lines for people.")
 @verbose
@@ -77,17 +77,17 @@ def command(
     from verale.report.rules_page import pictures_in
     from verale.runs.arguments import HeadFile
     from verale.runs.attribute import ATTRIBUTION, attribute
-    from verale.runs.folder import require_room, write_results
+    from verale.runs.folder import HEAD, require_room, write_results
 
-    directory = Path(out)
-    require_room(directory, ATTRIBUTION, overwrite)
+    directory, file = Path(out), HeadFile.of(head)
+    inputs = [Path(head), Path(latents)]
+    require_room(directory, ATTRIBUTION, {HEAD: file.data}, overwrite, inputs)
     shown = {} if pictures is None else pictures_in(Path(pictures))
-    file = HeadFile.of(head)
     unwritten = f"nothing is written to {directory}"
     with progress("explaining", count, unit="explanations", interrupted=lambda: unwritten) as advance:
         found = attribute(file, latents, image, count, paradigm, seed, in_a_row, kernel, advance)
     files = found.files(file, attribution_page(found, file.head, shown))
-    write_results(directory, ATTRIBUTION, files, overwrite)
+    write_results(directory, ATTRIBUTION, files, overwrite, inputs)
     if as_json:
         print_line(json.dumps(found.record()))
     else:

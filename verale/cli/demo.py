@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,17 @@ import click
 from verale.checker.output import print_line
 from verale.cli.progress import progress
 from verale.cli.shared import kernel_option, one_of, verbose
-from verale.errors import InputError, VeraleError
-from verale.files import write_atomically
+from verale.errors import VeraleError
 from verale.paradigms import PARADIGMS, SMALLEST, paradigms_of
 
 if TYPE_CHECKING:
     from verale.runs.table import Explained
+    from verale.runs.written import WrittenFiles
 
 __all__ = ["command"]
 
+_REPORT, _BY = "report.html", "report"
+"""The page, and the command of which it is: `verale report` may replace it."""
 NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
 """The paradigms of the packaged ProtoPNet; first that which keeps the smallest explanation of all."""
 
@@ -45,7 +48,7 @@ NAMES = (SMALLEST, *paradigms_of("euclidean", patches=64))
     **one_of(*NAMES),
 )
 @kernel_option()
-@click.option("--overwrite", is_flag=True, help="Start again, and replace what is in DIR.")
+@click.option("--overwrite", is_flag=True, help="Start again, and remove what an earlier demo noted in DIR.")
 @verbose
 def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> None:
     """Explain 50 handwritten digits, from their PNG files, with a ProtoPNet that CaBRNet trained; audit every
@@ -57,47 +60,51 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
     from verale.adapters.cabrnet import load_head
     from verale.demo.network import IMAGES, RUN, freeze_network, load_images, load_network
     from verale.demo.source import source_of
-    from verale.head import save_latents
+    from verale.head import labelled_file
     from verale.runs.device import device_named
     from verale.runs.explain import open_run
-    from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, RUN_FILE, SOURCE
+    from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, SOURCE, folder_in, locked
     from verale.runs.seen import SeenPictures
+    from verale.runs.written import RequiredFile, WrittenFiles
     from verale.search import SearchOptions
     from verale.search.through import ThroughNetwork
 
-    directory = Path(out)
-    head_path, latents_path, network_path = (directory / name for name in (HEAD, LATENTS, NETWORK))
+    directory, certificates = Path(out), folder_in(Path(out), "certificates")
     digits = load_images()
     head = load_head(RUN)
     network, frozen = load_network(), freeze_network()
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
     options = SearchOptions(paradigm, device=device_named("auto"))
-    certificates = directory / "certificates"
     latents = seen.latents(None if overwrite else certificates)
-    if not overwrite and not (certificates / RUN_FILE).exists() and (head_path.exists() or latents_path.exists()):
-        raise InputError(directory, "holds a head or latents already; choose another --out, or say --overwrite")
-    if overwrite:
-        (certificates / SOURCE).unlink(missing_ok=True)
-    with open_run(certificates, head, latents, options, digits.labels, overwrite, seen=seen) as run:
-        head.save(head_path)
-        frozen.save(network_path)
-        save_latents(latents_path, latents, digits.labels)
-        explained = run.rows
-        with progress("explaining", run.total, len(explained)) as advance:
-            for one in run:
-                explained.append(one)
-                advance(1)
-    explained.sort(key=lambda one: one.index)
-    paths = [certificates / one.certificate for one in explained if one.certificate is not None]
-    audited = _audit(paths, head_path, network_path, certificates / PICTURES, kernel)
     source = source_of(digits).noting(head_sha256=head.digest).of_latents(latents)
     source = source.noting(image_pictures=seen.digests, receptive_fields=network.receptive_fields().record())
-    write_atomically(certificates / SOURCE, source.to_bytes())
-    _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
-    for name, path in (("head", head_path), ("network", network_path), ("certificates", certificates)):
-        print_line(f"{name + ':':13} {path}")
-    report = _report(directory / "report.html", certificates, head_path, latents_path, audited)
-    print_line(f"report:       {report}")
+    beside = {SOURCE: source.to_bytes(), **seen.files}
+    files = {HEAD: head.to_bytes(), LATENTS: labelled_file(latents, digits.labels), NETWORK: frozen.to_bytes()}
+    head_path, latents_path, network_path = (directory / name for name in files)
+    with locked(directory):
+        written = WrittenFiles(directory)
+        needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in files.items()}
+        needed[_REPORT] = RequiredFile(partial(written.is_ours, _REPORT, _BY), "is there already")
+        kept = written.require_room(needed, overwrite=overwrite)
+        run = open_run(certificates, head, latents, options, digits.labels, overwrite, seen=seen, beside=beside)
+        with run as opened:
+            if overwrite:
+                written.clear(kept)
+            for name, data in files.items():
+                written.write(name, data)
+            explained = opened.rows
+            with progress("explaining", opened.total, len(explained)) as advance:
+                for one in opened:
+                    explained.append(one)
+                    advance(1)
+        explained.sort(key=lambda one: one.index)
+        paths = [certificates / one.certificate for one in explained if one.certificate is not None]
+        audited = _audit(paths, head_path, network_path, certificates / PICTURES, kernel)
+        _print_table(explained, audited, [f"{path.parent.name}/{path.stem}" for path in digits.paths])
+        for name, path in (("head", head_path), ("network", network_path), ("certificates", certificates)):
+            print_line(f"{name + ':':13} {path}")
+        report = _report(written, certificates, head_path, latents_path, audited)
+        print_line(f"report:       {report}")
     if any(one.certificate is None for one in explained) or any(r["exit_code"] != 0 for r in audited.values()):
         raise VeraleError(
             "not every packaged image has a proved certificate, and each of them should: please report this"
@@ -135,7 +142,9 @@ def _audit(
     return records
 
 
-def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: dict[str, dict[str, Any]]) -> str:
+def _report(
+    written: WrittenFiles, certificates: Path, head: Path, latents: Path, audited: dict[str, dict[str, Any]]
+) -> str:
     """Write the page with these verdicts, if the extra `report` is installed; return its path, or why there is none."""
     if find_spec("jinja2") is None:
         return "not written; pip install 'verale[report]'"
@@ -147,8 +156,8 @@ def _report(path: Path, certificates: Path, head: Path, latents: Path, audited: 
     records = {record["sha256"]: record for record in audited.values()}
     collection = collect(certificates, head, latents, allow=(IMAGES, PROJECTION))
     judged = collection.with_records(lambda item: records.get(item.sha256), "when this page was written")
-    write_atomically(path, page(judged, "Explanations of handwritten digits", check=True))
-    return str(path)
+    written.write(_REPORT, page(judged, "Explanations of handwritten digits", check=True), _BY)
+    return str(written.directory / _REPORT)
 
 
 def _possible(one: Explained) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -25,10 +25,8 @@ from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from verale.checker.deployment import Deployment
-    from verale.head import Head
+    from verale.runs.capture import CapturedImages
     from verale.runs.run import ExplainRun, Store
     from verale.runs.seen import SeenPictures
     from verale.runs.table import Explained
@@ -165,7 +163,7 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     metavar="N",
     help="Number of processes; by default one for each core, where the images take seconds. The bytes are the same.",
 )
-@click.option("--overwrite", is_flag=True, help="Start again, and replace the run in OUT, whichever it is.")
+@click.option("--overwrite", is_flag=True, help="Start again, and remove what an earlier run noted in OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object an image, as soon as it is explained.")
 @ray_engine.options
 @verbose
@@ -273,23 +271,28 @@ def _opened(
     from verale.head import Head, load_labelled
     from verale.runs.explain import open_run
 
-    files = None
+    files: tuple[str, str] | None = None
+    beside: Mapping[str, bytes] | None = None
+    inputs: list[Path] = []
     match given:
         case (str(head_path), None, None, None) if seen is not None:
             head = Head.load(head_path)
             latents, labels = seen.latents(None if overwrite else directory), seen.labels(head.classes)
+            inputs = [Path(head_path)]
         case (str(head_path), str(latents_path), None, None):
             head, files = Head.load(head_path), (head_path, latents_path)
             latents, labels = load_labelled(latents_path)
         case (None, None, str(run), str(images)):
-            head, latents, labels = _capture(directory, Path(run), Path(images), overwrite)
+            captured, inputs = _capture(directory, Path(run), Path(images), overwrite)
+            head, latents, labels, beside = captured.head, captured.latents, captured.labels, captured.beside
         case _:
             raise UsageError("give --head and --latents, or --checkpoint-dir and --images, or a network and --pictures")
     if with_gap:
         from verale.search.least import require_bounds
 
         require_bounds(head)
-    with open_run(directory, head, latents, options, labels, overwrite, files, jobs, deployment, seen) as opened:
+    given_or_made = head, latents, options, labels, overwrite, files, jobs, deployment, seen
+    with open_run(directory, *given_or_made, beside=beside, inputs=inputs) as opened:
         yield opened
 
 
@@ -323,13 +326,13 @@ _EXCLUDED = (
 """What a claim in float32 is not about, which no file shows."""
 
 
-def _capture(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[Head, Tensor, list[int] | None]:
+def _capture(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[CapturedImages, list[Path]]:
     from verale.runs.capture import capture_images
     from verale.runs.images import image_files
 
     files = image_files(images)
     with progress("capturing", len(files)) as advance:
-        return capture_images(directory, run, images, files, advance, overwrite)
+        return capture_images(directory, run, images, files, advance, overwrite), files
 
 
 @dataclass

@@ -6,6 +6,8 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from verale.runs.run import ExplainRun
     from verale.runs.seen import SeenPictures
     from verale.runs.workers.ray import Workers
+    from verale.runs.written import WrittenFiles
     from verale.search import SearchOptions
 
 __all__ = ["REFUSED", "Given", "audited", "is_ray", "opened", "options"]
@@ -104,16 +107,58 @@ def opened(
     from verale.datasets import storage
     from verale.runs.folder import locked
     from verale.runs.store.parquet import StagedDataset
+    from verale.runs.store.stored_files import files_in
     from verale.runs.workers.ray import start_ray
 
-    to = storage.join(out, CERTIFICATES)
-    begin = _starter(given, out, to, options, deployment, overwrite, seen)
+    to, folder = storage.join(out, CERTIFICATES), storage.local_path(out)
+    prepared = _prepared(given, out, to, options, deployment, overwrite, seen)
     StagedDataset(to).require_free(overwrite)
-    with start_ray(workers, address, device) as started, nullcontext() if "://" in out else locked(Path(out)):
-        yield begin(started)
+    prepared.kept_in(files_in(out), overwrite)
+    with start_ray(workers, address, device) as started, nullcontext() if folder is None else locked(folder):
+        files = files_in(out)
+        kept = prepared.kept_in(files, overwrite)
+        begun = prepared.begin(started)
+        if overwrite:
+            files.clear(kept)
+        for name, data in prepared.files.items():
+            files.write(name, data)
+        if prepared.linked is not None:
+            audit = f"verale audit {out} --latents {quote(prepared.linked)} --engine ray --log L.parquet"
+            print_line(f"next: {audit}", sys.stderr)
+        yield begun
 
 
-def _starter(
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """What can be read before Ray starts.
+
+    Attributes:
+        files: of the run's folder, by name.
+        inputs: the files that were read.
+        begin: begins the run.
+        linked: the latents, where the folder gets a link to them.
+    """
+
+    files: dict[str, bytes]
+    inputs: list[Path]
+    begin: Callable[[Workers], ExplainRun]
+    linked: str | None = None
+
+    def kept_in(self, files: WrittenFiles, overwrite: bool) -> list[str]:
+        """The files of the folder that are there already. Raises InputError: another file is in the way."""
+        from verale.runs.folder import HEAD, pictures_in
+        from verale.runs.written import RequiredFile
+
+        problems = {HEAD: "is another head than that of this run"}
+        needed = {
+            name: RequiredFile(partial(files.holds, name, data), problems.get(name, RequiredFile.problem))
+            for name, data in self.files.items()
+        }
+        strangers = pictures_in(files.directory, self.files)
+        return files.require_room(needed, strangers, overwrite, self.inputs)
+
+
+def _prepared(
     given: Given,
     out: str,
     to: str,
@@ -121,82 +166,62 @@ def _starter(
     deployment: Deployment | None,
     overwrite: bool,
     seen: SeenPictures | None,
-) -> Callable[[Workers], ExplainRun]:
-    """Read what can be read before Ray starts; return a function that begins the run."""
+) -> _Prepared:
+    """Read what can be read before Ray starts; the arguments are those of `opened`."""
     from verale.datasets import storage
     from verale.datasets.latents import open_latents
-    from verale.head import save_latents
+    from verale.head import labelled_file
     from verale.runs.arguments import HeadFile
     from verale.runs.explain_dataset import explain_latents, explain_pictures
-    from verale.runs.folder import HEAD, LATENTS, SOURCE
+    from verale.runs.folder import HEAD, LATENTS, LINK, SOURCE
     from verale.runs.image_dataset import explain_images, open_images
     from verale.runs.images import class_folders
     from verale.runs.parts import Explainer
     from verale.runs.source import SourceFile
-    from verale.runs.store.parquet import StagedDataset
 
     match given:
         case (str(head), None, None, None) if seen is not None:
             if "://" in out:
                 raise UsageError(f"--out is {out}, expected a folder of this machine: the pictures are copied to it")
-            data, folder = storage.read_bytes(head, "a head file (safetensors)"), Path(out)
+            seen.require_apart(Path(out))
+            data = storage.read_bytes(head, "a head file (safetensors)")
             explainer = Explainer(HeadFile(head, data).head, options, deployment, seen.through)
-            _require_head(storage.join(out, HEAD), data, overwrite)
-            if not overwrite:
-                seen.require_kept(folder)
-            labels = seen.labels(explainer.head.classes)
-            latents_of = seen.latents()
-
-            def begin_pictures(workers: Workers) -> ExplainRun:
-                begun = explain_pictures(explainer, seen, labels, to, workers, overwrite)
-                storage.write_bytes(storage.join(out, HEAD), data)
-                save_latents(folder / LATENTS, latents_of, labels)
-                seen.keep(folder, explainer.head, latents_of, labels, overwrite)
-                return begun
-
-            return begin_pictures
+            labels, latents_of = seen.labels(explainer.head.classes), seen.latents()
+            beside = seen.beside(explainer.head, latents_of, labels)
+            return _Prepared(
+                {HEAD: data, LATENTS: labelled_file(latents_of, labels), **beside},
+                [Path(head), *seen.paths],
+                lambda workers: explain_pictures(explainer, seen, labels, to, workers, overwrite),
+            )
         case (str(head), str(latents), None, None):
             data, source = storage.read_bytes(head, "a head file (safetensors)"), open_latents(latents)
-            explainer = Explainer(HeadFile(head, data).head, options, deployment)
-            _require_head(storage.join(out, HEAD), data, overwrite)
-
-            def begin_latents(workers: Workers) -> ExplainRun:
-                begun = explain_latents(explainer, source, to, workers, overwrite)
-                storage.write_bytes(storage.join(out, HEAD), data)
-                _keep_latents(out, latents, StagedDataset(to).manifest()["latents"])
-                return begun
-
-            return begin_latents
+            explainer, digest = Explainer(HeadFile(head, data).head, options, deployment), source.digest()
+            files = _latents_or_link(out, latents, digest)
+            return _Prepared(
+                {HEAD: data, **files},
+                [Path(each) for each in (head, latents) if "://" not in each],
+                lambda workers: explain_latents(explainer, source, to, workers, overwrite, digest),
+                _absolute(latents) if LINK in files else None,
+            )
         case (None, None, str(run), str(folder)):
-            images = open_images(folder)
+            from verale.adapters.cabrnet import load
 
-            def begin(workers: Workers) -> ExplainRun:
-                begun, network = explain_images(run, images, to, options, workers, overwrite, deployment)
-                head_bytes = network.head.to_bytes()
-                _require_head(storage.join(out, HEAD), head_bytes, overwrite)
-                storage.write_bytes(storage.join(out, HEAD), head_bytes)
-                classes = class_folders(images.names, network.head.classes)
-                source = SourceFile.build(network.describe(), images.path, classes)
-                storage.write_bytes(storage.join(out, SOURCE), source.to_bytes())
-                return begun
-
-            return begin
+            images, network = open_images(folder), load(run)
+            classes = class_folders(images.names, network.head.classes)
+            described = SourceFile.build(network.describe(), images.path, classes)
+            return _Prepared(
+                {HEAD: network.head.to_bytes(), SOURCE: described.to_bytes()},
+                [Path(images.path) / name for name in images.names if "://" not in images.path],
+                lambda workers: explain_images(run, images, to, options, workers, overwrite, deployment, network)[0],
+            )
     raise UsageError("give --head and --latents, or --checkpoint-dir and --images, or a network and --pictures")
 
 
-def _require_head(path: str, head: bytes, overwrite: bool) -> None:
-    """Raise InputError if there is another head."""
+def _latents_or_link(out: str, latents: str, sha256: str) -> dict[str, bytes]:
+    """The latents by name in OUT, or a link to them: to Parquet, to other file systems, and to large files."""
     from verale.datasets import storage
-
-    if not overwrite and storage.exists(path) and storage.read_bytes(path, "a head file (safetensors)") != head:
-        raise InputError(path, "is another head than that of this run; choose another --out, or say --overwrite")
-
-
-def _keep_latents(out: str, latents: str, sha256: str) -> None:
-    """Copy latents to OUT, or write a link to them: to Parquet, to other file systems, and to large files."""
-    from verale.datasets import storage
-    from verale.runs.folder import LATENTS
-    from verale.runs.inputs import LARGEST_COPY, LINK, link_to
+    from verale.runs.folder import LATENTS, LINK
+    from verale.runs.inputs import LARGEST_COPY, link_to
 
     local = "://" not in latents
     is_file = local and Path(latents).is_file() and Path(latents).suffix != ".parquet"
@@ -204,12 +229,13 @@ def _keep_latents(out: str, latents: str, sha256: str) -> None:
         data = storage.read_bytes(latents, "a latents file (safetensors)", LARGEST_LATENTS)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise InputError(latents, "changed while it was read; run the command again")
-        storage.write_bytes(storage.join(out, LATENTS), data)
-        return
+        return {LATENTS: data}
     folder = Path(out) if local and "://" not in out else None
-    path = str(Path(latents).absolute()) if local else latents
-    storage.write_bytes(storage.join(out, LINK), link_to(path, sha256, folder))
-    print_line(f"next: verale audit {out} --latents {quote(path)} --engine ray --log L.parquet", sys.stderr)
+    return {LINK: link_to(_absolute(latents), sha256, folder)}
+
+
+def _absolute(latents: str) -> str:
+    return latents if "://" in latents else str(Path(latents).absolute())
 
 
 @contextmanager

@@ -35,7 +35,7 @@ _NAMES = tuple(name for name, each in PARADIGMS.items() if each.priced)
     **one_of(*_NAMES),
 )
 @click.option("--pictures", metavar="DIR", type=click.Path(), help="Pictures of prototypes, DIR/0000.png and so on.")
-@click.option("--overwrite", is_flag=True, help="Replace the rules in OUT.")
+@click.option("--overwrite", is_flag=True, help="Remove what an earlier command noted in OUT.")
 @kernel_option()
 @click.option("--json", "as_json", is_flag=True, help="Print the list as one JSON object, not lines for people.")
 @verbose
@@ -62,17 +62,17 @@ def command(
     """
     from verale.report.rules_page import page, pictures_in
     from verale.runs.arguments import HeadFile
-    from verale.runs.folder import require_room, write_results
+    from verale.runs.folder import HEAD, require_room, write_results
     from verale.runs.rules import RULES, fit_rules
 
-    directory = Path(out)
-    require_room(directory, RULES, overwrite)
+    directory, file = Path(out), HeadFile.of(head)
+    inputs = [Path(given) for given in (head, latents, held_out) if given is not None]
+    require_room(directory, RULES, {HEAD: file.data}, overwrite, inputs)
     shown = {} if pictures is None else pictures_in(Path(pictures))
-    file = HeadFile.of(head)
     unwritten = f"nothing is written to {directory}"
     with progress("fitting", count, unit="rules", interrupted=lambda: unwritten) as advance:
         rules = fit_rules(file, latents, held_out, count, paradigm, kernel, advance)
-    write_results(directory, RULES, rules.files(file, page(rules, shown)), overwrite)
+    write_results(directory, RULES, rules.files(file, page(rules, shown)), overwrite, inputs)
     if as_json:
         print_line(json.dumps(rules.record()))
     else:

@@ -18,9 +18,10 @@ __all__ = [
     "as_patches",
     "digest",
     "digest_of_all",
+    "labelled_file",
+    "latents_file",
     "load_labelled",
     "load_labels",
-    "latents_file",
     "load_latents",
     "patches_of",
     "save_latents",
@@ -89,10 +90,16 @@ def save_latents(path: str | Path, latents: object, labels: object = None) -> No
         UsageError: no path.
     """
     require_path(path, "verale.save_latents(path, latents)")
+    write_atomically(path, labelled_file(latents, labels))
+
+
+def labelled_file(latents: object, labels: object = None) -> bytes:
+    """The bytes of the file that `save_latents` writes. Raises LatentsError."""
     tensors = {"latents": latents_tensor(latents).cpu().contiguous()}
     if labels is not None:
         tensors["labels"] = torch.tensor(require_labels(labels, len(tensors["latents"])), dtype=torch.int64)
-    write_atomically(path, safetensors.torch.save(tensors))
+    data: bytes = safetensors.torch.save(tensors)
+    return data
 
 
 def load_latents(path: str | Path) -> Tensor:
@@ -111,9 +118,9 @@ def load_labels(path: str | Path) -> list[int] | None:
     return _labels(path, _tensors(path))
 
 
-def load_labelled(path: str | Path) -> tuple[Tensor, list[int] | None]:
-    """`load_latents` and `load_labels` of the same bytes. Raises InputError."""
-    tensors = _tensors(path)
+def load_labelled(path: str | Path, data: bytes | None = None) -> tuple[Tensor, list[int] | None]:
+    """`load_latents` and `load_labels` of the same bytes, which may have been read already. Raises InputError."""
+    tensors = _tensors(path, data)
     return _latents(path, tensors), _labels(path, tensors)
 
 
@@ -136,8 +143,8 @@ def _labels(path: str | Path, tensors: dict[str, Tensor]) -> list[int] | None:
     return classes
 
 
-def _tensors(path: str | Path) -> dict[str, Tensor]:
-    data = read(path, "a latents file (safetensors)", most=LARGEST_LATENTS)
+def _tensors(path: str | Path, data: bytes | None = None) -> dict[str, Tensor]:
+    data = read(path, "a latents file (safetensors)", most=LARGEST_LATENTS) if data is None else data
     try:
         tensors: dict[str, Tensor] = safetensors.torch.load(data)
     except (safetensors.SafetensorError, ValueError, KeyError) as error:  # KeyError: a type that torch does not have

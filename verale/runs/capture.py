@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, VeraleError
-from verale.files import write_atomically
-from verale.runs.folder import HEAD, LATENTS, SOURCE, require_free
+from verale.runs.folder import HEAD, LATENTS, RUN_FILE, SOURCE, certificate_names
 from verale.runs.images import class_folders, labels_of
+from verale.runs.inputs import sha256_of
 from verale.runs.source import SourceFile, SourceImage
+from verale.runs.table import TABLE
+from verale.runs.written import RequiredFile, WrittenFiles
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,9 +23,28 @@ if TYPE_CHECKING:
     from verale.adapters.cabrnet import Network
     from verale.head import Head
 
-__all__ = ["capture_images", "captured_before", "earlier_source", "write_captured"]
+__all__ = ["CapturedImages", "capture_images", "captured_before", "earlier_source"]
 
 _log = logging.getLogger(__name__)
+
+_AGAIN = "move it away, then the same command writes it again"
+
+
+@dataclass(frozen=True, eq=False)
+class CapturedImages:
+    """What a network makes of images.
+
+    Attributes:
+        head: its head.
+        latents: (N, D, H, W) float32.
+        labels: N true classes where the folder has one subfolder for each class.
+        beside: the files that say where they come from, by name; none where an earlier run has written them.
+    """
+
+    head: Head
+    latents: Tensor
+    labels: list[int] | None
+    beside: Mapping[str, bytes]
 
 
 def capture_images(
@@ -31,36 +54,33 @@ def capture_images(
     files: list[Path],
     advance: Callable[[int], object] = lambda done: None,
     overwrite: bool = False,
-) -> tuple[Head, Tensor, list[int] | None]:
-    """Capture a folder of images with a CaBRNet network; write head, latents and `source.json` to a directory.
+) -> CapturedImages:
+    """Capture a folder of images with a CaBRNet network.
 
     What an earlier run wrote for the same network and the same images, compared by their bytes, is used again.
 
     Args:
-        directory: where the files go.
+        directory: where the run's files will go. Nothing is written here.
         run: the network's CaBRNet run directory.
         images: the folder of images.
         files: its images, as `image_files` lists them.
         advance: called with the number of images captured since the last call.
-        overwrite: capture again, and replace what the directory holds.
-
-    Returns:
-        The head, latents (N, D, H, W) float32, and N true classes where the folder has one subfolder for each class.
+        overwrite: capture again, whatever the directory holds.
 
     Raises:
         InputError: a run that verale cannot load, an image that cannot be read or on which head and network disagree,
-            a directory that holds something else; then nothing is written.
+            a directory that holds something else.
     """
     from verale.adapters.cabrnet import load
     from verale.head import digest_of_all, patches_of
 
     network = load(run)
     source, labels = _source(network, images, files)
-    earlier = None if overwrite else earlier_source(directory, source)
+    earlier = earlier_source(directory, source, overwrite, files)
     if earlier is not None and (latents := captured_before(directory, earlier)) is not None:
         _log.info("%d images were captured before", len(files))
         advance(len(files))
-        return network.head, latents, labels
+        return CapturedImages(network.head, latents, labels, {})
     captured = network.capture(files, advance)
     undecided = [str(file) for file, differs in zip(files, captured.undecided.tolist(), strict=True) if differs]
     if undecided:
@@ -71,37 +91,12 @@ def capture_images(
             "notes other latents than the same network now makes of the same images; say --overwrite",
         )
     fields = network.receptive_fields(files[0])
-    results = {
-        "largest_difference_of_logits": float(captured.off.max()),
-        "largest_share_of_allowed_difference": captured.share,
-        "receptive_fields": None if fields is None else fields.record(),
-    }
-    write_captured(directory, source, network.head, captured.latents, labels, results)
-    return network.head, captured.latents, labels
-
-
-def write_captured(
-    directory: Path,
-    source: SourceFile,
-    head: Head,
-    latents: Tensor,
-    labels: list[int] | None,
-    results: Mapping[str, object],
-) -> None:
-    """Write head, latents and `source.json`; that first, so that after an interruption the same command knows whose
-    files these are.
-
-    Args:
-        directory: where the files go.
-        source: what the latents were made from.
-        head, latents, labels: what was made.
-        results: what `source.json` notes beside the digests.
-    """
-    from verale.head import save_latents
-
-    write_atomically(directory / SOURCE, source.of_latents(latents).noting(**results).to_bytes())
-    head.save(directory / HEAD)
-    save_latents(directory / LATENTS, latents, labels)
+    described = source.of_latents(captured.latents).noting(
+        largest_difference_of_logits=float(captured.off.max()),
+        largest_share_of_allowed_difference=captured.share,
+        receptive_fields=None if fields is None else fields.record(),
+    )
+    return CapturedImages(network.head, captured.latents, labels, {SOURCE: described.to_bytes()})
 
 
 def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFile, list[int] | None]:
@@ -115,32 +110,53 @@ def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFi
     return SourceFile.build(network_and_head, str(images.resolve()), classes, entries), labels
 
 
-def earlier_source(directory: Path, source: SourceFile) -> SourceFile | None:
-    """The directory's `source.json`, if it has one. Raises InputError if it holds files of another source."""
-    path = directory / SOURCE
-    if not path.exists():
-        for name in (HEAD, LATENTS):
-            if (directory / name).exists():
-                raise InputError(directory, f"holds {name} of unknown source; choose another --out, or say --overwrite")
-        require_free(directory)
+def earlier_source(
+    directory: Path, source: SourceFile, overwrite: bool = False, inputs: Iterable[Path] = ()
+) -> SourceFile | None:
+    """The directory's `source.json`, if it has one, of a run that may go on.
+
+    Args:
+        directory: a run's folder.
+        source: what the run is made from.
+        overwrite: whether a run begins again. Then there is none.
+        inputs: the files that the run reads.
+
+    Raises:
+        InputError: it holds files of another source, or that are in the run's way.
+    """
+    written = WrittenFiles(directory)
+    if overwrite or not written.exists(SOURCE):
+        unknown = RequiredFile(problem="is there already, of unknown source")
+        names = (SOURCE, HEAD, LATENTS, TABLE, RUN_FILE)
+        written.require_room(dict.fromkeys(names, unknown), certificate_names(directory), overwrite, inputs)
         return None
-    earlier = SourceFile.read(path, "say --overwrite")
+    remedy = written.remedy(SOURCE)
+    earlier = SourceFile.read(directory / SOURCE, remedy)
     different = source.differences(earlier)
     if different or earlier.latents_digest is None:
         keys = ", ".join(different) or "latents_digest"
-        raise InputError(
-            directory, f"was made from something else ({keys} differ); choose another --out, or say --overwrite"
-        )
+        raise InputError(directory, f"was made from something else ({keys} differ); {remedy}")
     return earlier
 
 
 def captured_before(directory: Path, source: SourceFile) -> Tensor | None:
-    """The directory's latents, if they and the head are complete and are those that the source describes."""
-    from verale.head import Head, digest_of_all, load_latents, patches_of
+    """The directory's latents; None where it lacks them, or the head.
 
-    try:
-        latents = load_latents(directory / LATENTS)
-        same = source.is_of(Head.load(directory / HEAD).digest, digest_of_all(patches_of(latents)))
-    except VeraleError:
+    Raises:
+        InputError: one of them is there, and is not the one that the source describes.
+    """
+    from verale.head import digest_of_all, load_latents, patches_of
+
+    head, path = directory / HEAD, directory / LATENTS
+    if lexists(head) and not source.is_of(sha256_of(head), str(source.latents_digest)):
+        raise InputError(head, f"is not the head that {SOURCE} describes; {_AGAIN}")
+    if not lexists(path):
         return None
-    return latents if same else None
+    try:
+        latents = load_latents(path)
+        is_same = digest_of_all(patches_of(latents)) == source.latents_digest
+    except VeraleError:
+        is_same = False
+    if not is_same:
+        raise InputError(path, f"does not hold the latents that {SOURCE} describes; {_AGAIN}")
+    return latents if lexists(head) else None

@@ -5,21 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError
-from verale.runs.folder import RUN_FILE, SOURCE, locked
-from verale.runs.inputs import keep_inputs, require_inputs
+from verale.runs.folder import RUN_FILE, SOURCE, certificate_names, locked, pictures_in
+from verale.runs.inputs import keep_inputs, link_of, needed_inputs
 from verale.runs.parts import Explainer, explain_in_processes
 from verale.runs.run import ExplainRun, Finished, Range
 from verale.runs.source import SourceFile
 from verale.runs.store.folder import RunFolder
-from verale.runs.table import Explained
+from verale.runs.table import TABLE, Explained
 from verale.runs.workers.local import require_jobs
+from verale.runs.written import RequiredFile, WrittenFiles
 from verale.version import __version__
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ def open_run(
     jobs: int | None = None,
     deployment: Deployment | None = None,
     seen: SeenPictures | None = None,
+    beside: Mapping[str, bytes] | None = None,
+    inputs: Iterable[Path] = (),
 ) -> Iterator[ExplainRun]:
     """Begin a run in a folder, or resume it.
 
@@ -64,18 +68,19 @@ def open_run(
         latents: (N, D, H, W) or (N, L, D), float32 or float64, exact.
         options: how to explain.
         labels: N true classes, if they are known.
-        overwrite: remove what the folder holds, even if it is of the same run.
+        overwrite: remove what an earlier run noted in the folder, even if it is of the same run.
         files: the paths from which head and latents were read, where they were.
         jobs: how many processes explain, this one among them; by default one for each core, where the images take
             seconds. On another device than the CPU, this process alone. The bytes do not depend on it.
         deployment: keep only certificates that hold in float32 too, computed like this (`deployed`).
-        seen: pictures and their network. Then certificates are about these, and the latents are for pages alone. The
-            folder gets network and pictures, too.
+        seen: pictures and their network. Then certificates are about these, and the latents are for pages alone.
+        beside: other files that the folder gets first, by name; by default those of `seen`.
+        inputs: the files that were read, beside `files` and those of `seen`. They stay.
 
     Raises:
         LatentsError: latents or labels that do not fit this head.
         UsageError: a paradigm that is not defined for the head, or a deployment of a readout that is not linear.
-        InputError: a folder that cannot be written, or holds another run, another head or other latents.
+        InputError: a folder that cannot be written, or holds another run, or a file that is in the way.
         In all these cases nothing is written or removed.
     """
     from verale.head import require_labels
@@ -87,18 +92,32 @@ def open_run(
         require_labels(labels, len(batches.images), head.classes)
     run = _description(batches, latents, labels) | ({} if deployment is None else {"deployment": asdict(deployment)})
     run |= {} if seen is None else seen.describe()
-    if seen is None or not overwrite:
-        _require_same_source(directory / SOURCE, run)
+    if beside is None:
+        beside = {} if seen is None else seen.beside(head, latents, labels)
+    if seen is not None:
+        seen.require_apart(directory)
+    inputs = [*inputs, *map(Path, files or ()), *(() if seen is None else seen.paths)]
+    link = link_of(directory, None if files is None else files[1])
     with locked(directory):
-        if not overwrite and not (directory / RUN_FILE).exists():
-            require_inputs(directory, run["head"], run["latents"], labels)
-            if seen is not None:
-                seen.require_kept(directory)
+        written = WrittenFiles(directory)
         batch = 1 if batches.are_alone else batches.size
-        folder = RunFolder(directory, run, len(batches.images), batch, overwrite, head.size)
-        keep_inputs(directory, head, latents, run["latents"], labels, files, overwrite)
-        if seen is not None:
-            seen.keep(directory, head, latents, labels, overwrite)
+        folder = RunFolder(written, run, len(batches.images), batch, overwrite, head.size)
+        needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in beside.items()}
+        needed |= needed_inputs(written, run["head"], run["latents"], labels, link)
+        if SOURCE not in beside:
+            _require_same_source(written, run, overwrite)
+        if folder.is_begun:
+            written.require_kept(needed)
+        else:
+            strangers = [*certificate_names(directory), *pictures_in(directory, beside)]
+            kept = written.require_room(needed | folder.needed, strangers, overwrite, inputs)
+            if overwrite:
+                written.clear(kept, first=TABLE, last=RUN_FILE)
+        for name, data in beside.items():
+            if not (folder.is_begun and written.exists(name)):
+                written.write(name, data)
+        keep_inputs(written, head, latents, run["latents"], labels, files, link)
+        folder.begin()
 
         def work(left: list[Range]) -> Iterator[Finished[list[Explained]]]:
             _log.info("%d of %d images are explained", len(folder.by_index), len(batches.images))
@@ -112,10 +131,13 @@ def open_run(
         yield ExplainRun(folder, len(batches.images), work)
 
 
-def _require_same_source(path: Path, run: dict[str, Any]) -> None:
+def _require_same_source(written: WrittenFiles, run: dict[str, Any], overwrite: bool) -> None:
     """Raise InputError if the folder holds head and latents captured from images, and the run has others."""
-    if path.exists() and not SourceFile.read(path, "choose another --out").is_of(run["head"], run["latents"]):
-        raise InputError(path, "describes another head or other latents, which lie beside it; choose another --out")
+    path = written.directory / SOURCE
+    if written.exists(SOURCE) and not (overwrite and written.is_ours(SOURCE)):
+        remedy = written.remedy(SOURCE)
+        if not SourceFile.read(path, remedy).is_of(run["head"], run["latents"]):
+            raise InputError(path, f"describes another head or other latents than those of this run; {remedy}")
 
 
 def _description(batches: Batches, latents: Tensor, labels: Sequence[int] | None) -> dict[str, Any]:

@@ -51,9 +51,14 @@ _LARGEST = 128
 
 
 def explain_latents(
-    explainer: Explainer, latents: Latents, out: str, workers: Workers, overwrite: bool = False
+    explainer: Explainer,
+    latents: Latents,
+    out: str,
+    workers: Workers,
+    overwrite: bool = False,
+    digest: str | None = None,
 ) -> ExplainRun:
-    """A run over every image of a latents file.
+    """A run over every image of a latents file, whose digest is taken now if it was not.
 
     Raises:
         InputError: as `StagedDataset.begin`.
@@ -62,7 +67,11 @@ def explain_latents(
     first = latents.take(0, min(1, len(latents)))
     with naming(latents.path, LatentsError):
         batch = batch_of(explainer, first)
-    manifest = {"head": explainer.head.digest, "latents": latents.digest(), **described(explainer, workers, batch)}
+    manifest = {
+        "head": explainer.head.digest,
+        "latents": digest or latents.digest(),
+        **described(explainer, workers, batch),
+    }
     create_job = partial(_ExplainLatents, on_workers(explainer, workers), latents)
     return open_dataset(create_job, certificates_schema(), out, manifest, len(latents), batch, workers, overwrite)
 

@@ -14,11 +14,11 @@ from verale.adapters.origins import Origin
 from verale.errors import HeadError, UsageError
 from verale.files import in_one_line
 from verale.paradigms import SMALLEST
-from verale.runs.capture import captured_before, earlier_source, write_captured
+from verale.runs.capture import captured_before, earlier_source
 from verale.runs.check import BATCH, Forward, ModelComparison, compare, forward
 from verale.runs.explain import open_run
-from verale.runs.folder import locked
-from verale.runs.model_images import ImageTensors, ModelImages, known_labels, model_images
+from verale.runs.folder import SOURCE
+from verale.runs.model_images import ImageFiles, ImageTensors, ModelImages, known_labels, model_images
 from verale.runs.source import SourceFile, allowing
 from verale.runs.table import TABLE, Explained, reasons
 from verale.runs.workers.local import require_jobs
@@ -123,7 +123,7 @@ def explain_model(
         logits: takes the model's output and returns its logits (N, C). By default they are found by their shape.
         calls: how often the model calls the layer; ProtoPFormer calls its add-on 2 times.
         paradigm: as of `verale.explain`; by default the smallest explanation of each image.
-        overwrite: start again, and replace what the folder holds.
+        overwrite: start again, and remove what an earlier run noted in the folder.
         jobs: how many processes explain; by default one for each core, where the images take seconds. The caller needs
             no main guard.
         search: other fields of `verale.search.SearchOptions`, such as `order`, `tolerance`, `device`, `batch`.
@@ -141,7 +141,7 @@ def explain_model(
     float32 may do (`verale.check`); that the latents are those of the images, only the model can tell.
     """
     from verale.adapters.latents import find_layer, require_module
-    from verale.search import Batches, SearchOptions
+    from verale.search import SearchOptions
 
     require_module(model, "verale.explain_model(model, layer, images, out=...)")
     _require(out=out, options=options, class_names=class_names, prototype_images=prototype_images)
@@ -159,9 +159,11 @@ def explain_model(
     capture = _Capture(model, layer, logits, calls, found)
     described = {**capture.describe(), "arch": arch, "prototype_images": None if origins is None else origins.digests()}
     source = _source(described, given, known, class_names or classes)
-    earlier = None if overwrite else earlier_source(directory, source)
+    shown = [given, *([] if origins is None else [origins.images])]
+    inputs = [file for images in shown if isinstance(images, ImageFiles) for file in images.files]
+    earlier = earlier_source(directory, source, overwrite, inputs)
     latents = None if earlier is None else captured_before(directory, earlier)
-    comparison = None
+    comparison, beside = None, {}
     if latents is None:
         compared = capture.forward(given)
         latents, comparison = compared.latents, compare(found, compared, known)
@@ -173,15 +175,14 @@ def explain_model(
             _log.warning("%s", warning)
         places = None if origins is None else origins.places(capture)
         fields = capture.receptive_fields(given)
-        Batches(found, latents, search_options)  # what it refuses, it refuses before anything is written
-        with locked(directory):
-            for pictures in (given, origins and origins.images):
-                if isinstance(pictures, ImageTensors):
-                    pictures.write(directory)
-            results = {"largest_difference_of_logits": comparison.difference, "prototypes": places}
-            write_captured(directory, source.noting(receptive_fields=fields), found, latents, known, results)
-    with open_run(directory, found, latents, search_options, known, overwrite, jobs=jobs) as run:
-        rows = [*run.rows, *run]
+        source = source.noting(receptive_fields=fields).of_latents(latents)
+        source = source.noting(largest_difference_of_logits=comparison.difference, prototypes=places)
+        beside = {SOURCE: source.to_bytes()}
+        for images in shown:
+            beside |= images.drawn() if isinstance(images, ImageTensors) else {}
+    run = open_run(directory, found, latents, search_options, known, overwrite, jobs=jobs, beside=beside, inputs=inputs)
+    with run as opened:
+        rows = [*opened.rows, *opened]
     return ExplainedModel(directory, found, comparison, tuple(sorted(rows, key=lambda row: row.index)))
 
 

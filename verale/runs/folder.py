@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from os.path import lexists
 from pathlib import Path
 
 from verale.errors import InputError
-from verale.files import certificates_in, require_writable, write_atomically
+from verale.files import CERTIFICATE_SUFFIX, certificates_in, require_writable
 from verale.runs.table import TABLE
+from verale.runs.written import FILES, FOREIGN, RequiredFile, WrittenFiles
 
 __all__ = [
     "HEAD",
     "LATENTS",
+    "LINK",
     "NETWORK",
+    "PATIENCE",
     "PICTURES",
-    "REMEDY",
     "RUN_FILE",
     "SOURCE",
+    "certificate_names",
+    "folder_in",
+    "is_of_run",
     "locked",
-    "require_free",
+    "pictures_in",
     "require_room",
+    "write_beside",
     "write_results",
 ]
 
@@ -31,31 +40,64 @@ RUN_FILE = "run.json"
 HEAD, LATENTS, SOURCE = "head.safetensors", "latents.safetensors", "source.json"
 """Head and latents, where verale has made them from images, and where they come from (`verale.runs.source`)."""
 
+LINK = "latents.link.json"
+"""Where the latents are that are too large for a copy."""
+
 NETWORK, PICTURES = "network.safetensors", "pictures"
 """The network of a run of pictures; the folder of their PNG files or, with `.safetensors`, the file of their tensor."""
 
-REMEDY = "choose another --out, or say --overwrite"
+_OF_RUN = (
+    *(HEAD, LATENTS, LINK, SOURCE, NETWORK, PICTURES, f"{PICTURES}.safetensors"),
+    *(RUN_FILE, TABLE, FILES),
+)
 
 
-def require_free(directory: Path, holds: str = "certificates") -> None:
-    """Raise InputError if a run's results are in the folder already."""
-    if certificates_in(directory) or (directory / TABLE).exists() or (directory / RUN_FILE).exists():
-        raise InputError(directory, f"holds {holds} already; {REMEDY}")
+PATIENCE = 10.0
+"""The seconds in which another process that writes a few files into a folder is done."""
 
 
-def require_room(directory: Path, names: Sequence[str], overwrite: bool = False) -> None:
-    """Raise InputError unless files of these names, and certificates, can be written to the folder. What they would
-    replace is in their way, unless it may be replaced. Call this before long work, too."""
+def is_of_run(name: str) -> bool:
+    """Whether a file of this name, relative to a run's folder, is taken for one of the run's."""
+    return name in _OF_RUN or name.startswith(f"{PICTURES}/") or ("/" not in name and name.endswith(CERTIFICATE_SUFFIX))
+
+
+def certificate_names(directory: Path) -> list[str]:
+    """The names of the certificates in a folder."""
+    return [path.name for path in certificates_in(directory)]
+
+
+def pictures_in(directory: Path, needed: Collection[str]) -> list[str]:
+    """Files of a folder that an audit would read as pictures of a run, if these are the files that the run needs."""
+    if not any(name.startswith(PICTURES) for name in needed):
+        return []
+    inside = sorted(path for path in (directory / PICTURES).rglob("*") if path.suffix.lower() == ".png")
+    names = [path.relative_to(directory).as_posix() for path in inside]
+    names += [f"{PICTURES}.safetensors"] if lexists(directory / f"{PICTURES}.safetensors") else []
+    return [name for name in names if name not in needed]
+
+
+def require_room(
+    directory: Path,
+    names: Sequence[str],
+    files: Mapping[str, bytes],
+    overwrite: bool = False,
+    inputs: Iterable[Path] = (),
+) -> None:
+    """Raise InputError unless `write_results` can write to the folder. Call this before long work, too.
+
+    The arguments are as there, but `files` are those whose bytes are known.
+    """
     require_writable(directory / names[0])
-    if overwrite:
-        return
-    there = [path.name for path in certificates_in(directory)]
-    there += [name for name in names if (directory / name).exists()]
-    if there:
-        raise InputError(directory, f"holds {there[0]} already; {REMEDY}")
+    _kept(WrittenFiles(directory), names, files, overwrite, inputs)
 
 
-def write_results(directory: Path, names: Sequence[str], files: Mapping[str, bytes], overwrite: bool = False) -> None:
+def write_results(
+    directory: Path,
+    names: Sequence[str],
+    files: Mapping[str, bytes],
+    overwrite: bool = False,
+    inputs: Iterable[Path] = (),
+) -> None:
     """Write results that are no run: certificates, and files of certain names. Each file is whole or not there.
 
     The first of the names is removed first and written last: where it is, all the others are there too.
@@ -64,23 +106,58 @@ def write_results(directory: Path, names: Sequence[str], files: Mapping[str, byt
         directory: the folder.
         names: of the files beside the certificates.
         files: by name, their bytes and those of the certificates.
-        overwrite: whether to remove other results that are there.
+        overwrite: whether to remove what an earlier command noted there.
+        inputs: the files that were read, which stay.
 
     Raises:
-        InputError: a folder that cannot be written, or that holds results already.
+        InputError: a folder that cannot be written, or that holds other files of these names.
     """
     with locked(directory):
-        require_room(directory, names, overwrite)
-        own = [directory / name for name in names if name not in (HEAD, LATENTS)]  # those may be what was read
-        for path in (*own[:1], *certificates_in(directory), *own[1:]):
-            path.unlink(missing_ok=True)
+        written = WrittenFiles(directory)
+        kept = _kept(written, names, files, overwrite, inputs)
+        if overwrite:
+            written.clear(kept, first=names[0])
         for name in sorted(files, key=lambda name: name == names[0]):
-            write_atomically(directory / name, files[name])
+            written.write(name, files[name])
+
+
+def folder_in(directory: Path, name: str) -> Path:
+    """A folder of a folder that a user named. Raises InputError: a link, which leads elsewhere, has its name."""
+    if (directory / name).is_symlink():
+        raise InputError(directory / name, f"is a link, through which verale neither writes nor removes; {FOREIGN}")
+    return directory / name
+
+
+def write_beside(directory: Path, files: Mapping[str, bytes], by: str) -> None:
+    """Write files of a command into a folder, perhaps that of a run. Raises InputError: another file is in the way."""
+    with locked(directory, PATIENCE):
+        written = WrittenFiles(directory)
+        written.require_own(files, by)
+        for name, data in files.items():
+            written.write(name, data, by)
+
+
+def _kept(
+    written: WrittenFiles, names: Sequence[str], files: Mapping[str, bytes], overwrite: bool, inputs: Iterable[Path]
+) -> list[str]:
+    """The head and the latents that are there, if the results have the same. Raises InputError: no room."""
+    needed = {name: RequiredFile(problem="is there already") for name in names}
+    for name in {HEAD, LATENTS} & {*files}:
+        needed[name] = RequiredFile(partial(written.holds, name, files[name]))
+    return written.require_room(needed, certificate_names(written.directory), overwrite, inputs)
 
 
 @contextmanager
-def locked(directory: Path) -> Iterator[None]:
-    """Create the folder, and keep out other processes that call this. Raises InputError."""
+def locked(directory: Path, patience: float = 0.0) -> Iterator[None]:
+    """Create the folder, and keep out other processes that call this.
+
+    Args:
+        directory: the folder.
+        patience: how many seconds to wait for another process.
+
+    Raises:
+        InputError: it cannot be created, or another process writes into it.
+    """
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -91,11 +168,18 @@ def locked(directory: Path) -> Iterator[None]:
         yield
         return
     handle = os.open(directory, os.O_RDONLY)
+    last = time.monotonic() + patience
     try:
-        try:
-            flock(handle, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            raise InputError(directory, "another process explains into it; wait, or choose another --out") from None
+        while True:
+            try:
+                flock(handle, LOCK_EX | LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= last:
+                    raise InputError(
+                        directory, "another process explains into it; wait, or choose another --out"
+                    ) from None
+                time.sleep(0.05)
         yield
     finally:
         os.close(handle)

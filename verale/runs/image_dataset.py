@@ -67,15 +67,16 @@ def explain_images(
     workers: Workers,
     overwrite: bool = False,
     deployment: Deployment | None = None,
+    network: Network | None = None,
 ) -> tuple[ExplainRun, Network]:
-    """A run over every image of a folder, as `explain_latents` gives it; and the network, loaded here too.
+    """A run over every image of a folder, as `explain_latents` gives it; and the network, loaded here if it was not.
 
     Raises:
         InputError: as `verale.adapters.cabrnet.load` and `Network.capture`; bad images show up part by part.
     """
     from verale.adapters.cabrnet import BATCH, load
 
-    network = load(run)
+    network = load(run) if network is None else network
     explainer = Explainer(network.head, options, deployment)
     first = _Capturer(network, images).capture(0, 1).latents
     batch = batch_of(explainer, first)

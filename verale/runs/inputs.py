@@ -12,14 +12,16 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os.path import lexists
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError
-from verale.files import LARGEST_LATENTS, lies_in, open_regular, read, require_size, write_atomically
-from verale.runs.folder import HEAD, LATENTS, NETWORK, PICTURES, REMEDY, RUN_FILE
+from verale.files import LARGEST_LATENTS, lies_in, open_regular, read, require_size
+from verale.runs.folder import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE
+from verale.runs.written import RequiredFile, WrittenFiles
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,16 +36,14 @@ __all__ = [
     "find_seen",
     "images_of_run",
     "keep_inputs",
+    "link_of",
     "link_to",
-    "require_inputs",
+    "needed_inputs",
     "run_of",
     "sha256_of",
 ]
 
 _log = logging.getLogger(__name__)
-
-LINK = "latents.link.json"
-"""Where the latents are that are too large for a copy."""
 
 LARGEST_COPY = 2**30
 """The most bytes of latents that a run's folder holds itself."""
@@ -89,9 +89,10 @@ def find_inputs(folder: Path, head: str | None = None, latents: str | None = Non
 def find_seen(folder: Path) -> tuple[str, str] | None:
     """The network and the pictures of the certificates in a folder: `network.safetensors`, with the folder `pictures`
     or the file `pictures.safetensors`; None unless both are there."""
-    network = folder / NETWORK
-    places = [folder / PICTURES, folder / f"{PICTURES}.safetensors"]
-    there = [str(path) for path in places if lexists(path)]
+    network, tensor = folder / NETWORK, folder / f"{PICTURES}.safetensors"
+    there = [str(path) for path in (folder / PICTURES, tensor) if lexists(path)]
+    if len(there) > 1 and not any(path.suffix.lower() == ".png" for path in (folder / PICTURES).rglob("*")):
+        there = [str(tensor)]  # a folder of something else
     return (str(network), there[0]) if lexists(network) and there else None
 
 
@@ -126,109 +127,117 @@ def link_to(path: str, sha256: str, folder: Path | None) -> bytes:
     return f"{json.dumps(link, indent=1)}\n".encode()
 
 
-def require_inputs(folder: Path, head: str, latents: str, labels: Sequence[int] | None) -> None:
-    """Raise InputError if the folder holds another head or other latents than these.
+def needed_inputs(
+    files: WrittenFiles, head: str, latents: str, labels: Sequence[int] | None, link: bytes | None
+) -> dict[str, RequiredFile]:
+    """What a run's folder needs of head and latents.
 
     Args:
-        folder: of a run.
+        files: of the folder.
         head: the head's digest.
         latents: the digest of all latents, by value.
         labels: the true classes, if they are known.
+        link: the link to the latents, where it stands for a copy. A copy that is there counts nevertheless.
     """
-    path = folder / HEAD
-    if lexists(path) and (there := sha256_of(path)) != head:
-        raise InputError(path, f"is another head ({there[:12]}... there, {head[:12]}... here); {REMEDY}")
-    path = folder / LATENTS
-    if lexists(path) and not _holds(path, latents, labels):
-        raise InputError(path, f"holds other latents, or other labels, than those of this run; {REMEDY}")
+    path = files.directory / LATENTS
+    needed = {
+        HEAD: RequiredFile(
+            lambda: sha256_of(files.directory / HEAD) == head, f"is another head than that of this run ({head[:12]}...)"
+        ),
+        LATENTS: RequiredFile(
+            lambda: _holds(path, latents, labels), "holds other latents, or other labels, than those of this run"
+        ),
+    }
+    if link is not None and not files.exists(LATENTS):
+        needed[LINK] = RequiredFile(partial(files.holds, LINK, link), "is the link of another run")
+    return needed
+
+
+def link_of(folder: Path, file: str | None) -> bytes | None:
+    """The link to a latents file that is too large for a copy; None where it is not. Raises InputError."""
+    if file is None or os.stat(file).st_size <= LARGEST_COPY:
+        return None
+    return link_to(file, sha256_of(file), folder)
 
 
 def keep_inputs(
-    folder: Path,
+    written: WrittenFiles,
     head: Head,
     latents: Tensor,
     digest: str,
     labels: Sequence[int] | None,
     files: tuple[str, str] | None,
-    overwrite: bool = False,
+    link: bytes | None,
 ) -> None:
-    """Write what the folder lacks of head and latents.
+    """Write what a run's folder lacks of head and latents.
 
     Args:
-        folder: of the run.
+        written: the files of the folder.
         head, latents: those of the run; the latents as stored.
         digest: of all latents, by value.
         labels: the true classes, if they are known.
         files: the paths from which head and latents were read. Their bytes are copied.
-        overwrite: replace another head and other latents.
+        link: what stands for a copy of the latents, where they are large.
 
     Raises:
-        InputError: the folder holds another head or other latents, or cannot be written; a file that changed since it
-            was read.
+        InputError: the folder cannot be written; a file that changed since it was read.
     """
-    if overwrite:
-        _remove_others(folder, head.digest, digest, labels)
-    else:
-        require_inputs(folder, head.digest, digest, labels)
-    if not lexists(folder / HEAD):
-        _keep_head(folder / HEAD, head, None if files is None else files[0])
-    if not lexists(folder / LATENTS):
-        _keep_latents(folder, latents, digest, labels, None if files is None else files[1])
+    if not written.exists(HEAD):
+        _keep_head(written, head, None if files is None else files[0])
+    if not written.exists(LATENTS):
+        _keep_latents(written, latents, digest, labels, None if files is None else files[1], link)
 
 
-def _keep_head(path: Path, head: Head, file: str | None) -> None:
+def _keep_head(written: WrittenFiles, head: Head, file: str | None) -> None:
     data = head.to_bytes() if file is None else read(file, "a head file (safetensors)")
     if hashlib.sha256(data).hexdigest() == head.digest:
-        write_atomically(path, data)
+        written.write(HEAD, data)
     elif file is not None:
         raise _changed(file)
     else:
+        path = written.directory / HEAD
         _log.warning("%s is not written: the head was read from a file of other bytes; copy that file here", path)
 
 
-def _keep_latents(folder: Path, latents: Tensor, digest: str, labels: Sequence[int] | None, file: str | None) -> None:
-    from verale.head import save_latents
+def _keep_latents(
+    written: WrittenFiles,
+    latents: Tensor,
+    digest: str,
+    labels: Sequence[int] | None,
+    file: str | None,
+    link: bytes | None,
+) -> None:
+    from verale.head import labelled_file
 
-    path, link = folder / LATENTS, folder / LINK
     if file is None:
-        save_latents(path, latents, labels)
-    elif os.stat(file).st_size > LARGEST_COPY:
-        data = link_to(file, sha256_of(file), folder)
+        written.write(LATENTS, labelled_file(latents, labels))
+    elif link is not None:
         if not _holds(Path(file), digest, labels):
             raise _changed(file)
-        if not link.exists() or read(link, "a link to latents") != data:
-            write_atomically(link, data)
+        written.write(LINK, link)
         return
     else:
-        write_atomically(path, read(file, "a latents file (safetensors)", most=LARGEST_LATENTS))
-        if not _holds(path, digest, labels):
-            path.unlink()
+        data = read(file, "a latents file (safetensors)", most=LARGEST_LATENTS)
+        if not _holds(Path(file), digest, labels, data):
             raise _changed(file)
-    link.unlink(missing_ok=True)
+        written.write(LATENTS, data)
+    written.remove(LINK)
 
 
 def _changed(file: str) -> InputError:
     return InputError(file, "changed while it was read; run the command again")
 
 
-def _holds(path: Path, digest: str, labels: Sequence[int] | None) -> bool:
-    """Whether a file holds the latents with this digest, and these labels."""
+def _holds(path: Path, digest: str, labels: Sequence[int] | None, data: bytes | None = None) -> bool:
+    """Whether a file, which may have been read already, holds the latents with this digest, and these labels."""
     from verale.errors import LatentsError
     from verale.head import digest_of_all, load_labelled, patches_of
 
     try:
-        there, known = load_labelled(path)
+        there, known = load_labelled(path, data)
         return digest_of_all(patches_of(there)) == digest and known == (None if labels is None else list(labels))
     except (InputError, LatentsError):
         return False
-
-
-def _remove_others(folder: Path, head: str, latents: str, labels: Sequence[int] | None) -> None:
-    if lexists(folder / HEAD) and sha256_of(folder / HEAD) != head:
-        (folder / HEAD).unlink()
-    if lexists(folder / LATENTS) and not _holds(folder / LATENTS, latents, labels):
-        (folder / LATENTS).unlink()
-    (folder / LINK).unlink(missing_ok=True)
 
 
 def _require_head_of_run(folder: Path) -> None:

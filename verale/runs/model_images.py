@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, UsageError, first_line
-from verale.files import write_atomically
 from verale.runs.images import class_folders, image_files, labels_of
 from verale.runs.source import SourceImage
 
@@ -93,11 +92,9 @@ class ImageTensors:
             for path, label, data in zip(self.files, labels, self.pictures, strict=False)
         ]
 
-    def write(self, out: Path) -> None:
-        """Write the pictures."""
-        for path, data in zip(self.files, self.pictures, strict=True):
-            (out / path).parent.mkdir(exist_ok=True)
-            write_atomically(out / path, data)
+    def drawn(self) -> dict[str, bytes]:
+        """The pictures by name, below OUT."""
+        return {path.as_posix(): data for path, data in zip(self.files, self.pictures, strict=True)}
 
 
 @dataclass(frozen=True, eq=False)

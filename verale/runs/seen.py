@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, naming
-from verale.files import LARGEST_LATENTS, read, write_atomically
-from verale.runs.folder import LATENTS, NETWORK, PICTURES, REMEDY, SOURCE
+from verale.files import LARGEST_LATENTS, followed, read
+from verale.runs.folder import LATENTS, NETWORK, PICTURES, SOURCE
 from verale.runs.images import class_folders, image_files, labels_of
 from verale.runs.inputs import run_of
 from verale.runs.source import SourceFile, SourceImage
@@ -35,13 +35,17 @@ class SeenPictures:
         through: the network, and its arithmetic.
         pictures: uint8 (N, C, H, W).
         files: the bytes of the network's file and of their files, by name in a run's folder.
+        paths: the files that were read.
         names: of PNG files, relative to their folder, in the pictures' order; none of a tensor.
+        folder: all of whose images these are; None where one file was given.
     """
 
     through: ThroughNetwork
     pictures: Tensor
     files: dict[str, bytes]
+    paths: tuple[Path, ...]
     names: tuple[str, ...] = ()
+    folder: Path | None = None
 
     @classmethod
     def load(cls, network: str | Path, path: str | Path, arithmetic: Arithmetic = "real") -> SeenPictures:
@@ -57,7 +61,8 @@ class SeenPictures:
         data = read(network, "a network file (safetensors)", most=LARGEST_NETWORK)
         with naming(network, NetworkError):
             through = ThroughNetwork(FrozenNetwork.from_bytes(data), arithmetic)
-        return cls.of(through, data, path)
+        seen = cls.of(through, data, path)
+        return replace(seen, paths=(Path(network), *seen.paths))
 
     @classmethod
     def of(cls, through: ThroughNetwork, network: bytes, path: str | Path) -> SeenPictures:
@@ -70,13 +75,13 @@ class SeenPictures:
         if not path.is_dir() and path.suffix.lower() != ".png":
             data = read(path, "a file of pictures (safetensors)", most=LARGEST_LATENTS)
             files = {NETWORK: network, f"{PICTURES}.safetensors": data}
-            return cls(through, load_pictures(path, shape), files)
+            return cls(through, load_pictures(path, shape), files, (path,))
         paths = image_files(path) if path.is_dir() else [path]
         folder = path if path.is_dir() else path.parent
         names = tuple(each.relative_to(folder).as_posix() for each in paths)
         pictures = torch.stack([load_picture(each, shape) for each in paths])
         files = {f"{PICTURES}/{name}": read(each, "a PNG file") for name, each in zip(names, paths, strict=True)}
-        return cls(through, pictures, {NETWORK: network, **files}, names)
+        return cls(through, pictures, {NETWORK: network, **files}, tuple(paths), names, path if path.is_dir() else None)
 
     def classes(self, classes: int) -> list[str] | None:
         """The names of classes: the subfolders, where there is one for each of so many."""
@@ -160,39 +165,18 @@ class SeenPictures:
         source = SourceFile.build(described, PICTURES, self.classes(head.classes), entries)
         return source.noting(head_sha256=head.digest).of_latents(latents).noting(image_pictures=self.digests)
 
-    def require_kept(self, folder: Path) -> None:
-        """Raise InputError if a run's folder holds another network or other pictures."""
-        for name in self.files:
-            if lexists(folder / name) and not self._is_kept(folder, name):
-                raise InputError(folder / name, f"is another file than this run's; {REMEDY}")
+    def require_apart(self, out: Path) -> None:
+        """Raise InputError if copies of the pictures in this folder of a run would lie among them: the next time they
+        would be further pictures."""
+        real = None if self.folder is None else followed(self.folder)
+        if real is None:
+            return
+        for copy in (followed(out / PICTURES / name) for name in self.names):
+            among = copy.relative_to(real) if copy is not None and copy.is_relative_to(real) else None
+            if among is not None and len(among.parts) <= 2 and among.as_posix() not in self.names:
+                raise InputError(out, f"lies in {self.folder}, which would get copies of its pictures: choose another")
 
-    def keep(
-        self, folder: Path, head: Head, latents: Tensor, labels: Sequence[int] | None, overwrite: bool = False
-    ) -> None:
-        """Write network, pictures and `source.json` to a run's folder, where a tensor of others goes, and the PNG files
-        of others if it is to be overwritten. Raises InputError."""
+    def beside(self, head: Head, latents: Tensor, labels: Sequence[int] | None) -> dict[str, bytes]:
+        """The files of a run's folder, by name: `source.json`, where there are PNG files, network and pictures."""
         source = self.source(head, latents, labels)
-        if overwrite:
-            (folder / SOURCE).unlink(missing_ok=True)
-            for path in (folder / PICTURES).rglob("*"):  # what an audit would read
-                if path.suffix.lower() == ".png" and path.relative_to(folder).as_posix() not in self.files:
-                    path.unlink()
-        if self.names:
-            (folder / f"{PICTURES}.safetensors").unlink(missing_ok=True)
-        for name, data in self.files.items():
-            if not self._is_kept(folder, name):
-                write_atomically(folder / name, data)
-        if source is not None and not self._is_noted(folder / SOURCE, source):
-            write_atomically(folder / SOURCE, source.to_bytes())
-
-    @staticmethod
-    def _is_noted(path: Path, source: SourceFile) -> bool:
-        """Whether there is a file that notes something else than the same pictures with other last bits of latents."""
-        if not path.exists():
-            return False
-        there = SourceFile.read(path, "choose another --out").differences(source)
-        return set(there) != {"latents_digest", "image_latents"}
-
-    def _is_kept(self, folder: Path, name: str) -> bool:
-        path = folder / name
-        return lexists(path) and read(path, "a file of a run", most=LARGEST_LATENTS) == self.files[name]
+        return ({} if source is None else {SOURCE: source.to_bytes()}) | self.files

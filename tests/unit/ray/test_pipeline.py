@@ -176,7 +176,9 @@ def test_latents_that_are_none_are_named(given, tmp_path, without_ray):
 def test_an_interrupted_run_is_gone_on_with(given, tmp_path, without_ray):
     interrupted(begun(given, tmp_path / "out"))
     (tmp_path / "out.partial" / "part-000000008-000000016.parquet").unlink()
-    (tmp_path / "out.partial" / ".part-000000008-000000016.parquet.a").write_bytes(b"what a killed worker left")
+    (tmp_path / "out.partial" / f".part-000000008-000000016.parquet.{'a' * 32}").write_bytes(
+        b"what a killed worker left"
+    )
     with pytest.raises(InputError, match="begun with another options; remove it"):
         begun(given, tmp_path / "out", tolerance=0.1)
     again = begun(given, tmp_path / "out", workers=9)

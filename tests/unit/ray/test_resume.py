@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -122,6 +123,13 @@ def parts(folder: Path, log: str = "log") -> list[Path]:
     return sorted((folder / f"{log}.partial").glob("part-*"))
 
 
+def noted(path: Path) -> None:
+    """Note a part that was changed, as whoever can change it can."""
+    name = f"{path.name}.{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    (path.parent / "_files").mkdir(exist_ok=True)
+    (path.parent / "_files" / name).touch()
+
+
 def rewrite(path: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
     """Change the rows of a written part of the log, `record` as an object."""
     rows = pq.read_table(path).to_pylist()
@@ -131,6 +139,7 @@ def rewrite(path: Path, change: Callable[[list[dict[str, Any]]], object]) -> Non
     for row in rows:
         row["record"] = json.dumps(row["record"])
     pq.write_table(pa.Table.from_pylist(rows, schema=audit.records_schema()), path)
+    noted(path)
 
 
 def test_what_is_still_true_is_taken_over_and_says_so(interrupted) -> None:
@@ -259,6 +268,18 @@ def test_columns_that_contradict_their_record_do_not_survive(interrupted) -> Non
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"\0" * 1000])
 def test_a_damaged_part_is_audited_again(data, interrupted) -> None:
     parts(interrupted)[2].write_bytes(data)
+    noted(parts(interrupted)[2])
+    assert reused(run(interrupted)) == [True] * 6 + [False] * 3 + [True] * 3
+
+
+def test_a_part_that_verale_did_not_write_as_it_is_stays(interrupted) -> None:
+    """It has the name of a part; whose it is, nobody knows."""
+    path = parts(interrupted)[2]
+    path.write_bytes(b"mine")
+    with pytest.raises(InputError, match=rf"holds '{path.name}', which verale did not write as it is, so it stays"):
+        run(interrupted)
+    assert path.read_bytes() == b"mine"
+    path.unlink()
     assert reused(run(interrupted)) == [True] * 6 + [False] * 3 + [True] * 3
 
 
@@ -268,6 +289,7 @@ def test_a_record_that_is_not_one_is_audited_again(text, interrupted) -> None:
     rows = pq.read_table(path).to_pylist()
     rows[1]["record"] = text
     pq.write_table(pa.Table.from_pylist(rows, schema=audit.records_schema()), path)
+    noted(path)
     assert reused(run(interrupted)) == [True] * 6 + [False] * 3 + [True] * 3
 
 
@@ -353,6 +375,7 @@ def change(path: Path, column: str, row: int, value: object) -> None:
     rows = table.to_pylist()
     rows[row][column] = value
     pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+    noted(path)
 
 
 def test_whole_parts_are_taken_over(begun, given) -> None:
@@ -378,6 +401,7 @@ def test_a_part_with_another_certificate_is_explained_again(column, value, begun
 @pytest.mark.parametrize("data", [b"", b"PAR1"])
 def test_a_damaged_part_is_explained_again(data, begun, given) -> None:
     parts(begun, "out")[1].write_bytes(data)
+    noted(parts(begun, "out")[1])
     assert explained(begun) == (32, given.certificates)
 
 

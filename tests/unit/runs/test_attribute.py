@@ -19,8 +19,7 @@ from verale.certificate import Certificate, FloorStatement, OrderStatement, Patc
 from verale.certificate.words import PROTOTYPES
 from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, digest, save_latents
-from verale.runs.attribute import ATTRIBUTION, attribute, shares_of
-from verale.runs.folder import require_room
+from verale.runs.attribute import attribute, shares_of
 from verale.search import several as searching
 
 
@@ -95,7 +94,8 @@ def test_an_audit_proves_the_folder(files, paradigm, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "4 different explanations" in done.stdout and "4 of them PROVED" in done.stdout
     certificates = [f"00000{number}.ale.json" for number in range(4)]
-    written = ["attribution.csv", "attribution.html", "attribution.json", "head.safetensors", "latents.safetensors"]
+    written = ["attribution.csv", "attribution.html", "attribution.json", "files.json"]
+    written += ["head.safetensors", "latents.safetensors"]
     assert sorted(path.name for path in out.iterdir()) == [*certificates, *written]
     audited = in_process("audit", out, "--minimality")
     found = [Certificate.load(out / name) for name in certificates]
@@ -167,13 +167,18 @@ def test_another_attribution_is_replaced_only_if_asked(files, tmp_path):
     out = tmp_path / "out"
     assert in_process(*files.options(out)).returncode == 0
     again = in_process(*files.options(out, "--count", 1))
-    assert again.returncode == 9 and "holds 000000.ale.json already" in again.stderr
+    assert (
+        again.returncode == 9
+        and "attribution.json: is there already; choose another --out, or say --over" in again.stderr
+    )
     assert in_process(*files.options(out, "--count", 1, "--overwrite")).returncode == 0
     assert not (out / "000001.ale.json").exists()
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "latents.safetensors").touch()
-    with pytest.raises(InputError, match=r"holds latents\.safetensors already"):
-        require_room(tmp_path / "other", ATTRIBUTION)
+    (tmp_path / "other" / "latents.safetensors").write_text("mine")
+    for more in ((), ("--overwrite",)):
+        done = in_process(*files.options(tmp_path / "other"), *more)
+        assert done.returncode == 9 and "latents.safetensors: is there already; verale did not" in done.stderr
+    assert [path.read_text() for path in (tmp_path / "other").iterdir()] == ["mine"]
 
 
 def test_an_explanation_that_is_not_proved_is_said_to_be_none(files, tmp_path, monkeypatch):

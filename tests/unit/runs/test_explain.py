@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from verale.errors import InputError, LatentsError, UsageError
 from verale.head import Head, as_patches, digest_of_all, evaluate
 from verale.runs.explain import open_run
 from verale.runs.table import Explained, read_table
+from verale.runs.written import WrittenFiles
 from verale.search import Avoid, Costs, SearchOptions
 from verale.search.paradigms.of_patches import OfPatches
 
@@ -36,8 +39,10 @@ def run(folder: Path, most: int | None = None, **changes: object) -> list[Explai
 
 
 def contents(folder: Path) -> dict[str, object]:
-    """Every file's bytes, and the table without its times."""
+    """Every file's bytes, and the table without its times, of which it has another digest each time."""
     files: dict[str, object] = {path.name: path.read_bytes() for path in folder.iterdir()}
+    noted = [json.loads(line) for line in (folder / "files.json").read_text().splitlines()]
+    files["files.json"] = [each | ({"sha256": ""} if each.get("file") == "explanations.csv" else {}) for each in noted]
     files["explanations.csv"] = [replace(row, seconds=None) for row in read_table(folder / "explanations.csv")]
     return files
 
@@ -52,7 +57,7 @@ def whole(tmp_path_factory) -> dict[str, object]:
 def test_the_folder_holds_certificates_a_table_and_what_the_run_was(tmp_path, whole) -> None:
     inputs = ["head.safetensors", "latents.safetensors"]
     certificates = [f"{index:06d}.ale.json" for index in range(5)]
-    assert sorted(whole) == [*certificates, "explanations.csv", *inputs, "run.json"]
+    assert sorted(whole) == [*certificates, "explanations.csv", "files.json", *inputs, "run.json"]
     described = json.loads(whole["run.json"])
     assert described["head"] == HEAD.digest and described["latents"] == digest_of_all(as_patches(LATENTS))
     assert (described["images"], described["batch"], described["paradigm"]) == (5, 2, "projection")
@@ -108,38 +113,65 @@ def test_the_table_says_how_much_statements_bound(tmp_path) -> None:
 
 @pytest.mark.parametrize("most", [2, 5])
 def test_a_table_of_an_older_version_is_filled_in(most, tmp_path, whole) -> None:
-    """It does not say how much statements bound; the certificates, which count by their digests, do."""
+    """It does not say how much statements bound; the certificates, which count by their digests, do. What was written
+    was not noted."""
     run(tmp_path, most)
+    (tmp_path / "files.json").unlink()
     table = tmp_path / "explanations.csv"
     table.write_text("".join(f"{line.rsplit(',', 4)[0]}\n" for line in table.read_text().splitlines()))
     assert "Pairs" not in table.read_text()
     run(tmp_path)
-    assert contents(tmp_path) == whole
+    assert {**contents(tmp_path), "files.json": whole["files.json"]} == whole
+    run(tmp_path, overwrite=True, options=SearchOptions("top_k"))
 
 
 @pytest.mark.parametrize(
     "damage",
     [
         lambda folder: (folder / "000002.ale.json").unlink(),
-        lambda folder: (folder / "000003.ale.json").write_bytes(b""),
-        lambda folder: (folder / "000003.ale.json").write_bytes(
-            (folder / "000003.ale.json").read_bytes().replace(b'"predicted": ', b'"predicted" :')
-        ),
-        lambda folder: (folder / "000004.ale.json").write_bytes((folder / "000003.ale.json").read_bytes()),
         lambda folder: (folder / "explanations.csv").unlink(),
-        lambda folder: (folder / "explanations.csv").write_bytes(b""),
-        lambda folder: (folder / "explanations.csv").write_bytes((folder / "explanations.csv").read_bytes()[:-30]),
-        lambda folder: (folder / "explanations.csv").write_text(
-            (folder / "explanations.csv").read_text().replace("000002.ale.json", "000004.ale.json")
-        ),
-        lambda folder: (folder / ".000001.ale.json.abcd").write_bytes(b"{"),
+        lambda folder: [(folder / name).unlink() for name in ("000001.ale.json", "explanations.csv", "run.json")],
+        lambda folder: (folder / "head.safetensors").unlink(),
     ],
 )
 def test_what_was_lost_is_explained_again(damage, tmp_path, whole) -> None:
     run(tmp_path)
     damage(tmp_path)
-    run(tmp_path)
+    run(tmp_path, overwrite=not (tmp_path / "run.json").exists())
     assert contents(tmp_path) == whole
+
+
+def of_file(name: str, change: Callable[[bytes], bytes]) -> tuple[str, Callable[[Path], object]]:
+    return name, lambda folder: (folder / name).write_bytes(change((folder / name).read_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        of_file("000003.ale.json", lambda data: b""),
+        of_file("000003.ale.json", lambda data: data.replace(b'"predicted": ', b'"predicted" :')),
+        ("000004.ale.json", lambda folder: (folder / "000003.ale.json").rename(folder / "000004.ale.json")),
+        of_file("explanations.csv", lambda data: b""),
+        of_file("explanations.csv", lambda data: data[:-30]),
+        of_file("explanations.csv", lambda data: data.replace(b"000002.ale.json", b"000004.ale.json")),
+        of_file("explanations.csv", lambda data: data + b"5,,,,\n"),
+        of_file("head.safetensors", lambda data: data[:-1]),
+        of_file("files.json", lambda data: data.replace(b"sha256", b"sha512")),
+    ],
+)
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_was_changed_is_named_and_stays(name, damage, overwrite, tmp_path, whole) -> None:
+    """Whoever changed it may want it; once it is moved away, the run ends as it would have."""
+    run(tmp_path)
+    damage(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match=rf"/{re.escape(name)}: .*move it away"):
+        run(tmp_path, overwrite=overwrite)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    (tmp_path / name).unlink()
+    if name != "files.json":  # without which nothing is known to be ours
+        run(tmp_path)
+        assert contents(tmp_path) == whole
 
 
 @pytest.mark.parametrize(("alone", "again"), [(False, [2, 3]), (True, [3])])
@@ -160,7 +192,7 @@ def test_a_batch_is_explained_again_as_a_whole_unless_images_are_searched_alone(
 def test_certificates_that_do_not_count_yet_are_explained_again(tmp_path, whole) -> None:
     """As kill -9 leaves them between a certificate and its line."""
     run(tmp_path, 0)
-    (tmp_path / "000002.ale.json").write_bytes(b"{")
+    WrittenFiles(tmp_path).write("000002.ale.json", b"{")
     run(tmp_path)
     assert contents(tmp_path) == whole
 
@@ -197,15 +229,16 @@ def test_overwriting_leaves_nothing_of_the_other_run(tmp_path, whole) -> None:
 @pytest.mark.parametrize("name", ["000000.ale.json", "mine.ale.json", "explanations.csv"])
 def test_files_of_no_known_run_are_refused(name, tmp_path) -> None:
     (tmp_path / name).write_bytes(b"mine")
-    with pytest.raises(InputError, match=r"holds certificates already.*--overwrite"):
-        run(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_bytes() == b"mine"
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match=rf"/{name}: .*; verale did not write it as it is, so it stays"):
+            run(tmp_path, overwrite=overwrite)
+        assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_bytes() == b"mine"
 
 
 def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
     run(tmp_path)
     (tmp_path / "000005.ale.json").write_bytes(b"mine")
-    with pytest.raises(InputError, match=r"holds 000005\.ale\.json, which is not of this run; move it"):
+    with pytest.raises(InputError, match=r"holds 000005\.ale\.json, which is not of this run; move it away"):
         run(tmp_path)
 
 
@@ -213,8 +246,11 @@ def test_a_stranger_among_the_run_s_files_is_refused(tmp_path) -> None:
 def test_an_invalid_description_is_refused(text, tmp_path) -> None:
     run(tmp_path, 2)
     (tmp_path / "run.json").write_text(text)
-    with pytest.raises(InputError, match=r"run\.json: is not what verale explain writes.*--overwrite"):
+    with pytest.raises(InputError, match=r"run\.json: is not what verale explain writes.*move it away"):
         run(tmp_path)
+    with pytest.raises(InputError, match=r"run\.json: is there already; verale did not write it as it is"):
+        run(tmp_path, overwrite=True)
+    (tmp_path / "run.json").unlink()
     run(tmp_path, overwrite=True)
 
 

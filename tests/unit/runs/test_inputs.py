@@ -80,11 +80,23 @@ def test_another_head_or_other_latents_stay_where_they_are(name, begun, files, t
     out.mkdir(exist_ok=True)
     OTHER_HEAD.save(out / name) if name[0] == "h" else save_latents(out / name, LATENTS * 0.5, LABELS)
     before = {path: path.read_bytes() for path in out.iterdir()}
-    with pytest.raises(InputError, match=f"{name}: (is another head|holds other latents).*--overwrite"):
-        run(out, files)
-    assert {path: path.read_bytes() for path in out.iterdir()} == before
-    run(out, files, overwrite=True)
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match=f"{name}: (is another head|holds other latents).*move it away"):
+            run(out, files, overwrite=overwrite)
+        assert {path: path.read_bytes() for path in out.iterdir()} == before
+    (out / name).unlink()
+    run(out, files)
     assert (out / name).read_bytes() == Path(files["hl".index(name[0])]).read_bytes()
+
+
+def test_an_own_head_and_own_latents_are_replaced_if_that_is_said(files, tmp_path) -> None:
+    with open_run(tmp_path, OTHER_HEAD, LATENTS * 0.5, SearchOptions(batch=2)) as opened:
+        list(opened)
+    with pytest.raises(InputError, match=r"holds certificates of another run .*; choose another --out, or say --over"):
+        run(tmp_path, files)
+    run(tmp_path, files, overwrite=True)
+    for name, file in zip(("head", "latents"), files, strict=True):
+        assert (tmp_path / f"{name}.safetensors").read_bytes() == Path(file).read_bytes()
 
 
 def test_other_labels_are_other_latents(tmp_path) -> None:
@@ -110,10 +122,14 @@ def test_a_head_of_other_bytes_is_not_written_as_if_it_were_the_head(files, tmp_
 
 def test_halves_that_a_killed_process_left_are_removed(files, tmp_path) -> None:
     run(tmp_path / "out", files)
-    for name in ("head", "latents"):
-        (tmp_path / "out" / f".{name}.safetensors.abcd").write_bytes(b"half")
+    """They have the digests of the files that were being written; other hidden files are somebody else's."""
+    mine = tmp_path / "out" / ".head.safetensors.swp"
+    mine.write_bytes(b"mine")
+    digests = [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files]
+    for digest in (*digests, "0" * 64):
+        (tmp_path / "out" / f".{digest}.partial").write_bytes(b"half")
     run(tmp_path / "out", files)
-    assert list((tmp_path / "out").glob(".*")) == []
+    assert sorted((tmp_path / "out").glob(".*")) == [tmp_path / "out" / f".{'0' * 64}.partial", mine]
 
 
 class TestLinks:

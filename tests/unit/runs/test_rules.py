@@ -19,8 +19,7 @@ from verale.errors import InputError, UsageError
 from verale.head import Head, as_patches, evaluate, load_latents, save_latents
 from verale.rules import fit as fitting
 from verale.rules.coverage import coverage_of
-from verale.runs.folder import require_room
-from verale.runs.rules import RULES, fit_rules
+from verale.runs.rules import fit_rules
 
 IMAGES = 12
 
@@ -79,8 +78,9 @@ def test_the_folder_holds_what_an_audit_needs(sets, tmp_path):
     done = in_process(*sets.options(out), "--count", 2)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("PROVED ") == 2 and "held out: " in done.stdout
-    names = ["000000.ale.json", "000001.ale.json", "head.safetensors", "rules.csv", "rules.html", "rules.json"]
-    assert sorted(path.name for path in out.iterdir()) == names
+    certificates = ["000000.ale.json", "000001.ale.json"]
+    written = ["files.json", "head.safetensors", "rules.csv", "rules.html", "rules.json"]
+    assert sorted(path.name for path in out.iterdir()) == [*certificates, *written]
     audited = in_process("audit", out, "--entailment-only")
     assert audited.returncode == 0 and audited.stdout.count("PROVED") == 2
     assert in_process("audit", out).returncode == 14  # they name no image
@@ -120,13 +120,18 @@ def test_another_list_is_replaced_only_if_asked(sets, tmp_path):
     assert in_process(*sets.options(out), "--count", 2).returncode == 0
     before = (out / "000000.ale.json").read_bytes()
     again = in_process(*sets.options(out), "--count", 1)
-    assert again.returncode == 9 and "holds 000000.ale.json already" in again.stderr
+    assert (
+        again.returncode == 9
+        and "rules.json: is there already; choose another --out, or say --overwrite" in again.stderr
+    )
     assert in_process(*sets.options(out), "--count", 1, "--overwrite").returncode == 0
     assert (out / "000000.ale.json").read_bytes() == before and not (out / "000001.ale.json").exists()
-    with pytest.raises(InputError, match=r"holds rules\.json already"):
-        (tmp_path / "other").mkdir()
-        (tmp_path / "other" / "rules.json").touch()
-        require_room(tmp_path / "other", RULES)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "rules.json").write_text("mine")
+    for more in ((), ("--overwrite",)):
+        done = in_process(*sets.options(tmp_path / "other"), *more)
+        assert done.returncode == 9 and "rules.json: is there already; verale did not write it" in done.stderr
+    assert [path.read_text() for path in (tmp_path / "other").iterdir()] == ["mine"]
 
 
 def test_an_interrupt_writes_nothing(sets, tmp_path, monkeypatch):

@@ -2,7 +2,8 @@
 
 `run.json` says which run it is: everything that the results depend on. A certificate gets its name only when it is
 complete, and counts once the table has its line, which holds its digest. So after an interruption, be it Ctrl-C,
-kill -9 or a full disk, it is known what is there, and the rest can be explained as if nothing had happened.
+kill -9 or a full disk, it is known what is there, and the rest can be explained as if nothing had happened. What the
+run wrote and does not count is removed; what it did not write is named, and stays (`verale.runs.written`).
 """
 
 from __future__ import annotations
@@ -11,69 +12,86 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from verale.certificate import Certificate
 from verale.errors import CertificateError, InputError
-from verale.files import CERTIFICATE_SUFFIX, LARGEST_LATENTS, certificate_name, certificates_in, read, write_atomically
-from verale.runs.folder import HEAD, LATENTS, REMEDY, RUN_FILE, require_free
+from verale.files import certificate_name, certificates_in, read
+from verale.runs.folder import RUN_FILE, certificate_names
+from verale.runs.inputs import sha256_of
 from verale.runs.rows import reach_of
 from verale.runs.run import Range, Store, cut
-from verale.runs.table import TABLE, Explained, csv_lines, read_table
+from verale.runs.table import COLUMNS, TABLE, Explained, csv_line, csv_lines, read_table
+from verale.runs.written import RequiredFile, WrittenFiles
 
 __all__ = ["RunFolder"]
 
 
 class RunFolder(Store):
-    """The folder of a run of `images` images, explained `batch` at a time.
+    """The folder of a run of `images` images, explained `batch` at a time. It is only looked at until `begin`.
 
     Args:
-        directory: the folder.
+        files: the files of the folder.
         run: what the run's results depend on, as plain data.
         images, batch: how many images the run has, and how many a batch.
-        overwrite: whether to remove what the folder holds, of whatever run.
+        overwrite: whether another run begins, whatever the folder holds.
         prototypes: P of the head, for rows of older versions, which do not say how much statements bound.
 
     Attributes:
+        is_begun: whether the folder holds this run already.
         by_index: the rows of images whose batch is complete.
 
     Raises:
-        InputError: the folder holds another run's files, or cannot be written.
+        InputError: the folder holds another run, or a file that the run did not write has the name of one of its own.
     """
 
     def __init__(
         self,
-        directory: Path,
+        files: WrittenFiles,
         run: dict[str, Any],
         images: int,
         batch: int,
         overwrite: bool = False,
         prototypes: int | None = None,
     ) -> None:
-        self._directory, self._table, self._prototypes = directory, directory / TABLE, prototypes
-        if overwrite:
-            self._clear()
-        elif (directory / RUN_FILE).exists():
+        self._files, self._run, self._prototypes = files, run, prototypes
+        self._directory, self._table = files.directory, files.directory / TABLE
+        self.is_begun = not overwrite and files.exists(RUN_FILE)
+        self.by_index: dict[int, Explained] = {}
+        self._adopted: dict[str, str] = {}
+        if self.is_begun:
             self._require_same(run, images)
-        else:
-            require_free(directory)
-        if not (directory / RUN_FILE).exists():
-            write_atomically(directory / RUN_FILE, (json.dumps(run, indent=1) + "\n").encode())
-        self.by_index = self._complete_batches(images, batch)
-        self._remove_incomplete()
+            is_older = files.is_new and files.exists(TABLE) and self._has_our_columns()
+            if files.exists(TABLE) and not (is_older or files.is_ours(TABLE)):
+                raise self._changed(TABLE)
+            self.by_index = self._complete_batches(images, batch)
+            if is_older:
+                counted = {str(row.certificate): str(row.sha256) for row in self.by_index.values() if row.certificate}
+                self._adopted = {name: sha256_of(self._directory / name) for name in (RUN_FILE, TABLE)} | counted
+            for name in self._uncounted():
+                if not files.is_ours(name):
+                    raise self._changed(name)
+
+    @property
+    def needed(self) -> dict[str, RequiredFile]:
+        """The files that a run begins without."""
+        return {name: RequiredFile(problem="is there already") for name in (TABLE, RUN_FILE)}
+
+    def begin(self) -> None:
+        """Begin the run, or remove what an interruption left that does not count. Raises InputError."""
+        self._files.note(self._adopted)
+        if not self.is_begun:
+            self._files.write(RUN_FILE, (json.dumps(self._run, indent=1) + "\n").encode())
+        self._files.remove_temporaries()
+        for name in self._uncounted():
+            self._files.remove(name)
+        self._write_table()
 
     def add(self, certificates: Sequence[tuple[str, bytes]], rows: Sequence[Explained]) -> None:
         """Write a batch's certificates (name, bytes), then its rows, which make them count. Raises InputError."""
         for name, data in certificates:
-            write_atomically(self._directory / name, data)
-        try:
-            with self._table.open("a", encoding="utf-8", newline="") as stream:
-                stream.write(csv_lines(rows))
-        except OSError as error:
-            raise InputError(
-                self._table, f"cannot be written ({error.strerror}); free some space, then the same command continues"
-            ) from error
+            self._files.write(name, data)
+        self._files.append(TABLE, csv_lines(rows).encode())
         self.by_index |= {row.index: row for row in rows}
 
     @property
@@ -98,13 +116,9 @@ class RunFolder(Store):
         return (read(path, "a certificate") for path in certificates_in(self._directory))
 
     def finish(self, total: int) -> None:
-        """Sort the rows of the table."""
+        """Sort the rows of the table, and the names of the files."""
         self._write_table()
-
-    def _clear(self) -> None:
-        """Remove an earlier run: the table first, so that no row outlives its certificate; `run.json` last."""
-        for path in (self._table, *certificates_in(self._directory), self._directory / RUN_FILE):
-            path.unlink(missing_ok=True)
+        self._files.settle()
 
     def _require_same(self, run: dict[str, Any], images: int) -> None:
         path = self._directory / RUN_FILE
@@ -112,14 +126,36 @@ class RunFolder(Store):
             there = json.loads(read(path, "the description of a run"))
             different = [key for key in run | there if run.get(key) != there.get(key)]
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise InputError(path, f"is not what verale explain writes ({error}); {REMEDY}") from error
+            raise InputError(
+                path, f"is not what verale explain writes ({error}); {self._files.remedy(RUN_FILE)}"
+            ) from error
         if different:
             both = ", ".join(f"{key} {_brief(there.get(key))} there, {_brief(run.get(key))} here" for key in different)
-            raise InputError(self._directory, f"holds certificates of another run ({both}); {REMEDY}")
+            remedy = self._files.remedy(RUN_FILE)
+            raise InputError(self._directory, f"holds certificates of another run ({both}); {remedy}")
         own = {certificate_name(index) for index in range(images)}
-        foreign = [path.name for path in certificates_in(self._directory) if path.name not in own]
+        foreign = [name for name in certificate_names(self._directory) if name not in own]
         if foreign:
-            raise InputError(self._directory, f"holds {foreign[0]}, which is not of this run; move it, or {REMEDY}")
+            raise InputError(
+                self._directory, f"holds {foreign[0]}, which is not of this run; move it away, or choose another --out"
+            )
+
+    def _uncounted(self) -> list[str]:
+        """The certificates that do not count."""
+        counted = {row.certificate for row in self.by_index.values()}
+        return [name for name in certificate_names(self._directory) if name not in counted]
+
+    def _has_our_columns(self) -> bool:
+        """Whether the table has ours, or those of an older version, which noted no files: then it is taken for ours."""
+        columns = csv_line(COLUMNS)
+        heading = read(self._table, "a table (explanations.csv)", len(columns) + 1).split(b"\n")[0]
+        return columns.startswith(heading.decode("utf-8", "replace"))
+
+    def _changed(self, name: str) -> InputError:
+        return InputError(
+            self._directory / name,
+            "is not as this run left it, so it stays: move it away, then the same command does what is missing",
+        )
 
     def _complete_batches(self, images: int, batch: int) -> dict[int, Explained]:
         rows = read_table(self._table, whole=False) if self._table.exists() else []
@@ -143,20 +179,9 @@ class RunFolder(Store):
             return None
         return row
 
-    def _remove_incomplete(self) -> None:
-        """Remove certificates that do not count, temporary files, and rows of both."""
-        keep = {row.certificate for row in self.by_index.values()}
-        patterns = (f".*{CERTIFICATE_SUFFIX}.*", f".{HEAD}.*", f".{LATENTS}.*")
-        temporary = (path for pattern in patterns for path in self._directory.glob(pattern))
-        for path in (*certificates_in(self._directory), *temporary):
-            if path.name not in keep:
-                path.unlink()
-        self._write_table()
-
     def _write_table(self) -> None:
         lines = csv_lines(self.rows(), heading=True).encode()
-        if not self._table.exists() or read(self._table, "a table (explanations.csv)", most=LARGEST_LATENTS) != lines:
-            write_atomically(self._table, lines)
+        self._files.write(TABLE, lines)
 
 
 def _brief(value: object) -> str:

@@ -1,0 +1,496 @@
+"""What verale wrote into a folder: `files.json` notes the name and the SHA-256 of each file before it is written.
+
+A command removes or replaces a file only if it is noted there and still has a noted digest, and is reached without
+links. Everything else that stands where a file has to go is somebody else's: it is named, and stays. As a file is noted
+first, an interruption at any point, be it kill -9 or a full disk, leaves no file of verale's that is not noted; of a
+file that was being written there is at most a temporary one, whose name is the digest that is noted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from verale.errors import InputError
+from verale.files import (
+    LARGEST_LATENTS,
+    append_bytes,
+    open_regular,
+    read,
+    remove_empty_folder,
+    remove_file,
+    write_atomically,
+)
+
+__all__ = ["FILES", "FOREIGN", "REMEDY", "RequiredFile", "WrittenFiles", "noted_in", "run_around"]
+
+FILES = "files.json"
+"""The names and digests of what verale wrote into a folder, one JSON object a line."""
+
+REMEDY = "choose another --out, or say --overwrite"
+FOREIGN = "verale did not write it as it is, so it stays: move it away, or choose another --out"
+"""What to do about a file that is in the way: one that verale wrote, and any other."""
+
+_TYPE = "urn:verale:files:v1"
+_HEADING = f'{{"_type": "{_TYPE}"}}\n'.encode()
+_KIND = "the names of files that verale wrote"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_TEMPORARY = re.compile(r"\.([0-9a-f]{64})\.partial")
+
+
+@dataclass(frozen=True)
+class RequiredFile:
+    """A file that a run's folder has to hold.
+
+    Attributes:
+        is_there: whether the file of its name is the one that is needed; it is called where there is one.
+        problem: what is said where it is not.
+    """
+
+    is_there: Callable[[], bool] = lambda: False
+    problem: str = "is another file than this run's"
+
+
+@dataclass
+class _Noted:
+    """What is noted of a file.
+
+    Attributes:
+        by: the command that wrote it; None for the run that the folder holds.
+        digests: of its versions, the last one last.
+        growth: how many bytes it had when text was last added to it, and that text. An interruption leaves the
+            beginning of the text.
+    """
+
+    by: str | None
+    digests: list[str] = field(default_factory=list)
+    growth: tuple[int, bytes] | None = None
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of `files.json` that say this."""
+        for number, digest in enumerate(self.digests, 1):
+            yield _line(name, digest, self.by, self.growth if number == len(self.digests) else None)
+
+
+class WrittenFiles:
+    """The files of a folder that verale wrote there. Only one process at a time may change them (`locked`).
+
+    Args:
+        directory: the folder, which need not exist.
+
+    Raises:
+        InputError: the folder has a `files.json` that verale did not write, or that was damaged.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._noted: dict[str, _Noted] = {}
+        self._measured: dict[str, tuple[int, Any]] = {}
+        self._is_whole = False
+        """Whether `files.json` is there and ends with a whole line, so that lines may be added."""
+        self._load()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no run is noted."""
+        return not self.names()
+
+    def names(self, by: str | None = None) -> list[str]:
+        """The files that a command noted."""
+        return [name for name, noted in self._noted.items() if noted.by == by]
+
+    def path(self, name: str) -> str | Path:
+        """The path of a file."""
+        return self.directory / name
+
+    def exists(self, name: str) -> bool:
+        """Whether anything has this name, be it a link that leads nowhere."""
+        return os.path.lexists(self.path(name))
+
+    def obstacle(self, name: str) -> tuple[object, str] | None:
+        """What keeps a regular file from being reached at this name without links, and what it is; None where there is
+        a regular file, or nothing."""
+        path, parts = self.directory, name.split("/")
+        for depth, part in enumerate(parts, 1):
+            path /= part
+            try:
+                mode = os.lstat(path).st_mode
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                return path, f"cannot be looked at ({error.strerror})"
+            if stat.S_ISLNK(mode):
+                return path, "is a link, through which verale neither writes nor removes"
+            if depth < len(parts) and not stat.S_ISDIR(mode):
+                return path, "is a file, expected a folder or nothing"
+            if depth == len(parts) and not stat.S_ISREG(mode):
+                return path, "is a folder, expected a file or nothing" if stat.S_ISDIR(mode) else "is no regular file"
+        return None
+
+    def holds(self, name: str, data: bytes) -> bool:
+        """Whether the file of this name has these bytes."""
+        path = self.directory / name
+        with suppress(OSError):
+            return os.stat(path).st_size == len(data) and self._digest(name) == hashlib.sha256(data).hexdigest()
+        return False
+
+    def is_ours(self, name: str, by: str | None = None) -> bool:
+        """Whether a command noted the file of this name, and it still is as that command left it."""
+        noted = self._noted.get(name)
+        if noted is None or noted.by != by or not self.exists(name) or self.obstacle(name) is not None:
+            return False
+        digest = self._digest(name)
+        return digest in noted.digests or self._is_growing(name, noted)
+
+    def remedy(self, name: str) -> str:
+        """What to do about the file of this name, which is in a run's way."""
+        return REMEDY if self.is_ours(name) else FOREIGN
+
+    def require_room(
+        self,
+        needed: Mapping[str, RequiredFile],
+        strangers: Iterable[str] = (),
+        overwrite: bool = False,
+        inputs: Iterable[Path] = (),
+    ) -> list[str]:
+        """Raise InputError unless a run can begin here; nothing is changed.
+
+        Args:
+            needed: the files that the run will write, by name. One that is there with the right content is kept.
+            strangers: other files of the folder that would be taken for the run's.
+            overwrite: whether what an earlier run noted goes.
+            inputs: the files that the run reads, which stay.
+
+        Returns:
+            The names that are kept.
+        """
+        kept = self.require_free(needed, strangers, overwrite)
+        if overwrite:
+            self._require_removable(set(self.names()) - set(kept), inputs)
+        return kept
+
+    def require_free(
+        self, needed: Mapping[str, RequiredFile], strangers: Iterable[str] = (), overwrite: bool = False
+    ) -> list[str]:
+        """The same where nothing else goes than files of these names."""
+        kept = []
+        for name in [*needed, *strangers]:
+            if (found := self.obstacle(name)) is not None:
+                raise InputError(found[0], f"{found[1]}; {FOREIGN}")
+            if not self.exists(name):
+                continue
+            file = needed.get(name, RequiredFile(problem="would be taken for a file of this run"))
+            if name in needed and file.is_there():
+                kept.append(name)
+            elif not (overwrite and self.is_ours(name)):
+                raise InputError(self.path(name), f"{file.problem}; {self.remedy(name)}")
+        return kept
+
+    def require_own(self, names: Iterable[str], by: str | None) -> None:
+        """Raise InputError for a file that is in a command's way: one that it did not note, or that was changed."""
+        for name in names:
+            if (found := self.obstacle(name)) is not None:
+                raise InputError(found[0], f"{found[1]}; {FOREIGN}")
+            if self.exists(name) and not self.is_ours(name, by):
+                raise InputError(self.path(name), f"is in the way; {FOREIGN}")
+
+    def require_kept(self, needed: Mapping[str, RequiredFile]) -> None:
+        """Raise InputError for a file of a run that goes on which is there, and is another one."""
+        for name, file in needed.items():
+            if self.exists(name) and not (self.is_ours(name) or file.is_there()):
+                raise InputError(self.path(name), f"{file.problem}; {FOREIGN}")
+
+    def _require_removable(self, names: Collection[str], inputs: Iterable[Path]) -> None:
+        """Raise InputError for a file that was changed since it was noted, or that the run reads."""
+        there = [name for name in names if self.exists(name)]
+        read_now = {_identity(path) for path in inputs} - {None} if there else set()
+        for name in there:
+            if not self.is_ours(name):
+                raise InputError(self.path(name), f"was changed since verale wrote it; {FOREIGN}")
+            if _identity(self.directory / name) in read_now:
+                problem = "is read by this command, and --overwrite would remove it; choose another --out"
+                raise InputError(self.path(name), problem)
+
+    def clear(self, keep: Collection[str] = (), first: str | None = None, last: str | None = None) -> None:
+        """Remove what the folder's run noted and is as it was, but for some names: `first` first, and `last` last."""
+        names = [name for name in self.names() if name not in keep and self.is_ours(name)]
+        for name in sorted(names, key=lambda name: (name != first, name == last, name)):
+            self._unlink(name)
+        self.remove_temporaries()
+        self.settle()
+
+    def remove(self, name: str, by: str | None = None) -> None:
+        """Remove a file that is noted and as it was. One that is not stays."""
+        if self.is_ours(name, by):
+            self._unlink(name)
+
+    def write(self, name: str, data: bytes, by: str | None = None) -> None:
+        """Write a file, which is noted first. One with these bytes stays, noted or not.
+
+        Raises:
+            InputError: another file is there that this command did not note, or a link or a folder; the folder cannot
+                be written.
+        """
+        if (found := self.obstacle(name)) is not None:
+            raise InputError(found[0], f"{found[1]}; {FOREIGN}")
+        if self.exists(name):
+            if self.holds(name, data):
+                return
+            if not self.is_ours(name, by):
+                raise InputError(self.path(name), f"is another file than the one to write; {FOREIGN}")
+        digest = hashlib.sha256(data).hexdigest()
+        self.note({name: digest}, by)
+        self._put(name, data, f".{digest}.partial")
+        self._measured.pop(name, None)
+
+    def note(self, digests: Mapping[str, str], by: str | None = None) -> None:
+        """Note files that are about to be written, or that an earlier version wrote."""
+        lines = []
+        for name, digest in digests.items():
+            noted = self._noted.get(name)
+            if noted is None or noted.by != by:
+                noted = self._noted[name] = _Noted(by)
+            if digest in noted.digests[-1:]:
+                continue
+            noted.digests.append(digest)
+            lines.append(_line(name, digest, by))
+        self._write_lines(lines)
+
+    def append(self, name: str, text: bytes) -> None:
+        """Add text to a file that is noted; so that it is known as ours whatever interrupts this, text and digest are
+        noted first. Raises InputError."""
+        size, sha256 = self._measured.get(name) or self._measure(name)
+        after = sha256.copy()
+        after.update(text)
+        noted = self._noted[name]
+        noted.digests.append(after.hexdigest())
+        noted.growth = (size, text)
+        self._write_lines([_line(name, noted.digests[-1], noted.by, noted.growth)])
+        try:
+            append_bytes(self.directory / name, text)
+        except OSError as error:
+            raise _full(self.path(name), error) from error
+        self._measured[name] = size + len(text), after
+
+    def settle(self) -> None:
+        """Keep of `files.json` one line for each file that is there as it was noted, sorted by name."""
+        settled: dict[str, _Noted] = {}
+        for name, noted in sorted(self._noted.items()):
+            if self.exists(name) and self.obstacle(name) is None:
+                one = len(noted.digests) == 1 and noted.growth is None
+                digests = noted.digests if one else [self._digest(name)] if self.is_ours(name, noted.by) else []
+                settled |= {name: _Noted(noted.by, digests)} if digests else {}
+        self._noted = settled
+        lines = self._lines()
+        if not self.holds(FILES, lines):
+            self._put_lines(lines)
+
+    def remove_temporaries(self) -> None:
+        """Remove what an interruption left of files that were being written."""
+        folders: dict[Path, set[str]] = {self.directory: set()}
+        for name, noted in self._noted.items():
+            if self.obstacle(name) is None:
+                folders.setdefault((self.directory / name).parent, set()).update(noted.digests)
+        for folder, digests in folders.items():
+            for path in folder.iterdir() if folder.is_dir() else ():
+                match = _TEMPORARY.fullmatch(path.name)
+                if match is not None and not path.is_symlink() and path.is_file():
+                    begun = folder == self.directory and _is_of_lines(path)
+                    if match[1] in digests or begun:
+                        remove_file(path)
+
+    def _is_growing(self, name: str, noted: _Noted) -> bool:
+        """Whether the file is what an interruption leaves while text is added to it."""
+        if noted.growth is None:
+            return False
+        size, text = noted.growth
+        data = self._read(name)
+        return (
+            len(data) >= size
+            and hashlib.sha256(data[:size]).hexdigest() in noted.digests
+            and text.startswith(data[size:])
+        )
+
+    def _measure(self, name: str) -> tuple[int, Any]:
+        """The size and the running SHA-256 of a file that is ours, and has no other name: text is added in place."""
+        if not self.is_ours(name):
+            raise InputError(self.path(name), f"was changed since verale wrote it; {FOREIGN}")
+        data = self._read(name)
+        sha256 = hashlib.sha256(data)
+        if not self._has_one_name(name):
+            self._put(name, data, f".{sha256.hexdigest()}.partial")
+        self._measured[name] = len(data), sha256
+        return self._measured[name]
+
+    def _lines(self) -> bytes:
+        return _HEADING + b"".join(line for name, noted in self._noted.items() for line in noted.lines(name))
+
+    def _write_lines(self, lines: list[bytes]) -> None:
+        """Add lines to `files.json`, all at once."""
+        if not lines:
+            return
+        if not self._is_whole:
+            self._put_lines(self._lines())
+            return
+        try:
+            self._add_lines(b"".join(lines))
+        except OSError as error:
+            self._is_whole = False
+            raise _full(self.path(FILES), error) from error
+
+    def _put_lines(self, lines: bytes) -> None:
+        self._put(FILES, lines, f".{hashlib.sha256(lines).hexdigest()}.partial")
+        self._is_whole = True
+
+    def _load(self) -> None:
+        if (found := self.obstacle(FILES)) is not None:
+            raise InputError(found[0], f"{found[1]}; {FOREIGN}")
+        if not self.exists(FILES):
+            return
+        try:
+            self._noted, is_whole = _parsed(self._read(FILES))
+        except ValueError as error:
+            raise InputError(self.path(FILES), f"does not name files as verale does ({error}); {FOREIGN}") from None
+        self._is_whole = is_whole and self._has_one_name(FILES)
+
+    # What follows is done otherwise in a folder elsewhere than on this machine.
+
+    def _read(self, name: str) -> bytes:
+        return read(self.directory / name, "a file that verale wrote", most=LARGEST_LATENTS)
+
+    def _digest(self, name: str) -> str:
+        return _sha256(self.directory / name)
+
+    def _has_one_name(self, name: str) -> bool:
+        return os.stat(self.directory / name).st_nlink == 1
+
+    def _put(self, name: str, data: bytes, temporary: str) -> None:
+        write_atomically(self.directory / name, data, temporary)
+
+    def _add_lines(self, lines: bytes) -> None:
+        """Add lines to `files.json`, all at once. Raises OSError."""
+        append_bytes(self.directory / FILES, lines)
+
+    def _unlink(self, name: str) -> None:
+        """Remove a file, and the folders that are empty then."""
+        path = self.directory / name
+        remove_file(path)
+        for _ in range(name.count("/")):
+            path = path.parent
+            if not remove_empty_folder(path):
+                break
+
+
+def noted_in(path: Path) -> tuple[Path, str, str | None] | None:
+    """The folder that notes a file as written by verale, by `files.json` there or above; the file's name in it; and by
+    which command, None for a run. None where nothing notes it."""
+    for folder, name in _above(path):
+        if (noted := _noted_of(folder).get(name)) is not None:
+            return folder, name, noted.by
+    return None
+
+
+def run_around(path: Path) -> Path | None:
+    """The folder of a run in which a path lies; None if it lies in none."""
+    for folder, _ in _above(path):
+        if any(noted.by is None for noted in _noted_of(folder).values()):
+            return folder
+    return None
+
+
+def _above(path: Path) -> Iterator[tuple[Path, str]]:
+    """The folders above a path, and its name in each."""
+    absolute = Path(os.path.realpath(path.parent)) / path.name
+    for folder in absolute.parents:
+        yield folder, absolute.relative_to(folder).as_posix()
+
+
+def _noted_of(folder: Path) -> dict[str, _Noted]:
+    """What a folder's `files.json` notes; nothing where there is none, or another file of that name."""
+    try:
+        if read(folder / FILES, _KIND, len(_HEADING)) != _HEADING:
+            return {}
+        return _parsed(read(folder / FILES, _KIND, most=LARGEST_LATENTS))[0]
+    except (InputError, ValueError):
+        return {}
+
+
+def _parsed(data: bytes) -> tuple[dict[str, _Noted], bool]:
+    """What the lines of `files.json` say; and whether the last one is whole. One that is not is left out: its file is
+    not written yet.
+
+    Raises:
+        ValueError: no file of verale's, in a few words.
+    """
+    if not data.startswith(_HEADING):
+        raise ValueError(f"it does not begin with {_HEADING.decode().strip()}")
+    *lines, rest = data[len(_HEADING) :].split(b"\n")
+    noted: dict[str, _Noted] = {}
+    for number, line in enumerate(lines, 2):
+        try:
+            name, digest, by, growth = _entry(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise ValueError(f"line {number} names no file") from None
+        one = noted.get(name)
+        if one is None or one.by != by:
+            one = noted[name] = _Noted(by)
+        one.digests.append(digest)
+        one.growth = growth or one.growth
+    return noted, not rest
+
+
+def _entry(record: dict[str, Any]) -> tuple[str, str, str | None, tuple[int, bytes] | None]:
+    """The name, the digest, the command and the growth that a line notes. Raises ValueError, TypeError, KeyError and
+    AttributeError: a record of another form."""
+    name, digest, by = record["file"], record["sha256"], record.get("by")
+    if not (type(name) is str and all(name.split("/")) and not {".", ".."} & {*name.split("/")} and "\0" not in name):
+        raise ValueError(name)
+    if _DIGEST.fullmatch(digest) is None or not isinstance(by, str | None):
+        raise ValueError(digest)
+    if "added" not in record:
+        return name, digest, by, None
+    if type(record["after"]) is not int or record["after"] < 0:
+        raise ValueError(record["after"])
+    return name, digest, by, (record["after"], record["added"].encode("utf-8"))
+
+
+def _line(name: str, digest: str, by: str | None, growth: tuple[int, bytes] | None = None) -> bytes:
+    record: dict[str, object] = {"file": name, "sha256": digest}
+    record |= {} if by is None else {"by": by}
+    record |= {} if growth is None else {"after": growth[0], "added": growth[1].decode("utf-8")}
+    return f"{json.dumps(record)}\n".encode()
+
+
+def _is_of_lines(path: Path) -> bool:
+    """Whether a file begins as `files.json` does, or is the beginning of one."""
+    begun = read(path, "a temporary file", len(_HEADING))
+    return _HEADING.startswith(begun)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with open_regular(path) as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})") from error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells whether two paths lead to one file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _full(path: object, error: OSError) -> InputError:
+    return InputError(path, f"cannot be written ({error.strerror}); free some space, then the same command continues")
