@@ -166,8 +166,9 @@ def command(
         sys.exit(most_severe(codes))
     if attest is not None and log is not None and Path(attest).resolve() == Path(log).resolve():
         raise UsageError("--attest and --log name the same file")
-    attestation = None if attest is None else Attestation(attest)
-    audit_log = None if log is None else AuditLog(log)
+    inputs = [*certificates, *map(folder_of, certificates), head, latents, network, pictures]
+    attestation = None if attest is None else Attestation(attest, inputs)
+    audit_log = None if log is None else AuditLog(log, inputs)
     if attestation is not None and audit_log is not None:
         audit_log.require_empty("an attestation may not rest on them; remove this file, or leave out --attest")
     find = inputs_finder(head, latents)

@@ -13,7 +13,7 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import one_field, printable
 from verale.cli.progress import progress
-from verale.cli.shared import allow_option, require_output, verbose
+from verale.cli.shared import allow_option, verbose
 
 if TYPE_CHECKING:
     from verale.runs.compare import RunComparison
@@ -82,7 +82,7 @@ def command(
     from verale.runs.compare import compare
     from verale.runs.compared import Counts
 
-    _require_outputs(outputs, overwrite)
+    _require_outputs(outputs, overwrite, [a, b, head, latents])
     comparison = compare(a, b, head, latents)
     for name, run in (("A", comparison.a), ("B", comparison.b)):
         print_line(f"{name} {run.folder}, head {run.head.path}, sha256 {run.head.sha256}", sys.stderr)
@@ -112,15 +112,16 @@ def command(
         print_line(f"{output} is written", sys.stderr)
 
 
-def _require_outputs(outputs: tuple[str, ...], overwrite: bool) -> None:
+def _require_outputs(outputs: tuple[str, ...], overwrite: bool, inputs: list[str | None]) -> None:
     """Raise, before the work, what would keep the outputs from being written."""
     from verale.errors import UsageError
+    from verale.runs.outputs import require_output
 
     for output in outputs:
         suffix = Path(output).suffix.lower()
         if suffix not in _NEEDS:
             raise UsageError(f"{output} has no known format as its suffix, expected {' or '.join(_NEEDS)}")
-        require_output(output, overwrite)
+        require_output(output, inputs, overwrite)
         for module in _NEEDS[suffix]:
             import_module(module)
 

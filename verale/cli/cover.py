@@ -41,13 +41,14 @@ def command(
     """
     from verale.checker import most_severe
     from verale.cli.inputs import inputs_reader
-    from verale.files import require_writable, write_atomically
+    from verale.files import write_atomically
     from verale.runs.cover import CoveringAudits, csv_rows
+    from verale.runs.outputs import require_output
 
     files = certificate_files(certificates)
-    if out is not None:
-        require_writable(out)
     file = inputs_reader(None, latents)(certificates[0])[0] if head is None else head
+    if out is not None:
+        require_output(out, [*files, latents, file if isinstance(file, str) else file.path])
     covering = CoveringAudits(file, latents, kernel)
     covered: list[Covered] = []
 

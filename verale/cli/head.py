@@ -82,8 +82,12 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
 
     Exit code: 0 written; 9 a file or option that cannot be used; 2 unknown option.
     """
+    from verale.adapters.cabrnet.run import FILES
+    from verale.runs.outputs import require_output
+
     if arch is None and Path(source).is_file():
         raise InputError(source, _networks(source, output))
+    require_output(output, [source, positions, *(Path(source) / name for name in FILES)])
     if arch is None:
         if options:
             raise UsageError("--option is for --arch: a run directory describes its network itself")

@@ -75,9 +75,10 @@ def export(model_path: str, output: str, size: tuple[int, int] | None) -> None:
 
     Exit code: 0 written; 9 a file or option that cannot be used, or a layer that is not known; 2 unknown option.
     """
-    from verale.files import require_writable
+    from verale.adapters.cabrnet.run import FILES
+    from verale.runs.outputs import require_output
 
-    require_writable(output)
+    require_output(output, [model_path, *(Path(model_path) / name for name in FILES)])
     with naming(model_path, NetworkError):
         network = _frozen(Path(model_path), size)
     network.save(output)

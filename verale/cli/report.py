@@ -13,9 +13,10 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import allow_option, choice, head_option, kernel_option, latents_option, require_output, verbose
+from verale.cli.shared import allow_option, choice, head_option, kernel_option, latents_option, verbose
 from verale.errors import InputError, UsageError
-from verale.files import certificates_folder, certificates_in, write_atomically
+from verale.files import certificates_folder, certificates_in
+from verale.runs.outputs import require_output, write_output
 
 if TYPE_CHECKING:
     from verale.report.collect import Collection
@@ -26,6 +27,7 @@ _log = logging.getLogger(__name__)
 
 PICTURES, TABLES = ("pdf", "svg", "png"), ("parquet", "csv")
 FORMATS = ("html", *PICTURES, *TABLES)
+_BY = "report"
 _DEFAULT = "report"
 """The report of a folder, without its suffix, where no other name is given."""
 _NEEDS = {
@@ -136,8 +138,10 @@ def command(
         raise UsageError(f"--check is for pages, and {target} is no page: say --format html, or leave it out")
     if compact and kind not in PICTURES:
         raise UsageError(f"--compact is for pictures, and {target} is none: say --format {'|'.join(PICTURES)}")
+    beside = certificates if Path(certificates).is_dir() else str(Path(certificates).parent)
+    read_here = [certificates, beside, head, latents, verdicts]
     if compare is None:
-        require_output(target, overwrite)
+        require_output(target, read_here, overwrite, _BY)
     for module in _NEEDS[kind]:
         import_module(module)
     collection = _collect(certificates, head, latents, images, pictures, allow)
@@ -149,6 +153,8 @@ def command(
         raise InputError(
             collection.folder, "has no head, so nothing can be audited: give --head or --verdicts, or say --no-audit"
         )
+    if compare is None:
+        require_output(target, [*read_here, *collection.files], by=_BY)
     collection = _judge(collection, verdicts, no_audit, minimality, jobs, kernel)
     if kind == "html":
         from verale.report.page import Limits, page
@@ -164,7 +170,7 @@ def command(
 
         data = encode(collection, kind)
     if compare is None:
-        write_atomically(target, data)
+        write_output(target, data, _BY)
     else:
         from verale.report.page_compare import require_same
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from verale.errors import InputError, nearest
-from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in, require_writable
+from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in
 from verale.runs.table import TABLE
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "one_certificate",
     "one_of",
     "report_audits",
-    "require_output",
+    "require_distinct",
     "verbose",
 ]
 
@@ -99,19 +99,24 @@ def certificate_files(paths: tuple[str, ...]) -> list[str]:
     return files
 
 
+def require_distinct(files: Sequence[str], out: str) -> None:
+    """Raise InputError for two certificates of one name, since what is written of them to `out` has their names."""
+    seen: dict[str, str] = {}
+    for file in files:
+        name = Path(file).name
+        if name in seen and Path(seen[name]).resolve() != Path(file).resolve():
+            raise InputError(
+                file, f"has the name of {seen[name]}, and {out} would get a file of both; take another --out"
+            )
+        seen[name] = file
+
+
 def one_certificate(path: str) -> str:
     """The file of a command that takes one. Raises InputError, which names one, for a folder of certificates."""
     inside = certificate_files((path,))
     if not Path(path).is_dir():
         return path
     raise InputError(path, f"is a folder, expected one certificate, such as {inside[0]}")
-
-
-def require_output(path: str | Path, overwrite: bool) -> None:
-    """Raise InputError unless a file can be written there, which replaces another one only where that is allowed."""
-    if not overwrite and Path(path).exists():
-        raise InputError(path, "already exists; choose another -o, or say --overwrite")
-    require_writable(path)
 
 
 def names(*known: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:

@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, head_option, latents_option, require_output, verbose
+from verale.cli.shared import certificate_files, head_option, latents_option, verbose
 from verale.errors import UsageError
 
 __all__ = ["command"]
@@ -53,13 +53,14 @@ def command(
     from verale.checker.limit import LIMIT
     from verale.checker.verdict import most_severe
     from verale.cli.inputs import inputs_reader
+    from verale.runs.outputs import require_output
     from verale.runs.theorem import Theorems
     from verale.soundness.paths import PROOFS
 
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\.v", Path(output).name):
         raise UsageError(f"-o is {output}, expected a name that coqc takes: letters, digits and _, then .v")
-    require_output(output, overwrite)
     files, find = certificate_files(certificates), inputs_reader(head, None if no_instance else latents)
+    require_output(output, [*files, head, latents], overwrite)
     inputs = {find(file) for file in files}
     if len(inputs) > 1:
         raise UsageError("the certificates lie beside several heads or latents; one file is about one: give --head")

@@ -293,6 +293,13 @@ class Collection:
         return list(filter(None, notes))
 
     @property
+    def files(self) -> list[Path]:
+        """The files that were read, or will be."""
+        images = [path for item in self.items for path in (item.path, item.file) if path is not None]
+        found = [path for path in (self.head_path, self.latents_path) if path is not None]
+        return [*images, *found, *self.pictures.values()]
+
+    @property
     def classes(self) -> tuple[str, ...] | None:
         """The names of the classes: the head's labels, otherwise the names of the images' folders."""
         return self.head.labels if self.head is not None and self.head.labels is not None else self.source.classes

@@ -12,8 +12,9 @@ from verale.checker.file_auditor import Outcome
 from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.verdict import Status
 from verale.errors import InputError
-from verale.files import read, require_writable, write_atomically
+from verale.files import read, remove_file, write_atomically
 from verale.runs.auditor import AuditOptions
+from verale.runs.outputs import require_output
 
 __all__ = ["Attestation", "statement_of"]
 
@@ -41,17 +42,21 @@ class Attestation:
 
     An earlier attestation of that name is removed at once, so that it cannot be taken for this audit's.
 
+    Args:
+        path: the file.
+        inputs: what the audit reads.
+
     Raises:
         InputError: the file exists and is not an attestation of ours, which stays as it is; or it cannot be written.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
         self._path = Path(path)
-        require_writable(path)
+        require_output(path, inputs)
         if self._path.exists():
             if read(path, "an attestation", len(_START)) != _START:
                 raise InputError(path, "is not an attestation of an audit; choose another file, or remove this one")
-            self._path.unlink()
+            remove_file(self._path)
 
     def write(self, groups: Iterable[tuple[AuditOptions, Sequence[Outcome]]], created: datetime) -> None:
         """Write the attestation of these outcomes, at once. Raises InputError as `statement_of`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from verale.checker.file_auditor import UNUSABLE, Outcome, file_digest
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read, write_atomically
 from verale.runs.auditor import Stored, certificate_digest, name_of
+from verale.runs.outputs import require_output
 from verale.runs.records import read_records
 
 __all__ = ["AuditLog"]
@@ -21,14 +22,19 @@ class AuditLog:
 
     Records are appended while certificates are audited, so that finished work survives an interruption.
 
+    Args:
+        path: the file.
+        inputs: what the audit reads.
+
     Raises:
         InputError: the file exists and is not an audit log, or contradicts itself; then it stays as it is.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
         self._path = Path(path)
         data = read(path, "an audit log", most=LARGEST_LATENTS) if self._path.exists() else b""
         records, length = read_records(path, data)
+        require_output(path, inputs)
         self._verdicts = _verdicts(path, records)
         write_atomically(self._path, data[:length])  # without half a record; and so it is known that it can be written
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from verale.checker import Status, Verdict
 from verale.errors import InputError, LatentsError
-from verale.files import require_writable, write_atomically
+from verale.files import write_atomically
 from verale.runs.arguments import (
     HeadFile,
     auditor_for,
@@ -20,6 +20,7 @@ from verale.runs.arguments import (
     named,
     require_search,
 )
+from verale.runs.outputs import require_output
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -77,7 +78,7 @@ def refute(
     auditor = auditor_for(file, kernel=kernel)
     data, target = certificate_bytes(certificate), file.head
     if out is not None:
-        require_writable(out)
+        require_output(out, [given for given in (certificate, file.path, latents) if is_path(given)])
 
     def verdict_on(image: Tensor) -> tuple[Verdict, bytes]:
         witness = latents_file(image[None])

@@ -14,11 +14,11 @@ import torch
 from support.small import small_head, small_latents
 from support.stopped import Stopped, stopping
 from support.trees import OBSTACLES, put, tree
-from verale.runs.outputs import require_output, write_output
 
 from verale.errors import InputError
 from verale.runs.explain import open_run
 from verale.runs.folder import locked, write_beside, write_results
+from verale.runs.outputs import require_output, write_output
 from verale.runs.written import FILES, RequiredFile, WrittenFiles, noted_in
 from verale.search import SearchOptions
 

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from verale.adapters.cabrnet.building import LARGEST_SIDE, build, preprocessing
 from verale.adapters.cabrnet.heads import Rebuilt, rebuild
-from verale.adapters.cabrnet.run import DATASET, STATE, Run, open_run
+from verale.adapters.cabrnet.run import DATASET, PROJECTION, STATE, Run, open_run
 from verale.adapters.fields import ReceptiveFields
 from verale.adapters.float32 import float32_logits
 from verale.adapters.neighbours import widened
@@ -36,7 +36,6 @@ from verale.pictures import read_picture
 
 __all__ = ["BATCH", "Captured", "Network", "load"]
 
-PROJECTION = "projection_info.csv"
 
 BATCH = 32
 """How many images pass through the network at once."""

@@ -18,10 +18,13 @@ from verale.adapters.state import read_state
 from verale.errors import InputError
 from verale.head import Box
 
-__all__ = ["ARCHITECTURE", "DATASET", "STATE", "Run", "known_module", "open_run"]
+__all__ = ["ARCHITECTURE", "DATASET", "FILES", "PROJECTION", "STATE", "Run", "known_module", "open_run"]
 
 
 ARCHITECTURE, DATASET, STATE = "model_arch.yml", "dataset.yml", "model_state.pth"
+PROJECTION = "projection_info.csv"
+FILES = (ARCHITECTURE, DATASET, STATE, PROJECTION)
+"""What is read of a run directory."""
 
 _SIMILARITIES = "cabrnet.core.utils.similarities"
 _PLUGINS = "verale.adapters.plugins"
