@@ -5,6 +5,8 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections import Counter
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -14,12 +16,14 @@ import click
 from verale.checker.output import print_line
 from verale.cli.shared import certificate_files
 from verale.errors import InputError, LatentsError, naming
-from verale.files import CERTIFICATE_SUFFIX, is_certificate_name, read, write_atomically
-from verale.runs.folder import HEAD, LATENTS, SOURCE
+from verale.files import CERTIFICATE_SUFFIX, is_certificate_name, read
+from verale.runs.folder import HEAD, LATENTS, PATIENCE, SOURCE, locked
+from verale.runs.written import REMEDY, RequiredFile, WrittenFiles
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.datasets.certificates import PackedCertificate
     from verale.runs.arguments import HeadFile
 
 __all__ = ["command"]
@@ -48,6 +52,7 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
     from verale.checker.certificate import LARGEST
     from verale.datasets import storage
     from verale.datasets.certificates import row_of, write_rows
+    from verale.runs.outputs import require_output
 
     files = certificate_files(certificates)
     names = [Path(file).name for file in files]
@@ -57,8 +62,10 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
             raise InputError(file, f"has a name that nobody can unpack: {_FORM}; rename it")
         if times[_alike(name)] > 1:
             raise InputError(file, f"is not the only {name}; names in a Parquet file must be unique")
-    if storage.exists(out) and not overwrite:
-        raise InputError(out, "already exists; choose another --out, or say --overwrite")
+    if not overwrite and storage.exists(out):
+        raise InputError(out, f"already exists; {REMEDY}")
+    if "://" not in out:
+        require_output(out, [*certificates, *files])
     rows = (row_of(name, read(file, "a certificate", LARGEST + 1)) for file, name in zip(files, names, strict=True))
     print_line(f"{write_rows(out, rows)} certificates in {out}", sys.stderr)
 
@@ -66,7 +73,7 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
 @command.command(name="unpack")
 @click.argument("parquet", metavar="P")
 @click.option("--out", required=True, metavar="DIR", type=click.Path(), help="The folder for the certificates.")
-@click.option("--overwrite", is_flag=True, help="Replace what is there.")
+@click.option("--overwrite", is_flag=True, help="Replace what an earlier command noted in DIR.")
 def unpack(parquet: str, out: str, overwrite: bool) -> None:
     """Write the certificates of a Parquet file, or of a directory of such files, to files, byte for byte.
 
@@ -83,13 +90,14 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
         raise InputError(parquet, f"holds no certificate in {without} rows")
     _require_names(parquet, [one.short for one in packed])
     directory, beside = Path(out), _beside(parquet)
-    for name in (*(one.short for one in packed), *beside):
-        if not overwrite and _is_in_the_way(directory / name, beside.get(name)):
-            raise InputError(directory / name, "already exists; choose another --out, or say --overwrite")
-    for one in packed:
-        write_atomically(directory / one.short, one.read())
-    for name, data in beside.items():
-        write_atomically(directory / name, data)
+    _require_room(WrittenFiles(directory), packed, beside, overwrite)
+    with locked(directory, PATIENCE):
+        written = WrittenFiles(directory)
+        _require_room(written, packed, beside, overwrite)
+        for one in packed:
+            written.write(one.short, one.read())
+        for name, data in beside.items():
+            written.write(name, data)
     rest = f"; {without} rows have none" if without else ""
     rest += "".join(f"; their {kind} in {name}" for name, kind in _NAMED.items() if name in beside)
     print_line(f"{len(packed)} certificates in {directory}{rest}", sys.stderr)
@@ -113,9 +121,18 @@ def _alike(name: str) -> str:
     return normalize("NFKC", name).casefold()
 
 
-def _is_in_the_way(path: Path, data: bytes | None) -> bool:
-    """Whether a file is there, and not with the bytes that are to be written."""
-    return path.exists() and (data is None or not path.is_file() or path.read_bytes() != data)
+def _require_room(
+    written: WrittenFiles, packed: list[PackedCertificate], beside: Mapping[str, bytes], overwrite: bool
+) -> None:
+    """Raise InputError for a file that is in the way of one to write."""
+
+    def is_there(one: PackedCertificate) -> bool:
+        return overwrite and written.holds(one.short, one.read())
+
+    needed = {one.short: RequiredFile(partial(is_there, one), "already exists") for one in packed}
+    for name, data in beside.items():
+        needed[name] = RequiredFile(partial(written.holds, name, data), "already exists")
+    written.require_free(needed, overwrite=overwrite)
 
 
 def _beside(parquet: str) -> dict[str, bytes]:

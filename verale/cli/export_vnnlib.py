@@ -7,17 +7,20 @@ from pathlib import Path
 import click
 
 from verale.checker.output import print_line
-from verale.cli.shared import certificate_files, head_option, verbose
+from verale.cli.shared import certificate_files, head_option, require_distinct, verbose
 from verale.errors import InputError
+from verale.files import CERTIFICATE_SUFFIX
 
 __all__ = ["command"]
+
+_BY = "export-vnnlib"
 
 
 @click.command(name="export-vnnlib", short_help="Write certificates as ONNX and VNN-LIB, for other tools.")
 @click.argument("certificates", nargs=-1, required=True, metavar="DIR|FILE...", type=click.Path())
 @head_option
 @click.option("--out", required=True, metavar="OUT", type=click.Path(), help="The folder.")
-@click.option("--overwrite", is_flag=True, help="Replace files in OUT.")
+@click.option("--overwrite", is_flag=True, help="Replace what an earlier export noted in OUT.")
 @verbose
 def command(certificates: tuple[str, ...], head: str | None, out: str, overwrite: bool) -> None:
     """Ask another tool whether latents satisfy a certificate's statements and get another class.
@@ -34,22 +37,34 @@ def command(certificates: tuple[str, ...], head: str | None, out: str, overwrite
     """
     from verale.certificate import Certificate
     from verale.cli.inputs import inputs_reader
-    from verale.files import CERTIFICATE_SUFFIX, write_atomically
+    from verale.runs.folder import write_beside
     from verale.runs.vnnlib import question_of
 
-    find = inputs_reader(head, None)
-    for file in certificate_files(certificates):
+    find, files = inputs_reader(head, None), certificate_files(certificates)
+    require_distinct(files, out)
+    _require_room(Path(out), [name for file in files for name in _names(file)], overwrite)
+    for file in files:
         asked, certificate = find(file)[0], Certificate.load(file)
         if certificate.head != asked.sha256:
             raise InputError(file, f"speaks of another head than {asked.path}; give its own with --head")
         question = question_of(asked.head, certificate)
-        place = Path(out) / Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
-        files = {place.with_name(f"{place.name}.onnx"): question.onnx}
-        files[place.with_name(f"{place.name}.vnnlib")] = question.vnnlib.encode()
-        there = [path for path in files if path.exists() and not overwrite]
-        if there:
-            raise InputError(there[0], "already exists; choose another --out, or say --overwrite")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        for path, data in files.items():
-            write_atomically(path, data)
-        print_line(f"{place}.onnx, {place.name}.vnnlib")
+        names = _names(file)
+        write_beside(Path(out), dict(zip(names, (question.onnx, question.vnnlib.encode()), strict=True)), _BY)
+        print_line(f"{Path(out) / names[0]}, {names[1]}")
+
+
+def _names(file: str) -> tuple[str, str]:
+    """The two files of a certificate's question."""
+    name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
+    return f"{name}.onnx", f"{name}.vnnlib"
+
+
+def _require_room(out: Path, names: list[str], overwrite: bool) -> None:
+    """Raise InputError for a file that may not be replaced, before any is written."""
+    from verale.runs.written import REMEDY, WrittenFiles
+
+    written = WrittenFiles(out)
+    written.require_own(names, _BY)
+    there = [name for name in names if written.exists(name)]
+    if there and not overwrite:
+        raise InputError(out / there[0], f"already exists; {REMEDY}")

@@ -11,13 +11,23 @@ import click
 from verale.checker.output import print_line
 from verale.checker.verdict import before_colon
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, head_option, json_option, kernel_option, latents_option, verbose
-from verale.files import CERTIFICATE_SUFFIX
+from verale.cli.shared import (
+    certificate_files,
+    head_option,
+    json_option,
+    kernel_option,
+    latents_option,
+    require_distinct,
+    verbose,
+)
+from verale.files import CERTIFICATE_SUFFIX, require_writable
 
 if TYPE_CHECKING:
     from verale.runs.gap import Gap
 
 __all__ = ["command"]
+
+_BY = "gap"
 
 
 @click.command(name="gap", short_help="Say how small an explanation by activations can be.")
@@ -47,19 +57,31 @@ def command(
     130 interrupted; 2 unknown option.
     """
     from verale.cli.inputs import inputs_reader
+    from verale.runs.folder import write_beside
     from verale.runs.gap import gap
+    from verale.runs.written import WrittenFiles
 
     files, find = certificate_files(paths), inputs_reader(head, latents)
+    if out is not None:
+        require_distinct(files, out)
+        WrittenFiles(Path(out)).require_own(map(_proof_of, files), _BY)
+        require_writable(Path(out) / _proof_of(files[0]))
     gaps: list[Gap] = []
     with progress("bounding", len(files), unit="certificates") as advance:
         for file in files:
-            name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
-            result = gap(file, *find(file), None if out is None else Path(out) / f"{name}.least.json", seconds, kernel)
+            result = gap(file, *find(file), None, seconds, kernel)
+            if out is not None:
+                write_beside(Path(out), {_proof_of(file): result.document}, _BY)
             gaps.append(result)
             print_line(json.dumps({"certificate": file, **result.record()}) if as_json else _line(file, result))
             advance(1)
     if len(files) > 1 and not as_json:
         print_line(_summary(gaps))
+
+
+def _proof_of(file: str) -> str:
+    """The name of the file with the proof for a certificate."""
+    return f"{Path(file).name.removesuffix(CERTIFICATE_SUFFIX)}.least.json"
 
 
 def _line(file: str, gap: Gap) -> str:

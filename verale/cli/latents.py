@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_BY = "latents"
+
 _NETWORKS = ("prototypedl",)
 """The architectures whose whole models say how their encoder computes."""
 
@@ -53,14 +55,16 @@ def command(
     """
     from verale.adapters import load_model
     from verale.adapters.published.prototypedl import Autoencoder
-    from verale.files import require_writable, write_atomically
     from verale.head import save_latents
     from verale.pictures import png, read_picture
+    from verale.runs.folder import write_beside
     from verale.runs.images import image_files
+    from verale.runs.outputs import require_output
+    from verale.runs.written import WrittenFiles
 
     model = load_model(model_path)
-    require_writable(output)
     folder = Path(images).is_dir()
+    require_output(output, [model_path, labels, *(image_files(Path(images)) if folder else [images])])
     if folder and labels is not None:
         raise UsageError("--labels is for an IDX file; of a folder of images, the subfolders are the classes")
     pixels = None if folder else _pixels(images)
@@ -79,12 +83,13 @@ def command(
     else:
         batch, classes = pixels.unsqueeze(1).float() / 255, _classes(labels, len(pixels))
     latents = network.latents(batch)
+    decoded = {} if pictures is None else {f"{n:04d}.png": png(each) for n, each in enumerate(network.pictures())}
+    if pictures is not None:
+        WrittenFiles(Path(pictures)).require_own(decoded, _BY)
     save_latents(output, latents, classes)
     print_line(f"{output}: {len(latents)} images, {latents.shape[2]} numbers each", sys.stderr)
     if pictures is not None:
-        decoded = network.pictures()
-        for number, picture in enumerate(decoded):
-            write_atomically(Path(pictures) / f"{number:04d}.png", png(picture))
+        write_beside(Path(pictures), decoded, _BY)
         print_line(f"{pictures}: pictures of {len(decoded)} prototypes", sys.stderr)
 
 

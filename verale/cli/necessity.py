@@ -12,7 +12,15 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, head_option, json_option, kernel_option, latents_option, verbose
+from verale.cli.shared import (
+    certificate_files,
+    head_option,
+    json_option,
+    kernel_option,
+    latents_option,
+    require_distinct,
+    verbose,
+)
 from verale.files import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
@@ -52,14 +60,17 @@ def command(
     """
     from verale.certificate.words import percent
     from verale.cli.inputs import inputs_reader
+    from verale.runs.folder import folder_in
     from verale.runs.necessity import necessity
 
     files, find = certificate_files(paths), inputs_reader(head, latents)
+    if out is not None:
+        require_distinct(files, out)
     witnessed = total = minimal = 0
     with progress("searching", len(files), unit="certificates") as advance:
         for file in files:
             name = Path(file).name.removesuffix(CERTIFICATE_SUFFIX)
-            folder = None if out is None else Path(out) / name if len(files) > 1 else Path(out)
+            folder = None if out is None else folder_in(Path(out), name) if len(files) > 1 else Path(out)
             result = necessity(file, *find(file), folder, seconds, kernel)
             witnessed, total = witnessed + result.witnessed, total + len(result.statements)
             minimal += result.is_minimal

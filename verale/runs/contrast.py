@@ -20,7 +20,7 @@ from verale.certificate import ActivationStatement, Certificate, OrderStatement,
 from verale.certificate.words import float_below
 from verale.checker import Auditor, Status
 from verale.errors import UsageError
-from verale.files import require_writable, write_atomically
+from verale.files import require_writable
 from verale.head import Evaluation, Head, evaluate
 from verale.runs.arguments import (
     HeadFile,
@@ -29,10 +29,11 @@ from verale.runs.arguments import (
     loaded_images,
     require_search,
 )
-from verale.runs.folder import SOURCE
+from verale.runs.folder import PATIENCE, SOURCE, locked
 from verale.runs.likeness import NearPatch, decoder_of, near_patches, origins_record
 from verale.runs.released import Deadline, Released, Witness, opened
 from verale.runs.source import load_source
+from verale.runs.written import WrittenFiles
 
 __all__ = ["Contrast", "Found", "contrast", "value_at"]
 
@@ -49,6 +50,7 @@ _TYPE = "urn:verale:contrast:v1"
 WITNESS, REST, PROOF, RECORD = "witness.latents.safetensors", "rest.ale.json", "witness.ale.json", "contrast.json"
 PICTURE, BEFORE = "witness.png", "image.png"
 _FILES = (WITNESS, REST, PROOF, PICTURE, BEFORE)
+_BY = "contrast"
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +156,8 @@ def contrast(
         latents: latents with those of its image, or the path of their file, to start from.
         out: a folder for `witness.latents.safetensors`, the latents; `rest.ale.json`, the certificate without the
             released statements, which the latents refute; `witness.ale.json`, a certificate that they get the class;
-            `contrast.json`; with a model, `witness.png` and `image.png`. None writes nothing.
+            `contrast.json`; with a model, `witness.png` and `image.png`. Those of an earlier contrast are replaced,
+            other files are not. None writes nothing.
         seconds: how long to search; what began may take some seconds more, and so may one search with all statements
             released, which there is in any case.
         model: a whole PrototypeDL model, whose decoder draws the witness.
@@ -179,6 +182,7 @@ def contrast(
         raise UsageError(f"class {goal!r} is the predicted one, expected another class")
     pictures = None if model is None else decoder_of(model, released.head.depth)
     if out is not None:
+        WrittenFiles(Path(out)).require_own((*_FILES, RECORD), _BY)
         require_writable(Path(out) / RECORD)
     search = _Search(released, file.data, rival, Deadline.after(seconds))
     result = search.run()
@@ -197,17 +201,21 @@ def contrast(
 
 def _write(folder: Path, result: Contrast, released: Released, pictures: Callable[[Tensor], bytes] | None) -> None:
     """The files of a contrast; those of an earlier one go, and the record, which says what is there, comes last."""
-    for name in (*_FILES, RECORD):
-        (folder / name).unlink(missing_ok=True)
+    files: dict[str, bytes] = {}
     if result.found is not None:
         witness = result.found.witness
-        files = {WITNESS: witness.latents, REST: witness.rest.to_bytes(), PROOF: result.found.proof.to_bytes()}
+        files |= {WITNESS: witness.latents, REST: witness.rest.to_bytes(), PROOF: result.found.proof.to_bytes()}
         if pictures is not None:
             files[PICTURE] = pictures(witness.image)
             files |= {} if released.given is None else {BEFORE: pictures(released.given)}
-        for name, data in files.items():
-            write_atomically(folder / name, data)
-    write_atomically(folder / RECORD, f"{json.dumps(result.record(released.head), indent=1)}\n".encode())
+    record = f"{json.dumps(result.record(released.head), indent=1)}\n".encode()
+    with locked(folder, PATIENCE):
+        written = WrittenFiles(folder)
+        written.require_own((*_FILES, RECORD), _BY)
+        for name in (RECORD, *_FILES):
+            written.remove(name, _BY)
+        for name, data in (*files.items(), (RECORD, record)):
+            written.write(name, data, _BY)
 
 
 @dataclass(frozen=True, eq=False)

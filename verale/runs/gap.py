@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ from verale.checker.errors import UnprovedError
 from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.least import proved_least
 from verale.errors import InputError, UsageError, VeraleError
-from verale.files import LARGEST_LATENTS, read, require_writable, write_atomically
+from verale.files import LARGEST_LATENTS, read, write_atomically
 from verale.runs.arguments import HeadFile, require_search
+from verale.runs.outputs import require_output
 from verale.runs.released import opened
 
 __all__ = ["Gap", "gap"]
@@ -32,10 +33,12 @@ class Gap:
     Attributes:
         certificate: the explanation.
         least: no explanation of the image under `top_k` has fewer statements.
+        document: the proof, which the checker reads (certificates/least-v1.md).
     """
 
     certificate: Certificate
     least: int
+    document: bytes = field(default=b"", repr=False, compare=False)
 
     @property
     def is_smallest(self) -> bool | None:
@@ -97,7 +100,7 @@ def gap(
     if released.given is None or released.certificate.latents is None:
         raise InputError(certificate, "names no latents, and the bound is about some; explain with --latents")
     if out is not None:
-        require_writable(out)
+        require_output(out, (certificate, file.path, latents))
     _, document = least_document(released.head, released.given, seconds)
     if (found := json.loads(document)["predicted"]) != released.certificate.predicted:
         raise InputError(
@@ -114,4 +117,4 @@ def gap(
         ) from error
     if out is not None:
         write_atomically(out, document)
-    return Gap(released.certificate, least)
+    return Gap(released.certificate, least, document)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate import Certificate
-from verale.files import CERTIFICATE_SUFFIX, write_atomically
+from verale.files import CERTIFICATE_SUFFIX, require_writable
 from verale.runs.arguments import HeadFile, require_search
+from verale.runs.folder import write_beside
 from verale.runs.released import Released, Witness, opened
+from verale.runs.written import WrittenFiles
 
 if TYPE_CHECKING:
     from verale.head import Head
@@ -24,6 +27,7 @@ SECONDS = 5.0
 """For each statement."""
 
 _TYPE = "urn:verale:necessity:v1"
+_RECORD, _BY = "necessity.json", "necessity"
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,8 @@ def necessity(
         certificate: the certificate, or the path of its file.
         head: the head that it is about, or the path of its file.
         latents: latents with those of its image, or the path of their file, to start from.
-        out: a folder for the witnesses, a file a statement, and for `necessity.json`; or None.
+        out: a folder for the witnesses, a file a statement, and for `necessity.json`; or None. Those of an earlier call
+            are replaced, other files are not.
         seconds: how long to search for each statement; a step that began may take a second more.
         kernel: what proves; see `audit`.
 
@@ -122,21 +127,29 @@ def necessity(
     """
     require_search(seconds, out)
     released = opened(certificate, head, latents, kernel)
+    names = [_names(number) for number in range(released.certificate.size)]
+    if out is not None:
+        WrittenFiles(Path(out)).require_own((*chain.from_iterable(names), _RECORD), _BY)
+        require_writable(Path(out) / _RECORD)
     known = []
     for number, statement in enumerate(released.certificate.statements):
         needed, witness = _needed(released, number, seconds)
         if witness is not None and out is not None:
-            path = Path(out) / f"without-{number:04d}.latents.safetensors"
-            write_atomically(path.with_name(f"without-{number:04d}{CERTIFICATE_SUFFIX}"), witness.rest.to_bytes())
-            write_atomically(path, witness.latents)
-            needed = Needed(number, needed.needed, needed.rival, path.name)
+            files = dict(zip(names[number], (witness.rest.to_bytes(), witness.latents), strict=True))
+            write_beside(Path(out), files, _BY)
+            needed = Needed(number, needed.needed, needed.rival, names[number][1])
         said = " ".join(statement.in_words(released.head.size))
         _log.info("statement %d (%s): %s", number, said, needed.needed)
         known.append(needed)
     result = Necessity(released.certificate, tuple(known), released.head.size)
     if out is not None:
-        write_atomically(Path(out) / "necessity.json", f"{json.dumps(result.record(), indent=1)}\n".encode())
+        write_beside(Path(out), {_RECORD: f"{json.dumps(result.record(), indent=1)}\n".encode()}, _BY)
     return result
+
+
+def _names(number: int) -> tuple[str, str]:
+    """The files that show that a statement is needed: the certificate without it, and the latents that refute this."""
+    return f"without-{number:04d}{CERTIFICATE_SUFFIX}", f"without-{number:04d}.latents.safetensors"
 
 
 def _needed(released: Released, number: int, seconds: float) -> tuple[Needed, Witness | None]:

@@ -35,7 +35,7 @@ def files(given, tmp_path: Path) -> Path:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "files.json"}
 
 
 def test_packed_and_unpacked_every_byte_is_the_same(files, tmp_path):
@@ -58,9 +58,33 @@ def test_nothing_is_replaced_unless_it_is_said(files, tmp_path):
         run("pack", files, "--out", out)
     (files / "bad.ale.json").unlink()
     assert run("pack", files, "--out", out, "--overwrite") == (0, f"40 certificates in {out}\n")
-    with pytest.raises(InputError, match="already exists"):
+    with pytest.raises(InputError, match=r"already exists; verale did not write it as it is"):
         run("unpack", out, "--out", files)
-    assert run("unpack", out, "--out", files, "--overwrite")[0] == 0
+    assert run("unpack", out, "--out", files, "--overwrite")[0] == 0, "they have the same bytes"
+    (files / "000007.ale.json").write_bytes(b"mine")
+    with pytest.raises(InputError, match=r"000007\.ale\.json: already exists; verale did not write it as it is"):
+        run("unpack", out, "--out", files, "--overwrite")
+    assert (files / "000007.ale.json").read_bytes() == b"mine"
+
+
+def test_what_was_unpacked_is_replaced_if_it_is_said(files, tmp_path):
+    out, folder = tmp_path / "all.parquet", tmp_path / "unpacked"
+    run("pack", files, "--out", out)
+    run("unpack", out, "--out", folder)
+    (files / "000003.ale.json").write_bytes(b"another")
+    run("pack", files, "--out", out, "--overwrite")
+    with pytest.raises(InputError, match="already exists; choose another --out, or say --overwrite"):
+        run("unpack", out, "--out", folder)
+    assert run("unpack", out, "--out", folder, "--overwrite")[0] == 0
+    assert content(folder) == content(files)
+
+
+@pytest.mark.parametrize("certificate", ["files", "files/000003.ale.json"])
+def test_a_certificate_is_not_replaced_by_what_is_packed(certificate, files, tmp_path):
+    before = content(files)
+    with pytest.raises(InputError, match=r"000003\.ale\.json: (is read by|would be taken for a file of the run)"):
+        run("pack", tmp_path / certificate, "--out", files / "000003.ale.json", "--overwrite")
+    assert content(files) == before
 
 
 @pytest.mark.parametrize("field", [("predicted", 2**70), ("paradigm", "\ud800"), ("statements", 1), ("margins", [])])
@@ -136,10 +160,13 @@ def test_what_lies_beside_is_not_replaced_unless_it_is_said(name, tmp_path):
     (out / name).write_bytes(b"mine")
     with pytest.raises(InputError, match=f"{name}: already exists"):
         run("unpack", tmp_path / "set", "--out", out)
+    with pytest.raises(InputError, match=f"{name}: already exists; verale did not write it as it is, so it stays"):
+        run("unpack", tmp_path / "set", "--out", out, "--overwrite")
     assert content(out) == {name: b"mine"}
-    assert run("unpack", tmp_path / "set", "--out", out, "--overwrite")[0] == 0
+    (out / name).unlink()
+    assert run("unpack", tmp_path / "set", "--out", out)[0] == 0
     again = content(out)
-    assert set(again) == {"a.ale.json", "head.safetensors", "latents.safetensors"} and b"mine" not in again.values()
+    assert set(again) == {"a.ale.json", "head.safetensors", "latents.safetensors"}
     (out / "a.ale.json").unlink()
     assert run("unpack", tmp_path / "set", "--out", out)[0] == 0 and content(out) == again
 

@@ -1,0 +1,405 @@
+"""No command removes or replaces a file that verale did not write there: what is in its way is named, and stays."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+from support.boxes import save_coordinates
+from support.commands import in_process
+from support.own_network import OwnNetwork, own_images
+from support.prototypedl import SIDE, save_whole, small
+from support.seen import COUNT, write_pictures
+from support.small import small_head, small_latents
+from support.trees import OBSTACLES, put, tree
+
+import verale
+from verale.errors import InputError
+from verale.head import save_latents
+
+Command = Callable[[Path, bool], str]
+"""A command that writes into a folder, perhaps with --overwrite; what it prints on stderr, empty where it is done."""
+
+
+def run(*arguments: object, done: tuple[int, ...] = (0,)) -> str:
+    result = in_process(*arguments)
+    assert result.returncode in (9, *done), result.stderr
+    assert result.returncode != 9 or result.stderr.count("error: ") == 1
+    return result.stderr.splitlines()[-1] if result.returncode == 9 else ""
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What all commands read."""
+    folder = write_pictures(tmp_path_factory.mktemp("given"))
+    head = replace(small_head("euclidean", 1, prototypes=6), labels=("a", "b", "c"))
+    head.save(folder / "head")
+    save_latents(folder / "latents", small_latents(head, images=2, patches=4), [0, 1])
+    explained = ("--head", folder / "head", "--latents", folder / "latents", "--paradigm", "top_k")
+    assert in_process("explain", *explained, "--out", folder / "run").returncode == 0
+    assert in_process("certificates", "pack", folder / "run", "--out", folder / "packed.parquet").returncode == 0
+    (folder / "two").mkdir()
+    for path, name in zip(
+        save_coordinates(folder / "two", 2, (1.5, 0.0)),
+        ("000000.ale.json", "head.safetensors", "latents.safetensors"),
+        strict=True,
+    ):
+        path.rename(folder / "two" / name)
+    save_whole(small(), folder / "model.pth")
+    (folder / "digits").mkdir()
+    for number in range(2):
+        Image.new("L", (SIDE, SIDE), 50 * number).save(folder / "digits" / f"{number}.png")
+    return folder
+
+
+def commands(given: Path) -> dict[str, Command]:
+    explain = ("explain", "--head", given / "head", "--latents", given / "latents", "--jobs", 1)
+    seen = (
+        "explain",
+        "--head",
+        given / "h",
+        "--network",
+        given / "n",
+        "--paradigm",
+        "top_k",
+        "--jobs",
+        1,
+        "--pictures",
+    )
+    fit = ("rules", "--head", given / "head", "--latents", given / "latents", "--count", 1)
+    count = ("attribute", "--head", given / "head", "--latents", given / "latents", "--count", 1)
+    two = given / "two" / "000000.ale.json"
+
+    def with_overwrite(*arguments: object) -> Command:
+        return lambda out, overwrite: run(*arguments, "--out", out, *(("--overwrite",) if overwrite else ()))
+
+    def without(*arguments: object, option: str = "--out", done: tuple[int, ...] = (0,)) -> Command:
+        return lambda out, overwrite: run(*arguments, option, out, done=done)
+
+    def of_module(out: Path, overwrite: bool) -> str:
+        try:
+            verale.explain_model(
+                OwnNetwork(), "add_on_layers", own_images(2), arch="protopnet", out=out, overwrite=overwrite, jobs=1
+            )
+        except InputError as error:
+            return str(error)
+        return ""
+
+    return {
+        "explain": with_overwrite(*explain, "--paradigm", "top_k"),
+        "explain pictures": with_overwrite(*seen, given / "p"),
+        "explain a tensor of pictures": with_overwrite(*seen, given / "p.safetensors"),
+        "explain_model": of_module,
+        "rules": with_overwrite(*fit),
+        "attribute": with_overwrite(*count),
+        "unpack": with_overwrite("certificates", "unpack", given / "packed.parquet"),
+        "export-vnnlib": with_overwrite("export-vnnlib", given / "run"),
+        "contrast": without("contrast", two, "--class", 1),
+        "necessity": without("necessity", two, done=(0, 11)),
+        "gap": without("gap", two),
+        "latents": without(
+            "latents", given / "model.pth", "--arch", "prototypedl", "--images", given / "digits", "-o", given / "z",
+            option="--pictures",
+        ),
+    }  # fmt: skip
+
+
+NAMES = [
+    *("explain", "explain pictures", "explain a tensor of pictures", "explain_model", "rules", "attribute", "unpack"),
+    *("export-vnnlib", "contrast", "necessity", "gap", "latents"),
+]
+FOREIGN = (
+    "notes.txt",
+    "report.html",
+    ".notes.swp",
+    "deep/head.safetensors",
+    "deep/000000.ale.json",
+    "pictures/notes.txt",
+)
+"""What is in nobody's way."""
+
+
+def with_foreign(out: Path) -> dict[str, tuple[str, object]]:
+    for name in FOREIGN:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_bytes(b"mine")
+    return dict.fromkeys(FOREIGN, ("file", b"mine"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_is_in_a_command_s_way_is_named_and_stays(name: str, given: Path, tmp_path: Path) -> None:
+    """For every file that the command writes, and for everything that may have its name."""
+    command = commands(given)[name]
+    assert command(tmp_path / "free", False) == ""
+    written = [each for each, (kind, _) in tree(tmp_path / "free").items() if kind == "file"]
+    assert len(written) >= 2 and "files.json" in written
+    kinds = list(OBSTACLES)
+    for number, each in enumerate(written):
+        for kind in kinds if number == 0 else [kinds[0], kinds[1 + number % (len(kinds) - 1)]]:
+            folder = tmp_path / f"{number} {kind}"
+            with_foreign(folder / "out")
+            put(kind, folder / "out" / each, folder / "outside")
+            before = tree(folder)
+            for overwrite in (False, True):
+                said = command(folder / "out", overwrite)
+                assert f"{folder / 'out' / each}: " in said, (each, kind, said)
+                assert tree(folder) == before, (each, kind)
+            shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_folder_above_that_leads_elsewhere_is_named_too(name: str, given: Path, tmp_path: Path) -> None:
+    command = commands(given)[name]
+    assert command(tmp_path / "free", False) == ""
+    for each, (kind, _) in tree(tmp_path / "free").items():
+        if kind == "folder":
+            folder = tmp_path / "to"
+            shutil.copytree(tmp_path / "free" / each, folder / "outside")
+            (folder / "out" / each).parent.mkdir(parents=True)
+            (folder / "out" / each).symlink_to(folder / "outside")
+            before = tree(folder)
+            for overwrite in (False, True):
+                assert f"{folder / 'out' / each}: is a link" in command(folder / "out", overwrite)
+                assert tree(folder) == before
+            shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_command_replaces_what_it_wrote_and_nothing_else(name: str, given: Path, tmp_path: Path) -> None:
+    command, out = commands(given)[name], tmp_path / "out"
+    foreign = with_foreign(out)
+    assert command(out, False) == ""
+    written = {each for each, (kind, _) in tree(out).items() if kind == "file" and each not in foreign}
+    assert command(out, True) == ""
+    now = tree(out)
+    assert {each for each, (kind, _) in now.items() if kind == "file" and each not in foreign} == written
+    assert {each: now[each] for each in foreign} == foreign
+    changed = sorted(written - {"files.json", "explanations.csv"})[-1]
+    (out / changed).write_bytes(b"changed")
+    before = tree(out)
+    said = command(out, True)
+    assert f"{out / changed}: " in said and "verale did not write it as it is, so it stays" in said
+    assert tree(out) == before
+
+
+def test_runs_of_several_commands_replace_each_other_only_if_that_is_said(given: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    foreign = with_foreign(out)
+    made = commands(given)
+    previous: set[str] = set()
+    for name in ("explain pictures", "explain", "rules", "explain a tensor of pictures", "attribute", "explain_model"):
+        if previous:
+            before = tree(out)
+            assert "choose another --out, or say --overwrite" in made[name](out, False), name
+            assert tree(out) == before
+        assert made[name](out, True) == ""
+        assert made[name](tmp_path / name, False) == ""
+        now = {each for each, (kind, _) in tree(out).items() if kind == "file" and each not in foreign}
+        previous = {each for each, (kind, _) in tree(tmp_path / name).items() if kind == "file"}
+        assert now == previous, "nothing is left of the run before"
+        assert {each: tree(out)[each] for each in foreign} == foreign
+
+
+def test_a_folder_without_pictures_is_not_taken_for_theirs(given: Path, tmp_path: Path) -> None:
+    with_foreign(tmp_path / "out")
+    made = commands(given)
+    assert made["explain pictures"](tmp_path / "out", False) == ""
+    assert made["explain a tensor of pictures"](tmp_path / "out", True) == ""
+    audited = in_process("audit", tmp_path / "out", "--kernel", "arb")
+    assert audited.returncode == 0 and audited.stdout.count("entailment+picture proved") == COUNT, audited.stderr
+
+
+def test_what_a_command_wrote_beside_a_run_stays(given: Path, tmp_path: Path) -> None:
+    out, made = tmp_path / "out", commands(given)
+    assert made["explain"](out, False) == ""
+    before = set(tree(out))
+    assert run("gap", out, "--out", out) == "" and run("report", out) == ""
+    beside = {each: what for each, what in tree(out).items() if each not in before}
+    assert sorted(beside) == ["000000.least.json", "000001.least.json", "report.html"]
+    assert made["rules"](out, True) == ""
+    assert {each: tree(out)[each] for each in beside} == beside
+    assert "000000.least.json: is in the way; verale did not write" not in run("gap", out, "--out", out)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("head.safetensors", "a file"),
+        ("network.safetensors", "a hard link"),
+        ("latents.safetensors", "a link"),
+        ("report.html", "a file"),
+        ("files.json", "a file"),
+        ("certificates", "a link to a folder"),
+        ("certificates/000003.ale.json", "a file"),
+        ("certificates/source.json", "a file"),
+        ("certificates/pictures/0", "a link to a folder"),
+    ],
+)
+def test_a_demo_replaces_nothing_either(name: str, kind: str, tmp_path: Path) -> None:
+    put(kind, tmp_path / "demo" / name, tmp_path / "outside")
+    before = tree(tmp_path)
+    for more in ((), ("--overwrite",)):
+        assert f"{tmp_path / 'demo' / name}: " in run("demo", "--out", tmp_path / "demo", *more)
+        assert tree(tmp_path) == before
+
+
+# The folder of the inputs
+
+
+def test_the_current_folder_with_its_head_and_its_pictures(given: Path, tmp_path: Path) -> None:
+    """`--out .` where other files than this run's have the names of its own: none is removed or replaced."""
+    shutil.copytree(given / "p", tmp_path / "P")
+    for name, data in (("head.safetensors", b"my head"), ("pictures.safetensors", b"my pictures")):
+        (tmp_path / name).write_bytes(data)
+    explain = ("explain", "--head", given / "h", "--network", given / "n", "--pictures", "P", "--out", ".")
+    before = tree(tmp_path)
+    for more in ((), ("--overwrite",)):
+        for name in ("head.safetensors", "pictures.safetensors"):
+            done = in_process(*explain, *more, cwd=tmp_path)
+            assert done.returncode == 9 and f"error: {name}: " in done.stderr and "move it away" in done.stderr
+            assert tree(tmp_path) == before
+            (tmp_path / name).rename(tmp_path.parent / name)
+            before.pop(name)
+        for name in ("head.safetensors", "pictures.safetensors"):
+            (tmp_path.parent / name).rename(tmp_path / name)
+        before = tree(tmp_path)
+
+
+def test_pictures_of_an_earlier_run_and_others(given: Path, tmp_path: Path) -> None:
+    """--overwrite removed every PNG file below OUT/pictures, its own inputs among them, and through links."""
+    out, seen = tmp_path / "out", ("explain", "--head", given / "h", "--network", given / "n", "--paradigm", "top_k")
+    picture = (given / "p" / "class 0" / "0.png").read_bytes()
+    assert run(*seen, "--pictures", given / "p", "--out", out) == ""
+    for name in ("mine.png", "class 0/mine.PNG", "deep/er/mine.png"):
+        (out / "pictures" / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / "pictures" / name).write_bytes(picture)
+        before = tree(tmp_path)
+        said = run(*seen, "--pictures", given / "p", "--out", out, "--overwrite")
+        assert f"{out / 'pictures' / name}: would be taken for a file of this run; verale did not write it" in said
+        assert tree(tmp_path) == before
+        (out / "pictures" / name).unlink()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "mine.png").write_bytes(picture)
+    (out / "pictures" / "to").symlink_to(tmp_path / "outside")
+    assert run(*seen, "--pictures", given / "p", "--out", out, "--overwrite") == ""
+    assert (tmp_path / "outside" / "mine.png").read_bytes() == picture, "an audit does not look there"
+    (out / "pictures" / "to").unlink()
+    within = out / "pictures" / "class 0"
+    before = tree(tmp_path)
+    said = run(*seen, "--pictures", within, "--out", out, "--overwrite")
+    assert "is read by this command, and --overwrite would remove it; choose another --out" in said
+    assert tree(tmp_path) == before
+    assert run(*seen, "--pictures", out / "pictures", "--out", out, "--overwrite") == "", (
+        "its own pictures, as they are"
+    )
+    assert (out / "pictures" / "class 0" / "0.png").read_bytes() == picture
+
+
+@pytest.mark.parametrize("what", ["a link", "the folder itself"])
+def test_pictures_that_lie_where_they_go(what: str, given: Path, tmp_path: Path) -> None:
+    out, real = tmp_path / "out", tmp_path / "out" / "pictures"
+    out.mkdir()
+    if what == "a link":
+        real = tmp_path / "real"
+        (out / "pictures").symlink_to(real)
+    shutil.copytree(given / "p", real)
+    before = tree(tmp_path)
+    seen = ("explain", "--head", given / "h", "--network", given / "n", "--paradigm", "top_k", "--pictures", real)
+    for more in ((), ("--overwrite",), ("--overwrite",)):
+        said = run(*seen, "--out", out, *more)
+        assert (said == "") == (what == "the folder itself"), said
+        assert what != "a link" or f"{out / 'pictures'}: is a link, through which verale neither writes" in said
+        now = tree(tmp_path)
+        assert {name: now[name] for name in before} == before
+    if what == "the folder itself":
+        shutil.copy(real / "class 1" / "1.png", tmp_path / "another.png")
+        assert "pictures" in run(*seen[:-1], tmp_path / "another.png", "--out", out, "--overwrite"), "they stay"
+        now = tree(tmp_path)
+        assert {name: now[name] for name in before} == before
+
+
+def test_pictures_are_not_copied_among_themselves(given: Path, tmp_path: Path) -> None:
+    """They would be other pictures the next time."""
+    for number in range(3):
+        shutil.copy(given / "p" / f"class {number}" / f"{number}.png", tmp_path)
+    before = tree(tmp_path)
+    said = run("explain", "--head", given / "h", "--network", given / "n", "--pictures", tmp_path, "--out", tmp_path)
+    assert f"{tmp_path}: lies in {tmp_path}, which would get copies of its pictures: choose another" in said
+    assert tree(tmp_path) == before
+
+
+# Files whose names a user gives
+
+
+@pytest.fixture
+def own(given: Path, tmp_path: Path) -> Path:
+    """A copy of what commands read, in the current folder of each."""
+    shutil.copytree(given, tmp_path / "own")
+    (tmp_path / "own" / "page.html").write_bytes(b"mine")
+    (tmp_path / "own" / "to_page.html").symlink_to("page.html")
+    (tmp_path / "own" / "same.html").hardlink_to(tmp_path / "own" / "run" / "000000.ale.json")
+    torch.save({"w": torch.zeros(2)}, tmp_path / "own" / "state.pth")
+    return tmp_path / "own"
+
+
+AUDIT = ("audit", "two", "--kernel", "arb")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("report", "run", "-o", "run/explanations.csv", "--overwrite"), "run/explanations.csv"),
+        (("report", "run", "-o", "run/head.safetensors", "--format", "html", "--overwrite"), "run/head.safetensors"),
+        (("report", "run", "-o", "run/000009.ale.json", "--format", "html"), "run/000009.ale.json"),
+        (("report", "run/000000.ale.json", "-o", "same.html", "--overwrite"), "same.html"),
+        (("report", "run", "-o", "to_page.html", "--overwrite"), "to_page.html"),
+        (
+            ("report", "two", "-o", "two/latents.safetensors", "--format", "csv", "--overwrite"),
+            "two/latents.safetensors",
+        ),
+        (("report", "run", "--head", "head", "-o", "head", "--format", "html", "--overwrite"), "head"),
+        (("compare", "run", "run", "-o", "run/explanations.csv", "--overwrite"), "run/explanations.csv"),
+        (
+            ("refute", "two/000000.ale.json", "--out", "two/latents.safetensors", "--seconds", "0"),
+            "two/latents.safetensors",
+        ),
+        (("refute", "two/000000.ale.json", "--out", "two/000000.ale.json"), "two/000000.ale.json"),
+        (("refute", "run/000000.ale.json", "--out", "run/latents.safetensors"), "run/latents.safetensors"),
+        (("cover", "run", "--latents", "latents", "--out", "latents"), "latents"),
+        (("cover", "run", "--latents", "latents", "--out", "run/run.json"), "run/run.json"),
+        (("head", "import", "--arch", "protopnet", "state.pth", "-o", "state.pth"), "state.pth"),
+        (("network", "export", "model.pth", "-o", "model.pth"), "model.pth"),
+        (("latents", "model.pth", "--arch", "prototypedl", "--images", "digits", "-o", "digits/0.png"), "digits/0.png"),
+        (("latents", "model.pth", "--arch", "prototypedl", "--images", "digits", "-o", "model.pth"), "model.pth"),
+        (("certificates", "pack", "run", "--out", "run/files.json", "--overwrite"), "run/files.json"),
+        ((*AUDIT, "--log", "two/000000.ale.json"), "two/000000.ale.json"),
+        ((*AUDIT, "--log", "two/head.safetensors"), "two/head.safetensors"),
+        ((*AUDIT, "--log", "run/source.json"), "run/source.json"),
+        ((*AUDIT, "--log", "to_page.html"), "to_page.html"),
+        ((*AUDIT, "--attest", "two/head.safetensors"), "two/head.safetensors"),
+        ((*AUDIT, "--attest", "to_page.html"), "to_page.html"),
+        ((*AUDIT, "--attest", "run/000009.ale.json"), "run/000009.ale.json"),
+        (("theorem", "two", "-o", "to_page.v", "--overwrite"), "to_page.v"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_file_that_is_needed_is_not_replaced_by_an_output(arguments: tuple[str, ...], named: str, own: Path) -> None:
+    (own / "to_page.v").symlink_to("page.html")
+    before = tree(own)
+    done = in_process(*arguments, cwd=own)
+    assert done.returncode == 9 and f"error: {named}: " in done.stderr, done.stderr
+    assert done.stderr.count("error: ") == 1 and done.stdout == ""
+    assert tree(own) == before
+
+
+def test_two_certificates_of_one_name_do_not_replace_each_other(own: Path) -> None:
+    shutil.copytree(own / "two", own / "other")
+    for command in ("gap", "necessity", "export-vnnlib"):
+        done = in_process(command, "two", "other", "--out", "OUT", cwd=own)
+        assert done.returncode == 9 and "other/000000.ale.json: has the name of two/000000.ale.json" in done.stderr
+        assert not (own / "OUT").exists()
