@@ -187,6 +187,20 @@ def test_a_command_replaces_what_it_wrote_and_nothing_else(name: str, given: Pat
     assert tree(out) == before
 
 
+@pytest.mark.parametrize("name", ["head.safetensors", "latents.safetensors"])
+def test_what_was_captured_and_changed_stays(name: str, given: Path, tmp_path: Path) -> None:
+    explain_model = commands(given)["explain_model"]
+    assert explain_model(tmp_path, False) == ""
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(data[:-8])
+    before = tree(tmp_path)
+    for overwrite in (False, True):
+        assert f"{tmp_path / name}: " in explain_model(tmp_path, overwrite)
+        assert tree(tmp_path) == before
+    (tmp_path / name).unlink()
+    assert explain_model(tmp_path, False) == "" and (tmp_path / name).read_bytes() == data
+
+
 def test_runs_of_several_commands_replace_each_other_only_if_that_is_said(given: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     foreign = with_foreign(out)
@@ -347,7 +361,7 @@ def own(given: Path, tmp_path: Path) -> Path:
     return tmp_path / "own"
 
 
-AUDIT = ("audit", "two", "--kernel", "arb")
+AUDIT = ("audit", "two")
 
 
 @pytest.mark.parametrize(
@@ -388,7 +402,7 @@ AUDIT = ("audit", "two", "--kernel", "arb")
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_a_file_that_is_needed_is_not_replaced_by_an_output(arguments: tuple[str, ...], named: str, own: Path) -> None:
+def test_no_output_replaces_what_is_needed(arguments: tuple[str, ...], named: str, own: Path) -> None:
     (own / "to_page.v").symlink_to("page.html")
     before = tree(own)
     done = in_process(*arguments, cwd=own)

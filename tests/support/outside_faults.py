@@ -148,6 +148,135 @@ runs/gap.py gap: the bound may be about another class
 runs/released.py opened: a certificate need not be about its image
     without verdict = with_image.check(data)
     unit/runs/test_gap.py::test_a_certificate_that_is_not_about_its_image_is_refused[gap]
+files.py _require_replaceable: a link is replaced by a file
+    never path.is_symlink()
+    unit/test_files.py::test_a_link_is_neither_written_through_nor_replaced
+files.py append_bytes: text is added to what a link leads to
+    os.O_WRONLY | os.O_APPEND | getattr(os, 'O_NOFOLLOW', 0) => os.O_WRONLY | os.O_APPEND
+    unit/test_files.py::test_a_link_is_neither_written_through_nor_replaced
+files.py _temporary_file: any file of the temporary name is removed
+    never not data.startswith(read(temporary, 'a temporary file', most=LARGEST_LATENTS))
+    unit/test_files.py::test_a_temporary_file_of_a_known_name_is_the_beginning_of_its_data_or_in_the_way
+runs/written.py WrittenFiles.is_ours: a file that was changed is still ours
+    always digest in noted.digests
+    unit/runs/test_written.py::test_a_file_is_noted_and_replaced_as_long_as_it_is_as_it_was
+runs/written.py WrittenFiles.is_ours: a file that another command noted is ours
+    never noted.by != by
+    unit/runs/test_written.py::test_each_command_has_its_own_files
+runs/written.py WrittenFiles.obstacle: links are followed
+    os.lstat(path) => os.stat(path)
+    unit/runs/test_written.py::test_nothing_is_written_through_links[False-folder/a-a link to a folder]
+runs/written.py WrittenFiles.write: a file of somebody else is replaced
+    never not self.is_ours(name, by)
+    unit/runs/test_written.py::test_a_file_is_noted_and_replaced_as_long_as_it_is_as_it_was
+runs/written.py WrittenFiles.write: a file of somebody else with the right bytes becomes ours
+    without if self.holds(name, data): return
+    unit/runs/test_written.py::test_the_same_bytes_of_somebody_else_stay_and_are_not_ours
+runs/written.py WrittenFiles.write: a file is noted once it is written
+    self.note({name: digest}, by)
+    self._put(name, data, f'.{digest}.partial')
+    => self._put(name, data, f'.{digest}.partial')
+    self.note({name: digest}, by)
+    unit/runs/test_written.py::test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with[None-explain-explain]
+runs/written.py WrittenFiles.append: added text is noted once it is written
+    noted.growth = (size, text) => pass
+    unit/runs/test_written.py::test_a_file_to_which_text_is_added_is_ours_at_every_length
+runs/written.py WrittenFiles._is_growing: any text may follow
+    always text.startswith(data[size:])
+    unit/runs/test_written.py::test_a_file_to_which_text_is_added_is_ours_at_every_length
+runs/written.py WrittenFiles._measure: text is added to a file that was changed
+    never not self.is_ours(name)
+    unit/runs/test_written.py::test_a_table_that_was_changed_gets_no_text
+runs/written.py WrittenFiles._measure: text is added to a copy by a hard link
+    never not self._has_one_name(name)
+    unit/runs/test_written.py::test_what_has_another_name_is_not_changed_by_what_is_added[table]
+runs/written.py WrittenFiles._load: names are added to a copy by a hard link
+    is_whole and self._has_one_name(FILES) => is_whole
+    unit/runs/test_written.py::test_what_has_another_name_is_not_changed_by_what_is_added[files.json]
+runs/written.py WrittenFiles.settle: a table stays ours while it grows for ever
+    one = len(noted.digests) == 1 and noted.growth is None => one = True
+    unit/runs/test_written.py::test_a_file_to_which_text_is_added_is_ours_at_every_length
+runs/written.py WrittenFiles.require_room: a run begins though a file was changed that it would remove
+    without self._require_removable(set(self.names()) - set(kept), inputs)
+    unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
+runs/written.py WrittenFiles.require_free: a run begins though a file of somebody else is in its way
+    overwrite and self.is_ours(name) => overwrite
+    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-index.json]
+runs/written.py WrittenFiles._require_removable: a file that the run reads is removed
+    never _identity(self.directory / name) in read_now
+    unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
+runs/written.py WrittenFiles.remove_temporaries: every temporary file is ours
+    always match[1] in digests
+    unit/runs/test_inputs.py::test_halves_that_a_killed_process_left_are_removed
+runs/written.py _entry: names lead out of the folder
+    never {'.', '..'} & {*name.split('/')}
+    unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[a way out]
+runs/written.py _parsed: any file may have been the list of names
+    never not data.startswith(_HEADING)
+    unit/runs/test_written.py::test_names_that_verale_did_not_write_are_refused[no list]
+runs/folder.py write_results: results are written before all have room
+    kept = _kept(written, names, files, overwrite, inputs) => kept = []
+    unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-mine.ale.json]
+runs/folder.py pictures_in: pictures of somebody else become a run's
+    return [name for name in names if name not in needed] => return []
+    end_to_end/test_nothing_is_lost.py::test_pictures_of_an_earlier_run_and_others
+runs/folder.py folder_in: a folder of a folder may be a link
+    never (directory / name).is_symlink()
+    end_to_end/test_nothing_is_lost.py::test_a_demo_replaces_nothing_either[certificates-a link to a folder]
+runs/explain.py open_run: pictures are copied among themselves
+    without seen.require_apart(directory)
+    end_to_end/test_nothing_is_lost.py::test_pictures_are_not_copied_among_themselves
+runs/explain.py open_run: a run goes on with another head
+    without written.require_kept(needed)
+    unit/runs/test_inputs.py::test_another_head_or_other_latents_stay_where_they_are[head.safetensors-True]
+runs/store/folder.py RunFolder.__init__: a certificate that was changed is explained again
+    never not files.is_ours(name)
+    unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[False-000003.ale.json-<lambda>0]
+runs/store/folder.py RunFolder.__init__: a table that was changed is replaced
+    never files.exists(TABLE) and not (is_older or files.is_ours(TABLE))
+    unit/runs/test_explain.py::test_what_was_changed_is_named_and_stays[False-explanations.csv-<lambda>1]
+runs/capture.py captured_before: latents that were changed are captured again
+    never not is_same
+    end_to_end/test_nothing_is_lost.py::test_what_was_captured_and_changed_stays[latents.safetensors]
+runs/outputs.py require_output: an input is replaced
+    path.exists() and given.exists() and path.samefile(given) => False
+    unit/runs/test_written.py::test_an_output_that_would_be_a_loss[same-is]
+runs/outputs.py require_output: an input has one name
+    path.samefile(given) => path == given
+    unit/runs/test_written.py::test_an_output_that_would_be_a_loss[same-is]
+runs/outputs.py require_output: a file of a run is replaced
+    never noted is not None and (by is None or noted[2] != by)
+    unit/runs/test_written.py::test_a_command_may_replace_what_it_noted_itself
+runs/outputs.py _require_no_part_of_run: a file becomes one of a run's
+    is_of_run(real.relative_to(folder).as_posix()) => False
+    unit/runs/test_written.py::test_an_output_that_would_be_a_loss[out/000009.ale.json-would]
+runs/audit_log.py AuditLog.__init__: a log becomes a file of a run
+    without require_output(path, inputs)
+    end_to_end/test_nothing_is_lost.py::test_no_output_replaces_what_is_needed[audit two --log run/source.json-]
+runs/store/noted.py DatasetFiles.is_ours: a part that was changed is still ours
+    hashlib.sha256(self._read(name)).hexdigest() in self.digests[name] => True
+    unit/ray/test_nothing_is_lost.py::test_a_part_that_was_changed_is_not_replaced[disk-]
+runs/store/noted.py DatasetFiles.is_ours: everything in a dataset is ours
+    return _is_passing(name) or (name == LISTED and bool(self._of_list())) => return True
+    unit/ray/test_nothing_is_lost.py::test_a_dataset_with_something_else_in_it_is_not_replaced[disk--notes.txt]
+runs/store/noted.py DatasetFiles._walked: a dataset may be a link
+    root.is_symlink() or not root.is_dir() => not root.is_dir()
+    unit/ray/test_nothing_is_lost.py::test_links_in_a_dataset_are_not_followed
+runs/store/noted.py DatasetFiles.remove: what says which files are ours goes first
+    (name != SUCCESS, name == LISTED or bool(_NOTE.fullmatch(name))) => name
+    unit/ray/test_nothing_is_lost.py::test_an_interruption_at_any_step_is_gone_on_with[disk-2]
+runs/store/noted.py write_noted: a worker replaces what is not noted
+    without raise InputError(file, 'is not as verale wrote it, so it stays: move it away')
+    unit/ray/test_nothing_is_lost.py::test_a_worker_replaces_no_part_that_is_not_noted[disk]
+runs/store/parquet.py StagedDataset.require_free: any folder is a dataset to replace
+    without there.require_ours()
+    unit/ray/test_nothing_is_lost.py::test_a_dataset_with_something_else_in_it_is_not_replaced[disk--notes.txt]
+runs/store/parquet.py StagedDataset.keep: a part that was changed is done again
+    without there.require_ours((part_name(*each) for each in ranges))
+    unit/ray/test_resume.py::test_a_part_that_verale_did_not_write_as_it_is_stays
+cli/shared.py require_distinct: results of two certificates have one name
+    never name in seen and Path(seen[name]).resolve() != Path(file).resolve()
+    end_to_end/test_nothing_is_lost.py::test_two_certificates_of_one_name_do_not_replace_each_other
 runs/source.py Source.admits: every file may be read
     always lies_in(file, self.roots)
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-csv]

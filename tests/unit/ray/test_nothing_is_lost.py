@@ -155,6 +155,7 @@ def test_a_dataset_with_something_else_in_it_is_not_replaced(name: str, where: s
     for of in (1, 2):
         with pytest.raises(InputError, match=r"move it away"):
             written(path, overwrite=True, of=of)
+        assert where or not storage.exists(f"{path}.partial"), "before anything begins"
         assert listed(path).items() >= {k: v for k, v in before.items() if "_attempts" not in k or "mine" in k}.items()
 
 
@@ -209,6 +210,12 @@ def test_links_in_a_dataset_are_not_followed(tmp_path: Path) -> None:
         written(f"{tmp_path}/set", overwrite=True)
     (whole / "deep").unlink()
     written(f"{tmp_path}/set", overwrite=True)
+    whole.rename(tmp_path / "elsewhere")
+    whole.symlink_to("elsewhere")
+    before = tree(tmp_path)
+    with pytest.raises(InputError, match="set: is a link that verale did not write; move it away"):
+        written(f"{tmp_path}/set", overwrite=True)
+    assert tree(tmp_path) == before
     assert len(ParquetRows.open(f"{tmp_path}/set", "n")) == 6
 
 

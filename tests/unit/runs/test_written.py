@@ -62,9 +62,7 @@ def test_the_same_bytes_of_somebody_else_stay_and_are_not_ours(tmp_path: Path) -
 @pytest.mark.parametrize("kind", OBSTACLES)
 @pytest.mark.parametrize("place", ["a", "folder/a"])
 @pytest.mark.parametrize("noted", [False, True])
-def test_nothing_is_written_or_removed_through_a_link_or_in_the_place_of_a_folder(
-    kind: str, place: str, noted: bool, tmp_path: Path
-) -> None:
+def test_nothing_is_written_through_links(kind: str, place: str, noted: bool, tmp_path: Path) -> None:
     """Also where a file with that digest was noted there."""
     out = tmp_path / "out"
     put(kind, out / place.split("/")[0], tmp_path / "outside")
@@ -141,8 +139,9 @@ def test_a_file_to_which_text_is_added_is_ours_at_every_length(tmp_path: Path) -
     (tmp_path / "table").write_bytes(whole)
     files = WrittenFiles(tmp_path)
     files.settle()
-    (tmp_path / "table").write_bytes(whole[:-2])
-    assert not WrittenFiles(tmp_path).is_ours("table"), "it was whole when the run ended"
+    for length in (before, len(whole) - 2):
+        (tmp_path / "table").write_bytes(whole[:length])
+        assert not WrittenFiles(tmp_path).is_ours("table"), "it was whole when the run ended"
 
 
 @pytest.mark.parametrize("name", ["table", FILES])
@@ -172,23 +171,30 @@ HEADING = '{"_type": "urn:verale:files:v1"}\n'
 NOTE = '{"file": "a", "sha256": "' + "0" * 64 + '"}\n'
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "{}", "mine", HEADING[:-1], NOTE, HEADING + "\n", HEADING + "[]\n", HEADING + "[" * 100_000 + "\n"),
-        HEADING + NOTE.replace('"a"', '"../a"'),
-        HEADING + NOTE.replace('"a"', '"/a"'),
-        HEADING + NOTE.replace('"a"', '"a//b"'),
-        HEADING + NOTE.replace('"a"', '"a\\u0000"'),
-        HEADING + NOTE.replace('"a"', "7"),
-        HEADING + NOTE.replace("0" * 64, "0" * 63),
-        HEADING + NOTE.replace('"}', '", "by": 7}'),
-        HEADING + NOTE.replace('"}', '", "after": -1, "added": "x"}'),
-        HEADING + NOTE.replace('"}', '", "after": 1, "added": 7}'),
-        HEADING + NOTE.replace('"}', f'", "after": {"1" * 5000}, "added": "x"}}'),
-        HEADING + NOTE.replace('"}', '"') + "\n" + NOTE,
-    ],
-)
+LISTS = {
+    "empty": "",
+    "an object": "{}",
+    "no list": "mine",
+    "half a heading": HEADING[:-1],
+    "no heading": NOTE,
+    "an empty line": HEADING + "\n",
+    "a list": HEADING + "[]\n",
+    "deep": HEADING + "[" * 100_000 + "\n",
+    "a way out": HEADING + NOTE.replace('"a"', '"../a"'),
+    "a path from the root": HEADING + NOTE.replace('"a"', '"/a"'),
+    "no name": HEADING + NOTE.replace('"a"', '"a//b"'),
+    "a null character": HEADING + NOTE.replace('"a"', '"a\\u0000"'),
+    "a number": HEADING + NOTE.replace('"a"', "7"),
+    "half a digest": HEADING + NOTE.replace("0" * 64, "0" * 32),
+    "a numbered command": HEADING + NOTE.replace('"}', '", "by": 7}'),
+    "a length below zero": HEADING + NOTE.replace('"}', '", "after": -1, "added": "x"}'),
+    "a number as text": HEADING + NOTE.replace('"}', '", "after": 1, "added": 7}'),
+    "a long number": HEADING + NOTE.replace('"}', f'", "after": {"1" * 5000}, "added": "x"}}'),
+    "half a line": HEADING + NOTE.replace('"}', '"') + "\n" + NOTE,
+}
+
+
+@pytest.mark.parametrize("text", LISTS.values(), ids=LISTS)
 def test_names_that_verale_did_not_write_are_refused(text: str, tmp_path: Path) -> None:
     """So `files.json` of somebody else stays, and nobody's list leads out of the folder."""
     (tmp_path / "out").mkdir()
@@ -253,10 +259,9 @@ def run(tmp_path: Path) -> Path:
         ("to_nothing", "is a link to "),
         ("link", "is a folder, expected the name of a file to write"),
     ],
+    ids=lambda value: value.partition(" ")[0],
 )
-def test_a_file_that_the_user_names_is_not_replaced_where_that_would_be_a_loss(
-    name: str, said: str, run: Path, tmp_path: Path
-) -> None:
+def test_an_output_that_would_be_a_loss(name: str, said: str, run: Path, tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(b"mine")
     (tmp_path / "same").hardlink_to(tmp_path / "input")
     (tmp_path / "to_input").symlink_to("input")
@@ -269,7 +274,7 @@ def test_a_file_that_the_user_names_is_not_replaced_where_that_would_be_a_loss(
     assert tree(tmp_path) == before
 
 
-def test_a_file_that_the_user_names_is_replaced_otherwise(run: Path, tmp_path: Path) -> None:
+def test_an_output_that_is_none(run: Path, tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(b"mine")
     (tmp_path / "copy").write_bytes(b"mine")
     for path in (run / "page.html", tmp_path / "copy", tmp_path / "new" / "x", run / "deep" / "000000.ale.json"):
