@@ -343,7 +343,7 @@ def test_files_of_unknown_source_are_not_replaced(name, tmp_path, captures):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / name).write_bytes(b"mine")
     for more in ((), ("--overwrite",)):
-        with pytest.raises(InputError, match=rf"{name}: .*verale did not write it as it is, so it stays"):
+        with pytest.raises(InputError, match=rf"{name}: .*verale did not write it, or it was changed since"):
             explain(*arguments(tmp_path, *more))
     assert [path.read_bytes() for path in (tmp_path / "out").iterdir()] == [b"mine"]
     assert captures == []

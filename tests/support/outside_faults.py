@@ -266,7 +266,7 @@ runs/store/noted.py DatasetFiles.remove: what says which files are ours goes fir
     (name != SUCCESS, name == LISTED or bool(_NOTE.fullmatch(name))) => name
     unit/ray/test_nothing_is_lost.py::test_an_interruption_at_any_step_is_gone_on_with[disk-2]
 runs/store/noted.py write_noted: a worker replaces what is not noted
-    without raise InputError(file, 'is not as verale wrote it, so it stays: move it away')
+    without raise InputError(file, 'was not written by verale, or was changed since: move it away')
     unit/ray/test_nothing_is_lost.py::test_a_worker_replaces_no_part_that_is_not_noted[disk]
 runs/store/parquet.py StagedDataset.require_free: any folder is a dataset to replace
     without there.require_ours()

@@ -48,7 +48,7 @@ def command(
     files = certificate_files(certificates)
     file = inputs_reader(None, latents)(certificates[0])[0] if head is None else head
     if out is not None:
-        require_output(out, [*files, latents, file if isinstance(file, str) else file.path])
+        require_output(out, [*certificates, *files, latents, file if isinstance(file, str) else file.path])
     covering = CoveringAudits(file, latents, kernel)
     covered: list[Covered] = []
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, certificates_in, require_writable
 from verale.runs.table import TABLE
-from verale.runs.written import FILES, FOREIGN, RequiredFile, WrittenFiles
+from verale.runs.written import FILES, RequiredFile, WrittenFiles
 
 __all__ = [
     "HEAD",
@@ -124,7 +124,9 @@ def write_results(
 def folder_in(directory: Path, name: str) -> Path:
     """A folder of a folder that a user named. Raises InputError: a link, which leads elsewhere, has its name."""
     if (directory / name).is_symlink():
-        raise InputError(directory / name, f"is a link, through which verale neither writes nor removes; {FOREIGN}")
+        raise InputError(
+            directory / name, "is a link, through which verale neither writes nor removes: name that folder itself"
+        )
     return directory / name
 
 

@@ -100,7 +100,7 @@ def gap(
     if released.given is None or released.certificate.latents is None:
         raise InputError(certificate, "names no latents, and the bound is about some; explain with --latents")
     if out is not None:
-        require_output(out, (certificate, file.path, latents))
+        require_output(out, (Path(certificate).parent, certificate, file.path, latents))
     _, document = least_document(released.head, released.given, seconds)
     if (found := json.loads(document)["predicted"]) != released.certificate.predicted:
         raise InputError(

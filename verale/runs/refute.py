@@ -78,7 +78,8 @@ def refute(
     auditor = auditor_for(file, kernel=kernel)
     data, target = certificate_bytes(certificate), file.head
     if out is not None:
-        require_output(out, [given for given in (certificate, file.path, latents) if is_path(given)])
+        beside = Path(certificate).parent if is_path(certificate) else None
+        require_output(out, [beside, *(given for given in (certificate, file.path, latents) if is_path(given))])
 
     def verdict_on(image: Tensor) -> tuple[Verdict, bytes]:
         witness = latents_file(image[None])

@@ -36,7 +36,8 @@ FILES = "files.json"
 """The names and digests of what verale wrote into a folder, one JSON object a line."""
 
 REMEDY = "choose another --out, or say --overwrite"
-FOREIGN = "verale did not write it as it is, so it stays: move it away, or choose another --out"
+_MOVE = "move it away, or choose another --out"
+FOREIGN = f"verale did not write it, or it was changed since: {_MOVE}"
 """What to do about a file that is in the way: one that verale wrote, and any other."""
 
 _TYPE = "urn:verale:files:v1"
@@ -184,7 +185,7 @@ class WrittenFiles:
         kept = []
         for name in [*needed, *strangers]:
             if (found := self.obstacle(name)) is not None:
-                raise InputError(found[0], f"{found[1]}; {FOREIGN}")
+                raise InputError(found[0], f"{found[1]}; {_MOVE}")
             if not self.exists(name):
                 continue
             file = needed.get(name, RequiredFile(problem="would be taken for a file of this run"))
@@ -198,7 +199,7 @@ class WrittenFiles:
         """Raise InputError for a file that is in a command's way: one that it did not note, or that was changed."""
         for name in names:
             if (found := self.obstacle(name)) is not None:
-                raise InputError(found[0], f"{found[1]}; {FOREIGN}")
+                raise InputError(found[0], f"{found[1]}; {_MOVE}")
             if self.exists(name) and not self.is_ours(name, by):
                 raise InputError(self.path(name), f"is in the way; {FOREIGN}")
 
@@ -214,7 +215,7 @@ class WrittenFiles:
         read_now = {_identity(path) for path in inputs} - {None} if there else set()
         for name in there:
             if not self.is_ours(name):
-                raise InputError(self.path(name), f"was changed since verale wrote it; {FOREIGN}")
+                raise InputError(self.path(name), f"was changed since verale wrote it; {_MOVE}")
             if _identity(self.directory / name) in read_now:
                 problem = "is read by this command, and --overwrite would remove it; choose another --out"
                 raise InputError(self.path(name), problem)
@@ -240,7 +241,7 @@ class WrittenFiles:
                 be written.
         """
         if (found := self.obstacle(name)) is not None:
-            raise InputError(found[0], f"{found[1]}; {FOREIGN}")
+            raise InputError(found[0], f"{found[1]}; {_MOVE}")
         if self.exists(name):
             if self.holds(name, data):
                 return
@@ -322,7 +323,7 @@ class WrittenFiles:
     def _measure(self, name: str) -> tuple[int, Any]:
         """The size and the running SHA-256 of a file that is ours, and has no other name: text is added in place."""
         if not self.is_ours(name):
-            raise InputError(self.path(name), f"was changed since verale wrote it; {FOREIGN}")
+            raise InputError(self.path(name), f"was changed since verale wrote it; {_MOVE}")
         data = self._read(name)
         sha256 = hashlib.sha256(data)
         if not self._has_one_name(name):
@@ -352,7 +353,7 @@ class WrittenFiles:
 
     def _load(self) -> None:
         if (found := self.obstacle(FILES)) is not None:
-            raise InputError(found[0], f"{found[1]}; {FOREIGN}")
+            raise InputError(found[0], f"{found[1]}; {_MOVE}")
         if not self.exists(FILES):
             return
         try:

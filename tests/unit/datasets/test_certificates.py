@@ -58,11 +58,13 @@ def test_nothing_is_replaced_unless_it_is_said(files, tmp_path):
         run("pack", files, "--out", out)
     (files / "bad.ale.json").unlink()
     assert run("pack", files, "--out", out, "--overwrite") == (0, f"40 certificates in {out}\n")
-    with pytest.raises(InputError, match=r"already exists; verale did not write it as it is"):
+    with pytest.raises(InputError, match=r"already exists; verale did not write it, or"):
         run("unpack", out, "--out", files)
     assert run("unpack", out, "--out", files, "--overwrite")[0] == 0, "they have the same bytes"
     (files / "000007.ale.json").write_bytes(b"mine")
-    with pytest.raises(InputError, match=r"000007\.ale\.json: already exists; verale did not write it as it is"):
+    with pytest.raises(
+        InputError, match=r"000007\.ale\.json: already exists; verale did not write it, or it was changed"
+    ):
         run("unpack", out, "--out", files, "--overwrite")
     assert (files / "000007.ale.json").read_bytes() == b"mine"
 
@@ -160,7 +162,7 @@ def test_what_lies_beside_is_not_replaced_unless_it_is_said(name, tmp_path):
     (out / name).write_bytes(b"mine")
     with pytest.raises(InputError, match=f"{name}: already exists"):
         run("unpack", tmp_path / "set", "--out", out)
-    with pytest.raises(InputError, match=f"{name}: already exists; verale did not write it as it is, so it stays"):
+    with pytest.raises(InputError, match=f"{name}: already exists; verale did not write it, or it was changed since"):
         run("unpack", tmp_path / "set", "--out", out, "--overwrite")
     assert content(out) == {name: b"mine"}
     (out / name).unlink()

@@ -21,6 +21,7 @@ from verale.errors import InputError
 from verale.head import load_latents, save_latents
 from verale.runs.store import noted
 from verale.runs.store.parquet import StagedDataset
+from verale.runs.store.stored_files import files_in
 from verale.runs.workers import ray as pipeline
 
 # A run
@@ -99,7 +100,7 @@ def test_a_run_replaces_what_it_wrote_and_nothing_else(explain, tmp_path: Path) 
         assert tree(out) == before
         path.write_bytes(data)
     (out / "certificates.parquet" / "mine.txt").write_bytes(b"mine")
-    assert "holds 'mine.txt', which verale did not write as it is, so it stays" in explain(out, "--overwrite")
+    assert "holds 'mine.txt', which verale did not write, or which was changed since" in explain(out, "--overwrite")
 
 
 # A dataset
@@ -168,7 +169,7 @@ def test_a_part_that_was_changed_is_not_replaced(where: str, path: str) -> None:
     changed = storage.join(f"{path}{where}", "part-000000000-000000002.parquet")
     storage.write_bytes(changed, b"changed")
     for of in (1, 2):
-        with pytest.raises(InputError, match=r"part-000000000-000000002\.parquet.*verale did not write (it )?as it is"):
+        with pytest.raises(InputError, match=r"part-000000000-000000002\.parquet.*changed since: move it away"):
             written(path, overwrite=True, of=of)
         assert storage.read_bytes(changed, "a part") == b"changed"
 
@@ -178,7 +179,7 @@ def test_a_worker_replaces_no_part_that_is_not_noted(path: str) -> None:
     staged.write(0, 2, part(0, 2))
     staged.write(0, 2, part(0, 2) + b"0")
     storage.write_bytes(storage.join(staged.partial, "part-000000002-000000004.parquet"), b"mine")
-    with pytest.raises(InputError, match="is not as verale wrote it, so it stays: move it away"):
+    with pytest.raises(InputError, match="was not written by verale, or was changed since: move it away"):
         staged.write(2, 4, part(2, 4))
 
 
@@ -206,7 +207,7 @@ def test_links_in_a_dataset_are_not_followed(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
     (whole / "part-000000000-000000002.parquet").unlink()
     (whole / "deep").symlink_to(tmp_path / "outside")
-    with pytest.raises(InputError, match="holds 'deep', which verale did not write as it is"):
+    with pytest.raises(InputError, match="holds 'deep', which verale did not write, or which was changed"):
         written(f"{tmp_path}/set", overwrite=True)
     (whole / "deep").unlink()
     written(f"{tmp_path}/set", overwrite=True)
@@ -271,3 +272,39 @@ def test_an_interruption_at_any_step_is_gone_on_with(before: int | None, path: s
         if ended:
             assert last > 15
             break
+
+
+# A run's folder elsewhere
+
+
+@pytest.mark.parametrize("scheme", ["file://", "memory://"])
+def test_a_run_s_folder_elsewhere_keeps_what_is_there_too(scheme: str, given, tmp_path: Path, without_ray, monkeypatch):
+    monkeypatch.setattr(pipeline, "start_ray", nobody)
+    save_latents(tmp_path / "z", load_latents(given.latents)[:3])
+    out = f"{scheme}{tmp_path}/out"
+    inputs = ("--head", given.head, "--latents", tmp_path / "z", "--paradigm", "projection")
+
+    def explain(*more: object) -> str:
+        done = in_process("explain", "--engine", "ray", *inputs, "--out", out, *more)
+        assert done.returncode in (0, 9), done.stderr
+        return done.stderr.splitlines()[-1] if done.returncode else ""
+
+    for name in ("head.safetensors", "latents.safetensors", "files.json"):
+        storage.write_bytes(storage.join(out, name), b"mine")
+        for more in ((), ("--overwrite",)):
+            assert name in explain(*more) and "move it away" in explain(*more)
+            assert storage.read_bytes(storage.join(out, name), "a file") == b"mine"
+        files, inner = storage.resolve(storage.join(out, name))
+        files.delete_file(inner)
+        assert not storage.exists(storage.join(out, "certificates.parquet.partial"))
+    assert explain() == ""
+    save_latents(tmp_path / "z", load_latents(given.latents)[3:6])
+    assert explain("--overwrite") == ""
+    assert storage.read_bytes(storage.join(out, "latents.safetensors"), "a file") == (tmp_path / "z").read_bytes()
+    files = files_in(out)
+    assert sorted(files.names()) == ["head.safetensors", "latents.safetensors"] and all(
+        map(files.is_ours, files.names())
+    )
+    storage.write_bytes(storage.join(out, "latents.safetensors"), b"changed")
+    assert "latents.safetensors" in explain("--overwrite")
+    assert storage.read_bytes(storage.join(out, "latents.safetensors"), "a file") == b"changed"

@@ -276,7 +276,7 @@ def test_a_part_that_verale_did_not_write_as_it_is_stays(interrupted) -> None:
     """It has the name of a part; whose it is, nobody knows."""
     path = parts(interrupted)[2]
     path.write_bytes(b"mine")
-    with pytest.raises(InputError, match=rf"holds '{path.name}', which verale did not write as it is, so it stays"):
+    with pytest.raises(InputError, match=rf"holds '{path.name}', which verale did not write, or which"):
         run(interrupted)
     assert path.read_bytes() == b"mine"
     path.unlink()

@@ -230,7 +230,7 @@ def test_overwriting_leaves_nothing_of_the_other_run(tmp_path, whole) -> None:
 def test_files_of_no_known_run_are_refused(name, tmp_path) -> None:
     (tmp_path / name).write_bytes(b"mine")
     for overwrite in (False, True):
-        with pytest.raises(InputError, match=rf"/{name}: .*; verale did not write it as it is, so it stays"):
+        with pytest.raises(InputError, match=rf"/{name}: .*; verale did not write it, or it was changed since"):
             run(tmp_path, overwrite=overwrite)
         assert [path.name for path in tmp_path.iterdir()] == [name] and (tmp_path / name).read_bytes() == b"mine"
 
@@ -248,7 +248,7 @@ def test_an_invalid_description_is_refused(text, tmp_path) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(InputError, match=r"run\.json: is not what verale explain writes.*move it away"):
         run(tmp_path)
-    with pytest.raises(InputError, match=r"run\.json: is there already; verale did not write it as it is"):
+    with pytest.raises(InputError, match=r"run\.json: is there already; verale did not write it, or it was changed"):
         run(tmp_path, overwrite=True)
     (tmp_path / "run.json").unlink()
     run(tmp_path, overwrite=True)

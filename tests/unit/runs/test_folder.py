@@ -61,7 +61,7 @@ def test_results_are_complete_where_the_first_is(tmp_path, monkeypatch) -> None:
 def test_results_replace_no_file_of_somebody_else(name, overwrite, tmp_path) -> None:
     (tmp_path / name).write_bytes(b"mine")
     for write in (require_room, write_results):
-        with pytest.raises(InputError, match=rf"{name}: .*verale did not write it as it is"):
+        with pytest.raises(InputError, match=rf"{name}: .*verale did not write it, or it was changed"):
             write(tmp_path, NAMES, FILES, overwrite)
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [(name, b"mine")]
 

@@ -49,7 +49,7 @@ def write_noted(path: str, name: str, data: bytes) -> None:
     if storage.exists(file):
         there = hashlib.sha256(storage.read_bytes(file, "a part of a dataset", LARGEST_LATENTS)).hexdigest()
         if not storage.exists(_with_suffix(note, f".{there}")) and there not in DatasetFiles(path).digests[name]:
-            raise InputError(file, "is not as verale wrote it, so it stays: move it away")
+            raise InputError(file, "was not written by verale, or was changed since: move it away")
     digest = hashlib.sha256(data).hexdigest()
     storage.write_bytes(_with_suffix(note, f".{digest}"), b"")
     storage.write_bytes(file, data)
@@ -100,7 +100,7 @@ class DatasetFiles:
         """Raise InputError for the first of these files, by default of all, that verale did not write as it is."""
         for name in self.names if names is None else names:
             if not self.is_ours(name):
-                problem = f"holds {name!r}, which verale did not write as it is, so it stays: move it away"
+                problem = f"holds {name!r}, which verale did not write, or which was changed since: move it away"
                 raise InputError(self.path, f"{problem}, or choose another path")
 
     def remove(self, names: Iterable[str] | None = None) -> None:
