@@ -37,7 +37,7 @@ def require_output(
     if not overwrite and lexists(path):
         raise InputError(path, "already exists; choose another -o, or say --overwrite")
     for given in (Path(each) for each in inputs if each is not None):
-        if path.exists() and given.exists() and path.samefile(given):
+        if path.is_file() and given.exists() and path.samefile(given):
             raise InputError(path, f"is read by this command, and would be replaced; {_ANOTHER}")
         if given.is_dir():
             for folder in {given.resolve(), certificates_folder(given).resolve()}:
