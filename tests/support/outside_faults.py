@@ -239,10 +239,10 @@ runs/capture.py captured_before: latents that were changed are captured again
     never not is_same
     end_to_end/test_nothing_is_lost.py::test_what_was_captured_and_changed_stays[latents.safetensors]
 runs/outputs.py require_output: an input is replaced
-    path.is_file() and given.exists() and path.samefile(given) => False
+    path.is_file() and source.exists() and path.samefile(source) => False
     unit/runs/test_written.py::test_an_output_that_would_be_a_loss[same-is]
 runs/outputs.py require_output: an input has one name
-    path.samefile(given) => path == given
+    path.samefile(source) => path == source
     unit/runs/test_written.py::test_an_output_that_would_be_a_loss[same-is]
 runs/outputs.py require_output: a file of a run is replaced
     never noted is not None and (by is None or noted[2] != by)

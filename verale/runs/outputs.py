@@ -36,11 +36,11 @@ def require_output(
     path = Path(path)
     if not overwrite and lexists(path):
         raise InputError(path, "already exists; choose another -o, or say --overwrite")
-    for given in (Path(each) for each in inputs if each is not None):
-        if path.is_file() and given.exists() and path.samefile(given):
+    for source in (Path(one) for one in inputs if one is not None):
+        if path.is_file() and source.exists() and path.samefile(source):
             raise InputError(path, f"is read by this command, and would be replaced; {_ANOTHER}")
-        if given.is_dir():
-            for folder in {given.resolve(), certificates_folder(given).resolve()}:
+        if source.is_dir():
+            for folder in {source.resolve(), certificates_folder(source).resolve()}:
                 _require_no_part_of_run(path, folder)
     noted = noted_in(path)
     if noted is not None and (by is None or noted[2] != by):

@@ -184,8 +184,7 @@ class WrittenFiles:
         """The same where nothing else goes than files of these names."""
         kept = []
         for name in [*needed, *strangers]:
-            if (found := self.obstacle(name)) is not None:
-                raise InputError(found[0], f"{found[1]}; {_MOVE}")
+            self._require_reachable(name)
             if not self.exists(name):
                 continue
             file = needed.get(name, RequiredFile(problem="would be taken for a file of this run"))
@@ -198,8 +197,7 @@ class WrittenFiles:
     def require_own(self, names: Iterable[str], by: str | None) -> None:
         """Raise InputError for a file that is in a command's way: one that it did not note, or that was changed."""
         for name in names:
-            if (found := self.obstacle(name)) is not None:
-                raise InputError(found[0], f"{found[1]}; {_MOVE}")
+            self._require_reachable(name)
             if self.exists(name) and not self.is_ours(name, by):
                 raise InputError(self.path(name), f"is in the way; {FOREIGN}")
 
@@ -208,6 +206,12 @@ class WrittenFiles:
         for name, file in needed.items():
             if self.exists(name) and not (self.is_ours(name) or file.is_there()):
                 raise InputError(self.path(name), f"{file.problem}; {FOREIGN}")
+
+    def _require_reachable(self, name: str) -> None:
+        """Raise InputError for what keeps a regular file from being reached at this name."""
+        obstacle = self.obstacle(name)
+        if obstacle is not None:
+            raise InputError(obstacle[0], f"{obstacle[1]}; {_MOVE}")
 
     def _require_removable(self, names: Collection[str], inputs: Iterable[Path]) -> None:
         """Raise InputError for a file that was changed since it was noted, or that the run reads."""
@@ -240,8 +244,7 @@ class WrittenFiles:
             InputError: another file is there that this command did not note, or a link or a folder; the folder cannot
                 be written.
         """
-        if (found := self.obstacle(name)) is not None:
-            raise InputError(found[0], f"{found[1]}; {_MOVE}")
+        self._require_reachable(name)
         if self.exists(name):
             if self.holds(name, data):
                 return
@@ -352,8 +355,7 @@ class WrittenFiles:
         self._is_whole = True
 
     def _load(self) -> None:
-        if (found := self.obstacle(FILES)) is not None:
-            raise InputError(found[0], f"{found[1]}; {_MOVE}")
+        self._require_reachable(FILES)
         if not self.exists(FILES):
             return
         try:
