@@ -12,13 +12,26 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from support.forking import THREADS
-from support.proved import build
+from support import shaking
+
+shaking.start()
+
+from support.forking import THREADS  # noqa: E402
+from support.proved import build  # noqa: E402
 
 # One thread a process: pytest-xdist starts a process for each core, and tests start processes of their own.
 # More threads would only wait for each other. Processes that tests start inherit this.
 for _name in THREADS:
     os.environ.setdefault(_name, "1")
+
+
+def pytest_report_header() -> str | None:
+    return f"shaken with the seed {shaking.seed()}" if shaking.seed() else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if shaking.seed() and isinstance(item, pytest.Function):
+        shaking.shake(item.module)
 
 
 @pytest.hookimpl(wrapper=True)
