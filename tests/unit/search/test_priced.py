@@ -6,6 +6,7 @@ import pytest
 import torch
 from support.small import GEOMETRIES, small_head, small_latents, varied_head
 
+from verale.bounds import Joint
 from verale.errors import UsageError
 from verale.head import as_patches, evaluate
 from verale.rounding import Enclosure
@@ -34,21 +35,45 @@ def box_around_an_image(margins, head, seed: int) -> Enclosure:
     )
 
 
-@pytest.mark.parametrize("geometry", [*GEOMETRIES, "negated", "inner product"])
+def moved(box: Enclosure, seed: int) -> tuple[Enclosure, torch.Tensor]:
+    """A wider box, and how far each end has moved, (2, P)."""
+    moves = torch.rand(2, len(box.lower), generator=torch.Generator().manual_seed(seed), dtype=torch.float64) / 10
+    return Enclosure(box.lower - moves[0], box.upper + moves[1]), moves
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("seed", range(2))
 def test_a_margin_falls_by_no_more_than_the_prices_say(geometry, seed):
-    joint = geometry not in GEOMETRIES
-    head = varied_head(geometry, seed) if joint else small_head(geometry, seed)
+    head = small_head(geometry, seed)
     for predicted in range(head.classes):
-        margins = priced_margins("joint" if joint else "top_k", head, predicted, 1 if joint else PATCHES)
-        box = box_around_an_image(margins, head, seed) if joint else random_box(margins, seed)
+        margins = priced_margins("top_k", head, predicted, PATCHES)
+        box = random_box(margins, seed)
         prices = margins.prices(box)
         assert (prices.lower >= 0).all() and (prices.upper >= 0).all()
         assert prices.margins[predicted] == torch.inf
-        moves = torch.rand(2, head.size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) / 10
-        wider = margins.proved(Enclosure(box.lower - moves[0], box.upper + moves[1]))
+        wider, moves = moved(box, seed)
         left = prices.margins - prices.lower @ moves[0] - prices.upper @ moves[1]
-        assert (wider >= left - (1e-5 if joint else 1e-9)).all()  # the search for weights ends near the best ones
+        assert (margins.proved(wider) >= left - margins.noise).all()
+
+
+@pytest.mark.parametrize("name", ["negated", "inner product"])
+@pytest.mark.parametrize("seed", range(2))
+def test_with_the_weights_that_are_prices_a_joint_margin_falls_by_no_more(name, seed):
+    """Where a search starts again it may end at other weights, which prove less: how near it comes to the best ones is
+    what `test_ascent.py` asks."""
+    head, joint = varied_head(name, seed), Joint(varied_head(name, seed))
+    for predicted in range(head.classes):
+        margins, of_class = priced_margins("joint", head, predicted, 1), torch.tensor([predicted])
+        box = box_around_an_image(margins, head, seed)
+        prices = margins.prices(box)
+        assert (prices.lower >= 0).all() and (prices.upper >= 0).all()
+        assert prices.margins[predicted] == torch.inf
+        weights = joint.margins(of_class, box.lower[None], box.upper[None]).weights
+        assert torch.equal(prices.lower - prices.upper, weights[0, :, : head.size])
+        wider, moves = moved(box, seed)
+        left = prices.margins - prices.lower @ moves[0] - prices.upper @ moves[1]
+        proved = joint.proved(of_class, wider.lower[None], wider.upper[None], weights)[0]
+        assert (proved >= left - margins.noise).all()
 
 
 def test_one_end_alone_costs_its_price():
