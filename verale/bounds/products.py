@@ -28,13 +28,13 @@ def gram(rows: Tensor) -> Tensor:
     Returns:
         (N, N). With D > 65536 it is the library's matrix product.
 
-    Soundness: it is off by at most gamma_D |a| |b| and what underflows, as the library's is. Let coordinates be at most
-        1, n = ceil(log2 D), b = floor((53 - n) / 2). Slice k is a multiple of 2^(-k b) and at most 2^(-(k - 1) b), so
-        that products of the slices i and j are multiples of 2^(-(i + j) b), their sums at most 2^(n - (i + j - 2) b):
-        they have at most n + 2 b <= 53 bits, whatever the order. Products that are left out have i + j > 4 or belong to
-        what three slices leave; all together these are at most D 2^(2 - 3 b), which is below gamma_(D + 1) of the two
-        largest coordinates up to D = 2^16. Of the five sums four are of numbers below 2^(2 - b) |a| |b|, and the last
-        one rounds the result once.
+    Soundness: it is off by at most gamma_(D + 1) |a| |b| and what underflows; the library's by gamma_D |a| |b|. Let
+        coordinates be at most 1, n = ceil(log2 D), b = floor((53 - n) / 2). Slice k is a multiple of 2^(-k b) and at
+        most 2^(-(k - 1) b), so that products of the slices i and j are multiples of 2^(-(i + j) b), their sums at most
+        2^(n - (i + j - 2) b): they have at most n + 2 b <= 53 bits, whatever the order. Products that are left out have
+        i + j > 4 or belong to what three slices leave; all together these are at most D 2^(2 - 3 b), which is below
+        gamma_(D + 1) of the two largest coordinates up to D = 2^16. Of the five sums four are of numbers below 2^(2 -
+        b) |a| |b|, and the last one rounds the result once.
     """
     depth = rows.shape[1]
     if depth > _DEEPEST:
