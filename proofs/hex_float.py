@@ -47,7 +47,7 @@ _LOW = _B & -_B
 
 LEMMA = Lemma(
     rules=("instance",),
-    code=("verale/checker/dyadic.py", "verale/checker/certificate.py", "verale/checker/head_file.py"),
+    code=("verale/checker/dyadic.py", "verale/checker/certificate.py", "verale/checker/read/head_file.py"),
     cases=(
         Case("which odd numbers times powers of two are floats", _ODD, _accepted(_M, _E) == _is_float(_M, _E)),
         Case(

@@ -19,12 +19,12 @@ from typing import Any
 from verale.checker import Auditor
 from verale.checker.errors import UnprovedError
 from verale.checker.kernel import load_kernel
-from verale.checker.network import Layer, read_network
 from verale.checker.network.enclosure import Enclosure
 from verale.checker.network.ends import Ends
-from verale.checker.network.layers import TENSORS
-from verale.checker.pictures import Picture
-from verale.checker.safetensors_reader import read_tensors
+from verale.checker.read.layers import TENSORS, Layer
+from verale.checker.read.network_file import read_network
+from verale.checker.read.pictures import Picture
+from verale.checker.read.safetensors_reader import read_tensors
 
 __all__ = ["Traced", "main", "peak_memory"]
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from verale.adapters.freezing import export_network
-from verale.checker.network import read_network
+from verale.checker.read.network_file import read_network
 from verale.head import Box, Euclidean, Head, LogRatio, save_latents
 from verale.network import FrozenNetwork, pictures_file
 

@@ -88,29 +88,29 @@ plain/least.py excludes: a gain exceeds the need
     min(gain, need) => gain
 
 # Pictures and networks.
-png_reader.py _nearest: c is preferred to b
+read/png_reader.py _nearest: c is preferred to b
     up <= corner => up < corner
-png_reader.py _chunks: a damaged chunk is read
+read/png_reader.py _chunks: a damaged chunk is read
     never zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big")
-png_reader.py Png.values: channels are rows of pixels
+read/png_reader.py Png.values: channels are rows of pixels
     flat[channel % stored :: stored] => flat[channel * len(flat) // channels :][: len(flat) // channels]
-png_reader.py _inflated: something may follow the stream
+read/png_reader.py _inflated: something may follow the stream
     without inflating.unused_data
-pictures.py Pictures.find: every digest is that of the first picture
+read/pictures.py Pictures.find: every digest is that of the first picture
     self._place_of[digest] => (0, 0)
-pictures.py Picture.digest: rows and columns are exchanged
+read/pictures.py Picture.digest: rows and columns are exchanged
     *self.shape => *self.shape[::-1]
-pictures.py _OfTensor.__init__: floats are bytes
+read/pictures.py _OfTensor.__init__: floats are bytes
     never self._tensor.dtype != "U8"
-network/network_file.py _layers: a layer that nobody reads is left
+read/network_file.py _layers: a layer that nobody reads is left
     layers[:-1] => []
-network/network_file.py _slope: a leaky relu may fall
+read/network_file.py _slope: a leaky relu may fall
     never not 0 <= slope <= 1
-network/network_file.py _read: a picture may be divided by minus one
+read/network_file.py _read: a picture may be divided by minus one
     never min(std) <= 0
-network/layers.py _windows: the last window is left out
+read/layers.py _windows: the last window is left out
     room // stride + 1 => max(1, room // stride)
-network/layers.py _check_tensors: a magnitude less than the bias
+read/layers.py _check_tensors: a magnitude less than the bias
     never any(most < abs(bias) for most, bias in zip(values["magnitude"], values["bias"], strict=True))
 network/ends.py Ends.centred: the radius is to the lower end
     high - centre => high - centre - (high > centre)
@@ -222,17 +222,17 @@ plain/deployment.py deployed_margins: a rival's logit is exact
     without roundings[rival]
 
 # What is read.
-json_reader.py index: a truth value is an integer
+read/json_reader.py index: a truth value is an integer
     type(value) is not int => not isinstance(value, int)
-safetensors_reader.py read_tensors: a header may be longer than the file
+read/safetensors_reader.py read_tensors: a header may be longer than the file
     length > min(_LONGEST_HEADER, len(data) - 8) => length > _LONGEST_HEADER
-head_file.py _read: the digest is of the description alone
+read/head_file.py _read: the digest is of the description alone
     hashlib.sha256(data) => hashlib.sha256(metadata[_METADATA_KEY].encode('utf-8'))
 head.py Head._check_domain: a domain may be empty
     without self.depth
-latents.py Latents._digests: the digest leaves out the shape
+read/latents.py Latents._digests: the digest leaves out the shape
     f'verale.latents.v1 {self._patches} {self._depth}\n'.encode('ascii') => b'verale.latents.v1\n'
-latents.py Latents.find: the first image is taken
+read/latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
 certificate.py Certificate._check_statement: clauses may repeat
     type => id

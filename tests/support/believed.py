@@ -16,16 +16,16 @@ __all__ = ["DOCUMENT", "PARTS", "lines_of", "renewed"]
 ROCQ = ROOT / "proofs" / "rocq"
 DOCUMENT = ROOT / "docs" / "proved.md"
 _READERS = (
-    "json_reader",
-    "safetensors_reader",
+    "read/json_reader",
+    "read/safetensors_reader",
     "dyadic",
     "head",
-    "head_file",
+    "read/head_file",
     "similarities",
     "certificate",
-    "latents",
+    "read/latents",
 )
-_OF_PICTURES = ("pictures", "png_reader", "network/network_file", "network/layers")
+_OF_PICTURES = ("read/pictures", "read/png_reader", "read/network_file", "read/layers")
 _ASKING = ("audit", "claims", "dialogue", "executable", "program")
 PARTS: dict[str, tuple[Path, ...]] = {
     "the definitions, `Semantics.v`": (ROCQ / "theories" / "Semantics.v",),

@@ -20,14 +20,14 @@ import flint
 from verale.checker import Auditor, HeadError, LatentsError, Status, Verdict
 from verale.checker.certificate import read_certificate
 from verale.checker.errors import FormatError
-from verale.checker.head_file import read_head
-from verale.checker.json_reader import read_object
 from verale.checker.kernel import load_kernel
-from verale.checker.latents import Latents
 from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.margin import lower_bound
 from verale.checker.plain.space import Space
-from verale.checker.safetensors_reader import read_tensors
+from verale.checker.read.head_file import read_head
+from verale.checker.read.json_reader import read_object
+from verale.checker.read.latents import Latents
+from verale.checker.read.safetensors_reader import read_tensors
 from verale.paradigms import PARADIGMS, paradigms_of
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, above, below, ends

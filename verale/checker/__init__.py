@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from .auditor import Auditor, check
 from .errors import CheckerError, HeadError, KernelError, LatentsError, NetworkError, PictureError
-from .pictures import PictureFile
+from .read.pictures import PictureFile
 from .verdict import Status, Verdict, most_severe
 
 __all__ = [

@@ -13,12 +13,13 @@ from .deployment import Deployment
 from .errors import FormatError, NetworkError, PictureError, RefutedError, UnprovedError
 from .exclusive import Exclusive
 from .head import Head
-from .head_file import read_head
 from .kernel import CHOICES, EITHER, PROVED, load_kernel
-from .latents import Latents
 from .limit import LIMIT, SHARE
-from .network import Network, read_network
-from .pictures import PictureFile, Pictures
+from .read.head_file import read_head
+from .read.latents import Latents
+from .read.layers import Network
+from .read.network_file import read_network
+from .read.pictures import PictureFile, Pictures
 from .steps import Given, Steps
 from .together import DECIDED, completed, in_common, with_proved
 from .verdict import Status, Verdict

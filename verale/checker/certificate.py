@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from .dyadic import about, hex_float
 from .errors import FormatError
 from .head import COSINES, GEOMETRIES, Head
-from .json_reader import LARGEST, brief, digest, fields, index, read_object, text
+from .read.json_reader import LARGEST, brief, digest, fields, index, read_object, text
 
 __all__ = [
     "ARITHMETICS",

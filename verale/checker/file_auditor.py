@@ -19,13 +19,13 @@ from .auditor import Auditor
 from .certificate import LARGEST
 from .deployment import Deployment
 from .errors import ExecutableError, HeadError, KernelError, LatentsError, NetworkError, PictureError
-from .head_file import LARGEST as LARGEST_HEAD
-from .latents import LARGEST as LARGEST_LATENTS
 from .limit import LIMIT
-from .network import LARGEST as LARGEST_NETWORK
-from .pictures import LARGEST as LARGEST_PICTURES
-from .pictures import PictureFile
-from .png_reader import LARGEST as LARGEST_PNG
+from .read.head_file import LARGEST as LARGEST_HEAD
+from .read.latents import LARGEST as LARGEST_LATENTS
+from .read.network_file import LARGEST as LARGEST_NETWORK
+from .read.pictures import LARGEST as LARGEST_PICTURES
+from .read.pictures import PictureFile
+from .read.png_reader import LARGEST as LARGEST_PNG
 from .verdict import EXIT_UNUSABLE, line_of
 
 __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest", "picture_files", "unusable"]

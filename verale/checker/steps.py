@@ -12,10 +12,10 @@ from .certificate import Certificate
 from .deployment import Deployment
 from .errors import UnprovedError
 from .head import Head
-from .latents import Image, Latents
 from .limit import allowed
-from .network import Network
-from .pictures import Picture, Pictures
+from .read.latents import Image, Latents
+from .read.layers import Network
+from .read.pictures import Picture, Pictures
 from .verdict import Status, Verdict
 
 __all__ = ["Given", "Margins", "Steps"]

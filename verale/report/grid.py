@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.checker import CheckerError
-from verale.checker.network import LARGEST, read_network
+from verale.checker.read.network_file import LARGEST, read_network
 from verale.errors import InputError
 from verale.files import read
 from verale.runs.folder import NETWORK

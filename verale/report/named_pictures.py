@@ -11,8 +11,8 @@ from math import prod
 from pathlib import Path
 
 from verale.checker.errors import FormatError
-from verale.checker.pictures import Picture
-from verale.checker.png_reader import LARGEST, SIGNATURE, read_png
+from verale.checker.read.pictures import Picture
+from verale.checker.read.png_reader import LARGEST, SIGNATURE, read_png
 from verale.errors import InputError
 from verale.files import read
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import NAMED_PICTURE
 from verale.checker import certificate as checked
-from verale.checker.pictures import Picture
+from verale.checker.read.pictures import Picture
 from verale.errors import InputError
 from verale.files import read
 from verale.report.collect import Collection, Item

@@ -17,12 +17,12 @@ from verale.checker import CheckerError
 from verale.checker.certificate import Certificate
 from verale.checker.file_auditor import picture_files
 from verale.checker.head import Head
-from verale.checker.latents import Latents
-from verale.checker.network.network_file import read_network
-from verale.checker.pictures import Pictures
 from verale.checker.proved import SCRIPT
 from verale.checker.proved.network_text import network_text, picture_text
 from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
+from verale.checker.read.latents import Latents
+from verale.checker.read.network_file import read_network
+from verale.checker.read.pictures import Pictures
 from verale.errors import InputError, naming
 from verale.files import LARGEST_LATENTS, read
 from verale.report.collect import Collection

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from verale.checker.pictures import Picture
+from verale.checker.read.pictures import Picture
 from verale.errors import InputError
 from verale.files import read
 from verale.pictures import opened

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from verale.checker import LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import Outcome, picture_files
-from verale.checker.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.kernel import never_proved
-from verale.checker.network import LARGEST as LARGEST_NETWORK
+from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
+from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
 from verale.errors import InputError, UsageError
 from verale.files import read
 from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, latents_bytes, named

@@ -15,11 +15,11 @@ from verale.checker.certificate import (
 from verale.checker.errors import UnprovedError
 from verale.checker.head import Head
 from verale.checker.kernel import load_kernel
-from verale.checker.latents import Image, Latents
 from verale.checker.limit import LIMIT, allowed
 from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.instance import require_domain, require_true
 from verale.checker.plain.space import Space
+from verale.checker.read.latents import Image, Latents
 
 __all__ = ["AtImage", "OutsideError", "Truths"]
 

@@ -110,7 +110,7 @@ def deployments_lose_less(module: Import, kernel: str) -> str:
 
 
 def _adversary(module: Import, kernel: str) -> str:
-    head_file, kernels, spaces = module("head_file"), module("kernel"), module("plain.space")
+    head_file, kernels, spaces = module("read.head_file"), module("kernel"), module("plain.space")
     rule, similarity, records = module("plain.deployment"), module("plain.similarity"), module("certificate")
     for subject in _SUBJECTS:
         space = spaces.Space(head_file.read_head(subject.data), kernels.load_kernel(kernel))
@@ -187,7 +187,7 @@ def _refusals(module: Import, kernel: str) -> str:
 
 def _together(module: Import, kernel: str) -> str:
     """What is proved though the margin is bounded as a whole; and how long latents of stated patches may be."""
-    head_file, load = module("head_file"), module("kernel").load_kernel
+    head_file, load = module("read.head_file"), module("kernel").load_kernel
     subject, deployment = _Subject("softmax", "identity"), module("deployment").Deployment("direct", **_ULPS)
     space = module("plain.space").Space(head_file.read_head(subject.data), load(kernel))
     record = module("certificate").Certificate("", None, 0, "assignment", 2, (), (None, 1, 1), ("entailment",))

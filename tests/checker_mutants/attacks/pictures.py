@@ -98,15 +98,15 @@ def latents_are_held(module: Import, kernel: str) -> str:
     layers cost more than twenty times what one costs."""
     loaded = module("kernel").load_kernel(kernel)
     one, many = ([layer(f"a{i}", "relu", f"a{i - 1}" if i else "picture") for i in range(count)] for count in (1, 40))
-    read = [module("network").read_network(network_file(layers, {})) for layers in (one, many)]
+    read = [module("read.network_file").read_network(network_file(layers, {})) for layers in (one, many)]
     few, most = (module("network.enclosure").Enclosure(each, loaded).steps for each in read)
     if most < 20 * few:
         return "steps"
     for number, (network, picture, latents) in enumerate(_networks()):
-        own = module("network").read_network(network.file())
-        seen = module("pictures").Picture(network.shape, picture)
+        own = module("read.network_file").read_network(network.file())
+        seen = module("read.pictures").Picture(network.shape, picture)
         enclosure = module("network.enclosure").Enclosure(own, loaded)
-        enclosure.latents(module("pictures").Picture(network.shape, bytes(value ^ 255 for value in picture)))
+        enclosure.latents(module("read.pictures").Picture(network.shape, bytes(value ^ 255 for value in picture)))
         box = enclosure.latents(seen)
         unit, columns = flint.fmpz(2) ** box.bits, own.layers[-1].shape[-1]
         if (len(box.lower), len(box.upper)) != (own.patches,) * 2:
@@ -126,8 +126,8 @@ def computed_latents_are_held(module: Import, kernel: str) -> str:
     loaded, enclosing = module("kernel").load_kernel(kernel), module("network.enclosure").Enclosure
 
     def held(network: Drawn, picture: bytes, values: dict[tuple[int, ...], Any]) -> bool:
-        own = module("network").read_network(network.file())
-        box = enclosing(own, loaded, "float32").latents(module("pictures").Picture(network.shape, picture))
+        own = module("read.network_file").read_network(network.file())
+        box = enclosing(own, loaded, "float32").latents(module("read.pictures").Picture(network.shape, picture))
         columns = own.layers[-1].shape[-1]
         for at, value in values.items():
             patch = at[1] * columns + at[2] if len(at) == 3 else 0
@@ -179,7 +179,7 @@ def _worst() -> Iterator[tuple[str, Drawn, bytes, Fraction]]:
 
 def files_are_read(module: Import, kernel: str) -> str:
     """What keeps every rule is read as it is, and what breaks one is refused."""
-    pictures, error = module("pictures"), module("errors").PictureError
+    pictures, error = module("read.pictures"), module("errors").PictureError
     for shape, stored, seed in product((GREY, (3, 4, 3)), (1, 3), range(6)):
         if stored > shape[0]:
             continue
@@ -204,7 +204,7 @@ def files_are_read(module: Import, kernel: str) -> str:
         return "a malformed picture"
     for name, _, data in malformed_networks():
         try:
-            module("network").read_network(data)
+            module("read.network_file").read_network(data)
         except module("errors").NetworkError:
             continue
         return name
@@ -238,7 +238,7 @@ def _sums(pictures: dict[str, bytes]) -> str:
 
 def boxes_hold(module: Import, kernel: str) -> str:
     """What is said of a box of latents holds at points of it."""
-    box, head_file, space = module("plain.box"), module("head_file"), module("plain.space")
+    box, head_file, space = module("plain.box"), module("read.head_file"), module("plain.space")
     latents, loaded = module("network.enclosure").EnclosedLatents, module("kernel").load_kernel(kernel)
     generator = random.Random(5)
     for recipe in all_recipes():

@@ -54,9 +54,9 @@ def _texts() -> list[tuple[Case, list[bytes]]]:
 
 def texts_differ(module: Import, kernel: str) -> str:
     """The texts are those of the independent writer."""
-    text, latents = module("proved.text"), module("latents")
+    text, latents = module("proved.text"), module("read.latents")
     for case, expected in _texts():
-        head = module("head_file").read_head(case.head)
+        head = module("read.head_file").read_head(case.head)
         certificate = module("certificate").read_certificate(case.certificate)
         images = [] if case.latents is None else read_latents(case.latents)
         given = [

@@ -29,12 +29,12 @@ def _cases() -> list[PictureCase]:
 
 def texts_of_networks_differ(module: Import, kernel: str) -> str:
     """The texts are those of the independent writer."""
-    written, network = module("proved.network_text"), module("network")
+    written, network = module("proved.network_text"), module("read.network_file")
     for case in _cases():
         data = case.network or b""
         if written.network_text(network.read_network(data)) != text_of_network(data):
             return f"the network of {case.name}"
-    picture = module("pictures").Picture((1, 1, 3), b"\x00\x1a\xff")
+    picture = module("read.pictures").Picture((1, 1, 3), b"\x00\x1a\xff")
     return "" if written.picture_text(picture) == b"picture 001aff\n" else "a picture"
 
 

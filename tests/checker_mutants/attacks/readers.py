@@ -25,7 +25,7 @@ _SIZES |= {"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8}
 
 def json_at_its_limits(module: Import, kernel: str) -> str:
     """What v1.md just admits is read, and what it just does not is a FormatError."""
-    reader, error = module("json_reader"), module("errors").FormatError
+    reader, error = module("read.json_reader"), module("errors").FormatError
 
     def taken(text: str | bytes, limit: int = reader.LARGEST) -> bool:
         reader.LARGEST, true = limit, reader.LARGEST
@@ -90,25 +90,25 @@ def _texts() -> Iterator[tuple[bool, str]]:
 
 def tensors_at_their_limits(module: Import, kernel: str) -> str:
     """Limits on bytes and dimensions are those of v1.md; tensors of any dtype may lie beside the latents."""
-    reader, errors = module("safetensors_reader"), module("errors")
-    limits = {"certificate": 8 * _MEGABYTE, "head_file": 128 * _MEGABYTE}
+    reader, errors = module("read.safetensors_reader"), module("errors")
+    limits = {"certificate": 8 * _MEGABYTE, "read.head_file": 128 * _MEGABYTE}
     if any(limit != module(name).LARGEST for name, limit in limits.items()):
         return "the limit of a file"
     head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])
     header, body = split(head)
-    if module("head_file").read_head(joined(dict(reversed(header.items())), body)).weight.rows != [[1, 0], [0, 1]]:
+    if module("read.head_file").read_head(joined(dict(reversed(header.items())), body)).weight.rows != [[1, 0], [0, 1]]:
         return "tensors in another order than their bytes"
     length = int.from_bytes(head[:8], "little")
     for name, limit, size in (
-        ("head_file", "LARGEST", len(head)),
-        ("safetensors_reader", "_LONGEST_HEADER", length),
+        ("read.head_file", "LARGEST", len(head)),
+        ("read.safetensors_reader", "_LONGEST_HEADER", length),
     ):
         true = getattr(module(name), limit)
         if limit != "LARGEST" and true != 4 * _MEGABYTE:
             return limit
         for most, right in ((size, True), (size - 1, False)):
             setattr(module(name), limit, most)
-            if _reads(lambda: module("head_file").read_head(head), errors.HeadError) != right:
+            if _reads(lambda: module("read.head_file").read_head(head), errors.HeadError) != right:
                 return limit
         setattr(module(name), limit, true)
     for dimensions, right in ((0, True), (1, True), (8, True), (9, False)):
@@ -165,7 +165,7 @@ def _wrong_images(module: Import, errors: Any) -> str:
             files.latents_nchw(values, 1, patches),
             files.latents_nchw(values, patches, 1),
         ):
-            file = module("latents").Latents(data, depth)
+            file = module("read.latents").Latents(data, depth)
             order = list(range(images))
             generator.shuffle(order)
             for number in order:
@@ -182,10 +182,10 @@ def _wrong_images(module: Import, errors: Any) -> str:
     }
     image = [[1.0, 2.0]]
     for tensors in (beside | {"latents": files.tensor([image])}, {"latents": files.tensor([image])} | beside):
-        if module("latents").Latents(files.safetensors(tensors), 2).find(files.digest(image)) is None:
+        if module("read.latents").Latents(files.safetensors(tensors), 2).find(files.digest(image)) is None:
             return "other tensors beside the latents"
     for dtype in set(_SIZES) - {"F32", "F64"}:
         data = files.safetensors({"latents": (dtype, [1, 1, 2], b"\0" * 2 * _SIZES[dtype])})
-        if _reads(lambda data=data: module("latents").Latents(data, 2), errors.LatentsError):
+        if _reads(lambda data=data: module("read.latents").Latents(data, 2), errors.LatentsError):
             return f"latents of {dtype}"
     return ""

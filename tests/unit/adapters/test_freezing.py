@@ -17,9 +17,9 @@ import verale
 from verale.adapters.freezing import export_network, first_difference, frozen
 from verale.checker.errors import UnprovedError
 from verale.checker.kernel import load_kernel
-from verale.checker.network import read_network
 from verale.checker.network.enclosure import Enclosure as Enclosed
-from verale.checker.pictures import Picture
+from verale.checker.read.network_file import read_network
+from verale.checker.read.pictures import Picture
 from verale.errors import InputError, NetworkError, UsageError
 from verale.head import as_patches
 from verale.network import FrozenNetwork

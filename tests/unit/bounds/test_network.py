@@ -12,9 +12,9 @@ from torch import Tensor
 from verale.bounds.network import ARITHMETICS, Arithmetic, latent_ranges
 from verale.checker.errors import UnprovedError
 from verale.checker.kernel import load_kernel
-from verale.checker.network import read_network
 from verale.checker.network.enclosure import Enclosure as Enclosed
-from verale.checker.pictures import Picture
+from verale.checker.read.network_file import read_network
+from verale.checker.read.pictures import Picture
 from verale.demo.network import load_images, load_network
 from verale.errors import UsageError
 from verale.head import as_patches

@@ -15,9 +15,9 @@ from verale.bounds.fixed_point import MOST_PAIRS
 from verale.bounds.network import latent_ranges
 from verale.bounds.real_network import FineRules, TooFineError
 from verale.checker.kernel import load_kernel
-from verale.checker.network import read_network
 from verale.checker.network.enclosure import Enclosure as Enclosed
-from verale.checker.pictures import Picture
+from verale.checker.read.network_file import read_network
+from verale.checker.read.pictures import Picture
 from verale.network import FrozenNetwork
 from verale.rounding import Enclosure
 

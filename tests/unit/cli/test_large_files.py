@@ -12,7 +12,7 @@ from support.commands import in_process
 from verale import files
 from verale.checker.__main__ import main
 from verale.checker.file_auditor import FileAuditor
-from verale.checker.latents import LARGEST
+from verale.checker.read.latents import LARGEST
 from verale.datasets import storage
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS, read

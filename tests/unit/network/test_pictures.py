@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 from support.torch_networks import random_pictures
 
-from verale.checker.pictures import PictureFile, Pictures
+from verale.checker.read.pictures import PictureFile, Pictures
 from verale.errors import InputError
 from verale.network.pictures import load_picture, load_pictures, picture_digest, pictures_file
 

@@ -30,9 +30,9 @@ from ..deployment import LARGEST, TINY, are_binary32, is_binary32
 from ..dyadic import ceil_at, exact, floor_at
 from ..errors import UnprovedError
 from ..kernel import Kernel
+from ..read.layers import Layer
 from .ends import Ends
 from .functions import FUNCTIONS
-from .layers import Layer
 
 __all__ = ["MOST_BITS", "normalised", "require_no_overflow", "rounded", "roundings", "share", "underflow"]
 

@@ -18,11 +18,11 @@ from math import frexp, prod
 
 from ..dyadic import ceil_at, floor_at
 from ..kernel import Kernel
-from ..pictures import Picture
+from ..read.layers import PICTURE, TENSORS, Layer, Network
+from ..read.pictures import Picture
 from .binary32 import MOST_BITS, normalised, rounded
 from .ends import Ends
 from .functions import FUNCTIONS
-from .layers import PICTURE, TENSORS, Layer, Network
 from .price import price
 from .sums import Sums
 

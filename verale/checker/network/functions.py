@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from ..kernel import Kernel
+from ..read.layers import Layer
 from .ends import Ends
-from .layers import Layer
 
 __all__ = ["FUNCTIONS"]
 

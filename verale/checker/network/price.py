@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .layers import PICTURE, TENSORS, Layer, Network
+from ..read.layers import PICTURE, TENSORS, Layer, Network
 
 __all__ = ["AT_ONCE", "price"]
 

@@ -24,10 +24,10 @@ from typing import TypeAlias
 
 from ..dyadic import ceil_at
 from ..kernel import Kernel, Matrix, Rows
-from ..safetensors_reader import Tensor
+from ..read.layers import Layer
+from ..read.safetensors_reader import Tensor
 from .binary32 import require_no_overflow, roundings, share, underflow
 from .ends import Ends
-from .layers import Layer
 from .price import AT_ONCE
 
 __all__ = ["Sums"]

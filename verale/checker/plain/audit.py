@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from ..deployment import Deployment, are_binary32, unproved
 from ..errors import UnprovedError
-from ..latents import Image
 from ..network.enclosure import Enclosure
-from ..pictures import Picture
+from ..read.latents import Image
+from ..read.pictures import Picture
 from ..steps import Given, Steps
 from .assignment import Assignment
 from .cost import cost, require_within

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ..deployment import Deployment
 from ..errors import RefutedError, UnprovedError
-from ..latents import Image
-from ..pictures import Picture
+from ..read.latents import Image
+from ..read.pictures import Picture
 from ..steps import Given, Steps
 from .claims import ProvedClaims
 

@@ -8,10 +8,10 @@ from fractions import Fraction
 from ..certificate import Certificate, PatchStatement
 from ..errors import UnprovedError
 from ..head import Head
-from ..latents import Image
 from ..limit import LIMIT
-from ..network import Network
-from ..pictures import Picture
+from ..read.latents import Image
+from ..read.layers import Network
+from ..read.pictures import Picture
 from .dialogue import Answer, Dialogue, UnavailableError
 from .network_text import network_text, picture_text
 from .program import Program

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import prod
 
-from ..network import Layer, Network
-from ..network.layers import PICTURE, Pair
-from ..pictures import Picture
+from ..read.layers import PICTURE, Layer, Network, Pair
+from ..read.pictures import Picture
 
 __all__ = ["network_text", "picture_text"]
 

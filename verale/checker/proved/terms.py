@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ..certificate import Certificate
 from ..errors import ExecutableError
 from ..head import Head
-from ..latents import Image
+from ..read.latents import Image
 from .text import certificate_text, head_text
 
 __all__ = ["MOST_PLAIN", "certificate_term", "head_term", "hints_terms", "image_term", "settings_term"]

@@ -51,7 +51,7 @@ from ..certificate import (
 )
 from ..dyadic import Exact
 from ..head import Head
-from ..latents import Image
+from ..read.latents import Image
 
 __all__ = ["addition_text", "certificate_text", "head_text", "image_text", "prices_text", "unknown_part"]
 

@@ -18,9 +18,10 @@ from torch import nn
 
 from verale.checker.errors import UnprovedError
 from verale.checker.kernel import KERNELS, Kernel, load_kernel
-from verale.checker.network import binary32, read_network
+from verale.checker.network import binary32
 from verale.checker.network.enclosure import EnclosedLatents, Enclosure
-from verale.checker.pictures import Picture
+from verale.checker.read.network_file import read_network
+from verale.checker.read.pictures import Picture
 
 UNIT = Fraction(1, 2**24)
 

@@ -14,9 +14,10 @@ from support.networks import layer, small_network
 
 from verale.checker.kernel import KERNELS, Kernel, load_kernel
 from verale.checker.network import enclosure as module
-from verale.checker.network import read_network, sums
+from verale.checker.network import sums
 from verale.checker.network.enclosure import EnclosedLatents, Enclosure
-from verale.checker.pictures import Picture
+from verale.checker.read.network_file import read_network
+from verale.checker.read.pictures import Picture
 
 
 @pytest.fixture(params=KERNELS, scope="module")

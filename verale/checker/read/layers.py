@@ -9,7 +9,7 @@ from math import prod
 from typing import TypeAlias
 
 from ..errors import FormatError
-from ..safetensors_reader import Tensor
+from .safetensors_reader import Tensor
 
 __all__ = ["FIELDS", "MOST_ENTRIES", "PICTURE", "TENSORS", "Layer", "Network", "Pair", "Settings", "Shape", "built"]
 

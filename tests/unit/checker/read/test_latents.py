@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from verale.checker import latents as latents_module
 from verale.checker.errors import LatentsError
-from verale.checker.latents import Latents
+from verale.checker.read import latents as latents_module
+from verale.checker.read.latents import Latents
 from verale.soundness.independent import files
 
 GENERATOR = random.Random(1)

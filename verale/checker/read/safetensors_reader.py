@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import isfinite, prod
 from typing import Any
 
-from .errors import FormatError
+from ..errors import FormatError
 from .json_reader import brief, fields, index, read_object, text
 
 __all__ = ["Tensor", "read_described", "read_tensors"]

@@ -15,9 +15,9 @@ from support.cases import every
 
 import verale.errors
 import verale.head
-from verale.checker import head_file
 from verale.checker.errors import HeadError
-from verale.checker.head_file import read_head
+from verale.checker.read import head_file
+from verale.checker.read.head_file import read_head
 from verale.soundness.independent import files
 
 WEIGHT = [[1.0, -0.5], [0.25, 2.0]]

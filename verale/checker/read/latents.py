@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from .dyadic import Exact, exact
-from .errors import FormatError, LatentsError
+from ..dyadic import Exact, exact
+from ..errors import FormatError, LatentsError
 from .safetensors_reader import read_tensors
 
 __all__ = ["LARGEST", "Image", "Latents"]

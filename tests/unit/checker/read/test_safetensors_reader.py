@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from support.cases import every
 
-from verale.checker import safetensors_reader
 from verale.checker.errors import FormatError
-from verale.checker.safetensors_reader import read_tensors
+from verale.checker.read import safetensors_reader
+from verale.checker.read.safetensors_reader import read_tensors
 from verale.soundness.independent import files
 
 

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .errors import FormatError
+from ..errors import FormatError
 from .json_reader import brief
 
 __all__ = ["LARGEST", "SIGNATURE", "Png", "read_png"]

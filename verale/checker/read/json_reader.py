@@ -14,7 +14,7 @@ import reprlib
 from itertools import islice
 from typing import Any, NoReturn
 
-from .errors import FormatError
+from ..errors import FormatError
 
 __all__ = ["LARGEST", "brief", "digest", "fields", "index", "read_object", "text"]
 

@@ -7,12 +7,12 @@ from fractions import Fraction
 from itertools import compress
 from typing import Any
 
-from .dyadic import Exact, exact, hex_float
-from .errors import FormatError, HeadError
-from .head import GEOMETRIES, Head
+from ..dyadic import Exact, exact, hex_float
+from ..errors import FormatError, HeadError
+from ..head import GEOMETRIES, Head
+from ..similarities import SIMILARITIES, Similarity
 from .json_reader import brief, fields, index, text
 from .safetensors_reader import Tensor, read_described
-from .similarities import SIMILARITIES, Similarity
 
 __all__ = ["LARGEST", "MOST_COLUMNS", "read_head"]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..dyadic import hex_float
 from ..errors import FormatError, NetworkError
-from ..json_reader import brief, fields, index, text
-from ..safetensors_reader import Tensor, read_described
+from .json_reader import brief, fields, index, text
 from .layers import FIELDS, MOST_ENTRIES, PICTURE, TENSORS, Layer, Network, Pair, Settings, Shape, built
+from .safetensors_reader import Tensor, read_described
 
 __all__ = ["LARGEST", "MOST_LAYERS", "MOST_PRODUCTS", "read_network"]
 

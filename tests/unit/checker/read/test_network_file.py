@@ -12,8 +12,9 @@ from corpus.writing.malformed_networks import malformed_networks
 from support.networks import layer, network_file, small_network
 
 from verale.checker.errors import NetworkError
-from verale.checker.network import Network, read_network
-from verale.checker.network import network_file as reader
+from verale.checker.read import network_file as reader
+from verale.checker.read.layers import Network
+from verale.checker.read.network_file import read_network
 
 MALFORMED = {name: data for name, _, data in malformed_networks()}
 

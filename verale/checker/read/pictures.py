@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Protocol
 
-from .errors import FormatError, PictureError
+from ..errors import FormatError, PictureError
 from .json_reader import brief
 from .png_reader import SIGNATURE, read_png
 from .safetensors_reader import Tensor, read_tensors

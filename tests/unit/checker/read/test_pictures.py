@@ -11,10 +11,10 @@ from corpus.writing.malformed_pictures import SIGNATURE, drawn, header, malforme
 from PIL import Image
 from support.networks import chunk, picture_digest, pictures_file, png
 
-from verale.checker import pictures as module
-from verale.checker import png_reader
 from verale.checker.errors import FormatError, PictureError
-from verale.checker.pictures import PictureFile, Pictures
+from verale.checker.read import pictures as module
+from verale.checker.read import png_reader
+from verale.checker.read.pictures import PictureFile, Pictures
 from verale.soundness.independent import files
 
 GREY, COLOURS = (1, 5, 7), (3, 4, 3)
