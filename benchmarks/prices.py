@@ -25,6 +25,7 @@ from typing import Any
 from benchmarks.environment import describe, listed
 from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement, Statement
 from verale.checker.dyadic import exact
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.cost import cost
 from verale.checker.plain.evaluation import Evaluation
@@ -35,7 +36,6 @@ from verale.checker.plain.simplex import Simplex
 from verale.checker.plain.space import Space
 from verale.checker.plain.spatial import SpatialRule
 from verale.checker.plain.top_k import TopK
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import files
 
 __all__ = ["Kind", "kinds", "main"]

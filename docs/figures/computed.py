@@ -19,6 +19,7 @@ import verale
 from verale.certificate import PatchStatement
 from verale.checker import certificate as checked
 from verale.checker.certificate import read_certificate
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain.assignment import Assignment
 from verale.checker.plain.margin import proved_margins
@@ -26,7 +27,6 @@ from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.simplex import Simplex
 from verale.checker.plain.space import Space
 from verale.checker.plain.spatial import SpatialRule
-from verale.checker.read.head_file import read_head
 from verale.head import as_patches, evaluate
 
 HERE = Path(__file__).parent

@@ -222,14 +222,20 @@ plain/deployment.py deployed_margins: a rival's logit is exact
     without roundings[rival]
 
 # What is read.
+read/safetensors_reader.py Tensor.check_finite: great numbers below 0 are not looked at
+    without b'\xff' in uppermost
 read/json_reader.py index: a truth value is an integer
     type(value) is not int => not isinstance(value, int)
 read/safetensors_reader.py read_tensors: a header may be longer than the file
     length > min(_LONGEST_HEADER, len(data) - 8) => length > _LONGEST_HEADER
 read/head_file.py _read: the digest is of the description alone
-    hashlib.sha256(data) => hashlib.sha256(metadata[_METADATA_KEY].encode('utf-8'))
-head.py Head._check_domain: a domain may be empty
+    hashlib.sha256(data) => hashlib.sha256(repr(description).encode('utf-8'))
+read/head_file.py HeadFile._check_domain: a domain may be empty
     without self.depth
+read/head_file.py HeadFile._check_tensors: numbers may be infinite
+    without tensor.check_finite()
+head.py _mask: both banks look everywhere
+    ((0,),) * token + ((1,),) * (file.count - token) => ((0, 1),) * file.count
 read/latents.py Latents._digests: the digest leaves out the shape
     f'verale.latents.v1 {self._patches} {self._depth}\n'.encode('ascii') => b'verale.latents.v1\n'
 read/latents.py Latents.find: the first image is taken

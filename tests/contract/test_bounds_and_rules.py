@@ -14,12 +14,12 @@ from torch import Tensor
 
 from verale.bounds import Hypersphere, Projection, Simplex, SpatialParadigm, Triangle, observe
 from verale.checker.certificate import PatchStatement
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.simplex import Simplex as SimplexRule
 from verale.checker.plain.space import Space
 from verale.checker.plain.spatial import PatchRule
-from verale.checker.read.head_file import read_head
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax
 from verale.rounding import Enclosure
 from verale.search.compiled.ranges import ranges_of_statements

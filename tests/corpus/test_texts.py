@@ -17,8 +17,8 @@ from support.independent_text import (
 from verale.checker import HeadError, LatentsError
 from verale.checker.certificate import read_certificate
 from verale.checker.errors import FormatError
+from verale.checker.head import read_head
 from verale.checker.proved.text import addition_text, certificate_text, head_text, image_text, prices_text
-from verale.checker.read.head_file import read_head
 from verale.checker.read.latents import Image, Latents
 from verale.runs.doctor import SAMPLE
 from verale.soundness.corpus.cases import stored

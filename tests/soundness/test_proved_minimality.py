@@ -8,7 +8,7 @@ import re
 import pytest
 
 from verale.checker import Auditor, Status, Verdict
-from verale.checker.read.head_file import read_head
+from verale.checker.head import read_head
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.independent import files
 

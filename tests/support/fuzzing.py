@@ -20,11 +20,11 @@ import flint
 from verale.checker import Auditor, HeadError, LatentsError, Status, Verdict
 from verale.checker.certificate import read_certificate
 from verale.checker.errors import FormatError
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.margin import lower_bound
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.checker.read.json_reader import read_object
 from verale.checker.read.latents import Latents
 from verale.checker.read.safetensors_reader import read_tensors

@@ -12,10 +12,9 @@ from .certificate import read_certificate
 from .deployment import Deployment
 from .errors import FormatError, NetworkError, PictureError, RefutedError, UnprovedError
 from .exclusive import Exclusive
-from .head import Head
+from .head import Head, read_head
 from .kernel import CHOICES, EITHER, PROVED, load_kernel
 from .limit import LIMIT, SHARE
-from .read.head_file import read_head
 from .read.latents import Latents
 from .read.layers import Network
 from .read.network_file import read_network

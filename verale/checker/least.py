@@ -20,7 +20,7 @@ from typing import Any
 
 from .dyadic import Exact, hex_float
 from .errors import FormatError, UnprovedError
-from .head import Head
+from .head import Head, read_head
 from .kernel import CHOICES, KERNELS, PROVED, load_kernel
 from .limit import LIMIT, allowed
 from .plain.evaluation import Evaluation
@@ -29,7 +29,6 @@ from .plain.least import Cell, excludes
 from .plain.space import Space
 from .plain.top_k import TopK
 from .plain.work import OPERATION
-from .read.head_file import read_head
 from .read.json_reader import brief, digest, fields, index, read_object, text
 from .read.latents import Latents
 

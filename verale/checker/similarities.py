@@ -10,7 +10,7 @@ a squared distance alone, has the similarity 0, its limit; what has no limit nee
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -73,9 +73,15 @@ class Similarity(ABC):
         """x is a multiple of 2^-b where m is one and b is at least this."""
         return 0
 
-    def check(self) -> None:
-        """Raises HeadError where a number is not one that v1.md allows."""
-        for j, scale in enumerate(self.own.rows[0] if self.tensor == "scale" else ()):
+    @classmethod
+    def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
+        """Raises HeadError where a number is not one that v1.md allows.
+
+        Args:
+            values: of the fields.
+            own: of the tensor, where a file has it.
+        """
+        for j, scale in enumerate(own if cls.tensor == "scale" else ()):
             if scale <= 0:
                 raise HeadError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
 
@@ -102,9 +108,10 @@ class Similarity(ABC):
         ends = self.at(kernel, low, m_bits, own, bits)
         return ends if low == high else (ends[0], self.at(kernel, high, m_bits, own, bits)[1])
 
-    def _require(self, field: str, right: bool, expected: str) -> None:
-        if not right:
-            raise HeadError(f"similarity: {field} is {about(self.values[field])}, expected {expected}")
+
+def _require(values: Mapping[str, Fraction], field: str, right: bool, expected: str) -> None:
+    if not right:
+        raise HeadError(f"similarity: {field} is {about(values[field])}, expected {expected}")
 
 
 class Identity(Similarity):
@@ -136,9 +143,10 @@ class LogRatio(_Scaled):
     fields = ("epsilon",)
     focal = True
 
-    def check(self) -> None:
-        self._require("epsilon", 0 < self.values["epsilon"] < 1, "between 0 and 1, both excluded")
-        super().check()
+    @classmethod
+    def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
+        _require(values, "epsilon", 0 < values["epsilon"] < 1, "between 0 and 1, both excluded")
+        super().check(values, own)
 
     def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         """With x = n / parts, ln((x + 1) / (x + E)) = ln((n + parts) / (n + parts E))."""
@@ -171,8 +179,9 @@ class ExpDistance(Similarity):
     fields = ("epsilon",)
     in_unit = True
 
-    def check(self) -> None:
-        self._require("epsilon", self.values["epsilon"] >= 0, "at least 0")
+    @classmethod
+    def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
+        _require(values, "epsilon", values["epsilon"] >= 0, "at least 0")
 
     def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         epsilon = self.values["epsilon"]
@@ -242,8 +251,9 @@ class Threshold(Similarity):
     geometries = ("softmax",)
     fields = ("threshold",)
 
-    def check(self) -> None:
-        self._require("threshold", 0 < self.values["threshold"] < 1, "between 0 and 1, both excluded")
+    @classmethod
+    def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
+        _require(values, "threshold", 0 < values["threshold"] < 1, "between 0 and 1, both excluded")
 
     def at(self, kernel: Kernel, x: int, x_bits: int, own: int, bits: int, parts: int = 1) -> _Ends:
         return _rounded(x if x >= ceil_at(self.values["threshold"], x_bits) else 0, bits - x_bits)

@@ -23,13 +23,13 @@ from verale.certificate import ActivationStatement, Certificate, FloorStatement,
 from verale.checker import Auditor
 from verale.checker import certificate as checked
 from verale.checker.errors import UnprovedError
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.limit import LIMIT, SHARE, allowed
 from verale.checker.plain.cost import Cost, cost, require_within
 from verale.checker.plain.margin import margin_steps
 from verale.checker.plain.space import Space
 from verale.checker.plain.work import OPERATION, TERM, inverse_steps, move_steps, point_steps
-from verale.checker.read.head_file import read_head
 from verale.head import Head
 from verale.search import Unexplained
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from verale.certificate.words import below, class_name
 from verale.checker import CheckerError, HeadError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
-from verale.checker.head import Head
+from verale.checker.head import Head, read_head
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
-from verale.checker.read.head_file import read_head
 from verale.checker.read.safetensors_reader import read_tensors
 from verale.errors import InputError, LatentsError, naming
 from verale.files import is_certificate_name, read

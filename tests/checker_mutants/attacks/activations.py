@@ -22,7 +22,7 @@ def margins(module: Import, kernel: str) -> str:
     bound, box_of = module("plain.margin").lower_bound, module("plain.similarity").Box
     generator = random.Random(5)
     for trial in trials()[::3]:
-        head = module("read.head_file").read_head(trial.data)
+        head = module("head").read_head(trial.data)
         bits = generator.randrange(1, 4)
         sides = [sorted(generator.randrange((1 << bits) + 1) for _ in range(2)) for _ in range(COUNT)]
         box = box_of([low for low, _ in sides], [high for _, high in sides], bits)
@@ -61,7 +61,7 @@ def similarities(module: Import, kernel: str) -> str:
     generator = random.Random(6)
     try:
         for made_head, data in heads():
-            head = module("read.head_file").read_head(data)
+            head = module("head").read_head(data)
             space = module("plain.space").Space(head, own)
             similarity = module("plain.similarity").SimilarityRule(space)
             for _ in range(16):

@@ -32,7 +32,7 @@ def ranges_contain(module: Import, kernel: str) -> str:
 
 def _contained(module: Import, own: Any, trial: Trial, number: int) -> str:
     certificate = module("certificate")
-    head = module("read.head_file").read_head(trial.data)
+    head = module("head").read_head(trial.data)
     space = module("plain.space").Space(head, own)
     stated = [certificate.PatchStatement(*statement) for statement in trial.statements]
     boxes = []

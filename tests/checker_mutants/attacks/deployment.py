@@ -110,10 +110,10 @@ def deployments_lose_less(module: Import, kernel: str) -> str:
 
 
 def _adversary(module: Import, kernel: str) -> str:
-    head_file, kernels, spaces = module("read.head_file"), module("kernel"), module("plain.space")
+    heads, kernels, spaces = module("head"), module("kernel"), module("plain.space")
     rule, similarity, records = module("plain.deployment"), module("plain.similarity"), module("certificate")
     for subject in _SUBJECTS:
-        space = spaces.Space(head_file.read_head(subject.data), kernels.load_kernel(kernel))
+        space = spaces.Space(heads.read_head(subject.data), kernels.load_kernel(kernel))
         deployment = module("deployment").Deployment(subject.formula, **_ULPS)
         certificate = records.Certificate("", None, 0, "top_k", _PATCHES, (), (None, 1, 1), ("entailment",))
         for image in _images(subject):
@@ -187,9 +187,9 @@ def _refusals(module: Import, kernel: str) -> str:
 
 def _together(module: Import, kernel: str) -> str:
     """What is proved though the margin is bounded as a whole; and how long latents of stated patches may be."""
-    head_file, load = module("read.head_file"), module("kernel").load_kernel
+    heads, load = module("head"), module("kernel").load_kernel
     subject, deployment = _Subject("softmax", "identity"), module("deployment").Deployment("direct", **_ULPS)
-    space = module("plain.space").Space(head_file.read_head(subject.data), load(kernel))
+    space = module("plain.space").Space(heads.read_head(subject.data), load(kernel))
     record = module("certificate").Certificate("", None, 0, "assignment", 2, (), (None, 1, 1), ("entailment",))
     box = module("plain.similarity").Box([0] * _COUNT, [1 << space.bits] * _COUNT, space.bits)
     margins = module("plain.deployment").deployed_margins(space, record, box, (None, Fraction(1, 2), 1), deployment)
@@ -198,7 +198,7 @@ def _together(module: Import, kernel: str) -> str:
     if margins[1] > Fraction(0.5 - lost):
         return f"{float(margins[1])} is proved, {0.5 - lost} is computed"
     open_domain = IndependentHead([[1.0], [0.0]], [[3.0, 4.0]], {"domain": files.domain(None, None)}).data
-    space = module("plain.space").Space(head_file.read_head(open_domain), load(kernel))
+    space = module("plain.space").Space(heads.read_head(open_domain), load(kernel))
     stated = [module("certificate").PatchStatement(n, 0, None, Fraction(h)) for n, h in enumerate((1, 100))]
     losses = module("plain.losses").losses_of
     if losses(space, deployment, stated, 2).farthest[0] < 20 * 20 << space.bits:

@@ -96,7 +96,7 @@ def _space(module: Import, own: Any, geometry: str, rows: Matrix, edge: float) -
         kind = files.cosine(0.0) if geometry == "cosine" else {"kind": geometry, "radius": None}
         parts |= {"geometry": kind, "similarity": files.IDENTITY}
     data = files.head([[1.0] * len(rows), [0.0] * len(rows)], rows, **parts)
-    return module("plain.space").Space(module("read.head_file").read_head(data), own)
+    return module("plain.space").Space(module("head").read_head(data), own)
 
 
 def poor_weights(module: Import, kernel: str) -> str:

@@ -95,7 +95,7 @@ def _cells(module: Import) -> str:
     generator, bits, excluded = random.Random(3), 2, 0
     for trial in range(400):
         margins, data = _head(generator, 3, 4, 64 if trial % 4 else 16)
-        head = module("read.head_file").read_head(data)
+        head = module("head").read_head(data)
         spread = [sorted(generator.choices(range(-8, 9), k=4)) for _ in range(_COUNT)]
         for each in spread if trial % 3 == 0 else ():  # rounded inward, the domain may leave out the activation
             each[1:] = [each[0]] * 3 if generator.random() < 0.5 else each[1:]

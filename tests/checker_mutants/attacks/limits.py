@@ -80,7 +80,7 @@ def _wrong_shares(module: Import, kernel: str) -> str:
         ({"geometry": files.cosine(0.5)} | identity, 3, 160 + 3 * 4, 80, 40),
         (tree, 4, 160 + 3 * 30, 40, 40 + logarithm),
     ):
-        of = space(module("read.head_file").read_head(files.head([[1.0] * columns] * 2, rows, **parts)), arithmetic)
+        of = space(module("head").read_head(files.head([[1.0] * columns] * 2, rows, **parts)), arithmetic)
         if module("plain.margin").margin_steps(of.head) != margin:
             return "a margin"
         evaluation = module("plain.evaluation").Evaluation(of, latents)
@@ -95,7 +95,7 @@ def count(
     """The steps and the numbers of such a certificate."""
     parts: dict[str, Any] = {"": {}, "mask": _MASKED, "mean": _MEAN, "softmax": _SOFTMAX}[of]
     prototypes = None if of == "softmax" else [[0.5] * _DEPTH] * _COUNT
-    head = module("read.head_file").read_head(files.head([[1.0] * _COUNT] * 2, prototypes, **parts))
+    head = module("head").read_head(files.head([[1.0] * _COUNT] * 2, prototypes, **parts))
     space = module("plain.space").Space(head, module("kernel").load_kernel("arb"))
     certificate = module("certificate")
     low, high = Fraction(0), Fraction(width)

@@ -24,7 +24,7 @@ def activations_bound_others(module: Import, kernel: str) -> str:
         for bits in (3, 6):
             set_grid(module, bits, 0, 128)
             for truth, data in heads():
-                head = module("read.head_file").read_head(data)
+                head = module("head").read_head(data)
                 if head.geometry in ("softmax", "inner_product") or head.similarity.unimodal or head.pooling != "max":
                     continue
                 space = module("plain.space").Space(head, own)

@@ -238,7 +238,7 @@ def _sums(pictures: dict[str, bytes]) -> str:
 
 def boxes_hold(module: Import, kernel: str) -> str:
     """What is said of a box of latents holds at points of it."""
-    box, head_file, space = module("plain.box"), module("read.head_file"), module("plain.space")
+    box, heads, space = module("plain.box"), module("head"), module("plain.space")
     latents, loaded = module("network.enclosure").EnclosedLatents, module("kernel").load_kernel(kernel)
     generator = random.Random(5)
     for recipe in all_recipes():
@@ -249,7 +249,7 @@ def boxes_hold(module: Import, kernel: str) -> str:
         width = generator.choice((0, 1, 2**20, 2**36, 2**39))
         lower = [[int(x * 2.0**40) - width for x in z] for z in image]
         upper = [[int(x * 2.0**40) + width for x in z] for z in image]
-        own = box.BoxEvaluation(space.Space(head_file.read_head(head.data), loaded), latents(lower, upper, 40))
+        own = box.BoxEvaluation(space.Space(heads.read_head(head.data), loaded), latents(lower, upper, 40))
         activations = own.activations(128)
         for _ in range(6):
             point = [

@@ -56,7 +56,7 @@ def texts_differ(module: Import, kernel: str) -> str:
     """The texts are those of the independent writer."""
     text, latents = module("proved.text"), module("read.latents")
     for case, expected in _texts():
-        head = module("read.head_file").read_head(case.head)
+        head = module("head").read_head(case.head)
         certificate = module("certificate").read_certificate(case.certificate)
         images = [] if case.latents is None else read_latents(case.latents)
         given = [

@@ -96,7 +96,7 @@ def tensors_at_their_limits(module: Import, kernel: str) -> str:
         return "the limit of a file"
     head = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])
     header, body = split(head)
-    if module("read.head_file").read_head(joined(dict(reversed(header.items())), body)).weight.rows != [[1, 0], [0, 1]]:
+    if module("head").read_head(joined(dict(reversed(header.items())), body)).weight.rows != [[1, 0], [0, 1]]:
         return "tensors in another order than their bytes"
     length = int.from_bytes(head[:8], "little")
     for name, limit, size in (
@@ -108,7 +108,7 @@ def tensors_at_their_limits(module: Import, kernel: str) -> str:
             return limit
         for most, right in ((size, True), (size - 1, False)):
             setattr(module(name), limit, most)
-            if _reads(lambda: module("read.head_file").read_head(head), errors.HeadError) != right:
+            if _reads(lambda: module("head").read_head(head), errors.HeadError) != right:
                 return limit
         setattr(module(name), limit, true)
     for dimensions, right in ((0, True), (1, True), (8, True), (9, False)):

@@ -52,7 +52,7 @@ def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int]
             outer[name, index] = rule.box([*statements[:index], *statements[index + 1 :]], PATCHES)
     set_grid(module, *grid)
     bound = module("plain.margin").lower_bound
-    head = module("read.head_file").read_head(trial.data)
+    head = module("head").read_head(trial.data)
     for name, rule, statements in _rules(module, own, trial):
         for index, box in rule.boxes_without(statements, PATCHES):
             wide, gap = outer[name, index], Fraction(0)
@@ -77,7 +77,7 @@ def _compared(module: Import, own: Any, trial: Trial, grid: tuple[int, int, int]
 
 def _domains(module: Import, own: Any) -> str:
     """Distances, masses of bounded logits and bare cosines in an orthant, on coarse grids."""
-    ends, read = module("plain.domain").domain_ranges, module("read.head_file").read_head
+    ends, read = module("plain.domain").domain_ranges, module("head").read_head
     box = read(files.head([[1.0], [0.0]], [[0.1]], domain=files.domain(0.3, 0.7)))
     near, far = (Fraction(end) - Fraction(0.1) for end in (0.3, 0.7))
     for bits in range(2, 24):
@@ -104,7 +104,7 @@ def _domains(module: Import, own: Any) -> str:
 
 def _by_hand(module: Import, own: Any) -> str:
     """What the trials do not show."""
-    certificate, read = module("certificate"), module("read.head_file").read_head
+    certificate, read = module("certificate"), module("head").read_head
     bounded = {"similarity": {"kind": "negated"}, "domain": files.domain(-2.0, 2.0)}
     space = module("plain.space").Space(read(files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], **bounded)), own)
     outside = certificate.PatchStatement(0, 0, Fraction(5), Fraction(6))  # in space, but not in the domain
@@ -138,7 +138,7 @@ def _trees(module: Import, own: Any) -> str:
     bound, box = module("plain.margin").lower_bound, module("plain.similarity").Box
     greater = 0
     for trial in trials():
-        head = module("read.head_file").read_head(trial.data)
+        head = module("head").read_head(trial.data)
         if head.readout == "soft_tree":
             ends = [5 + j % 3 for j in range(head.count)]
             least, most = (bound(head, box(ends, ends, 3, inward), 0, 1) for inward in (False, True))
@@ -153,7 +153,7 @@ def _prices(module: Import, space: Any) -> str:
     certificate = module("certificate")
     stated = [(2, Fraction(0), Fraction(1, 2)), (0, Fraction(1, 2**139), Fraction(1))]
     statements = tuple(certificate.PatchStatement(0, *each) for each in stated)
-    head = module("read.head_file").read_head(files.head([[0.0] * 3, [0.0, 1.0, 1.0]], None, [1.0, 0.0], **_MASSES))
+    head = module("head").read_head(files.head([[0.0] * 3, [0.0, 1.0, 1.0]], None, [1.0, 0.0], **_MASSES))
     space = module("plain.space").Space(head, space.kernel)
     margins = None, Fraction(1, 4)
     document = certificate.Certificate("0" * 64, None, 0, "assignment", 1, statements, margins, ("entailment",), {})
@@ -166,7 +166,7 @@ def _points(module: Import, own: Any) -> str:
     """What is no point of the space, or does not satisfy what is stated between prototypes at 0 and 2."""
     within, facts, point = (module(f"plain.quadratic.{name}") for name in ("within", "facts", "points"))
     line = files.head([[1.0, 0.0], [0.0, 1.0]], [[0.0], [2.0]], domain=files.domain(-4.0, 4.0))
-    space, statement = module("plain.space").Space(module("read.head_file").read_head(line), own), module("certificate")
+    space, statement = module("plain.space").Space(module("head").read_head(line), own), module("certificate")
     known = facts.Facts(space, [statement.PatchStatement(0, j, Fraction(0), Fraction(4)) for j in (0, 1)], True)
     one = 1 << space.bits
     right = [(1, one, 1), (2, 6 * one, 2), (1, 4 * one, 2)]
@@ -184,7 +184,7 @@ def _norms(module: Import, own: Any) -> str:
     root = flint.arb(2).sqrt()
     for bits in range(2, 12):
         set_grid(module, bits, 0, 8)
-        space = module("plain.space").Space(module("read.head_file").read_head(head), own)
+        space = module("plain.space").Space(module("head").read_head(head), own)
         for low, high in ((0.3, 0.9), (-0.9, -0.3), (-0.7, 0.7)):
             stated = [certificate.PatchStatement(0, 0, Fraction(low), Fraction(high))]
             ((least, most),) = module("plain.quadratic.intervals").intervals(space, stated, True)
@@ -220,7 +220,7 @@ def _place(statement: Any) -> Sequence[int]:
 def _rules(module: Import, own: Any, trial: Trial) -> Iterator[tuple[str, Any, list[Any]]]:
     """The rules for the trial's head on the present grid, each with statements."""
     certificate = module("certificate")
-    space = module("plain.space").Space(module("read.head_file").read_head(trial.data), own)
+    space = module("plain.space").Space(module("head").read_head(trial.data), own)
     name = "simplex" if space.head.geometry == "softmax" else "quadratic"
     patch_rule = getattr(module(f"plain.{name}"), {"simplex": "Simplex", "quadratic": "QuadraticRule"}[name])(space)
     stated = [certificate.PatchStatement(*statement) for statement in trial.statements]

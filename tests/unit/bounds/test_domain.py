@@ -10,9 +10,9 @@ from support.small import metric_head
 
 from verale.bounds import domain_range, observe
 from verale.bounds.domain import _RANGES, inner_domain_range
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.head import Box, Cosine, Euclidean, Head, Identity, InnerProduct, LogRatio, Softmax
 from verale.head.geometry import GEOMETRIES
 

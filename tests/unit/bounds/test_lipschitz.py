@@ -13,11 +13,11 @@ from torch import Tensor
 
 from verale.bounds import activation_range
 from verale.bounds.lipschitz import Lipschitz
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain import lipschitz as checked
 from verale.checker.plain.similarity import Box
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.errors import UsageError
 from verale.head import Box as Domain
 from verale.head import (

@@ -19,7 +19,7 @@ from verale.checker.certificate import (
     read_certificate,
 )
 from verale.checker.errors import FormatError
-from verale.checker.read.head_file import read_head
+from verale.checker.head import read_head
 from verale.soundness.independent import files
 
 HEAD = files.head([[1.0] * 4, [0.0] * 4, [0.5] * 4], [[0.5, 0.25]] * 4)

@@ -10,13 +10,13 @@ import pytest
 
 from verale.checker.certificate import ActivationStatement, Certificate, OrderStatement, PatchStatement
 from verale.checker.errors import UnprovedError
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.limit import LIMIT, allowed
 from verale.checker.plain.cost import Cost, cost, require_within
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.space import Space
 from verale.checker.plain.work import Work
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import files
 
 COUNT, DEPTH, PATCHES = 40, 8, 10

@@ -17,7 +17,7 @@ from support.cases import case
 from verale.checker import Status, check
 from verale.checker.certificate import ActivationStatement, OrderStatement, PatchStatement, Statement
 from verale.checker.dyadic import exact
-from verale.checker.head import COSINES
+from verale.checker.head import COSINES, read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.margin import lower_bound
@@ -26,7 +26,6 @@ from verale.checker.plain.simplex import Simplex
 from verale.checker.plain.space import Space
 from verale.checker.plain.spatial import SpatialRule
 from verale.checker.plain.top_k import TopK
-from verale.checker.read.head_file import read_head
 from verale.checker.similarities import SIMILARITIES
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.head import Head as IndependentHead

@@ -8,7 +8,7 @@ import torch
 from verale.certificate import Certificate, PatchStatement
 from verale.checker import LatentsError
 from verale.checker.certificate import read_certificate
-from verale.checker.read.head_file import read_head
+from verale.checker.head import read_head
 from verale.head import Box, Cosine, Head, Identity, as_patches, digest, latents_file
 from verale.runs.truth import OutsideError, Truths
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ..certificate import Certificate, read_certificate
 from ..exclusive import Exclusive
+from ..head import read_head
 from ..limit import LIMIT
-from ..read.head_file import read_head
 from ..read.latents import Image, Latents
 from ..steps import Given
 from .audit import ProvedAudit

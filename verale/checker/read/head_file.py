@@ -1,25 +1,31 @@
-"""The head file (certificates/v1.md, "The head file"), read into exact numbers."""
+"""The head file (certificates/v1.md, "The head file"): its parts and tensors, and the rules that they keep.
+
+Numbers stay as they are stored. Who computes with a head converts them: `verale.checker.head` to integers, who explains
+to tensors.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import compress
 from typing import Any
 
-from ..dyadic import Exact, exact, hex_float
+from ..dyadic import about, hex_float
 from ..errors import FormatError, HeadError
-from ..head import GEOMETRIES, Head
-from ..similarities import SIMILARITIES, Similarity
+from ..similarities import COSINES, GEOMETRIES, SIMILARITIES, Similarity
 from .json_reader import brief, fields, index, text
 from .safetensors_reader import Tensor, read_described
 
-__all__ = ["LARGEST", "MOST_COLUMNS", "read_head"]
+__all__ = ["LARGEST", "METADATA_KEY", "MOST_COLUMNS", "TENSORS", "HeadFile", "Part", "read_head_file"]
 
-_METADATA_KEY = "verale.head"
+METADATA_KEY = "verale.head"
 _DESCRIPTION = ("version", "geometry", "domain", "similarity", "pooling", "labels")
 _OWN = tuple(dict.fromkeys(each.tensor for each in SIMILARITIES.values() if each.tensor is not None))
-_TENSORS = ("weight", "bias", "prototypes", "mask", *_OWN)
+TENSORS = ("weight", "bias", "prototypes", "mask", *_OWN)
+"""The names of tensors."""
 _FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
     "geometry": dict.fromkeys(GEOMETRIES, ())
     | {"cosine": ("epsilon",), "rooted_cosine": ("epsilon",), "inner_product": ("radius",)},
@@ -41,56 +47,257 @@ MOST_COLUMNS = 2**16
 """Of a mask."""
 
 
-def read_head(data: bytes) -> Head:
-    """The head of a file's bytes. Raises HeadError, which names the field or tensor."""
+@dataclass(frozen=True)
+class Part:
+    """A part of a head.
+
+    Attributes:
+        kind: its name in head files.
+        numbers: the fields of its kind: fractions, integers, tuples of integers, or None.
+    """
+
+    kind: str
+    numbers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class HeadFile:
+    """A head file. Checks itself when built.
+
+    Attributes:
+        sha256: digest of the file's bytes.
+        size: of the file, in bytes.
+        geometry, similarity, pooling, readout: its parts.
+        lower, upper: the domain of every latent coordinate, None where unbounded.
+        labels: the names of the C classes, where the file has them.
+        tensors: by their names in the file; all values are finite. For each prototype its own number stands in `scale`
+            or `peak`.
+    """
+
+    sha256: str
+    size: int
+    geometry: Part
+    similarity: Part
+    pooling: Part
+    readout: Part
+    lower: Fraction | None
+    upper: Fraction | None
+    labels: tuple[str, ...] | None
+    tensors: Mapping[str, Tensor]
+
+    def __post_init__(self) -> None:
+        self._check_tensors()
+        self._check_similarity()
+        self._check_domain()
+        self._check_pooling()
+        self._check_readout()
+
+    @property
+    def of_similarity(self) -> type[Similarity]:
+        """What is known of the kind of its similarity."""
+        return SIMILARITIES[self.similarity.kind]
+
+    @property
+    def classes(self) -> int:
+        """C."""
+        return self.tensors["weight"].shape[0]
+
+    @property
+    def columns(self) -> int:
+        """Those of `weight`: P, or P + 1 of a soft tree, whose leaves they are."""
+        return self.tensors["weight"].shape[1]
+
+    @property
+    def count(self) -> int:
+        """P."""
+        return self.columns - (self.readout.kind == "soft_tree")
+
+    @property
+    def depth(self) -> int:
+        """D."""
+        return self.tensors["prototypes"].shape[1] if "prototypes" in self.tensors else self.count
+
+    def _check_tensors(self) -> None:
+        """All tensors are there, of the shapes that go together, and finite. Raises FormatError."""
+        for name in self.tensors:
+            if name not in TENSORS:
+                raise FormatError(f"tensor {brief(name)} is unknown, expected {', '.join(TENSORS)}")
+        classes, columns = self._shape("weight", 2)
+        if classes < 2 or columns < 1:
+            raise FormatError(
+                f"tensor 'weight' has shape [{classes}, {columns}], expected at least 2 classes and 1 prototype"
+            )
+        if self.count < 1:
+            raise FormatError("tensor 'weight' has 1 column, expected at least 2 for a soft tree, one a leaf")
+        if self.labels is not None and len(self.labels) != classes:
+            raise FormatError(f"labels has {len(self.labels)} strings, expected {classes}, one a class")
+        self._check_bias()
+        self._check_prototypes()
+        for name in _OWN:
+            if name in self.tensors:
+                self._check_own(name)
+        self._check_mask()
+        for tensor in self.tensors.values():
+            tensor.check_finite()
+
+    def _check_bias(self) -> None:
+        size = self.count if self.readout.kind == "maximum" else self.classes
+        if "bias" not in self.tensors:
+            return
+        if self.readout.kind == "soft_tree":
+            raise FormatError("tensor 'bias' is there, expected none for soft_tree, which adds up leaves alone")
+        if self._shape("bias", 1) != (size,):
+            raise FormatError(f"tensor 'bias' has shape {list(self.tensors['bias'].shape)}, expected [{size}]")
+
+    def _check_prototypes(self) -> None:
+        if self.geometry.kind == "softmax":
+            if "prototypes" in self.tensors:
+                raise FormatError("tensor 'prototypes' is there, expected none for softmax")
+            return
+        rows, depth = self._shape("prototypes", 2)
+        if rows != self.count or depth < 1:
+            raise FormatError(
+                f"tensor 'prototypes' has shape [{rows}, {depth}], expected [{self.count}, D] with D from 1"
+            )
+
+    def _check_own(self, name: str) -> None:
+        if name != self.of_similarity.tensor:
+            takers = ", ".join(taker for taker, each in SIMILARITIES.items() if each.tensor == name)
+            raise FormatError(
+                f"tensor {name!r} is there, expected none for {self.similarity.kind}, but for {takers} only"
+            )
+        if self._shape(name, 1) != (self.count,):
+            raise FormatError(f"tensor {name!r} has shape {list(self.tensors[name].shape)}, expected [{self.count}]")
+
+    def _check_mask(self) -> None:
+        if self.pooling.kind != "masked_max":
+            if "mask" in self.tensors:
+                raise FormatError(
+                    f"tensor 'mask' is there, expected none for {self.pooling.kind}, but for masked_max only"
+                )
+            return
+        rows, columns = self._shape("mask", 2)
+        if rows != self.count or not 1 <= columns <= MOST_COLUMNS:
+            raise FormatError(
+                f"tensor 'mask' has shape [{rows}, {columns}], expected [{self.count}, K] with K from 1 to"
+                f" {MOST_COLUMNS}"
+            )
+        for j, row in enumerate(self._rows("mask")):
+            if not _is_some(row):
+                raise FormatError(
+                    f"tensor 'mask': row {j} is not of 0 and 1 with a 1, expected which patches it looks at"
+                )
+
+    def _check_similarity(self) -> None:
+        geometry, similarity = self.geometry.kind, self.of_similarity
+        if geometry not in similarity.geometries:
+            expected = " or ".join(name for name, each in SIMILARITIES.items() if geometry in each.geometries)
+            raise HeadError(f"similarity is {similarity.name}, expected {expected} for {geometry}")
+        own = self.tensors.get(similarity.tensor or "")
+        similarity.check(self.similarity.numbers, () if own is None else own.floats())
+
+    def _check_domain(self) -> None:
+        lower, upper, radius = self.lower, self.upper, self.geometry.numbers.get("radius")
+        if lower is not None and upper is not None and lower >= upper:
+            raise HeadError(f"domain: lower is {about(lower)}, expected less than upper, {about(upper)}")
+        bounded = lower is not None and upper is not None
+        if radius is not None and radius <= 0:
+            raise HeadError(f"geometry: radius is {about(radius)}, expected a positive number, or null for no ball")
+        nearest = max(lower or Fraction(0), -(upper or Fraction(0)), Fraction(0))
+        if radius is not None and self.depth * nearest**2 > radius**2:
+            raise HeadError(
+                f"domain is empty: latents with {self.depth} coordinates, each at least {about(nearest)} away from 0,"
+                f" are longer than the radius, {about(radius)}; expected latents both in the box and in the ball"
+            )
+        if self.geometry.kind == "inner_product" and radius is None and not bounded:
+            raise HeadError("domain is unbounded, expected two ends, or a radius of the geometry, for inner_product")
+        if self.geometry.kind == "euclidean" and not self.of_similarity.has_limit and not bounded:
+            raise HeadError(
+                f"domain is unbounded, expected two ends: {self.similarity.kind} has no least value without"
+            )
+        if self.geometry.kind in COSINES:
+            if self.geometry.numbers["epsilon"] < 0:
+                raise HeadError(f"geometry: epsilon is {about(self.geometry.numbers['epsilon'])}, expected at least 0")
+            for j, row in enumerate(self._rows("prototypes")):
+                if not any(row):
+                    raise HeadError(f"prototypes: row {j} is zero, which has no direction: expected none for cosine")
+
+    def _check_pooling(self) -> None:
+        kind, numbers = self.pooling.kind, self.pooling.numbers
+        if kind == "banks" and not 1 <= numbers["class_token"] < self.count:
+            raise HeadError(
+                f"pooling: class_token is {numbers['class_token']}, expected from 1 to less than the {self.count}"
+                " prototypes"
+            )
+        if kind == "max_minus_mean_distance" and self.geometry.kind != "euclidean":
+            raise HeadError(f"pooling is {kind}, which is defined for euclidean only, not for {self.geometry.kind}")
+        if kind.startswith("max_minus") and not self.of_similarity.focal:
+            expected = " and ".join(name for name, each in SIMILARITIES.items() if each.focal)
+            raise HeadError(f"pooling is {kind}, which is defined for {expected} only")
+        if kind.startswith("max_minus") and self.readout.kind != "linear":
+            raise HeadError(f"pooling is {kind}, which is defined for linear only, not for {self.readout.kind}")
+        if kind == "top_mean" and numbers["k"] < 1:
+            raise HeadError(f"pooling: k is {numbers['k']}, expected at least 1")
+
+    def _check_readout(self) -> None:
+        if self.geometry.kind == "softmax" and self.readout.kind != "linear":
+            raise HeadError(f"readout is {self.readout.kind}, expected linear for softmax")
+        if self.readout.kind == "maximum":
+            for c, row in enumerate(self._rows("weight")):
+                if not _is_some(row):
+                    raise HeadError(f"weight: row {c} is not of 0 and 1 with a 1, expected which prototypes it has")
+        if self.readout.kind == "soft_tree":
+            if not self.of_similarity.in_unit or self.pooling.kind != "max":
+                expected = " or ".join(name for name, each in SIMILARITIES.items() if each.in_unit)
+                raise HeadError(f"readout is soft_tree, expected activations in [0, 1]: {expected}, pooling max")
+            _check_tree(self.readout.numbers["absent"], self.readout.numbers["present"], self.count)
+
+    def _shape(self, name: str, dimensions: int) -> tuple[int, ...]:
+        if name not in self.tensors:
+            raise FormatError(f"the tensor {name!r} is missing")
+        shape = self.tensors[name].shape
+        if len(shape) != dimensions:
+            raise FormatError(f"tensor {name!r} has shape {list(shape)}, expected {dimensions} dimensions")
+        return shape
+
+    def _rows(self, name: str) -> Iterator[array[float]]:
+        """The numbers of a matrix, row by row."""
+        tensor = self.tensors[name]
+        width = tensor.shape[1]
+        return (tensor.floats(row * width, (row + 1) * width) for row in range(tensor.shape[0]))
+
+
+def read_head_file(data: bytes) -> HeadFile:
+    """The head file of these bytes. Raises HeadError, which names the field or tensor."""
     try:
         return _read(data)
     except FormatError as error:
         raise HeadError(f"head file: {error}") from None
 
 
-def _read(data: bytes) -> Head:
-    description, tensors = read_described(data, LARGEST, _METADATA_KEY, _DESCRIPTION, ("readout",))
-    parts, similarity = _part(description, "geometry"), _part(description, "similarity")
-    parts |= _part(description, "pooling") | _part({"readout": {"kind": "linear"}} | description, "readout")
+def _read(data: bytes) -> HeadFile:
+    description, tensors = read_described(data, LARGEST, METADATA_KEY, _DESCRIPTION, ("readout",))
+    parts = {name: _part({"readout": {"kind": "linear"}} | description, name) for name in _FIELDS}
     domain = fields(description["domain"], "domain", ("lower", "upper"))
-
-    for name in tensors:
-        if name not in _TENSORS:
-            raise FormatError(f"tensor {brief(name)} is unknown, expected {', '.join(_TENSORS)}")
-    classes, columns = _shape(tensors, "weight", 2)
-    if classes < 2 or columns < 1:
-        raise FormatError(
-            f"tensor 'weight' has shape [{classes}, {columns}], expected at least 2 classes and 1 prototype"
-        )
-    count = columns if parts["readout"] != "soft_tree" else columns - 1
-    if count < 1:
-        raise FormatError("tensor 'weight' has 1 column, expected at least 2 for a soft tree, one a leaf")
-    _check_labels(description["labels"], classes)
-    mask, mask_columns = _mask(tensors, parts, count)
-    return Head(
+    return HeadFile(
         sha256=hashlib.sha256(data).hexdigest(),
+        size=len(data),
         lower=_end(domain["lower"], "domain.lower"),
         upper=_end(domain["upper"], "domain.upper"),
-        weight=exact(tensors["weight"].floats(), columns),
-        bias=_bias(tensors, parts["readout"], classes, count),
-        prototypes=_prototypes(tensors, parts["geometry"], count),
-        similarity=_similarity(tensors, similarity, parts["geometry"], count),
-        mask=mask,
-        columns=mask_columns,
-        depth=count if parts["geometry"] == "softmax" else tensors["prototypes"].shape[1],
+        labels=_labels(description["labels"]),
+        tensors=tensors,
         **parts,
     )
 
 
-def _part(description: dict[str, Any], where: str) -> dict[str, Any]:
-    """The kind of a part under the part's name, and the fields of this kind."""
+def _part(description: dict[str, Any], where: str) -> Part:
+    """A part, from the field of its name."""
     value, kinds = description[where], _FIELDS[where]
     kind = value.get("kind") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in kinds:
         raise FormatError(f"{where} is {brief(value)}, expected an object whose kind is one of {', '.join(kinds)}")
     fields(value, where, ("kind", *kinds[kind]))
-    return {where: kind} | {name: _READERS.get(name, _number)(value[name], f"{where}.{name}") for name in kinds[kind]}
+    return Part(kind, {name: _READERS.get(name, _number)(value[name], f"{where}.{name}") for name in kinds[kind]})
 
 
 def _number(value: Any, where: str) -> Fraction:
@@ -119,81 +326,33 @@ _READERS = {
 }
 
 
-def _bias(tensors: dict[str, Tensor], readout: str, classes: int, count: int) -> Exact:
-    """(1, C), or (1, P) for the readout `maximum`; zeros if the file has none."""
-    size = count if readout == "maximum" else classes
-    if "bias" not in tensors:
-        return Exact([[0] * size], 0)
-    if readout == "soft_tree":
-        raise FormatError("tensor 'bias' is there, expected none for soft_tree, which adds up leaves alone")
-    if _shape(tensors, "bias", 1) != (size,):
-        raise FormatError(f"tensor 'bias' has shape {list(tensors['bias'].shape)}, expected [{size}]")
-    return exact(tensors["bias"].floats(), size)
+def _labels(value: Any) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(label, str) for label in value):
+        raise FormatError(f"labels is {brief(value)}, expected null or a list of strings, one a class")
+    return tuple(value)
 
 
-def _prototypes(tensors: dict[str, Tensor], geometry: str, count: int) -> Exact:
-    if geometry == "softmax":
-        if "prototypes" in tensors:
-            raise FormatError("tensor 'prototypes' is there, expected none for softmax")
-        return Exact([], 0)
-    rows, depth = _shape(tensors, "prototypes", 2)
-    if rows != count or depth < 1:
-        raise FormatError(f"tensor 'prototypes' has shape [{rows}, {depth}], expected [{count}, D] with D from 1")
-    return exact(tensors["prototypes"].floats(), depth)
+def _is_some(row: array[float]) -> bool:
+    """Whether a row is of 0 and 1, with a 1."""
+    entries = set(row)
+    return entries <= {0, 1} and 1 in entries
 
 
-def _similarity(tensors: dict[str, Tensor], part: dict[str, Any], geometry: str, count: int) -> Similarity:
-    """The similarity, with its tensor of one number a prototype."""
-    kind = SIMILARITIES[part.pop("similarity")]
-    own = Exact([[kind.default] * count], 0)
-    for name in _OWN:
-        if name not in tensors:
-            continue
-        if name != kind.tensor:
-            takers = ", ".join(taker for taker, each in SIMILARITIES.items() if each.tensor == name)
-            raise FormatError(f"tensor {name!r} is there, expected none for {kind.name}, but for {takers} only")
-        if _shape(tensors, name, 1) != (count,):
-            raise FormatError(f"tensor {name!r} has shape {list(tensors[name].shape)}, expected [{count}]")
-        own = exact(tensors[name].floats(), count)
-    return kind(geometry, part, own)
-
-
-def _mask(tensors: dict[str, Tensor], parts: dict[str, Any], count: int) -> tuple[tuple[tuple[int, ...], ...], int]:
-    """For each prototype the columns that it looks at, and how many there are. Two banks are a mask of two columns."""
-    if "mask" in tensors and parts["pooling"] != "masked_max":
-        raise FormatError(f"tensor 'mask' is there, expected none for {parts['pooling']}, but for masked_max only")
-    if parts["pooling"] == "banks":
-        token = parts.pop("class_token")
-        if not 1 <= token < count:
-            raise FormatError(f"pooling: class_token is {token}, expected from 1 to less than the {count} prototypes")
-        parts["pooling"] = "masked_max"
-        return ((0,),) * token + ((1,),) * (count - token), 2
-    if parts["pooling"] != "masked_max":
-        return (), 1
-    rows, columns = _shape(tensors, "mask", 2)
-    if rows != count or not 1 <= columns <= MOST_COLUMNS:
-        raise FormatError(
-            f"tensor 'mask' has shape [{rows}, {columns}], expected [{count}, K] with K from 1 to {MOST_COLUMNS}"
+def _check_tree(absent: tuple[int, ...], present: tuple[int, ...], prototypes: int) -> None:
+    count = len(absent)
+    if len(present) != count or prototypes != count:
+        raise HeadError(
+            f"readout has {count} absent and {len(present)} present children for {prototypes} prototypes,"
+            " expected one of each for each"
         )
-    entries, every = tensors["mask"].floats(), tuple(range(columns))
-    mask = tuple(tuple(compress(every, entries[j * columns : (j + 1) * columns])) for j in range(count))
-    for j, seen in enumerate(mask):
-        if not seen or any(entry not in (0, 1) for entry in entries[j * columns : (j + 1) * columns]):
-            raise FormatError(f"tensor 'mask': row {j} is not of 0 and 1 with a 1, expected which patches it looks at")
-    return mask, columns
-
-
-def _shape(tensors: dict[str, Tensor], name: str, dimensions: int) -> tuple[int, ...]:
-    if name not in tensors:
-        raise FormatError(f"the tensor {name!r} is missing")
-    shape = tensors[name].shape
-    if len(shape) != dimensions:
-        raise FormatError(f"tensor {name!r} has shape {list(shape)}, expected {dimensions} dimensions")
-    return shape
-
-
-def _check_labels(labels: Any, classes: int) -> None:
-    if labels is None:
-        return
-    if not isinstance(labels, list) or len(labels) != classes or not all(isinstance(label, str) for label in labels):
-        raise FormatError(f"labels is {brief(labels)}, expected null or a list of {classes} strings")
+    for node, children in enumerate(zip(absent, present, strict=True)):
+        for child in children:
+            if not (node < child < count or -1 - count <= child < 0):
+                raise HeadError(
+                    f"readout: node {node} has the child {child}, expected a later node,"
+                    f" or a leaf from -1 to {-1 - count}"
+                )
+    if len({*absent, *present}) != 2 * count:
+        raise HeadError("readout has a node or a leaf with two parents, expected a tree")

@@ -13,6 +13,7 @@ from support.cases import every
 
 from verale.checker import Status, Verdict, check
 from verale.checker.certificate import read_certificate
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.assignment import Assignment
 from verale.checker.plain.margin import proved_margins
@@ -20,7 +21,6 @@ from verale.checker.plain.matching import heaviest_matching
 from verale.checker.plain.simplex import Simplex
 from verale.checker.plain.space import Space
 from verale.checker.plain.spatial import SpatialRule
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 
 # Patches leave 1/2, 1/8 and 1/8. simplex gives 1/2 to both prototypes of the rival, no prices 1/2 + 1/8 + 1/8; but the

@@ -13,12 +13,12 @@ import flint
 import pytest
 
 from verale.checker.dyadic import ceil_at, exact, floor_at
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.plain.box import BoxEvaluation
 from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.corpus.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.head import Head

@@ -21,6 +21,7 @@ from verale.checker.certificate import read_certificate
 from verale.checker.deployment import FORMULAS, Deployment, are_binary32, gamma, is_binary32
 from verale.checker.dyadic import exact
 from verale.checker.errors import UnprovedError
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain import PlainAudit
 from verale.checker.plain.deployment import deployed_margins
@@ -28,7 +29,6 @@ from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.instance import require_domain, require_true
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.checker.steps import Given
 from verale.head import Box, Head
 from verale.paradigms import paradigms_of

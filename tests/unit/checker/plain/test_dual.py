@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from verale.checker.certificate import PatchStatement
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.quadratic.dual import Dual
 from verale.checker.plain.quadratic.facts import Facts, Target
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 
 Matrix = list[list[float]]

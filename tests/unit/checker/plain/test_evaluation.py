@@ -10,10 +10,10 @@ import pytest
 from support.cases import named
 
 from verale.checker.dyadic import exact
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 
 BITS = [0, 1, 2, 3, 5, 8, 20, 64, 256]

@@ -11,13 +11,13 @@ import pytest
 from support.cases import named
 
 from verale.checker.certificate import PatchStatement
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain import space as space_module
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.quadratic.intervals import intervals
 from verale.checker.plain.similarity import SimilarityRule
 from verale.checker.plain.space import Ranges, Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 
 GEOMETRIES = ("euclidean", "unbounded", "cosine", "inner_product")

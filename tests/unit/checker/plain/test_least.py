@@ -7,10 +7,9 @@ from fractions import Fraction
 import pytest
 from support.boxes import coordinates
 
-from verale.checker.head import Head
+from verale.checker.head import Head, read_head
 from verale.checker.plain.least import Cell, excludes
 from verale.checker.plain.similarity import Box
-from verale.checker.read.head_file import read_head
 
 BITS = 8
 ONE = 1 << BITS

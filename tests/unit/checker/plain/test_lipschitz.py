@@ -14,12 +14,12 @@ import pytest
 from verale.checker import Status, Verdict, check
 from verale.checker.auditor import Auditor
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.mixed import Mixed
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.similarity import Box
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, above, below, ends
 from verale.soundness.independent.head import Head

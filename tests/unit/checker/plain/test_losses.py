@@ -13,10 +13,10 @@ from support.binary32 import Machine, nearest
 
 from verale.checker.deployment import FORMULAS, Deployment
 from verale.checker.errors import UnprovedError
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain.losses import losses_of
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import files
 
 BOX = {"lower": "0x0p+0", "upper": "0x1p+0"}

@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 from verale.checker.errors import UnprovedError
+from verale.checker.head import read_head
 from verale.checker.plain.margin import lower_bound, proved_margins, require
 from verale.checker.plain.similarity import Box
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import files
 from verale.soundness.independent.head import Head as IndependentHead
 

@@ -10,12 +10,12 @@ import pytest
 
 from verale.checker import Status, check
 from verale.checker.certificate import ActivationStatement, read_certificate
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.simplex import Simplex
 from verale.checker.plain.space import Space
 from verale.checker.plain.spatial import SpatialRule
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 
 # One prototype for each of two classes, far apart; the latent lies on the first.

@@ -15,13 +15,13 @@ from support.cases import every
 
 from verale.checker import Status, Verdict, check
 from verale.checker.dyadic import exact
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.means import max_minus_mean, max_minus_mean_distance, top_mean
 from verale.checker.plain.pooling import Pooling
 from verale.checker.plain.space import Ranges, Space
 from verale.checker.plain.top_k import TopK
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 
 EPSILON = 2.0**-10

@@ -13,12 +13,12 @@ import pytest
 from support.cases import case, named
 
 from verale.checker.certificate import PatchStatement
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.quadratic.dual import Best, Dual
 from verale.checker.plain.quadratic.facts import Target
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 
 Matrix = list[list[float]]

@@ -10,11 +10,11 @@ import mpmath
 import pytest
 
 from verale.checker.dyadic import ceil_at, floor_at
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.pooling import Pooling
 from verale.checker.plain.similarity import SimilarityRule
 from verale.checker.plain.space import Ranges, Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.head import Head as IndependentHead
 

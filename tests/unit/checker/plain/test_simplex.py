@@ -9,10 +9,10 @@ from math import exp
 import pytest
 
 from verale.checker.certificate import PatchStatement
+from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.plain.simplex import Simplex
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import files
 
 

@@ -10,9 +10,9 @@ import mpmath
 import pytest
 from support.cases import every
 
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.space import Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 
 WEIGHT = [[1.0] * 4, [0.0] * 4]

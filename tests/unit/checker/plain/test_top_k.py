@@ -9,10 +9,10 @@ from fractions import Fraction
 import pytest
 
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.space import Space
 from verale.checker.plain.top_k import TopK
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import arithmetic, files
 
 HALF, QUARTER, ONE = Fraction(1, 2), Fraction(1, 4), Fraction(1)

@@ -14,6 +14,7 @@ from verale.checker import Status, Verdict, check
 from verale.checker.certificate import PatchStatement
 from verale.checker.dyadic import dot
 from verale.checker.errors import UnprovedError
+from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.quadratic.facts import Target
@@ -21,7 +22,6 @@ from verale.checker.plain.quadratic.points import Point, Points, exact_inverse
 from verale.checker.plain.similarity import SimilarityRule
 from verale.checker.plain.simplex import Simplex
 from verale.checker.plain.space import Ranges, Space
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import files
 
 NEGATED: files.Part = {"similarity": {"kind": "negated"}, "domain": files.domain(-16.0, 16.0)}

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from verale.checker.certificate import read_certificate
+from verale.checker.head import read_head
 from verale.checker.proved import text as text_module
 from verale.checker.proved.text import addition_text, certificate_text, head_text, image_text, prices_text
-from verale.checker.read.head_file import read_head
 from verale.checker.read.latents import Image
 from verale.soundness.independent import files
 

@@ -16,8 +16,8 @@ from support.cases import every
 import verale.errors
 import verale.head
 from verale.checker.errors import HeadError
+from verale.checker.head import read_head
 from verale.checker.read import head_file
-from verale.checker.read.head_file import read_head
 from verale.soundness.independent import files
 
 WEIGHT = [[1.0, -0.5], [0.25, 2.0]]
@@ -454,9 +454,9 @@ UNUSABLE = {
     "an infinite domain": (files.head(WEIGHT, POINTS, domain={"lower": None, "upper": "inf"}), "domain.upper is 'inf'"),
     "an empty domain": (files.head(WEIGHT, POINTS, domain=files.domain(1.0, 0.0)), "less than upper"),
     "a domain of one point": (files.head(WEIGHT, POINTS, domain=files.domain(1.0, 1.0)), "less than upper"),
-    "labels too few": (files.head(WEIGHT, POINTS, labels=["a"]), "list of 2 strings"),
-    "labels of numbers": (files.head(WEIGHT, POINTS, labels=[1, 2]), "list of 2 strings"),
-    "labels that are no list": (files.head(WEIGHT, POINTS, labels="ab"), "list of 2 strings"),
+    "labels too few": (files.head(WEIGHT, POINTS, labels=["a"]), "labels has 1 strings, expected 2"),
+    "labels of numbers": (files.head(WEIGHT, POINTS, labels=[1, 2]), "list of strings, one a class"),
+    "labels that are no list": (files.head(WEIGHT, POINTS, labels="ab"), "list of strings, one a class"),
     "no weight": (file(described(), prototypes=POINTS), "tensor 'weight' is missing"),
     "a weight of one dimension": (file(described(), weight=[1.0, 2.0], prototypes=POINTS), "expected 2 dimensions"),
     "one class": (files.head(WEIGHT[:1], POINTS), "at least 2 classes"),
