@@ -88,20 +88,29 @@ plain/least.py excludes: a gain exceeds the need
     min(gain, need) => gain
 
 # Pictures and networks.
-read/png_reader.py _nearest: c is preferred to b
+read/png_reader.py _plus_nearest: c is preferred to b
     up <= corner => up < corner
 read/png_reader.py _chunks: a damaged chunk is read
     never zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big")
 read/png_reader.py Png.values: channels are rows of pixels
-    flat[channel % stored :: stored] => flat[channel * len(flat) // channels :][: len(flat) // channels]
+    lines[start + channel : start + length - 1 : self.channels]
+    => lines[start + channel * columns : start + (channel + 1) * columns]
+read/png_reader.py _plus_above: bytes are carried into the next one
+    (x & lower) + (b & lower) ^ (x ^ b) & ~lower => x + b & (1 << 8 * len(row)) - 1
 read/png_reader.py _inflated: something may follow the stream
     without inflating.unused_data
 read/pictures.py Pictures.find: every digest is that of the first picture
-    self._place_of[digest] => (0, 0)
+    self._kept.get(digest) => self._kept[next(iter(self._place_of))]
+read/pictures.py Pictures._again: another picture is found where a file has changed
+    never picture is None or picture.digest != digest
+read/pictures.py Pictures.find: a file that cannot be used is forgotten
+    always not self._unread
+read/pictures.py opened_files: work that was done is not counted
+    steps += stored.steps => steps += 0
 read/pictures.py Picture.digest: rows and columns are exchanged
     *self.shape => *self.shape[::-1]
-read/pictures.py _OfTensor.__init__: floats are bytes
-    never self._tensor.dtype != "U8"
+read/pictures.py _tensor: floats are bytes
+    never tensor.dtype != "U8"
 read/network_file.py _layers: a layer that nobody reads is left
     layers[:-1] => []
 read/network_file.py _slope: a leaky relu may fall
@@ -111,7 +120,7 @@ read/network_file.py _read: a picture may be divided by minus one
 read/layers.py _windows: the last window is left out
     room // stride + 1 => max(1, room // stride)
 read/layers.py _check_tensors: a magnitude less than the bias
-    never any(most < abs(bias) for most, bias in zip(values["magnitude"], values["bias"], strict=True))
+    never any(most < abs(bias) for most, bias in sizes)
 network/ends.py Ends.centred: the radius is to the lower end
     high - centre => high - centre - (high > centre)
 network/ends.py Ends.mapped: lower ends go to both
@@ -237,7 +246,11 @@ read/head_file.py HeadFile._check_tensors: numbers may be infinite
 head.py _mask: both banks look everywhere
     ((0,),) * token + ((1,),) * (file.count - token) => ((0, 1),) * file.count
 read/latents.py Latents._digests: the digest leaves out the shape
-    f'verale.latents.v1 {self._patches} {self._depth}\n'.encode('ascii') => b'verale.latents.v1\n'
+    f'verale.latents.v1 {self._file.patches} {self._file.depth}\n'.encode('ascii') => b'verale.latents.v1\n'
+read/latents.py read_latents_file: numbers may be infinite
+    without tensor.check_finite()
+read/layers.py _check_tensors: weights may be infinite
+    without tensor.check_finite()
 read/latents.py Latents.find: the first image is taken
     self._index_of[digest] => 0
 certificate.py Certificate._check_statement: clauses may repeat

@@ -74,7 +74,7 @@ class Auditor:
         self.packages = tuple(package for each in kernels for package in each.packages)
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
-        self._network, self._pictures = _seen(network, pictures, self._head.depth)
+        self._network, self._pictures = _seen(network, pictures, self._head.depth, limit)
         self._kernels = kernels
         self.executable: Program | None = None
         self._proved: Callable[[Given], Steps] | None = None
@@ -120,6 +120,9 @@ class Auditor:
             entailment_only: whether to accept certificates that claim nothing of an image. Otherwise these have the
                 reason `unclaimed` where they are PROVED: perhaps no latents satisfy their statements.
             deployment: how the deployed head computes, to prove that it gives the class in binary32 too.
+
+        Raises:
+            PictureError: the picture is not among those that can be read, and some file cannot be used (step 3).
         """
         verdict = self._judge(certificate, lambda audit: audit.run(minimality, deployment), Status.NOT_PROVED)
         if verdict.status is not Status.PROVED or "not claimed" not in verdict.claims.values() or entailment_only:
@@ -195,7 +198,7 @@ def _is_final(verdict: Verdict) -> bool:
 
 
 def _seen(
-    network: bytes | None, pictures: bytes | Sequence[PictureFile] | None, depth: int
+    network: bytes | None, pictures: bytes | Sequence[PictureFile] | None, depth: int, limit: int
 ) -> tuple[Network | None, Pictures | None]:
     """The network and the pictures, of which neither is there without the other.
 
@@ -215,7 +218,7 @@ def _seen(
         )
     if isinstance(pictures, bytes):
         pictures = [PictureFile("", partial(bytes, pictures))]
-    return found, Pictures(pictures, found.shape)
+    return found, Pictures(pictures, found.shape, limit)
 
 
 def _default_kernel() -> str:

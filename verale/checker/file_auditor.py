@@ -23,8 +23,8 @@ from .limit import LIMIT
 from .read.head_file import LARGEST as LARGEST_HEAD
 from .read.latents import LARGEST as LARGEST_LATENTS
 from .read.network_file import LARGEST as LARGEST_NETWORK
+from .read.pictures import CHANGED, PictureFile
 from .read.pictures import LARGEST as LARGEST_PICTURES
-from .read.pictures import PictureFile
 from .read.png_reader import LARGEST as LARGEST_PNG
 from .verdict import EXIT_UNUSABLE, line_of
 
@@ -231,7 +231,7 @@ def _read_latents(path: str) -> bytes:
 
 def picture_files(path: str) -> tuple[list[PictureFile], str]:
     """The files of pictures at a path, and a digest: of a file its SHA-256, of a folder that of what `sha256sum` prints
-    for its PNG files, by their paths in it, sorted (`_digest_of_files`).
+    for its PNG files, by their paths in it, sorted (`_digest_of_files`). What is in them is not looked at yet.
 
     Raises:
         PictureError: there is none, or a file is too long.
@@ -245,8 +245,26 @@ def picture_files(path: str) -> tuple[list[PictureFile], str]:
     if not names:
         raise PictureError(f"{path}: holds no PNG file; give a folder of them, or a tensor file of pictures")
     paths = [os.path.join(path, os.fsdecode(name)) for name in names]
-    files = [PictureFile(each, partial(_read, each, LARGEST_PNG)) for each in paths]
-    return files, _digest_of_files({name: _digest(file.read()) for name, file in zip(names, files, strict=True)})
+    digests = list(map(_digest_of_png, paths))
+    files = [PictureFile(each, partial(_read_png, each, digest)) for each, digest in zip(paths, digests, strict=True)]
+    known = {name: digest for name, digest in zip(names, digests, strict=True) if digest is not None}
+    return files, _digest_of_files(known)
+
+
+def _digest_of_png(path: str) -> str | None:
+    """SHA-256 of a PNG file's bytes; None if it cannot be read, as `sha256sum` prints nothing then."""
+    try:
+        return _digest(_read(path, LARGEST_PNG))
+    except OSError:
+        return None
+
+
+def _read_png(path: str, digest: str | None) -> bytes:
+    """The bytes of a PNG file. Raises OSError; PictureError, if their digest is another one by now."""
+    data = _read(path, LARGEST_PNG)
+    if _digest(data) != digest:
+        raise PictureError(CHANGED)
+    return data
 
 
 def _opened(path: str, flags: int) -> int:

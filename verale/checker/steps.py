@@ -103,12 +103,12 @@ class Steps(ABC):
 
     def _allowed(self, image: Image | None, picture: Picture | None = None) -> int:
         """The steps that the files may take, of which the image's numbers count as 8 bytes each. Those of a picture
-        count with it, its network among them."""
+        count with it, its network among them, and reading it has taken some."""
         given = self._given
         size = given.size + (0 if image is None else 8 * len(image.values))
-        if picture is not None and given.network is not None:
-            size += len(picture.values) + given.network.size
-        return allowed(given.limit, size)
+        if picture is None or given.network is None:
+            return allowed(given.limit, size)
+        return max(0, allowed(given.limit, size + picture.size + given.network.size) - picture.steps)
 
     def _subject(self) -> Image | None:
         """Step 3. The head, the latents and the network are the ones named."""

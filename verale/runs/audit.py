@@ -81,15 +81,16 @@ def audit(
         raise UsageError("network and pictures belong together, expected both or neither")
     file = HeadFile.of(head, LARGEST_HEAD + 1)
     images = None if latents is None else latents_bytes(latents, file)
+    document = certificate_bytes(certificate, LARGEST + 1)
     try:
         auditor = auditor_for(file, images, kernel, **_seen(network, pictures))
+        return auditor.check(document, minimality, entailment_only, deployed)
     except LatentsError as error:
         raise InputError(named(latents, "latents"), str(error)) from error
     except NetworkError as error:
         raise InputError(str(network), str(error)) from error
     except PictureError as error:
         raise InputError(*str(error).split(": ", 1)) from error
-    return auditor.check(certificate_bytes(certificate, LARGEST + 1), minimality, entailment_only, deployed)
 
 
 def _seen(network: str | Path | None, pictures: str | Path | None) -> dict[str, object]:

@@ -32,6 +32,7 @@ from checker_mutants.attacks.pictures import (
     files_are_read,
     folders_are_told_apart,
     latents_are_held,
+    pictures_are_found,
     pictures_differ,
 )
 from checker_mutants.attacks.proved import dialogues, forks, proved_verdicts, scripts, texts_differ, threads
@@ -59,6 +60,7 @@ ATTACKS: tuple[tuple[str, Attack], ...] = (
     ("computed latents of pictures", computed_latents_are_held),
     ("files of pictures", files_are_read),
     ("folders of pictures", folders_are_told_apart),
+    ("pictures among files", pictures_are_found),
     ("JSON", json_at_its_limits),
     ("tensors", tensors_at_their_limits),
     ("margins in records", margins_in_records),

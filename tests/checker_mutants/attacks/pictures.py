@@ -34,6 +34,7 @@ __all__ = [
     "files_are_read",
     "folders_are_told_apart",
     "latents_are_held",
+    "pictures_are_found",
     "pictures_differ",
 ]
 
@@ -234,6 +235,43 @@ def _sums(pictures: dict[str, bytes]) -> str:
         mark = "" if escaped == name else "\\"
         lines.append(f"{mark}{hashlib.sha256(data).hexdigest()}  {escaped}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def pictures_are_found(module: Import, kernel: str) -> str:
+    """Among several files, one of which cannot be used: the picture that is looked for, in whatever order and however
+    many are kept, or none; and no more are read than the limit allows."""
+    pictures, errors = module("read.pictures"), module("errors")
+    seeds, used = (1, 2, 3), [png(drawn_picture(GREY, seed)) for seed in (1, 2, 3)]
+    digests = [picture_digest(drawn_picture(GREY, seed)) for seed in seeds]
+
+    def asked(found: Any, digest: str) -> str:
+        try:
+            picture = found.find(digest)
+        except errors.PictureError:
+            return "unusable"
+        except errors.UnprovedError as error:
+            return str(error.reason)
+        return "none" if picture is None else str(picture.digest)
+
+    def files_of(contents: list[bytes]) -> list[Any]:
+        return [pictures.PictureFile(f"{n}", lambda n=n: contents[n]) for n in range(len(contents))]
+
+    kept = pictures._KEPT
+    for most, order in ((kept, (2, 0, 1, 0)), (35, (2, 0, 1, 0)), (35, (1, 2, 2, 0))):
+        contents = [used[0], b"", *used[1:]]
+        pictures._KEPT = most
+        found = pictures.Pictures(files_of(contents), GREY)
+        if [asked(found, digests[n]) for n in order] != [digests[n] for n in order]:
+            return f"found in the order {order}"
+        if asked(found, "0" * 64) != "unusable" or asked(pictures.Pictures(files_of(used), GREY), "0" * 64) != "none":
+            return "a picture that is not there"
+        contents[2] = used[0]
+        if most == 35 and asked(found, digests[1]) != "unusable":
+            return "a file that changed"
+    pictures._KEPT = kept
+    steps = module("read.png_reader").read_png(used[0], GREY).steps
+    few = pictures.Pictures(files_of(used), GREY, 2 * steps)
+    return "" if [asked(few, each) for each in digests] == [*digests[:2], "limit"] else "the limit"
 
 
 def boxes_hold(module: Import, kernel: str) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from support.networks import chunk
 
 import verale
 from verale.checker.__main__ import main
@@ -73,9 +76,10 @@ def test_errors_name_the_file(folder: Path, tmp_path: Path) -> None:
     (folder / "empty").mkdir()
     with pytest.raises(PictureError, match="empty: holds no PNG file"):
         auditor(folder, "empty")
-    (folder / "images" / "a" / "2.png").write_bytes(b"no picture")
-    with pytest.raises(PictureError, match=r"a/2\.png: pictures file: "):
-        auditor(folder, "images")
+    (folder / "bad").mkdir()
+    (folder / "bad" / "2.png").write_bytes(b"no picture")
+    with pytest.raises(PictureError, match=r"bad/2\.png: pictures file: "):
+        auditor(folder, "bad")
     (folder / "n").write_bytes(b"")
     with pytest.raises(NetworkError, match=r"/n: network file: the file has 0 bytes"):
         auditor(folder, "p")
@@ -87,12 +91,41 @@ def test_errors_name_the_file(folder: Path, tmp_path: Path) -> None:
         auditor(folder, "nowhere")
 
 
-def test_a_picture_that_changes_meanwhile_gives_no_verdict(folder: Path) -> None:
+def test_one_bad_picture_costs_the_certificate_that_names_it(folder: Path) -> None:
+    """And no other one: it may be the first file or the last, and damaged, no picture, a pipe, or gone."""
+    other, named = folder / "images" / "a" / "0.png", folder / "images" / "1.PNG"
+    (folder / "images" / "z").mkdir()
+    os.mkfifo(folder / "images" / "z" / "2.png")
+    (folder / "images" / "z" / "3.png").symlink_to("nowhere")
+    (folder / "images" / "z" / "4.png").write_bytes(other.read_bytes()[:-1])
+    (folder / "images" / "0.png").write_bytes(b"no picture")
     made = auditor(folder, "images")
     assert made.audit(str(folder / "c")).exit_code == 0
-    shutil.copy(folder / "images" / "a" / "0.png", folder / "images" / "1.PNG")
+    shutil.copy(other, named)
+    outcome = auditor(folder, "images").audit(str(folder / "c"))
+    assert outcome.exit_code == 9
+    assert re.search(
+        r"images/0\.png: pictures file: .*; nor can 3 other files be read; no picture that can be read has the digest",
+        outcome.record["message"],
+    )
+    lines = "".join(
+        f"{hashlib.sha256((folder / 'images' / name).read_bytes()).hexdigest()}  {name}\n"
+        for name in ("0.png", "1.PNG", "a/0.png", "z/4.png")
+    )
+    assert outcome.record["run"]["pictures"] == hashlib.sha256(lines.encode()).hexdigest()
+
+
+def test_a_picture_that_changes_before_it_is_read_gives_no_verdict(folder: Path) -> None:
+    """The record says of which bytes the verdict is."""
+    named = folder / "images" / "1.PNG"
+    (folder / "images" / "0.png").write_bytes((folder / "images" / "a" / "0.png").read_bytes())
+    made = auditor(folder, "images")
+    named.write_bytes(named.read_bytes())
+    assert made.audit(str(folder / "c")).exit_code == 0
+    made, text = auditor(folder, "images"), chunk(b"tEXt", b"a\0b")
+    named.write_bytes(named.read_bytes().replace(chunk(b"IEND", b""), text + chunk(b"IEND", b"")))
     outcome = made.audit(str(folder / "c"))
-    assert outcome.exit_code == 9 and "was changed meanwhile" in outcome.record["message"]
+    assert outcome.exit_code == 9 and "1.PNG: was changed meanwhile" in outcome.record["message"]
 
 
 def test_the_command_of_the_checker(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

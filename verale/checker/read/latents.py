@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from ..dyadic import Exact, exact
 from ..errors import FormatError, LatentsError
-from .safetensors_reader import read_tensors
+from .safetensors_reader import Tensor, read_tensors
 
-__all__ = ["LARGEST", "Image", "Latents"]
+__all__ = ["LARGEST", "Image", "Latents", "LatentsFile", "read_latents_file"]
 
 LARGEST = 16 * 2**30
 """Bytes of a latents file that is read. A file can claim more than any machine has, and take no space."""
@@ -42,6 +43,57 @@ class Image:
         return exact(self.values, self.depth)
 
 
+@dataclass(frozen=True)
+class LatentsFile:
+    """A latents file, whose numbers stay as they are stored.
+
+    Attributes:
+        tensor: (N, D, H, W) or (N, L, D), all of them finite.
+        beside: the other tensors, by name, of which nothing is known.
+    """
+
+    tensor: Tensor
+    beside: Mapping[str, Tensor]
+
+    @property
+    def channels_first(self) -> bool:
+        """Whether the shape is (N, D, H, W)."""
+        return len(self.tensor.shape) == 4
+
+    @property
+    def images(self) -> int:
+        """N."""
+        return self.tensor.shape[0]
+
+    @property
+    def patches(self) -> int:
+        """L."""
+        return prod(self.tensor.shape[2:]) if self.channels_first else self.tensor.shape[1]
+
+    @property
+    def depth(self) -> int:
+        """D."""
+        return self.tensor.shape[1 if self.channels_first else 2]
+
+
+def read_latents_file(data: bytes) -> LatentsFile:
+    """The latents file of these bytes. Raises LatentsError."""
+    try:
+        _, tensors = read_tensors(data)
+        if "latents" not in tensors:
+            raise FormatError(f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'latents'")
+        tensor = tensors.pop("latents")
+        if len(tensor.shape) not in (3, 4):
+            raise FormatError(f"tensor 'latents' has shape {list(tensor.shape)}, expected (N, D, H, W) or (N, L, D)")
+        file = LatentsFile(tensor, tensors)
+        if file.patches < 1 or file.depth < 1:
+            raise FormatError(f"tensor 'latents' has shape {list(tensor.shape)}, expected a patch and a coordinate")
+        tensor.check_finite()
+        return file
+    except FormatError as error:
+        raise LatentsError(f"latents file: {error}") from None
+
+
 class Latents:
     """The images of a latents file. Raises LatentsError unless it holds finite latents of the head's depth.
 
@@ -51,25 +103,12 @@ class Latents:
     """
 
     def __init__(self, data: bytes, depth: int) -> None:
-        try:
-            _, tensors = read_tensors(data)
-            if "latents" not in tensors:
-                raise FormatError(f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'latents'")
-            self._tensor = tensors["latents"]
-            shape = self._tensor.shape
-            if len(shape) not in (3, 4):
-                raise FormatError(f"tensor 'latents' has shape {list(shape)}, expected (N, D, H, W) or (N, L, D)")
-            self._channels_first = len(shape) == 4
-            self._images = shape[0]
-            self._patches = shape[2] * shape[3] if self._channels_first else shape[1]
-            self._depth = shape[1] if self._channels_first else shape[2]
-            if self._depth != depth or self._patches < 1:
-                raise FormatError(
-                    f"tensor 'latents' has shape {list(shape)}, expected D = {depth}, the head's, and a patch"
-                )
-            self._tensor.floats()  # all of them finite
-        except FormatError as error:
-            raise LatentsError(f"latents file: {error}") from None
+        self._file = read_latents_file(data)
+        if self._file.depth != depth:
+            raise LatentsError(
+                f"latents file: tensor 'latents' has shape {list(self._file.tensor.shape)}, expected D = {depth}, the"
+                " head's"
+            )
         self._index_of: dict[str, int] = {}
         self._remaining = self._digests()
 
@@ -80,17 +119,17 @@ class Latents:
             if entry is None:
                 return None
             self._index_of.setdefault(*entry)
-        return Image(self._values(self._index_of[digest]), self._depth)
+        return Image(self._values(self._index_of[digest]), self._file.depth)
 
     def only(self) -> Image:
         """The latents (L, D) of the only image. Raises LatentsError unless the file holds exactly one."""
-        if self._images != 1:
-            raise LatentsError(f"latents file: holds {self._images} images, expected 1, the witness")
-        return Image(self._values(0), self._depth)
+        if self._file.images != 1:
+            raise LatentsError(f"latents file: holds {self._file.images} images, expected 1, the witness")
+        return Image(self._values(0), self._file.depth)
 
     def _digests(self) -> Iterator[tuple[str, int]]:
-        prefix = f"verale.latents.v1 {self._patches} {self._depth}\n".encode("ascii")
-        for image in range(self._images):
+        prefix = f"verale.latents.v1 {self._file.patches} {self._file.depth}\n".encode("ascii")
+        for image in range(self._file.images):
             values = self._values(image)
             if sys.byteorder == "big":
                 values.byteswap()
@@ -98,11 +137,12 @@ class Latents:
 
     def _values(self, image: int) -> array[float]:
         """The binary64 values of one image in the order (patch, coordinate)."""
-        size = self._patches * self._depth
-        stored = self._tensor.floats(image * size, (image + 1) * size)
-        if not self._channels_first:
+        patches, depth = self._file.patches, self._file.depth
+        size = patches * depth
+        stored = self._file.tensor.floats(image * size, (image + 1) * size)
+        if not self._file.channels_first:
             return stored
         values = array("d", bytes(8 * size))
-        for coordinate in range(self._depth):
-            values[coordinate :: self._depth] = stored[coordinate * self._patches : (coordinate + 1) * self._patches]
+        for coordinate in range(depth):
+            values[coordinate::depth] = stored[coordinate * patches : (coordinate + 1) * patches]
         return values

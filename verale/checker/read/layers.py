@@ -249,12 +249,14 @@ _SHAPES: dict[str, Callable[[str, Sequence[Shape], _Tensors, Settings], Shape]] 
 
 def _check_tensors(where: str, channels: int, tensors: _Tensors) -> None:
     """Raises FormatError unless all values are finite, and bias and magnitude fit."""
-    values = {name: tensor.floats() for name, tensor in tensors.items()}
+    for tensor in tensors.values():
+        tensor.check_finite()
     for name in ("bias", "magnitude"):
         if name in tensors and tensors[name].shape != (channels,):
             raise FormatError(f"{where}: its {name} has shape {list(tensors[name].shape)}, expected [{channels}]")
-    if "magnitude" in values:
-        if "bias" not in values:
+    if "magnitude" in tensors:
+        if "bias" not in tensors:
             raise FormatError(f"{where} has a magnitude and no bias, expected the bias that it bounds")
-        if any(most < abs(bias) for most, bias in zip(values["magnitude"], values["bias"], strict=True)):
+        sizes = zip(tensors["magnitude"].floats(), tensors["bias"].floats(), strict=True)
+        if any(most < abs(bias) for most, bias in sizes):
             raise FormatError(f"{where}: an entry of its magnitude is less than the size of that of its bias")

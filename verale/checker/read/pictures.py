@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
-from typing import Protocol
 
-from ..errors import FormatError, PictureError
+from ..errors import FormatError, PictureError, UnprovedError
+from ..limit import LIMIT, allowed
 from .json_reader import brief
 from .png_reader import SIGNATURE, read_png
 from .safetensors_reader import Tensor, read_tensors
 
-__all__ = ["LARGEST", "Picture", "PictureFile", "Pictures"]
+__all__ = ["CHANGED", "LARGEST", "Picture", "PictureFile", "Pictures", "StoredPictures", "UnreadFile", "opened_files"]
 
 LARGEST = 16 * 2**30
 """Bytes of a tensor file."""
+CHANGED = "was changed meanwhile; start again"
+_KEPT = 2**25
+"""Bytes of pictures that are kept, to be found again."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +30,16 @@ class Picture:
     Attributes:
         shape: (C, H, W).
         values: C H W bytes in the order (c, y, x).
+        size: how many bytes of a file it was read from.
+        steps: of the work that it took to read it.
     """
 
     shape: tuple[int, int, int]
     values: bytes
+    size: int = field(default=0, compare=False)
+    steps: int = field(default=0, compare=False)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256, in hex."""
         line = "verale.picture.v1 {} {} {}\n".format(*self.shape)
@@ -44,96 +52,198 @@ class PictureFile:
 
     Attributes:
         name: for messages; "" where none is needed.
-        read: gives its bytes, whenever they are needed. May raise OSError.
+        read: gives its bytes, whenever they are needed. May raise OSError; PictureError, if they are others by now.
     """
 
     name: str
     read: Callable[[], bytes]
 
 
-class Pictures:
-    """The pictures of some files. Raises PictureError, which names the file, unless each keeps every rule.
+@dataclass(frozen=True)
+class StoredPictures:
+    """The pictures of a file.
 
-    Of a PNG file the filters are undone only when its picture is looked for, and of all files digests alone are kept.
+    Attributes:
+        shape: (C, H, W).
+        data: their values, one after the other.
+        size: of the file, in bytes, if it is a PNG file; its only picture is read from all of it.
+        steps: of the work that it took to read it.
+    """
+
+    shape: tuple[int, int, int]
+    data: bytes | memoryview
+    size: int | None = None
+    steps: int = 0
+
+    def __len__(self) -> int:
+        return len(self.data) // prod(self.shape)
+
+    def __getitem__(self, row: int) -> Picture:
+        length = prod(self.shape)
+        values = bytes(self.data[row * length : (row + 1) * length])
+        return Picture(self.shape, values, length if self.size is None else self.size, self.steps)
+
+
+@dataclass(frozen=True)
+class UnreadFile:
+    """A file that is left out of account.
+
+    Attributes:
+        name: the file's.
+        why: what is wrong with it, for a message.
+        limited: whether all that is wrong is the work that it takes to read it.
+    """
+
+    name: str
+    why: str
+    limited: bool = False
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.name, self.why)))
+
+
+def opened_files(
+    files: Iterable[PictureFile], shape: tuple[int, int, int], limit: int = LIMIT
+) -> Iterator[StoredPictures | UnreadFile]:
+    """The pictures of each file, in order, or why it is left out of account.
+
+    All files up to any one of them take no more work than `limit` allows for their bytes; one that would is left out.
+    How much that is, a PNG file's header tells.
+
+    Args:
+        files: tensor and PNG files.
+        shape: (C, H, W) of the network.
+        limit: steps for each megabyte.
+    """
+    size = steps = 0
+    for file in files:
+        try:
+            data = file.read()
+            size += len(data)
+            stored = _opened(data, shape, allowed(limit, size) - steps)
+        except OSError as error:
+            yield UnreadFile(file.name, f"cannot be read ({error.strerror})")
+        except PictureError as error:
+            yield UnreadFile(file.name, str(error))
+        except MemoryError:
+            yield UnreadFile(file.name, "takes more memory than there is")
+        except FormatError as error:
+            yield UnreadFile(file.name, f"{_kind(data)}: {error}")
+        except UnprovedError as error:
+            yield UnreadFile(file.name, str(error), limited=True)
+        else:
+            steps += stored.steps
+            yield stored
+
+
+def _kind(data: bytes) -> str:
+    return "PNG file" if data[: len(SIGNATURE)] == SIGNATURE else "pictures file"
+
+
+def _opened(data: bytes, shape: tuple[int, int, int], left: int | None = None) -> StoredPictures:
+    """The pictures of a file's bytes.
+
+    Args:
+        left: how many steps it may take to read them; None allows everything.
+
+    Raises:
+        FormatError: a file that breaks a rule.
+        UnprovedError: one that would take more steps.
+    """
+    if data[: len(SIGNATURE)] != SIGNATURE:
+        return StoredPictures(shape, _tensor(data, shape).data)
+    png = read_png(data, shape)
+    if left is not None and png.steps > left:
+        raise UnprovedError(
+            "limit", f"reading it takes about {png.steps} steps, expected at most {max(0, left)}; raise the limit"
+        )
+    return StoredPictures(shape, png.values(), len(data), png.steps)
+
+
+def _tensor(data: bytes, shape: tuple[int, int, int]) -> Tensor:
+    _, tensors = read_tensors(data)
+    if "pictures" not in tensors:
+        raise FormatError(
+            f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'pictures', or a PNG file"
+        )
+    tensor = tensors["pictures"]
+    if tensor.dtype != "U8":
+        raise FormatError(f"tensor 'pictures' has dtype {brief(tensor.dtype)}, expected U8")
+    if len(tensor.shape) != 4 or tensor.shape[1:] != shape:
+        raise FormatError(
+            f"tensor 'pictures' has shape {list(tensor.shape)}, expected (N, C, H, W) with the network's {list(shape)}"
+        )
+    return tensor
+
+
+class Pictures:
+    """The pictures of some files, each read when it is looked for. A file that cannot be used is left out of account.
+    Raises PictureError, which names the first, if none of them can.
 
     Args:
         files: tensor and PNG files, in the order in which they are searched.
         shape: (C, H, W) of the network.
+        limit: steps for each megabyte (`opened_files`).
     """
 
-    def __init__(self, files: Sequence[PictureFile], shape: tuple[int, int, int]) -> None:
+    def __init__(self, files: Sequence[PictureFile], shape: tuple[int, int, int], limit: int = LIMIT) -> None:
         self._files, self._shape = files, shape
-        counts = [len(self._opened(file)) for file in files]
         self._place_of: dict[str, tuple[int, int]] = {}
-        self._remaining = self._digests(counts)
+        self._kept: dict[str, Picture] = {}
+        self._unread: list[UnreadFile] = []
+        self._remaining = self._read(limit)
+        if next(self._remaining, None) is None and any(not each.limited for each in self._unread):
+            raise PictureError(self._left_out())
 
     def find(self, digest: str) -> Picture | None:
-        """The picture with that digest; None if there is none. Raises PictureError: a file was changed."""
-        while digest not in self._place_of:
-            entry = next(self._remaining, None)
-            if entry is None:
-                return None
-            self._place_of.setdefault(*entry)
+        """The picture with that digest; None if there is none.
+
+        Raises:
+            PictureError: there is none among the files that can be used; or a file was changed meanwhile.
+            UnprovedError: there is none among those that can be read within the limit.
+        """
+        if digest in self._place_of:
+            return self._kept.get(digest) or self._again(digest)
+        for picture in self._remaining:
+            if picture.digest == digest:
+                return picture
+        if not self._unread:
+            return None
+        message = f"{self._left_out()}; no picture that can be read has the digest {digest[:16]}..."
+        raise UnprovedError("limit", message) if any(each.limited for each in self._unread) else PictureError(message)
+
+    def _left_out(self) -> str:
+        """Which files are left out of account, and why the first of them is, or the first that takes too much work."""
+        named = next((each for each in self._unread if each.limited), self._unread[0])
+        others = len(self._unread) - 1
+        return f"{named}" + (f"; nor can {others} other file{'s' * (others > 1)} be read" if others else "")
+
+    def _read(self, limit: int) -> Iterator[Picture]:
+        """All pictures, once."""
+        for number, stored in enumerate(opened_files(self._files, self._shape, limit)):
+            if isinstance(stored, UnreadFile):
+                self._unread.append(stored)
+                continue
+            for row in range(len(stored)):
+                picture = stored[row]
+                self._place_of.setdefault(picture.digest, (number, row))
+                self._keep(picture)
+                yield picture
+
+    def _keep(self, picture: Picture) -> None:
+        self._kept[picture.digest] = picture
+        while len(self._kept) * len(picture.values) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+
+    def _again(self, digest: str) -> Picture:
+        """A picture that was read before, and is kept no longer."""
         number, row = self._place_of[digest]
-        picture = Picture(self._shape, self._opened(self._files[number]).values(row))
-        if picture.digest != digest:
-            raise PictureError(f"{self._files[number].name}: was changed meanwhile; start again")
-        return picture
-
-    def _digests(self, counts: list[int]) -> Iterator[tuple[str, tuple[int, int]]]:
-        for number, count in enumerate(counts):
-            stored = self._opened(self._files[number])
-            for row in range(min(count, len(stored))):
-                yield Picture(self._shape, stored.values(row)).digest, (number, row)
-
-    def _opened(self, file: PictureFile) -> _Stored:
-        data = file.read()
-        is_png = data[: len(SIGNATURE)] == SIGNATURE
+        file = self._files[number]
         try:
-            return _OfPng(data, self._shape) if is_png else _OfTensor(data, self._shape)
-        except FormatError as error:
-            kind = "PNG file" if is_png else "pictures file"
-            raise PictureError(": ".join(filter(None, (file.name, kind, str(error))))) from None
-
-
-class _Stored(Protocol):
-    """The pictures of one file."""
-
-    def __len__(self) -> int: ...
-
-    def values(self, row: int) -> bytes: ...
-
-
-class _OfPng:
-    def __init__(self, data: bytes, shape: tuple[int, int, int]) -> None:
-        self._png = read_png(data, shape)
-
-    def __len__(self) -> int:
-        return 1
-
-    def values(self, row: int) -> bytes:
-        return self._png.values()
-
-
-class _OfTensor:
-    def __init__(self, data: bytes, shape: tuple[int, int, int]) -> None:
-        _, tensors = read_tensors(data)
-        if "pictures" not in tensors:
-            raise FormatError(
-                f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'pictures', or a PNG file"
-            )
-        self._tensor: Tensor = tensors["pictures"]
-        self._size = prod(shape)
-        if self._tensor.dtype != "U8":
-            raise FormatError(f"tensor 'pictures' has dtype {brief(self._tensor.dtype)}, expected U8")
-        if len(self._tensor.shape) != 4 or self._tensor.shape[1:] != shape:
-            raise FormatError(
-                f"tensor 'pictures' has shape {list(self._tensor.shape)}, expected (N, C, H, W) with the network's"
-                f" {list(shape)}"
-            )
-
-    def __len__(self) -> int:
-        return self._tensor.shape[0]
-
-    def values(self, row: int) -> bytes:
-        return bytes(self._tensor.data[row * self._size : (row + 1) * self._size])
+            picture = _opened(file.read(), self._shape)[row]
+        except FormatError:
+            picture = None
+        if picture is None or picture.digest != digest:
+            raise PictureError(f"{file.name}: {CHANGED}")
+        self._keep(picture)
+        return picture

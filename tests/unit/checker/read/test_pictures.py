@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import zlib
 from typing import Any
 
@@ -11,7 +12,7 @@ from corpus.writing.malformed_pictures import SIGNATURE, drawn, header, malforme
 from PIL import Image
 from support.networks import chunk, picture_digest, pictures_file, png
 
-from verale.checker.errors import FormatError, PictureError
+from verale.checker.errors import FormatError, PictureError, UnprovedError
 from verale.checker.read import pictures as module
 from verale.checker.read import png_reader
 from verale.checker.read.pictures import PictureFile, Pictures
@@ -122,17 +123,107 @@ def test_refuses_a_file_that_is_too_long(monkeypatch) -> None:
         pictures(data)
 
 
-def test_a_file_that_changes_is_noticed() -> None:
-    """What was found by its digest is read again, and has to have it still."""
-    contents = [png(drawn(GREY, 1))]
-    found = Pictures([PictureFile("a.png", lambda: contents[0])], GREY)
-    assert found.find(picture_digest(drawn(GREY, 1))) is not None
-    contents[0] = png(drawn(GREY, 2))
-    with pytest.raises(PictureError, match=r"^a\.png: was changed meanwhile"):
-        found.find(picture_digest(drawn(GREY, 1)))
+def test_a_picture_that_is_not_kept_is_read_again_and_has_to_be_the_same(monkeypatch) -> None:
+    contents = [png(drawn(GREY, 1)), png(drawn(GREY, 2))]
+    found = Pictures([PictureFile(f"{n}.png", lambda n=n: contents[n]) for n in range(2)], GREY)
+    first, second = (picture_digest(drawn(GREY, seed)) for seed in (1, 2))
+    monkeypatch.setattr(module, "_KEPT", 40)  # one picture of 35 bytes
+    for digest in (first, second, first):
+        picture = found.find(digest)
+        assert picture is not None and picture.digest == digest
+    contents[1] = contents[0]
+    with pytest.raises(PictureError, match=r"^1\.png: was changed meanwhile"):
+        found.find(second)
+    assert found.find(first) is not None
 
 
-def test_unfiltering_is_left_until_a_picture_is_looked_for(monkeypatch) -> None:
-    monkeypatch.setattr(png_reader, "_unfiltered", lambda *_: pytest.fail("too early"))
-    pictures(png(drawn(GREY)), png(drawn(GREY, 1)))
-    assert module.LARGEST == 16 * 2**30
+def test_each_picture_is_read_once(monkeypatch) -> None:
+    """However many certificates name it, and in whatever order."""
+    read: list[int] = []
+    seeds = range(1, 6)
+
+    def file(seed: int) -> PictureFile:
+        return PictureFile(f"{seed}.png", lambda: read.append(seed) or png(drawn(GREY, seed)))
+
+    found = Pictures(list(map(file, seeds)), GREY)
+    for seed in (3, 1, 3, 5, 2, 4, 5):
+        assert found.find(picture_digest(drawn(GREY, seed))) is not None
+    assert read == [*seeds] and module.LARGEST == 16 * 2**30
+
+
+def test_no_picture_is_read_before_it_is_looked_for() -> None:
+    """But the first, without which there may be none at all."""
+    files = [png(drawn(GREY, 1)), png(drawn(GREY, 2)), b"no picture"]
+    found = pictures(*files)
+    assert found.find(picture_digest(drawn(GREY, 1))) is not None and len(found._place_of) == 1
+    assert found.find(picture_digest(drawn(GREY, 2))) is not None
+
+
+def test_a_file_that_cannot_be_used_is_left_out_of_account() -> None:
+    """It is named where no other picture has the digest that is looked for: perhaps it was in that file."""
+    for at in range(3):
+        files = [png(drawn(GREY, 1)), png(drawn(GREY, 2))]
+        files.insert(at, b"no picture")
+        found = pictures(*files)
+        for seed in (2, 1):
+            assert found.find(picture_digest(drawn(GREY, seed))) is not None
+        for _ in range(2):
+            with pytest.raises(PictureError, match=rf"^file {at}: pictures file: .*; no picture that can be read has"):
+                found.find("0" * 64)
+    with pytest.raises(PictureError, match=r"^file 0: .*; nor can 2 other files be read"):
+        pictures(b"", b"no picture", b"")
+
+    def gone() -> bytes:
+        raise OSError(2, "No such file or directory")
+
+    def large() -> bytes:
+        raise MemoryError
+
+    for read, why in ((gone, r"cannot be read \(No such file"), (large, "more memory than there is")):
+        found = Pictures([PictureFile("a", lambda: png(drawn(GREY, 1))), PictureFile("b", read)], GREY)
+        with pytest.raises(PictureError, match=f"^b: .*{why}"):
+            found.find("0" * 64)
+        assert found.find(picture_digest(drawn(GREY, 1))) is not None
+
+
+def test_the_work_of_reading_is_limited_by_what_is_read() -> None:
+    """It is counted from the header, before anything is inflated; and the same however certificates are audited."""
+    files = [png(drawn(GREY, seed)) for seed in range(1, 5)]
+    digests = [picture_digest(drawn(GREY, seed)) for seed in range(1, 5)]
+    steps = png_reader.read_png(files[0], GREY).steps
+    named = [PictureFile(f"{n}.png", lambda n=n: files[n]) for n in range(4)]
+    for order in ((0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)):
+        few = Pictures(named, GREY, 2 * steps)
+        for number in order:
+            if number < 2:
+                picture = few.find(digests[number])
+                assert picture is not None and (picture.steps, picture.size) == (steps, len(files[number]))
+            else:
+                with pytest.raises(
+                    UnprovedError, match=r"^2\.png: reading it takes about \d+ steps, expected"
+                ) as error:
+                    few.find(digests[number])
+                assert error.value.reason == "limit"
+    assert Pictures(named, GREY, 4 * steps).find(digests[3]) is not None
+    tall = (1, 2**23, 2)
+    bomb = SIGNATURE + header(2, 2**23, 8, 0, 0, 0, 0) + chunk(b"IDAT", b"no zlib") + chunk(b"IEND", b"")
+    with pytest.raises(UnprovedError, match="raise the limit"):
+        pictures(bomb, shape=tall).find("0" * 64)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 7, 300])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_all_filters_over_all_bytes(channels: int, columns: int) -> None:
+    """Compared with a reading by Pillow; bytes near 0, 128 and 255 are where carries and borrows go wrong."""
+    source, rows = random.Random(f"{channels} {columns}"), 40
+    drawn_from = [0, 1, 2, 127, 128, 129, 254, 255, 85, 170]
+    lines = b"".join(
+        bytes([source.randrange(5), *(source.choice(drawn_from) for _ in range(channels * columns))])
+        for _ in range(rows)
+    )
+    kind = {1: 0, 3: 2}[channels]
+    data = SIGNATURE + header(columns, rows, 8, kind, 0, 0, 0)
+    data += chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+    values = png_reader.read_png(data, (channels, rows, columns)).values()
+    pixels = Image.open(io.BytesIO(data)).tobytes()
+    assert values == b"".join(pixels[channel::channels] for channel in range(channels))
