@@ -45,12 +45,12 @@ class HeadError(VeraleError):
     """A head that verale cannot explain.
 
     Attributes:
-        field: the field or tensor of the head.
+        field: the field or tensor of the head; None where the problem names it.
         problem: what is wrong, and what was expected.
     """
 
-    def __init__(self, field: str, problem: str) -> None:
-        super().__init__(f"head field '{field}': {problem}")
+    def __init__(self, field: str | None, problem: str) -> None:
+        super().__init__(problem if field is None else f"head field '{field}': {problem}")
         self.field = field
         self.problem = problem
 
@@ -59,12 +59,12 @@ class NetworkError(VeraleError):
     """A network that verale cannot freeze, or whose file is malformed.
 
     Attributes:
-        layer: the layer, or the field of the file.
+        layer: the layer, or the field of the file; None where the problem names it.
         problem: what is wrong, and what was expected.
     """
 
-    def __init__(self, layer: str, problem: str) -> None:
-        super().__init__(f"network layer '{layer}': {problem}")
+    def __init__(self, layer: str | None, problem: str) -> None:
+        super().__init__(problem if layer is None else f"network layer '{layer}': {problem}")
         self.layer = layer
         self.problem = problem
 

@@ -10,7 +10,8 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
 
@@ -32,6 +33,7 @@ __all__ = [
     "lies_in",
     "open_regular",
     "read",
+    "read_buffer",
     "remove_empty_folder",
     "remove_file",
     "require_size",
@@ -147,11 +149,28 @@ def read(path: str | Path, kind: str, limit: int = -1, most: int | None = None) 
         InputError: the file cannot be read, or is larger; the message names it and says which `kind` of file was
             expected.
     """
+    with _reading(path, kind) as stream:
+        if limit < 0:
+            require_size(path, os.fstat(stream.fileno()).st_size, kind, most)
+        return stream.read(limit)
+
+
+def read_buffer(path: str | Path, kind: str, most: int) -> bytearray:
+    """The bytes of a regular file, in memory that tensors may share. Arguments and errors are those of `read`."""
+    with _reading(path, kind) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        require_size(path, size, kind, most)
+        data = bytearray(size)
+        del data[stream.readinto(data) :]
+        return data
+
+
+@contextmanager
+def _reading(path: str | Path, kind: str) -> Iterator[BufferedReader]:
+    """A regular file; what goes wrong with it is an InputError, which names it."""
     try:
         with open_regular(path) as stream:
-            if limit < 0:
-                require_size(path, os.fstat(stream.fileno()).st_size, kind, most)
-            return stream.read(limit)
+            yield stream
     except MemoryError:
         raise InputError(path, f"takes more memory than there is; expected {kind}") from None
     except FileNotFoundError:

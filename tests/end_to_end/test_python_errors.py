@@ -21,8 +21,8 @@ from torch import nn
 import verale
 from verale.adapters import capture, head_of
 from verale.checker import Status
+from verale.checker.read import HEAD_KEY
 from verale.errors import HeadError, LatentsError, UsageError
-from verale.head.file import METADATA_KEY
 
 HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD)
@@ -473,8 +473,8 @@ def test_a_digest_that_a_head_only_pretends_to_have_is_refused() -> None:
 def test_a_head_from_a_file_that_is_written_otherwise_is_audited_by_its_path(tmp_path) -> None:
     data = HEAD.to_bytes()
     length = int.from_bytes(data[:8], "little")
-    fields = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][METADATA_KEY])
-    spaced = safetensors.torch.save(safetensors.torch.load(data), metadata={METADATA_KEY: json.dumps(fields, indent=2)})
+    fields = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][HEAD_KEY])
+    spaced = safetensors.torch.save(safetensors.torch.load(data), metadata={HEAD_KEY: json.dumps(fields, indent=2)})
     (tmp_path / "head").write_bytes(spaced)
     head = verale.Head.load(tmp_path / "head")
     (first, *_) = verale.explain(head, LATENTS)

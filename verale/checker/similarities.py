@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from .dyadic import Exact, about, ceil_at, ceil_shift, floor_shift, sqrt_ends
-from .errors import HeadError
+from .errors import FormatError
 from .kernel import Kernel
 
 __all__ = ["COSINES", "GEOMETRIES", "SIMILARITIES", "Similarity"]
@@ -75,7 +75,7 @@ class Similarity(ABC):
 
     @classmethod
     def check(cls, values: Mapping[str, Fraction], own: Sequence[float]) -> None:
-        """Raises HeadError where a number is not one that v1.md allows.
+        """Raises FormatError where a number is not one that v1.md allows.
 
         Args:
             values: of the fields.
@@ -83,7 +83,7 @@ class Similarity(ABC):
         """
         for j, scale in enumerate(own if cls.tensor == "scale" else ()):
             if scale <= 0:
-                raise HeadError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
+                raise FormatError(f"scale: entry {j} is not positive, expected what shrinks or stretches a distance")
 
     def argument(self, prototype: int, low: int, high: int, bits: int, inward: bool = False) -> _Ends:
         """The range of x at 2^-bits, rounded outward, or inward, for m in [low, high]."""
@@ -111,7 +111,7 @@ class Similarity(ABC):
 
 def _require(values: Mapping[str, Fraction], field: str, right: bool, expected: str) -> None:
     if not right:
-        raise HeadError(f"similarity: {field} is {about(values[field])}, expected {expected}")
+        raise FormatError(f"similarity: {field} is {about(values[field])}, expected {expected}")
 
 
 class Identity(Similarity):

@@ -19,7 +19,7 @@ from verale.checker.output import print_line
 from verale.cli import ray_engine
 from verale.cli.gap import command as gap
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_UNEXPLAINED, names, one_of, report_audits, verbose
+from verale.cli.shared import EXIT_UNEXPLAINED, EXIT_UNUSABLE, names, one_of, report_audits, verbose
 from verale.errors import LatentsError, UsageError, naming
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
@@ -206,8 +206,10 @@ def command(
     OUT gets source.json too (which network, which images, where its prototypes come from). After an interruption the
     same command continues where it stopped; OUT never holds two runs.
 
+    A picture that cannot be used is refused by name, and left out of the run.
+
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
-    cannot be used; 130 interrupted; 2 unknown option.
+    cannot be used, a picture that was left out among them; 130 interrupted; 2 unknown option.
     """
     from verale.runs.auditor import deployment_of
     from verale.runs.device import device_named
@@ -229,6 +231,9 @@ def command(
     options = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
     given = head_path, latents_path, run, images
     of_pictures = _seen(given, network_path, pictures, arithmetic, with_gap)
+    refused = () if of_pictures is None else of_pictures.refused
+    for each in refused:
+        print_line(f"error: {each}; it is left out", sys.stderr)
     with (
         naming(latents_name, LatentsError),
         (
@@ -252,6 +257,9 @@ def command(
             print_line(f"next: verale report {directory}{allowed}", sys.stderr)
         if lexists(directory / LINK):
             print_line(f"next: verale audit {directory} --latents {quote(latents_name)}", sys.stderr)
+    if refused:
+        print_line(f"{len(refused)} of {len(refused) + told.images} pictures are left out (see above)", sys.stderr)
+        sys.exit(EXIT_UNUSABLE)
     if told.without:
         sys.exit(EXIT_UNEXPLAINED)
 

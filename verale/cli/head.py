@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from verale.adapters import ARCHITECTURES
 from verale.checker.output import print_line
 from verale.cli.shared import choice
-from verale.errors import HeadError, InputError, UsageError
+from verale.errors import HeadError, InputError, UsageError, naming
+from verale.files import read
+
+if TYPE_CHECKING:
+    from verale.checker.read import Part
 
 __all__ = ["command"]
 
@@ -30,26 +35,28 @@ def show(head_path: str) -> None:
 
     Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
     """
+    from verale.checker.read import HeadError as UnreadableHeadError
+    from verale.checker.read import read_head_file
     from verale.cli.tables import PLAIN, TextTable, print_table
-    from verale.head import Head
 
-    head = Head.load(head_path)
+    with naming(head_path, UnreadableHeadError):
+        head = read_head_file(read(head_path, "a head file (safetensors)"))
     print_line(head_path)
     table = TextTable("field", pad_edge=False, **PLAIN)
     table.add_column("value", overflow="fold")
     for name, value in (
-        ("sha256", head.digest),
+        ("sha256", head.sha256),
         ("classes C", head.classes),
-        ("prototypes P", head.size),
+        ("prototypes P", head.count),
         ("channels D", head.depth),
-        ("geometry", head.geometry),
-        ("similarity", head.similarity),
-        ("scale", "none" if head.scale is None else "yes"),
-        ("peak", "none" if head.peak is None else "yes"),
-        ("pooling", head.pooling),
-        ("readout", type(head.readout).__name__),
-        ("domain", head.domain),
-        ("bias", "none" if head.bias is None else "yes"),
+        ("geometry", _described(head.geometry)),
+        ("similarity", _described(head.similarity)),
+        ("scale", "yes" if "scale" in head.tensors else "none"),
+        ("peak", "yes" if "peak" in head.tensors else "none"),
+        ("pooling", _described(head.pooling)),
+        ("readout", head.readout.kind),
+        ("domain", ":".join("" if end is None else _number(end) for end in (head.lower, head.upper))),
+        ("bias", "yes" if "bias" in head.tensors else "none"),
         ("labels", "none" if head.labels is None else ", ".join(head.labels)),
     ):
         table.add_row(name, str(value))
@@ -105,6 +112,15 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
         head = with_positions(head, positions)
     head.save(output)
     print_line(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", sys.stderr)
+
+
+def _described(part: Part) -> str:
+    """A part by its kind and its numbers."""
+    return " ".join([part.kind, *(f"{name}={_number(value)}" for name, value in part.numbers.items())])
+
+
+def _number(value: Fraction | int | None) -> str:
+    return str(float(value)).removesuffix(".0") if isinstance(value, Fraction) else str(value)
 
 
 def _networks(path: str, output: str) -> str:

@@ -30,21 +30,26 @@ def show(network_path: str) -> None:
 
     Exit code: 0 shown; 9 a file that cannot be used; 2 unknown option.
     """
+    from verale.checker.read import LARGEST_NETWORK, read_network
+    from verale.checker.read import NetworkError as UnreadableNetworkError
     from verale.cli.tables import PLAIN, TextTable, print_table
+    from verale.files import read
     from verale.network import FrozenNetwork, require_binary32
 
-    network = FrozenNetwork.load(network_path)
-    print_line(f"{network_path}, sha256 {network.digest}")
-    print_line(f"pictures {_shape(network.shape)}, mean {network.mean}, std {network.std}")
+    with naming(network_path, UnreadableNetworkError):
+        data = read(network_path, "a network file (safetensors)", most=LARGEST_NETWORK)
+        network = read_network(data)
+    mean, std = (tuple(map(float, numbers)) for numbers in (network.mean, network.std))
+    print_line(f"{network_path}, sha256 {network.sha256}")
+    print_line(f"pictures {_shape(network.shape)}, mean {mean}, std {std}")
     table = TextTable(pad_edge=False, **PLAIN)
     for heading in ("layer", "kind", "reads", "gives"):
         table.add_column(heading, overflow="fold")
     for layer in network.layers:
-        gives = _shape(network.shapes[layer.name])
-        table.add_row(layer.name, layer.operation.kind, ", ".join(layer.inputs), gives)
+        table.add_row(layer.name, layer.kind, ", ".join(layer.inputs), _shape(layer.shape))
     print_table(table)
     try:
-        require_binary32(network)
+        require_binary32(FrozenNetwork.from_bytes(data))
     except NetworkError as error:
         print_line(str(error))
 

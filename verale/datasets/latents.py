@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from verale.checker.read import Entry, FormatError, header_length, latents_among, read_header
 from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows
 from verale.errors import InputError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Latents", "column_of", "has_latents", "images_in", "latents_in", "latents_type", "open_latents"]
 
 _COLUMN = "latents"
-_SIZES = {"F32": 4, "F64": 8}
 _LABELS = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1}
 
 
@@ -105,40 +104,40 @@ def column_of(latents: Tensor) -> Array:
 
 @dataclass(frozen=True)
 class _InTensor:
-    """The tensor `latents` of a safetensors file; offsets count from the file's first byte."""
+    """The tensor `latents` of a safetensors file, and `labels` where it has them: of these only what is asked for is
+    read."""
 
     path: str
-    offset: int
-    shape: tuple[int, ...]
-    dtype: str
-    labels_at: tuple[int, str] | None
+    tensor: Entry
+    label: Entry | None
 
     def __len__(self) -> int:
-        return self.shape[0]
+        return self.tensor.shape[0]
 
     def take(self, start: int, stop: int) -> Tensor:
         import torch
 
-        data = self._read(self.offset, math.prod(self.shape[1:]) * _SIZES[self.dtype], start, stop)
-        dtype = {"F32": torch.float32, "F64": torch.float64}[self.dtype]
+        data = self._read(self.tensor, start, stop)
+        dtype = {"F32": torch.float32, "F64": torch.float64}[self.tensor.dtype]
         values = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
-        return values.reshape(stop - start, *self.shape[1:])
+        return values.reshape(stop - start, *self.tensor.shape[1:])
 
     def labels(self, start: int, stop: int) -> list[int] | None:
-        if self.labels_at is None:
+        if self.label is None:
             return None
-        offset, dtype = self.labels_at
-        size = _LABELS[dtype]
-        data = self._read(offset, size, start, stop)
+        size = _LABELS[self.label.dtype]
+        data = self._read(self.label, start, stop)
         parts = (data[at : at + size] for at in range(0, len(data), size))
-        return [int.from_bytes(part, "little", signed=dtype != "U8") for part in parts]
+        return [int.from_bytes(part, "little", signed=self.label.dtype != "U8") for part in parts]
 
     def whole(self) -> Tensor:
         return self.take(0, len(self))
 
-    def _read(self, offset: int, size: int, start: int, stop: int) -> bytearray:
+    def _read(self, entry: Entry, start: int, stop: int) -> bytearray:
+        """The bytes of some rows of a tensor."""
+        size = (entry.end - entry.begin) // max(1, len(self))
         with storage.open_input(self.path) as stream:
-            data = bytearray(stream.read_at(size * (stop - start), offset + size * start))
+            data = bytearray(stream.read_at(size * (stop - start), entry.begin + size * start))
         if len(data) != size * (stop - start):
             raise InputError(self.path, "is shorter than its header says; copy it again")
         return data
@@ -148,43 +147,21 @@ class _InTensor:
             return _digest(stream)
 
 
-def _require_counts(*values: object) -> None:
-    """Raise ValueError unless all are whole numbers from 0."""
-    for value in values:
-        if type(value) is not int or value < 0:
-            raise ValueError(f"{value!r} is not a whole number from 0")
-
-
 def _open_tensor(path: str) -> _InTensor:
     with storage.open_input(path) as stream:
-        length = int.from_bytes(stream.read_at(8, 0), "little")
+        size = stream.size()
         try:
-            if not 0 < length <= stream.size() - 8:
-                raise ValueError("no header")
-            header = json.loads(stream.read_at(length, 8))
-            entry = header.get(_COLUMN)
-            if entry is None:
-                names = ", ".join(sorted(set(header) - {"__metadata__"})) or "nothing"
-                raise InputError(path, f"holds {names}, expected a tensor named 'latents'")
-            shape, dtype, (begin, end) = tuple(entry["shape"]), str(entry["dtype"]), entry["data_offsets"]
-            _require_counts(*shape, begin, end)
-            if dtype not in _SIZES:
-                raise InputError(path, f"latents have dtype {dtype}, expected float32 or float64")
-            if len(shape) not in (3, 4) or 0 in shape[1:]:
-                raise InputError(path, f"latents have shape {shape}, expected (N, D, H, W) or (N, L, D)")
-            if end - begin != math.prod(shape) * _SIZES[dtype] or 8 + length + end > stream.size():
-                raise ValueError("offsets beyond the file")
-            labels = header.get("labels")
-            if labels is not None and (labels["dtype"] not in _LABELS or labels["shape"] != [shape[0]]):
-                kind = f"{labels['dtype']} {labels['shape']}"
-                raise InputError(path, f"holds labels {kind}, expected one integer for each image, or no labels")
-            labels_at = None
-            if labels is not None:
-                _require_counts(*labels["data_offsets"])
-                labels_at = 8 + length + labels["data_offsets"][0], labels["dtype"]
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
-            raise InputError(path, f"is not a readable safetensors file ({error})") from error
-    return _InTensor(path, 8 + length + begin, shape, dtype, labels_at)
+            length = header_length(stream.read_at(min(8, size), 0), size)
+            _, entries = read_header(stream.read_at(length, 0), size)
+            by_name = {each.name: each for each in entries}
+            tensor = latents_among(by_name)
+        except FormatError as error:
+            raise InputError(path, f"latents file: {error}") from error
+    labels = by_name.get("labels")
+    if labels is not None and (labels.dtype not in _LABELS or labels.shape != tensor.shape[:1]):
+        kind = f"{labels.dtype} {list(labels.shape)}"
+        raise InputError(path, f"holds labels {kind}, expected one integer for each image, or no labels")
+    return _InTensor(path, tensor, labels)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import HeadError
-from verale.head.fields import Kind, read_fields, write_fields
+from verale.head.fields import Kind, write_fields
 
 __all__ = ["GEOMETRIES", "Box", "Cosine", "Euclidean", "Geometry", "InnerProduct", "Softmax"]
 
@@ -75,13 +75,6 @@ class Box:
     def to_json(self) -> dict[str, object]:
         """The field `domain` of a head file."""
         return write_fields(self)
-
-    @classmethod
-    def from_json(cls, value: object) -> Box:
-        """The box that the field `domain` of a head file describes. Raises HeadError, which names the field."""
-        if not isinstance(value, dict) or set(value) != {"lower", "upper"}:
-            raise HeadError("domain", f"is {value!r}, expected an object with lower and upper")
-        return read_fields("domain", value, cls)
 
 
 class Geometry(ABC):

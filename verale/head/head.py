@@ -12,17 +12,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from verale.checker.read import HeadError as UnreadableHeadError
+from verale.checker.read import read_head_file
 from verale.errors import HeadError, UsageError, naming
 from verale.files import read, write_atomically
 from verale.head.arguments import described, field_tensor, require_path, shortened
 from verale.head.evaluation import evaluate
 from verale.head.fields import Kind, read_part, write_part
-from verale.head.file import TENSORS, decode, encode
+from verale.head.file import TENSORS, encode
 from verale.head.geometry import GEOMETRIES, Box, Geometry
 from verale.head.latents import as_patches
 from verale.head.pooling import POOLINGS, MaxPooling, Pooling
 from verale.head.readout import READOUTS, Linear, Readout
 from verale.head.similarity import SIMILARITIES, Similarity
+from verale.tensors import loaded
 
 __all__ = ["Head", "require_head"]
 
@@ -218,22 +221,21 @@ class Head:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Head:
-        """Read a head from the bytes of its file. Raises HeadError, which names the field."""
-        described, tensors = decode(data)
-        pooling = read_part("pooling", described["pooling"], POOLINGS, tensors)
-        if "mask" in tensors:
-            raise HeadError("mask", f"is given, expected none for {pooling!r}")
-        labels = described["labels"]
-        if labels is not None and not (isinstance(labels, list) and all(isinstance(name, str) for name in labels)):
-            raise HeadError("labels", "is not a list of strings or null")
+        """Read a head from the bytes of its file, as the checker does. Raises HeadError, which names the field."""
+        try:
+            file = read_head_file(data)
+        except UnreadableHeadError as error:
+            raise HeadError(None, str(error)) from error
+        tensors = {name: loaded(tensor) for name, tensor in file.tensors.items()}
+        ends = (None if end is None else float(end) for end in (file.lower, file.upper))
         return cls(
-            geometry=read_part("geometry", described["geometry"], GEOMETRIES),
-            similarity=read_part("similarity", described["similarity"], SIMILARITIES),
-            domain=Box.from_json(described["domain"]),
-            pooling=pooling,
-            readout=read_part("readout", described["readout"], READOUTS) if "readout" in described else Linear(),
-            labels=None if labels is None else tuple(labels),
-            _digest=hashlib.sha256(data).hexdigest(),
+            geometry=read_part("geometry", file.geometry, GEOMETRIES),
+            similarity=read_part("similarity", file.similarity, SIMILARITIES),
+            domain=Box(*ends),
+            pooling=read_part("pooling", file.pooling, POOLINGS, tensors),
+            readout=read_part("readout", file.readout, READOUTS),
+            labels=file.labels,
+            _digest=file.sha256,
             **tensors,
         )
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor
 
-from verale.errors import InputError
-from verale.files import LARGEST_LATENTS, read, write_atomically
+from verale.checker.read import LARGEST_LATENTS, LatentsFile, read_latents_file
+from verale.checker.read import LatentsError as UnreadableLatentsError
+from verale.errors import InputError, naming
+from verale.files import read_buffer, write_atomically
 from verale.head.arguments import latents_tensor, require_labels, require_path
+from verale.tensors import loaded
 
 __all__ = [
     "as_patches",
@@ -28,7 +30,7 @@ __all__ = [
 ]
 
 
-_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+_INTEGERS = ("U8", "I8", "I16", "I32", "I64")
 
 
 def as_patches(latents: object, depth: int | None = None) -> Tensor:
@@ -110,43 +112,37 @@ def load_latents(path: str | Path) -> Tensor:
         UsageError: no path.
     """
     require_path(path, "verale.load_latents(path)")
-    return _latents(path, _tensors(path))
+    return loaded(_read(path).tensor)
 
 
 def load_labels(path: str | Path) -> list[int] | None:
     """The tensor `labels` (N,) of a latents file, the images' true classes; None without one. Raises InputError."""
-    return _labels(path, _tensors(path))
+    return _labels(path, _read(path))
 
 
 def load_labelled(path: str | Path, data: bytes | None = None) -> tuple[Tensor, list[int] | None]:
     """`load_latents` and `load_labels` of the same bytes, which may have been read already. Raises InputError."""
-    tensors = _tensors(path, data)
-    return _latents(path, tensors), _labels(path, tensors)
+    file = _read(path, data)
+    return loaded(file.tensor), _labels(path, file)
 
 
-def _latents(path: str | Path, tensors: dict[str, Tensor]) -> Tensor:
-    if "latents" not in tensors:
-        names = ", ".join(sorted(tensors)) or "nothing"
-        raise InputError(path, f"holds {names}, expected a tensor named 'latents' of shape (N, D, H, W) or (N, L, D)")
-    return tensors["latents"]
-
-
-def _labels(path: str | Path, tensors: dict[str, Tensor]) -> list[int] | None:
-    labels = tensors.get("labels")
+def _labels(path: str | Path, file: LatentsFile) -> list[int] | None:
+    labels = file.tensors.get("labels")
     if labels is None:
         return None
-    if labels.dim() != 1 or labels.dtype not in _INTEGERS:
+    if labels.dtype not in _INTEGERS or len(labels.shape) != 1:
         raise InputError(
-            path, f"holds labels {labels.dtype} {tuple(labels.shape)}, expected one integer an image, or no labels"
+            path, f"holds labels {labels.dtype} {list(labels.shape)}, expected one integer an image, or no labels"
         )
-    classes: list[int] = labels.tolist()
+    if labels.shape[0] != file.images:
+        raise InputError(
+            path, f"holds {labels.shape[0]} labels for {file.images} images, expected one each, or no labels"
+        )
+    classes: list[int] = loaded(labels).tolist()
     return classes
 
 
-def _tensors(path: str | Path, data: bytes | None = None) -> dict[str, Tensor]:
-    data = read(path, "a latents file (safetensors)", most=LARGEST_LATENTS) if data is None else data
-    try:
-        tensors: dict[str, Tensor] = safetensors.torch.load(data)
-    except (safetensors.SafetensorError, ValueError, KeyError) as error:  # KeyError: a type that torch does not have
-        raise InputError(path, f"is not a readable safetensors file ({error})") from error
-    return tensors
+def _read(path: str | Path, given: bytes | None = None) -> LatentsFile:
+    data = read_buffer(path, "a latents file (safetensors)", LARGEST_LATENTS) if given is None else given
+    with naming(path, UnreadableLatentsError):
+        return read_latents_file(data)

@@ -2,17 +2,16 @@
 
 from verale.network.binary32 import NOT_CLAIMED, require_binary32
 from verale.network.network import LARGEST_NETWORK, PICTURE, FrozenNetwork, walk
-from verale.network.pictures import load_picture, load_pictures, picture_digest, pictures_file
+from verale.network.pictures import picture_digest, pictures_file, pictures_of
 
 __all__ = [
     "LARGEST_NETWORK",
     "NOT_CLAIMED",
     "PICTURE",
     "FrozenNetwork",
-    "load_picture",
-    "load_pictures",
     "picture_digest",
     "pictures_file",
+    "pictures_of",
     "require_binary32",
     "walk",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import reduce
 from typing import Any, ClassVar, Protocol
 
@@ -15,7 +16,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from verale.errors import NetworkError
+from verale.checker.read import Layer
+from verale.tensors import loaded
 
 __all__ = [
     "OPERATIONS",
@@ -35,9 +37,6 @@ __all__ = [
     "Tanh",
     "Upsampling",
 ]
-
-MOST_STEPS = 4096
-"""The largest stride, padding, dilation, kernel and scale."""
 
 Pair = tuple[int, int]
 """One number for rows, one for columns."""
@@ -262,45 +261,12 @@ class NetworkLayer:
         return described
 
     @classmethod
-    def from_json(cls, described: Any, tensors: dict[str, Tensor]) -> NetworkLayer:
-        """A layer from its entry; its tensors are taken out of those of the file.
-
-        Raises:
-            NetworkError: a field or tensor is missing, unknown or of another form; it names the layer.
-        """
-        name = described.get("name") if isinstance(described, dict) else None
-        if not isinstance(name, str):
-            raise NetworkError("layers", f"hold {described!s:.80}, expected an object with a name")
-        operation = OPERATIONS.get(str(described.get("kind")))
-        if operation is None:
-            raise NetworkError(name, f"has the kind {described.get('kind')!s:.40}, expected {', '.join(OPERATIONS)}")
-        spelled = {each.name: str(each.type) for each in fields(operation)}  # type: ignore[arg-type]
-        given = {each: tensors.pop(f"{name}.{each}", None) for each in _TENSORS if each in spelled}
-        numbers = {each: kind for each, kind in spelled.items() if each not in _TENSORS}
-        if set(described) != {"name", "kind", "inputs", *numbers}:
-            raise NetworkError(name, f"has the fields {sorted(described)}, expected name, kind, inputs, {[*numbers]}")
-        inputs = described["inputs"]
-        if not isinstance(inputs, list) or not all(isinstance(each, str) for each in inputs):
-            raise NetworkError(name, "has inputs that are no list of names")
-        if "weight" in given and given["weight"] is None:
-            raise NetworkError(name, f"has no tensor {name}.weight")
-        values = {each: _read(name, each, kind, described[each]) for each, kind in numbers.items()}
-        return cls(name, tuple(inputs), operation(**values, **given))
-
-
-def _read(layer: str, field: str, kind: str, value: Any) -> Any:
-    """A field's value. Raises NetworkError."""
-    least = 0 if field == "padding" else 1
-    is_pair = isinstance(value, list) and len(value) == 2 and all(type(each) is int for each in value)
-    if kind == "Pair" and is_pair and all(least <= each <= MOST_STEPS for each in value):
-        return tuple(value)
-    if kind == "int" and type(value) is int and value > 0:
-        return value
-    if kind == "float" and isinstance(value, str):
-        try:
-            return float.fromhex(value)
-        except (ValueError, OverflowError):
-            pass
-    pair = f"a list of two integers from {least} to {MOST_STEPS}"
-    expected = {"Pair": pair, "int": "a positive integer", "float": "a hex float"}[kind]
-    raise NetworkError(layer, f"has the {field} {value!s:.40}, expected {expected}")
+    def of(cls, layer: Layer) -> NetworkLayer:
+        """A layer of a file."""
+        operation = OPERATIONS[layer.kind]
+        values: dict[str, Any] = {name: loaded(tensor) for name, tensor in layer.tensors.items()}
+        for each in fields(operation):  # type: ignore[arg-type]
+            if each.name not in _TENSORS:
+                value = getattr(layer.settings, each.name)
+                values[each.name] = float(value) if isinstance(value, Fraction) else value
+        return cls(layer.name, layer.inputs, operation(**values))

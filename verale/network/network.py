@@ -5,37 +5,34 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor
 
+from verale.checker.read import (
+    LARGEST_NETWORK,
+    MOST_ENTRIES,
+    MOST_LAYERS,
+    MOST_PRODUCTS,
+    NETWORK_KEY,
+    PICTURE,
+    is_name,
+    read_network,
+)
+from verale.checker.read import NetworkError as UnreadableNetworkError
 from verale.errors import NetworkError, UsageError, first_line, naming
 from verale.files import read, write_atomically
 from verale.network.layers import Convolution, FullConnection, LeakyRectifier, NetworkLayer
 
 __all__ = ["LARGEST_NETWORK", "PICTURE", "FrozenNetwork", "walk"]
 
-LARGEST_NETWORK = 2**30
-"""Bytes of a network's file."""
-
-PICTURE = "picture"
-"""The name under which layers read the normalised picture."""
-
-METADATA_KEY, VERSION = "verale.network", 1
-
-MOST_LAYERS, MOST_ENTRIES, MOST_PRODUCTS = 4096, 2**24, 2**36
-"""Limits of network-v1.md: layers, numbers that one gives, products of all."""
-
-_NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*", re.ASCII)
-_FIELDS = {"version", "input", "layers"}
+VERSION = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +94,7 @@ class FrozenNetwork:
         if len(self.layers) > MOST_LAYERS:
             raise NetworkError("layers", f"are {len(self.layers)}, expected at most {MOST_LAYERS}")
         for layer in self.layers:
-            if _NAME.fullmatch(layer.name) is None or layer.name in known or len(layer.name) > 128:
+            if not is_name(layer.name) or layer.name in known:
                 raise NetworkError(
                     layer.name[:128], "is no new name, expected letters, digits, _ and dots, at most 128 characters"
                 )
@@ -181,31 +178,19 @@ class FrozenNetwork:
         tensors = {name: tensor for layer in self.layers for name, tensor in layer.tensors.items()}
         return safetensors.torch.save(
             {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-            metadata={METADATA_KEY: json.dumps(described)},
+            metadata={NETWORK_KEY: json.dumps(described)},
         )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> FrozenNetwork:
-        """Read a network from the bytes of its file. Raises NetworkError, which names the layer or field."""
+        """Read a network from the bytes of its file, as the checker does. Raises NetworkError, which names the layer or
+        field."""
         try:
-            tensors: dict[str, Tensor] = safetensors.torch.load(data)
-            length = int.from_bytes(data[:8], "little")
-            text = json.loads(data[8 : 8 + length]).get("__metadata__", {})[METADATA_KEY]
-            described = json.loads(text)
-            if not isinstance(described, dict) or described.get("version") != VERSION or set(described) != _FIELDS:
-                raise ValueError(f"expected version {VERSION} with the fields {', '.join(sorted(_FIELDS))}")
-            given = described["input"]
-            shape = tuple(given["shape"])
-            mean, std = (tuple(map(float.fromhex, given[name])) for name in ("mean", "std"))
-            entries = list(described["layers"])
-        except (safetensors.SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise NetworkError(
-                "file", f"is no network file ({first_line(error)}): write one with verale network export"
-            ) from error
-        layers = tuple(NetworkLayer.from_json(each, tensors) for each in entries)
-        if tensors:
-            raise NetworkError(min(tensors), "is an unknown tensor, expected those of the layers alone")
-        return cls(shape, mean, std, layers, hashlib.sha256(data).hexdigest())
+            network = read_network(data)
+        except UnreadableNetworkError as error:
+            raise NetworkError(None, str(error)) from error
+        mean, std = (tuple(map(float, numbers)) for numbers in (network.mean, network.std))
+        return cls(network.shape, mean, std, tuple(map(NetworkLayer.of, network.layers)), network.sha256)
 
     def save(self, path: str | Path) -> None:
         """Write the network's file: a temporary file beside it, which is then renamed. Raises InputError."""

@@ -13,14 +13,16 @@ from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
 
-from verale.checker import CheckerError
+from verale.checker import CheckerError, PictureError
 from verale.checker.certificate import Certificate
+from verale.checker.errors import UnprovedError
 from verale.checker.file_auditor import picture_files
 from verale.checker.head import Head
 from verale.checker.proved import SCRIPT
 from verale.checker.proved.network_text import network_text, picture_text
 from verale.checker.proved.text import certificate_text, head_text, image_text, prices_text
 from verale.checker.read.latents import Latents
+from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Pictures
 from verale.errors import InputError, naming
@@ -58,7 +60,7 @@ class SeenInPage:
         if seen is None:
             return None
         try:
-            network = read_network(read(seen[0], "a network file (.safetensors)"))
+            network = read_network(read(seen[0], "a network file (.safetensors)", most=LARGEST_NETWORK))
             pictures = Pictures(picture_files(seen[1])[0], network.shape)
         except (CheckerError, OSError) as error:
             raise InputError(folder, f"holds a network and pictures that cannot be used: {error}") from error
@@ -73,7 +75,10 @@ class SeenInPage:
             return b"", "the report was written without the network that the certificate names"
         if certificate.arithmetic != "real":
             return b"", "what is proved of a network in float32 is checked by verale audit alone"
-        picture = self._pictures.find(certificate.picture or "")
+        try:
+            picture = self._pictures.find(certificate.picture or "")
+        except (PictureError, UnprovedError) as error:
+            return b"", f"the report was written without the picture: {error}"
         if picture is None:
             return b"", "the report was written without the picture"
         return b"pictured %b %b" % (text, picture_text(picture)), ""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from verale.certificate import Certificate
 from verale.checker import Auditor
 from verale.checker import HeadError as UnreadableHeadError
-from verale.errors import HeadError, InputError, LatentsError, UsageError, naming, nearest, with_article
+from verale.errors import HeadError, LatentsError, UsageError, naming, nearest, with_article
 from verale.files import LARGEST_LATENTS, read
 
 if TYPE_CHECKING:
@@ -163,8 +163,6 @@ class LabelledImages:
             latents, labels = load_labelled(file)
             images = as_patches(latents)
             check_domain(head, images)
-        if labels is not None and len(labels) != len(images):
-            raise InputError(file, f"holds {len(labels)} labels for {len(images)} images, expected one each, or none")
         return cls(file, images, labels)
 
 

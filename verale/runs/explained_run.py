@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,9 +12,8 @@ from pathlib import Path
 from verale.certificate.words import below, class_name
 from verale.checker import CheckerError, HeadError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
-from verale.checker.head import Head, read_head
-from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
-from verale.checker.read.safetensors_reader import read_tensors
+from verale.checker.head import Head
+from verale.checker.read import LARGEST_HEAD, read_head_file
 from verale.errors import InputError, LatentsError, naming
 from verale.files import is_certificate_name, read
 from verale.runs.folder import HEAD, LATENTS, SOURCE
@@ -75,9 +73,8 @@ class HeadOfRun:
         """The head of a file, which is read here unless its bytes are given. Raises InputError."""
         data = read(path, "a head file (safetensors)", LARGEST_HEAD + 1) if data is None else data
         with naming(path, HeadError):
-            head = read_head(data)
-        labels = json.loads(read_tensors(data)[0]["verale.head"])["labels"]
-        return cls(path, head, len(data), None if labels is None else tuple(labels))
+            file = read_head_file(data)
+        return cls(path, Head.of(file), file.size, file.labels)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verale.checker.read import (
+    LARGEST_PICTURES,
+    LARGEST_PNG,
+    PictureError,
+    PictureFile,
+    StoredPictures,
+    UnreadFile,
+    opened_files,
+)
 from verale.errors import InputError, naming
-from verale.files import LARGEST_LATENTS, followed, read
+from verale.files import followed, read
 from verale.runs.folder import LATENTS, NETWORK, PICTURES, SOURCE
 from verale.runs.images import class_folders, image_files, labels_of
 from verale.runs.inputs import run_of
@@ -38,6 +47,8 @@ class SeenPictures:
         paths: the files that were read.
         names: of PNG files, relative to their folder, in the pictures' order; none of a tensor.
         folder: all of whose images these are; None where one file was given.
+        listed: the names of all PNG files, those among them that cannot be used.
+        refused: the files of a folder that cannot be used.
     """
 
     through: ThroughNetwork
@@ -46,13 +57,15 @@ class SeenPictures:
     paths: tuple[Path, ...]
     names: tuple[str, ...] = ()
     folder: Path | None = None
+    listed: tuple[str, ...] = ()
+    refused: tuple[UnreadFile, ...] = ()
 
     @classmethod
     def load(cls, network: str | Path, path: str | Path, arithmetic: Arithmetic = "real") -> SeenPictures:
         """A network's file; and pictures from a folder of PNG files, from one PNG file, or from a safetensors file.
 
         Raises:
-            InputError: what cannot be read, or a picture that is not of the network's size and colours.
+            InputError: a network or a file of pictures that cannot be used, or a folder of which none can.
             UsageError: an unknown arithmetic.
         """
         from verale.errors import NetworkError
@@ -69,23 +82,32 @@ class SeenPictures:
         """The same of a network whose file has these bytes. Raises InputError."""
         import torch
 
-        from verale.network import load_picture, load_pictures
+        from verale.network import pictures_of
 
-        path, shape = Path(path), through.network.shape
-        if not path.is_dir() and path.suffix.lower() != ".png":
-            data = read(path, "a file of pictures (safetensors)", most=LARGEST_LATENTS)
-            files = {NETWORK: network, f"{PICTURES}.safetensors": data}
-            return cls(through, load_pictures(path, shape), files, (path,))
+        path = Path(path)
         paths = image_files(path) if path.is_dir() else [path]
         folder = path if path.is_dir() else path.parent
-        names = tuple(each.relative_to(folder).as_posix() for each in paths)
-        pictures = torch.stack([load_picture(each, shape) for each in paths])
-        files = {f"{PICTURES}/{name}": read(each, "a PNG file") for name, each in zip(names, paths, strict=True)}
-        return cls(through, pictures, {NETWORK: network, **files}, tuple(paths), names, path if path.is_dir() else None)
+        contents: list[bytes] = []
+        files = (PictureFile(str(each), partial(_read_into, contents, each, path.is_dir())) for each in paths)
+        opened = list(map(_named_png, paths, opened_files(files, through.network.shape)))
+        used = [each for each in opened if isinstance(each, StoredPictures)]
+        refused = tuple(each for each in opened if isinstance(each, UnreadFile))
+        if not used:
+            others = f"; nor can {len(refused) - 1} other files" if len(refused) > 1 else ""
+            raise InputError(refused[0].name, f"{refused[0].why}{others}")
+        pictures = torch.cat(list(map(pictures_of, used)))
+        if used[0].size is None:
+            return cls(through, pictures, {NETWORK: network, f"{PICTURES}.safetensors": contents[0]}, (path,))
+        listed = [each.relative_to(folder).as_posix() for each in paths]
+        found = zip(listed, contents, opened, strict=True)
+        kept = {name: data for name, data, each in found if isinstance(each, StoredPictures)}
+        files_of_run = {NETWORK: network} | {f"{PICTURES}/{name}": data for name, data in kept.items()}
+        among = path if path.is_dir() else None
+        return cls(through, pictures, files_of_run, tuple(paths), tuple(kept), among, tuple(listed), refused)
 
     def classes(self, classes: int) -> list[str] | None:
         """The names of classes: the subfolders, where there is one for each of so many."""
-        return class_folders(self.names, classes) if self.names else None
+        return class_folders(self.listed, classes) if self.listed else None
 
     def labels(self, classes: int) -> list[int] | None:
         """The true classes, where there is one subfolder for each of so many."""
@@ -180,3 +202,21 @@ class SeenPictures:
         """The files of a run's folder, by name: `source.json`, where there are PNG files, network and pictures."""
         source = self.source(head, latents, labels)
         return ({} if source is None else {SOURCE: source.to_bytes()}) | self.files
+
+
+def _read_into(contents: list[bytes], path: Path, is_png: bool) -> bytes:
+    """The bytes of a file of pictures, which are kept in `contents`. Raises PictureError."""
+    contents.append(b"")
+    try:
+        contents[-1] = read(path, "a file of pictures", most=LARGEST_PNG if is_png else LARGEST_PICTURES)
+    except InputError as error:
+        raise PictureError(error.problem) from error
+    return contents[-1]
+
+
+def _named_png(path: Path, opened: StoredPictures | UnreadFile) -> StoredPictures | UnreadFile:
+    """The pictures of a file, unless it is a PNG file with another suffix, or something else with that of one: an audit
+    of the run's folder finds PNG files by their suffix."""
+    if isinstance(opened, UnreadFile) or (opened.size is None) != (path.suffix.lower() == ".png"):
+        return opened
+    return UnreadFile(str(path), "expected the suffix .png of a PNG file, and of nothing else: give it another name")

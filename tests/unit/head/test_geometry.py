@@ -50,5 +50,6 @@ def test_whether_a_small_observable_means_similar(geometry: Geometry):
 def test_where_observables_are_bounded(box: Box):
     assert Euclidean().bounded_over(box) == InnerProduct().bounded_over(box) == box.bounded
     assert Cosine().bounded_over(box) and Softmax().bounded_over(box) and InnerProduct(3.0).bounded_over(box)
-    assert Box.from_json(box.to_json()) == box
+    spelled = [None if end is None else float(end).hex() for end in (box.lower, box.upper)]
+    assert list(box.to_json().values()) == spelled
     assert InnerProduct(3.0).radius == 3.0 and Euclidean().radius is Cosine().radius is Softmax().radius is None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 from support.cases import every
 from support.small import small_head, varied_head
 
+from verale.checker.read import read_head_file
 from verale.errors import HeadError
 from verale.head import BankPooling, FocalPooling, Head, MaskedMaxPooling, MaxPooling, Pooling, TopMeanPooling
-from verale.head.file import decode, encode
 from verale.head.pooling import POOLINGS
 
 MASK = [[1, 0], [0, 1], [1, 1], [0, 1]]
@@ -132,14 +134,17 @@ def test_a_mask_is_kept_in_the_head_s_file():
     head = replace(small_head("euclidean"), pooling=MaskedMaxPooling(MASK * 3))
     again = Head.from_bytes(head.to_bytes())
     assert again.pooling == head.pooling and again.to_bytes() == head.to_bytes()
-    described, tensors = decode(head.to_bytes())
-    assert described["pooling"] == {"kind": "masked_max"} and tensors["mask"].dtype == torch.float32
-    without = encode({**described, "pooling": {"kind": "max"}}, tensors)
-    with pytest.raises(HeadError, match="is given, expected none for MaxPooling"):
-        Head.from_bytes(without)
+    stored = read_head_file(head.to_bytes())
+    assert (stored.pooling.kind, stored.tensors["mask"].dtype) == ("masked_max", "F32")
+    plain, tensors = small_head("euclidean").to_bytes(), safetensors.torch.load(head.to_bytes())
+    length = int.from_bytes(plain[:8], "little")
+    metadata = json.loads(plain[8 : 8 + length])["__metadata__"]
+    with pytest.raises(HeadError, match="tensor 'mask' is there, expected none for max"):
+        Head.from_bytes(safetensors.torch.save(tensors, metadata=metadata))
     del tensors["mask"]
-    with pytest.raises(HeadError, match="is missing, expected a tensor for the pooling masked_max"):
-        Head.from_bytes(encode(described, tensors))
+    metadata = {name: text.replace('"max"', '"masked_max"') for name, text in metadata.items()}
+    with pytest.raises(HeadError, match="the tensor 'mask' is missing"):
+        Head.from_bytes(safetensors.torch.save(tensors, metadata=metadata))
 
 
 def test_banks_do_not_look_at_the_other_s_patches():

@@ -11,11 +11,10 @@ import safetensors.torch
 import torch
 from support.torch_networks import MEAN, NETWORKS, SHAPE, STD, frozen_network, random_pictures
 
-from verale.checker.read.network_file import read_network
+from verale.checker.read import NETWORK_KEY, read_network
 from verale.errors import InputError, NetworkError, UsageError
 from verale.network import FrozenNetwork, walk
 from verale.network.layers import AveragePooling, Convolution, LeakyRectifier, NetworkLayer, Rectifier, Sum
-from verale.network.network import METADATA_KEY
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel lengths")
 
@@ -24,10 +23,10 @@ def rewritten(network: FrozenNetwork, **fields: Any) -> bytes:
     """The network's file with fields of its description replaced."""
     data = network.to_bytes()
     length = int.from_bytes(data[:8], "little")
-    description = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][METADATA_KEY])
+    description = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][NETWORK_KEY])
     for name, value in fields.items():
         description[name] = value(description[name]) if callable(value) else value
-    return safetensors.torch.save(safetensors.torch.load(data), metadata={METADATA_KEY: json.dumps(description)})
+    return safetensors.torch.save(safetensors.torch.load(data), metadata={NETWORK_KEY: json.dumps(description)})
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -71,26 +70,38 @@ def with_layer(index: int, **fields: Any) -> Any:
 
 
 FILES: dict[str, tuple[dict[str, Any], str]] = {
-    "version": ({"version": 2}, "is no network file"),
-    "shape": ({"input": {"shape": [2, 12, 10], "mean": ["0x0p+0"] * 2, "std": ["0x1p+0"] * 2}}, "has the shape"),
-    "numbers": ({"input": {"shape": [3, 12, 10], "mean": ["0x0p+0"], "std": ["0x1p+0"] * 3}}, "has the mean"),
-    "std": ({"input": {"shape": [3, 12, 10], "mean": ["0x0p+0"] * 3, "std": ["0x0p+0"] * 3}}, "each above 0"),
-    "no input": ({"input": {}}, "is no network file"),
-    "no layers": ({"layers": []}, "is an unknown tensor"),
-    "kind": ({"layers": with_layer(1, kind="softmax")}, "layer '1': has the kind softmax, expected conv2d"),
-    "extra": ({"layers": with_layer(1, slope="0x0p+0")}, "layer '1': has the fields"),
-    "name": ({"layers": with_layer(1, name="1..2")}, "layer '1..2': is no new name"),
-    "no name": ({"layers": with_layer(1, name=1)}, "an object with a name"),
-    "twice": ({"layers": with_layer(1, name="0", kind="tanh", inputs=["0"])}, "layer '0': is no new name"),
-    "later": ({"layers": with_layer(1, inputs=["3"])}, "reads 3, expected picture or an earlier layer"),
-    "no list": ({"layers": with_layer(1, inputs="0")}, "no list of names"),
-    "unread": ({"layers": with_layer(1, inputs=["picture"])}, "layer '0': is read by no layer"),
-    "two inputs": ({"layers": with_layer(1, inputs=["0", "0"])}, "layer '1': does not fit what it reads"),
-    "stride": ({"layers": with_layer(0, stride=[1])}, "has the stride .*, expected a list of two integers"),
-    "no stride": ({"layers": with_layer(0, stride=[0, 1])}, "a list of two integers from 1 to 4096"),
-    "groups": ({"layers": with_layer(0, groups=2)}, "layer '0': does not fit what it reads"),
-    "groups of text": ({"layers": with_layer(0, groups="1")}, "expected a positive integer"),
-    "too large": ({"layers": with_layer(0, padding=[4096, 4096])}, "gives .* numbers, expected at most"),
+    "version": ({"version": 2}, "version is 2, expected 1"),
+    "shape": (
+        {"input": {"shape": [2, 12, 10], "mean": ["0x0p+0"] * 2, "std": ["0x1p+0"] * 2}},
+        r"input.shape is \[2, 12, 10\], expected 1 or 3 channels",
+    ),
+    "numbers": (
+        {"input": {"shape": [3, 12, 10], "mean": ["0x0p+0"], "std": ["0x1p+0"] * 3}},
+        "input.mean is .*, expected 3 hex floats",
+    ),
+    "std": (
+        {"input": {"shape": [3, 12, 10], "mean": ["0x0p+0"] * 3, "std": ["0x0p+0"] * 3}},
+        "input.std has a number that is not positive",
+    ),
+    "no input": ({"input": {}}, "input lacks the field 'shape'"),
+    "no layers": ({"layers": []}, "expected a list of 1 to 4096 layers"),
+    "kind": ({"layers": with_layer(1, kind="softmax")}, r"layers\[1\] is .* whose kind is one of conv2d"),
+    "extra": ({"layers": with_layer(1, slope="0x0p+0")}, r"layers\[1\] has the unknown field \'slope\'"),
+    "name": ({"layers": with_layer(1, name="1..2")}, r"layers\[1\].name is \'1..2\', expected letters"),
+    "no name": ({"layers": with_layer(1, name=1)}, r"layers\[1\].name is 1, expected a string"),
+    "twice": (
+        {"layers": with_layer(1, name="0", kind="tanh", inputs=["0"])},
+        r"layers\[1\].name is \'0\', expected one that is neither",
+    ),
+    "later": ({"layers": with_layer(1, inputs=["3"])}, "reads '3', expected picture or an earlier layer"),
+    "no list": ({"layers": with_layer(1, inputs="0")}, "expected a list of names"),
+    "unread": ({"layers": with_layer(1, inputs=["picture"])}, "layer 0 is read by no layer"),
+    "two inputs": ({"layers": with_layer(1, inputs=["0", "0"])}, r"layer 1 \(relu\) reads 2 inputs, expected one"),
+    "stride": ({"layers": with_layer(0, stride=[1])}, "stride is .*, expected two integers"),
+    "no stride": ({"layers": with_layer(0, stride=[0, 1])}, "stride is .*, expected integers from 1 to 4096"),
+    "groups": ({"layers": with_layer(0, groups=2)}, r"layer 0 \(conv2d\): groups is 2, expected what divides"),
+    "groups of text": ({"layers": with_layer(0, groups="1")}, "groups is '1', expected an integer from 0"),
+    "too large": ({"layers": with_layer(0, padding=[4096, 4096])}, "gives .* entries, expected at most"),
 }
 
 
@@ -116,7 +127,7 @@ def test_a_malformed_file_is_refused(case: str, tmp_path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{}", safetensors.torch.save({"a": torch.zeros(1)})])
 def test_what_is_no_network_file_is_refused(data: bytes) -> None:
-    with pytest.raises(NetworkError, match="is no network file"):
+    with pytest.raises(NetworkError, match=r"^network file: "):
         FrozenNetwork.from_bytes(data)
 
 

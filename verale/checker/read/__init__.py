@@ -1,1 +1,60 @@
-"""The readers: from the bytes of heads, latents, networks and pictures to plain data. They prove nothing."""
+"""The readers: heads, latents, networks and pictures, from the bytes of their files to plain data.
+
+They check what certificates/v1.md and network-v1.md say of files, and prove nothing. So who explains reads with them
+too: what an audit refuses is refused before it is explained. Of this package nothing else is known there.
+"""
+
+from __future__ import annotations
+
+from ..errors import FormatError, HeadError, LatentsError, NetworkError, PictureError
+from .head_file import LARGEST as LARGEST_HEAD
+from .head_file import METADATA_KEY as HEAD_KEY
+from .head_file import HeadFile, Part, read_head_file
+from .latents import LARGEST as LARGEST_LATENTS
+from .latents import LatentsFile, latents_among, read_latents_file
+from .layers import MOST_ENTRIES, PICTURE, Layer, Network
+from .network_file import LARGEST as LARGEST_NETWORK
+from .network_file import METADATA_KEY as NETWORK_KEY
+from .network_file import MOST_LAYERS, MOST_PRODUCTS, is_name, read_network
+from .pictures import LARGEST as LARGEST_PICTURES
+from .pictures import Picture, PictureFile, StoredPictures, UnreadFile, opened_files
+from .png_reader import LARGEST as LARGEST_PNG
+from .safetensors_reader import Entry, Tensor, header_length, read_header
+
+__all__ = [
+    "HEAD_KEY",
+    "LARGEST_HEAD",
+    "LARGEST_LATENTS",
+    "LARGEST_NETWORK",
+    "LARGEST_PICTURES",
+    "LARGEST_PNG",
+    "MOST_ENTRIES",
+    "MOST_LAYERS",
+    "MOST_PRODUCTS",
+    "NETWORK_KEY",
+    "PICTURE",
+    "Entry",
+    "FormatError",
+    "HeadError",
+    "HeadFile",
+    "LatentsError",
+    "LatentsFile",
+    "Layer",
+    "Network",
+    "NetworkError",
+    "Part",
+    "Picture",
+    "PictureError",
+    "PictureFile",
+    "StoredPictures",
+    "Tensor",
+    "UnreadFile",
+    "header_length",
+    "is_name",
+    "latents_among",
+    "opened_files",
+    "read_head_file",
+    "read_header",
+    "read_latents_file",
+    "read_network",
+]

@@ -62,7 +62,7 @@ class Part:
 
 @dataclass(frozen=True)
 class HeadFile:
-    """A head file. Checks itself when built.
+    """A head file. Checks itself when built: FormatError names the part or the tensor.
 
     Attributes:
         sha256: digest of the file's bytes.
@@ -118,7 +118,7 @@ class HeadFile:
         return self.tensors["prototypes"].shape[1] if "prototypes" in self.tensors else self.count
 
     def _check_tensors(self) -> None:
-        """All tensors are there, of the shapes that go together, and finite. Raises FormatError."""
+        """All tensors are there, of the shapes that go together, and finite."""
         for name in self.tensors:
             if name not in TENSORS:
                 raise FormatError(f"tensor {brief(name)} is unknown, expected {', '.join(TENSORS)}")
@@ -192,64 +192,65 @@ class HeadFile:
         geometry, similarity = self.geometry.kind, self.of_similarity
         if geometry not in similarity.geometries:
             expected = " or ".join(name for name, each in SIMILARITIES.items() if geometry in each.geometries)
-            raise HeadError(f"similarity is {similarity.name}, expected {expected} for {geometry}")
+            raise FormatError(f"similarity is {similarity.name}, expected {expected} for {geometry}")
         own = self.tensors.get(similarity.tensor or "")
         similarity.check(self.similarity.numbers, () if own is None else own.floats())
 
     def _check_domain(self) -> None:
         lower, upper, radius = self.lower, self.upper, self.geometry.numbers.get("radius")
         if lower is not None and upper is not None and lower >= upper:
-            raise HeadError(f"domain: lower is {about(lower)}, expected less than upper, {about(upper)}")
+            raise FormatError(f"domain: lower is {about(lower)}, expected less than upper, {about(upper)}")
         bounded = lower is not None and upper is not None
         if radius is not None and radius <= 0:
-            raise HeadError(f"geometry: radius is {about(radius)}, expected a positive number, or null for no ball")
+            raise FormatError(f"geometry: radius is {about(radius)}, expected a positive number, or null for no ball")
         nearest = max(lower or Fraction(0), -(upper or Fraction(0)), Fraction(0))
         if radius is not None and self.depth * nearest**2 > radius**2:
-            raise HeadError(
+            raise FormatError(
                 f"domain is empty: latents with {self.depth} coordinates, each at least {about(nearest)} away from 0,"
                 f" are longer than the radius, {about(radius)}; expected latents both in the box and in the ball"
             )
         if self.geometry.kind == "inner_product" and radius is None and not bounded:
-            raise HeadError("domain is unbounded, expected two ends, or a radius of the geometry, for inner_product")
+            raise FormatError("domain is unbounded, expected two ends, or a radius of the geometry, for inner_product")
         if self.geometry.kind == "euclidean" and not self.of_similarity.has_limit and not bounded:
-            raise HeadError(
+            raise FormatError(
                 f"domain is unbounded, expected two ends: {self.similarity.kind} has no least value without"
             )
         if self.geometry.kind in COSINES:
-            if self.geometry.numbers["epsilon"] < 0:
-                raise HeadError(f"geometry: epsilon is {about(self.geometry.numbers['epsilon'])}, expected at least 0")
+            epsilon = self.geometry.numbers["epsilon"]
+            if epsilon < 0:
+                raise FormatError(f"geometry: epsilon is {about(epsilon)}, expected at least 0")
             for j, row in enumerate(self._rows("prototypes")):
                 if not any(row):
-                    raise HeadError(f"prototypes: row {j} is zero, which has no direction: expected none for cosine")
+                    raise FormatError(f"prototypes: row {j} is zero, which has no direction: expected none for cosine")
 
     def _check_pooling(self) -> None:
         kind, numbers = self.pooling.kind, self.pooling.numbers
         if kind == "banks" and not 1 <= numbers["class_token"] < self.count:
-            raise HeadError(
+            raise FormatError(
                 f"pooling: class_token is {numbers['class_token']}, expected from 1 to less than the {self.count}"
                 " prototypes"
             )
         if kind == "max_minus_mean_distance" and self.geometry.kind != "euclidean":
-            raise HeadError(f"pooling is {kind}, which is defined for euclidean only, not for {self.geometry.kind}")
+            raise FormatError(f"pooling is {kind}, which is defined for euclidean only, not for {self.geometry.kind}")
         if kind.startswith("max_minus") and not self.of_similarity.focal:
             expected = " and ".join(name for name, each in SIMILARITIES.items() if each.focal)
-            raise HeadError(f"pooling is {kind}, which is defined for {expected} only")
+            raise FormatError(f"pooling is {kind}, which is defined for {expected} only")
         if kind.startswith("max_minus") and self.readout.kind != "linear":
-            raise HeadError(f"pooling is {kind}, which is defined for linear only, not for {self.readout.kind}")
+            raise FormatError(f"pooling is {kind}, which is defined for linear only, not for {self.readout.kind}")
         if kind == "top_mean" and numbers["k"] < 1:
-            raise HeadError(f"pooling: k is {numbers['k']}, expected at least 1")
+            raise FormatError(f"pooling: k is {numbers['k']}, expected at least 1")
 
     def _check_readout(self) -> None:
         if self.geometry.kind == "softmax" and self.readout.kind != "linear":
-            raise HeadError(f"readout is {self.readout.kind}, expected linear for softmax")
+            raise FormatError(f"readout is {self.readout.kind}, expected linear for softmax")
         if self.readout.kind == "maximum":
             for c, row in enumerate(self._rows("weight")):
                 if not _is_some(row):
-                    raise HeadError(f"weight: row {c} is not of 0 and 1 with a 1, expected which prototypes it has")
+                    raise FormatError(f"weight: row {c} is not of 0 and 1 with a 1, expected which prototypes it has")
         if self.readout.kind == "soft_tree":
             if not self.of_similarity.in_unit or self.pooling.kind != "max":
                 expected = " or ".join(name for name, each in SIMILARITIES.items() if each.in_unit)
-                raise HeadError(f"readout is soft_tree, expected activations in [0, 1]: {expected}, pooling max")
+                raise FormatError(f"readout is soft_tree, expected activations in [0, 1]: {expected}, pooling max")
             _check_tree(self.readout.numbers["absent"], self.readout.numbers["present"], self.count)
 
     def _shape(self, name: str, dimensions: int) -> tuple[int, ...]:
@@ -343,16 +344,16 @@ def _is_some(row: array[float]) -> bool:
 def _check_tree(absent: tuple[int, ...], present: tuple[int, ...], prototypes: int) -> None:
     count = len(absent)
     if len(present) != count or prototypes != count:
-        raise HeadError(
+        raise FormatError(
             f"readout has {count} absent and {len(present)} present children for {prototypes} prototypes,"
             " expected one of each for each"
         )
     for node, children in enumerate(zip(absent, present, strict=True)):
         for child in children:
             if not (node < child < count or -1 - count <= child < 0):
-                raise HeadError(
+                raise FormatError(
                     f"readout: node {node} has the child {child}, expected a later node,"
                     f" or a leaf from -1 to {-1 - count}"
                 )
     if len({*absent, *present}) != 2 * count:
-        raise HeadError("readout has a node or a leaf with two parents, expected a tree")
+        raise FormatError("readout has a node or a leaf with two parents, expected a tree")

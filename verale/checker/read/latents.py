@@ -9,12 +9,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import TypeVar
 
 from ..dyadic import Exact, exact
 from ..errors import FormatError, LatentsError
-from .safetensors_reader import Tensor, read_tensors
+from .safetensors_reader import Entry, Tensor, read_tensors
 
-__all__ = ["LARGEST", "Image", "Latents", "LatentsFile", "read_latents_file"]
+__all__ = ["LARGEST", "Image", "Latents", "LatentsFile", "latents_among", "read_latents_file"]
+
+_Stored = TypeVar("_Stored", Entry, Tensor)
 
 LARGEST = 16 * 2**30
 """Bytes of a latents file that is read. A file can claim more than any machine has, and take no space."""
@@ -49,11 +52,11 @@ class LatentsFile:
 
     Attributes:
         tensor: (N, D, H, W) or (N, L, D), all of them finite.
-        beside: the other tensors, by name, of which nothing is known.
+        tensors: all of the file, by name. Of others nothing is known.
     """
 
     tensor: Tensor
-    beside: Mapping[str, Tensor]
+    tensors: Mapping[str, Tensor]
 
     @property
     def channels_first(self) -> bool:
@@ -76,20 +79,28 @@ class LatentsFile:
         return self.tensor.shape[1 if self.channels_first else 2]
 
 
-def read_latents_file(data: bytes) -> LatentsFile:
+def latents_among(tensors: Mapping[str, _Stored]) -> _Stored:
+    """The tensor `latents` of a file. Raises FormatError unless it is there, of a shape and type that latents have."""
+    if "latents" not in tensors:
+        raise FormatError(f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'latents'")
+    stored = tensors["latents"]
+    if len(stored.shape) not in (3, 4) or 0 in stored.shape[1:]:
+        raise FormatError(
+            f"tensor 'latents' has shape {list(stored.shape)}, expected (N, D, H, W) or (N, L, D), with a patch and a"
+            " coordinate"
+        )
+    if stored.dtype not in ("F32", "F64"):
+        raise FormatError(f"tensor 'latents' has dtype {stored.dtype}, expected F32 or F64")
+    return stored
+
+
+def read_latents_file(data: bytes | bytearray) -> LatentsFile:
     """The latents file of these bytes. Raises LatentsError."""
     try:
         _, tensors = read_tensors(data)
-        if "latents" not in tensors:
-            raise FormatError(f"holds {', '.join(map(ascii, tensors)) or 'no tensor'}, expected a tensor 'latents'")
-        tensor = tensors.pop("latents")
-        if len(tensor.shape) not in (3, 4):
-            raise FormatError(f"tensor 'latents' has shape {list(tensor.shape)}, expected (N, D, H, W) or (N, L, D)")
-        file = LatentsFile(tensor, tensors)
-        if file.patches < 1 or file.depth < 1:
-            raise FormatError(f"tensor 'latents' has shape {list(tensor.shape)}, expected a patch and a coordinate")
+        tensor = latents_among(tensors)
         tensor.check_finite()
-        return file
+        return LatentsFile(tensor, tensors)
     except FormatError as error:
         raise LatentsError(f"latents file: {error}") from None
 

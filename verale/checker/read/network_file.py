@@ -15,17 +15,18 @@ from .json_reader import brief, fields, index, text
 from .layers import FIELDS, MOST_ENTRIES, PICTURE, TENSORS, Layer, Network, Pair, Settings, Shape, built
 from .safetensors_reader import Tensor, read_described
 
-__all__ = ["LARGEST", "MOST_LAYERS", "MOST_PRODUCTS", "read_network"]
+__all__ = ["LARGEST", "METADATA_KEY", "MOST_LAYERS", "MOST_PRODUCTS", "is_name", "read_network"]
 
 LARGEST = 2**30
 """Bytes."""
 MOST_LAYERS = 4096
 MOST_PRODUCTS = 2**36
 """Of all layers together."""
-_METADATA_KEY = "verale.network"
+METADATA_KEY = "verale.network"
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _LONGEST_NAME = 128
 _GREATEST = 4096
+"""The largest stride, padding, dilation, kernel and scale."""
 
 
 def read_network(data: bytes) -> Network:
@@ -36,8 +37,13 @@ def read_network(data: bytes) -> Network:
         raise NetworkError(f"network file: {error}") from None
 
 
+def is_name(name: str) -> bool:
+    """Whether a layer may have this name."""
+    return _NAME.fullmatch(name) is not None and len(name) <= _LONGEST_NAME
+
+
 def _read(data: bytes) -> Network:
-    description, tensors = read_described(data, LARGEST, _METADATA_KEY, ("version", "input", "layers"))
+    description, tensors = read_described(data, LARGEST, METADATA_KEY, ("version", "input", "layers"))
     start = fields(description["input"], "input", ("shape", "mean", "std"))
     shape = _shape(start["shape"])
     mean, std = (_numbers(start[name], f"input.{name}", shape[0]) for name in ("mean", "std"))
@@ -77,7 +83,7 @@ def _layer(value: Any, where: str, shapes: dict[str, Shape], tensors: dict[str, 
         raise FormatError(f"{where} is {brief(value)}, expected an object whose kind is one of {', '.join(FIELDS)}")
     fields(value, where, ("name", "kind", "inputs", *FIELDS[kind]))
     name, inputs = text(value["name"], f"{where}.name"), value["inputs"]
-    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+    if not is_name(name):
         raise FormatError(f"{where}.name is {brief(name)}, expected letters, digits and _ with single dots between")
     if name in shapes:
         raise FormatError(f"{where}.name is {brief(name)}, expected one that is neither {PICTURE} nor taken")

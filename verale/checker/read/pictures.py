@@ -59,7 +59,7 @@ class PictureFile:
     read: Callable[[], bytes]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StoredPictures:
     """The pictures of a file.
 
@@ -155,7 +155,9 @@ def _opened(data: bytes, shape: tuple[int, int, int], left: int | None = None) -
     png = read_png(data, shape)
     if left is not None and png.steps > left:
         raise UnprovedError(
-            "limit", f"reading it takes about {png.steps} steps, expected at most {max(0, left)}; raise the limit"
+            "limit",
+            f"reading it takes about {png.steps} steps, expected at most {max(0, left)}; raise the limit, or give the"
+            " pictures as a tensor file",
         )
     return StoredPictures(shape, png.values(), len(data), png.steps)
 

@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import FormatError
 from .json_reader import brief, fields, index, read_object, text
 
-__all__ = ["Tensor", "read_described", "read_tensors"]
+__all__ = ["Entry", "Tensor", "header_length", "read_described", "read_header", "read_tensors"]
 
 _LONGEST_HEADER = 4 * 2**20
 _MOST_DIMENSIONS = 8
@@ -27,6 +27,17 @@ _ITEM_BYTES = {
     **dict.fromkeys(("U32", "I32", "F32"), 4),
     **dict.fromkeys(("U64", "I64", "F64"), 8),
 }
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a tensor lies in a safetensors file: from byte `begin` to before byte `end`, from the file's first one."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ class Tensor:
 
 
 def read_described(
-    data: bytes, most: int, key: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
+    data: bytes | bytearray, most: int, key: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The description and the tensors of a file whose one entry of metadata, `key`, is a JSON object of version 1.
 
@@ -96,48 +107,78 @@ def read_described(
     return description, tensors
 
 
-def read_tensors(data: bytes) -> tuple[dict[str, str], dict[str, Tensor]]:
+def read_tensors(data: bytes | bytearray) -> tuple[dict[str, str], dict[str, Tensor]]:
     """The metadata and the tensors of a safetensors file. Raises FormatError, which names the tensor and the fault."""
-    if len(data) < 8:
-        raise FormatError(
-            f"the file has {len(data)} bytes, expected a safetensors file: at least 8, its header's length"
-        )
+    metadata, entries = read_header(data, len(data))
+    whole = memoryview(data)
+    tensors = {each.name: Tensor(each.name, each.dtype, each.shape, whole[each.begin : each.end]) for each in entries}
+    return metadata, tensors
+
+
+def header_length(data: bytes | bytearray, size: int) -> int:
+    """How many bytes the header of a safetensors file takes, its own length included. Raises FormatError.
+
+    Args:
+        data: the file's first 8 bytes, or more.
+        size: of the file.
+    """
+    if size < 8 or len(data) < 8:
+        raise FormatError(f"the file has {size} bytes, expected a safetensors file: at least 8, its header's length")
     length = int.from_bytes(data[:8], "little")
-    if length > min(_LONGEST_HEADER, len(data) - 8):
-        raise FormatError(f"the header claims {length} bytes, expected at most {min(_LONGEST_HEADER, len(data) - 8)}")
+    if length > min(_LONGEST_HEADER, size - 8):
+        raise FormatError(f"the header claims {length} bytes, expected at most {min(_LONGEST_HEADER, size - 8)}")
+    return 8 + length
+
+
+def read_header(data: bytes | bytearray, size: int) -> tuple[dict[str, str], list[Entry]]:
+    """The metadata and the tensors' places. Raises FormatError, which names the tensor and the fault.
+
+    Args:
+        data: the file's bytes, up to the end of its header or farther.
+        size: of the file.
+    """
+    start = header_length(data, size)
     if data[8:9] != b"{":
         raise FormatError("the header does not begin with '{', expected a safetensors file")
-    header = read_object(data[8 : 8 + length], "the header")
+    header = read_object(bytes(data[8:start]), "the header")
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise FormatError(f"__metadata__ is {brief(metadata)}, expected an object of strings")
-    return metadata, _tensors(header, memoryview(data)[8 + length :])
+    entries = [_entry(name, value, start) for name, value in header.items()]
+    _check_places(entries, start, size)
+    return metadata, entries
 
 
-def _tensors(header: dict[str, Any], body: memoryview) -> dict[str, Tensor]:
-    spans = []
-    for name, entry in header.items():
-        where = f"tensor {brief(name)}"
-        fields(entry, where, ("dtype", "shape", "data_offsets"))
-        dtype, shape, offsets = text(entry["dtype"], f"dtype of {where}"), entry["shape"], entry["data_offsets"]
-        if dtype not in _ITEM_BYTES:
-            raise FormatError(f"{where} has dtype {brief(dtype)}, expected one of {', '.join(_ITEM_BYTES)}")
-        if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS:
-            raise FormatError(f"{where} has shape {brief(shape)}, expected a list of at most {_MOST_DIMENSIONS} sizes")
-        if not isinstance(offsets, list) or len(offsets) != 2:
-            raise FormatError(f"{where} has data_offsets {brief(offsets)}, expected [begin, end]")
-        sizes = tuple(index(size, f"shape of {where}") for size in shape)
-        begin, end = (index(offset, f"data_offsets of {where}") for offset in offsets)
-        expected = prod(sizes) * _ITEM_BYTES[dtype]
-        if end - begin != expected:
-            raise FormatError(f"{where} spans {end - begin} bytes, expected {expected} for {dtype} {list(sizes)}")
-        spans.append((begin, end, name, dtype, sizes))
-    at = 0
-    for begin, end, name, *_ in sorted(spans):
-        if begin != at or end > len(body):
+def _entry(name: str, value: Any, start: int) -> Entry:
+    where = f"tensor {brief(name)}"
+    fields(value, where, ("dtype", "shape", "data_offsets"))
+    dtype, shape, offsets = text(value["dtype"], f"dtype of {where}"), value["shape"], value["data_offsets"]
+    if dtype not in _ITEM_BYTES:
+        raise FormatError(f"{where} has dtype {brief(dtype)}, expected one of {', '.join(_ITEM_BYTES)}")
+    if not isinstance(shape, list) or len(shape) > _MOST_DIMENSIONS:
+        raise FormatError(f"{where} has shape {brief(shape)}, expected a list of at most {_MOST_DIMENSIONS} sizes")
+    if not isinstance(offsets, list) or len(offsets) != 2:
+        raise FormatError(f"{where} has data_offsets {brief(offsets)}, expected [begin, end]")
+    sizes = tuple(index(size, f"shape of {where}") for size in shape)
+    begin, end = (index(offset, f"data_offsets of {where}") for offset in offsets)
+    expected = prod(sizes) * _ITEM_BYTES[dtype]
+    if end - begin != expected:
+        raise FormatError(f"{where} spans {end - begin} bytes, expected {expected} for {dtype} {list(sizes)}")
+    return Entry(name, dtype, sizes, start + begin, start + end)
+
+
+def _check_places(entries: list[Entry], start: int, size: int) -> None:
+    """Raises FormatError unless the tensors lie one after the other, from the header to the end of the file."""
+    at = start
+    for begin, end, name in sorted((each.begin, each.end, each.name) for each in entries):
+        if begin != at or end > size:
             where = f"tensor {brief(name)}"
-            raise FormatError(f"{where} lies at bytes {begin} to {end} of {len(body)}, expected to begin at {at}")
+            raise FormatError(
+                f"{where} lies at bytes {begin - start} to {end - start} of {size - start}, expected to begin at"
+                f" {at - start}"
+            )
         at = end
-    if at != len(body):
-        raise FormatError(f"the tensors end at byte {at}, the file at byte {len(body)}: it is cut short or has a tail")
-    return {name: Tensor(name, dtype, sizes, body[begin:end]) for begin, end, name, dtype, sizes in spans}
+    if at != size:
+        raise FormatError(
+            f"the tensors end at byte {at - start}, the file at byte {size - start}: it is cut short or has a tail"
+        )
