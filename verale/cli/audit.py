@@ -180,6 +180,10 @@ def command(
             tell_seen(used, run.get("network"))
         said.add(using)
 
+    def refuse(error: Exception) -> None:
+        print_line(f"error: {error}", sys.stderr)
+        codes.append(EXIT_UNUSABLE)
+
     groups: list[tuple[list[str | Stored], AuditOptions]] = []
     for given in certificates:
         try:
@@ -191,12 +195,11 @@ def command(
                 groups.append(([], options))
             groups[-1][0].extend(inside)
         except (InputError, OSError) as error:
-            print_line(f"error: {error}", sys.stderr)
-            codes.append(EXIT_UNUSABLE)
+            refuse(error)
     total = sum(len(paths) for paths, _ in groups)
     outcomes: list[Outcome] = []
 
-    audited = audit_groups(groups, jobs or 1, audit_log, announce)
+    audited = audit_groups(groups, jobs or 1, audit_log, announce, refuse)
     same = "the same command" if attest is None else "the same command without --attest"
     rest = None if log is None else f"{log} has their verdicts, and {same}"
     codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from verale.checker import LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.certificate import LARGEST
-from verale.checker.file_auditor import Outcome, picture_files
+from verale.checker.file_auditor import FileAuditor, Outcome, picture_files
 from verale.checker.kernel import never_proved
 from verale.checker.read.head_file import LARGEST as LARGEST_HEAD
 from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
@@ -129,30 +129,35 @@ def audit_groups(
     jobs: int = 1,
     log: AuditLog | None = None,
     announce: Callable[[AuditOptions, dict[str, Any]], object] = lambda options, run: None,
+    refuse: Callable[[InputError], object] | None = None,
 ) -> Iterator[Outcome]:
     """Audit certificates of several heads or latents, group by group, each as `audit_files` does, into one log.
 
     `announce` is called before each group with `FileAuditor.run`, which has the digests of what was read for it: every
-    verdict of the group is about these bytes.
+    verdict of the group is about these bytes. `refuse`, if given, is called instead where a head, latents, a network or
+    pictures cannot be used; nothing of the group is audited then, and the others are. The log keeps what it had of it.
     """
-    outcomes = []
+    outcomes, refused = [], False
     for paths, options in groups:
-        for outcome in _outcomes(paths, options, jobs, log, announce):
+        try:
+            auditor = auditor_of(options)
+        except InputError as error:
+            if refuse is None:
+                raise
+            refuse(error)
+            refused = True
+            continue
+        announce(options, auditor.run)
+        for outcome in _outcomes(auditor, paths, options, jobs, log):
             outcomes.append(outcome)
             yield outcome
-    if log is not None:
+    if log is not None and not refused:
         log.finish(outcomes)
 
 
 def _outcomes(
-    paths: Sequence[str | Stored],
-    options: AuditOptions,
-    jobs: int,
-    log: AuditLog | None,
-    announce: Callable[[AuditOptions, dict[str, Any]], object],
+    auditor: FileAuditor, paths: Sequence[str | Stored], options: AuditOptions, jobs: int, log: AuditLog | None
 ) -> Iterator[Outcome]:
-    auditor = auditor_of(options)
-    announce(options, auditor.run)
     known = [None if log is None else log.known(path, auditor.run) for path in paths]
     new = [path for path, outcome in zip(paths, known, strict=True) if outcome is None]
     _log.info("%d certificates, %d of them new, %d processes", len(paths), len(new), jobs)
