@@ -77,11 +77,11 @@ class SeenInPage:
             return b"", "what is proved of a network in float32 is checked by verale audit alone"
         try:
             picture = self._pictures.find(certificate.picture or "")
+            if picture is None:
+                return b"", "the report was written without the picture"
+            return b"pictured %b %b" % (text, picture_text(picture)), ""
         except (PictureError, UnprovedError) as error:
             return b"", f"the report was written without the picture: {error}"
-        if picture is None:
-            return b"", "the report was written without the picture"
-        return b"pictured %b %b" % (text, picture_text(picture)), ""
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,17 @@ from verale.checker.errors import UnprovedError
 from verale.checker.head import read_head
 from verale.checker.kernel import load_kernel
 from verale.checker.limit import LIMIT, SHARE, allowed
+from verale.checker.network.enclosure import Enclosure
 from verale.checker.plain.cost import Cost, cost, require_within
 from verale.checker.plain.margin import margin_steps
 from verale.checker.plain.space import Space
 from verale.checker.plain.work import OPERATION, TERM, inverse_steps, move_steps, point_steps
+from verale.checker.read.network_file import read_network
+from verale.checker.read.png_reader import Png
 from verale.head import Head
 from verale.search import Unexplained
 
-__all__ = ["DefaultAudits", "Emitted"]
+__all__ = ["DefaultAudits", "Emitted", "PictureWork"]
 
 _KERNEL = "arb"
 """What is asked where the proved checker does not prove, or is not there."""
@@ -85,6 +88,28 @@ class Emitted:
     limit: int | None = None
 
 
+@dataclass(frozen=True)
+class PictureWork:
+    """What it takes to audit the claim about a picture, beside the rest of a certificate.
+
+    Attributes:
+        steps: to read it, no less than those of a PNG file, and to enclose the latents that the network gives.
+        numbers: how many are kept at once.
+        size: of the network's file, in bytes.
+    """
+
+    steps: int
+    numbers: int
+    size: int
+
+    @classmethod
+    def of(cls, network: bytes, arithmetic: str) -> PictureWork:
+        """That of any picture of a network."""
+        seen = read_network(network)
+        enclosure = Enclosure(seen, load_kernel(_KERNEL), arithmetic)
+        return cls(enclosure.steps + Png(seen.shape, seen.shape[0], b"").steps, enclosure.numbers, seen.size)
+
+
 class DefaultAudits:
     """Certificates of one head, so that neither `verale audit` nor `verale audit --minimality` refuses them with its
     default limit: for that, minimality is not claimed where its proof takes too long.
@@ -93,10 +118,14 @@ class DefaultAudits:
         head: the head.
         limit: the limit; by default that of an audit.
         proved: whether the proved checker is asked first, as it is by default wherever it is there.
+        picture: of certificates that claim a picture.
     """
 
-    def __init__(self, head: Head, limit: int | None = None, proved: bool = True) -> None:
+    def __init__(
+        self, head: Head, limit: int | None = None, proved: bool = True, picture: PictureWork | None = None
+    ) -> None:
         self._head, self._limit, self._proved = head, LIMIT if limit is None else limit, proved
+        self._picture = PictureWork(0, 0, 0) if picture is None else picture
 
     def emitted(
         self,
@@ -112,7 +141,9 @@ class DefaultAudits:
         ]
 
     def _one(self, image: Tensor, certificate: Certificate, exact: Certificate | None = None) -> Emitted:
-        proof = _Proof(self._data, self._space, image, certificate, self._limit, self._proved)
+        proof = _Proof(self._data, self._space, image, certificate, self._limit, self._proved, self._picture)
+        if not proof.sees_the_picture:
+            return Emitted(replace(certificate, minimal=False), certificate.minimal, proof.needed)
         if proof.is_surely_allowed(certificate.minimal):
             return Emitted(certificate)
         if not proof.is_allowed(False):
@@ -141,16 +172,23 @@ class _Proof:
     """
 
     def __init__(
-        self, head: bytes, space: Space, image: Tensor, certificate: Certificate, limit: int, proved: bool
+        self,
+        head: bytes,
+        space: Space,
+        image: Tensor,
+        certificate: Certificate,
+        limit: int,
+        proved: bool,
+        picture: PictureWork,
     ) -> None:
         self._head, self._space, self._limit, self._certificate = head, space, limit, certificate
-        self._asks_proved = proved
+        self._asks_proved, self._picture = proved, picture
         self._shape = _shape(certificate)
         self._of_patches = [s for s in certificate.statements if isinstance(s, PatchStatement)]
         self._groups = list(Counter(s.patch for s in self._of_patches).values())
-        self._without_certificate = len(head) + 8 * image.numel()
+        self._without_certificate = len(head) + (picture.size or 8 * image.numel())
         self._bits = _bits_of(space, image)
-        self._instance = _instance_steps(self._shape, space, image, self._bits)
+        self._instance = _instance_steps(self._shape, space, image, self._bits) + picture.steps
 
     @cached_property
     def _data(self) -> bytes:
@@ -160,6 +198,14 @@ class _Proof:
     @property
     def _size(self) -> int:
         return self._without_certificate + len(self._data)
+
+    @property
+    def sees_the_picture(self) -> bool:
+        """Whether an audit by the rules encloses the latents that the network gives. How long the proved checker takes
+        for a network is not known beforehand."""
+        return _is_within(
+            allowed(self._limit, self._without_certificate), Cost(self._picture.steps, self._picture.numbers)
+        )
 
     @property
     def needed(self) -> int:
@@ -195,14 +241,15 @@ class _Proof:
         if minimality:
             steps += _POINTS * len(self._of_patches) * coordinates
             steps += is_pooled * statements * (_OTHERS * statements + _CUT * head.count)
-        return self._space.work.scaled(steps, self._bits) <= allowed(self._limit // SHARE, self._without_certificate)
+        steps = self._space.work.scaled(steps, self._bits) + self._picture.steps
+        return steps <= allowed(self._limit // SHARE, self._without_certificate)
 
     def is_allowed(self, minimality: bool) -> bool:
         """Whether the checker has steps enough for entailment and instance, and for minimality where that is asked."""
         if self._is_quickly_proved(minimality):
             return True
         steps, counted = allowed(self._limit, self._size), cost(self._shape, self._space, minimality)
-        if not _is_within(steps, replace(counted, steps=counted.steps + self._instance)):
+        if not _is_within(steps, counted.plus(self._instance, self._picture.numbers)):
             return False
         if self.is_surely_allowed(minimality):
             return True
@@ -216,7 +263,7 @@ class _Proof:
     def _most(self, minimality: bool) -> Cost:
         """No less than what is counted in all; of some proofs of minimality without an end."""
         document, head, work, similar = self._shape, self._space.head, self._space.work, _similarity_steps(self._space)
-        counted = cost(document, self._space, minimality)
+        counted = cost(document, self._space, minimality).plus(0, self._picture.numbers)
         statements, patches = len(document.statements), len(self._groups)
         parts = patches + head.columns
         boxes, kept, ranges = 1, parts, Counter(self._groups)

@@ -82,9 +82,12 @@ class Explainer:
 
     @cached_property
     def _audits(self) -> DefaultAudits:
-        from verale.runs.affordable import DefaultAudits
+        from verale.runs.affordable import DefaultAudits, PictureWork
 
-        return DefaultAudits(self.head)
+        if self.through is None:
+            return DefaultAudits(self.head)
+        work = PictureWork.of(self.through.network.to_bytes(), self.through.arithmetic)
+        return DefaultAudits(self.head, picture=work)
 
     @cached_property
     def _reserves(self) -> Reserves | None:

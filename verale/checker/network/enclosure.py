@@ -12,9 +12,10 @@ many bits more than the latents are to have. Any choice is sound.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import frexp, prod
+from math import prod
 
 from ..dyadic import ceil_at, floor_at
 from ..kernel import Kernel
@@ -23,7 +24,7 @@ from ..read.pictures import Picture
 from .binary32 import MOST_BITS, normalised, rounded
 from .ends import Ends
 from .functions import FUNCTIONS
-from .price import price
+from .price import Sizes, price
 from .sums import Sums
 
 __all__ = ["EnclosedLatents", "Enclosure"]
@@ -58,10 +59,11 @@ class Enclosure:
     def __init__(self, network: Network, kernel: Kernel, arithmetic: str = "real") -> None:
         self._network, self._kernel, self._binary32 = network, kernel, arithmetic == "float32"
         self._found: tuple[Picture, EnclosedLatents] | None = None
-        self.bits = _BITS + max(0, _growth(network))
+        sizes = {layer.name: Sizes.of(layer) for layer in network.layers if layer.kind in TENSORS}
+        self.bits = _BITS + _growth(network, sizes)
         if self._binary32:
             self.bits = min(self.bits, MOST_BITS)
-        self.steps, self.numbers = price(network, kernel.name, self.bits)
+        self.steps, self.numbers = price(network, kernel.name, self.bits, sizes)
         self._kept: dict[str, Sums] = {}
         self._last = {name: number for number, layer in enumerate(network.layers) for name in layer.inputs}
         self._normalised: list[list[tuple[int, int]]] = []
@@ -124,15 +126,14 @@ class Enclosure:
         return EnclosedLatents(lower, upper, self.bits)
 
 
-def _growth(network: Network) -> int:
+def _growth(network: Network, sizes: Mapping[str, Sizes]) -> int:
     """About how many bits of the grid are lost on the way to the latents, if each layer multiplies widths by the mean
     of the sums of its weights' sizes."""
     lost = {PICTURE: 0}
     for layer in network.layers:
         most = max(lost[name] for name in layer.inputs)
         if layer.kind in TENSORS:
-            weight = layer.tensors["weight"]
-            most += max(0, frexp(sum(map(abs, weight.floats())) / weight.shape[0])[1])
+            most += max(0, sizes[layer.name].mean)
         elif layer.kind == "add":
             most += (len(layer.inputs) - 1).bit_length()
         lost[layer.name] = most

@@ -28,12 +28,10 @@ from ..read.layers import Layer
 from ..read.safetensors_reader import Tensor
 from .binary32 import require_no_overflow, roundings, share, underflow
 from .ends import Ends
-from .price import AT_ONCE
+from .price import AT_ONCE, MORE_PLACES
 
 __all__ = ["Sums"]
 
-_MORE_PLACES = 16
-"""Weights have so many bits more than the grid, so what is cut off of them is little beside a unit of the grid."""
 _COARSE = 28
 """Bits of the greatest bound of a weight's size."""
 _Piece: TypeAlias = tuple[int, int, int, int]
@@ -60,7 +58,7 @@ class Sums:
     def __init__(self, layer: Layer, kernel: Kernel, bits: int, binary32: bool) -> None:
         self._layer, self._kernel, self._bits = layer, kernel, bits
         weight = layer.tensors["weight"]
-        self._places, self._exact, rows = _integers(weight, bits + _MORE_PLACES, layer.terms)
+        self._places, self._exact, rows = _integers(weight, bits + MORE_PLACES, layer.terms)
         self._shift = max(0, max(max(max(row), -min(row)) for row in rows).bit_length() - _COARSE)
         each = weight.shape[0] // layer.settings.groups
         self._groups = [self._group(rows[start : start + each]) for start in range(0, len(rows), each)]

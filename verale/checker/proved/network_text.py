@@ -11,10 +11,14 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import prod
 
+from ..errors import UnprovedError
 from ..read.layers import PICTURE, Layer, Network, Pair
 from ..read.pictures import Picture
 
 __all__ = ["network_text", "picture_text"]
+
+_MOST_VALUES = 2**22
+"""Of a picture. The program keeps lists of them, of 48 bytes each."""
 
 
 def network_text(network: Network) -> bytes:
@@ -30,7 +34,13 @@ def network_text(network: Network) -> bytes:
 
 
 def picture_text(picture: Picture) -> bytes:
-    """The text of a picture."""
+    """The text of a picture. Raises UnprovedError for one that takes more memory than a proof may."""
+    if len(picture.values) > _MOST_VALUES:
+        raise UnprovedError(
+            "limit",
+            f"the proved checker takes pictures of at most {_MOST_VALUES} numbers, and this one has"
+            f" {len(picture.values)}; audit it with another kernel, such as arb",
+        )
     return _line(["picture", picture.values.hex()])
 
 
