@@ -100,15 +100,15 @@ read/png_reader.py _plus_above: bytes are carried into the next one
 read/png_reader.py _inflated: something may follow the stream
     without inflating.unused_data
 read/pictures.py Pictures.find: every digest is that of the first picture
-    self._kept.get(digest) => self._kept[next(iter(self._place_of))]
+    self._kept.get(key) => self._kept[next(iter(self._kept))]
 read/pictures.py Pictures._again: another picture is found where a file has changed
-    never picture is None or picture.digest != digest
+    never picture is None or _digest(self._shape, picture.values) != key
 read/pictures.py Pictures.find: a file that cannot be used is forgotten
     always not self._unread
 read/pictures.py opened_files: work that was done is not counted
     steps += stored.steps => steps += 0
-read/pictures.py Picture.digest: rows and columns are exchanged
-    *self.shape => *self.shape[::-1]
+read/pictures.py _digest: rows and columns are exchanged
+    b'verale.picture.v1 %d %d %d\n' % shape => b'verale.picture.v1 %d %d %d\n' % shape[::-1]
 read/pictures.py _tensor: floats are bytes
     never tensor.dtype != "U8"
 read/network_file.py _layers: a layer that nobody reads is left
@@ -167,7 +167,13 @@ network/binary32.py normalised: a quotient is exact
 network/sums.py Sums._rounded: the bias is not rounded
     share(size, count) + lost => lost
 network/price.py price: later layers cost nothing
-    steps += _steps(layer, kernel) => steps = steps or _steps(layer, kernel)
+    steps += _steps(layer, kernel, bits, length, weight) => steps = steps or _steps(layer, kernel, bits, length, weight)
+network/price.py _before: numbers stay as short as those of the picture
+    most + sizes[layer.name].row => most
+network/price.py _steps: a sigmoid of long numbers takes as long as one of short numbers
+    without series * bits ** 2 // _LONG_SERIES[kernel] ** 2
+network/sums.py _integers: what is cut off of a weight of 2^1000 is nothing
+    value.as_integer_ratio()[1].bit_length() <= most + 1 => True
 plain/box.py BoxEvaluation._distance: nothing is nearer than the lower ends
     near += min(below * below, above * above) => near += below * below
 plain/box.py BoxEvaluation._product: only the lower ends count

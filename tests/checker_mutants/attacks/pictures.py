@@ -95,14 +95,12 @@ def _networks() -> list[tuple[Drawn, bytes, dict[tuple[int, ...], object]]]:
 
 
 def latents_are_held(module: Import, kernel: str) -> str:
-    """Every coordinate lies between its ends, which are no farther apart than 2^-40 of the greatest, or 2^-40. Forty
-    layers cost more than twenty times what one costs."""
+    """Every coordinate lies between its ends, which are no farther apart than 2^-40 of the greatest, or 2^-40. What
+    costs more is counted."""
     loaded = module("kernel").load_kernel(kernel)
-    one, many = ([layer(f"a{i}", "relu", f"a{i - 1}" if i else "picture") for i in range(count)] for count in (1, 40))
-    read = [module("read.network_file").read_network(network_file(layers, {})) for layers in (one, many)]
-    few, most = (module("network.enclosure").Enclosure(each, loaded).steps for each in read)
-    if most < 20 * few:
-        return "steps"
+    wrong = _wrong_prices(module, loaded) or _wrong_extremes(module, loaded)
+    if wrong:
+        return wrong
     for number, (network, picture, latents) in enumerate(_networks()):
         own = module("read.network_file").read_network(network.file())
         seen = module("read.pictures").Picture(network.shape, picture)
@@ -119,6 +117,36 @@ def latents_are_held(module: Import, kernel: str) -> str:
             if value * unit < low or value * unit > high or high - low > greatest >> 40:  # type: ignore[operator]  # a ball
                 return f"{number}: {at}"
     return ""
+
+
+def _wrong_extremes(module: Import, kernel: Any) -> str:
+    """Products of 2^40 with weights of which some are huge, and one is less than a unit of the grid."""
+    weights = [2.0**1000, 2.0**-1073, -(2.0**-1073), 1.0]
+    layers, tensors = [layer("a", "conv2d", "picture")], {"a.weight": [[[[weight]]] for weight in weights]}
+    data = network_file(layers, tensors, (1, 1, 1), std=[2.0**-40])
+    enclosure = module("network.enclosure").Enclosure(module("read.network_file").read_network(data), kernel)
+    box = enclosure.latents(module("read.pictures").Picture((1, 1, 1), b"\xff"))
+    for weight, low, high in zip(weights, box.lower[0], box.upper[0], strict=True):
+        if not low <= Fraction(weight) * 2 ** (40 + box.bits) <= high:
+            return f"a product with {weight}"
+    return ""
+
+
+def _wrong_prices(module: Import, kernel: Any) -> str:
+    """Forty layers cost more than twenty times what one costs; long numbers cost more, and the more in a sigmoid."""
+
+    def steps(kinds: list[str], weight: float = 1.0) -> int:
+        layers = [layer(f"a{i}", kind, f"a{i - 1}" if i else "picture") for i, kind in enumerate(kinds)]
+        tensors = {f"a{i}.weight": [[[[weight]]]] for i, kind in enumerate(kinds) if kind == "conv2d"}
+        network = module("read.network_file").read_network(network_file(layers, tensors, (1, 9, 9)))
+        return int(module("network.enclosure").Enclosure(network, kernel).steps)
+
+    if steps(["relu"] * 40) < 20 * steps(["relu"]):
+        return "steps"
+    huge = [*["conv2d"] * 20]
+    if steps([*huge, *["relu"] * 40], 2.0**1000) < 70 * steps([*huge, *["relu"] * 40]):
+        return "steps of long numbers"
+    return "steps of a sigmoid" if steps([*huge, "sigmoid"], 2.0**1000) < 2 * steps(huge, 2.0**1000) else ""
 
 
 def computed_latents_are_held(module: Import, kernel: str) -> str:
@@ -257,7 +285,7 @@ def pictures_are_found(module: Import, kernel: str) -> str:
         return [pictures.PictureFile(f"{n}", lambda n=n: contents[n]) for n in range(len(contents))]
 
     kept = pictures._KEPT
-    for most, order in ((kept, (2, 0, 1, 0)), (35, (2, 0, 1, 0)), (35, (1, 2, 2, 0))):
+    for most, order in ((kept, (2, 0, 1, 0)), (2000, (2, 0, 1, 0)), (2000, (1, 2, 2, 0))):
         contents = [used[0], b"", *used[1:]]
         pictures._KEPT = most
         found = pictures.Pictures(files_of(contents), GREY)
@@ -266,10 +294,10 @@ def pictures_are_found(module: Import, kernel: str) -> str:
         if asked(found, "0" * 64) != "unusable" or asked(pictures.Pictures(files_of(used), GREY), "0" * 64) != "none":
             return "a picture that is not there"
         contents[2] = used[0]
-        if most == 35 and asked(found, digests[1]) != "unusable":
+        if most == 2000 and asked(found, digests[1]) != "unusable":
             return "a file that changed"
     pictures._KEPT = kept
-    steps = module("read.png_reader").read_png(used[0], GREY).steps
+    steps = pictures.Pictures(files_of(used), GREY).find(digests[0]).steps
     few = pictures.Pictures(files_of(used), GREY, 2 * steps)
     return "" if [asked(few, each) for each in digests] == [*digests[:2], "limit"] else "the limit"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import demands
+from benchmarks import demands, demands_of_pictures
 from benchmarks.limits import ATTACKS, answer, certificate, head, spatial
 from verale.checker import Auditor
 from verale.checker.limit import LIMIT
@@ -61,6 +61,27 @@ def test_the_longest_proofs_of_small_files_end_within_the_documented_bound(name:
     assert outcome.code in (0, 3, 4, 8, 12, 14), outcome.line
     assert outcome.steps <= LIMIT or outcome.code == 12
     assert (" limit: " in outcome.line) == (outcome.code == 12)
+    assert outcome.megabytes < 500
+    assert outcome.seconds < 30  # documented: 10, of a processor that does nothing else
+
+
+REFUSED = ("150 convolutions", "1500 conv", "maxima over", "8,388,608 rows")
+"""Words of the names of those that are refused before anything is computed."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.long] * (not any(word in name for word in REFUSED)))
+        for name in demands_of_pictures.DEMANDS
+    ],
+)
+def test_what_small_networks_and_pictures_ask_for_is_within_the_documented_bound(name: str, tmp_path: Path) -> None:
+    outcome = demands_of_pictures.answer(tmp_path, name, "arb")
+    assert outcome.size < 10**6
+    assert outcome.code in (0, 7, 12), outcome.line
+    assert outcome.steps <= LIMIT or outcome.code == 12
+    assert outcome.code == 12 or not any(word in name for word in REFUSED)
     assert outcome.megabytes < 500
     assert outcome.seconds < 30  # documented: 10, of a processor that does nothing else
 

@@ -15,7 +15,7 @@ from math import frexp, isfinite, prod
 
 from ..read.layers import PICTURE, TENSORS, Layer, Network
 
-__all__ = ["AT_ONCE", "MORE_PLACES", "Sizes", "price"]
+__all__ = ["AT_ONCE", "MORE_PLACES", "Sizes", "bits_before", "price"]
 
 AT_ONCE = 2**20
 """The entries that are multiplied at once, at most, unless one entry of a layer is computed from more."""
@@ -44,7 +44,7 @@ class Sizes:
     """The sizes of a layer's numbers.
 
     Attributes:
-        weight: the most bits of a weight as an integer, at as few places as all weights need.
+        weight: the most bits of a weight as an integer, at as few places behind the point as all weights need.
         greatest: the size of each weight is less than 2^greatest.
         row: what an entry is multiplied by, at most: for any channel the sum of the weights' sizes is about 2^row.
         mean: the same of the mean of all channels.
@@ -65,7 +65,7 @@ class Sizes:
         sums = [sum(sizes[start : start + width]) for start in range(0, len(sizes), width)]
         mean = _exponent(sum(sums) / len(sums), width)
         bias = frexp(max(map(abs, layer.tensors["bias"].floats())))[1] if "bias" in layer.tensors else 0
-        return cls(greatest - least + _MANTISSA, greatest, _exponent(max(sums), width), mean, bias)
+        return cls(max(greatest - least + _MANTISSA, greatest), greatest, _exponent(max(sums), width), mean, bias)
 
     def bits(self, places: int) -> int:
         """The most bits of a weight as an integer, at so many places at most."""
@@ -86,11 +86,10 @@ def price(network: Network, kernel: str, bits: int, sizes: Mapping[str, Sizes]) 
         sizes: of each layer with weights.
     """
     last = {name: number for number, layer in enumerate(network.layers) for name in layer.inputs}
-    before = {PICTURE: _of_picture(network)}
+    before = bits_before(network, sizes)
     kept = {PICTURE: _memory(prod(network.shape), bits + before[PICTURE])}
     steps = most = 0
     for number, layer in enumerate(network.layers):
-        before[layer.name] = _before(layer, before, sizes)
         length = bits + max(before[name] for name in (*layer.inputs, layer.name))
         weight = sizes[layer.name].bits(bits + MORE_PLACES) if layer.name in sizes else 0
         steps += _steps(layer, kernel, bits, length, weight)
@@ -102,10 +101,13 @@ def price(network: Network, kernel: str, bits: int, sizes: Mapping[str, Sizes]) 
     return steps, most
 
 
-def _of_picture(network: Network) -> int:
-    """The bits of the normalised picture before the binary point."""
+def bits_before(network: Network, sizes: Mapping[str, Sizes]) -> dict[str, int]:
+    """For the picture and each layer the bits of what it gives before the binary point, at most, for any picture."""
     greatest = max((abs(mean) + 1) / std for mean, std in zip(network.mean, network.std, strict=True))
-    return max(0, greatest.numerator.bit_length() - greatest.denominator.bit_length() + 1)
+    before = {PICTURE: max(0, greatest.numerator.bit_length() - greatest.denominator.bit_length() + 1)}
+    for layer in network.layers:
+        before[layer.name] = _before(layer, before, sizes)
+    return before
 
 
 def _before(layer: Layer, before: Mapping[str, int], sizes: Mapping[str, Sizes]) -> int:

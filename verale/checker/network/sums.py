@@ -138,7 +138,8 @@ def _integers(tensor: Tensor, most: int, width: int) -> tuple[int, bool, Rows]:
         scaled = [math.ldexp(value, most) for value in values]  # exact, unless it overflows
         exact, flat = all(map(float.is_integer, scaled)), list(map(int, scaled))
     except OverflowError:
-        exact, flat = False, [_floor(value, most) for value in values]
+        exact = all(value.as_integer_ratio()[1].bit_length() <= most + 1 for value in values)
+        flat = [_floor(value, most) for value in values]
     bits = reduce(or_, flat) if exact else 1
     spare = min(most, (bits & -bits).bit_length() - 1) if bits else most
     flat = [entry >> spare for entry in flat]

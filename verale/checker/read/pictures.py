@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import prod
 
 from ..errors import FormatError, PictureError, UnprovedError
@@ -19,8 +19,10 @@ __all__ = ["CHANGED", "LARGEST", "Picture", "PictureFile", "Pictures", "StoredPi
 LARGEST = 16 * 2**30
 """Bytes of a tensor file."""
 CHANGED = "was changed meanwhile; start again"
-_KEPT = 2**25
-"""Bytes of pictures that are kept, to be found again."""
+_KEPT, _AROUND = 2**25, 2**10
+"""Bytes of pictures that are kept, to be found again, each with what is around it."""
+_PICTURE = 250
+"""Steps of a picture, beside those of its bytes."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,14 @@ class Picture:
     size: int = field(default=0, compare=False)
     steps: int = field(default=0, compare=False)
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """SHA-256, in hex."""
-        line = "verale.picture.v1 {} {} {}\n".format(*self.shape)
-        return hashlib.sha256(line.encode("ascii") + self.values).hexdigest()
+        return _digest(self.shape, self.values).hex()
+
+
+def _digest(shape: tuple[int, int, int], values: bytes) -> bytes:
+    return hashlib.sha256(b"verale.picture.v1 %d %d %d\n" % shape + values).digest()
 
 
 @dataclass(frozen=True)
@@ -67,21 +72,31 @@ class StoredPictures:
         shape: (C, H, W).
         data: their values, one after the other.
         size: of the file, in bytes, if it is a PNG file; its only picture is read from all of it.
-        steps: of the work that it took to read it.
+        unfiltering: steps of the work that this took.
     """
 
     shape: tuple[int, int, int]
     data: bytes | memoryview
     size: int | None = None
-    steps: int = 0
+    unfiltering: int = 0
 
     def __len__(self) -> int:
         return len(self.data) // prod(self.shape)
 
-    def __getitem__(self, row: int) -> Picture:
+    def values(self, row: int) -> bytes:
+        """Those of one picture."""
         length = prod(self.shape)
-        values = bytes(self.data[row * length : (row + 1) * length])
-        return Picture(self.shape, values, length if self.size is None else self.size, self.steps)
+        return bytes(self.data[row * length : (row + 1) * length])
+
+    def picture(self, values: bytes) -> Picture:
+        """A picture of this file with these values."""
+        steps = _steps(self.shape) + self.unfiltering
+        return Picture(self.shape, values, len(values) if self.size is None else self.size, steps)
+
+    @property
+    def steps(self) -> int:
+        """Of the work that it takes to read all pictures."""
+        return len(self) * _steps(self.shape) + self.unfiltering
 
 
 @dataclass(frozen=True)
@@ -151,15 +166,24 @@ def _opened(data: bytes, shape: tuple[int, int, int], left: int | None = None) -
         UnprovedError: one that would take more steps.
     """
     if data[: len(SIGNATURE)] != SIGNATURE:
-        return StoredPictures(shape, _tensor(data, shape).data)
+        stored = StoredPictures(shape, _tensor(data, shape).data)
+        _require(len(stored) * _steps(shape), left)
+        return stored
     png = read_png(data, shape)
-    if left is not None and png.steps > left:
-        raise UnprovedError(
-            "limit",
-            f"reading it takes about {png.steps} steps, expected at most {max(0, left)}; raise the limit, or give the"
-            " pictures as a tensor file",
-        )
+    _require(_steps(shape) + png.steps, left, ", or give the pictures as a tensor file")
     return StoredPictures(shape, png.values(), len(data), png.steps)
+
+
+def _steps(shape: tuple[int, int, int]) -> int:
+    """Those that it takes to take a picture out of a file and to digest it."""
+    return _PICTURE + prod(shape) // 16
+
+
+def _require(steps: int, left: int | None, remedy: str = "") -> None:
+    if left is not None and steps > left:
+        raise UnprovedError(
+            "limit", f"reading it takes about {steps} steps, expected at most {max(0, left)}; raise the limit{remedy}"
+        )
 
 
 def _tensor(data: bytes, shape: tuple[int, int, int]) -> Tensor:
@@ -190,8 +214,8 @@ class Pictures:
 
     def __init__(self, files: Sequence[PictureFile], shape: tuple[int, int, int], limit: int = LIMIT) -> None:
         self._files, self._shape = files, shape
-        self._place_of: dict[str, tuple[int, int]] = {}
-        self._kept: dict[str, Picture] = {}
+        self._place_of: dict[bytes, int] = {}  # of a row: its number times as many as there are files, and its file's
+        self._kept: OrderedDict[bytes, Picture] = OrderedDict()
         self._unread: list[UnreadFile] = []
         self._remaining = self._read(limit)
         if next(self._remaining, None) is None and any(not each.limited for each in self._unread):
@@ -204,11 +228,9 @@ class Pictures:
             PictureError: there is none among the files that can be used; or a file was changed meanwhile.
             UnprovedError: there is none among those that can be read within the limit.
         """
-        if digest in self._place_of:
-            return self._kept.get(digest) or self._again(digest)
-        for picture in self._remaining:
-            if picture.digest == digest:
-                return picture
+        key = bytes.fromhex(digest)
+        if key in self._place_of or any(each == key for each in self._remaining):
+            return self._kept.get(key) or self._again(key)
         if not self._unread:
             return None
         message = f"{self._left_out()}; no picture that can be read has the digest {digest[:16]}..."
@@ -220,32 +242,34 @@ class Pictures:
         others = len(self._unread) - 1
         return f"{named}" + (f"; nor can {others} other file{'s' * (others > 1)} be read" if others else "")
 
-    def _read(self, limit: int) -> Iterator[Picture]:
-        """All pictures, once."""
+    def _read(self, limit: int) -> Iterator[bytes]:
+        """The digests of all pictures, once. What was read last is kept."""
         for number, stored in enumerate(opened_files(self._files, self._shape, limit)):
             if isinstance(stored, UnreadFile):
                 self._unread.append(stored)
                 continue
             for row in range(len(stored)):
-                picture = stored[row]
-                self._place_of.setdefault(picture.digest, (number, row))
-                self._keep(picture)
-                yield picture
+                values = stored.values(row)
+                key = _digest(self._shape, values)
+                self._place_of.setdefault(key, row * len(self._files) + number)
+                self._keep(key, stored.picture(values))
+                yield key
 
-    def _keep(self, picture: Picture) -> None:
-        self._kept[picture.digest] = picture
-        while len(self._kept) * len(picture.values) > _KEPT:
-            del self._kept[next(iter(self._kept))]
+    def _keep(self, key: bytes, picture: Picture) -> None:
+        self._kept[key] = picture
+        if len(self._kept) * (len(picture.values) + _AROUND) > _KEPT:
+            self._kept.popitem(last=False)
 
-    def _again(self, digest: str) -> Picture:
+    def _again(self, key: bytes) -> Picture:
         """A picture that was read before, and is kept no longer."""
-        number, row = self._place_of[digest]
+        row, number = divmod(self._place_of[key], len(self._files))
         file = self._files[number]
         try:
-            picture = _opened(file.read(), self._shape)[row]
+            stored = _opened(file.read(), self._shape)
+            picture = stored.picture(stored.values(row))
         except FormatError:
             picture = None
-        if picture is None or picture.digest != digest:
+        if picture is None or _digest(self._shape, picture.values) != key:
             raise PictureError(f"{file.name}: {CHANGED}")
-        self._keep(picture)
+        self._keep(key, picture)
         return picture

@@ -133,3 +133,10 @@ def test_the_normalised_picture_is_rational(kernel: Kernel) -> None:
     mean, std = Fraction(0.25), Fraction(0.3)
     for low, high, value in zip(box.lower[0], box.upper[0], (0, 1, 2, 255), strict=True):
         assert low <= (Fraction(value, 255) - mean) / std * 2**box.bits <= high <= low + 2
+
+
+def test_weights_of_all_sizes(kernel: Kernel) -> None:
+    """Of these some are too large for a float on the grid, and what is cut off of others is multiplied by 2^40."""
+    weights = [2.0**1000, 2.0**-1073, -(2.0**-1073), 1.7976931348623157e308, 1.0]
+    tensors = {"a.weight": [[[[weight]]] for weight in weights]}
+    check(Drawn([layer("a", "conv2d", "picture")], tensors, (1, 1, 1), [0.0], [2.0**-40]), b"\xff", kernel)
