@@ -21,7 +21,7 @@ from benchmarks.pictures.auditing import peak_memory
 from verale.bounds.network import LatentRanges
 from verale.certificate import Certificate
 from verale.head import Head, load_latents
-from verale.network import FrozenNetwork, load_pictures
+from verale.runs.seen import SeenPictures
 from verale.search import SearchOptions
 from verale.search.batches import Batches
 from verale.search.through import ThroughNetwork
@@ -50,9 +50,9 @@ def main(folder: Path, way: str, start: int, stop: int, paradigm: str) -> None:
     if way == "latents":
         given, through = load_latents(folder / "latents.safetensors")[start:stop], None
     else:
-        network = FrozenNetwork.load(folder / "network.safetensors")
-        given = load_pictures(folder / "pictures.safetensors", network.shape)[start:stop]
-        through = _Timed(network, "real" if way == "real" else "float32")
+        seen = SeenPictures.load(folder / "network.safetensors", folder / "pictures.safetensors")
+        given = seen.pictures[start:stop]
+        through = _Timed(seen.through.network, "real" if way == "real" else "float32")
     batches = Batches(head, given, SearchOptions(paradigm, batch=1), through)
     if stop - start > 1:
         batches.explain_images(batches.images[:1])  # compiles what has to be compiled
