@@ -14,7 +14,8 @@ import torch
 from support.reporting import folder_of, report_head
 from support.small import small_head
 
-from verale.head import Head, InnerProduct, save_latents
+from benchmarks.demands_of_pictures import DEMANDS
+from verale.head import Head, Identity, InnerProduct, save_latents
 
 Arguments = tuple[object, ...]
 Attack = Callable[[Path], Arguments]
@@ -765,3 +766,85 @@ def audit_of_one_certificate_of_a_megabyte_many_times(folder: Path) -> Arguments
     column = pa.DictionaryArray.from_arrays(indices, pa.array([b"{" + bytes(10**6)], pa.binary()))
     path = _parquet(folder, pa.table({"certificate": column}), compression="zstd", write_statistics=False)
     return ("audit", path, "--head", "h")
+
+
+# Networks and pictures.
+
+
+def _demanding(folder: Path, name: str, pictures: int = 1) -> Path:
+    """A run's folder with a certificate of a picture, and so many files of that picture."""
+    demand = DEMANDS[name]()
+    out = folder / "out"
+    (out / "pictures").mkdir(parents=True)
+    (out / "head.safetensors").write_bytes(demand.head)
+    (out / "network.safetensors").write_bytes(demand.network)
+    (out / "000000.ale.json").write_bytes(demand.certificate)
+    for number in range(pictures):
+        (out / "pictures" / f"{number}.png").write_bytes(demand.picture)
+    return out
+
+
+@attack
+def audit_a_network_of_long_numbers(folder: Path) -> Arguments:
+    return ("audit", _demanding(folder, "150 convolutions by 2^1022, then 150 sigmoids"), "--kernel", "arb")
+
+
+@attack
+def audit_a_network_of_long_numbers_by_mpmath(folder: Path) -> Arguments:
+    return ("audit", _demanding(folder, "50 convolutions by 2^1022, then 300 sigmoids"), "--kernel", "mpmath")
+
+
+@attack
+def audit_a_picture_of_2364_rows(folder: Path) -> Arguments:
+    return ("audit", _demanding(folder, "a picture of 2364 x 2364 in 21 kB"), "--kernel", "arb")
+
+
+@attack
+def audit_forty_pictures_of_2364_rows(folder: Path) -> Arguments:
+    """None of them is the one that the certificate names."""
+    out = _demanding(folder, "a picture of 2364 x 2364 in 21 kB", pictures=40)
+    path = out / "000000.ale.json"
+    document = json.loads(path.read_bytes())
+    document["subject"][2]["digest"]["sha256"] = "0" * 64
+    path.write_text(json.dumps(document))
+    return ("audit", out, "--kernel", "arb")
+
+
+@attack
+def audit_a_picture_of_eight_million_rows(folder: Path) -> Arguments:
+    return ("audit", _demanding(folder, "a picture of 8,388,608 rows"), "--kernel", "arb")
+
+
+@attack
+def report_on_a_network_of_long_numbers(folder: Path) -> Arguments:
+    out = _demanding(folder, "150 convolutions by 2^1022, then 150 sigmoids")
+    return ("report", out, "-o", "r.html", "--kernel", "arb", "--check")
+
+
+@attack
+def explain_a_picture_of_eight_million_rows(folder: Path) -> Arguments:
+    out = _demanding(folder, "a picture of 8,388,608 rows")
+    files = ("--head", out / "head.safetensors", "--network", out / "network.safetensors")
+    return ("explain", *files, "--pictures", out / "pictures", "--out", "new")
+
+
+@attack
+def explain_a_network_of_long_numbers(folder: Path) -> Arguments:
+    out = _demanding(folder, "150 convolutions by 2^1022, then 150 sigmoids")
+    files = ("--head", out / "head.safetensors", "--network", out / "network.safetensors")
+    return ("explain", *files, "--pictures", out / "pictures", "--out", "new", "--paradigm", "projection")
+
+
+@attack
+def network_show_4000_layers(folder: Path) -> Arguments:
+    return ("network", "show", _demanding(folder, "4000 relus of 40 entries") / "network.safetensors")
+
+
+@attack
+def head_show_a_megabyte_of_labels(folder: Path) -> Arguments:
+    count = 4 * 10**4
+    labels = tuple(f"{n} {'x' * 18}" for n in range(count))
+    Head(torch.ones(count, 1), InnerProduct(1.0), Identity(), prototypes=torch.ones(1, 1), labels=labels).save(
+        folder / "h"
+    )
+    return ("head", "show", "h")
