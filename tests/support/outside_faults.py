@@ -372,6 +372,9 @@ checker/proved/audit.py ProvedAudit.run: a statement can be spared, and nobody s
 search/batches.py _Explainer._certificate: minimality is claimed where a statement can be spared
     not linked.may_lose_one(about.predicted, statements) => True
     unit/search/test_linked.py::test_minimality_is_claimed_just_where_the_proved_checker_needs_every_statement[few-cosine]
+search/linked.py WholeMargins.fall_short: no margin of one patch is bounded as a whole
+    (terms.sum(1) < -_ROUNDED * terms.abs().sum(1)) & (place.square().sum(1) <= self._radius**2) => True
+    unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]
 search/several.py _attempts: minimality is claimed where a statement can be spared
     linked is not None and linked.may_lose_one(predicted, left.statements) => False
     unit/search/test_linked.py::test_several_explanations_claim_no_more

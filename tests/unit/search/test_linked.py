@@ -14,8 +14,8 @@ from verale.bounds import LinearMargins, lipschitz
 from verale.bounds.lipschitz import Lipschitz
 from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, Statement
 from verale.checker import Auditor
-from verale.head import Head, LogRatio
-from verale.search.linked import Linked
+from verale.head import Head, InnerProduct, LogRatio, Negated
+from verale.search.linked import Linked, WholeMargins
 from verale.search.problem import Problem
 from verale.search.several import several
 from verale.search.stated import Stated
@@ -74,6 +74,59 @@ def test_minimality_is_claimed_just_where_the_proved_checker_needs_every_stateme
             verdict = Auditor(head.to_bytes()).check(certificate.to_bytes(), minimality=True, entailment_only=True)
             assert verdict.exit_code == 0 and (verdict.claims.get("minimality") == "proved") == certificate.minimal
     assert len(claimed) > 4 and False in claimed
+
+
+ONE_PATCH = ("euclidean", "negated", "cosine", "inner product", "in a ball")
+
+
+def of_one_patch(name: str, seed: int) -> Head:
+    """A head that need not be any good; the similarity of the euclidean one is linear."""
+    if name == "in a ball":
+        return replace(small_head("cosine", seed), geometry=InnerProduct(2.0))
+    if name == "euclidean":
+        return replace(small_head(name, seed), similarity=Negated())
+    return small_head(name, seed) if name == "cosine" else varied_head(name, seed)
+
+
+@pytest.mark.parametrize("name", ONE_PATCH)
+def test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved(
+    name, proved_checker, monkeypatch
+) -> None:
+    """The proved checker bounds it over the domain; whoever drops statements one by one does not."""
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+    head, claimed = of_one_patch(name, 1), []
+    bias, enough = torch.zeros(head.classes), 0.01
+    while bool(WholeMargins(replace(head, bias=bias)).fall_short(0).any()):
+        enough *= 1.1
+        bias[0] = enough
+    for share in (0.0, 0.5, 1.02):
+        biased = replace(head, bias=bias * share)
+        for certificate in verale.explain(biased, small_latents(biased, 2, 1, 0), paradigm="top_k"):
+            assert isinstance(certificate, Certificate)
+            claimed.append(certificate.minimal)
+            assert not (certificate.minimal and spare(biased, certificate)), (share, certificate)
+    assert False in claimed
+
+
+def test_a_margin_falls_short_where_a_latent_of_the_domain_shows_it() -> None:
+    """Of random heads: what latents show is found, and what is found, latents show."""
+    generator, found = torch.Generator().manual_seed(0), []
+    for name in ONE_PATCH:
+        for seed in range(4):
+            head = of_one_patch(name, seed)
+            bias = torch.zeros(head.classes)
+            bias[0] = seed
+            head = replace(head, bias=bias)
+            latents = torch.rand(4000, 1, head.depth, generator=generator)
+            if name in ("cosine", "in a ball"):  # in corners, too
+                latents = (latents * 2 - 1).clamp(min=0) + 1e-6
+                latents /= (latents.norm(dim=-1, keepdim=True) / 1.9).clamp(min=1)
+            logits = head.logits(latents)
+            margins = logits[:, :1] - logits
+            short = WholeMargins(head).fall_short(0)
+            assert bool((short | (margins > 0).all(0) | (torch.arange(head.classes) == 0)).all()), (name, seed)
+            found.extend(short[1:].tolist())
+    assert set(found) == {False, True}
 
 
 def test_several_explanations_claim_no_more(proved_checker, monkeypatch) -> None:
