@@ -17,7 +17,10 @@ from .network_text import network_text, picture_text
 from .program import Program
 from .text import addition_text, certificate_text, head_text, image_text, prices_text, unknown_part
 
-__all__ = ["ProvedClaims"]
+__all__ = ["NOT_ASKED", "ProvedClaims"]
+
+NOT_ASKED = "the proved checker could not be asked"
+"""So begins the message where the program could not be started, or died."""
 
 _STEPS_A_MILLISECOND = 40_000
 """A step takes 25 ns (`work`)."""
@@ -187,4 +190,4 @@ def _limit(why: str) -> UnprovedError:
 
 
 def _not_asked(why: str) -> UnprovedError:
-    return UnprovedError("limit", f"the proved checker could not be asked: {why}; {_ANOTHER}")
+    return UnprovedError("limit", f"{NOT_ASKED}: {why}; {_ANOTHER}")

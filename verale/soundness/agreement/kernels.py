@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from verale.checker import Auditor
+from verale.checker import Auditor, Verdict
 from verale.checker.errors import ExecutableError
+from verale.checker.proved.claims import NOT_ASKED
 from verale.soundness.agreement.sets import Group, Question
 from verale.soundness.corpus.cases import outcome_of
 
@@ -41,10 +42,18 @@ def _verdict(auditor: Callable[[], Auditor], question: Question) -> Said:
     witness = question.witness
     try:
         if witness is not None:
-            return outcome_of(lambda: auditor().refute(question.certificate, witness))
-        return outcome_of(lambda: auditor().check(question.certificate))
+            return outcome_of(lambda: _answered(auditor().refute(question.certificate, witness)))
+        return outcome_of(lambda: _answered(auditor().check(question.certificate)))
     except ExecutableError:
         return ENDED
+
+
+def _answered(verdict: Verdict) -> Verdict:
+    """The same. Raises ExecutableError for one that says that the program died: elsewhere this may be for want of
+    memory, here no program may."""
+    if verdict.message.startswith(NOT_ASKED):
+        raise ExecutableError(verdict.message)
+    return verdict
 
 
 def processor() -> float:
