@@ -43,8 +43,9 @@ _LATEX = {
     "`": r"\char96{}",
 }
 """How LaTeX writes characters that mean something else to it."""
-_MARKUP = re.compile(r"[\\`*_\[\]<>|~#&$!]")
-"""Characters that mean something else to Markdown, whose backslash makes them mean themselves."""
+_MARKUP = re.compile(r"[\\`*\[\]<>|~#&$!]|(?<![^\W_])_|_(?![^\W_])")
+"""Characters that mean something else to Markdown, whose backslash makes them mean themselves. A low line between two
+letters or digits means nothing."""
 
 
 class TextTable(Table):
