@@ -18,7 +18,7 @@ def loaded(stored: StoredTensor) -> Tensor:
     """A tensor with the same values, of one of `KINDS`. It shares the memory of a file that was read into a buffer that
     can be written, and has its own otherwise."""
     kind = np.dtype(KINDS[stored.dtype])
-    if not stored.data:
-        return torch.from_numpy(np.empty(stored.shape, kind.newbyteorder("=")))
+    if not stored.data:  # numpy has no array of no images that are larger than memory
+        return torch.empty(stored.shape, dtype=getattr(torch, kind.name))
     values = np.frombuffer(stored.data, kind).reshape(stored.shape)
     return torch.from_numpy(np.require(values, kind.newbyteorder("="), ["C", "A", "W"]))
