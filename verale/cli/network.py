@@ -34,7 +34,6 @@ def show(network_path: str) -> None:
     from verale.checker.read import NetworkError as UnreadableNetworkError
     from verale.cli.tables import PLAIN, TextTable, print_table
     from verale.files import read
-    from verale.network import FrozenNetwork, require_binary32
 
     with naming(network_path, UnreadableNetworkError):
         data = read(network_path, "a network file (safetensors)", most=LARGEST_NETWORK)
@@ -48,10 +47,21 @@ def show(network_path: str) -> None:
     for layer in network.layers:
         table.add_row(layer.name, layer.kind, ", ".join(layer.inputs), _shape(layer.shape))
     print_table(table)
+    for line in _excluded_in_binary32(data):
+        print_line(line)
+
+
+def _excluded_in_binary32(data: bytes) -> list[str]:
+    """Why nothing is claimed in float32 of a network whose file has these bytes: a line, or none."""
+    try:
+        from verale.network import FrozenNetwork, require_binary32
+    except ImportError:
+        return ["whether it excludes float32 is not known without torch: pip install 'verale[explain]'"]
     try:
         require_binary32(FrozenNetwork.from_bytes(data))
     except NetworkError as error:
-        print_line(str(error))
+        return [str(error)]
+    return []
 
 
 def _size(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
