@@ -18,7 +18,7 @@ from verale.errors import HeadError, InputError, UsageError, naming
 from verale.files import read
 
 if TYPE_CHECKING:
-    from verale.checker.read import Part
+    from verale.checker.read import HeadPart
 
 __all__ = ["command"]
 
@@ -114,7 +114,7 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
     print_line(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", sys.stderr)
 
 
-def _described(part: Part) -> str:
+def _described(part: HeadPart) -> str:
     """A part by its kind and its numbers."""
     return " ".join([part.kind, *(f"{name}={_number(value)}" for name, value in part.numbers.items())])
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, get_type_hints
 
 from torch import Tensor
 
-from verale.checker.read import Part
+from verale.checker.read import HeadPart
 from verale.errors import HeadError
 
 __all__ = ["Kind", "read_part", "write_fields", "write_part"]
@@ -44,7 +44,7 @@ def write_part(part: Any, kinds: Mapping[str, Kind[Any]]) -> dict[str, object]:
 
 
 def read_part(
-    name: str, part: Part, kinds: Mapping[str, Kind[T]], tensors: MutableMapping[str, Tensor] | None = None
+    name: str, part: HeadPart, kinds: Mapping[str, Kind[T]], tensors: MutableMapping[str, Tensor] | None = None
 ) -> T:
     """The part that a head file has.
 

@@ -11,7 +11,7 @@ import torch
 from support.exact import PRECISION
 from support.similarities import CASES, NAMES, ROWS, Row, head_of, similarity
 
-from verale.checker.read import Part
+from verale.checker.read import HeadPart
 from verale.errors import HeadError
 from verale.head import Box, Geometry, Head
 from verale.head.evaluation import similarity as reference
@@ -39,7 +39,7 @@ def test_the_reference_is_the_formula(row: Row, geometry: Geometry):
 def test_the_json_is_the_table_s(row: Row):
     assert write_part(row.similarity, SIMILARITIES) == row.json
     numbers = {name: Fraction(float.fromhex(value)) for name, value in row.json.items() if name != "kind"}
-    assert read_part("similarity", Part(row.json["kind"], numbers), SIMILARITIES) == row.similarity
+    assert read_part("similarity", HeadPart(row.json["kind"], numbers), SIMILARITIES) == row.similarity
     assert f"`{row.json['kind']}`" in V1
 
 

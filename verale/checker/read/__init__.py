@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..errors import FormatError, HeadError, LatentsError, NetworkError, PictureError
 from .head_file import LARGEST as LARGEST_HEAD
 from .head_file import METADATA_KEY as HEAD_KEY
-from .head_file import HeadFile, Part, read_head_file
+from .head_file import HeadFile, HeadPart, read_head_file
 from .latents import LARGEST as LARGEST_LATENTS
 from .latents import LatentsFile, latents_among, read_latents_file
 from .layers import MOST_ENTRIES, PICTURE, Layer, Network
@@ -42,7 +42,7 @@ __all__ = [
     "Layer",
     "Network",
     "NetworkError",
-    "Part",
+    "HeadPart",
     "Picture",
     "PictureError",
     "PictureFile",

@@ -19,7 +19,7 @@ from ..similarities import COSINES, GEOMETRIES, SIMILARITIES, Similarity
 from .json_reader import brief, fields, index, text
 from .safetensors_reader import Tensor, read_described
 
-__all__ = ["LARGEST", "METADATA_KEY", "MOST_COLUMNS", "TENSORS", "HeadFile", "Part", "read_head_file"]
+__all__ = ["LARGEST", "METADATA_KEY", "MOST_COLUMNS", "TENSORS", "HeadFile", "HeadPart", "read_head_file"]
 
 METADATA_KEY = "verale.head"
 _DESCRIPTION = ("version", "geometry", "domain", "similarity", "pooling", "labels")
@@ -48,7 +48,7 @@ MOST_COLUMNS = 2**16
 
 
 @dataclass(frozen=True)
-class Part:
+class HeadPart:
     """A part of a head.
 
     Attributes:
@@ -76,10 +76,10 @@ class HeadFile:
 
     sha256: str
     size: int
-    geometry: Part
-    similarity: Part
-    pooling: Part
-    readout: Part
+    geometry: HeadPart
+    similarity: HeadPart
+    pooling: HeadPart
+    readout: HeadPart
     lower: Fraction | None
     upper: Fraction | None
     labels: tuple[str, ...] | None
@@ -291,14 +291,14 @@ def _read(data: bytes) -> HeadFile:
     )
 
 
-def _part(description: dict[str, Any], where: str) -> Part:
+def _part(description: dict[str, Any], where: str) -> HeadPart:
     """A part, from the field of its name."""
     value, kinds = description[where], _FIELDS[where]
     kind = value.get("kind") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in kinds:
         raise FormatError(f"{where} is {brief(value)}, expected an object whose kind is one of {', '.join(kinds)}")
     fields(value, where, ("kind", *kinds[kind]))
-    return Part(kind, {name: _READERS.get(name, _number)(value[name], f"{where}.{name}") for name in kinds[kind]})
+    return HeadPart(kind, {name: _READERS.get(name, _number)(value[name], f"{where}.{name}") for name in kinds[kind]})
 
 
 def _number(value: Any, where: str) -> Fraction:
