@@ -339,7 +339,7 @@ proved/claims.py ProvedClaims.minimal: minimal is what is entailed
     'minimal' => 'entails'
 proved/audit.py ProvedAudit.run: an instance is proved unseen
     without self._require_instance(image)
-proved/audit.py ProvedAudit.run: minimality is proved unseen
+proved/audit.py ProvedAudit._uncovered_minimality: minimality is proved unseen
     without self._require_minimal()
 proved/audit.py ProvedAudit._require_minimal: a statement may be unneeded
     self._claims.first_unneeded(self._certificate) => None

@@ -167,7 +167,7 @@ def test_the_most_severe_verdict_decides_and_one_bad_file_stops_nothing(folder):
         (("explain", "--head", "{f}/head.safetensors", "--latents", "{f}/latents.safetensors", "--out", "{f}/o",
           "--device", "abacus"), "abacus"),
         (("head", "import", "{f}", "-o", "{f}/h"), "model_arch.yml"),
-        (("head", "show", "{f}/latents.safetensors"), "no head file"),
+        (("head", "show", "{f}/latents.safetensors"), "latents.safetensors: head file: __metadata__ has the entries"),
     ],
 )  # fmt: skip
 def test_bad_input_gets_one_line_that_names_it(folder, arguments, reason):

@@ -201,7 +201,7 @@ def test_a_picture_that_cannot_be_used_is_named_and_the_others_are_explained(pic
     assert len(list(new.glob("*.ale.json"))) == 2
     assert sorted(path.name for path in (new / "pictures").rglob("*.*")) == ["1.png", "2.png"]
     audited = in_process("audit", new, "--kernel", "arb")
-    assert audited.returncode == 0 and audited.stdout.count("entailment+picture proved") == 2
+    assert audited.returncode == 0 and audited.stdout.count("entailment+picture (real arithmetic) proved") == 2
     again = explain_pictures(pictured, out="new")
     assert again.returncode == 9 and "nothing is left to do" in again.stderr
     reported = in_process("report", new, "-o", pictured / "page.html")

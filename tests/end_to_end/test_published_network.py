@@ -54,7 +54,7 @@ def test_from_the_file_to_proofs(data):
     encoded, _, logits = small()(PIXELS.unsqueeze(1) / 255)
     torch.testing.assert_close(tensors["latents"], encoded.flatten(1)[:, None])
     assert tensors["labels"].tolist() == LABELS
-    pictures = sorted((data / "prototypes").iterdir())
+    pictures = sorted((data / "prototypes").glob("*.png"))
     assert [picture.name for picture in pictures] == [f"{index:04d}.png" for index in range(6)]
     decoded = small().decoder(small().prototype.prototypes.unflatten(1, (2, 2, 2)))
     with Image.open(pictures[5]) as picture:

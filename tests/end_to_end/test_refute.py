@@ -241,7 +241,7 @@ def test_certificates_that_are_no_match_get_a_verdict(folder, arguments, code, r
         (("{f}/nowhere", "--head", "{f}/head"), "nowhere: there is no such file"),
         (("{f}/proved.ale.json", "--head", "{f}/nowhere"), "nowhere: there is no such file"),
         (("{f}/proved.ale.json", "--head", "{f}/latents"), "latents: head file"),
-        (("{f}/proved.ale.json", "--head", "{f}/head", "--latents", "{f}/head"), "head: holds"),
+        (("{f}/proved.ale.json", "--head", "{f}/head", "--latents", "{f}/head"), "head: latents file: holds"),
         (("{f}/proved.ale.json", "--head", "{f}/head", "--latents", "{f}/others"), "others: holds no image"),
         (("{f}/proved.ale.json", "--head", "{f}/head", "--latents", "{f}/deep"), "deep: latents have 5 channels"),
         (("{f}/unnamed.ale.json", "--head", "{f}/head", "--latents", "{f}/others"), "others: holds 2 images"),

@@ -46,7 +46,7 @@ cli/audit.py command.refuse: certificates whose head cannot be used are passed o
     without codes.append(EXIT_UNUSABLE)
     end_to_end/test_one_reader.py::test_a_head_that_cannot_be_used_costs_its_own_folder_alone
 runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand for others
-    each in used => True
+    isinstance(one, StoredPictures) => True
     end_to_end/test_one_reader.py::test_a_picture_that_cannot_be_used_is_named_and_the_others_are_explained
 runs/auditor.py outcome_of: what cannot be read is proved
     unusable(path.name, str(error), auditor.run)

@@ -100,7 +100,7 @@ class SeenPictures:
             return cls(through, pictures, {NETWORK: network, f"{PICTURES}.safetensors": contents[0]}, (path,))
         listed = [each.relative_to(folder).as_posix() for each in paths]
         found = zip(listed, contents, opened, strict=True)
-        kept = {name: data for name, data, each in found if isinstance(each, StoredPictures)}
+        kept = {name: data for name, data, one in found if isinstance(one, StoredPictures)}
         files_of_run = {NETWORK: network} | {f"{PICTURES}/{name}": data for name, data in kept.items()}
         among = path if path.is_dir() else None
         return cls(through, pictures, files_of_run, tuple(paths), tuple(kept), among, tuple(listed), refused)

@@ -212,7 +212,7 @@ def test_a_ball_that_misses_the_box_is_refused_and_one_that_touches_it_is_not(
         return
     with pytest.raises(HeadError, match=r"domain is empty: .* expected latents both in the box and"):
         read_head(data)
-    with pytest.raises(verale.errors.HeadError, match=r"'domain': is empty: .* expected latents"):
+    with pytest.raises(verale.errors.HeadError, match=r"domain is empty: .* expected latents"):
         verale.head.Head.from_bytes(data)
 
 

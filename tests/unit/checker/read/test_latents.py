@@ -66,7 +66,7 @@ UNUSABLE = {
     "five dimensions": (files.safetensors({"latents": files.tensor([[IMAGES]])}), "shape"),
     "another depth": (files.latents([[[1.0, 2.0]]]), "expected D = 3"),
     "another depth, channels first": (files.latents_nchw([[[1.0, 2.0]] * 3], 1, 3), "expected D = 3"),
-    "no patches": (files.safetensors({"latents": files.tensor([], sizes=[2, 0, 3])}), "expected a patch"),
+    "no patches": (files.safetensors({"latents": files.tensor([], sizes=[2, 0, 3])}), "with a patch and a coordinate"),
     "integers": (files.safetensors({"latents": ("I64", [1, 1, 3], b"\0" * 24)}), "dtype I64"),
     "NaN in any image": (files.latents([*IMAGES, [[1.0, math.nan, 0.0]] * 4]), "holds nan at entry 61"),
     "a claim of 10^17 images": (
