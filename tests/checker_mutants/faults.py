@@ -241,8 +241,8 @@ read/safetensors_reader.py Tensor.check_finite: great numbers below 0 are not lo
     without b'\xff' in uppermost
 read/json_reader.py index: a truth value is an integer
     type(value) is not int => not isinstance(value, int)
-read/safetensors_reader.py header_length: a header may be longer than the file
-    length > min(_LONGEST_HEADER, size - 8) => length > _LONGEST_HEADER
+read/safetensors_reader.py _check_places: a header may be longer than the file
+    never at != size
 read/head_file.py _read: the digest is of the description alone
     hashlib.sha256(data) => hashlib.sha256(repr(description).encode('utf-8'))
 read/head_file.py HeadFile._check_domain: a domain may be empty

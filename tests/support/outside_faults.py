@@ -372,6 +372,9 @@ checker/proved/audit.py ProvedAudit.run: a statement can be spared, and nobody s
 search/batches.py _Explainer._certificate: minimality is claimed where a statement can be spared
     not linked.may_lose_one(about.predicted, statements) => True
     unit/search/test_linked.py::test_minimality_is_claimed_just_where_the_proved_checker_needs_every_statement[few-cosine]
+rounding/directed.py root: square roots are only nearly right
+    np.sqrt(values.numpy(), out=roots.numpy()) => np.exp(np.log(values.numpy()) / 2, out=roots.numpy())
+    unit/rounding/test_directed.py::test_roots_are_correctly_rounded
 search/linked.py WholeMargins.fall_short: no margin of one patch is bounded as a whole
     (terms.sum(1) < -_ROUNDED * terms.abs().sum(1)) & (place.square().sum(1) <= self._radius**2) => True
     unit/search/test_linked.py::test_of_one_patch_no_statement_is_claimed_where_the_whole_margin_is_proved[negated]

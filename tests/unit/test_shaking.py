@@ -23,10 +23,10 @@ MOVED = (
     *("torch conv2d", "torch embedding_bag", "torch solve", "torch inv", "torch cholesky", "torch exp", "torch exp_"),
     *("torch log1p out", "torch softmax", "torch randn", "torch backward", "numpy @", "numpy dot", "numpy sum"),
     *("numpy mean", "numpy norm", "numpy solve", "numpy exp", "scipy sparse @", "scipy linprog", "math exp", "sum"),
-    *("machine code",),
+    *("machine code", "torch sqrt"),
 )
 KEPT = (
-    *("torch whole @", "torch whole sum", "torch two terms", "torch sqrt", "torch division", "torch square"),
+    *("torch whole @", "torch whole sum", "torch two terms", "torch division", "torch square"),
     *("torch exp of 0", "torch max", "numpy whole @", "numpy sqrt", "math sqrt", "whole sum"),
 )
 

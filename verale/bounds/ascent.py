@@ -21,6 +21,8 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor
 
+from verale.rounding import root
+
 __all__ = ["Facts", "best_weights"]
 
 _ROUNDS = 40
@@ -159,7 +161,7 @@ class _Ascent:
         aim = (_SHRINK * gaps / sides).clamp(min=_LEAST)
         values = self._values(place) + facts.curves * aim / curve
         lever = facts.vectors - facts.curves[:, None] * place[:, None]
-        bent = facts.curves * aim.sqrt() / curve
+        bent = facts.curves * root(aim) / curve
         matrix = 2 * (lever @ lever.transpose(1, 2)) / curve[:, :, None] + bent[:, :, None] * bent[:, None]
         matrix = matrix * self._stated[:, :, None] * self._stated[:, None]
 

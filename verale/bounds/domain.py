@@ -11,7 +11,7 @@ from torch import Tensor
 from verale.bounds.boxes import box_ranges
 from verale.bounds.observables import norm, scaled
 from verale.head import Box, Cosine, Euclidean, Geometry, Head, InnerProduct, Softmax
-from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, up
+from verale.rounding import UNDERFLOW, UNIT, Enclosure, down, gamma, root, up
 
 __all__ = ["ball_around", "domain_range", "inner_domain_range"]
 
@@ -68,7 +68,7 @@ def ball_around(box: Box, radius: float | None, depth: int) -> tuple[float, floa
     if box.lower is not None and box.upper is not None:
         centre = (box.lower + box.upper) / 2
         ends = torch.tensor([box.upper - centre, centre - box.lower], dtype=torch.float64)
-        half = up(up(ends).amax() * up(torch.tensor(float(depth), dtype=torch.float64).sqrt()))
+        half = up(up(ends).amax() * up(root(torch.tensor(float(depth), dtype=torch.float64))))
         balls.append((centre, float(half)))
     return min(balls, key=lambda ball: ball[1])  # of equal ones the first, around 0, as in the checker
 

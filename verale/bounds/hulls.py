@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from verale.bounds.at_once import INFLATE, Directions
-from verale.rounding import Enclosure, down, gamma, up
+from verale.rounding import Enclosure, down, gamma, root, up
 
 __all__ = ["Hulls", "inner_ranges", "outer_ranges", "relative_to"]
 
@@ -87,8 +87,8 @@ def outer_ranges(hulls: Hulls, reach_error: float, shift: Enclosure | None) -> t
     off = _errors_of(hulls, reach_error)
     ball = (far - off.weight + off.ball).clamp(min=0)
     outside = (hulls.reach - directions.squares + off.across).clamp_(min=0)
-    swing = (outside * ball).sqrt_()
-    radius = off.spread.sqrt().mul_(INFLATE * off.tilt).add_(off.middle)
+    swing = root(outside * ball)
+    radius = root(off.spread).mul_(INFLATE * off.tilt).add_(off.middle)
     if hulls.distance:
         centre = hulls.reach - 2 * directions.along
         radius = radius.mul_(2 * INFLATE).add_(reach_error + off.slack * off.magnitude)
@@ -112,8 +112,8 @@ def inner_ranges(hulls: Hulls, reach_error: float, shift: Enclosure | None) -> t
     least = (hulls.near[:, None] if hulls.distance else far) - off.weight
     least -= 2 * (off.ball + INFLATE * off.tilt.square())
     factor = 1 + hulls.distance
-    swing = factor * (rest.clamp(min=0) * least.clamp(min=0)).sqrt_()
-    short = factor * INFLATE * (off.spread.sqrt() * off.tilt + off.middle + off.tilt * off.short)
+    swing = factor * root(rest.clamp(min=0) * least.clamp(min=0))
+    short = factor * INFLATE * (root(off.spread) * off.tilt + off.middle + off.tilt * off.short)
     swing = swing * (1 - off.slack) - short - 4 * off.slack * off.magnitude
     if hulls.distance:
         middle = hulls.reach - 2 * directions.along
@@ -130,8 +130,8 @@ def _errors_of(hulls: Hulls, reach_error: float) -> _Errors:
     spread = directions.squares + 2.0**-29 * farthest
     widest = INFLATE * spread.amax(1, keepdim=True)
     magnitude = INFLATE * 4 * (far + weight + farthest + widest + reach_error)
-    defect, dual_error = directions.defect.sqrt()[:, None], directions.dual_error.norm(dim=1, keepdim=True)
-    outside = reach_error + 2 * widest.sqrt() * dual_error + defect * widest + slack * (farthest + widest)
+    defect, dual_error = root(directions.defect)[:, None], directions.dual_error.norm(dim=1, keepdim=True)
+    outside = reach_error + 2 * root(widest) * dual_error + defect * widest + slack * (farthest + widest)
     ball = 2 * (directions.centre.abs() * directions.centre_error).sum(1, keepdim=True) + defect * weight
     return _Errors(
         slack=slack,
@@ -140,7 +140,7 @@ def _errors_of(hulls: Hulls, reach_error: float) -> _Errors:
         spread=spread,
         across=INFLATE * outside,
         ball=INFLATE * (ball + slack * (far + weight)),
-        tilt=directions.centre_error.norm(dim=1, keepdim=True) + (defect + slack) * weight.sqrt(),
-        middle=weight.sqrt() * dual_error + slack * magnitude,
-        short=dual_error + defect * widest.sqrt(),
+        tilt=directions.centre_error.norm(dim=1, keepdim=True) + (defect + slack) * root(weight),
+        middle=root(weight) * dual_error + slack * magnitude,
+        short=dual_error + defect * root(widest),
     )

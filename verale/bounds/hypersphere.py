@@ -14,7 +14,7 @@ from verale.bounds.domain import domain_range
 from verale.bounds.observables import norm, scaled
 from verale.bounds.rows import require_geometry
 from verale.head import Head
-from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
+from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
 
 __all__ = ["Hypersphere", "Spheres"]
 
@@ -264,7 +264,7 @@ class Hypersphere:
 def _rest(cosine: Enclosure) -> Tensor:
     """An upper bound of (1 - x^2)^(1/2) for x in the enclosure."""
     least = torch.maximum(cosine.lower, -cosine.upper).clamp(min=0)
-    return up(up(up(1 - least) * up(1 + least)).clamp(min=0).sqrt())
+    return up(root(up(up(1 - least) * up(1 + least)).clamp(min=0)))
 
 
 def _middle(stated: Enclosure) -> Enclosure:

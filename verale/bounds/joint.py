@@ -13,7 +13,7 @@ from verale.bounds.domain import ball_around, domain_range
 from verale.bounds.observables import norm, scaled
 from verale.errors import UsageError
 from verale.head import Head, Identity, InnerProduct, Linear, MaxPooling, Negated
-from verale.rounding import UNDERFLOW, UNIT, down, gamma, up
+from verale.rounding import UNDERFLOW, UNIT, down, gamma, root, up
 
 __all__ = ["Joint", "JointMargins"]
 
@@ -146,7 +146,7 @@ class Joint:
         centre, radius = self._ball or (0.0, 1.0)
         vectors = torch.cat([-points / 2, torch.zeros_like(points[:1])])
         constants = torch.cat([centre * points.sum(1), points.new_zeros(1)])
-        units = torch.cat([points.square().sum(1).sqrt() * radius, points.new_full((1,), radius**2)])
+        units = torch.cat([root(points.square().sum(1)) * radius, points.new_full((1,), radius**2)])
         return Facts(torch.cat([ones * 0, ones[:1]]), vectors, constants, units.clamp(min=1e-300))
 
     def _filled(self, lower: Tensor, upper: Tensor) -> tuple[Tensor, Tensor]:
@@ -215,7 +215,7 @@ class Joint:
         values = place @ self._points.T + centre * self._points.sum(1)
         error = gamma(depth + 8) * (length + abs(centre) * sums) + depth * UNDERFLOW
         if self._turn:
-            error = error + self._turn * up(place.square().sum(-1, keepdim=True).sqrt() * (1 + gamma(depth + 8)))
+            error = error + self._turn * up(root(place.square().sum(-1, keepdim=True)) * (1 + gamma(depth + 8)))
         square = place.square().sum(-1, keepdim=True)
         return torch.cat([values, square], -1), up(
             INFLATE * torch.cat([error, square * gamma(depth + 4) + depth * UNDERFLOW], -1)

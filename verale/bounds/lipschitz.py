@@ -13,7 +13,7 @@ from verale.bounds.rows import require_geometry
 from verale.bounds.similarity import oriented, pooled_activation
 from verale.errors import UsageError
 from verale.head import Euclidean, Head, MaxPooling, Quadratic
-from verale.rounding import UNDERFLOW, Enclosure, down, gamma, up
+from verale.rounding import UNDERFLOW, Enclosure, down, gamma, root, up
 
 __all__ = ["Lipschitz"]
 
@@ -135,7 +135,7 @@ class Lipschitz:
         """(S, P) lower bounds of y, for the columns `of`; each row from that (S,) of the y_k that `own` names."""
         links, sines = self._links(own, of)
         if self._distances:
-            least = down(down(near.sqrt())[:, None] - links).clamp(min=0)
+            least = down(down(root(near))[:, None] - links).clamp(min=0)
             return torch.maximum(down(least.square()), self._near[of])
         y = near[:, None]
         least = down(down(links * y) - up(sines * _sine(y)))
@@ -145,7 +145,7 @@ class Lipschitz:
         """The same for upper bounds."""
         links, sines = self._links(own, of)
         if self._distances:
-            return torch.minimum(up(up(up(far.sqrt())[:, None] + links).square()), self._far[of])
+            return torch.minimum(up(up(up(root(far))[:, None] + links).square()), self._far[of])
         y = far.clamp(max=1)[:, None]
         most = up(up(links * y) + up(sines * _sine(y)))
         return torch.minimum(torch.where(y < links, most, 1.0), self._far[of])
@@ -194,4 +194,4 @@ def _cosines(points: Tensor, others: Tensor) -> Tensor:
 
 def _sine(cosine: Tensor) -> Tensor:
     """Upper bounds of (1 - c^2)^(1/2), |c| <= 1."""
-    return up(up(up(1 - cosine) * up(1 + cosine)).sqrt())
+    return up(root(up(up(1 - cosine) * up(1 + cosine))))

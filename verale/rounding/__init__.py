@@ -1,6 +1,6 @@
 """Outward-rounded tensor arithmetic in float64."""
 
-from verale.rounding.directed import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, gamma, up
+from verale.rounding.directed import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, gamma, root, up
 from verale.rounding.enclosure import Enclosure, UndecidedError
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "UndecidedError",
     "down",
     "gamma",
+    "root",
     "up",
 ]

@@ -1,6 +1,6 @@
 """Directed rounding of correctly rounded operations, and a-priori bounds for other operations.
 
-float64 on the CPU only. `+ - * /` and square root of tensors are correctly rounded (IEEE 754), so one step of
+float64 on the CPU only. `+ - * /` of tensors are correctly rounded (IEEE 754), and so is `root`: one step of
 `nextafter` encloses the real result. Divide by a tensor, or by a power of two: torch may multiply by the reciprocal of
 a number, which rounds twice. Sums of products whose order nobody controls are enclosed by gamma_n; exp and log by a
 stated number of units in the last place.
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["TRANSCENDENTAL_ULPS", "UNDERFLOW", "UNIT", "down", "gamma", "up"]
+__all__ = ["TRANSCENDENTAL_ULPS", "UNDERFLOW", "UNIT", "down", "gamma", "root", "up"]
 
 UNIT = 2.0**-53
 """u, the unit roundoff of float64: fl(x op y) = (x op y)(1 + delta) with |delta| <= u, above underflow."""
@@ -39,6 +40,18 @@ def down(values: Tensor) -> Tensor:
 def up(values: Tensor) -> Tensor:
     """The next float64 above: with a correctly rounded operation, an upper bound of its real result."""
     return torch.nextafter(values, _ABOVE)
+
+
+def root(values: Tensor) -> Tensor:
+    """Square roots, correctly rounded, with the same bits on every processor; NaN below 0.
+
+    By numpy, which has the processor's own instruction. torch takes those of Intel's library where it was built with
+    it: they are up to 0.74 units in the last place off, differently on each processor.
+    """
+    roots = torch.empty_like(values, memory_format=torch.contiguous_format)
+    with np.errstate(invalid="ignore"):
+        np.sqrt(values.numpy(), out=roots.numpy())
+    return roots
 
 
 def gamma(operations: int) -> float:

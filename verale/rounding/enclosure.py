@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from verale.errors import VeraleError
-from verale.rounding.directed import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, up
+from verale.rounding.directed import TRANSCENDENTAL_ULPS, UNDERFLOW, UNIT, down, root, up
 
 __all__ = ["Enclosure", "UndecidedError"]
 
@@ -95,9 +95,7 @@ class Enclosure:
 
     def sqrt(self) -> Enclosure:
         """Square root of max(0, x)."""
-        return Enclosure.unchecked(
-            down(self.lower.clamp(min=0).sqrt()).clamp(min=0), up(self.upper.clamp(min=0).sqrt())
-        )
+        return Enclosure.unchecked(down(root(self.lower.clamp(min=0))).clamp(min=0), up(root(self.upper.clamp(min=0))))
 
     def exp(self) -> Enclosure:
         """exp, within TRANSCENDENTAL_ULPS."""

@@ -22,7 +22,7 @@ from verale.bounds.observables import norm
 from verale.certificate import Statement
 from verale.errors import UsageError
 from verale.head import Head, Identity, Linear, MaxPooling, Negated, TopMeanPooling
-from verale.rounding import Enclosure
+from verale.rounding import Enclosure, root
 from verale.search.problem import NOISE
 from verale.search.stated import Stated
 
@@ -178,7 +178,7 @@ class WholeMargins:
 
     def _on_the_ball(self, slope: Tensor) -> Tensor:
         """(C, D) the vectors of the ball against which the slopes point, cut to the box."""
-        length = slope.square().sum(1, keepdim=True).sqrt().clamp(min=1 / _FAR)
+        length = root(slope.square().sum(1, keepdim=True)).clamp(min=1 / _FAR)
         return (slope / length * (min(self._radius, _FAR) * (1 - _ROUNDED))).clamp(self._low, self._high)
 
 

@@ -11,8 +11,9 @@ give them:
   they are 0, infinite, no numbers, or so short that they are exact;
 - of Python's sums of floats the other one is taken: since 3.12 they are compensated, before they were not.
 
-What IEEE 754 rounds correctly, + - * / and square roots, is never moved: `verale.rounding` rests on it. Nor are GPUs,
-the checker, which computes in whole numbers, and the operator ** of Python and of machine code.
+What IEEE 754 rounds correctly, + - * / and square roots, is never moved: `verale.rounding` rests on it. But torch's
+square roots are, since Intel's library does not round them correctly. Nor are GPUs moved, the checker, which computes
+in whole numbers, and the operator ** of Python and of machine code.
 
 The same input gives the same output, in every thread and process. Processes that tests start are shaken too, where they
 inherit SHAKE and PYTHONPATH: what a test compares with a result of its own must come from the same processor.

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from verale.bounds import Joint, Projection, activation_range
 from verale.certificate import Prices, Statement
+from verale.rounding import root
 from verale.search.costs import NEARLY_FREE
 from verale.search.needed import inner_margins
 from verale.search.paradigms.of_patches import OfPatches
@@ -207,7 +208,7 @@ class _Estimates:
         """(1, C) the margins if nothing is stated."""
         if not self.curved:
             square = ((self.targets @ self.products) * self.targets).sum(1).clamp(min=0)
-            return (self.bias - (square * self.reach).sqrt())[None]
+            return (self.bias - root(square * self.reach))[None]
         curve, along = self.targets.sum(1), self.targets @ self.products
         spread = self.targets @ self.products.diagonal() - (along * self.targets).sum(1) / curve
         return (self.bias + torch.where(curve > 0, spread, -torch.inf))[None]
@@ -220,7 +221,7 @@ class _Estimates:
             gram, column = self._gram(sets, sets), along.T[sets]
             tau, explained, rest = self._solved(gram, column, self.observed[sets])
             rho = (self.reach - rest).clamp(min=0)
-            return self.bias + tau - ((own - explained).clamp(min=0) * rho[:, None]).sqrt()
+            return self.bias + tau - root((own - explained).clamp(min=0) * rho[:, None])
         base, others = sets[:, 0], sets[:, 1:]
         square, first = self.products.diagonal()[base], along.T[base]  # (M,), (M, C)
         curve = self.targets.sum(1)
@@ -234,7 +235,7 @@ class _Estimates:
         known = (start[:, None] - self.observed[others] + gram.diagonal(dim1=1, dim2=2)) / 2
         tau, explained, rest = self._solved(gram, column, known)
         rho = (start - rest).clamp(min=0)
-        swing = ((own - explained).clamp(min=0) * rho[:, None]).sqrt()
+        swing = root((own - explained).clamp(min=0) * rho[:, None])
         return constant + curve * start[:, None] - 2 * (tau + swing)
 
     def _gram(self, rows: Tensor, columns: Tensor) -> Tensor:
