@@ -155,3 +155,11 @@ def test_what_is_refused() -> None:
     with pytest.raises(UnprovedError, match="keeps about 11 numbers at once, expected at most 10") as caught:
         require_within(960, Cost(1, 11))
     assert caught.value.reason == "limit"
+
+
+@pytest.mark.parametrize(("of_network", "less"), [(0, True), (2 * 10**6, False)])
+def test_who_keeps_too_many_numbers_is_told_what_helps(of_network: int, less: bool) -> None:
+    """To state less helps where the statements are many, not where the network is large."""
+    with pytest.raises(UnprovedError, match="raise the limit to try it") as error:
+        require_within(96 * 10**6, Cost(1, 2 * 10**6), of_network)
+    assert ("state less" in str(error.value)) == less

@@ -53,10 +53,11 @@ class PlainAudit(Steps):
         image, picture = self._subject(), self._picture()  # 3.
         certificate.check_against(head)  # 4. Statements
         asked = minimality and "minimality" in certificate.claims
-        limit, counted = self._allowed(image, picture), cost(certificate, self._space, asked)
+        limit, counted, of_network = self._allowed(image, picture), cost(certificate, self._space, asked), 0
         if self._enclosure is not None and picture is not None:
-            counted = counted.plus(self._enclosure.steps, self._enclosure.numbers)
-        require_within(limit, counted)
+            of_network = self._enclosure.numbers
+            counted = counted.plus(self._enclosure.steps, of_network)
+        require_within(limit, counted, of_network)
         self._space.work.allow(limit, counted.steps)
         evaluation = self._evaluated(image, picture)  # 5.
         try:

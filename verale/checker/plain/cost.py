@@ -72,17 +72,20 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     return Cost(work.scaled(steps), numbers * (_BITS + work.bits) // _BITS)
 
 
-def require_within(limit: int, counted: Cost) -> None:
-    """Raises UnprovedError if proving takes more than `limit` steps, or keeps too many numbers at once."""
+def require_within(limit: int, counted: Cost, of_network: int = 0) -> None:
+    """Raises UnprovedError if proving takes more than `limit` steps, or keeps too many numbers at once: `of_network`
+    of them while latents are enclosed, which no other statements change."""
     if counted.steps > limit:
         raise UnprovedError(
             "limit",
             f"proving takes about {counted.steps} steps, expected at most {limit} for files of this size;"
             " raise the limit to try it",
         )
-    if counted.numbers > limit // _STEPS_A_NUMBER:
+    most = limit // _STEPS_A_NUMBER
+    if counted.numbers > most:
+        less = "" if of_network > most else ", or state less, about fewer patches"
         raise UnprovedError(
             "limit",
-            f"proving keeps about {counted.numbers} numbers at once, expected at most {limit // _STEPS_A_NUMBER} for"
-            " files of this size; raise the limit to try it, or state less, about fewer patches",
+            f"proving keeps about {counted.numbers} numbers at once, expected at most {most} for files of this size;"
+            f" raise the limit to try it{less}",
         )
