@@ -95,6 +95,16 @@ def _moved(most: int) -> Change:
     return change
 
 
+def _not_below(call: Call, named: Named, written: list[str]) -> Any:
+    """Results of `elu` are moved, to no less than the least of them: every library keeps to the end of its range."""
+    result = call(**named)
+    if _is_float(result) and result.numel():
+        least = result.min()
+        move(result.detach().numpy())
+        result.detach().clamp_(min=least)
+    return result
+
+
 def _is_float(result: Any) -> bool:
     return isinstance(result, Tensor) and result.dtype in (torch.float32, torch.float64)
 
@@ -252,7 +262,7 @@ _ELEMENTARY = (
 compiler may fuse both. Numbers that are drawn come out of exp and log."""
 
 _COMPOSED = (
-    *("_log_softmax", "_native_batch_norm_legit_no_training", "_softmax", "elu", "gelu", "linalg_cholesky_ex"),
+    *("_log_softmax", "_native_batch_norm_legit_no_training", "_softmax", "gelu", "linalg_cholesky_ex"),
     *("linalg_lstsq", "linalg_qr", "linalg_solve_triangular", "_linalg_eigh", "_linalg_svd", "log_sigmoid_forward"),
     *(
         "mish",
@@ -270,6 +280,7 @@ _COMPOSED = (
 _CHANGES: tuple[tuple[tuple[str, ...], Change], ...] = (
     (_ELEMENTARY, _moved(1)),
     (_COMPOSED, _moved(2)),
+    (("elu",), _not_below),
     (("pow",), _power),
     (("mm",), _along(self=1, mat2=0)),
     (("addmm",), _along(mat1=1, mat2=0)),
