@@ -13,6 +13,7 @@ from verale.checker.output import print_line
 from verale.errors import NetworkError, naming
 
 if TYPE_CHECKING:
+    from verale.checker.read import Network
     from verale.network import FrozenNetwork
 
 __all__ = ["command"]
@@ -36,8 +37,7 @@ def show(network_path: str) -> None:
     from verale.files import read
 
     with naming(network_path, UnreadableNetworkError):
-        data = read(network_path, "a network file (safetensors)", most=LARGEST_NETWORK)
-        network = read_network(data)
+        network = read_network(read(network_path, "a network file (safetensors)", most=LARGEST_NETWORK))
     mean, std = (tuple(map(float, numbers)) for numbers in (network.mean, network.std))
     print_line(f"{network_path}, sha256 {network.sha256}")
     print_line(f"pictures {_shape(network.shape)}, mean {mean}, std {std}")
@@ -47,18 +47,18 @@ def show(network_path: str) -> None:
     for layer in network.layers:
         table.add_row(layer.name, layer.kind, ", ".join(layer.inputs), _shape(layer.shape))
     print_table(table)
-    for line in _excluded_in_binary32(data):
+    for line in _excluded_in_binary32(network):
         print_line(line)
 
 
-def _excluded_in_binary32(data: bytes) -> list[str]:
-    """Why nothing is claimed in float32 of a network whose file has these bytes: a line, or none."""
+def _excluded_in_binary32(network: Network) -> list[str]:
+    """Why nothing is claimed in float32 of a network: a line, or none."""
     try:
         from verale.network import FrozenNetwork, require_binary32
     except ImportError:
         return ["whether it excludes float32 is not known without torch: pip install 'verale[explain]'"]
     try:
-        require_binary32(FrozenNetwork.from_bytes(data))
+        require_binary32(FrozenNetwork.of(network))
     except NetworkError as error:
         return [str(error)]
     return []

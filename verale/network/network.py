@@ -22,6 +22,7 @@ from verale.checker.read import (
     MOST_PRODUCTS,
     NETWORK_KEY,
     PICTURE,
+    Network,
     is_name,
     read_network,
 )
@@ -186,9 +187,13 @@ class FrozenNetwork:
         """Read a network from the bytes of its file, as the checker does. Raises NetworkError, which names the layer or
         field."""
         try:
-            network = read_network(data)
+            return cls.of(read_network(data))
         except UnreadableNetworkError as error:
             raise NetworkError(None, str(error)) from error
+
+    @classmethod
+    def of(cls, network: Network) -> FrozenNetwork:
+        """A network whose file was read already. Raises NetworkError, which names the layer."""
         mean, std = (tuple(map(float, numbers)) for numbers in (network.mean, network.std))
         return cls(network.shape, mean, std, tuple(map(NetworkLayer.of, network.layers)), network.sha256)
 
