@@ -23,7 +23,7 @@ from support.ocaml import FRONT, OCamlFault, built
 
 from verale.checker import Auditor
 from verale.checker.errors import ExecutableError
-from verale.checker.proved.claims import NOT_ASKED
+from verale.soundness.agreement.kernels import answered
 from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.judge import Judge, precisely
 from verale.soundness.corpus.mutants import mutants
@@ -363,11 +363,9 @@ def _has_false_instance(case: Case) -> bool:
 def _statuses(auditor: Auditor, certificates: tuple[bytes, ...]) -> Iterator[str]:
     for certificate in certificates:
         try:
-            verdict = auditor.check(certificate)
+            yield answered(auditor.check(certificate)).status.value
         except ExecutableError:
             yield "ended"
-        else:
-            yield "ended" if verdict.message.startswith(NOT_ASKED) else verdict.status.value
 
 
 def faulty(claims: Claims, count: int, seed: int, handed_out: int = 1) -> Iterator[tuple[OCamlFault, Counter[str]]]:

@@ -12,7 +12,7 @@ from verale.checker.proved.claims import NOT_ASKED
 from verale.soundness.agreement.sets import Group, Question
 from verale.soundness.corpus.cases import outcome_of
 
-__all__ = ["ENDED", "NAMES", "Said", "asked", "processor", "said"]
+__all__ = ["ENDED", "NAMES", "Said", "answered", "asked", "processor", "said"]
 
 NAMES = ("arb", "mpmath", "proved")
 
@@ -42,13 +42,13 @@ def _verdict(auditor: Callable[[], Auditor], question: Question) -> Said:
     witness = question.witness
     try:
         if witness is not None:
-            return outcome_of(lambda: _answered(auditor().refute(question.certificate, witness)))
-        return outcome_of(lambda: _answered(auditor().check(question.certificate)))
+            return outcome_of(lambda: answered(auditor().refute(question.certificate, witness)))
+        return outcome_of(lambda: answered(auditor().check(question.certificate)))
     except ExecutableError:
         return ENDED
 
 
-def _answered(verdict: Verdict) -> Verdict:
+def answered(verdict: Verdict) -> Verdict:
     """The same. Raises ExecutableError for one that says that the program died: elsewhere this may be for want of
     memory, here no program may."""
     if verdict.message.startswith(NOT_ASKED):
