@@ -82,27 +82,21 @@ def _dtype(arguments: Iterator[Any]) -> torch.dtype:
 # What is moved
 
 
-def _moved(most: int) -> Change:
-    """Results are moved by at most so many units in the last place."""
+def _moved(most: int, *, ends_below: bool = False) -> Change:
+    """Results are moved by at most so many units in the last place, and not below the least of them where that may be
+    the end of the function's range: every library keeps to it."""
 
     def change(call: Call, named: Named, written: list[str]) -> Any:
         results = call(**named)
         for result in results if isinstance(results, tuple) else (results,):
             if _is_float(result):
+                least = result.min() if ends_below and result.numel() else None
                 move(result.detach().numpy(), most)
+                if least is not None:
+                    result.detach().clamp_(min=least)
         return results
 
     return change
-
-
-def _not_below(call: Call, named: Named, written: list[str]) -> Any:
-    """Results of `elu` are moved, to no less than the least of them: every library keeps to the end of its range."""
-    result = call(**named)
-    if _is_float(result) and result.numel():
-        least = result.min()
-        move(result.detach().numpy())
-        result.detach().clamp_(min=least)
-    return result
 
 
 def _is_float(result: Any) -> bool:
@@ -280,7 +274,7 @@ _COMPOSED = (
 _CHANGES: tuple[tuple[tuple[str, ...], Change], ...] = (
     (_ELEMENTARY, _moved(1)),
     (_COMPOSED, _moved(2)),
-    (("elu",), _not_below),
+    (("elu",), _moved(1, ends_below=True)),
     (("pow",), _power),
     (("mm",), _along(self=1, mat2=0)),
     (("addmm",), _along(mat1=1, mat2=0)),
