@@ -34,6 +34,7 @@ __all__ = [
     "open_regular",
     "read",
     "read_buffer",
+    "reading",
     "remove_empty_folder",
     "remove_file",
     "require_size",
@@ -149,7 +150,7 @@ def read(path: str | Path, kind: str, limit: int = -1, most: int | None = None) 
         InputError: the file cannot be read, or is larger; the message names it and says which `kind` of file was
             expected.
     """
-    with _reading(path, kind) as stream:
+    with reading(path, kind) as stream:
         if limit < 0:
             require_size(path, os.fstat(stream.fileno()).st_size, kind, most)
         return stream.read(limit)
@@ -157,7 +158,7 @@ def read(path: str | Path, kind: str, limit: int = -1, most: int | None = None) 
 
 def read_buffer(path: str | Path, kind: str, most: int) -> bytearray:
     """The bytes of a regular file, in memory that tensors may share. Arguments and errors are those of `read`."""
-    with _reading(path, kind) as stream:
+    with reading(path, kind) as stream:
         size = os.fstat(stream.fileno()).st_size
         require_size(path, size, kind, most)
         data = bytearray(size)
@@ -166,7 +167,7 @@ def read_buffer(path: str | Path, kind: str, most: int) -> bytearray:
 
 
 @contextmanager
-def _reading(path: str | Path, kind: str) -> Iterator[BufferedReader]:
+def reading(path: str | Path, kind: str) -> Iterator[BufferedReader]:
     """A regular file; what goes wrong with it is an InputError, which names it."""
     try:
         with open_regular(path) as stream:
@@ -197,12 +198,12 @@ def require_writable(path: str | Path) -> None:
         raise _unwritable(path, error) from error
 
 
-def write_atomically(path: str | Path, data: bytes, temporary: str | None = None) -> None:
+def write_atomically(path: str | Path, data: bytes | Iterable[bytes], temporary: str | None = None) -> None:
     """Write a file so that nobody ever sees half of it, not even after a crash: write a temporary file, then rename it.
 
     Args:
         path: the file.
-        data: its bytes.
+        data: its bytes, or pieces of them.
         temporary: the name of the temporary file, for whoever has to know it after a crash; one that is there is the
             beginning of the same data, or in the way. By default one that no file has.
 
@@ -216,7 +217,8 @@ def write_atomically(path: str | Path, data: bytes, temporary: str | None = None
         handle, name = _temporary_file(path, data, temporary)
         try:
             try:
-                _write_all(handle, data)
+                for piece in [data] if isinstance(data, bytes) else data:
+                    _write_all(handle, piece)
             finally:
                 os.close(handle)
             os.chmod(name, 0o644)
@@ -254,7 +256,7 @@ def remove_empty_folder(path: Path) -> bool:
     return True
 
 
-def _temporary_file(path: Path, data: bytes, name: str | None) -> tuple[int, str]:
+def _temporary_file(path: Path, data: bytes | Iterable[bytes], name: str | None) -> tuple[int, str]:
     """A new file beside `path`, opened for writing, and its path."""
     if name is None:
         return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -263,7 +265,8 @@ def _temporary_file(path: Path, data: bytes, name: str | None) -> tuple[int, str
     try:
         return os.open(temporary, flags, 0o600), str(temporary)
     except FileExistsError:
-        if temporary.is_symlink() or not data.startswith(read(temporary, "a temporary file", most=LARGEST_LATENTS)):
+        begun = data if isinstance(data, bytes) else b""
+        if temporary.is_symlink() or not begun.startswith(read(temporary, "a temporary file", most=LARGEST_LATENTS)):
             raise InputError(temporary, f"is in the way of {path.name}; move it away") from None
     os.unlink(temporary)
     return os.open(temporary, flags, 0o600), str(temporary)

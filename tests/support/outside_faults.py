@@ -15,15 +15,24 @@ datasets/footer.py open_parquet: types that unpickle are read
     never _names_what_runs(_footer(stream))
     unit/datasets/test_footer.py::test_a_column_of_pickles_is_refused[certificate-type]
 
-runs/audit_log.py _key: a verdict belongs to a name
+runs/records.py subject_of: a verdict belongs to a name
     [digest, run] => [run]
     unit/runs/test_audit_log.py::test_an_outcome_is_known_for_the_same_bytes_and_options
-runs/audit_log.py _key: a verdict belongs to any run
-    json.dumps([digest, run], sort_keys=True) => digest
+runs/records.py subject_of: a verdict belongs to any run
+    [digest, run] => [digest]
     unit/runs/test_audit_log.py::test_an_outcome_is_known_only_where_all_of_its_run_is_the_same
-runs/audit_log.py _verdicts: two verdicts on the same bytes
-    never any(other[field] != record[field] for field in ('status', 'reason', 'claims', 'margins'))
+runs/records.py read_records: two verdicts on the same bytes
+    never not verdicts.agree(record)
     unit/runs/test_audit_log.py::test_a_log_with_two_verdicts_on_the_same_bytes_is_refused_and_left_alone
+runs/records.py read_records: a report reads a log that contradicts itself
+    never not verdicts.agree(record)
+    unit/report/test_verdicts.py::test_a_log_that_contradicts_itself_is_refused
+runs/audit_log.py AuditLog.known: a record that was put in another's place counts
+    never subject_of(record['sha256'], record['run']) != subject
+    unit/runs/test_audit_log.py::test_a_record_in_the_place_of_another_is_not_known
+runs/audit_dataset.py _is_still_true: rows of the same bytes may have two verdicts
+    without not verdicts.agree(record)
+    unit/ray/test_resume.py::test_a_part_with_another_verdict_on_the_same_bytes_is_audited_again
 runs/audit_log.py AuditLog.known: a taken verdict looks new
     {'certificate': name_of(path), 'reused': True} => {'certificate': name_of(path)}
     unit/runs/test_audit_log.py::test_a_known_certificate_may_have_moved
@@ -288,7 +297,7 @@ runs/source.py Source.admits: every file may be read
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-csv]
 
 runs/audit_dataset.py _is_still_true: records need not be of this run
-    never any(record['run'] != run for record in records)
+    without record['run'] != run
     unit/ray/test_resume.py::test_a_part_that_lies_is_audited_again[checker]
 runs/audit_dataset.py _is_still_true: records belong to names
     [(record['certificate'], record['sha256']) for record in records] != now
@@ -316,9 +325,21 @@ search/caches.py require_own_files: files may be anybody's
     without not _is_own(status)
     unit/search/test_caches.py::test_files_that_others_may_have_written_are_refused
 
-report/verdicts.py with_verdicts_from.record_of: a verdict of another head
-    records.get((item.sha256, head or named)) => next((r for (s, _), r in records.items() if s == item.sha256), None)
+report/verdicts.py with_verdicts_from: a verdict of another head
+    without run['head'] != head
     unit/report/test_verdicts.py::test_a_verdict_is_for_the_same_head_only
+report/verdicts.py with_verdicts_from: a verdict of other latents
+    without any(run.get(name) not in (None, here[name]) for name in _CHECKED_WITH)
+    unit/report/test_verdicts.py::test_the_verdicts_of_other_latents_do_not_count
+report/verdicts.py with_verdicts_from: the last line counts
+    record if other is None else _weaker(other, record, here) => record
+    unit/report/test_verdicts.py::test_of_several_verdicts_the_weakest_counts
+report/verdicts.py _weaker: the most severe verdict does not count
+    never one['exit_code'] != other['exit_code']
+    unit/report/test_verdicts.py::test_a_failure_without_the_latents_counts_beside_a_proof_with_them
+report/verdicts.py with_verdicts_from: verdicts of another version look like those of this one
+    ', by another version of the checker' => ''
+    unit/report/test_verdicts.py::test_verdicts_of_another_version_are_told_as_such
 report/verdicts.py audited: a verdict is about a head that came later
     never outcome.record['run']['head'] != digest
     unit/cli/test_inputs.py::test_a_report_is_about_one_head[1-options0]

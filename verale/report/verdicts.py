@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from verale.checker import PictureError
+from verale.checker.file_auditor import UNUSABLE, checker_digest, picture_files
+from verale.checker.verdict import most_severe
 from verale.errors import InputError
-from verale.files import LARGEST_LATENTS, read
-from verale.report.collect import Collection, Item
+from verale.files import reading
+from verale.report.collect import Collection
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
-from verale.runs.inputs import find_seen
+from verale.runs.inputs import find_seen, sha256_of
 from verale.runs.records import read_records
 
 __all__ = ["audited", "with_verdicts_from"]
+
+_log = logging.getLogger(__name__)
 
 
 def audited(
@@ -54,18 +61,72 @@ def audited(
 def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collection:
     """The collection with the verdicts of an audit log (certificates/audit-log-v1.md).
 
-    A record counts for a certificate with the same bytes if the audit used the collection's head; without a head in the
-    collection, if it used the head that the certificate names.
+    A record counts for a certificate with the same bytes if the audit used what is here: the collection's head (without
+    one, the head that the certificate names), its latents, network and pictures; or no latents, or no network, and then
+    the instance or the picture is not checked. Of several records the weakest counts.
 
     Raises:
-        InputError: a file that is not an audit log.
+        InputError: a file that is not an audit log, or contradicts itself.
     """
-    head = None if collection.head is None else collection.head.digest
-    found, _ = read_records(audit_log, read(audit_log, "an audit log of verale audit", most=LARGEST_LATENTS))
-    records = {(record["sha256"], record["run"]["head"]): record for record in found}
+    here = _digests(collection)
+    shown = {item.sha256: item.summary for item in collection.items if item.path is not None}
+    weakest: dict[str, Mapping[str, Any]] = {}
+    others = set()
+    with reading(audit_log, "an audit log of verale audit") as stream:
+        for record, *_ in read_records(audit_log, stream):
+            digest, run = record["sha256"], record["run"]
+            if digest not in shown:
+                continue
+            summary = shown[digest]
+            head = here["head"] or (None if summary is None else summary.head)
+            if run["head"] != head or any(run.get(name) not in (None, here[name]) for name in _CHECKED_WITH):
+                others.add(digest)
+                continue
+            other = weakest.get(digest)
+            weakest[digest] = record if other is None else _weaker(other, record, here)
+    left_out = sum(item.path is not None and item.sha256 in others - weakest.keys() for item in collection.items)
+    if left_out:
+        _log.warning(
+            "%s has verdicts on %d of these certificates with another head, or with latents, a network or pictures that"
+            " are not those here: they do not count; give --head and --latents of that audit, or audit again",
+            *(audit_log, left_out),
+        )
+    earlier = any(record["run"]["checker"]["sha256"] != checker_digest() for record in weakest.values())
+    which = ", by another version of the checker" if earlier else ""
+    return collection.with_records(lambda item: weakest.get(item.sha256 or ""), f"read from {audit_log}{which}")
 
-    def record_of(item: Item) -> Mapping[str, Any] | None:
-        named = None if item.summary is None else item.summary.head
-        return records.get((item.sha256, head or named))
 
-    return collection.with_records(record_of, f"read from {audit_log}")
+_CHECKED_WITH = ("latents", "network", "pictures")
+"""What an audit may go without; `run` names each by a digest."""
+
+
+def _digests(collection: Collection) -> dict[str, str | None]:
+    """The digests of what an audit of the collection would use, as `run` has them; None for what is not there."""
+    latents, seen = collection.latents_path, find_seen(collection.folder)
+    here = dict.fromkeys(("head", *_CHECKED_WITH)) | {
+        "head": None if collection.head is None else collection.head.digest,
+        "latents": None if latents is None else sha256_of(latents),
+    }
+    if seen is not None:
+        try:
+            here |= {"network": sha256_of(seen[0]), "pictures": picture_files(seen[1])[1]}
+        except (PictureError, OSError) as error:
+            raise InputError(seen[1], f"cannot be read ({error}); expected pictures") from error
+    return here
+
+
+def _weaker(one: Mapping[str, Any], other: Mapping[str, Any], here: Mapping[str, object]) -> Mapping[str, Any]:
+    """The record that says less. A certificate's verdict comes before that it had none, and a failure before a proof;
+    of proofs that with all that is here comes before one without, and then that of fewer claims, with less margin."""
+    without = [record["status"] == UNUSABLE for record in (one, other)]
+    if without[0] != without[1]:
+        return other if without[0] else one
+    if one["exit_code"] != other["exit_code"]:
+        return one if most_severe([one["exit_code"], other["exit_code"]]) == one["exit_code"] else other
+
+    def order(record: Mapping[str, Any]) -> tuple[int, int, Decimal]:
+        missing = sum(record["run"].get(name) != here[name] for name in _CHECKED_WITH)
+        proved = sum(state == "proved" for state in record["claims"].values())
+        return missing, proved, Decimal(record["margin"] or 0)
+
+    return min(one, other, key=order)

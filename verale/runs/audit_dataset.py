@@ -19,7 +19,7 @@ from verale.datasets.latents import Latents, open_latents
 from verale.errors import InputError, LatentsError, naming
 from verale.runs.auditor import AuditOptions, auditor_of, certificate_digest
 from verale.runs.processes import DIED
-from verale.runs.records import read_record
+from verale.runs.records import Verdicts, read_record
 from verale.runs.run import Finished, Range, gaps, in_order
 from verale.runs.store.parquet import StagedDataset
 from verale.runs.workers.ray import Job, Summary, Workers, process_parts
@@ -102,7 +102,7 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
     layout = hashlib.sha256(json.dumps(rows.files).encode()).hexdigest()
     manifest = {"made_by": "verale audit", "certificates": {"rows": len(rows), "layout": layout}, "run": run}
     staged = StagedDataset.begin(log, manifest, overwrite)
-    written = staged.keep(len(rows), partial(_is_still_true, staged, rows, names, run))
+    written = staged.keep(len(rows), partial(_is_still_true, staged, rows, names, run, Verdicts()))
     parts = [
         (max(start, begin), min(stop, end))
         for begin, end in gaps(written, len(rows))
@@ -120,9 +120,16 @@ def audit_rows(path: str, options: AuditOptions, log: str, workers: Workers, ove
 
 
 def _is_still_true(
-    staged: StagedDataset, rows: ParquetRows, names: RowNames, run: dict[str, Any], start: int, stop: int
+    staged: StagedDataset,
+    rows: ParquetRows,
+    names: RowNames,
+    run: dict[str, Any],
+    verdicts: Verdicts,
+    start: int,
+    stop: int,
 ) -> bool:
-    """Whether a part holds exactly the verdicts on its rows: by name, by the digest of their bytes now, of this run.
+    """Whether a part holds exactly the verdicts on its rows: by name, by the digest of their bytes now, of this run;
+    and the same on the same bytes.
 
     If it does, it is written again, from those records alone, and they say that they were taken over.
     """
@@ -130,7 +137,7 @@ def _is_still_true(
         records = [read_record(row["record"]) for row in staged.read(start, stop, ("record",))]
     except (InputError, ValueError, TypeError):  # damaged, or not what an audit writes
         return False
-    if any(record["run"] != run for record in records):
+    if any(record["run"] != run or not verdicts.agree(record) for record in records):
         return False
     now = [(label, certificate_digest(data)) for label, _, data in _certificates(rows, names, start, stop)]
     if [(record["certificate"], record["sha256"]) for record in records] != now:

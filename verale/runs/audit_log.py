@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
+from os.path import lexists
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from verale.checker.file_auditor import UNUSABLE, Outcome, file_digest
 from verale.errors import InputError
-from verale.files import LARGEST_LATENTS, read, write_atomically
+from verale.files import reading, write_atomically
 from verale.runs.auditor import Stored, certificate_digest, name_of
 from verale.runs.outputs import require_output
-from verale.runs.records import read_records
+from verale.runs.records import read_record, read_records, subject_of
 
 __all__ = ["AuditLog"]
+
+_PIECE = 2**20
+"""Bytes of a file that are copied at once."""
 
 
 class AuditLog:
@@ -32,24 +37,42 @@ class AuditLog:
 
     def __init__(self, path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
         self._path = Path(path)
-        data = read(path, "an audit log", most=LARGEST_LATENTS) if self._path.exists() else b""
-        records, length = read_records(path, data)
-        require_output(path, inputs)
-        self._verdicts = _verdicts(path, records)
-        write_atomically(self._path, data[:length])  # without half a record; and so it is known that it can be written
+        self._places: dict[bytes, int] = {}
+        """Where in the file the record about a subject begins."""
+        with reading(self._path, "an audit log") if lexists(self._path) else BytesIO() as stream:
+            length = 0
+            for record, start, stop in read_records(path, stream):
+                length = stop
+                subject = subject_of(record["sha256"], record["run"])
+                if record["status"] != UNUSABLE and subject is not None:
+                    self._places.setdefault(subject, start)
+            require_output(path, inputs)
+            stream.seek(0)
+            # Without half a record; and so it is known that it can be written.
+            write_atomically(self._path, _beginning(stream, length))
 
     def require_empty(self, why: str) -> None:
         """Raise InputError if it holds verdicts of an earlier audit."""
-        if self._verdicts:
+        if self._places:
             raise InputError(self._path, f"holds verdicts of an earlier audit: {why}")
 
     def known(self, path: str | Stored, run: dict[str, Any]) -> Outcome | None:
         """The verdict on the same bytes, audited with the same head, latents, options and checker; None without one."""
-        if not self._verdicts:
+        if not self._places:
             return None
-        digest = _digest(path)
-        record = None if digest is None else self._verdicts.get(_key(digest, run))
-        return None if record is None else Outcome(record | {"certificate": name_of(path), "reused": True})
+        subject = subject_of(_digest(path), run)
+        place = None if subject is None else self._places.get(subject)
+        if place is None:
+            return None
+        with reading(self._path, "an audit log") as stream:
+            stream.seek(place)
+            try:
+                record = read_record(stream.readline().removesuffix(b"\n"))
+            except ValueError:
+                return None  # the file was changed meanwhile
+        if subject_of(record["sha256"], record["run"]) != subject:
+            return None
+        return Outcome(record | {"certificate": name_of(path), "reused": True})
 
     def add(self, outcome: Outcome) -> None:
         """Append an outcome."""
@@ -61,7 +84,7 @@ class AuditLog:
 
     def finish(self, outcomes: Sequence[Outcome]) -> None:
         """Rewrite the log with just these outcomes, in this order."""
-        write_atomically(self._path, "".join(json.dumps(outcome.record) + "\n" for outcome in outcomes).encode())
+        write_atomically(self._path, (json.dumps(outcome.record).encode() + b"\n" for outcome in outcomes))
 
 
 def _digest(path: str | Stored) -> str | None:
@@ -74,19 +97,8 @@ def _digest(path: str | Stored) -> str | None:
         return None
 
 
-def _verdicts(path: str | Path, records: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The records with a verdict, by what it is about. Raises InputError: two verdicts are about the same."""
-    verdicts: dict[str, dict[str, Any]] = {}
-    for number, record in enumerate(records, 1):
-        if record["status"] == UNUSABLE or record["sha256"] is None:
-            continue
-        other = verdicts.setdefault(_key(record["sha256"], record["run"]), record)
-        if any(other[field] != record[field] for field in ("status", "reason", "claims", "margins")):
-            raise InputError(
-                path, f"line {number} has another verdict than an earlier line, on the same bytes; remove this file"
-            )
-    return verdicts
-
-
-def _key(digest: str, run: dict[str, Any]) -> str:
-    return json.dumps([digest, run], sort_keys=True)
+def _beginning(stream: BinaryIO, length: int) -> Iterator[bytes]:
+    """The first bytes of a file, in pieces."""
+    while length and (piece := stream.read(min(length, _PIECE))):
+        length -= len(piece)
+        yield piece

@@ -1,13 +1,19 @@
-"""Records of audit logs, read back (certificates/audit-log-v1.md): a line that no audit can have written is refused."""
+"""Records of audit logs, read back (certificates/audit-log-v1.md).
+
+A line that no audit can have written is refused, and so is a log that contradicts itself. Whoever reads a log reads it
+here, line by line, so that a log may be longer than memory.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from itertools import count
+from typing import Any, BinaryIO
 
 from verale.checker.certificate import ARITHMETICS
 from verale.checker.deployment import FORMULAS
@@ -17,7 +23,7 @@ from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
 from verale.errors import InputError
 from verale.paradigms import PARADIGMS
 
-__all__ = ["read_record", "read_records"]
+__all__ = ["Verdicts", "read_record", "read_records", "subject_of"]
 
 _START = b'{"_type": "urn:verale:report:v1", '
 """How every record begins."""
@@ -61,6 +67,8 @@ _LONGEST_INTEGER = 1000
 """Digits."""
 _LONGEST = 1e15
 """Seconds."""
+_LONGEST_LINE = 2**26
+"""Bytes: more than the record of any certificate has, which may be as long as 8 MiB."""
 
 _Check = Callable[[Any], bool]
 
@@ -176,26 +184,66 @@ def read_record(line: bytes | str) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in _OPTIONAL}
 
 
-def read_records(path: object, data: bytes) -> tuple[list[dict[str, Any]], int]:
-    """The records of an audit log, and how many bytes they take: after them comes nothing, or half a record.
+def read_records(path: object, stream: BinaryIO) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """The records of an audit log, and where in it each begins and ends. After the last one comes nothing, or half a
+    record.
 
     Args:
         path: the log's, for messages.
-        data: its bytes.
+        stream: its bytes, from the beginning on.
 
     Raises:
-        InputError: a line that is not a record, or not the beginning of one at the end; the message names the line.
+        InputError: a line that is not a record, or not the beginning of one at the end; or one with another verdict
+            than an earlier line, on the same bytes and run. The message names the line.
     """
-    *lines, last = data.split(b"\n")
-    records = []
-    for number, line in enumerate(lines, 1):
+    verdicts, reached = Verdicts(), 0
+    for number in count(1):
+        line = stream.readline(_LONGEST_LINE)
+        if not line.endswith(b"\n"):
+            if len(line) == _LONGEST_LINE:
+                raise _refused(path, number, f"it has more than {_LONGEST_LINE} bytes")
+            if line and not (line.startswith(_START) or (number > 1 and _START.startswith(line))):
+                raise _refused(path, number, "nor the beginning of one")
+            return
         try:
-            records.append(read_record(line))
+            record = read_record(line[:-1])
         except ValueError as error:
             raise _refused(path, number, str(error)) from None
-    if last and not (last.startswith(_START) or (records and _START.startswith(last))):
-        raise _refused(path, len(lines) + 1, "nor the beginning of one")
-    return records, len(data) - len(last)
+        if not verdicts.agree(record):
+            raise InputError(
+                path, f"line {number} has another verdict than an earlier line, on the same bytes; remove this file"
+            )
+        yield record, reached, reached + len(line)
+        reached += len(line)
+
+
+class Verdicts:
+    """The verdicts of a log, of which each is kept as a digest: a million takes some 200 MB."""
+
+    def __init__(self) -> None:
+        self._by_subject: dict[bytes, bytes] = {}
+
+    def agree(self, record: Mapping[str, Any]) -> bool:
+        """Whether no earlier record has another verdict on the same subject. One without a verdict always agrees."""
+        subject = subject_of(record["sha256"], record["run"])
+        if record["status"] == UNUSABLE or subject is None:
+            return True
+        verdict = _short_digest([record[field] for field in _OF_A_VERDICT])
+        return self._by_subject.setdefault(subject, verdict) == verdict
+
+
+_OF_A_VERDICT = ("status", "reason", "claims", "margin", "margins", "predicted", "paradigm", "statements")
+"""The fields that are the same in all verdicts on a subject."""
+
+
+def subject_of(digest: str | None, run: Mapping[str, Any]) -> bytes | None:
+    """What a verdict is about: the certificate's bytes, head, latents, network and pictures, what was checked, and by
+    which checker, as a digest; None without a certificate's."""
+    return None if digest is None else _short_digest([digest, run])
+
+
+def _short_digest(value: object) -> bytes:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()[:16]
 
 
 def _refused(path: object, line: int, problem: str) -> InputError:

@@ -259,6 +259,21 @@ def test_a_part_that_lies_is_audited_again(lie, interrupted) -> None:
     assert reused(outcomes) == [True] * 6 + [False] * 3 + [True] * 3
 
 
+def test_a_part_with_another_verdict_on_the_same_bytes_is_audited_again(interrupted, given) -> None:
+    write(interrupted, 2, given.certificates[:3])
+    run(interrupted, publish=False)
+    refused = {"status": "NOT_PROVED", "reason": "entailment", "exit_code": 3, "margin": None, "by": {}}
+
+    def contradict(rows: list[dict[str, Any]]) -> None:
+        record = rows[1]["record"]
+        record |= refused | {"claims": dict.fromkeys(record["claims"], "not checked")}
+
+    rewrite(parts(interrupted)[2], contradict)
+    outcomes = run(interrupted)
+    assert statuses(outcomes) == ["PROVED"] * PARTS * ROWS
+    assert reused(outcomes) == [True] * 6 + [False] * 3 + [True] * 3
+
+
 def test_columns_that_contradict_their_record_do_not_survive(interrupted) -> None:
     """A part is written again from its records; `run` compares the columns with them."""
     rewrite(parts(interrupted)[2], lambda rows: rows[1].update(status="REFUTED", exit_code=4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 
@@ -9,9 +10,11 @@ import pytest
 from click.testing import CliRunner
 from support.reporting import folder_of, report_head
 
+from verale.checker.file_auditor import unusable
 from verale.cli.audit import command as audit
 from verale.cli.report import command as report
 from verale.errors import InputError
+from verale.head import load_latents, save_latents
 from verale.report.collect import NOT_AUDITED, collect
 from verale.report.page import page
 from verale.report.table import frame
@@ -25,7 +28,7 @@ def folder(tmp_path):
 
 def audit_log_of(folder, *options: str):
     arguments = [str(folder), "--head", str(folder / "head.safetensors"), "--report", str(folder / "r.json"), *options]
-    assert CliRunner().invoke(audit, arguments).exit_code in (0, 5)
+    assert CliRunner().invoke(audit, arguments).exit_code in (0, 5, 12)
     return folder / "r.json"
 
 
@@ -151,3 +154,109 @@ def test_what_is_not_an_audit_log_is_refused(folder, content):
     (folder / "r.json").write_text(content, encoding="latin-1")
     with pytest.raises(InputError, match="line 1 is not a record"):
         with_verdicts_from(collect(folder), folder / "r.json")
+
+
+def refuting(folder):
+    """Other latents, with which no certificate of the folder is proved."""
+    save_latents(folder / "latents.safetensors", load_latents(folder / "latents.safetensors") + 0.5)
+
+
+@pytest.fixture
+def copies(folder, tmp_path):
+    """Folders with the same certificates and the same head: with their latents, with others, with none."""
+    for name in ("others", "none"):
+        shutil.copytree(folder, tmp_path / name)
+    refuting(tmp_path / "others")
+    (tmp_path / "none" / "latents.safetensors").unlink()
+    return folder, tmp_path / "others", tmp_path / "none"
+
+
+def verdicts(collection) -> list[str]:
+    return [item.verdict for item in collection.items]
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(range(3))], ids=str)
+def test_a_verdict_is_for_the_same_latents_only(copies, order, tmp_path):
+    """One log of three folders: a page shows of each what the log says of it, whichever line is last."""
+    log = str(tmp_path / "log")
+    CliRunner().invoke(audit, [*(str(copies[number]) for number in order), "--log", log])
+    own, others, none = (verdicts(with_verdicts_from(collect(folder), log)) for folder in copies)
+    assert own == ["PROVED"] * 4 and others == ["NOT PROVED"] * 4
+    assert none == ["PROVED, instance not checked"] * 4
+
+
+def test_the_verdicts_of_other_latents_do_not_count(copies, tmp_path, caplog):
+    own, others, none = copies
+    log = audit_log_of(own)
+    assert statuses(with_verdicts_from(collect(others), log)) == [NOT_AUDITED] * 4
+    assert "has verdicts on 4 of these certificates with another head, or with latents" in caplog.text
+    assert statuses(with_verdicts_from(collect(none), log)) == [NOT_AUDITED] * 4
+    given = collect(none, latents=own / "latents.safetensors")
+    assert verdicts(with_verdicts_from(given, log)) == ["PROVED"] * 4
+
+
+def records_of(log):
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def write_records(log, records):
+    log.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def test_of_several_verdicts_the_weakest_counts(folder):
+    """Whichever comes last: what more was checked, with other limits, or by another kernel."""
+    more = records_of(audit_log_of(folder, "--minimality"))
+    (folder / "r.json").unlink()
+    plain = records_of(audit_log_of(folder))
+    (folder / "r.json").unlink()
+    less = records_of(audit_log_of(folder, "--limit", "1", "--kernel", "arb"))
+    for records in (more + plain, plain + more):
+        write_records(folder / "r.json", records)
+        first = with_verdicts_from(collect(folder), folder / "r.json").items[0]
+        assert first.proved == {"entailment", "instance"}
+    for records in (less + plain + more, more + plain + less):
+        write_records(folder / "r.json", records)
+        items = with_verdicts_from(collect(folder), folder / "r.json").items
+        assert {(item.status, item.record["reason"]) for item in items} == {("NOT_PROVED", "limit")}
+
+
+def test_a_failure_without_the_latents_counts_beside_a_proof_with_them(copies):
+    own, _, none = copies
+    less = records_of(audit_log_of(none, "--limit", "1", "--kernel", "arb"))
+    records = records_of(audit_log_of(own))
+    for lines in (less + records, records + less):
+        write_records(own / "r.json", lines)
+        assert statuses(with_verdicts_from(collect(own), own / "r.json")) == ["NOT_PROVED"] * 4
+
+
+def test_a_verdict_counts_where_there_was_none_at_first(folder):
+    log = audit_log_of(folder)
+    records = records_of(log)
+    none = [unusable("a", "gone", record["run"], record["sha256"]).record for record in records]
+    for both in (none + records, records + none):
+        write_records(log, both)
+        assert statuses(with_verdicts_from(collect(folder), log)) == ["PROVED"] * 4
+    write_records(log, none)
+    assert statuses(with_verdicts_from(collect(folder), log)) == ["UNUSABLE"] * 4
+
+
+def test_a_log_that_contradicts_itself_is_refused(folder):
+    """As `verale audit --log` refuses it."""
+    log = audit_log_of(folder)
+    records = records_of(log)
+    refused = ("NOT_PROVED", "entailment", 3, None, {})
+    why = dict(zip(("status", "reason", "exit_code", "margin", "by"), refused, strict=True))
+    other = records[2] | why | {"claims": dict.fromkeys(records[2]["claims"], "not checked")}
+    for lines in ([*records, other], [other, *records]):
+        write_records(log, lines)
+        with pytest.raises(InputError, match=r"r.json: line [45] has another verdict than an earlier line"):
+            with_verdicts_from(collect(folder), log)
+
+
+def test_verdicts_of_another_version_are_told_as_such(folder):
+    log = audit_log_of(folder)
+    assert with_verdicts_from(collect(folder), log).audited == f"read from {log}"
+    log.write_text(log.read_text().replace(records_of(log)[0]["run"]["checker"]["sha256"], "0" * 64))
+    collection = with_verdicts_from(collect(folder), log)
+    assert collection.audited == f"read from {log}, by another version of the checker"
+    assert b"by another version of the checker" in page(collection, "")

@@ -44,6 +44,15 @@ def test_an_outcome_is_known_only_where_all_of_its_run_is_the_same(files, outcom
             assert log.known(files.certificates[0], run | {part: run[part] | {field: "another"}}) is None, field
 
 
+def test_a_record_in_the_place_of_another_is_not_known(files, outcome, tmp_path) -> None:
+    """The log changed after it was read."""
+    AuditLog(tmp_path / "log").add(outcome)
+    log, run = AuditLog(tmp_path / "log"), outcome.record["run"]
+    for other in (outcome.record | {"sha256": "0" * 64}, outcome.record | {"run": run | {"limit": 1}}, {}):
+        (tmp_path / "log").write_text(json.dumps(other) + "\n")
+        assert log.known(files.certificates[0], run) is None
+
+
 def test_a_known_certificate_may_have_moved(files, outcome, tmp_path) -> None:
     AuditLog(tmp_path / "log").add(outcome)
     moved = Path(files.certificates[0]).rename(tmp_path / "moved.ale.json")

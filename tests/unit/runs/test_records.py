@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import time
 from fractions import Fraction
@@ -17,6 +18,7 @@ from verale.checker.certificate import LARGEST
 from verale.checker.file_auditor import FileAuditor, unusable
 from verale.checker.verdict import Status, Verdict, line_of
 from verale.errors import InputError
+from verale.runs import records
 from verale.runs.records import read_record, read_records
 from verale.soundness.independent import files
 
@@ -290,35 +292,67 @@ def lines_of(*records: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
+def read(data: bytes) -> list[tuple[dict[str, Any], int, int]]:
+    return list(read_records("log", io.BytesIO(data)))
+
+
 def test_a_log_may_end_with_half_a_record(proved) -> None:
     whole = lines_of(proved, proved)
     length = len(whole) // 2
     for end in range(length, len(whole)):
-        assert read_records("log", whole[:end]) == ([proved], length)
-    assert read_records("log", whole) == ([proved, proved], len(whole))
-    assert read_records("log", b"") == ([], 0)
-    assert read_records("log", whole[:100]) == ([], 0)
+        assert read(whole[:end]) == [(proved, 0, length)]
+    assert read(whole) == [(proved, 0, length), (proved, length, len(whole))]
+    assert read(b"") == read(whole[:100]) == []
 
 
 @pytest.mark.parametrize("end", ["mine", "{", '{"_type": "urn:verale', '{"_type": "urn:verale:report:v2", '])
 def test_what_does_not_begin_like_a_record_is_not_half_of_one(end, proved) -> None:
     with pytest.raises(InputError, match=r"log: line 1 is not a record of an audit log \(nor the beginning of one\)"):
-        read_records("log", end.encode())
+        read(end.encode())
     if not json.dumps(proved).startswith(end):
         with pytest.raises(InputError, match="line 2 is not a record"):
-            read_records("log", lines_of(proved) + end.encode())
+            read(lines_of(proved) + end.encode())
 
 
 def test_the_line_is_named(proved) -> None:
     with pytest.raises(
         InputError, match=r"log: line 2 is not a record of an audit log \(status, reason and exit_code contradict"
     ):
-        read_records("log", lines_of(proved, proved | {"exit_code": 4}, proved))
+        read(lines_of(proved, proved | {"exit_code": 4}, proved))
 
 
 @pytest.mark.parametrize("data", [b"\n" * 10**6, b"{" * 10**6, b'{"a":1,' * 10**5, b"1" * 10**6 + b"\n"])
 def test_a_file_of_a_megabyte_is_refused_at_once(data) -> None:
     start = time.process_time()
     with pytest.raises(InputError, match="line 1 is not a record"):
-        read_records("log", data)
+        read(data)
     assert time.process_time() - start < 10
+
+
+def test_a_line_without_an_end_is_not_kept(monkeypatch) -> None:
+    """Nor read to its end: it may be as long as the disk."""
+    monkeypatch.setattr(records, "_LONGEST_LINE", 1000)
+    stream = io.BytesIO(b"{" * 10_000)
+    with pytest.raises(InputError, match=r"line 1 is not a record of an audit log \(it has more than 1000 bytes"):
+        next(read_records("log", stream))
+    assert stream.tell() == 1000
+
+
+def test_records_are_read_one_by_one(proved) -> None:
+    """A log may be longer than memory."""
+    stream = io.BytesIO(lines_of(*[proved] * 3))
+    reading = read_records("log", stream)
+    for number in range(1, 4):
+        assert next(reading)[2] == stream.tell() == number * len(lines_of(proved))
+
+
+@every("field", {"predicted": 1, "paradigm": "triangle", "statements": 7, "margin": "0.001"})
+def test_what_is_said_of_the_same_bytes_is_the_same(field, proved) -> None:
+    """A hand that edits a line leaves the others."""
+    values = {"predicted": 1, "paradigm": "triangle", "statements": 7, "margin": "0.001"}
+    other = proved | {field: values[field]} | ({"margins": proved["margins"][::-1]} if field == "predicted" else {})
+    assert read_record(json.dumps(other)) == other
+    with pytest.raises(InputError, match="line 2 has another verdict than an earlier line"):
+        read(lines_of(proved, other))
+    elsewhere = other | {"sha256": "0" * 64}
+    assert len(read(lines_of(proved, elsewhere))) == 2
