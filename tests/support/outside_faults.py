@@ -325,6 +325,21 @@ search/caches.py require_own_files: files may be anybody's
     without not _is_own(status)
     unit/search/test_caches.py::test_files_that_others_may_have_written_are_refused
 
+runs/listed.py Listed.differences: certificates that are missing are not missed
+    name not in there => False
+    end_to_end/test_incomplete_folder.py::test_what_is_missing_is_said_by_all_that_read_a_folder[removed]
+runs/listed.py Listed.differences: certificates that are more are not noticed
+    name not in self.digests => False
+    end_to_end/test_incomplete_folder.py::test_what_is_more_or_another_is_said
+runs/listed.py Listed.differences: another certificate stands for one
+    self.digests.get(name) not in (None, digest) => False
+    end_to_end/test_incomplete_folder.py::test_what_is_more_or_another_is_said
+runs/listed.py Listed.differences: lines of the record may be missing
+    self.rows != self.images => False
+    end_to_end/test_incomplete_folder.py::test_lines_that_are_missing_are_noticed
+cli/audit.py command: an audit of a folder that is not whole ends with 0
+    without codes.append(EXIT_INCOMPLETE)
+    end_to_end/test_incomplete_folder.py::test_what_is_missing_is_said_by_all_that_read_a_folder[a subfolder]
 report/verdicts.py with_verdicts_from: a verdict of another head
     without run['head'] != head
     unit/report/test_verdicts.py::test_a_verdict_is_for_the_same_head_only

@@ -44,7 +44,7 @@ _EXIT_CODES = {
     "uncovered": 15,
     "deployment": 16,
 }
-_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 16, 11, 14, 0)
+_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 16, 11, 17, 14, 0)
 _DIGITS = 4
 _COMPUTED = {"real": "real arithmetic", "float32": "float32"}
 """In words, by the arithmetic that a certificate names: in which the network gives the picture's latents."""
@@ -186,8 +186,8 @@ def _who(record: Mapping[str, Any]) -> list[str]:
 
 def most_severe(exit_codes: list[int]) -> int:
     """The exit code of several certificates: the first of these that occurs: refuted, malformed, unusable, subject,
-    instance, bounds, limit, not covered by the proof, minimality, deployment, no counterexample, no instance claimed,
-    proved. Of none it is `unusable`: nothing was proved."""
+    instance, bounds, limit, not covered by the proof, minimality, deployment, no counterexample, a folder that is not
+    whole (17, of `verale audit` alone), no instance claimed, proved. Of none it is `unusable`: nothing was proved."""
     return min(exit_codes, key=_SEVERITY.index, default=EXIT_UNUSABLE)
 
 

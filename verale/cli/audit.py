@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from verale.checker.output import print_line, print_outcome
 from verale.cli import ray_engine
 from verale.cli.progress import progress
 from verale.cli.shared import (
+    EXIT_INCOMPLETE,
     certificate_files,
     head_option,
     json_option,
@@ -108,16 +110,17 @@ def command(
     stderr has the digests of head and network: compare them with those that you mean. A warning says where a given head
     or latents differ from the folder's. Without latents no instance is checked.
 
-    Prints one verdict line for each certificate.
+    Prints one verdict line for each certificate. Of a folder, stderr says where it is not what its explanations.csv and
+    run.json list: certificates are missing, more, or others.
 
     Exit code: 0 everything proved; 3 bounds do not reach; 4 refuted; 5 malformed; 6 about another head, other latents
     or another picture; 7 a statement is not true of the latents, or of the picture; 8 not minimal; 9 a file that cannot
     be used; 12 more work than the limit; 14 proved, but no instance is claimed; 15 not covered by the proof of the
-    kernel `proved`; 16 not proved in float32; 130 interrupted; 2 unknown option.
+    kernel `proved`; 16 not proved in float32; 17 proved, but a folder is not what its own record lists; 130
+    interrupted; 2 unknown option.
     """
     from datetime import UTC, datetime
     from itertools import islice
-    from pathlib import Path
 
     from verale.checker.deployment import parse_deployment
     from verale.checker.kernel import never_proved
@@ -184,10 +187,13 @@ def command(
         print_line(f"error: {error}", sys.stderr)
         codes.append(EXIT_UNUSABLE)
 
+    folders: list[Path] = []
     groups: list[tuple[list[str | Stored], AuditOptions]] = []
     for given in certificates:
         try:
-            inside = packed_certificates(given)[0] if is_dataset(given) else certificate_files((given,))
+            inside = packed_certificates(given)[0] if is_dataset(given) else certificate_files((given,), compared=False)
+            if Path(given).is_dir() and not is_dataset(given):
+                folders.append(folder_of(given))
             if not inside:
                 raise InputError(given, "holds no certificate, so nothing is proved")
             options = options_with(*find(given), None if "://" in given else find_seen(folder_of(given)))
@@ -199,17 +205,47 @@ def command(
     total = sum(len(paths) for paths, _ in groups)
     outcomes: list[Outcome] = []
 
-    audited = audit_groups(groups, jobs or 1, audit_log, announce, refuse)
+    digests: dict[str, str | None] = {}
+    audited = _noting(audit_groups(groups, jobs or 1, audit_log, announce, refuse), digests)
     same = "the same command" if attest is None else "the same command without --attest"
     rest = None if log is None else f"{log} has their verdicts, and {same}"
     codes += _tell(audited, total, as_json, log, rest, outcomes if attestation is not None else None)
+    if sum(_tell_differences(folder, digests, head is None) for folder in dict.fromkeys(folders)):
+        codes.append(EXIT_INCOMPLETE)
     code = most_severe(codes)
     if attestation is not None and code == 0:
         left = iter(outcomes)
         attestation.write([(options, list(islice(left, len(paths)))) for paths, options in groups], datetime.now(UTC))
     elif attestation is not None:
-        print_line(f"{attest} is not written: not everything is proved", sys.stderr)
+        whole = "everything is proved" if {*codes} != {0, EXIT_INCOMPLETE} else "every folder is what its record lists"
+        print_line(f"{attest} is not written: not {whole}", sys.stderr)
     sys.exit(code)
+
+
+def _noting(outcomes: Iterable[Outcome], digests: dict[str, str | None]) -> Iterator[Outcome]:
+    """The outcomes; the digest of each certificate is entered by its name."""
+    for outcome in outcomes:
+        digests[outcome.record["certificate"]] = outcome.record["sha256"]
+        yield outcome
+
+
+def _tell_differences(folder: Path, digests: Mapping[str, str | None], is_found: bool) -> bool:
+    """Say on stderr in what a folder is not what its run's record lists; whether there is anything to say.
+
+    Args:
+        folder: where the certificates lie.
+        digests: of the certificates that were audited, by their paths.
+        is_found: whether the head is the folder's own, as a run has it.
+    """
+    from verale.runs.listed import UNLISTED, differences, has_record
+
+    of_folder = {Path(path).name: digest for path, digest in digests.items() if Path(path).parent == folder}
+    said = differences(folder, of_folder)
+    for difference in said:
+        print_line(f"error: {folder} {difference}", sys.stderr)
+    if of_folder and is_found and not has_record(folder):
+        print_line(f"{folder} {UNLISTED}", sys.stderr)
+    return bool(said)
 
 
 def _tell(

@@ -192,6 +192,8 @@ def command(
         _log.warning("%d of %d images are %s", count, len(collection.items), note)
     if contradicted := sum(item.image is not None and item.image.contradicted for item in collection.items):
         _log.warning("%s names other pictures than %d certificates do: it was changed", SOURCE, contradicted)
+    for difference in collection.differences:
+        _log.warning("%s %s", collection.folder, difference)
     if collection.outside:
         _log.warning("%s", collection.outside)
 

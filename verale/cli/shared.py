@@ -13,9 +13,11 @@ import click
 
 from verale.errors import InputError, nearest
 from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in
+from verale.runs.listed import differences
 from verale.runs.table import TABLE
 
 __all__ = [
+    "EXIT_INCOMPLETE",
     "EXIT_INTERRUPTED",
     "EXIT_UNEXPLAINED",
     "EXIT_UNUSABLE",
@@ -47,8 +49,13 @@ EXIT_UNUSABLE = 9
 EXIT_UNEXPLAINED = 10
 """All images are done, but some have no certificate."""
 
+EXIT_INCOMPLETE = 17
+"""A folder is not what its run's record lists; `verale.checker.verdict.most_severe` has its place."""
+
 EXIT_INTERRUPTED = 130
 """Ctrl-C."""
+
+_log = logging.getLogger(__name__)
 
 EXTRA_OF = {
     **dict.fromkeys(
@@ -87,15 +94,23 @@ def report_audits(unclaimed: int, limits: Sequence[int], folder: str, table: str
         )
 
 
-def certificate_files(paths: tuple[str, ...]) -> list[str]:
-    """Files as given; for each directory its certificates, sorted. Raises InputError if it has none."""
+def certificate_files(paths: tuple[str, ...], compared: bool = True) -> list[str]:
+    """Files as given; for each directory its certificates, sorted. Raises InputError if it has none.
+
+    Args:
+        paths: files and directories.
+        compared: whether a warning says in what a directory is not what its run's record lists.
+    """
     files: list[str] = []
     for path in map(Path, paths):
-        inside = certificates_in(certificates_folder(path)) if path.is_dir() else [path]
+        folder = certificates_folder(path) if path.is_dir() else None
+        inside = [path] if folder is None else certificates_in(folder)
         if not inside:
             why = f": its {TABLE} says why" if lexists(path / TABLE) else ""
             raise InputError(path, f"holds no *{CERTIFICATE_SUFFIX}{why}")
         files += map(str, inside)
+        for difference in differences(folder) if compared and folder is not None else ():
+            _log.warning("%s %s", folder, difference)
     return files
 
 

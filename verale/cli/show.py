@@ -135,5 +135,7 @@ def _reason(folder: Path, named: str) -> str:
 
     number = certificate_index(named)
     rows = read_table(folder / TABLE, whole=False) if os.path.lexists(folder / TABLE) else []
+    if any(row.certificate == named for row in rows):
+        return f"there is no such certificate, though {TABLE} lists it: it was removed or renamed"
     reasons = [row.reason for row in rows if row.index == number and row.reason]
     return f"there is no certificate of this image: {reasons[0]}" if reasons else ""

@@ -37,6 +37,7 @@ from verale.report.grid import Grid, grid_of_image, shape_by_network
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
+from verale.runs.listed import Listed, differences
 from verale.runs.source import Source, load_source
 from verale.runs.table import TABLE, Explained, read_table
 
@@ -237,6 +238,7 @@ class Collection:
         source: where images and prototypes come from.
         pictures: of the prototypes, by number, where there are some.
         audited: where verdicts come from, for people; empty without verdicts.
+        differences: in what the folder is not what its run's record lists, one sentence each.
     """
 
     folder: Path
@@ -248,6 +250,7 @@ class Collection:
     source: Source = field(default_factory=Source)
     pictures: Mapping[int, Path] = field(default_factory=dict)
     audited: str = ""
+    differences: tuple[str, ...] = ()
 
     @cached_property
     def outside(self) -> str:
@@ -376,6 +379,10 @@ def collect(
     items.sort(key=lambda item: (item.index is None, item.index or 0))
     paths = [None if path is None else Path(path) for path in (inputs.head, inputs.latents)]
     collection = Collection(folder, tuple(items), read_head, read_latents, paths[0], paths[1], source, drawn)
+    if given.is_dir():
+        digests = {item.path.name: item.sha256 for item in items if item.path is not None}
+        listed = Listed.of_rows(rows, images_of_run(folder)) if rows else None
+        collection = replace(collection, differences=tuple(differences(folder, digests, listed)))
     placed = [
         Placed(item.name, item.image, item.label, item.predicted)
         for item in items

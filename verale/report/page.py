@@ -72,7 +72,7 @@ def page(
             check with.
     """
     limits = limits or Limits()
-    notes: list[str] = []
+    notes = [f"The folder {difference}." for difference in collection.differences]
     training = _prototype_images(collection, limits, notes)
     checking = Checking.of(collection, notes) if check else None
     columns = columns_of(collection)

@@ -13,6 +13,7 @@ from verale.files import certificates_folder
 from verale.paradigms import SMALLEST
 from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run, run_of
+from verale.runs.listed import Listed, differences
 from verale.runs.table import TABLE, Explained, read_table, reasons
 
 __all__ = ["RunSummary", "Spread", "rows_of", "summarize", "table_of"]
@@ -126,9 +127,9 @@ def rows_of(path: Path, whole: bool) -> list[Explained]:
         InputError: a table that cannot be read, or has no rows; the message names file, line and column.
     """
     rows = read_table(path, whole=whole)
-    total = images_of_run(path.parent) if path.name == TABLE else 0
-    if total and total != len(rows):
-        _log.warning("%s: %d of %d images are explained so far", path.parent, len(rows), total)
+    listed = Listed.of_rows(rows, images_of_run(path.parent)) if path.name == TABLE else None
+    for difference in () if listed is None else differences(path.parent, listed=listed):
+        _log.warning("%s: %s", path.parent, difference)
     if not rows:
         raise InputError(path, "has no rows; explain some images first")
     return rows

@@ -1,0 +1,148 @@
+"""A folder that lacks a certificate, or has one more: whoever reads it says so, and `audit` has an exit code for it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.commands import in_process
+from support.reporting import report_head, report_latents
+
+from verale.head import save_latents
+from verale.runs.listed import differences
+
+IMAGES = 5
+GONE = "lacks 1 certificate of the 5 that its explanations.csv lists (000003.ale.json)"
+THERE = "000003.ale.json"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of five images."""
+    folder = tmp_path_factory.mktemp("run")
+    report_head().save(folder / "head")
+    save_latents(folder / "latents", report_latents(report_head(), IMAGES))
+    given = ["--head", folder / "head", "--latents", folder / "latents", "--paradigm", "projection"]
+    assert in_process("explain", *given, "--out", folder / "out").returncode == 0
+    return folder / "out"
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "out"))
+
+
+def into_a_subfolder(folder: Path) -> None:
+    (folder / "more").mkdir()
+    (folder / THERE).rename(folder / "more" / THERE)
+
+
+REMOVALS: dict[str, Callable[[Path], object]] = {
+    "removed": lambda folder: (folder / THERE).unlink(),
+    "another suffix": lambda folder: (folder / THERE).rename(folder / "000003.ALE.JSON"),
+    "another name": lambda folder: (folder / THERE).rename(folder / "000003.json"),
+    "a subfolder": into_a_subfolder,
+}
+
+
+@pytest.mark.parametrize("how", REMOVALS)
+def test_what_is_missing_is_said_by_all_that_read_a_folder(how: str, folder: Path, tmp_path: Path) -> None:
+    REMOVALS[how](folder)
+    audit = in_process("audit", folder)
+    assert audit.returncode == 17 and audit.stdout.count("PROVED") == IMAGES - 1
+    assert f"error: {folder} {GONE}\n" in audit.stderr
+    others = {
+        "report": ("report", folder),
+        "summary": ("summary", folder),
+        "compare": ("compare", folder, folder),
+        "pack": ("certificates", "pack", folder, "--out", tmp_path / "packed.parquet"),
+    }
+    for name, command in others.items():
+        assert GONE in in_process(*command).stderr, name
+    assert GONE in (folder / "report.html").read_text()
+    assert "though explanations.csv lists it" in in_process("show", folder, 3).stderr
+
+
+def test_a_whole_folder_is_not_complained_of(folder: Path) -> None:
+    audit = in_process("audit", folder)
+    assert audit.returncode == 0 and "explanations.csv" not in audit.stderr
+    assert "explanations.csv" not in in_process("summary", folder).stderr
+
+
+def test_files_that_are_named_are_no_folder(folder: Path) -> None:
+    """Whoever names some certificates means these."""
+    (folder / THERE).unlink()
+    some = [folder / f"00000{number}.ale.json" for number in (0, 2)]
+    audit = in_process("audit", *some)
+    assert audit.returncode == 0 and "explanations.csv" not in audit.stderr
+
+
+def test_what_is_more_or_another_is_said(folder: Path) -> None:
+    shutil.copy(folder / THERE, folder / "000002.ale.json")
+    shutil.copy(folder / THERE, folder / "mine.ale.json")
+    audit = in_process("audit", folder)
+    assert audit.returncode == 17 and audit.stdout.count("PROVED") == IMAGES + 1
+    assert "holds 1 certificate that its explanations.csv does not list (mine.ale.json)\n" in audit.stderr
+    other = "holds 1 certificate with another SHA-256 than its explanations.csv notes (000002.ale.json)"
+    assert f"{other}\n" in audit.stderr and other in in_process("report", folder).stderr
+
+
+def test_lines_that_are_missing_are_noticed(folder: Path) -> None:
+    table = folder / "explanations.csv"
+    lines = table.read_text().splitlines(keepends=True)
+    table.write_text("".join(line for line in lines if THERE not in line))
+    (folder / THERE).unlink()
+    audit = in_process("audit", folder)
+    assert audit.returncode == 17 and f"error: {folder} 4 of 5 images are explained so far\n" in audit.stderr
+    table.unlink()
+    audit = in_process("audit", folder)
+    assert audit.returncode == 17 and "has a run.json, but no explanations.csv that lists its cert" in audit.stderr
+
+
+def test_a_table_that_cannot_be_read_stops_no_proof(folder: Path) -> None:
+    (folder / "explanations.csv").write_text("mine\n")
+    audit = in_process("audit", folder)
+    assert audit.returncode == 17 and audit.stdout.count("PROVED") == IMAGES
+    assert "has an explanations.csv that does not list certificates (line 1: has no column 'Idx'" in audit.stderr
+
+
+def test_without_a_record_nothing_is_known(folder: Path) -> None:
+    for name in ("explanations.csv", "run.json", THERE):
+        (folder / name).unlink()
+    audit = in_process("audit", folder)
+    assert audit.returncode == 0
+    assert f"{folder} has no explanations.csv that lists its certificates: whether there were others" in audit.stderr
+
+
+def test_a_verdict_that_fails_has_its_own_code(folder: Path) -> None:
+    (folder / THERE).write_text("{")
+    audit = in_process("audit", folder)
+    assert audit.returncode == 5 and "with another SHA-256" in audit.stderr
+
+
+def test_an_attestation_is_of_whole_folders(folder: Path, tmp_path: Path) -> None:
+    (folder / THERE).unlink()
+    audit = in_process("audit", folder, "--attest", tmp_path / "a.json")
+    assert audit.returncode == 17 and not (tmp_path / "a.json").exists()
+    assert "is not written: not every folder is what its record lists" in audit.stderr
+
+
+def test_a_reason_stands_for_a_certificate(folder: Path) -> None:
+    """An image without one is no certificate that is missing."""
+    table = folder / "explanations.csv"
+    heading, *lines = table.read_text().splitlines(keepends=True)
+    columns = heading.strip().split(",")
+    cells = dict.fromkeys(columns, "") | {"Idx": "3", "Pred Label": "1", "Reason": "a tie"}
+    lines[3] = ",".join(cells[name] for name in columns) + "\n"
+    table.write_text("".join([heading, *lines]))
+    (folder / THERE).unlink()
+    assert differences(folder) == []
+
+
+def test_a_table_of_the_papers_lists_no_certificates(tmp_path: Path) -> None:
+    (tmp_path / "explanations.csv").write_text("Idx,Pred Label,Exp Size,Runtime (s)\n0,1,2,3\n")
+    (tmp_path / "0.ale.json").write_text(json.dumps({}))
+    assert differences(tmp_path) == []
