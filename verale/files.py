@@ -37,6 +37,7 @@ __all__ = [
     "reading",
     "remove_empty_folder",
     "remove_file",
+    "require_inside",
     "require_size",
     "require_writable",
     "write_atomically",
@@ -94,7 +95,7 @@ def certificates_in(folder: Path) -> list[Path]:
 def certificates_folder(folder: Path) -> Path:
     """Where the certificates of a folder lie: there, or in its subfolder `certificates`, as `verale demo` has them."""
     inside = folder / "certificates"
-    return inside if not certificates_in(folder) and certificates_in(inside) else folder
+    return require_inside(inside) if not certificates_in(folder) and certificates_in(inside) else folder
 
 
 def is_certificate_name(name: str) -> bool:
@@ -124,6 +125,23 @@ def lies_in(path: Path, folders: Iterable[Path]) -> bool:
     """Whether a path lies in one of these folders, wherever links lead."""
     real = followed(path)
     return real is not None and any(real.is_relative_to(each) for each in filter(None, map(followed, folders)))
+
+
+def require_inside(path: Path) -> Path:
+    """The path of a file in a folder that may be a stranger's: who reads it asks here first.
+
+    Links within the folder are followed.
+
+    Raises:
+        InputError: a link leads out of the folder. Who sends a folder may choose any file of this machine.
+    """
+    if path.is_symlink() and not lies_in(path, [path.parent]):
+        raise InputError(
+            path,
+            f"is a link that leads out of its folder, to {followed(path) or os.readlink(path)}, and who made it chose"
+            " that; put the file itself there, or name that file as an argument or option",
+        )
+    return path
 
 
 def open_regular(path: str | Path) -> BufferedReader:

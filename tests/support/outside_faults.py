@@ -325,6 +325,21 @@ search/caches.py require_own_files: files may be anybody's
     without not _is_own(status)
     unit/search/test_caches.py::test_files_that_others_may_have_written_are_refused
 
+files.py require_inside: links lead out of a stranger's folder
+    never path.is_symlink() and (not lies_in(path, [path.parent]))
+    end_to_end/test_links_in_folders.py::test_no_command_follows_a_link_out_of_a_folder[report-head.safetensors]
+files.py certificates_folder: the certificates of a stranger's folder may lie anywhere
+    require_inside(inside) => inside
+    end_to_end/test_links_in_folders.py::test_certificates_in_a_folder_that_is_a_link_are_not_read
+report/collect.py collect: a page shows certificates from anywhere
+    [require_inside(file) for file in certificates_in(folder)] => certificates_in(folder)
+    end_to_end/test_links_in_folders.py::test_no_command_follows_a_link_out_of_a_folder[report-000001.ale.json]
+runs/source.py load_source: a page has the names of any file
+    require_inside(path) => path
+    end_to_end/test_links_in_folders.py::test_no_command_follows_a_link_out_of_a_folder[report-source.json]
+runs/inputs.py find_seen: pictures lie anywhere
+    never path.is_symlink() and (not lies_in(path, [folder]))
+    end_to_end/test_links_in_folders.py::test_networks_and_pictures_lie_in_the_folder[picture]
 runs/listed.py Listed.differences: certificates that are missing are not missed
     name not in there => False
     end_to_end/test_incomplete_folder.py::test_what_is_missing_is_said_by_all_that_read_a_folder[removed]

@@ -14,7 +14,14 @@ from verale.checker.output import print_line, print_outcome
 from verale.checker.verdict import printable
 from verale.cli.shared import EXIT_UNUSABLE, certificate_files, head_option, kernel_option, latents_option, verbose
 from verale.errors import InputError, UsageError
-from verale.files import CERTIFICATE_SUFFIX, certificate_index, certificate_name, certificates_folder, certificates_in
+from verale.files import (
+    CERTIFICATE_SUFFIX,
+    certificate_index,
+    certificate_name,
+    certificates_folder,
+    certificates_in,
+    require_inside,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +110,7 @@ def _file(path: str, image: str | None) -> str:
     folder = certificates_folder(Path(path))
     named = image if image.endswith(CERTIFICATE_SUFFIX) else certificate_name(_number(folder, image))
     if folder / named in certificates_in(folder):
-        return str(folder / named)
+        return str(require_inside(folder / named))
     raise InputError(folder / named, _reason(folder, named) or "there is no such certificate; give another image")
 
 
@@ -134,7 +141,7 @@ def _reason(folder: Path, named: str) -> str:
     from verale.runs.table import TABLE, read_table
 
     number = certificate_index(named)
-    rows = read_table(folder / TABLE, whole=False) if os.path.lexists(folder / TABLE) else []
+    rows = read_table(require_inside(folder / TABLE), whole=False) if os.path.lexists(folder / TABLE) else []
     if any(row.certificate == named for row in rows):
         return f"there is no such certificate, though {TABLE} lists it: it was removed or renamed"
     reasons = [row.reason for row in rows if row.index == number and row.reason]

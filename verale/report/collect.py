@@ -31,7 +31,7 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
 from verale.checker.verdict import claim_in_words
 from verale.errors import InputError, naming
-from verale.files import certificate_index, certificates_folder, certificates_in, read
+from verale.files import certificate_index, certificates_folder, certificates_in, read, require_inside
 from verale.report.explanation import in_brief, named_prototypes
 from verale.report.grid import Grid, grid_of_image, shape_by_network
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
@@ -350,7 +350,7 @@ def collect(
     """
     given = Path(path)
     folder = certificates_folder(given) if given.is_dir() else given.parent
-    files = certificates_in(folder) if given.is_dir() else [given]
+    files = [require_inside(file) for file in certificates_in(folder)] if given.is_dir() else [given]
     rows = _explained(folder / TABLE)
     if not files and not rows:
         raise InputError(given, "holds no *.ale.json; expected a folder that verale explain wrote, or a certificate")
@@ -502,4 +502,4 @@ def _with_image(item: Item, image: Match | None) -> Item:
 
 def _explained(path: Path) -> list[Explained]:
     """The rows of the table; of an unfinished run the complete ones. Raises InputError."""
-    return read_table(path, whole=False) if lexists(path) else []
+    return read_table(require_inside(path), whole=False) if lexists(path) else []

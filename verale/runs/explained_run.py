@@ -15,7 +15,7 @@ from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.checker.head import Head
 from verale.checker.read import LARGEST_HEAD, read_head_file
 from verale.errors import InputError, LatentsError, naming
-from verale.files import is_certificate_name, read
+from verale.files import is_certificate_name, read, require_inside
 from verale.runs.folder import HEAD, LATENTS, SOURCE
 from verale.runs.source import Source, load_source
 from verale.runs.summary import rows_of, table_of
@@ -136,7 +136,13 @@ class ExplainedRun:
         if head is None and not lexists(own):
             what = "has no head.safetensors, without which statements mean nothing"
             raise InputError(given, f"{what}; put the head that was explained there")
-        return cls(given, table.parent, rows, load_source(table.parent / SOURCE), HeadOfRun.of(head or str(own)))
+        return cls(
+            given,
+            table.parent,
+            rows,
+            load_source(table.parent / SOURCE),
+            HeadOfRun.of(head or str(require_inside(own))),
+        )
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -177,7 +183,7 @@ class ExplainedRun:
         row = self.rows[index]
         if row.certificate is None:
             return None
-        path = self.folder / row.certificate
+        path = require_inside(self.folder / row.certificate)
         if not is_certificate_name(row.certificate):
             raise InputError(self.folder, f"its table names the certificate {row.certificate!r}, which no run has")
         data = read(path, "a certificate (.ale.json)", LARGEST + 1)
@@ -204,7 +210,7 @@ class ExplainedRun:
         """The same run, which knows the digests of all latents by a latents file, by default the folder's own, if
         nothing else tells them."""
         if path is None and lexists(self.folder / LATENTS):
-            path = str(self.folder / LATENTS)
+            path = str(require_inside(self.folder / LATENTS))
         if path is None or set(self.rows) <= set(range(len(self.source.latents))):
             return self
         if all(row.certificate is not None for row in self.rows.values()):

@@ -19,7 +19,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError
-from verale.files import LARGEST_LATENTS, lies_in, open_regular, read, require_size
+from verale.files import LARGEST_LATENTS, lies_in, open_regular, read, require_inside, require_size
 from verale.runs.folder import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE
 from verale.runs.written import RequiredFile, WrittenFiles
 
@@ -76,11 +76,11 @@ def find_inputs(folder: Path, head: str | None = None, latents: str | None = Non
     own_head, own_latents = folder / HEAD, folder / LATENTS
     if head is None and lexists(own_head):
         _require_head_of_run(folder)
-        head = str(own_head)
+        head = str(require_inside(own_head))
     elif head is not None:
         _warn_if_different("head", head, own_head)
     if latents is None:
-        latents = str(own_latents) if lexists(own_latents) else _followed(folder / LINK)
+        latents = str(require_inside(own_latents)) if lexists(own_latents) else _followed(folder / LINK)
     else:
         _warn_if_different("latents", latents, own_latents)
     return Inputs(head, latents)
@@ -93,7 +93,13 @@ def find_seen(folder: Path) -> tuple[str, str] | None:
     there = [str(path) for path in (folder / PICTURES, tensor) if lexists(path)]
     if len(there) > 1 and not any(path.suffix.lower() == ".png" for path in (folder / PICTURES).rglob("*")):
         there = [str(tensor)]  # a folder of something else
-    return (str(network), there[0]) if lexists(network) and there else None
+    if not (lexists(network) and there):
+        return None
+    pictures = require_inside(Path(there[0]))
+    for path in pictures.rglob("*") if pictures.is_dir() else ():
+        if path.is_symlink() and not lies_in(path, [folder]):
+            require_inside(path)
+    return str(require_inside(network)), str(pictures)
 
 
 def sha256_of(path: str | Path) -> str:
@@ -243,7 +249,7 @@ def _holds(path: Path, digest: str, labels: Sequence[int] | None, data: bytes | 
 def _require_head_of_run(folder: Path) -> None:
     """Raise InputError if `run.json` names another head than the folder's. Certificates name theirs in any case."""
     named = run_of(folder).get("head")
-    if isinstance(named, str) and (there := sha256_of(folder / HEAD)) != named:
+    if isinstance(named, str) and (there := sha256_of(require_inside(folder / HEAD))) != named:
         raise InputError(
             folder / HEAD,
             f"is not the head that was explained ({there[:12]}... here, {named[:12]}... in {RUN_FILE}); give --head,"
@@ -256,7 +262,7 @@ def run_of(folder: Path) -> Mapping[str, object]:
     if not lexists(folder / RUN_FILE):
         return {}
     try:
-        run = json.loads(read(folder / RUN_FILE, "the description of a run"))
+        run = json.loads(read(require_inside(folder / RUN_FILE), "the description of a run"))
     except (ValueError, RecursionError):
         return {}
     return run if isinstance(run, dict) else {}
@@ -264,7 +270,7 @@ def run_of(folder: Path) -> Mapping[str, object]:
 
 def _warn_if_different(name: str, given: str, own: Path) -> None:
     """Log a warning if the folder has a file that is not the given one, byte for byte."""
-    if not (os.path.isfile(own) and os.path.isfile(given)):
+    if not (lies_in(own, [own.parent]) and os.path.isfile(own) and os.path.isfile(given)):
         return  # whoever uses the given file says what is wrong with it
     try:
         if os.path.samefile(given, own):
@@ -287,7 +293,7 @@ def _followed(link: Path) -> str | None:
         return None
     remedy = "give --latents, or remove this file if no instance is to be checked"
     try:
-        record = json.loads(read(link, "a link to latents", 2**20))
+        record = json.loads(read(require_inside(link), "a link to latents", 2**20))
         if record["_type"] != _TYPE:
             raise ValueError(f"its _type is not {_TYPE}")
         file, absolute, sha256 = (record[name] for name in ("file", "absolute", "sha256"))

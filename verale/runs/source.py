@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from verale.adapters.fields import Axis, ReceptiveFields
 from verale.adapters.origins import Origin
 from verale.errors import InputError
-from verale.files import followed, lies_in, read
+from verale.files import followed, lies_in, read, require_inside
 from verale.runs.folder import SOURCE
 from verale.runs.images import image_files
 
@@ -238,7 +238,7 @@ def load_source(path: Path | None, images: Path | None = None) -> Source:
         return Source() if images is None else _in_order(Source(), images)
     remedy = "remove it, or explain the images again"
     try:
-        source = SourceFile.read(path, remedy).source(images, path.parent)
+        source = SourceFile.read(require_inside(path), remedy).source(images, path.parent)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _invalid(path, error, remedy) from error
     return source if source.files or images is None else _in_order(source, images)

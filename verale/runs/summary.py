@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from verale.errors import InputError
-from verale.files import certificates_folder
+from verale.files import certificates_folder, require_inside
 from verale.paradigms import SMALLEST
 from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run, run_of
@@ -84,7 +84,7 @@ def table_of(source: str) -> Path:
     path = certificates_folder(path)
     if not (path / TABLE).exists():
         raise InputError(source, f"holds no {TABLE}; expected an --out of verale explain, or a table")
-    return path / TABLE
+    return require_inside(path / TABLE)
 
 
 def summarize(source: str) -> list[RunSummary]:

@@ -24,9 +24,9 @@ CHANGED = "changed while the report was written"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> tuple[Path, Path, Path]:
-    """A folder of certificates whose head is a link; the head that they are about, and another one."""
+    """A folder of certificates whose head is a link within it; the head that they are about, and another one."""
     folder = folder_of(tmp_path_factory.mktemp("inputs") / "out", report_head(labels=None))
-    own, other = folder.parent / "own", folder.parent / "other"
+    own, other = folder / "own", folder / "other"
     (folder / HEAD).rename(own)
     small_head("euclidean", 1).save(other)
     done = in_process("certificates", "pack", folder, "--out", folder / "packed.parquet")
