@@ -11,9 +11,9 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from verale.errors import InputError
 
@@ -216,7 +216,9 @@ def require_writable(path: str | Path) -> None:
         raise _unwritable(path, error) from error
 
 
-def write_atomically(path: str | Path, data: bytes | Iterable[bytes], temporary: str | None = None) -> None:
+def write_atomically(
+    path: str | Path, data: bytes | Iterable[bytes], temporary: str | None = None, within: tuple[int, str] | None = None
+) -> None:
     """Write a file so that nobody ever sees half of it, not even after a crash: write a temporary file, then rename it.
 
     Args:
@@ -224,70 +226,90 @@ def write_atomically(path: str | Path, data: bytes | Iterable[bytes], temporary:
         data: its bytes, or pieces of them.
         temporary: the name of the temporary file, for whoever has to know it after a crash; one that is there is the
             beginning of the same data, or in the way. By default one that no file has.
+        within: the descriptor of a folder, and the file's name in it: the file is written there, wherever the folder
+            was moved. Then `temporary` is needed, and `path` is what messages say.
 
     Raises:
         InputError: the file cannot be written, or something other than a regular file has its name.
     """
     path = Path(path)
+    at, name = within or (None, str(path))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folders(path, within)
         _require_replaceable(path)
-        handle, name = _temporary_file(path, data, temporary)
+        handle, begun = _temporary_file(path, data, temporary, within)
         try:
             try:
                 for piece in [data] if isinstance(data, bytes) else data:
                     _write_all(handle, piece)
             finally:
                 os.close(handle)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
+            os.chmod(begun, 0o644, dir_fd=at)
+            os.replace(begun, name, src_dir_fd=at, dst_dir_fd=at)
         except BaseException:
-            os.unlink(name)
+            os.unlink(begun, dir_fd=at)
             raise
     except OSError as error:
         raise _unwritable(path, error) from error
 
 
-def append_bytes(path: Path, data: bytes) -> None:
-    """Add to the end of a file that is there and is no link. Raises OSError: perhaps a part of the data is written."""
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0))
+def append_bytes(path: Path, data: bytes, within: tuple[int, str] | None = None) -> None:
+    """Add to the end of a file that is there and is no link; `within` is as for `write_atomically`. Raises OSError:
+    perhaps a part of the data is written."""
+    at, name = within or (None, str(path))
+    handle = os.open(name, os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), dir_fd=at)
     try:
         _write_all(handle, data)
     finally:
         os.close(handle)
 
 
-def remove_file(path: Path) -> None:
-    """Remove a file, of a link the link. Raises InputError."""
+def remove_file(path: Path, within: tuple[int, str] | None = None) -> None:
+    """Remove a file, of a link the link; `within` is as for `write_atomically`. Raises InputError."""
+    at, name = within or (None, str(path))
     try:
-        os.unlink(path)
+        os.unlink(name, dir_fd=at)
     except OSError as error:
         raise InputError(path, f"cannot be removed ({error.strerror})") from error
 
 
-def remove_empty_folder(path: Path) -> bool:
-    """Remove a folder if nothing is in it; whether it was removed."""
+def remove_empty_folder(path: Path, within: tuple[int, str] | None = None) -> bool:
+    """Remove a folder if nothing is in it; whether it was removed. `within` is as for `write_atomically`."""
+    at, name = within or (None, str(path))
     try:
-        os.rmdir(path)
+        os.rmdir(name, dir_fd=at)
     except OSError:
         return False
     return True
 
 
-def _temporary_file(path: Path, data: bytes | Iterable[bytes], name: str | None) -> tuple[int, str]:
-    """A new file beside `path`, opened for writing, and its path."""
+def _make_folders(path: Path, within: tuple[int, str] | None) -> None:
+    """Make the folders in which a file goes; of a folder that is given by its descriptor, those in it."""
+    if within is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return
+    for folder in reversed(PurePosixPath(within[1]).parents[:-1]):
+        with suppress(FileExistsError):
+            os.mkdir(str(folder), dir_fd=within[0])
+
+
+def _temporary_file(
+    path: Path, data: bytes | Iterable[bytes], name: str | None, within: tuple[int, str] | None
+) -> tuple[int, str]:
+    """A new file beside `path`, opened for writing, and its path, or its path in the folder."""
     if name is None:
         return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = path.parent / name
+    at, partial = (None, str(temporary)) if within is None else (within[0], str(PurePosixPath(within[1]).parent / name))
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     try:
-        return os.open(temporary, flags, 0o600), str(temporary)
+        return os.open(partial, flags, 0o600, dir_fd=at), partial
     except FileExistsError:
         begun = data if isinstance(data, bytes) else b""
         if temporary.is_symlink() or not begun.startswith(read(temporary, "a temporary file", most=LARGEST_LATENTS)):
             raise InputError(temporary, f"is in the way of {path.name}; move it away") from None
-    os.unlink(temporary)
-    return os.open(temporary, flags, 0o600), str(temporary)
+    os.unlink(partial, dir_fd=at)
+    return os.open(partial, flags, 0o600, dir_fd=at), partial
 
 
 def _write_all(handle: int, data: bytes) -> None:

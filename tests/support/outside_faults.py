@@ -170,7 +170,7 @@ files.py append_bytes: text is added to what a link leads to
     os.O_WRONLY | os.O_APPEND | getattr(os, 'O_NOFOLLOW', 0) => os.O_WRONLY | os.O_APPEND
     unit/test_files.py::test_a_link_is_neither_written_through_nor_replaced
 files.py _temporary_file: any file of the temporary name is removed
-    never not data.startswith(read(temporary, 'a temporary file', most=LARGEST_LATENTS))
+    never not begun.startswith(read(temporary, 'a temporary file', most=LARGEST_LATENTS))
     unit/test_files.py::test_a_temporary_file_of_a_known_name_is_the_beginning_of_its_data_or_in_the_way
 runs/written.py WrittenFiles.is_ours: a file that was changed is still ours
     always digest in noted.digests
@@ -340,6 +340,21 @@ runs/source.py load_source: a page has the names of any file
 runs/inputs.py find_seen: pictures lie anywhere
     never path.is_symlink() and (not lies_in(path, [folder]))
     end_to_end/test_links_in_folders.py::test_networks_and_pictures_lie_in_the_folder[picture]
+runs/written.py HeldFolder.require_there: a folder that was moved is not missed
+    never _identity(self.directory) != (own.st_dev, own.st_ino)
+    unit/runs/test_moved_folder.py::test_two_runs_are_never_in_one_folder
+runs/written.py WrittenFiles._put: files go where the path leads by now
+    self._within(name) => None
+    unit/runs/test_moved_folder.py::test_what_is_written_goes_where_the_lock_is
+runs/written.py WrittenFiles._unlink: files are removed where the path leads by now
+    remove_file(self.directory / name, self._within(name)) => remove_file(self.directory / name)
+    unit/runs/test_moved_folder.py::test_what_is_written_goes_where_the_lock_is
+runs/store/folder.py RunFolder.finish: certificates that were removed are counted
+    never gone or len(self.by_index) != total
+    unit/runs/test_moved_folder.py::test_certificates_that_are_removed_are_missed_and_written_again[6]
+runs/folder.py locked: a folder that took the place of another is locked
+    without held.require_there()
+    unit/runs/test_moved_folder.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
 runs/listed.py Listed.differences: certificates that are missing are not missed
     name not in there => False
     end_to_end/test_incomplete_folder.py::test_what_is_missing_is_said_by_all_that_read_a_folder[removed]

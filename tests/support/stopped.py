@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -26,19 +27,20 @@ class _System:
         self.steps, self._last = 0, last
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(os, name) if name not in _STEPS else lambda *arguments: self._step(name, *arguments)
+        return getattr(os, name) if name not in _STEPS else partial(self._step, name)
 
-    def open(self, path: Any, flags: int, *mode: int) -> int:
-        return self._step("open", path, flags, *mode) if flags & (os.O_CREAT | os.O_APPEND) else os.open(path, flags)
+    def open(self, path: Any, flags: int, *mode: int, dir_fd: int | None = None) -> int:
+        opened = partial(self._step, "open") if flags & (os.O_CREAT | os.O_APPEND) else os.open
+        return int(opened(path, flags, *mode, dir_fd=dir_fd))
 
-    def _step(self, name: str, *arguments: Any) -> Any:
+    def _step(self, name: str, *arguments: Any, **options: Any) -> Any:
         self.steps += 1
         if self.steps > self._last:
             if name == "write" and self.steps == self._last + 1:
                 handle, data = arguments
                 os.write(handle, data[: len(data) // 2])
             raise Stopped
-        return getattr(os, name)(*arguments)
+        return getattr(os, name)(*arguments, **options)
 
 
 @contextmanager

@@ -125,7 +125,7 @@ def test_a_refused_file_is_closed(tmp_path) -> None:
 def test_a_write_that_fails_changes_nothing(tmp_path, monkeypatch) -> None:
     write_atomically(tmp_path / "new" / "x", b"before")
 
-    def full(*arguments: object) -> None:
+    def full(*arguments: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)

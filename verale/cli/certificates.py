@@ -91,8 +91,8 @@ def unpack(parquet: str, out: str, overwrite: bool) -> None:
     _require_names(parquet, [one.short for one in packed])
     directory, beside = Path(out), _beside(parquet)
     _require_room(WrittenFiles(directory), packed, beside, overwrite)
-    with locked(directory, PATIENCE):
-        written = WrittenFiles(directory)
+    with locked(directory, PATIENCE) as held:
+        written = WrittenFiles(directory, held)
         _require_room(written, packed, beside, overwrite)
         for one in packed:
             written.write(one.short, one.read())

@@ -81,8 +81,8 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
     beside = {SOURCE: source.to_bytes(), **seen.files}
     files = {HEAD: head.to_bytes(), LATENTS: labelled_file(latents, digits.labels), NETWORK: frozen.to_bytes()}
     head_path, latents_path, network_path = (directory / name for name in files)
-    with locked(directory):
-        written = WrittenFiles(directory)
+    with locked(directory) as held:
+        written = WrittenFiles(directory, held)
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in files.items()}
         needed[_REPORT] = RequiredFile(partial(written.is_ours, _REPORT, _BY), "is there already")
         kept = written.require_room(needed, overwrite=overwrite)

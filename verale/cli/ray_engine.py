@@ -114,8 +114,8 @@ def opened(
     prepared = _prepared(given, out, to, options, deployment, overwrite, seen)
     StagedDataset(to).require_free(overwrite)
     prepared.kept_in(files_in(out), overwrite)
-    with start_ray(workers, address, device) as started, nullcontext() if folder is None else locked(folder):
-        files = files_in(out)
+    with start_ray(workers, address, device) as started, nullcontext() if folder is None else locked(folder) as held:
+        files = files_in(out, held)
         kept = prepared.kept_in(files, overwrite)
         begun = prepared.begin(started)
         if overwrite:

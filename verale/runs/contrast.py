@@ -209,8 +209,8 @@ def _write(folder: Path, result: Contrast, released: Released, pictures: Callabl
             files[PICTURE] = pictures(witness.image)
             files |= {} if released.given is None else {BEFORE: pictures(released.given)}
     record = f"{json.dumps(result.record(released.head), indent=1)}\n".encode()
-    with locked(folder, PATIENCE):
-        written = WrittenFiles(folder)
+    with locked(folder, PATIENCE) as held:
+        written = WrittenFiles(folder, held)
         written.require_own((*_FILES, RECORD), _BY)
         for name in (RECORD, *_FILES):
             written.remove(name, _BY)

@@ -98,8 +98,8 @@ def open_run(
         seen.require_apart(directory)
     inputs = [*inputs, *map(Path, files or ()), *(() if seen is None else seen.paths)]
     link = link_of(directory, None if files is None else files[1])
-    with locked(directory):
-        written = WrittenFiles(directory)
+    with locked(directory) as held:
+        written = WrittenFiles(directory, held)
         batch = 1 if batches.are_alone else batches.size
         folder = RunFolder(written, run, len(batches.images), batch, overwrite, head.size)
         needed = {name: RequiredFile(partial(written.holds, name, data)) for name, data in beside.items()}

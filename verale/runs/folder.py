@@ -13,7 +13,7 @@ from pathlib import Path
 from verale.errors import InputError
 from verale.files import CERTIFICATE_SUFFIX, certificates_in, require_writable
 from verale.runs.table import TABLE
-from verale.runs.written import FILES, RequiredFile, WrittenFiles
+from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles
 
 __all__ = [
     "HEAD",
@@ -112,8 +112,8 @@ def write_results(
     Raises:
         InputError: a folder that cannot be written, or that holds other files of these names.
     """
-    with locked(directory):
-        written = WrittenFiles(directory)
+    with locked(directory) as held:
+        written = WrittenFiles(directory, held)
         kept = _kept(written, names, files, overwrite, inputs)
         if overwrite:
             written.clear(kept, first=names[0])
@@ -132,8 +132,8 @@ def folder_in(directory: Path, name: str) -> Path:
 
 def write_beside(directory: Path, files: Mapping[str, bytes], by: str) -> None:
     """Write files of a command into a folder, perhaps that of a run. Raises InputError: another file is in the way."""
-    with locked(directory, PATIENCE):
-        written = WrittenFiles(directory)
+    with locked(directory, PATIENCE) as held:
+        written = WrittenFiles(directory, held)
         written.require_own(files, by)
         for name, data in files.items():
             written.write(name, data, by)
@@ -150,8 +150,8 @@ def _kept(
 
 
 @contextmanager
-def locked(directory: Path, patience: float = 0.0) -> Iterator[None]:
-    """Create the folder, and keep out other processes that call this.
+def locked(directory: Path, patience: float = 0.0) -> Iterator[HeldFolder | None]:
+    """Create the folder, and keep out other processes that call this. Yields what `WrittenFiles` writes into.
 
     Args:
         directory: the folder.
@@ -167,7 +167,7 @@ def locked(directory: Path, patience: float = 0.0) -> Iterator[None]:
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
     except ModuleNotFoundError:  # pragma: no cover (Windows: no lock)
-        yield
+        yield None
         return
     handle = os.open(directory, os.O_RDONLY)
     last = time.monotonic() + patience
@@ -182,6 +182,8 @@ def locked(directory: Path, patience: float = 0.0) -> Iterator[None]:
                         directory, "another process explains into it; wait, or choose another --out"
                     ) from None
                 time.sleep(0.05)
-        yield
+        held = HeldFolder(directory, handle)
+        held.require_there()
+        yield held
     finally:
         os.close(handle)

@@ -57,8 +57,8 @@ def write_output(path: str | Path, data: bytes, by: str) -> None:
     new one. Raises InputError."""
     noted = noted_in(Path(path))
     if noted is not None and noted[2] == by:
-        with locked(noted[0], PATIENCE):
-            WrittenFiles(noted[0]).note({noted[1]: hashlib.sha256(data).hexdigest()}, by)
+        with locked(noted[0], PATIENCE) as held:
+            WrittenFiles(noted[0], held).note({noted[1]: hashlib.sha256(data).hexdigest()}, by)
     write_atomically(path, data)
 
 

@@ -30,7 +30,7 @@ from verale.files import (
     write_atomically,
 )
 
-__all__ = ["FILES", "FOREIGN", "REMEDY", "RequiredFile", "WrittenFiles", "noted_in", "run_around"]
+__all__ = ["FILES", "FOREIGN", "REMEDY", "HeldFolder", "RequiredFile", "WrittenFiles", "noted_in", "run_around"]
 
 FILES = "files.json"
 """The names and digests of what verale wrote into a folder, one JSON object a line."""
@@ -60,6 +60,29 @@ class RequiredFile:
     problem: str = "is another file than this run's"
 
 
+@dataclass(frozen=True)
+class HeldFolder:
+    """A folder that a command has locked.
+
+    Attributes:
+        directory: its path, when it was locked.
+        descriptor: leads to it, wherever it is moved.
+    """
+
+    directory: Path
+    descriptor: int
+
+    def require_there(self) -> None:
+        """Raise InputError unless it still lies at its path: it was moved or removed, or another one took its place."""
+        own = os.fstat(self.descriptor)
+        if _identity(self.directory) != (own.st_dev, own.st_ino):
+            raise InputError(
+                self.directory,
+                "was moved, removed or replaced while this command wrote into it. What it has written is where that"
+                " folder is now: with that folder as --out, the same command continues",
+            )
+
+
 @dataclass
 class _Noted:
     """What is noted of a file.
@@ -86,13 +109,15 @@ class WrittenFiles:
 
     Args:
         directory: the folder, which need not exist.
+        held: the folder as it was when it was locked. All is written into that one, wherever it is by now.
 
     Raises:
         InputError: the folder has a `files.json` that verale did not write, or that was damaged.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, held: HeldFolder | None = None) -> None:
         self.directory = directory
+        self._held = held
         self._noted: dict[str, _Noted] = {}
         self._measured: dict[str, tuple[int, Any]] = {}
         self._is_whole = False
@@ -107,6 +132,16 @@ class WrittenFiles:
     def names(self, by: str | None = None) -> list[str]:
         """The files that a command noted."""
         return [name for name, noted in self._noted.items() if noted.by == by]
+
+    def require_there(self) -> None:
+        """Raise InputError unless the folder that was locked still lies at its path."""
+        if self._held is not None:
+            self._held.require_there()
+
+    def _within(self, name: str) -> tuple[int, str] | None:
+        """The locked folder's descriptor, and a file's name in it; None where it is not locked. Raises InputError."""
+        self.require_there()
+        return None if self._held is None else (self._held.descriptor, name)
 
     def path(self, name: str) -> str | Path:
         """The path of a file."""
@@ -279,7 +314,7 @@ class WrittenFiles:
         noted.growth = (size, text)
         self._write_lines([_line(name, noted.digests[-1], noted.by, noted.growth)])
         try:
-            append_bytes(self.directory / name, text)
+            append_bytes(self.directory / name, text, self._within(name))
         except OSError as error:
             raise _full(self.path(name), error) from error
         self._measured[name] = size + len(text), after
@@ -309,7 +344,7 @@ class WrittenFiles:
                 if match is not None and not path.is_symlink() and path.is_file():
                     begun = folder == self.directory and _is_of_lines(path)
                     if match[1] in digests or begun:
-                        remove_file(path)
+                        remove_file(path, self._within(path.relative_to(self.directory).as_posix()))
 
     def _is_growing(self, name: str, noted: _Noted) -> bool:
         """Whether the file is what an interruption leaves while text is added to it."""
@@ -376,19 +411,18 @@ class WrittenFiles:
         return os.stat(self.directory / name).st_nlink == 1
 
     def _put(self, name: str, data: bytes, temporary: str) -> None:
-        write_atomically(self.directory / name, data, temporary)
+        write_atomically(self.directory / name, data, temporary, self._within(name))
 
     def _add_lines(self, lines: bytes) -> None:
         """Add lines to `files.json`, all at once. Raises OSError."""
-        append_bytes(self.directory / FILES, lines)
+        append_bytes(self.directory / FILES, lines, self._within(FILES))
 
     def _unlink(self, name: str) -> None:
         """Remove a file, and the folders that are empty then."""
-        path = self.directory / name
-        remove_file(path)
-        for _ in range(name.count("/")):
-            path = path.parent
-            if not remove_empty_folder(path):
+        remove_file(self.directory / name, self._within(name))
+        while "/" in name:
+            name = name.rpartition("/")[0]
+            if not remove_empty_folder(self.directory / name, self._within(name)):
                 break
 
 

@@ -116,9 +116,22 @@ class RunFolder(Store):
         return (read(path, "a certificate") for path in certificates_in(self._directory))
 
     def finish(self, total: int) -> None:
-        """Sort the rows of the table, and the names of the files."""
+        """Sort the rows of the table, and the names of the files.
+
+        Raises:
+            InputError: the folder is not where it was, or lacks certificates that the run wrote.
+        """
+        self._files.require_there()
+        gone = [row.certificate for row in self.rows() if row.certificate and not self._files.exists(row.certificate)]
+        if gone or len(self.by_index) != total:
+            raise InputError(
+                self._directory,
+                f"lacks {len(gone) or total - len(self.by_index)} of the certificates that this run wrote"
+                f" ({', '.join(gone[:1])}): they were removed meanwhile. The same command writes them again",
+            )
         self._write_table()
         self._files.settle()
+        self._files.require_there()
 
     def _require_same(self, run: dict[str, Any], images: int) -> None:
         path = self._directory / RUN_FILE

@@ -8,15 +8,15 @@ from pathlib import Path
 from verale.datasets import storage
 from verale.errors import InputError
 from verale.files import LARGEST_LATENTS
-from verale.runs.written import FILES, WrittenFiles
+from verale.runs.written import FILES, HeldFolder, WrittenFiles
 
 __all__ = ["files_in"]
 
 
-def files_in(out: str) -> WrittenFiles:
+def files_in(out: str, held: HeldFolder | None = None) -> WrittenFiles:
     """The files that verale wrote into a folder, given by its path or URI. Raises InputError."""
     folder = storage.local_path(out)
-    return _StoredFiles(out) if folder is None else WrittenFiles(Path(out) if "://" not in out else folder)
+    return _StoredFiles(out) if folder is None else WrittenFiles(Path(out) if "://" not in out else folder, held)
 
 
 class _StoredFiles(WrittenFiles):
