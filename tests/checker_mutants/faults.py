@@ -317,6 +317,10 @@ file_auditor.py FileAuditor.audit: an audited file is read again by its name
     _read(path, LARGEST) if data is None else data => _read(path, LARGEST)
 output.py print_line: a line may end in its middle
     printable(line) => line
+streams.py standard_streams: a verdict that is printed nowhere is one
+    never printed.failure is not None
+streams.py _Sink.write: what takes nothing is a reader who left
+    self._takes, self.failure = False, error => self._takes = False
 __main__.py main: the code is that of the last certificate
     most_severe(codes) => codes[-1]
 

@@ -616,6 +616,11 @@ cli/audit.py command: the code of the last
 cli/audit.py command: what cannot be read has no code
     without codes.append(EXIT_UNUSABLE)
     unit/cli/test_audit.py::test_what_holds_no_certificate_is_code_9_beside_what_is_proved
+cli/__init__.py main: a verdict that cannot be printed is a verdict
+    with standard_streams():
+        _run()
+    => _run()
+    unit/checker/test_streams.py::test_a_verdict[audit-closed]
 cli/progress.py progress: who interrupts has proved
     EXIT_INTERRUPTED => 0
     unit/cli/test_audit.py::test_an_interrupt_leaves_a_report_that_is_taken_up_again

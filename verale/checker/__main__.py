@@ -20,6 +20,7 @@ from .file_auditor import FileAuditor
 from .kernel import CHOICES, never_proved
 from .limit import LIMIT
 from .output import print_line, print_outcome
+from .streams import standard_streams
 from .verdict import EXIT_UNUSABLE, most_severe, printable
 
 __all__ = ["main"]
@@ -70,8 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     refused = never_proved(options.kernel, deployment is not None)
     if refused is not None:
         parser.error(f"--{refused}")
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # any file name can be printed
     try:
         auditor = FileAuditor(
             *(options.head, options.latents, options.kernel, options.minimality),
@@ -95,4 +94,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":  # pragma: no cover (run as a process of its own by the tests)
-    sys.exit(main())
+    with standard_streams():
+        sys.exit(main())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import TextIO
 
@@ -24,12 +23,5 @@ def print_outcome(outcome: Outcome, as_json: bool) -> None:
 
 
 def print_line(line: str, stream: TextIO | None = None) -> None:
-    """Print exactly one line: what a name or a message from outside holds cannot end it, nor steer a terminal.
-
-    Where nobody reads any more (`... | head`), print nothing, now and at exit; the work goes on.
-    """
-    stream = stream or sys.stdout
-    try:
-        print(printable(line), file=stream, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    """Print exactly one line: what a name or a message from outside holds cannot end it, nor steer a terminal."""
+    print(printable(line), file=stream, flush=True)

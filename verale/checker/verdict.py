@@ -16,6 +16,7 @@ from .kernel import in_words
 
 __all__ = [
     "EXIT_UNUSABLE",
+    "SEVERITY",
     "Status",
     "Verdict",
     "before_colon",
@@ -44,7 +45,9 @@ _EXIT_CODES = {
     "uncovered": 15,
     "deployment": 16,
 }
-_SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 16, 11, 17, 14, 0)
+SEVERITY = (4, 5, EXIT_UNUSABLE, 6, 7, 3, 12, 15, 8, 16, 11, 17, 14, 0)
+"""The exit codes of verdicts, the most severe first."""
+
 _DIGITS = 4
 _COMPUTED = {"real": "real arithmetic", "float32": "float32"}
 """In words, by the arithmetic that a certificate names: in which the network gives the picture's latents."""
@@ -188,7 +191,7 @@ def most_severe(exit_codes: list[int]) -> int:
     """The exit code of several certificates: the first of these that occurs: refuted, malformed, unusable, subject,
     instance, bounds, limit, not covered by the proof, minimality, deployment, no counterexample, a folder that is not
     whole (17, of `verale audit` alone), no instance claimed, proved. Of none it is `unusable`: nothing was proved."""
-    return min(exit_codes, key=_SEVERITY.index, default=EXIT_UNUSABLE)
+    return min(exit_codes, key=SEVERITY.index, default=EXIT_UNUSABLE)
 
 
 def _binary64_below(value: Fraction) -> float:

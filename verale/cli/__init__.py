@@ -66,14 +66,21 @@ def cli() -> None:
     way is `verale head import`, `verale explain`, `verale audit` and `verale report`.
 
     Exit codes of every command: 0 done; 2 unknown command, option or argument; 9 a file, directory or option that
-    cannot be used; 130 interrupted. `verale COMMAND --help` lists the others.
+    cannot be used, or a standard output that is closed or full; 130 interrupted. `verale COMMAND --help` lists the
+    others.
     """
 
 
 def main() -> None:
-    """Entry point. An error that verale raises on purpose becomes one line and an exit code, never a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # so that any text can be printed
+    """Entry point, whatever the standard streams are. It ends by SystemExit."""
+    from verale.checker.streams import standard_streams
+
+    with standard_streams():
+        _run()
+
+
+def _run() -> NoReturn:
+    """Run a command. An error that verale raises on purpose becomes one line and an exit code, never a traceback."""
     log_to_stderr(logging.WARNING, "%(levelname)s: %(message)s")
     if sys.platform == "linux" and sys.argv[1:2] in (["explain"], ["demo"]):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; idle there, but they would forbid to fork
@@ -87,9 +94,6 @@ def main() -> None:
         _exit(f"error: {message.rstrip('.')}; see '{path} --help'", EXIT_USAGE)
     except VeraleError as error:
         _exit(f"error: {error}")
-    except BrokenPipeError:  # nobody reads the rest (... | head)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except OSError as error:  # such as a name that is too long, or a folder that may not be listed
         _exit(f"error: {error if error.filename is None else f'{error.filename}: {error.strerror}'}")
     except MemoryError:
@@ -102,7 +106,7 @@ def main() -> None:
 
 
 def _exit(line: str, code: int = EXIT_UNUSABLE) -> NoReturn:
-    """Print a line on stderr, and exit. The checker, which prints it, is loaded only now: completion does without."""
+    """Print a line on stderr, and exit."""
     from verale.checker.output import print_line
 
     print_line(line, sys.stderr)

@@ -220,8 +220,9 @@ def _ran(module: Import, *arguments: str, encoding: str = "utf-8") -> tuple[int,
     streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True) for _ in range(2)]
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
         try:
-            code = module("__main__").main(arguments)
-        except SystemExit as end:  # an option that is refused
+            with module("streams").standard_streams():
+                sys.exit(module("__main__").main(arguments))
+        except SystemExit as end:
             code = end.code
     texts = [stream.buffer.getvalue().decode(encoding) for stream in streams]
     return code, texts[0].splitlines(), texts[1].splitlines()
@@ -330,6 +331,8 @@ def _wrong_failures(module: Import, kernel: str) -> str:
         return "what a line holds ends it"
     if _as_process(module, missing, *own) != 9 or _as_process(module, proved, *own) != 0:
         return "the exit code of the process"
+    if _as_process(module, proved, *own, closed=True) != 9:
+        return "a verdict that is printed nowhere"
     auditor = module("file_auditor").FileAuditor(head, None, kernel)
     if _unusable(auditor.audit(missing).record, missing, None, auditor.run):
         return "the record of a missing certificate"
@@ -364,20 +367,22 @@ def _wrong_failures(module: Import, kernel: str) -> str:
     return _wrong_interrupt(module, proved, own)
 
 
-def _as_process(module: Import, *arguments: str) -> int | None:
-    """The exit code of `python -m`; None if the process just ends."""
-    given = sys.argv
+def _as_process(module: Import, *arguments: str, closed: bool = False) -> int | None:
+    """The exit code of `python -m`, perhaps without standard output; None if the process just ends."""
+    given = sys.argv, sys.__stdout__
     sys.argv = ["checker", *arguments]
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
     try:
         with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
             name = module("__main__").__name__
             del sys.modules[name]
+            if closed:
+                sys.stdout = sys.__stdout__ = None  # type: ignore[assignment, misc]
             runpy.run_module(name, run_name="__main__")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     finally:
-        sys.argv = given
+        sys.argv, sys.__stdout__ = given  # type: ignore[misc]
     return None
 
 

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 
 from verale.checker.file_auditor import Outcome, unusable
 from verale.checker.output import print_line, print_outcome
-
-
-def test_a_reader_who_leaves_is_no_error() -> None:
-    ends = os.pipe()
-    os.close(ends[0])
-    with open(ends[1], "w", encoding="utf-8") as stream:
-        print_line("a line", stream)
-        print_line("another", stream)
 
 
 def test_a_line_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,8 +16,6 @@ from verale.errors import InputError, nearest
 
 def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
     monkeypatch.setattr(sys, "argv", ["verale", *arguments])
-    monkeypatch.setattr(sys.stdout, "reconfigure", lambda **options: None, raising=False)
-    monkeypatch.setattr(sys.stderr, "reconfigure", lambda **options: None, raising=False)
     with pytest.raises(SystemExit) as ended:
         main()
     printed = capsys.readouterr()
@@ -56,8 +54,6 @@ def test_a_module_of_no_extra_is_a_defect(monkeypatch) -> None:
         raise ModuleNotFoundError("no verale.nonsense", name="verale.nonsense")
 
     monkeypatch.setattr(cli.cli, "main", lambda **options: fails())
-    monkeypatch.setattr(sys.stdout, "reconfigure", lambda **options: None, raising=False)
-    monkeypatch.setattr(sys.stderr, "reconfigure", lambda **options: None, raising=False)
     with pytest.raises(ModuleNotFoundError):
         main()
 
