@@ -376,6 +376,25 @@ def test_labels_of_folders_are_in_the_table_and_beside_the_latents(tmp_path):
     assert [row.correct for row in rows] == [row.label == row.predicted for row in rows]
 
 
+def test_folders_are_the_classes_that_they_were_in_the_training_set(tmp_path):
+    """Which CaBRNet numbers in the order of text, and of which only some are explained."""
+    count = load(final("protopnet")).head.classes
+    names = [str(2 * number + 8) for number in range(count)]
+    for name in names:
+        (tmp_path / "trained" / name).mkdir(parents=True)
+    (tmp_path / "in" / names[-1]).mkdir(parents=True)
+    shutil.copy(FILES[0], tmp_path / "in" / names[-1])
+
+    def trained(dataset):
+        dataset["train_set"] = {"name": "ImageFolder", "params": {"root": str(tmp_path / "trained")}}
+
+    run, out = changed("protopnet", tmp_path / "run", dataset=trained), tmp_path / "out"
+    assert explain("--checkpoint-dir", run, "--images", tmp_path / "in", "--out", out) == 0
+    source = json.loads((out / "source.json").read_text(encoding="utf-8"))
+    assert source["classes"] == sorted(names)
+    assert [image["label"] for image in source["images"]] == [sorted(names).index(names[-1])]
+
+
 def flat(folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     for file in FILES[:3]:

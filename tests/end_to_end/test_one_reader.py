@@ -213,7 +213,8 @@ def test_classes_are_those_of_all_folders(pictured: Path) -> None:
     only = pictured / "p" / "class 2" / "2.png"
     only.write_bytes(a_strange_png(only.read_bytes()))
     seen = SeenPictures.load(pictured / "n", pictured / "p")
-    assert seen.labels(3) == [0, 0, 1] and seen.classes(3) == ["class 0", "class 1", "class 2"]
+    head = Head.load(pictured / "h")
+    assert seen.labels(head) == [0, 0, 1] and seen.classes_of(head).names == ["class 0", "class 1", "class 2"]
 
 
 @pytest.mark.parametrize("pictures", ["p", "p/class 0/0.png"])

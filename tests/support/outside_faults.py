@@ -54,6 +54,18 @@ runs/audit.py audit: a certificate need claim no instance
 cli/audit.py command.refuse: certificates whose head cannot be used are passed over
     without codes.append(EXIT_UNUSABLE)
     end_to_end/test_one_reader.py::test_a_head_that_cannot_be_used_costs_its_own_folder_alone
+runs/images.py classes_of_folders: the first folder is the first class, whatever its name
+    classes_named(names, folders) => {each: [index] for index, each in enumerate(folders)}
+    unit/runs/test_images.py::test_the_class_of_a_folder
+runs/images.py classes_of_folders: a folder of no class is the first
+    _only(folder, each, found, names) => (found or [0])[0]
+    unit/runs/test_images.py::test_a_folder_of_no_class_is_an_error
+runs/images.py FolderClasses.tell: folders are read without a word
+    _log.warning('%s', self.reading) => pass
+    unit/runs/test_images.py::test_nothing_but_names_is_read_without_a_word
+runs/capture.py classes_of_trained: numbers of folders are those of classes, though CaBRNet counted otherwise
+    network.head.labels or network.trained_classes => network.head.labels
+    end_to_end/test_cabrnet_runs.py::test_folders_are_the_classes_that_they_were_in_the_training_set
 runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand for others
     isinstance(one, StoredPictures) => True
     end_to_end/test_one_reader.py::test_a_picture_that_cannot_be_used_is_named_and_the_others_are_explained

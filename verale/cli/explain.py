@@ -285,7 +285,8 @@ def _opened(
     match given:
         case (str(head_path), None, None, None) if seen is not None:
             head = Head.load(head_path)
-            latents, labels = seen.latents(None if overwrite else directory), seen.labels(head.classes)
+            labels = seen.labels(head)
+            latents = seen.latents(None if overwrite else directory)
             inputs = [Path(head_path)]
         case (str(head_path), str(latents_path), None, None):
             head, files = Head.load(head_path), (head_path, latents_path)

@@ -15,6 +15,8 @@ from verale.errors import HeadError, InputError, UsageError
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from verale.adapters.published.prototypedl import Autoencoder
+
 __all__ = ["command"]
 
 _BY = "latents"
@@ -77,7 +79,7 @@ def command(
     except HeadError as error:
         raise InputError(model_path, f"{error} (images of {height} x {width} pixels: {images})") from error
     if pixels is None:
-        batch, classes = _from_folder(Path(images), network.shape)
+        batch, classes = _from_folder(Path(images), network)
     elif network.shape[0] != 1:
         raise InputError(images, f"holds images in grey, expected {network.shape[0]} channels: give a folder of images")
     else:
@@ -113,21 +115,21 @@ def _classes(labels: str | None, images: int) -> list[int] | None:
     return classes
 
 
-def _from_folder(folder: Path, shape: tuple[int, int, int]) -> tuple[Tensor, list[int] | None]:
-    """Images (N, channels, H, W) from 0 to 1, and their classes where each subfolder is one. Raises InputError."""
+def _from_folder(folder: Path, network: Autoencoder) -> tuple[Tensor, list[int] | None]:
+    """Images (N, channels, H, W) from 0 to 1, and their classes where subfolders say them. Raises InputError."""
     import torch
 
     from verale.pictures import read_picture
-    from verale.runs.images import image_files, labels_of
+    from verale.runs.images import classes_of_folders, image_files
 
-    channels, height, width = shape
+    channels, height, width = network.shape
     files, batch = image_files(folder), []
+    names = [file.relative_to(folder).as_posix() for file in files]
+    classes = classes_of_folders(folder, names, network.classes, None).tell()
     for file in files:
         picture = read_picture(file, "L" if channels == 1 else "RGB")
         if picture.size != (width, height):
             raise InputError(file, f"has {picture.size} pixels, expected {(width, height)}, as the first image")
         data = bytearray(picture.tobytes())
         batch.append(torch.frombuffer(data, dtype=torch.uint8).view(height, width, -1).permute(2, 0, 1).float() / 255)
-    names = [file.relative_to(folder).as_posix() for file in files]
-    folders = sorted({name.split("/")[0] for name in names if "/" in name})
-    return torch.stack(batch), labels_of(names, folders) if folders else None
+    return torch.stack(batch), classes.labels(names)

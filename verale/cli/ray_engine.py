@@ -175,7 +175,6 @@ def _prepared(
     from verale.runs.explain_dataset import explain_latents, explain_pictures
     from verale.runs.folder import HEAD, LATENTS, LINK, SOURCE
     from verale.runs.image_dataset import explain_images, open_images
-    from verale.runs.images import class_folders
     from verale.runs.parts import Explainer
     from verale.runs.source import SourceFile
 
@@ -186,7 +185,7 @@ def _prepared(
             seen.require_apart(Path(out))
             data = storage.read_bytes(head, "a head file (safetensors)")
             explainer = Explainer(HeadFile(head, data).head, options, deployment, seen.through)
-            labels, latents_of = seen.labels(explainer.head.classes), seen.latents()
+            labels, latents_of = seen.labels(explainer.head), seen.latents()
             beside = seen.beside(explainer.head, latents_of, labels)
             return _Prepared(
                 {HEAD: data, LATENTS: labelled_file(latents_of, labels), **beside},
@@ -207,7 +206,7 @@ def _prepared(
             from verale.adapters.cabrnet import load
 
             images, network = open_images(folder), load(run)
-            classes = class_folders(images.names, network.head.classes)
+            classes = images.classes_of(network).tell().names
             described = SourceFile.build(network.describe(), images.path, classes)
             return _Prepared(
                 {HEAD: network.head.to_bytes(), SOURCE: described.to_bytes()},

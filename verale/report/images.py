@@ -19,7 +19,7 @@ from pathlib import Path
 from verale.errors import InputError
 from verale.report.named_pictures import NamedPictures
 from verale.runs.folder import PICTURES as KEPT
-from verale.runs.images import IMAGE_SUFFIXES
+from verale.runs.images import IMAGE_SUFFIXES, classes_named
 from verale.runs.inputs import sha256_of
 from verale.runs.source import Source
 
@@ -291,9 +291,13 @@ def require_consistent(
     if None in folders:
         return
     checked = [one for one in placed if one.expected is not None]
-    meanings = _meanings(sorted(filter(None, folders)), names, classes)
+    named = sorted(filter(None, folders))
+    by_name = _by_name(named, names)
+    meanings = _meanings(named, classes) if by_name is None else [by_name]
+    if by_name is None:  # known bytes may lie in folders that are no classes
+        checked = [one for one in checked if one.match.note == BY_ORDER]
     if not meanings:  # then all that is known is that images of a folder have one class
-        checked = [one for one in checked if one.match.note == BY_ORDER and one.label is not None]
+        checked = [one for one in checked if one.label is not None]
         meanings = [{_folder(one.match.file, root) or "": one.expected or 0 for one in reversed(checked)}]
     wrong = [
         [one for one in checked if meaning.get(_folder(one.match.file, root) or "") != one.expected]
@@ -325,16 +329,24 @@ def _folder(file: Path | None, root: Path) -> str | None:
     return parts[0] if len(parts) == 2 else None
 
 
-def _meanings(folders: Sequence[str], names: Sequence[str] | None, classes: int | None) -> list[Mapping[str, int]]:
-    """The classes that folders can mean: by their names; or in their order, if there is one for each class; or by
-    their numbers. Empty where none of this fits."""
-    if names is not None and set(folders) <= set(names):
-        return [{folder: names.index(folder) for folder in folders}]
+def _by_name(folders: Iterable[str], names: Sequence[str] | None) -> Mapping[str, int] | None:
+    """The classes that have the names of folders, if every folder is named as one of them is."""
+    matched = classes_named(names or (), folders)
+    return {folder: found[0] for folder, found in matched.items()} if all(map(_is_one, matched.values())) else None
+
+
+def _is_one(found: Sequence[int]) -> bool:
+    return len(found) == 1
+
+
+def _meanings(folders: Sequence[str], classes: int | None) -> list[Mapping[str, int]]:
+    """The classes that folders without names of classes can mean: in their order, if there is one for each class; or by
+    their numbers, from 0 on or from 1 on. Empty where none of this fits."""
     meanings: list[Mapping[str, int]] = []
     if len(folders) == classes:
         meanings.append({folder: index for index, folder in enumerate(folders)})
     if all(folder.isascii() and folder.isdigit() for folder in folders):
-        meanings.append({folder: int(folder) for folder in folders})
+        meanings += [{folder: int(folder) - first for folder in folders} for first in (0, 1)]
     return meanings
 
 

@@ -19,6 +19,7 @@ from verale.checker import Auditor
 from verale.checker import HeadError as UnreadableHeadError
 from verale.errors import HeadError, LatentsError, UsageError, naming, nearest, with_article
 from verale.files import LARGEST_LATENTS, read
+from verale.runs.images import classes_named
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -190,12 +191,11 @@ def class_named(head: Head, given: int | str) -> int:
     if (number := numbers.get(str(given))) is not None:
         return number
     labels = head.labels or ()
-    for alike in (str, str.casefold):
-        classes = [c for c, label in enumerate(labels) if alike(label) == alike(str(given))]
-        if len(classes) > 1:
-            raise UsageError(f"class {given!r} is the name of {len(classes)} classes: give a number, {classes}")
-        if classes:
-            return classes[0]
+    classes = classes_named(labels, [str(given)])[str(given)]
+    if len(classes) > 1:
+        raise UsageError(f"class {given!r} is the name of {len(classes)} classes: give a number, {classes}")
+    if classes:
+        return classes[0]
     named = ", or one of its labels" if labels else "; it has no labels"
     expected = f"expected a number of the head's classes, 0 to {head.classes - 1}{named}{nearest(str(given), labels)}"
     raise UsageError(f"class {given!r} is unknown, {expected}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from verale.errors import InputError, VeraleError
 from verale.runs.folder import HEAD, LATENTS, RUN_FILE, SOURCE, certificate_names
-from verale.runs.images import class_folders, labels_of
+from verale.runs.images import FolderClasses, classes_of_folders
 from verale.runs.inputs import sha256_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.runs.table import TABLE
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from verale.adapters.cabrnet import Network
     from verale.head import Head
 
-__all__ = ["CapturedImages", "capture_images", "captured_before", "earlier_source"]
+__all__ = ["CapturedImages", "capture_images", "captured_before", "classes_of_trained", "earlier_source"]
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class CapturedImages:
     Attributes:
         head: its head.
         latents: (N, D, H, W) float32.
-        labels: N true classes where the folder has one subfolder for each class.
+        labels: N true classes where the folder has subfolders of known classes.
         beside: the files that say where they come from, by name; none where an earlier run has written them.
     """
 
@@ -102,12 +102,19 @@ def capture_images(
 def _source(network: Network, images: Path, files: list[Path]) -> tuple[SourceFile, list[int] | None]:
     """What latents will be made from, and the true classes of the images."""
     names = [file.relative_to(images).as_posix() for file in files]
-    classes = class_folders(names, network.head.classes)
-    labels = None if classes is None else labels_of(names, classes)
+    classes = classes_of_trained(network, images, names).tell()
+    labels = classes.labels(names)
     known: Sequence[int | None] = [None] * len(files) if labels is None else labels
     entries = [SourceImage.of(*each) for each in zip(files, names, known, strict=True)]
     network_and_head = {**network.describe(), "head_sha256": network.head.digest}
-    return SourceFile.build(network_and_head, str(images.resolve()), classes, entries), labels
+    return SourceFile.build(network_and_head, str(images.resolve()), classes.names, entries), labels
+
+
+def classes_of_trained(network: Network, folder: object, images: Iterable[str]) -> FolderClasses:
+    """What the subfolders of a folder of images say of their classes, to a network that CaBRNet trained: it numbers
+    the subfolders of its training set in the order of text. Raises InputError."""
+    names = network.head.labels or network.trained_classes
+    return classes_of_folders(folder, images, network.head.classes, names, as_text=True)
 
 
 def earlier_source(

@@ -16,8 +16,9 @@ from verale.datasets import storage
 from verale.datasets.certificates import certificates_schema, to_parquet, to_table
 from verale.datasets.latents import column_of, latents_type
 from verale.errors import InputError
+from verale.runs.capture import classes_of_trained
 from verale.runs.explain_dataset import batch_of, described, on_workers, open_dataset, rows_of
-from verale.runs.images import IMAGE_SUFFIXES, class_folders, flat_or_nested, labels_of
+from verale.runs.images import IMAGE_SUFFIXES, FolderClasses, flat_or_nested
 from verale.runs.parts import Explainer
 from verale.runs.run import ExplainRun
 from verale.runs.workers.ray import Summary, Workers
@@ -49,6 +50,10 @@ class ImageFolder:
     def sha256(self, name: str) -> str:
         """The digest of an image's bytes. Raises InputError."""
         return hashlib.sha256(storage.read_bytes(storage.join(self.path, name), "an image")).hexdigest()
+
+    def classes_of(self, network: Network) -> FolderClasses:
+        """What the subfolders say of the images' classes. Raises InputError."""
+        return classes_of_trained(network, self.path, self.names)
 
 
 def open_images(path: str) -> ImageFolder:
@@ -156,8 +161,7 @@ class _ExplainImages:
         names = self._images.names[start:stop]
         digests = [self._images.sha256(name) for name in names]
         captured = self._capturer.capture(start, stop)
-        folders = class_folders(self._images.names, self._explainer.head.classes)
-        labels = None if folders is None else labels_of(names, folders)
+        labels = self._images.classes_of(self._capturer.network).labels(names)
         explained, rows = rows_of(self._explainer, captured.latents, start, labels)
         for row, name, digest, off in zip(rows, names, digests, captured.off.amax(dim=1).tolist(), strict=True):
             row |= {"image": name, "image_sha256": digest, "difference_of_logits": off}

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from verale.errors import InputError
 
-__all__ = ["IMAGE_SUFFIXES", "class_folders", "flat_or_nested", "image_files", "labels_of"]
+__all__ = [
+    "IMAGE_SUFFIXES",
+    "FolderClasses",
+    "classes_named",
+    "classes_of_folders",
+    "flat_or_nested",
+    "image_files",
+]
+
+_log = logging.getLogger(__name__)
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 """The suffixes of image files, as torchvision's ImageFolder has them."""
+_LISTED = 12
+"""The most names of a message."""
+_MOST_DIGITS = 255
+"""Of the number that a folder's name is."""
 
 
 def image_files(folder: Path) -> list[Path]:
@@ -43,15 +59,135 @@ def flat_or_nested(folder: object, names: Iterable[str]) -> list[str]:
     return sorted(flat or nested, key=lambda name: name.split("/"))
 
 
-def class_folders(names: Iterable[str], classes: int) -> list[str] | None:
-    """The subfolders of images, sorted, if there is one for each class. Names are relative to the folder, with `/`."""
-    folders = sorted({name.split("/")[0] for name in names if "/" in name})
-    return folders if len(folders) == classes else None
+@dataclass(frozen=True)
+class FolderClasses:
+    """What the subfolders of a folder of images say of their classes.
+
+    Attributes:
+        index_of: the class of each subfolder; None where no class is known.
+        names: of all classes, for `source.json`; None where they are not known.
+        reading: how the subfolders were read, for people; empty where nothing else can be meant.
+    """
+
+    index_of: Mapping[str, int] | None = None
+    names: list[str] | None = None
+    reading: str = ""
+
+    def labels(self, images: Iterable[str]) -> list[int] | None:
+        """The true classes of images, whose names are relative to the folder, with `/`; None where unknown."""
+        return None if self.index_of is None else [self.index_of[name.split("/")[0]] for name in images]
+
+    def tell(self) -> FolderClasses:
+        """The same, after a warning that says how the subfolders were read."""
+        if self.reading:
+            _log.warning("%s", self.reading)
+        return self
 
 
-def labels_of(names: Iterable[str], folders: list[str]) -> list[int]:
-    """The true classes of images: the indices of their subfolders."""
-    return [folders.index(name.split("/")[0]) for name in names]
+def classes_of_folders(
+    folder: object, images: Iterable[str], classes: int, names: Sequence[str] | None, as_text: bool = False
+) -> FolderClasses:
+    """Which class each subfolder of a folder of images is: the one that has its name.
+
+    Where the classes have no names, or subfolders are numbers and none is a name, it is the one with that number, from
+    0 on or, if all are there, from 1 on. Otherwise one subfolder for each class are the classes in the order of text,
+    as torchvision's ImageFolder has them.
+
+    Args:
+        folder: its path or URI, for messages.
+        images: names of its images, relative to it, with `/`.
+        classes: how many there are.
+        names: of the classes, where they have some.
+        as_text: whether the network was trained on subfolders in the order of text, numbers too.
+
+    Raises:
+        InputError: a subfolder with the name of no class, or of several.
+    """
+    folders = sorted({name.split("/")[0] for name in images if "/" in name})
+    if not folders:
+        return FolderClasses()
+    numbers = _numbers(folders, classes, as_text)
+    if names is not None:
+        matched = classes_named(names, folders)
+        if any(matched.values()) or numbers is None:
+            index_of = {each: _only(folder, each, found, names) for each, found in matched.items()}
+            return FolderClasses(index_of, list(names))
+    said = f"the class folders of {folder} are read as"
+    if numbers is not None:
+        complete = sorted(folders, key=numbers.__getitem__) if _is_each(numbers, classes) else None
+        first = " counted from 1 on" if complete and int(complete[0]) == 1 else ""
+        reading = f"{said} the numbers of classes{first}: {_listed(numbers)}"
+        plain = names is None and folders == complete and not first
+        return FolderClasses(numbers, complete if names is None else list(names), "" if plain else reading)
+    if len(folders) != classes:
+        expected = f"{classes} folders, or the numbers 0 to {classes - 1}"
+        return FolderClasses(
+            reading=f"no true classes: the classes have no names, and {folder} has {len(folders)} class folders,"
+            f" expected {expected}"
+        )
+    ordered = {each: index for index, each in enumerate(folders)}
+    return FolderClasses(
+        ordered, folders, f"{said} the classes in the order of text, since these have no names: {_listed(ordered)}"
+    )
+
+
+def classes_named(names: Sequence[str], wanted: Iterable[str]) -> dict[str, list[int]]:
+    """For each wanted name the classes that have it: exactly, or else apart from upper and lower case, from the Unicode
+    form of letters, and from zeros before a number."""
+    exact: dict[str, list[int]] = {}
+    similar: dict[str, list[int]] = {}
+    for index, name in enumerate(names):
+        exact.setdefault(name, []).append(index)
+        similar.setdefault(_alike(name), []).append(index)
+    return {name: exact.get(name) or similar.get(_alike(name), []) for name in wanted}
+
+
+def _alike(name: str) -> str:
+    """The same for names that are spelled alike."""
+    if _is_number(name):
+        return name.lstrip("0") or "0"
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit()
+
+
+def _only(folder: object, name: str, classes: Sequence[int], names: Sequence[str]) -> int:
+    """The only class with the name of a subfolder. Raises InputError."""
+    if len(classes) == 1:
+        return classes[0]
+    which = f"is the name of {len(classes)} classes" if classes else "is the name of no class"
+    listed = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
+    raise InputError(
+        f"{folder}/{name}",
+        f"{which}, expected one of {listed}: rename the folder or, if the true classes do not matter, put all images"
+        " into one folder without subfolders",
+    )
+
+
+def _numbers(folders: Sequence[str], classes: int, as_text: bool) -> dict[str, int] | None:
+    """The classes of subfolders that are numbers; None where some is none, or is too large."""
+    if not all(_is_number(each) and len(each) <= _MOST_DIGITS for each in folders) or (
+        as_text and len(set(map(len, folders))) > 1
+    ):
+        return None
+    numbers = {each: int(each) for each in folders}
+    if sorted(numbers.values()) == list(range(1, classes + 1)):
+        return {each: number - 1 for each, number in numbers.items()}
+    return numbers if max(numbers.values()) < classes else None
+
+
+def _is_each(index_of: Mapping[str, int], classes: int) -> bool:
+    """Whether there is one subfolder for each class."""
+    return sorted(index_of.values()) == list(range(classes))
+
+
+def _listed(index_of: Mapping[str, int]) -> str:
+    """Which subfolder is which class, in short."""
+    shown = sorted(index_of, key=index_of.__getitem__)[:_LISTED]
+    more = f" and {len(index_of) - len(shown)} more" if len(index_of) > len(shown) else ""
+    return ", ".join(f"{each} is class {index_of[each]}" for each in shown) + more
 
 
 def _unexpected(folder: object, problem: str) -> InputError:

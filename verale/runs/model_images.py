@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, UsageError, first_line
-from verale.runs.images import class_folders, image_files, labels_of
+from verale.runs.images import classes_named, classes_of_folders, image_files
 from verale.runs.source import SourceImage
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.head import Head
+
+_log = logging.getLogger(__name__)
 
 __all__ = ["ImageFiles", "ImageTensors", "ModelImages", "known_labels", "model_images"]
 
@@ -104,18 +107,20 @@ class ImageFiles:
     Attributes:
         files: absolute paths.
         preprocess: from a picture (PIL, RGB) to a tensor (3, H, W).
+        root: the folder whose images they are; None where files were given.
     """
 
     files: list[Path]
     preprocess: Callable[[Any], Any]
+    root: Path | None = None
 
     def __len__(self) -> int:
         return len(self.files)
 
     @property
     def folder(self) -> Path:
-        """The deepest folder that holds all of them, and with subfolders the one above these."""
-        return Path(os.path.commonpath([file.parent for file in self.files]))
+        """The folder whose images they are, or the deepest one that holds all of them."""
+        return self.root or Path(os.path.commonpath([file.parent for file in self.files]))
 
     @property
     def names(self) -> list[str]:
@@ -192,32 +197,57 @@ def model_images(
         InputError: a folder without images.
     """
     if isinstance(images, (str, Path)):
-        files = image_files(Path(images))
+        root, files = Path(images).absolute(), image_files(Path(images))
     elif isinstance(images, (list, tuple)) and images and all(isinstance(each, (str, os.PathLike)) for each in images):
-        files = [Path(each) for each in images]
+        root, files = None, [Path(each) for each in images]
     else:
         return ImageTensors(_preprocessed(images, name), folder)
     if preprocess is None:
         raise UsageError(
             f"{name} is given as files, expected preprocess=... too: a callable from a picture to a tensor"
         )
-    return ImageFiles([file.absolute() for file in files], preprocess)
+    return ImageFiles([file.absolute() for file in files], preprocess, root)
 
 
 def known_labels(
     images: ModelImages, labels: Sequence[int] | None, head: Head
 ) -> tuple[list[int] | None, list[str] | None]:
-    """True classes, given or from subfolders, and the classes' names if these are subfolders. Raises LatentsError."""
+    """True classes, given or from subfolders, and the classes' names where they are known.
+
+    Raises:
+        LatentsError: labels that do not fit.
+        InputError: a subfolder with the name of no class, or labels that contradict it.
+    """
     from verale.head import require_labels
 
-    names = images.names if isinstance(images, ImageFiles) else []
-    folders = class_folders(names, head.classes)
-    if labels is None:
-        classes = list(head.labels or ())
-        if names and all(name.split("/")[0] in classes for name in names):
-            return labels_of(names, classes), None
-        return (None, None) if folders is None else (labels_of(names, folders), folders)
-    return require_labels(labels, len(images), head.classes), folders
+    names = list(head.labels) if head.labels is not None else None
+    files = images.names if isinstance(images, ImageFiles) else []
+    known = None if labels is None else require_labels(labels, len(images), head.classes)
+    if not isinstance(images, ImageFiles) or any(name.count("/") > 1 for name in files):
+        return known, names
+    if known is not None:
+        _require_consistent(images, known, names)
+        return known, names
+    try:
+        classes = classes_of_folders(images.folder, files, head.classes, names).tell()
+    except InputError as error:
+        if images.root is not None:
+            raise
+        _log.warning("no true classes: %s", error)
+        return None, names
+    return classes.labels(files), names or classes.names
+
+
+def _require_consistent(images: ImageFiles, labels: Sequence[int], names: Sequence[str] | None) -> None:
+    """Raise InputError for a label that contradicts the name of the image's folder, where all have names of classes."""
+    folders = [name.rpartition("/")[0] for name in images.names]
+    matched = classes_named(names or (), folders)
+    for file, folder, label in zip(images.files, folders, labels, strict=True):
+        if all(len(found) == 1 for found in matched.values()) and matched[folder] != [label]:
+            raise InputError(
+                file,
+                f"lies in the folder of class {matched[folder][0]}, labels says {label}: leave labels out, or move it",
+            )
 
 
 def _preprocessed(images: object, name: str = "images") -> Tensor:

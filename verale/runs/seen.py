@@ -22,7 +22,7 @@ from verale.checker.read import (
 from verale.errors import InputError, naming
 from verale.files import followed, read
 from verale.runs.folder import LATENTS, NETWORK, PICTURES, SOURCE
-from verale.runs.images import class_folders, image_files, labels_of
+from verale.runs.images import FolderClasses, classes_of_folders, image_files
 from verale.runs.inputs import run_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.search.through import ThroughNetwork
@@ -105,14 +105,13 @@ class SeenPictures:
         among = path if path.is_dir() else None
         return cls(through, pictures, files_of_run, tuple(paths), tuple(kept), among, tuple(listed), refused)
 
-    def classes(self, classes: int) -> list[str] | None:
-        """The names of classes: the subfolders, where there is one for each of so many."""
-        return class_folders(self.listed, classes) if self.listed else None
+    def classes_of(self, head: Head) -> FolderClasses:
+        """What the subfolders say of the pictures' classes. Raises InputError."""
+        return classes_of_folders(self.folder, self.listed, head.classes, head.labels)
 
-    def labels(self, classes: int) -> list[int] | None:
-        """The true classes, where there is one subfolder for each of so many."""
-        folders = self.classes(classes)
-        return None if folders is None else labels_of(self.names, folders)
+    def labels(self, head: Head) -> list[int] | None:
+        """The true classes, where subfolders say them; how these were read is told. Raises InputError."""
+        return self.classes_of(head).tell().labels(self.names)
 
     @cached_property
     def digests(self) -> list[str]:
@@ -184,7 +183,7 @@ class SeenPictures:
             SourceImage(name, label, hashlib.sha256(self.files[f"{PICTURES}/{name}"]).hexdigest())
             for name, label in zip(self.names, known, strict=True)
         ]
-        source = SourceFile.build(described, PICTURES, self.classes(head.classes), entries)
+        source = SourceFile.build(described, PICTURES, self.classes_of(head).names, entries)
         return source.noting(head_sha256=head.digest).of_latents(latents).noting(image_pictures=self.digests)
 
     def require_apart(self, out: Path) -> None:

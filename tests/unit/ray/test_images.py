@@ -22,7 +22,7 @@ from verale.head import load_latents
 from verale.runs.audit_dataset import audit_rows
 from verale.runs.auditor import AuditOptions as Audit
 from verale.runs.image_dataset import explain_images, open_images
-from verale.runs.images import class_folders
+from verale.runs.images import classes_of_folders
 from verale.runs.workers.ray import Workers
 from verale.search import SearchOptions
 
@@ -153,7 +153,8 @@ def test_an_image_that_cannot_be_read_is_named(folder, tmp_path, without_ray):
 
 
 def test_folders_that_hold_no_images(folder, tmp_path):
-    assert class_folders(open_images(str(folder)).names, 4) == ["0", "1", "2", "3"]
+    images = open_images(str(folder))
+    assert classes_of_folders(images.path, images.names, 4, None).names == ["0", "1", "2", "3"]
     (folder / "0" / "deeper").mkdir()
     shutil.copy(sorted(folder.glob("*/*.png"))[0], folder / "flat.png")
     with pytest.raises(InputError, match="images and folders of images"):

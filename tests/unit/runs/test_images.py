@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from verale.errors import InputError
-from verale.runs.images import IMAGE_SUFFIXES, flat_or_nested, image_files
+from verale.runs.images import IMAGE_SUFFIXES, FolderClasses, classes_of_folders, flat_or_nested, image_files
 
 
 def fill(folder: Path, *names: str) -> Path:
@@ -59,3 +59,89 @@ def test_names_from_elsewhere_follow_the_same_rule() -> None:
     ]
     with pytest.raises(InputError, match="zip://a: no images"):
         flat_or_nested("zip://a", ["a/b/3.png"])
+
+
+TWELVE = [str(number) for number in range(12)]
+
+
+def classes_of(
+    folders: list[str], classes: int, names: list[str] | None = None, as_text: bool = False
+) -> FolderClasses:
+    return classes_of_folders("DIR", [f"{folder}/0.png" for folder in folders], classes, names, as_text)
+
+
+@pytest.mark.parametrize(
+    ("folders", "classes", "names", "expected"),
+    [
+        (["cat", "dog"], 2, ["dog", "cat"], [1, 0]),
+        (["cat"], 3, ["dog", "cat", "owl"], [1]),
+        (TWELVE, 12, TWELVE, list(range(12))),
+        (["0", "1"], 2, ["1", "0"], [1, 0]),  # a name counts before a number
+        (["Dog", "CAT"], 2, ["dog", "cat"], [0, 1]),
+        (["Dog", "dog"], 2, ["dog", "Dog"], [1, 0]),  # alike, and exact
+        (["e\u0301cureuil"], 2, ["loup", "\u00e9cureuil"], [1]),  # as macOS writes it
+        (["003", "10"], 12, TWELVE, [3, 10]),
+        (["001.Black_footed_Albatross"], 2, ["002.Laysan", "001.Black_footed_Albatross"], [1]),
+        (["0", "1"], 2, ["dog", "cat"], [0, 1]),
+        (TWELVE, 12, None, list(range(12))),
+        (["3", "11"], 12, None, [3, 11]),
+        (["00", "01", "02"], 3, None, [0, 1, 2]),
+        (["1", "2", "10", *map(str, range(3, 10))], 10, None, [0, 1, 9, *range(2, 9)]),
+        (["1", "2"], 3, None, [1, 2]),
+        (["a", "b"], 2, None, [0, 1]),
+    ],
+)
+def test_the_class_of_a_folder(folders, classes, names, expected) -> None:
+    assert classes_of(folders, classes, names).labels(f"{folder}/1.png" for folder in folders) == expected
+
+
+@pytest.mark.parametrize(
+    ("folders", "classes", "names", "problem"),
+    [
+        (["bird", "dog"], 2, ["dog", "cat"], "DIR/bird: is the name of no class, expected one of dog, cat: rename"),
+        (["0", "dog"], 2, ["dog", "cat"], "DIR/0: is the name of no class"),
+        (["2", "1"], 2, ["dog", "cat"], None),
+        (["3", "1"], 2, ["dog", "cat"], "DIR/1: is the name of no class"),
+        (["DOG"], 3, ["dog", "Dog", "owl"], "DIR/DOG: is the name of 2 classes"),
+        (["a"], 2, ["a", "a"], "DIR/a: is the name of 2 classes"),
+        (["x"], 20, [f"class {n}" for n in range(20)], "class 11 and 8 more: rename the folder"),
+        (["9" * 250], 2, ["dog", "cat"], "9: is the name of no class"),
+    ],
+)
+def test_a_folder_of_no_class_is_an_error(folders, classes, names, problem) -> None:
+    if problem is None:  # numbers from 1 on
+        assert classes_of(folders, classes, names).index_of == {"1": 0, "2": 1}
+        return
+    with pytest.raises(InputError) as raised:
+        classes_of(folders, classes, names)
+    assert problem in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("folders", "classes", "names", "reading"),
+    [
+        (["a", "b"], 2, ["b", "a"], ""),
+        ([str(number) for number in range(10)], 10, None, ""),
+        (["00", "01"], 2, None, ""),
+        ([], 2, None, ""),
+        (TWELVE, 12, None, "numbers of classes: 0 is class 0, 1 is class 1, 2 is class 2"),
+        (["1", "2"], 2, None, "numbers of classes counted from 1 on: 1 is class 0, 2 is class 1"),
+        (["1", "2"], 9, None, "numbers of classes: 1 is class 1, 2 is class 2"),
+        (["0", "1"], 2, ["dog", "cat"], "numbers of classes: 0 is class 0, 1 is class 1"),
+        (["a", "b"], 2, None, "in the order of text, since these have no names: a is class 0, b is class 1"),
+        (["a", "b"], 3, None, "no true classes: the classes have no names, and DIR has 2 class folders"),
+        (["1", "3"], 3, None, "no true classes"),
+    ],
+)
+def test_nothing_but_names_is_read_without_a_word(folders, classes, names, reading, caplog) -> None:
+    told = classes_of(folders, classes, names).tell()
+    assert reading in told.reading and bool(reading) == bool(told.reading)
+    assert caplog.messages == ([told.reading] if reading else [])
+
+
+def test_a_network_that_was_trained_on_folders_in_the_order_of_text_counts_them_so() -> None:
+    counted = classes_of(TWELVE, 12, as_text=True)
+    assert counted.names == sorted(TWELVE) and "10 is class 2" in counted.reading
+    assert classes_of(["3", "11"], 12, as_text=True).index_of is None
+    assert classes_of(["03", "11"], 12, as_text=True).index_of == {"03": 3, "11": 11}
+    assert classes_of(["3", "11"], 12, sorted(TWELVE), as_text=True).index_of == {"11": 3, "3": 5}

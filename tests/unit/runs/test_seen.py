@@ -43,7 +43,7 @@ def test_png_files_are_explained_and_kept(folder: Path) -> None:
     out = folder / "out"
     assert (out / "network.safetensors").read_bytes() == (folder / "n").read_bytes()
     seen = SeenPictures.load(folder / "n", folder / "p")
-    assert seen.labels(3) == [0, 0, 1, 2] and seen.names[0] == "class 0/0.png"
+    assert seen.labels(Head.load(folder / "h")) == [0, 0, 1, 2] and seen.names[0] == "class 0/0.png"
     for number, (name, picture) in enumerate(zip(seen.names, seen.pictures, strict=True)):
         assert (out / "pictures" / name).read_bytes() == (folder / "p" / name).read_bytes()
         certificate = Certificate.load(out / f"{number:06d}.ale.json")
@@ -53,6 +53,46 @@ def test_png_files_are_explained_and_kept(folder: Path) -> None:
     assert run["arithmetic"] == "real" and run["network"] == certificate.network
     source = load_source(out / "source.json", None)
     assert source.files[0] == out / "pictures" / "class 0/0.png" and source.labels == (0, 0, 1, 2)
+
+
+def labelled(folder: Path, *names: str) -> Path:
+    """The same folder, whose head has names of classes."""
+    replace(Head.load(folder / "h"), labels=names, _digest=None).save(folder / "h")
+    return folder
+
+
+def renamed(folder: Path, *names: str) -> Path:
+    """The same folder, whose folders of pictures have other names."""
+    for number, name in enumerate(names):
+        (folder / "p" / f"class {number}").rename(folder / "p" / name)
+    return folder
+
+
+@pytest.mark.parametrize("names", [("b", "a", "c"), ("10", "9", "2")])
+def test_folders_are_the_classes_whose_names_they_have_and_a_report_takes_them(names, folder: Path) -> None:
+    renamed(labelled(folder, *names), *names)
+    assert explain(folder).returncode == 0
+    source = load_source(folder / "out" / "source.json", None)
+    labels = {
+        file.relative_to(folder / "out" / "pictures").parts[0]: label
+        for file, label in zip(source.files, source.labels, strict=True)
+    }
+    assert labels == {name: number for number, name in enumerate(names)} and source.classes == names
+    reported = in_process("report", folder / "out", "-o", folder / "page.html")
+    assert reported.returncode == 0, reported.stderr
+
+
+def test_a_folder_that_no_class_is_named_after_is_refused(folder: Path) -> None:
+    done = explain(renamed(labelled(folder, "dog", "cat", "owl"), "dog", "bird", "owl"))
+    assert done.returncode == 9 and not (folder / "out").exists()
+    assert f"{folder / 'p'}/bird: is the name of no class, expected one of dog, cat, owl" in done.stderr
+
+
+def test_how_folders_are_read_is_said_where_classes_have_no_names(folder: Path) -> None:
+    done = explain(renamed(folder, "1", "2", "3"))
+    assert "are read as the numbers of classes counted from 1 on: 1 is class 0, 2 is class 1" in done.stderr
+    reported = in_process("report", folder / "out", "-o", folder / "page.html")
+    assert reported.returncode == 0, reported.stderr
 
 
 @pytest.mark.parametrize("arithmetic", ["real", "float32"])

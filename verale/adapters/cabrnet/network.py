@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,7 @@ class Network:
         head: the head.
         preprocessing: the steps from image to tensor, as dataset.yml gives them for the test set.
         origins: where prototypes come from; None where the run does not record it.
+        trained_classes: the names of its classes, the subfolders of its training set; None where that is not there.
     """
 
     path: Path
@@ -93,6 +95,7 @@ class Network:
     _run: Run
     _model: Any
     _transform: Callable[[Image.Image], Any]
+    trained_classes: tuple[str, ...] | None = None
 
     def preprocess(self, files: Sequence[Path]) -> Tensor:
         """Images as tensors for the network, (N, 3, H, W) float32. Raises InputError, which names the file."""
@@ -238,7 +241,8 @@ def load(run: str | Path) -> Network:
     if transform is None:
         raise content.refused("CaBRNet builds no transform of test_set", DATASET)
     origins = _origins(content, rebuilt)
-    network = Network(content.path, rebuilt.head, steps, origins, content, model, transform)
+    trained = _trained_classes(dataset, rebuilt.head.classes)
+    network = Network(content.path, rebuilt.head, steps, origins, content, model, transform, trained)
     return _with_files(network, dataset)
 
 
@@ -315,6 +319,23 @@ def _with_files(network: Network, dataset: Mapping[str, object]) -> Network:
             return network
     named = tuple(replace(origin, file=files[origin.image]) for origin in network.origins)
     return replace(network, origins=named)
+
+
+def _trained_classes(dataset: Mapping[str, object], classes: int) -> tuple[str, ...] | None:
+    """The subfolders of the training set in the order of text, in which CaBRNet numbers them, if there are so many."""
+    for name in ("train_set", "projection_set"):
+        entry = dataset.get(name)
+        params = entry.get("params") if isinstance(entry, Mapping) and entry.get("name") == "ImageFolder" else None
+        root = params.get("root") if isinstance(params, Mapping) else None
+        if not isinstance(root, str):
+            continue
+        try:
+            folders = sorted(each.name for each in islice(os.scandir(root), _MOST_FILES) if each.is_dir())
+        except (OSError, ValueError):
+            continue
+        if len(folders) == classes:
+            return tuple(folders)
+    return None
 
 
 def _projection_files(run: Path, dataset: Mapping[str, object]) -> Sequence[Path] | None:

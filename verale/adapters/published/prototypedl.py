@@ -65,6 +65,7 @@ class Autoencoder:
 
     Attributes:
         shape: channels, height and width of its images.
+        classes: how many classes the level has.
 
     Raises:
         HeadError: a module is missing, or is not a convolution or a sigmoid as the published network has them.
@@ -83,6 +84,7 @@ class Autoencoder:
         numbered = range(1, len(self._encoder) + 1)
         self._decoder = [_convolution(model, f"decoder.de{number}", _TRANSPOSED) for number in numbered]
         self._prototypes = prototypes_of(model.state, level)
+        self.classes = len(linear(model.state, _LEVELS[level][1], len(self._prototypes)).weight)
         self.shape = (self._encoder[0].in_channels, *size)
         self._type = self._encoder[0].weight.dtype
         encoded = [torch.zeros(1, *self.shape, dtype=self._type)]
