@@ -17,7 +17,7 @@ from verale.files import read
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["MOST_PIXELS", "opened", "png", "read_picture"]
+__all__ = ["MOST_PIXELS", "is_turned", "opened", "png", "read_picture"]
 
 MOST_PIXELS = 12_000_000
 """4000 x 3000, which a file of any size may hold. A few kilobytes can claim billions, and decoding takes four bytes for
@@ -26,11 +26,23 @@ each."""
 _PIXELS_A_BYTE = 32
 """Further pixels for each byte of the file: about ten times those of a large photograph."""
 
+_ORIENTATION = 0x0112
+"""The tag of EXIF that says how a picture is to be turned."""
+
 
 def read_picture(path: Path, mode: str = "RGB") -> Image.Image:
     """The picture of a file, decoded, in a mode of PIL's. Raises InputError, as `opened`, or if it cannot be read."""
     with opened(path, read(path, "an image")) as picture:
         return picture.convert(mode)
+
+
+def is_turned(picture: Image.Image) -> bool:
+    """Whether what a decoded picture notes of the camera (EXIF) says that it is to be turned or mirrored. It never is:
+    networks are trained on the pixels as they are stored, as torchvision's ImageFolder gives them."""
+    try:
+        return bool(picture.getexif().get(_ORIENTATION, 1) != 1)
+    except Exception:  # PIL raises errors of any kind on broken notes, which change no pixel
+        return False
 
 
 def png(picture: Tensor) -> bytes:
@@ -49,8 +61,8 @@ def opened(path: Path, data: bytes) -> Iterator[Image.Image]:
         data: the file's bytes.
 
     Raises:
-        InputError: bytes that are not a picture, here or where the caller decodes it; or more pixels
-            than `MOST_PIXELS` and 32 for each byte.
+        InputError: bytes that are not a picture, here or where the caller decodes it; more pixels than `MOST_PIXELS`
+            and 32 for each byte; or grey of more than 8 bits.
     """
     most = MOST_PIXELS + _PIXELS_A_BYTE * len(data)
     try:
@@ -62,6 +74,12 @@ def opened(path: Path, data: bytes) -> Iterator[Image.Image]:
                     raise InputError(
                         path,
                         f"has {width} x {height} pixels in {len(data)} bytes, expected at most {most}: make it smaller",
+                    )
+                if image.mode[0] in "IF":  # clipped to white, or floored, where it is made 8 bits
+                    raise InputError(
+                        path,
+                        f"has numbers of more than 8 bits (Pillow's mode {image.mode}), expected 8 a channel: convert"
+                        " it before it is explained, 16 bits by a division by 257",
                     )
                 yield image
     except InputError:

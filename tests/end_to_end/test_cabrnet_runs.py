@@ -9,9 +9,11 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
+from PIL import Image
 from support.runs import FAMILIES, IMAGES, changed, final
 
 from verale.adapters.cabrnet import load, load_head, network
@@ -413,6 +415,45 @@ def test_a_flat_folder_has_no_labels(tmp_path):
 def unreadable(folder: Path) -> Path:
     (flat(folder) / "a.png").write_bytes(b"no image")
     return folder
+
+
+def test_all_images_that_cannot_be_read_are_named_before_the_first_is_explained(tmp_path, captures, caplog, capsys):
+    images, out = flat(tmp_path / "in"), tmp_path / "out"
+    good = sorted(images.iterdir())
+    (images / "0.png").write_bytes(good[0].read_bytes()[:-30])
+    Image.fromarray(np.full((20, 20), 40000, np.uint16)).save(images / "z.png")
+    (images / "movie.gif").write_bytes(b"GIF89a")
+    (images / "noname").touch()
+    arguments = ("--checkpoint-dir", final("protopnet"), "--images", images, "--out", out)
+    with pytest.raises(InputError, match="2 of 5 images cannot be read, and nothing was explained") as raised:
+        explain(*arguments)
+    said = str(raised.value)
+    assert "0.png: cannot be read as an image" in said and "z.png: has numbers of more than 8 bits" in said
+    assert "--skip-unreadable" in said and not out.exists() and not captures
+    assert "2 files or folders within class folders are left out: movie.gif, noname;" in caplog.text
+    result = CliRunner().invoke(command, [*map(str, arguments), "--skip-unreadable"], catch_exceptions=False)
+    assert result.exit_code == 18
+    assert result.stderr.index("have a certificate") < result.stderr.index("left out: ")
+    assert "z.png" in result.stderr and "2 of 5 pictures are left out" in result.stderr
+    noted = [image["file"] for image in json.loads((out / "source.json").read_text(encoding="utf-8"))["images"]]
+    assert noted == [file.name for file in good]
+
+
+def test_an_orientation_is_told_and_not_applied(tmp_path, caplog):
+    images, turned = flat(tmp_path / "in"), Image.Exif()
+    turned[0x0112] = 6
+    first = sorted(images.iterdir())[0]
+    upright = first.read_bytes()
+    with Image.open(first) as picture:
+        picture.save(first, exif=turned)
+    assert explain("--checkpoint-dir", final("protopnet"), "--images", images, "--out", tmp_path / "out") == 0
+    assert "1 images note an orientation (EXIF), which is not applied" in caplog.text
+    caplog.clear()
+    first.write_bytes(upright)
+    assert explain("--checkpoint-dir", final("protopnet"), "--images", images, "--out", tmp_path / "upright") == 0
+    assert "orientation" not in caplog.text
+    latents = [load_latents(tmp_path / name / "latents.safetensors") for name in ("out", "upright")]
+    assert torch.equal(*latents)
 
 
 def mixed(folder: Path) -> Path:

@@ -66,6 +66,18 @@ runs/images.py FolderClasses.tell: folders are read without a word
 runs/capture.py classes_of_trained: numbers of folders are those of classes, though CaBRNet counted otherwise
     network.head.labels or network.trained_classes => network.head.labels
     end_to_end/test_cabrnet_runs.py::test_folders_are_the_classes_that_they_were_in_the_training_set
+runs/images.py readable: images that cannot be read are left out unasked
+    never unreadable and not (skip and taken)
+    end_to_end/test_cabrnet_runs.py::test_all_images_that_cannot_be_read_are_named_before_the_first_is_explained
+pictures.py opened: grey of 16 bits is clipped to white
+    never image.mode[0] in 'IF'
+    end_to_end/test_cabrnet_runs.py::test_all_images_that_cannot_be_read_are_named_before_the_first_is_explained
+runs/images.py tell_turned: pictures are shown as the camera was held, or not, without a word
+    never files
+    end_to_end/test_cabrnet_runs.py::test_an_orientation_is_told_and_not_applied
+cli/explain.py command: what was left out is as good as explained
+    EXIT_SKIPPED if skip_unreadable else EXIT_UNUSABLE => 0
+    unit/runs/test_seen.py::test_pictures_that_cannot_be_used_are_listed_at_the_end_where_that_was_asked
 runs/seen.py SeenPictures.of: the names of pictures that cannot be used stand for others
     isinstance(one, StoredPictures) => True
     end_to_end/test_one_reader.py::test_a_picture_that_cannot_be_used_is_named_and_the_others_are_explained

@@ -19,8 +19,8 @@ from verale.checker.output import print_line
 from verale.cli import ray_engine
 from verale.cli.gap import command as gap
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_UNEXPLAINED, EXIT_UNUSABLE, names, one_of, report_audits, verbose
-from verale.errors import LatentsError, UsageError, naming
+from verale.cli.shared import EXIT_SKIPPED, EXIT_UNEXPLAINED, EXIT_UNUSABLE, names, one_of, report_audits, verbose
+from verale.errors import InputError, LatentsError, UsageError, naming
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
 
@@ -163,6 +163,11 @@ def _digits(ctx: click.Context, param: click.Parameter, value: str) -> int | str
     metavar="N",
     help="Number of processes; by default one for each core, where the images take seconds. The bytes are the same.",
 )
+@click.option(
+    "--skip-unreadable",
+    is_flag=True,
+    help="Leave out images and pictures that cannot be read; they are listed at the end, and the exit code is 18.",
+)
 @click.option("--overwrite", is_flag=True, help="Start again, and remove what an earlier run noted in OUT.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object an image, as soon as it is explained.")
 @ray_engine.options
@@ -190,6 +195,7 @@ def command(
     batch: int,
     max_memory: float,
     jobs: int | None,
+    skip_unreadable: bool,
     overwrite: bool,
     as_json: bool,
     engine: str,
@@ -206,10 +212,12 @@ def command(
     OUT gets source.json too (which network, which images, where its prototypes come from). After an interruption the
     same command continues where it stopped; OUT never holds two runs.
 
-    A picture that cannot be used is refused by name, and left out of the run.
+    An image that cannot be read ends the command before the first explanation, unless --skip-unreadable. A picture of
+    --pictures that cannot be used is refused by name, and left out of the run.
 
     Exit code: 0 every image has a certificate; 10 some have none (explanations.csv says why); 9 a file or option that
-    cannot be used, a picture that was left out among them; 130 interrupted; 2 unknown option.
+    cannot be used, a picture that was left out among them; 18 some were left out, by --skip-unreadable; 130
+    interrupted; 2 unknown option.
     """
     from verale.runs.auditor import deployment_of
     from verale.runs.device import device_named
@@ -231,7 +239,9 @@ def command(
     options = SearchOptions(paradigm, order, tolerance, given_device, batch, memory, inflate, avoided, cost_of, digits)
     given = head_path, latents_path, run, images
     of_pictures = _seen(given, network_path, pictures, arithmetic, with_gap)
-    refused = () if of_pictures is None else of_pictures.refused
+    refused = [] if of_pictures is None else list(map(str, of_pictures.refused))
+    if skip_unreadable and (latents_path is not None or (with_ray and of_pictures is None)):
+        raise UsageError("--skip-unreadable is for --images and --pictures, and with Ray for --pictures alone")
     for each in refused:
         print_line(f"error: {each}; it is left out", sys.stderr)
     with (
@@ -239,7 +249,10 @@ def command(
         (
             ray_engine.opened(given, out, options, deployed, device, workers or jobs, address, overwrite, of_pictures)
             if with_ray
-            else _opened(given, directory, options, deployed, jobs, overwrite, with_gap, of_pictures)
+            else _opened(
+                *(given, directory, options, deployed, jobs, overwrite, with_gap, of_pictures),
+                refused if skip_unreadable else None,
+            )
         ) as opened,
     ):
         told = _explain(opened, as_json)
@@ -258,8 +271,12 @@ def command(
         if lexists(directory / LINK):
             print_line(f"next: verale audit {directory} --latents {quote(latents_name)}", sys.stderr)
     if refused:
-        print_line(f"{len(refused)} of {len(refused) + told.images} pictures are left out (see above)", sys.stderr)
-        sys.exit(EXIT_UNUSABLE)
+        if skip_unreadable:
+            for each in refused:
+                print_line(f"left out: {each}", sys.stderr)
+        where = "" if skip_unreadable else " (see above)"
+        print_line(f"{len(refused)} of {len(refused) + told.images} pictures are left out{where}", sys.stderr)
+        sys.exit(EXIT_SKIPPED if skip_unreadable else EXIT_UNUSABLE)
     if told.without:
         sys.exit(EXIT_UNEXPLAINED)
 
@@ -274,8 +291,10 @@ def _opened(
     overwrite: bool,
     with_gap: bool,
     seen: SeenPictures | None,
+    skipped: list[str] | None,
 ) -> Iterator[ExplainRun]:
-    """A run into a folder, by processes of this machine. The arguments are those of the command."""
+    """A run into a folder, by processes of this machine. The arguments are those of the command; images that cannot be
+    read are noted in `skipped`, where that is a list."""
     from verale.head import Head, load_labelled
     from verale.runs.explain import open_run
 
@@ -292,7 +311,7 @@ def _opened(
             head, files = Head.load(head_path), (head_path, latents_path)
             latents, labels = load_labelled(latents_path)
         case (None, None, str(run), str(images)):
-            captured, inputs = _capture(directory, Path(run), Path(images), overwrite)
+            captured, inputs = _capture(directory, Path(run), Path(images), overwrite, skipped)
             head, latents, labels, beside = captured.head, captured.latents, captured.labels, captured.beside
         case _:
             raise UsageError("give --head and --latents, or --checkpoint-dir and --images, or a network and --pictures")
@@ -335,11 +354,22 @@ _EXCLUDED = (
 """What a claim in float32 is not about, which no file shows."""
 
 
-def _capture(directory: Path, run: Path, images: Path, overwrite: bool) -> tuple[CapturedImages, list[Path]]:
+def _capture(
+    directory: Path, run: Path, images: Path, overwrite: bool, skipped: list[str] | None
+) -> tuple[CapturedImages, list[Path]]:
     from verale.runs.capture import capture_images
-    from verale.runs.images import image_files
+    from verale.runs.images import image_files, readable, tell_left_out
 
     files = image_files(images)
+    tell_left_out(images)
+    with progress("reading", len(files)) as advance:
+        try:
+            files, unreadable = readable(files, skipped is not None, advance)
+        except InputError as error:
+            remedy = "" if skipped is not None else "; repair them, or leave them out by --skip-unreadable"
+            raise InputError(error.path, f"{error.problem}{remedy}") from error
+    if skipped is not None:
+        skipped += map(str, unreadable)
     with progress("capturing", len(files)) as advance:
         return capture_images(directory, run, images, files, advance, overwrite), files
 

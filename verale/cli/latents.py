@@ -60,7 +60,7 @@ def command(
     from verale.head import save_latents
     from verale.pictures import png, read_picture
     from verale.runs.folder import write_beside
-    from verale.runs.images import image_files
+    from verale.runs.images import image_files, readable, tell_left_out
     from verale.runs.outputs import require_output
     from verale.runs.written import WrittenFiles
 
@@ -71,7 +71,9 @@ def command(
         raise UsageError("--labels is for an IDX file; of a folder of images, the subfolders are the classes")
     pixels = None if folder else _pixels(images)
     if pixels is None:
-        width, height = read_picture(image_files(Path(images))[0]).size
+        tell_left_out(Path(images))
+        files, _ = readable(image_files(Path(images)))
+        width, height = read_picture(files[0]).size
     else:
         _, height, width = pixels.shape
     try:

@@ -19,6 +19,7 @@ from verale.runs.table import TABLE
 __all__ = [
     "EXIT_INCOMPLETE",
     "EXIT_INTERRUPTED",
+    "EXIT_SKIPPED",
     "EXIT_UNEXPLAINED",
     "EXIT_UNUSABLE",
     "EXIT_USAGE",
@@ -51,6 +52,8 @@ EXIT_UNEXPLAINED = 10
 
 EXIT_INCOMPLETE = 17
 """A folder is not what its run's record lists; `verale.checker.verdict.most_severe` has its place."""
+EXIT_SKIPPED = 18
+"""Images that cannot be read were left out, as was asked."""
 
 EXIT_INTERRUPTED = 130
 """Ctrl-C."""

@@ -18,7 +18,7 @@ from verale.datasets.latents import column_of, latents_type
 from verale.errors import InputError
 from verale.runs.capture import classes_of_trained
 from verale.runs.explain_dataset import batch_of, described, on_workers, open_dataset, rows_of
-from verale.runs.images import IMAGE_SUFFIXES, FolderClasses, flat_or_nested
+from verale.runs.images import IMAGE_SUFFIXES, FolderClasses, flat_or_nested, tell_left_out
 from verale.runs.parts import Explainer
 from verale.runs.run import ExplainRun
 from verale.runs.workers.ray import Summary, Workers
@@ -58,9 +58,13 @@ class ImageFolder:
 
 def open_images(path: str) -> ImageFolder:
     """The images of a folder, or of its subfolders. Raises InputError."""
+    from pyarrow.fs import LocalFileSystem
+
     root = storage.resolve(path)[1]
     files = {info.path[len(root) :].lstrip("/"): info for info in storage.files_under(path, IMAGE_SUFFIXES)}
     names = flat_or_nested(path, files)
+    if isinstance(storage.resolve(path)[0], LocalFileSystem):
+        tell_left_out(Path(root))
     return ImageFolder(path, tuple(names))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,9 @@ __all__ = [
     "classes_of_folders",
     "flat_or_nested",
     "image_files",
+    "readable",
+    "tell_left_out",
+    "tell_turned",
 ]
 
 _log = logging.getLogger(__name__)
@@ -36,6 +39,72 @@ def image_files(folder: Path) -> list[Path]:
     files = (path for pattern in ("*", "*/*") for path in folder.glob(pattern))
     names = [path.relative_to(folder).as_posix() for path in files if path.suffix.lower() in IMAGE_SUFFIXES]
     return [folder / name for name in flat_or_nested(folder, names)]
+
+
+def tell_left_out(folder: Path) -> None:
+    """Say which files of a folder and its subfolders are not taken for images; hidden ones need no word."""
+    paths = (path for pattern in ("*", "*/*") for path in sorted(folder.glob(pattern)))
+    visible = [path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    others = [
+        f"{path.relative_to(folder)}{'/' * path.is_dir()}"
+        for path in visible
+        if (path.is_dir() and path.parent != folder) or not (path.is_dir() or path.suffix.lower() in IMAGE_SUFFIXES)
+    ]
+    if others:
+        _log.warning(
+            "of %s %d files or folders within class folders are left out: %s; images have a name that ends in %s",
+            *(folder, len(others), _shortened(others), ", ".join(IMAGE_SUFFIXES)),
+        )
+
+
+def readable(
+    files: Sequence[Path], skip: bool = False, advance: Callable[[int], object] = lambda done: None
+) -> tuple[list[Path], list[InputError]]:
+    """The images that can be read, all of which are decoded here, before the first is explained; and what is wrong with
+    the others. Which ones are to be turned, and are not, is told.
+
+    Args:
+        files: the images.
+        skip: whether some may be unreadable.
+        advance: called with the number of images decoded since the last call.
+
+    Raises:
+        InputError: none can be read; or one cannot, unless these are skipped. All are named.
+    """
+    from verale.pictures import is_turned, read_picture
+
+    taken: list[Path] = []
+    unreadable: list[InputError] = []
+    turned: list[str] = []
+    for file in files:
+        try:
+            turned += [str(file)] * is_turned(read_picture(file))
+            taken.append(file)
+        except InputError as error:
+            unreadable.append(error)
+        advance(1)
+    if unreadable and not (skip and taken):
+        first, *others = unreadable
+        named = "".join(f"; {each}" for each in others)
+        count = f" ({len(unreadable)} of {len(files)} images cannot be read, and nothing was explained)"
+        raise InputError(first.path, f"{first.problem}{named}{count}")
+    tell_turned(turned)
+    return taken, unreadable
+
+
+def tell_turned(files: Sequence[str]) -> None:
+    """Say which images note that they are to be turned or mirrored."""
+    if files:
+        _log.warning(
+            "%d images note an orientation (EXIF), which is not applied: the network gets the pixels as they are"
+            " stored, as torchvision's ImageFolder gives them, and pages show them so: %s",
+            *(len(files), _shortened(files)),
+        )
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more
 
 
 def flat_or_nested(folder: object, names: Iterable[str]) -> list[str]:
@@ -158,11 +227,10 @@ def _only(folder: object, name: str, classes: Sequence[int], names: Sequence[str
     if len(classes) == 1:
         return classes[0]
     which = f"is the name of {len(classes)} classes" if classes else "is the name of no class"
-    listed = ", ".join(names[:_LISTED]) + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
     raise InputError(
         f"{folder}/{name}",
-        f"{which}, expected one of {listed}: rename the folder or, if the true classes do not matter, put all images"
-        " into one folder without subfolders",
+        f"{which}, expected one of {_shortened(names)}: rename the folder or, if the true classes do not matter, put"
+        " all images into one folder without subfolders",
     )
 
 

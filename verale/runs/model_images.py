@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, UsageError, first_line
-from verale.runs.images import classes_named, classes_of_folders, image_files
+from verale.runs.images import classes_named, classes_of_folders, image_files, readable, tell_left_out
 from verale.runs.source import SourceImage
 
 if TYPE_CHECKING:
@@ -198,6 +198,7 @@ def model_images(
     """
     if isinstance(images, (str, Path)):
         root, files = Path(images).absolute(), image_files(Path(images))
+        tell_left_out(root)
     elif isinstance(images, (list, tuple)) and images and all(isinstance(each, (str, os.PathLike)) for each in images):
         root, files = None, [Path(each) for each in images]
     else:
@@ -206,6 +207,7 @@ def model_images(
         raise UsageError(
             f"{name} is given as files, expected preprocess=... too: a callable from a picture to a tensor"
         )
+    readable(files)
     return ImageFiles([file.absolute() for file in files], preprocess, root)
 
 

@@ -21,8 +21,9 @@ from verale.checker.read import (
 )
 from verale.errors import InputError, naming
 from verale.files import followed, read
+from verale.pictures import is_turned, opened
 from verale.runs.folder import LATENTS, NETWORK, PICTURES, SOURCE
-from verale.runs.images import FolderClasses, classes_of_folders, image_files
+from verale.runs.images import FolderClasses, classes_of_folders, image_files, tell_left_out, tell_turned
 from verale.runs.inputs import run_of
 from verale.runs.source import SourceFile, SourceImage
 from verale.search.through import ThroughNetwork
@@ -86,6 +87,8 @@ class SeenPictures:
 
         path = Path(path)
         paths = image_files(path) if path.is_dir() else [path]
+        if path.is_dir():
+            tell_left_out(path)
         folder = path if path.is_dir() else path.parent
         contents: list[bytes] = []
         files = (PictureFile(str(each), partial(_read_into, contents, each, path.is_dir())) for each in paths)
@@ -101,6 +104,7 @@ class SeenPictures:
         listed = [each.relative_to(folder).as_posix() for each in paths]
         found = zip(listed, contents, opened, strict=True)
         kept = {name: data for name, data, one in found if isinstance(one, StoredPictures)}
+        tell_turned([name for name, data in kept.items() if _is_turned(name, data)])
         files_of_run = {NETWORK: network} | {f"{PICTURES}/{name}": data for name, data in kept.items()}
         among = path if path.is_dir() else None
         return cls(through, pictures, files_of_run, tuple(paths), tuple(kept), among, tuple(listed), refused)
@@ -211,6 +215,17 @@ def _read_into(contents: list[bytes], path: Path, is_png: bool) -> bytes:
     except InputError as error:
         raise PictureError(error.problem) from error
     return contents[-1]
+
+
+def _is_turned(name: str, data: bytes) -> bool:
+    """Whether a PNG file notes that it is to be turned: the checker reads pixels alone."""
+    if b"eXIf" not in data:
+        return False
+    try:
+        with opened(Path(name), data) as picture:
+            return is_turned(picture)
+    except InputError:
+        return False
 
 
 def _named_png(path: Path, opened: StoredPictures | UnreadFile) -> StoredPictures | UnreadFile:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from support.small import small_head
 
 from verale.errors import InputError
@@ -21,7 +22,7 @@ def a_head(*labels: str) -> Head:
 def files_in(folder: Path, *names: str) -> list[Path]:
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).touch()
+        Image.new("L", (2, 2)).save(folder / name)
     return [folder / name for name in names]
 
 
@@ -54,3 +55,12 @@ def test_labels_that_contradict_the_names_of_folders_are_refused(tmp_path) -> No
     assert known(tmp_path, a_head(), [1, 0]) == ([1, 0], None), "the folders are no names of classes"
     with pytest.raises(InputError, match=re.escape(f"{files[0]}: lies in the folder of class 0, labels says 1")):
         known(tmp_path, a_head(*names), [1, 0])
+
+
+def test_a_file_that_cannot_be_read_is_named_before_the_model_sees_any(tmp_path) -> None:
+    first, second, last = files_in(tmp_path, "a.png", "b.png", "c.png")
+    first.write_bytes(b"")
+    last.write_bytes(last.read_bytes()[:45])
+    with pytest.raises(InputError, match="2 of 3 images cannot be read") as raised:
+        model_images(tmp_path, str, "images")
+    assert str(first) in str(raised.value) and str(last) in str(raised.value) and str(second) not in str(raised.value)

@@ -82,6 +82,27 @@ def test_folders_are_the_classes_whose_names_they_have_and_a_report_takes_them(n
     assert reported.returncode == 0, reported.stderr
 
 
+def test_an_orientation_of_a_picture_is_told_and_what_is_no_image_is_named(folder: Path) -> None:
+    turned, file = Image.Exif(), folder / "p" / "class 0" / "0.png"
+    turned[0x0112] = 8
+    with Image.open(file) as picture:
+        picture.save(file, exif=turned)
+    (folder / "p" / "class 1" / "x.gif").touch()
+    (folder / "p" / ".hidden").touch()
+    done = explain(folder)
+    assert done.returncode == 0
+    assert "1 images note an orientation (EXIF), which is not applied" in done.stderr and "class 0/0.png" in done.stderr
+    assert "1 files or folders within class folders are left out: class 1/x.gif;" in done.stderr
+
+
+def test_pictures_that_cannot_be_used_are_listed_at_the_end_where_that_was_asked(folder: Path) -> None:
+    Image.new("L", (2, 2)).save(folder / "p" / "class 1" / "small.png")
+    done = explain(folder, "--skip-unreadable")
+    assert done.returncode == 18 and explain(folder, out="other").returncode == 9
+    assert done.stderr.index("images have a certificate") < done.stderr.index("left out: ")
+    assert "class 1/small.png" in done.stderr[done.stderr.index("left out: ") :]
+
+
 def test_a_folder_that_no_class_is_named_after_is_refused(folder: Path) -> None:
     done = explain(renamed(labelled(folder, "dog", "cat", "owl"), "dog", "bird", "owl"))
     assert done.returncode == 9 and not (folder / "out").exists()
