@@ -146,6 +146,10 @@ def _cases(generator: torch.Generator) -> Iterator[tuple[str, Case]]:
         }
         if name in ("hyperpg", "gaussian_dot"):
             state["model.clf.2.bias"] = normal(CLASSES)
+        else:
+            del state["model.prototype_module.mus"]
+        if name not in ("hyperpg", "gaussian_dot", "gaussian", "vmf"):
+            del state["model.prototype_module.sigmas"]
         yield f"hyperpg-{name}", Case("hyperpg", {"state_dict": state}, near(stacked), {"pm_name": name})
 
     means = prototypes(wide=True)

@@ -151,7 +151,6 @@ def published_states(folder: Path) -> None:
     torch.save(protopnet, folder / "state.pth")
     hyperpg = {
         "prototype_module.prototypes": torch.rand(3, 2, 4, 1, 1, generator=drawn),
-        "prototype_module.mus": torch.rand(3, 2, 1, generator=drawn),
         "prototype_module.sigmas": torch.rand(3, 2, 1, generator=drawn) + 0.5,
         "clf.2.weight": torch.rand(3, 6, generator=drawn),
     }

@@ -117,6 +117,15 @@ search/batches.py _Explainer._unsettled: numbers beyond float64 are called a tie
 bounds/network.py _in_more_bits: a network that is not enclosed is told as a class that is not certain
     (wide, _ROUGH.format(rough, error)) => (wide, '')
     unit/search/test_through.py::test_a_network_that_is_not_enclosed_is_told_as_such
+adapters/accounts.py require_explained: a tensor that an architecture does not explain is passed over
+    (*reading, *entries) => entries
+    unit/adapters/test_accounts.py::test_a_tensor_that_no_architecture_has_is_named
+adapters/accounts.py require_explained: a whole model of another class is taken
+    never kind is not None and kind not in saved.classes
+    unit/adapters/test_accounts.py::test_a_whole_model_of_another_class_is_refused
+adapters/accounts.py _of_model: the attributes of a whole model are passed over
+    never key != 'training' and value is not None
+    unit/adapters/test_accounts.py::test_what_a_whole_model_says_is_held_against_the_architecture
 adapters/rewritings.py _clamped: what is said to write instead is another function
     upper - lower => upper
     unit/adapters/test_rewritings.py::test_modules_in_its_place_give_the_same_latents[Hardtanh]

@@ -18,7 +18,7 @@ from torch import Tensor
 from verale.adapters.modules import SavedModel, is_module, saved_model, unwrapped
 from verale.adapters.pickled import Machine
 from verale.adapters.storages import ExcessError, ForeignError, Storages
-from verale.adapters.telling import said_of
+from verale.adapters.telling import Said, said_of
 from verale.errors import HeadError, InputError, naming
 from verale.files import LARGEST_LATENTS, read
 from verale.head.arguments import require_path
@@ -31,7 +31,7 @@ _MAGIC, _VERSION = 0x1950A86A20F9469CFC6C, 1001
 """The first two pickles of the older format; the system, the content and the keys of storages follow, then those."""
 
 
-def read_checkpoint(path: str | Path) -> tuple[Any, dict[str, Any]]:
+def read_checkpoint(path: str | Path) -> tuple[Any, Said]:
     """The content of a checkpoint, and what it says beside its tensors (`telling.said_of`).
 
     The content is tensors, numbers, strings and collections of them. The place of a whole pickled model is taken by its
@@ -42,10 +42,10 @@ def read_checkpoint(path: str | Path) -> tuple[Any, dict[str, Any]]:
             claims more than it holds. Nothing in the file is executed.
     """
     content, foreign = _content(path)
-    said = said_of(content)
-    if foreign is None:
-        return content, said
     with naming(path, HeadError):
+        said = said_of(content)
+        if foreign is None:
+            return content, said
         plain = _without_objects(content)
     if plain is None:
         raise _refused(path, foreign)

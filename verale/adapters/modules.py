@@ -35,7 +35,8 @@ class Module:
 
     Attributes:
         kind: its class, such as `torch.nn.modules.conv.Conv2d`.
-        attributes: by name; without parameters, buffers, modules, and torch's own, which begin with an underscore.
+        attributes: by name; without parameters, buffers, modules and torch's own, which begin with an underscore and
+            are no numbers, words or tensors.
     """
 
     kind: str
@@ -108,7 +109,11 @@ def saved_model(record: Record) -> SavedModel:
 
 def _own(module: Record) -> dict[str, object]:
     """The attributes that the module's class gave it."""
-    return {key: value for key, value in module.attributes.items() if type(key) is str and not key.startswith("_")}
+    return {
+        key: value
+        for key, value in module.attributes.items()
+        if type(key) is str and (not key.startswith("_") or type(value) in (int, float, str, list, tuple, Tensor))
+    }
 
 
 def _left_out(module: Record) -> list[object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from verale.adapters.accounts import PREFIXES, place_of_state
 from verale.adapters.checkpoint import read_checkpoint
-from verale.adapters.telling import WRAPPERS
+from verale.adapters.telling import Said
 from verale.errors import HeadError, InputError, naming
 from verale.head import described, tensor_of
 
@@ -33,23 +33,20 @@ State = Mapping[str, Tensor]
 
 _NUMBERS = (Tensor, np.ndarray)
 
-_PREFIXES = re.compile(r"^(?:(?:module|model|_orig_mod)\.)+")
-"""The prefixes that DataParallel, Lightning and torch.compile add to every key."""
-
 
 def load_state(path: str | Path) -> dict[str, Tensor]:
     """The tensors of a checkpoint, unwrapped (`unwrap`). Raises InputError, as `read_state`, or without tensors."""
     return load_described(path)[0]
 
 
-def load_described(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def load_described(path: str | Path) -> tuple[dict[str, Tensor], Said]:
     """The tensors of `load_state`, and what else the checkpoint says (`telling.said_of`). Raises InputError."""
     state, said = read_state(path)
     with naming(path, HeadError):
         return unwrap(state), said
 
 
-def read_state(path: str | Path) -> tuple[Mapping[str, Any], dict[str, Any]]:
+def read_state(path: str | Path) -> tuple[Mapping[str, Any], Said]:
     """The content of a checkpoint: tensors, numbers, strings and collections of them; of a list or a tuple, such as a
     network's state and its optimizer's, a dictionary by places. And what it says besides (`telling.said_of`).
 
@@ -80,29 +77,19 @@ def unwrap(state: Mapping[str, Any]) -> dict[str, Tensor]:
         if isinstance(state, nn.Module):
             remedy = "write model.state_dict()"
         raise HeadError("state", f"is {described(state)}, expected a state dictionary: {remedy}")
-    for wrapper in WRAPPERS:
-        if isinstance(state.get(wrapper), Mapping):
-            state = state[wrapper]
-            break
-    else:
-        inner = [value for value in state.values() if _holds_tensors(value)]
-        if len(inner) == 1 and not any(isinstance(value, _NUMBERS) for value in state.values()):
-            (state,) = inner
+    place = place_of_state(state)
+    state = state if place is None else state[place]
     tensors: dict[str, Tensor] = {}
     for key, value in state.items():
         tensor = tensor_of(value) if isinstance(value, _NUMBERS) else None
         if tensor is not None:
-            name = _PREFIXES.sub("", str(key))
+            name = PREFIXES.sub("", str(key))
             if name in tensors:
                 raise HeadError(name, "occurs twice, under different prefixes: keep the entries of one network only")
             tensors[name] = tensor
     if not tensors:
         raise HeadError("state", f"holds {_first_keys(state)}, none of them tensors: expected a state dictionary")
     return tensors
-
-
-def _holds_tensors(value: object) -> bool:
-    return isinstance(value, Mapping) and bool(value) and all(isinstance(each, _NUMBERS) for each in value.values())
 
 
 def numbers(state: State, key: str, shape: str, **known: int) -> Tensor:

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from verale.adapters.accounts import ARGUMENTS, WRAPPERS, entries_of
 from verale.adapters.modules import is_module, unwrapped
 from verale.adapters.pickled import Record
 from verale.certificate.words import about
 from verale.errors import HeadError
 from verale.head import Head
 
-__all__ = ["WRAPPERS", "prototypes_outside", "refused", "require_own", "said_of", "settled"]
+__all__ = ["Said", "prototypes_outside", "refused", "require_own", "said_of", "settled", "stated"]
 
 _ONLY = {
     "prototype_vectors_global": "protopformer",
@@ -42,14 +43,20 @@ that its import names that tensor where it is missing."""
 _CLASSES = {"tesnet": ("tesnet",), "ppnet": ("genetic", "protopnet")}
 """What the classes of published models are called, in small letters, and whose they are."""
 
-WRAPPERS = ("model_state_dict", "state_dict", "model")
-"""The keys under which training scripts save a state dictionary among other things."""
-
 _LONGEST, _GREATEST = 40, 2.0**53
 """What a file states is printed, so words are cut, and numbers beyond this are no options."""
 
-_ARGUMENTS = ("args", "config", "hparams", "hyper_parameters")
-"""The entries of a checkpoint in which training scripts keep a run's arguments."""
+
+class Said(dict[str, object]):
+    """What a checkpoint says beside its tensors, by name.
+
+    Attributes:
+        entries: what of it an architecture has to explain (`accounts.entries_of`).
+    """
+
+    def __init__(self, said: Mapping[str, object], entries: Mapping[str, object]) -> None:
+        super().__init__(said)
+        self.entries = entries
 
 
 @dataclass(frozen=True)
@@ -126,13 +133,20 @@ def _signs_of_a_backbone(tensors: Mapping[str, Tensor]) -> Iterator[_Sign]:
         yield _Sign(along, found, ("genetic",))
 
 
-def said_of(content: Any) -> dict[str, object]:
+def said_of(content: Any) -> Said:
     """What a checkpoint says beside its tensors, by name: attributes of its whole model, a run's arguments, entries.
 
     Args:
         content: as a file's pickle gives it, or a dictionary in memory. The name of a whole model's class is
             the entry `class`.
+
+    Raises:
+        HeadError: a whole model of too many modules.
     """
+    return Said(_said_of(content), entries_of(content))
+
+
+def _said_of(content: Any) -> dict[str, object]:
     if is_module(content):
         model = unwrapped(content)
         return {**_own(model.attributes), "class": model.name.rpartition(".")[2]}
@@ -142,10 +156,10 @@ def said_of(content: Any) -> dict[str, object]:
         return {}
     said = _own(content)
     for key, value in content.items():
-        if key in _ARGUMENTS:
+        if key in ARGUMENTS:
             said |= _own(value.attributes if isinstance(value, Record) else value)
         elif is_module(value):
-            said |= said_of(value)
+            said |= _said_of(value)
         elif key in WRAPPERS:
             said |= _own(value)
     return said
@@ -175,6 +189,12 @@ def _positions(value: object) -> int | None:
     return int(first) if first is not None and 1 <= first == first // 1 else None
 
 
+def _activation(value: object) -> str | None:
+    """The activation of ProtoPNeXt's prototype layer, which its state names by class."""
+    known = {"L2Activation": "l2", "ExpL2Activation": "exp_l2", "CosPrototypeActivation": "cosine"}
+    return known.get(value.name.rpartition(".")[2]) if isinstance(value, Record) else None
+
+
 _Entry = tuple[str, Callable[[Any], Any]]
 
 _PROTOPNET: dict[str, _Entry] = {
@@ -185,21 +205,24 @@ _STATED: dict[str, dict[str, _Entry]] = {
     "genetic": {"patches": ("proto_layer_rf_info", _positions)},
     "nonparam": {"temperature": ("temperature", _number)},
     "protopformer": {**_PROTOPNET, "g": ("global_coe", _number)},
+    "protopnext": {"activation": ("prototype_layer.activation_function", _activation)},
     "protopnet": _PROTOPNET,
     "protopool": _PROTOPNET,
 }
 """For each architecture the options that its checkpoints may state: under which name, and how they are read."""
 
 
-def settled(
-    name: str, options: Mapping[str, object], tensors: Mapping[str, Tensor], said: Mapping[str, object]
-) -> dict[str, object]:
+def stated(name: str, tensors: Mapping[str, object], said: Said) -> dict[str, tuple[str, Any]]:
+    """The options of an architecture that a checkpoint states: under which name, and their values."""
+    entries = {**tensors, **said.entries, **said}
+    read = {option: (key, as_(entries.get(key))) for option, (key, as_) in _STATED.get(name, {}).items()}
+    return {option: (key, value) for option, (key, value) in read.items() if value is not None}
+
+
+def settled(name: str, options: Mapping[str, object], tensors: Mapping[str, Tensor], said: Said) -> dict[str, object]:
     """The options as given, and those that the checkpoint states. Raises HeadError where the two differ."""
     known = dict(options)
-    for option, (key, read) in _STATED.get(name, {}).items():
-        value = read(said.get(key, tensors.get(key)))
-        if value is None:
-            continue
+    for option, (key, value) in stated(name, tensors, said).items():
         if known.setdefault(option, value) != value:
             raise HeadError(
                 key, f"says {option}={value}, and option {option} is {known[option]}, expected {value}: leave it out"

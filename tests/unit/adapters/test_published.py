@@ -105,7 +105,10 @@ def genetic(state, x, patches):
 def hyperpg(checkpoint, x, pm_name):
     state = {key.removeprefix("model."): value.double() for key, value in checkpoint["state_dict"].items()}
     kernels = state["prototype_module.prototypes"].flatten(0, 1)
-    s, mu = (state[f"prototype_module.{name}"].view(1, -1, 1) for name in ("sigmas", "mus"))
+    s, mu = (
+        state[f"prototype_module.{name}"].view(1, -1, 1) if f"prototype_module.{name}" in state else None
+        for name in ("sigmas", "mus")
+    )
     cos = functional.conv2d(functional.normalize(x, dim=1), functional.normalize(kernels, dim=1)).flatten(2)
     dot = functional.conv2d(x, kernels).flatten(2)
     d = squared(x, kernels)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from verale.adapters.accounts import Reading, Saved, require_explained
 from verale.adapters.cabrnet.run import STATE, Run, open_run
 from verale.adapters.telling import prototypes_outside
 from verale.errors import HeadError
@@ -38,6 +39,15 @@ __all__ = ["Rebuilt", "load_head", "rebuild"]
 _log = logging.getLogger(__name__)
 
 _WEIGHT = "classifier.last_layer.weight"
+
+_SAVED = Saved(
+    beside=(
+        *("extractor.", "classifier.tree.", "classifier.proto_class_map", "classifier.slot_class_map", "_eye"),
+        *("classifier._root_prob", "classifier._root_greedy_path", "classifier.similarity_layer._summation_kernel"),
+        *("classifier.prototypes", "classifier.normalization_multiplier", "_extra_state"),
+    )
+)
+"""What a state holds beside what its head reads. A tree's nodes say which of its leaves count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +73,19 @@ def load_head(run: str | Path) -> Head:
     A warning in the log says where prototypes lie outside its domain.
 
     Raises:
-        InputError: a file is missing or broken, or verale cannot explain the network; the message says why.
+        InputError: a file is missing or broken, or verale cannot explain the network, or a tensor of it; the message
+            says why.
 
     Soundness: sizes come from the tensors, never from the YAML; prototypes stay as stored. The float32 rounding
     of the framework's own logits is not part of the head: `Network.capture` compares the two.
     """
-    head = rebuild(open_run(run)).head
+    content = open_run(run)
+    reading = Reading(content.state)
+    head = rebuild(replace(content, state=reading)).head
+    try:
+        require_explained(content.classifier, _SAVED, reading, {}, {})
+    except HeadError as error:
+        raise content.refused(str(error), STATE) from error
     outside = prototypes_outside(head)
     if outside is not None:
         _log.warning("%s: %s", run, outside)

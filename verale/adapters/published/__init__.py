@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from verale.adapters import ARCHITECTURES
+from verale.adapters.accounts import Reading, Saved, require_explained
 from verale.adapters.state import State, load_described, unwrap
-from verale.adapters.telling import prototypes_outside, require_own, said_of, settled
+from verale.adapters.telling import Said, prototypes_outside, require_own, said_of, settled, stated
 from verale.errors import HeadError, InputError, UsageError
 from verale.head import Box, Head, LogRatio, Negated, Similarity, require_kind
 
@@ -51,8 +52,11 @@ SIGMOID = Box(0, 1)
 _BESIDE = {"deformable": "conv_offset.0.weight"}
 """A tensor that a network has beside those of its head, where others have the same ones."""
 
-_TRIED = {"hyperpg": {"pm_name": "l2"}}
-"""Options with which an architecture takes all its networks' tensors, where the default does not."""
+_TRIED: dict[str, tuple[dict[str, Any], ...]] = {
+    "hyperpg": tuple({"pm_name": name} for name in ("hyperpg", "gaussian", "vmf", "l2")),
+    "prototypedl": ({"level": "super"}, {"level": "sub"}),
+}
+"""Options of which each takes other tensors."""
 
 _KINDS: dict[str, tuple[Any, str]] = {
     "int": (Integral, "a number such as 1"),
@@ -107,21 +111,31 @@ def head_of_own(name: str, model: nn.Module, options: Mapping[str, Any]) -> Head
     So it may be a network of somebody's own, beside whose head anything may stand. Raises as `head_of`.
     """
     require_options(name, options)
-    tensors, said = unwrap(model.state_dict()), {}
-    if name == "genetic":
-        said = said_of({"args": vars(model)})
+    tensors = unwrap(model.state_dict())
+    said = said_of({"args": vars(model)} if name == "genetic" else {})
     return _warned(name, architecture(name)(tensors, **settled(name, options, tensors, said)))
 
 
-def _made(
-    name: str, tensors: State, said: Mapping[str, Any], options: Mapping[str, Any]
-) -> tuple[Head, dict[str, Any]]:
+def _made(name: str, tensors: State, said: Said, options: Mapping[str, Any]) -> tuple[Head, dict[str, Any]]:
     """The head, and the options that made it. Raises HeadError, UsageError."""
-    require_own(name, tensors, said)
-    known = settled(name, options, tensors, said)
-    head = _warned(name, architecture(name)(tensors, **known))
+    head, known = _explained(name, tensors, said, options)
+    _warned(name, head)
     defaults = {option.name: option.default for option in options_of(name) if option.default is not None}
     return head, defaults | known
+
+
+def _explained(name: str, tensors: State, said: Said, options: Mapping[str, Any]) -> tuple[Head, dict[str, Any]]:
+    """The head of a checkpoint that holds nothing but the architecture's, and its options, given or stated.
+
+    Raises HeadError, UsageError.
+    """
+    require_own(name, tensors, said)
+    known, reading = settled(name, options, tensors, said), Reading(tensors)
+    head = architecture(name)(reading, **known)
+    saved = getattr(import_module(f"verale.adapters.published.{name}"), "SAVED", Saved())
+    options_in_file = dict(stated(name, tensors, said).values())
+    require_explained(name, saved, reading, said.entries, options_in_file)
+    return head, known
 
 
 def _warned(name: str, head: Head) -> Head:
@@ -140,7 +154,7 @@ def architecture(name: str) -> Callable[..., Head]:
     return head
 
 
-def fitting(state: Mapping[str, Any], said: Mapping[str, Any] | None = None) -> list[str]:
+def fitting(state: Mapping[str, Any], said: Said | None = None) -> list[str]:
     """The architectures that a state dictionary may be of: those that make a head of it, perhaps with an option.
 
     Where there are several, their tensors cannot be told apart.
@@ -152,16 +166,21 @@ def fitting(state: Mapping[str, Any], said: Mapping[str, Any] | None = None) -> 
     tensors, found = unwrap(state), []
     said = said_of(state) if said is None else said
     for name in ARCHITECTURES:
-        try:
-            require_own(name, tensors, said)
-            architecture(name)(tensors, **settled(name, _TRIED.get(name, {}), tensors, said))
-        except UsageError:
-            pass  # an option is missing, which is asked for after the tensors
-        except HeadError:
-            continue
-        if _BESIDE.get(name) in (None, *tensors):
+        taken = any(_takes(name, tensors, said, options) for options in _TRIED.get(name, ({},)))
+        if taken and _BESIDE.get(name) in (None, *tensors):
             found.append(name)
     return found
+
+
+def _takes(name: str, tensors: State, said: Said, options: Mapping[str, Any]) -> bool:
+    """Whether an architecture makes a head of a checkpoint, perhaps with an option that is asked for afterwards."""
+    try:
+        _explained(name, tensors, said, options)
+    except UsageError:
+        return True  # an option is missing, which is asked for after the tensors
+    except HeadError:
+        return False
+    return True
 
 
 def require_options(name: str, options: Mapping[str, Any]) -> None:

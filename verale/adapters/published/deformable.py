@@ -10,12 +10,31 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear
 from verale.adapters.state import State, numbers, unwrap
 from verale.errors import LatentsError
 from verale.head import Box, Head, InnerProduct, Rectified
 
 __all__ = ["head", "taps"]
+
+SAVED = Saved(
+    ("PPNet",),
+    (
+        *("features.", "add_on_layers.", "conv_offset.", "ones", "img_size", "prototype_shape", "num_prototypes"),
+        *("num_classes", "num_prototypes_per_class", "prototype_class_identity", "proto_layer_rf_info", "m"),
+        *("incorrect_class_connection", "prototype_dilation", "prototype_padding"),
+        *("deformable_conv_out_channels", "deformable_conv_hidden_channels"),
+    ),
+    {
+        "using_deform": (True,),
+        "relu_on_cos": (True,),
+        "input_vector_length": (64,),
+        "n_eps_channels": (2,),
+        "epsilon_val": (1e-4,),
+        "topk_k": (1,),
+    },
+)
 
 _LENGTH = 64
 """The length to which a latent is normalised."""

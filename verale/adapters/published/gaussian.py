@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear
 from verale.adapters.published import SIGMOID, choice
 from verale.adapters.state import State, isotropic, kernels, numbers, positive
@@ -11,6 +12,8 @@ from verale.errors import HeadError
 from verale.head import Box, Euclidean, Head, LogRatio, Negated, Similarity
 
 __all__ = ["head"]
+
+SAVED = Saved(beside=("extractor.", "classifier.proto_class_map", "classifier.similarity_layer._summation_kernel"))
 
 _LOG_VAR = "classifier.similarity_layer.log_var"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear
 from verale.adapters.published import ANYWHERE
 from verale.adapters.state import State, kernels
@@ -9,6 +10,15 @@ from verale.errors import HeadError, UsageError
 from verale.head import Box, Cosine, Head, Identity, MaskedMaxPooling
 
 __all__ = ["head"]
+
+SAVED = Saved(
+    ("PPNet",),
+    (
+        *("features.", "ones", "img_size", "prototype_shape", "num_prototypes", "num_classes", "epsilon"),
+        *("prototype_class_identity", "proto_layer_rf_info", "prototype_activation_function"),
+        *("prototype_distance_function", "fix_prototypes", "genetics_mode"),
+    ),
+)
 
 
 def head(state: State, *, patches: int | None = None, domain: Box = ANYWHERE) -> Head:

@@ -6,6 +6,7 @@ import math
 
 from torch import Tensor
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear
 from verale.adapters.published import SIGMOID, choice
 from verale.adapters.state import State, numbers, positive
@@ -24,6 +25,8 @@ from verale.head import (
 )
 
 __all__ = ["head"]
+
+SAVED = Saved(beside=("backbone.", "neck."))
 
 _MODULES: dict[str, tuple[Geometry, Similarity]] = {
     "hyperpg": (Cosine(), Quadratic()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear
 from verale.adapters.published import ANYWHERE
 from verale.adapters.published.gmm import gaussians
@@ -10,6 +11,18 @@ from verale.errors import HeadError
 from verale.head import Box, Cosine, Exponential, Head
 
 __all__ = ["head"]
+
+SAVED = Saved(
+    ("MGProto",),
+    (
+        *("features.", "add_on_layers.", "gap.", "embedding.", "queue.", "iteration_counter", "ones", "img_size"),
+        *("prototype_shape", "num_prototypes", "num_classes", "num_prototypes_per_class", "prototype_class_identity"),
+        *("proto_layer_rf_info", "epsilon", "prototype_activation_function", "init_sigma", "mine_T", "capacity_pc"),
+        *("memory_updated_cls", "prototype_optimizer", "update_interval", "num_em_loop", "alpha", "tau"),
+        *("last_layer.in_features", "last_layer.out_features", "last_layer.prototype_class_identity"),
+    ),
+    {"last_layer": ("NonNegLinear",)},
+)
 
 
 def head(state: State, *, domain: Box = ANYWHERE) -> Head:

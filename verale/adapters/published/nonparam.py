@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import Layer, blocks
 from verale.adapters.published import ANYWHERE
 from verale.adapters.state import State, numbers
@@ -9,6 +10,15 @@ from verale.errors import UsageError
 from verale.head import Box, Cosine, Head, Identity
 
 __all__ = ["head"]
+
+SAVED = Saved(
+    ("PNP",),
+    (
+        *("backbone.", "fg_extractor.", "gamma", "n_prototypes", "n_classes", "C", "dim", "use_sinkhorn"),
+        *("optimizing_prototypes", "initializing", "always_norm_patches", "norm_prototypes"),
+    ),
+    {"classifier": ("ScoreAggregation",)},
+)
 
 
 def head(state: State, *, temperature: float = 0.2, domain: Box = ANYWHERE) -> Head:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import torch
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import Layer, linear
 from verale.adapters.state import State
 from verale.head import Head, Identity, Softmax, Threshold
 
 __all__ = ["head"]
+
+SAVED = Saved(
+    ("PIPNet",),
+    (
+        *("_net.", "_add_on.", "_pool.", "_num_features", "_num_classes", "_num_prototypes"),
+        *("_multiplier", "_classification.normalization_multiplier"),  # of the loss
+        *("_classification.in_features", "_classification.out_features"),
+    ),
+    {"_classification": ("NonNegLinear",)},
+)
 
 _THRESHOLD = float(torch.tensor(0.1, dtype=torch.float32))
 """PIP-Net compares float32 masses with 0.1 in float32, which is this number, 0.1 + 1.5e-9."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear, side_by_side
 from verale.adapters.published import SIGMOID, distance_similarity
 from verale.adapters.state import State, kernels
@@ -11,6 +12,18 @@ from verale.errors import UsageError
 from verale.head import BankPooling, Box, Euclidean, Head
 
 __all__ = ["head"]
+
+SAVED = Saved(
+    ("PPNet",),
+    (
+        *("features.", "add_on_layers.", "ones", "img_size", "prototype_shape", "num_prototypes", "num_classes"),
+        *("reserve_layers", "reserve_token_nums", "reserve_layer_nums", "num_patches", "all_attn_mask", "scale"),
+        *("use_ppc_loss", "ppc_cov_thresh", "ppc_mean_thresh", "teacher_model"),
+        *("global_proto_per_class", "num_prototypes_global", "prototype_shape_global", "num_prototypes_per_class"),
+        *("prototype_class_identity", "prototype_class_identity_global", "proto_layer_rf_info"),
+    ),
+    {"use_global": (True,)},
+)
 
 
 def head(

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear
 from verale.adapters.published import SIGMOID, distance_similarity
 from verale.adapters.state import State, kernels
 from verale.head import Box, Euclidean, Head
 
 __all__ = ["head"]
+
+SAVED = Saved(
+    ("PPNet",),
+    (
+        *("features.", "add_on_layers.", "ones", "img_size", "prototype_shape", "num_prototypes", "num_classes"),
+        *("prototype_class_identity", "proto_layer_rf_info", "prototype_distance_function", "genetics_mode"),
+    ),
+    {"fix_prototypes": (False,)},
+)
 
 
 def head(state: State, *, activation: str = "log", epsilon: float = 1e-4, domain: Box = SIGMOID) -> Head:

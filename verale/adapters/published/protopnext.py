@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear, side_by_side
 from verale.adapters.published import ANYWHERE, SIGMOID, choice
 from verale.adapters.state import State, kernels
@@ -22,6 +23,15 @@ from verale.head import (
 )
 
 __all__ = ["head"]
+
+_STATE = ("backbone.", "add_on_layers.", "prototype_layer.latent_channels", "prototype_layer.prototype_dimension")
+
+SAVED = Saved(
+    beside=(
+        *(f"{part}{name}" for part in ("", "_models.0.", "_models.1.") for name in _STATE),
+        *("has_projected", "project_backbone_hash"),
+    )
+)
 
 
 def head(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import Layer, blocks, linear
 from verale.adapters.published import SIGMOID, choice
 from verale.adapters.state import State, kernels, numbers
@@ -11,6 +12,15 @@ from verale.errors import HeadError
 from verale.head import Box, Euclidean, FocalPooling, Head, LogRatio, merge_slots
 
 __all__ = ["head"]
+
+SAVED = Saved(
+    ("PrototypeChooser",),
+    (
+        *("features.", "add_on_layers.", "ones", "num_prototypes", "num_descriptive", "num_classes", "proto_depth"),
+        *("prototype_shape", "prototype_class_identity", "arch", "pretrained", "inat", "last_layer", "use_last_layer"),
+        *("use_thresh", "alfa", "beta"),  # of the activation that is not supported
+    ),
+)
 
 
 def head(

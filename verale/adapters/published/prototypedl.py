@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from verale.adapters.accounts import Saved
 from verale.adapters.freezing import export_network
 from verale.adapters.layer import Layer, linear
 from verale.adapters.modules import Module, SavedModel
@@ -20,6 +21,15 @@ from verale.head import Box, Euclidean, Head, Negated
 from verale.network import FrozenNetwork
 
 __all__ = ["Autoencoder", "head"]
+
+SAVED = Saved(
+    ("PrototypeModel", "HierarchyModel"),
+    (
+        *("encoder.", "decoder.", "prototype.latent_size"),
+        *("prototype.sup_prototypes", "prototype.sub_prototypes", "prototype.linear1.", "prototype.linear2."),
+    ),  # of the other level too, which gives another class
+    {"prototype": ("PrototypeClassifier", "HierarchyPrototypeClassifier")},
+)
 
 _CONVOLUTION, _TRANSPOSED = "torch.nn.modules.conv.Conv2d", "torch.nn.modules.conv.ConvTranspose2d"
 _SIGMOID = "torch.nn.modules.activation.Sigmoid"

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear
 from verale.adapters.published import SIGMOID
 from verale.adapters.state import State, kernels
 from verale.head import Box, Head, Identity, InnerProduct
 
 __all__ = ["head"]
+
+SAVED = Saved(
+    ("TESNet",),
+    (
+        *("features.", "add_on_layers.", "ones", "img_size", "prototype_shape", "num_prototypes", "num_classes"),
+        *("prototype_class_identity", "proto_layer_rf_info", "num_prototypes_per_class"),
+        *("epsilon", "prototype_activation_function"),  # of a function that its logits do not call
+    ),
+)
 
 _LEAST_LENGTH = 1e-12
 """The least divisor of torch.nn.functional.normalize."""
