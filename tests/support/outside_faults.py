@@ -126,6 +126,9 @@ adapters/accounts.py require_explained: a whole model of another class is taken
 adapters/accounts.py _of_model: the attributes of a whole model are passed over
     never key != 'training' and value is not None
     unit/adapters/test_accounts.py::test_what_a_whole_model_says_is_held_against_the_architecture
+adapters/checkpoint.py _archive: of two archives in one file another is read than torch reads
+    without require_one_reading(data, archive)
+    unit/adapters/test_archives.py::test_an_archive_with_several_readings_is_refused
 adapters/rewritings.py _clamped: what is said to write instead is another function
     upper - lower => upper
     unit/adapters/test_rewritings.py::test_modules_in_its_place_give_the_same_latents[Hardtanh]

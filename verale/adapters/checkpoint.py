@@ -15,6 +15,7 @@ from typing import Any
 
 from torch import Tensor
 
+from verale.adapters.archives import require_one_reading
 from verale.adapters.modules import SavedModel, is_module, saved_model, unwrapped
 from verale.adapters.pickled import Machine
 from verale.adapters.storages import ExcessError, ForeignError, Storages
@@ -79,7 +80,7 @@ def _content(path: str | Path) -> tuple[Any, str | None]:
     require_path(path, "load_state(path)")
     data = read(path, "a checkpoint (.pth)", most=LARGEST_LATENTS)
     try:
-        return _archive(data) if data[:2] == b"PK" else _legacy(data)
+        return _archive(data) if data[:4] == b"PK\x03\x04" else _legacy(data)
     except ExcessError as error:
         raise InputError(path, str(error)) from error
     except ForeignError as error:
@@ -115,9 +116,14 @@ def _archive(data: bytes) -> tuple[Any, str | None]:
             raise ExcessError(f"claims entries of {claimed} bytes in a file of {len(data)}")
         if len({entry.filename.lower() for entry in entries}) < len(entries):
             raise ExcessError("holds two entries of one name", "save it again, with torch.save")
+        require_one_reading(data, archive)
         names = {entry.filename for entry in entries}
         (pickled,) = (name for name in names if name.lower().endswith("data.pkl"))
         root = pickled.removesuffix("data.pkl")
+        if f"{root}constants.pkl" in names:
+            raise ForeignError("a program of TorchScript")
+        if root != f"{entries[0].filename.partition('/')[0]}/":  # torch takes the folder of the first entry
+            raise ExcessError(f"holds {pickled[:40]!r} beside the folder of its first entry", "save it again")
         if f"{root}byteorder" in names and archive.read(f"{root}byteorder") != b"little":
             raise ForeignError("numbers in another byte order than little-endian")
         folder = f"{root}data/"
