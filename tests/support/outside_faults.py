@@ -129,6 +129,9 @@ adapters/accounts.py _of_model: the attributes of a whole model are passed over
 adapters/checkpoint.py _archive: of two archives in one file another is read than torch reads
     without require_one_reading(data, archive)
     unit/adapters/test_archives.py::test_an_archive_with_several_readings_is_refused
+head/geometry.py Cosine.observables: the logits shown of tiny and huge prototypes are those of no network
+    points / _power_below(points) => points
+    unit/head/test_geometry.py::test_cosines_are_those_of_vectors_of_any_size
 adapters/rewritings.py _clamped: what is said to write instead is another function
     upper - lower => upper
     unit/adapters/test_rewritings.py::test_modules_in_its_place_give_the_same_latents[Hardtanh]

@@ -169,11 +169,22 @@ class Cosine(Geometry):
         return self.epsilon == 0
 
     def observables(self, patches: Tensor, points: Tensor) -> Tensor:
-        """<u, p / |p|>."""
+        """<u, p / |p|>. Vectors of any size have a cosine, so squares are taken of numbers near 1."""
+        scale = _power_below(patches, math.sqrt(self.epsilon) if self.rooted else self.epsilon)
+        patches, points = patches / scale, points / _power_below(points)
         length: Tensor = patches.norm(dim=-1, keepdim=True)
-        directions = patches / ((length.square() + self.epsilon).sqrt() if self.rooted else length + self.epsilon)
+        least = scale.new_tensor(self.epsilon) / scale
+        directions = patches / ((length.square() + least / scale).sqrt() if self.rooted else length + least)
         cosines: Tensor = directions @ (points / points.norm(dim=-1, keepdim=True)).T
         return cosines
+
+
+def _power_below(vectors: Tensor, least: float = 0.0) -> Tensor:
+    """(..., 1) the power of two at or below the greatest coordinate of vectors (..., D) float64, or at or below `least`
+    where that is greater; 1 where both are 0. Dividing by it rounds nothing but what underflows beside the greatest."""
+    greatest = vectors.abs().amax(dim=-1, keepdim=True).clamp(min=least)
+    mantissa, _ = torch.frexp(greatest)
+    return torch.where(greatest > 0, greatest / (2 * mantissa), 1.0)
 
 
 @dataclass(frozen=True)

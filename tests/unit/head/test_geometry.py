@@ -8,7 +8,7 @@ import torch
 from support.exact import PRECISION, observable
 from support.small import metric_head
 
-from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax, observables
+from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, LogRatio, Softmax, observables
 from verale.head.geometry import GEOMETRIES
 from verale.paradigms import PARADIGMS
 
@@ -53,3 +53,27 @@ def test_where_observables_are_bounded(box: Box):
     spelled = [None if end is None else float(end).hex() for end in (box.lower, box.upper)]
     assert list(box.to_json().values()) == spelled
     assert InnerProduct(3.0).radius == 3.0 and Euclidean().radius is Cosine().radius is Softmax().radius is None
+
+
+@pytest.mark.parametrize("geometry", [Cosine(), Cosine(1e-4), Cosine(1e-4, rooted=True)], ids=str)
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-160, 1.0, 1e160, 1e300])
+@pytest.mark.parametrize("length", [1e-310, 1e-160, 1.0, 1e160, 1e300])
+def test_cosines_are_those_of_vectors_of_any_size(geometry: Geometry, size: float, length: float):
+    """Those of the stored numbers, which beside 0 have fewer digits: in exact arithmetic, of what is given."""
+    points = torch.tensor([[3.0, -1.0], [1.0, 2.0], [0.0, 1.0]], dtype=torch.float64) * size
+    patches = torch.tensor([[[0.25, 1.0], [1.0, -0.5]]], dtype=torch.float64) * length
+    head = Head(torch.eye(3, dtype=torch.float64), geometry, Identity(), points)
+    values, logits = observables(head, patches), head.logits(patches)
+    with flint.ctx.workprec(4 * 1100):
+        for patch in range(2):
+            truth = [float(observable(head, patches[0, patch].tolist(), j)) for j in range(3)]
+            allowed = 1e-13 * max(map(abs, truth)) + 1e-320
+            assert values[0, patch].tolist() == pytest.approx(truth, rel=0, abs=allowed)
+    assert torch.equal(logits, values.amax(1))
+
+
+def test_distances_beyond_float64_are_no_similarity():
+    points = torch.tensor([[1e160, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    head = Head(torch.eye(2), Euclidean(), LogRatio(1e-4), points)
+    logits = head.logits(torch.tensor([[[0.0, 1.0]]], dtype=torch.float64))
+    assert logits[0, 0] == 0 and logits[0, 1] > 9
