@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import yaml
 from click.testing import CliRunner
 from PIL import Image
 from support.runs import FAMILIES, IMAGES, changed, final
@@ -167,6 +168,45 @@ def test_runs_as_the_papers_publish_them_load_without_their_package(family, tmp_
     loaded = load(run)
     assert loaded.origins is None
     assert torch.equal(loaded.capture(FILES).logits, load(final(family)).capture(FILES).logits)
+
+
+@pytest.mark.parametrize("similarity", [{"name": "None"}, {"name": None}, None])
+def test_a_pipnet_whose_configuration_names_no_similarity_has_none(similarity, tmp_path):
+    """`name: None` is how the papers write it, and YAML reads that as a word."""
+
+    def change(architecture):
+        architecture["similarity"] = similarity
+
+    loaded = load(changed("pipnet", tmp_path, change))
+    assert torch.equal(loaded.capture(FILES).logits, load(final("pipnet")).capture(FILES).logits)
+
+
+def test_a_protopool_that_pools_to_a_grid_is_explained_and_proved(tmp_path):
+    def pool(architecture):
+        layers = architecture["extractor"]["convnet"]["add_on"]
+        architecture["extractor"]["convnet"]["add_on"] = {
+            "init_mode": layers.pop("init_mode"),
+            "pool": {"type": "AdaptiveAvgPool2d", "params": {"output_size": [3, 3]}},
+            **layers,
+        }
+        layers["conv1"]["params"]["stride"] = 1
+
+    run, out = changed("protopool", tmp_path, pool), tmp_path / "out"
+    assert explain("--checkpoint-dir", run, "--images", flat(tmp_path / "in"), "--out", out, *QUICKLY) == 0
+    assert load_latents(out / "latents.safetensors").shape[1:] == (8, 3, 3)
+    head, latents = (out / f"{name}.safetensors" for name in ("head", "latents"))
+    auditor = Auditor(head.read_bytes(), latents.read_bytes(), "arb")
+    assert {auditor.check(file.read_bytes()).status for file in out.glob("*.ale.json")} == {Status.PROVED}
+
+
+@pytest.mark.parametrize("size", [65, 10**9, [3, 65], 0, "3"])
+def test_a_layer_that_pools_to_a_large_grid_is_refused(size, tmp_path):
+    def pool(architecture):
+        layer = {"type": "AdaptiveAvgPool2d", "params": {"output_size": size}}
+        architecture["extractor"]["convnet"]["add_on"] = {"pool": layer, "last": {"type": "Sigmoid"}}
+
+    with pytest.raises(InputError, match=r"add-on layer 'pool' is AdaptiveAvgPool2d .* an output_size beyond 64"):
+        load(changed("protopool", tmp_path, pool))
 
 
 def test_pretrained_weights_are_neither_loaded_nor_fetched(tmp_path):
@@ -528,6 +568,37 @@ def test_a_preprocessing_that_cannot_be_used_is_refused(change, reason, tmp_path
         load(changed("protopnet", tmp_path, dataset=change))
 
 
+CONVERTED = {
+    "convert": {"type": "PILToTensor"},
+    "dtype": {"type": "ConvertImageDtype", "params": {"dtype": "torch.float32"}},
+    "normalize": {"type": "Normalize", "params": {"mean": [0.5] * 3, "std": [0.5] * 3}},
+}
+"""The same numbers as ToTensor and Normalize, written as for the flowers of the papers."""
+
+
+def test_types_of_numbers_are_taken_by_name(tmp_path):
+    run = changed("protopnet", tmp_path, dataset=transform(CONVERTED))
+    loaded = load(run)
+    assert torch.equal(loaded.preprocess(FILES), load(final("protopnet")).preprocess(FILES))
+    assert loaded.preprocessing == CONVERTED, "as it is written, for source.json"
+
+
+def test_a_step_that_an_alias_repeats_is_one_step(tmp_path):
+    twice = {**CONVERTED, "again": CONVERTED["dtype"]}
+    run = changed("protopnet", tmp_path, dataset=transform(twice))
+    assert "*id" in (run / "dataset.yml").read_text(encoding="utf-8")
+    assert load(run).preprocess(FILES[:1]).dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", ["float32", "torch.load", "__import__('os').abort()", 32, None, ["torch.float32"]])
+def test_a_type_of_numbers_that_is_unknown_is_refused_and_not_evaluated(dtype, tmp_path):
+    steps = {**CONVERTED, "dtype": {"type": "ConvertImageDtype", "params": {"dtype": dtype}}}
+    with pytest.raises(
+        InputError, match=r"dataset\.yml: a transform ConvertImageDtype has the dtype .* torch\.float32"
+    ):
+        load(changed("protopnet", tmp_path, dataset=transform(steps)))
+
+
 def test_a_preprocessing_that_gives_no_tensor_is_refused(tmp_path):
     loaded = load(changed("protopnet", tmp_path, dataset=transform({"a": {"type": "PILToTensor"}})))
     with pytest.raises(InputError, match="does not return a float32 tensor"):
@@ -661,6 +732,42 @@ def test_the_extractor_becomes_a_network_file():
     pictures = ((tensors * 0.5 + 0.5) * 255).round().to(torch.uint8)
     assert torch.equal(found.normalised(pictures, torch.float32), tensors)
     torch.testing.assert_close(found.latents(pictures, torch.float32), loaded.latents(tensors), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("first", ["PILToTensor", "ToTensor"])
+def test_a_transform_that_converts_types_becomes_a_network_file_too(first, tmp_path):
+    """After PILToTensor the conversion divides by 255, after ToTensor it changes nothing."""
+    from verale.adapters.cabrnet.freezing import frozen_run
+
+    def change(dataset):
+        dataset["test_set"]["params"]["transform"] = {**CONVERTED, "convert": {"type": first}}
+
+    run = tmp_path / "run"
+    shutil.copytree(RUN, run)
+    content = yaml.safe_load((run / "dataset.yml").read_text(encoding="utf-8"))
+    change(content)
+    (run / "dataset.yml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    tensors = load(run).preprocess(sorted(DIGITS.glob("*/*.png"))[:3])
+    pictures = ((tensors * 0.5 + 0.5) * 255).round().to(torch.uint8)
+    assert torch.equal(frozen_run(run, (32, 32)).normalised(pictures, torch.float32), tensors)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ("ToTensor", "Normalize", "ConvertImageDtype"),
+        ("PILToTensor", "ConvertImageDtype", "Normalize", "ConvertImageDtype"),
+        ("ToTensor", "Grayscale", "ConvertImageDtype"),
+        ("PILToTensor",),
+    ],
+)
+def test_a_transform_that_does_more_to_numbers_is_no_network_file(kinds, tmp_path):
+    from verale.adapters.cabrnet.freezing import frozen_run
+
+    params = {"ConvertImageDtype": CONVERTED["dtype"], "Normalize": CONVERTED["normalize"]}
+    steps = {str(number): params.get(kind, {"type": kind}) for number, kind in enumerate(kinds)}
+    with pytest.raises(InputError, match=r"expected one that ends in ToTensor, or in ConvertImageDtype after"):
+        frozen_run(changed("protopnet", tmp_path, dataset=transform(steps)), (32, 32))
 
 
 def test_a_layer_that_is_not_known_is_refused_by_name():

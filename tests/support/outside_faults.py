@@ -132,6 +132,15 @@ adapters/checkpoint.py _archive: of two archives in one file another is read tha
 head/geometry.py Cosine.observables: the logits shown of tiny and huge prototypes are those of no network
     points / _power_below(points) => points
     unit/head/test_geometry.py::test_cosines_are_those_of_vectors_of_any_size
+adapters/cabrnet/building.py _dtype: CaBRNet may evaluate what a configuration names as a type
+    never not isinstance(name, str) or name not in _DTYPES
+    end_to_end/test_cabrnet_runs.py::test_a_type_of_numbers_that_is_unknown_is_refused_and_not_evaluated
+adapters/cabrnet/building.py _enlarges: a layer may pool to a grid of any size
+    always all((type(side) is int and 1 <= side <= _LARGEST_GRID for side in sizes))
+    end_to_end/test_cabrnet_runs.py::test_a_layer_that_pools_to_a_large_grid_is_refused
+adapters/cabrnet/freezing.py _normalisation: a network file leaves out what follows the conversion
+    never not numbers or len(numbers) > 2 or (not set(numbers) <= _CONVERSIONS)
+    end_to_end/test_cabrnet_runs.py::test_a_transform_that_does_more_to_numbers_is_no_network_file
 adapters/rewritings.py _clamped: what is said to write instead is another function
     upper - lower => upper
     unit/adapters/test_rewritings.py::test_modules_in_its_place_give_the_same_latents[Hardtanh]

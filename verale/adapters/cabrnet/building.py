@@ -21,10 +21,13 @@ from verale.head import Head
 __all__ = ["LARGEST_SIDE", "build", "each_step", "preprocessing"]
 
 _ADD_ONS = frozenset({
-    "AvgPool2d", "BatchNorm2d", "Conv2d", "Dropout", "Dropout2d", "ELU", "GELU", "Hardswish", "Identity", "LeakyReLU",
-    "MaxPool2d", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softplus", "Tanh",
+    "AdaptiveAvgPool2d", "AdaptiveMaxPool2d", "AvgPool2d", "BatchNorm2d", "Conv2d", "Dropout", "Dropout2d", "ELU",
+    "GELU", "Hardswish", "Identity", "LeakyReLU", "MaxPool2d", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softplus", "Tanh",
 })  # fmt: skip
-"""The add-on layers that are built: none enlarges the grid of latents (`_enlarges`)."""
+"""The add-on layers that are built: none enlarges the grid of latents beyond a limit (`_enlarges`)."""
+
+_LARGEST_GRID = 64
+"""The most rows or columns to which a layer pools whatever it receives."""
 
 _FETCHING = ("weights", "weights_backbone", "pretrained", "pretrained_backbone", "progress")
 """Parameters of torchvision's networks that load pretrained weights."""
@@ -36,6 +39,9 @@ _STEPS = frozenset({
     "ToImage", "ToTensor", "convert_to_rgb",
 })  # fmt: skip
 """Steps from image to tensor that are built: known modules have other attributes, and CaBRNet calls what it is told."""
+
+_DTYPES = {"torch.float32": torch.float32, "torch.float": torch.float32}
+"""What a step's `dtype` may be, the networks' own. CaBRNet evaluates the text as Python."""
 
 LARGEST_SIDE = 1024
 """The largest `size` of a preprocessing step."""
@@ -71,7 +77,7 @@ def _described(run: Run, head: Head) -> dict[str, object]:
             known = ", ".join(sorted(_ADD_ONS))
             raise run.refused(
                 f"add-on layer {name!r} is {layer['type']} with {layer.get('params')!s:.100}, expected one of {known},"
-                " without padding that enlarges the grid"
+                f" without padding that enlarges the grid, or an output_size beyond {_LARGEST_GRID}"
             )
     classifier = architecture["classifier"]
     classifier["params"] = {**(classifier.get("params") or {}), **_sizes(run, head)}
@@ -92,12 +98,18 @@ def _backbone(run: Run, backbone: Mapping[str, object]) -> dict[str, object]:
 
 
 def _enlarges(params: Mapping[str, object]) -> bool:
-    """Whether a convolution or pooling gives more rows than it receives: its padding exceeds what its kernel takes."""
+    """Whether a convolution or pooling gives more rows than it receives: its padding exceeds what its kernel takes.
 
-    def numbers(name: str, default: int) -> list[Any]:
+    Layers that pool to a size may give more, within a limit; None keeps the size.
+    """
+
+    def numbers(name: str, default: int | None) -> list[Any]:
         value = params.get(name, default)
         return value if isinstance(value, list) else [value]
 
+    sizes = [side for side in numbers("output_size", None) if side is not None]
+    if not all(type(side) is int and 1 <= side <= _LARGEST_GRID for side in sizes):
+        return True
     kernels, dilations, paddings = numbers("kernel_size", 1), numbers("dilation", 1), numbers("padding", 0)
     if paddings in (["same"], ["valid"]):
         return False
@@ -155,10 +167,10 @@ def _require_loaded(run: Run, model: nn.Module) -> None:
 
 
 def preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:
-    """The test set's transform as written, and the whole of dataset.yml.
+    """The test set's transform as written, and the whole of dataset.yml, in which types of numbers are torch's.
 
     Raises:
-        InputError: there is none, or one of its steps is unknown or has a large size.
+        InputError: there is none, or one of its steps is unknown, has a large size or an unknown type of numbers.
     """
     dataset = load_yaml(run.path / DATASET)
     try:
@@ -175,7 +187,22 @@ def preprocessing(run: Run) -> tuple[Any, Mapping[str, Any]]:
             raise run.refused(f"a transform is {kind}, which is not built; known: {', '.join(sorted(_STEPS))}", DATASET)
         if any(size > LARGEST_SIDE for size in _integers(step.get("params"))):
             raise run.refused(f"a transform {kind} has a size of more than {LARGEST_SIDE}", DATASET)
-    return steps, dataset
+    written = deepcopy(steps)
+    for step in each_step(run, steps):
+        params = step.get("params")
+        if isinstance(params, dict) and "dtype" in params:
+            params["dtype"] = _dtype(run, step["type"], params["dtype"])
+    return written, dataset
+
+
+def _dtype(run: Run, kind: str, name: object) -> torch.dtype:
+    """The type of numbers that a step names, or has already where an alias repeats the step. Raises InputError."""
+    if isinstance(name, torch.dtype):
+        return name
+    if not isinstance(name, str) or name not in _DTYPES:
+        known = ", ".join(_DTYPES)
+        raise run.refused(f"a transform {kind} has the dtype {name!s:.80}, expected one of {known}", DATASET)
+    return _DTYPES[name]
 
 
 def each_step(run: Run, value: object) -> Iterator[Mapping[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import dropwhile
 from pathlib import Path
 
 from PIL import Image
@@ -15,6 +16,9 @@ from verale.network import FrozenNetwork
 
 __all__ = ["frozen_run"]
 
+_CONVERSIONS = {"ToTensor", "ConvertImageDtype"}
+"""The steps that divide bytes by 255, the second after PILToTensor; after the first one the second changes nothing."""
+
 _SIDE = 512
 """The picture whose size after the transform is taken has so many rows and columns."""
 
@@ -27,8 +31,8 @@ def frozen_run(run: str | Path, size: tuple[int, int] | None = None) -> FrozenNe
         size: rows and columns of its pictures; by default what the test set's transform makes of a square picture.
 
     Raises:
-        InputError: as `verale.adapters.cabrnet.load`; or the transform does not end in ToTensor and Normalize, or does
-            not say the size.
+        InputError: as `verale.adapters.cabrnet.load`; or after the transform has made bytes numbers it does more than
+            normalise them, or it does not say the size.
         NetworkError: see `export_network`.
         ModuleNotFoundError: CaBRNet is not installed.
     """
@@ -41,14 +45,16 @@ def _normalisation(network: Network) -> tuple[list[float] | None, list[float] | 
     """Mean and standard deviation of the transform. Raises InputError for one that ends otherwise."""
     steps = [step for step in each_step(network._run, network.preprocessing) if "transforms" not in step]
     kinds = [step["type"] for step in steps]
-    if kinds[-1:] == ["ToTensor"]:
-        return None, None
-    if kinds[-2:] != ["ToTensor", "Normalize"]:
+    normalised = kinds[-1:] == ["Normalize"]
+    numbers = list(dropwhile(lambda kind: kind not in _CONVERSIONS, kinds[: len(kinds) - normalised]))
+    if not numbers or len(numbers) > 2 or not set(numbers) <= _CONVERSIONS:
         raise InputError(
             network.path / DATASET,
-            f"has test_set.params.transform {', '.join(kinds)}, expected one that ends in ToTensor, or ToTensor and"
-            " Normalize: only x = (v / 255 - mean) / std is known",
+            f"has test_set.params.transform {', '.join(kinds)}, expected one that ends in ToTensor, or in"
+            " ConvertImageDtype after PILToTensor, and perhaps Normalize: only x = (v / 255 - mean) / std is known",
         )
+    if not normalised:
+        return None, None
     given = steps[-1].get("params") or {}
     try:
         mean, std = ([float(number) for number in given[name]] for name in ("mean", "std"))

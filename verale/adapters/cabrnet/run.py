@@ -71,11 +71,12 @@ Verale's plug-ins, which hold the same tensors, replace the papers' package `bey
 their networks were trained with. The table is complete because CaBRNet imports and calls whatever the YAML names.
 """
 
-_LEGACY_SIMILARITY = {
+_UNNAMED_SIMILARITY = {
+    "PIPNetClassifier": "SimilarityLayerStub",
     "ProtoPNetClassifier": "LegacyProtoPNetSimilarity",
     "ProtoTreeClassifier": "LegacyProtoTreeSimilarity",
 }
-"""What CaBRNet 1.2 uses where the YAML of an older CaBRNet names no similarity."""
+"""The similarity where the YAML names none: CaBRNet 1.2's for the YAML of an older CaBRNet. PIP-Net has none."""
 
 _DOMAIN_AFTER = {"Sigmoid": Box(0, 1), "Tanh": Box(-1, 1), "ReLU": Box(0, None), "Conv2d": Box(), "BatchNorm2d": Box()}
 """The domain of latents by the last add-on layer; closed, because float32 sigmoids reach 0 and 1."""
@@ -178,8 +179,11 @@ def _normalised(path: Path) -> dict[str, Any]:
                 "source_layer": extractor["backbone"].pop("layer"),
                 "add_on": extractor.pop("add_on", None),
             }
-        if architecture.get("similarity") is None:
-            architecture["similarity"] = {"name": _LEGACY_SIMILARITY[classifier["name"]]}
+        similarity = architecture.get("similarity")
+        if similarity is None or (
+            classifier["name"] == "PIPNetClassifier" and similarity.get("name") in (None, "None")
+        ):
+            architecture["similarity"] = {"name": _UNNAMED_SIMILARITY[classifier["name"]]}
         architecture["similarity"].setdefault("module", _SIMILARITIES)
         for section, known in _NAMES.items():
             named = (architecture[section]["module"], architecture[section]["name"])
