@@ -9,8 +9,8 @@ it does not name a commit of this history. So a run that was interrupted goes on
 tree are not made again. Each is written beside the others only when its command has ended well, and its last line names
 commit, date and command. `results/README.md` is the list of all.
 
-Commands that need what is not given (`--runs`, `--cifar10`, `--pictures`, `--tool`) or a GPU are left out, and the list
-says so. The tree has to be committed: a page names one commit.
+Commands that need what is not given (`--runs`, `--cifar10`, `--pictures`, `--configs`, `--tool`) or a GPU are left out,
+and the list says so. The tree has to be committed: a page names one commit.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Page:
 
     Attributes:
         name: of the file, or of the folder, which ends with a slash.
-        command: after `python -m`, with {data}, {runs}, {cifar10}, {pictures} and {tool} for what is given, {out} for
-            the file or folder to write, and {stem} for its name without suffix; a command without both prints the page.
+        command: after `python -m`, with {data}, {runs}, {cifar10}, {pictures}, {configs} and {tool} for what is given,
+            {out} for the file or folder to write, and {stem} for its name without suffix; a command without both prints the page.
     """
 
     name: str
@@ -126,6 +126,7 @@ PAGES = (
         "benchmarks.deployment --runs {runs} --data {cifar10} --heads {data} --images 4 --paradigms "
         "projection,triangle,top_k,assignment,sparse --out {out}",
     ),
+    Page("published.md", "benchmarks.published --configs {configs} --out {out}"),
     Page("marabou.md", "benchmarks.marabou --tool {tool} --out {out}"),
     Page("devices.md", "benchmarks.devices --data {data} --devices cpu,{cuda} --out {out}"),
 )
@@ -210,6 +211,7 @@ def main() -> None:
     parser.add_argument("--runs", help="folder of the models of benchmarks.cifar10")
     parser.add_argument("--cifar10", help="CIFAR-10, a folder with test/CLASS/*.jpg")
     parser.add_argument("--pictures", help="the STATE of benchmarks.pictures, measured already")
+    parser.add_argument("--configs", help="the folder configs of beyond_l2")
     parser.add_argument("--tool", help="the program Marabou")
     parser.add_argument("--make", action="store_true", help="make the old pages again; without it they are listed")
     parser.add_argument("--only", help="only these pages, comma separated; they are made even if they are not old")
@@ -217,7 +219,7 @@ def main() -> None:
     options = parser.parse_args()
     given = {
         name: str(Path(value).resolve())
-        for name in ("data", "runs", "cifar10", "pictures", "tool")
+        for name in ("data", "runs", "cifar10", "pictures", "configs", "tool")
         if (value := getattr(options, name))
     }
     given |= {"cuda": "cuda"} if torch.cuda.is_available() else {}
