@@ -47,7 +47,8 @@ class Page:
     Attributes:
         name: of the file, or of the folder, which ends with a slash.
         command: after `python -m`, with {data}, {runs}, {cifar10}, {pictures}, {configs} and {tool} for what is given,
-            {out} for the file or folder to write, and {stem} for its name without suffix; a command without both prints the page.
+            {out} for the file or folder to write, and {stem} for its name without suffix; a command without both
+            prints the page.
     """
 
     name: str
