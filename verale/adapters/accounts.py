@@ -138,7 +138,7 @@ def require_explained(
 def _remedy(name: str) -> str:
     return (
         f"where its head is that of {name} all the same, give the tensors of its head alone, and compare the logits"
-        " (verale head compare)"
+        " (verale.check)"
     )
 
 

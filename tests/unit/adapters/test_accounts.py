@@ -136,7 +136,7 @@ def test_all_that_is_not_explained_is_named_with_the_remedy():
         HeadError, match=r"'cap_width_l2': .* \(nor non_vis_mask\): .*tensors of its head alone"
     ) as told:
         head_of("protopnet", PROTOPNET | CAPS)
-    assert "verale head compare" in str(told.value)
+    assert "verale.check" in str(told.value)
 
 
 WHOLE = {
