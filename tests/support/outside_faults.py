@@ -72,8 +72,8 @@ runs/images.py readable: images that cannot be read are left out unasked
 pictures.py opened: grey of 16 bits is clipped to white
     never image.mode[0] in 'IF'
     end_to_end/test_cabrnet_runs.py::test_all_images_that_cannot_be_read_are_named_before_the_first_is_explained
-runs/images.py tell_turned: pictures are shown as the camera was held, or not, without a word
-    never files
+runs/images.py readable: pictures are shown as the camera was held, or not, without a word
+    tell_turned(turned) => pass
     end_to_end/test_cabrnet_runs.py::test_an_orientation_is_told_and_not_applied
 cli/explain.py command: what was left out is as good as explained
     EXIT_SKIPPED if skip_unreadable else EXIT_UNUSABLE => 0

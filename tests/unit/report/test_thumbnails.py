@@ -94,3 +94,22 @@ def test_nothing_is_written_by_which_colours_change(tmp_path, side):
     uri, *_ = thumbnail(ImageFile(tmp_path / "a.png"), 300)
     data = b64decode(uri.split(",")[1])
     assert not [kind for kind in (b"gAMA", b"iCCP", b"tRNS", b"eXIf", b"ICC_PROFILE", b"Exif") if kind in data]
+
+
+@pytest.mark.parametrize("mode", ["RGB", "CMYK", "L"])
+def test_of_a_photograph_the_pixels_as_they_are_stored_and_nothing_else(tmp_path, mode):
+    """Whose file has markers of Adobe, a profile and an orientation, by which other programs show another picture."""
+    image, exif = Image.new("RGB", (40, 20), (200, 30, 30)).convert(mode), Image.Exif()
+    exif[0x0112] = 6
+    image.save(tmp_path / "a.jpg", icc_profile=bytes(200), exif=exif, quality=95)
+    with Image.open(tmp_path / "a.jpg") as stored:
+        pixels = stored.convert("RGB").tobytes()
+    uri, *size = thumbnail(ImageFile(tmp_path / "a.jpg"), 40)
+    data = b64decode(uri.split(",")[1])
+    with Image.open(io.BytesIO(data)) as shown:
+        assert (shown.mode, shown.size, size) == ("RGB", (40, 20), [40, 20]) and shown.tobytes() == pixels
+    kinds, at = [], 8
+    while at < len(data):
+        kinds.append(data[at + 4 : at + 8])
+        at += 12 + int.from_bytes(data[at : at + 4], "big")
+    assert set(kinds) == {b"IHDR", b"IDAT", b"IEND"}
