@@ -16,7 +16,7 @@ from support.small import small_head, small_latents
 from verale.errors import InputError
 from verale.head import save_latents
 from verale.runs.explain import open_run
-from verale.runs.folder import locked, write_beside
+from verale.runs.folder import locked
 from verale.runs.table import TABLE, read_table
 from verale.runs.written import HeldFolder, WrittenFiles
 from verale.search import SearchOptions
@@ -118,8 +118,8 @@ def test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked(out: Path, 
             out.mkdir()
         return handle
 
-    with patch("os.open", moving), pytest.raises(InputError, match=MOVED):
-        write_beside(out, {"a": b"1"}, "test")
+    with patch("os.open", moving), pytest.raises(InputError, match=MOVED), locked(out):
+        pass
     assert list(out.iterdir()) == list((tmp_path / "moved").iterdir()) == []
 
 
