@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,6 +53,8 @@ LARGEST_LATENTS = 16 * 2**30
 
 CERTIFICATE_SUFFIX = ".ale.json"
 """How the names of certificate files end."""
+_DEVICE = re.compile(r"CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[0-9\u00b9\u00b2\u00b3]", re.IGNORECASE)
+"""Names of Windows for devices, with whatever comes after a dot."""
 _LONGEST_NAME = 200
 """Bytes of a name that a stranger chose: file systems allow some 255, of which temporary files need a few more."""
 
@@ -103,12 +106,14 @@ def is_certificate_name(name: str) -> bool:
 
     It is plain, printable and short, and ends in `.ale.json`, so that no other program takes the file for one of its
     own. It does not begin with `.`, which hides a file, nor with `-`, which makes an option of it in `verale audit *`.
+    What stands before its first dot is no device of Windows, where such a file would be written to the device.
     """
     return (
         name.endswith(CERTIFICATE_SUFFIX)
         and name.isprintable()
         and not name.startswith((".", "-"))
         and not set(name) & set('/\\:*?"<>|')
+        and not _DEVICE.fullmatch(name.partition(".")[0].rstrip(" "))
         and len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_NAME
     )
 

@@ -14,6 +14,7 @@ from verale.files import (
     certificate_index,
     certificate_name,
     certificates_in,
+    is_certificate_name,
     open_regular,
     read,
     remove_empty_folder,
@@ -143,3 +144,10 @@ def test_whether_a_file_can_be_written_is_known_before(tmp_path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(InputError, match="cannot be written"):
         require_writable(tmp_path / "file" / "x")
+
+
+@pytest.mark.parametrize("device", ["CON", "con", "Prn", "AUX", "NUL", "COM1", "lpt9", "COM\u00b9", "NUL .x", "CONIN$"])
+def test_no_certificate_has_the_name_of_a_device(device: str) -> None:
+    assert not is_certificate_name(f"{device}.ale.json")
+    for name in (f"x{device}", f"_{device}", "console", "com10", "nul-1", "x.con"):
+        assert is_certificate_name(f"{name}.ale.json")
