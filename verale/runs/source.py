@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os.path import lexists
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from verale.adapters.fields import Axis, ReceptiveFields
 from verale.adapters.origins import Origin
 from verale.errors import InputError
-from verale.files import followed, lies_in, read, require_inside
+from verale.files import followed, read, require_inside
 from verale.runs.folder import SOURCE
 from verale.runs.images import image_files
 
@@ -30,6 +30,8 @@ _LARGEST = 2**53
 _HERE = Path()
 _LONGEST = 4096
 """The most characters of a file's or a class's name."""
+_MOST_ORIGINS = 2**16
+"""The most patches that prototypes were copied from. Each may be of another file, whose links are followed."""
 _MOST_FIELDS, _MOST_UNKNOWN, _WIDEST = 2**12, 100, 2**20
 """The most rows or columns of a grid, modules of unknown reach, and pixels a side of a network's input."""
 
@@ -93,14 +95,17 @@ class Source:
 
     def admits(self, file: Path) -> bool:
         """Whether a file may be read: wherever links lead, it lies in one of the roots."""
-        return self.roots is None or lies_in(file, self.roots)
+        if self.roots is None:
+            return True
+        real = followed(file)
+        return real is not None and any(map(real.is_relative_to, self.roots))
 
     def outside(self, *more: Path) -> list[Path]:
         """The folders of the files that are named here, or in `more`, and may not be read, sorted."""
         known = None if self.folder is None or self.admits(self.folder) else followed(self.folder)
         folders = set()
         origins = [origin.file for origin in self.origins.values() if origin.file is not None]
-        for file in (*self.files, *origins, *more):
+        for file in dict.fromkeys((*self.files, *origins, *more)):
             if not self.admits(file):
                 real = followed(file) or file
                 folders.add(known if known is not None and real.is_relative_to(known) else real.parent)
@@ -220,7 +225,7 @@ class SourceFile:
             pictures=tuple(map(_text, pictures)),
             classes=None if self.record["classes"] is None else tuple(map(_text, self.record["classes"])),
             preprocessing=self.record["preprocessing"],
-            origins=_origins(self.record["prototypes"] or (), beside),
+            origins=_origins(self.record["prototypes"] or [], beside),
             fields=_fields(self.record.get("receptive_fields")),
         )
 
@@ -254,8 +259,10 @@ def _invalid(path: Path, error: Exception, remedy: str) -> InputError:
     return InputError(path, f"is not what verale explain writes ({error}); {remedy}")
 
 
-def _origins(entries: Iterable[Mapping[str, object]], beside: Path) -> dict[int, Origin]:
+def _origins(entries: Sequence[Mapping[str, object]], beside: Path) -> dict[int, Origin]:
     """By prototype; where a prototype has several (PIP-Net's channels do), the first."""
+    if len(entries) > _MOST_ORIGINS:
+        raise ValueError(f"'prototypes' has {len(entries)} entries, expected at most {_MOST_ORIGINS}")
     origins: dict[int, Origin] = {}
     for entry in entries:
         file, row, column = entry["file"], _index(entry["row"]), _index(entry["column"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.cases import every
 
+from verale import files
 from verale.adapters.fields import ReceptiveFields
 from verale.adapters.origins import Origin
 from verale.errors import InputError
@@ -168,3 +169,18 @@ def test_without_a_file_images_come_from_the_folder(tmp_path) -> None:
     listless = load_source(tmp_path / "source.json", tmp_path)
     assert (listless.files, listless.digests, listless.classes) == (source.files, source.digests, ("a",))
     assert source.labels == source.digests == (None, None)
+
+
+def test_the_work_that_a_source_asks_for_is_bounded(tmp_path, monkeypatch) -> None:
+    """Each file is looked for once, however many prototypes come from it; too many entries are refused."""
+    entry = {"prototype": 0, "image": 0, "file": "a.png", "row": 0, "column": 0}
+    record = {**built().record, "prototypes": [entry | {"prototype": j} for j in range(2**16)]}
+    (tmp_path / "source.json").write_text(json.dumps(record))
+    source = load_source(tmp_path / "source.json").within(tmp_path / "images")
+    followed, looked = files.followed, []
+    monkeypatch.setattr("verale.runs.source.followed", lambda path: looked.append(path) or followed(path))
+    assert len(source.origins) == 2**16 and source.outside()
+    assert looked.count(tmp_path / "a.png") <= 2 and len(looked) < 100
+    (tmp_path / "source.json").write_text(json.dumps({**record, "prototypes": [entry] * (2**16 + 1)}))
+    with pytest.raises(InputError, match=r"'prototypes' has 65537 entries, expected at most 65536.*explain the images"):
+        load_source(tmp_path / "source.json")
