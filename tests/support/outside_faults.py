@@ -669,6 +669,12 @@ cli/__init__.py main: a verdict that cannot be printed is a verdict
         _run()
     => _run()
     unit/checker/test_streams.py::test_a_verdict[audit-closed]
+files.py is_certificate_name: a certificate goes to a device
+    without not _DEVICE.fullmatch(name.partition('.')[0].rstrip(' '))
+    unit/test_files.py::test_no_certificate_has_the_name_of_a_device[CON]
+runs/source.py Source.admits: a stranger's file may lie anywhere
+    any(map(real.is_relative_to, self.roots)) => True
+    unit/runs/test_source.py::test_the_work_that_a_source_asks_for_is_bounded
 cli/progress.py progress: who interrupts has proved
     EXIT_INTERRUPTED => 0
     unit/cli/test_audit.py::test_an_interrupt_leaves_a_report_that_is_taken_up_again

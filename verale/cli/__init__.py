@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
+import traceback
 from importlib import import_module
+from textwrap import shorten
 from typing import Any, NoReturn
 
 import click
@@ -23,6 +26,9 @@ _COMMANDS = (
 )  # fmt: skip
 """Each is a module of this room."""
 
+
+_READ_AT_IMPORT = ("TORCH", "PYTORCH", "NUMBA_", "NUMPY_", "NPY_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "CUDA_", "MPL")
+"""How variables begin that the libraries of the extras read when they are imported."""
 
 _HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """What click raises, from version 8.2 on, where a group is called without a command: its message is the help."""
@@ -103,6 +109,29 @@ def _run() -> NoReturn:
         if extra is None:
             raise
         _exit(f"error: this command needs {error.name}: pip install 'verale[{extra}]'")
+    except Exception as error:
+        library = _imported_in(error)
+        if library is None:
+            raise
+        said, variables = shorten(str(error), 200), _variables(str(error))
+        remedy = f"; unset {' or '.join(variables)}, which the environment sets" if variables else ""
+        _exit(f"error: {library} cannot be imported: {said}{remedy}")
+
+
+def _imported_in(error: Exception) -> str | None:
+    """The library of an extra whose import raised an error; None if it was raised elsewhere."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        name = str(frame.f_globals.get("__name__")).split(".")[0]
+        if frame.f_code.co_name == "<module>" and name in EXTRA_OF:
+            return name
+    return None
+
+
+def _variables(message: str) -> list[str]:
+    """The environment's variables that libraries read when they are imported; those that a message is about, if any."""
+    names = sorted(name for name in os.environ if name.startswith(_READ_AT_IMPORT))
+    words = set(re.findall(r"\w+", message))
+    return [name for name in names if not words.isdisjoint((name, os.environ[name]))] or names
 
 
 def _exit(line: str, code: int = EXIT_UNUSABLE) -> NoReturn:

@@ -150,3 +150,20 @@ def test_a_command_that_is_misspelt_gets_the_nearest() -> None:
     refused = CliRunner().invoke(cli.cli, ["explian", "--out", "o"])
     assert refused.exit_code == EXIT_USAGE and "No such command 'explian' (did you mean explain?)" in refused.output
     assert "did you mean" not in CliRunner().invoke(cli.cli, ["qqq"]).output
+
+
+def test_a_variable_that_a_library_refuses_is_named(monkeypatch, capsys) -> None:
+    """Where its import raises, whatever it raises. An error elsewhere stays a defect."""
+    library = compile("raise ValueError('Invalid log settings: garbage, must\\nbe others')", "torch.py", "exec")
+    monkeypatch.setattr(cli.cli, "main", lambda **options: exec(library, {"__name__": "torch"}))
+    monkeypatch.setenv("TORCH_LOGS", "garbage")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    code, out, err = run(monkeypatch, capsys)
+    assert (code, out) == (9, "")
+    assert err == (
+        "error: torch cannot be imported: Invalid log settings: garbage, must be others;"
+        " unset TORCH_LOGS, which the environment sets\n"
+    )
+    monkeypatch.setattr(cli.cli, "main", lambda **options: exec(library, {"__name__": "verale.nonsense"}))
+    with pytest.raises(ValueError, match="garbage"):
+        main()
