@@ -341,7 +341,7 @@ cli/shared.py require_distinct: results of two certificates have one name
     never name in seen and Path(seen[name]).resolve() != Path(file).resolve()
     end_to_end/test_nothing_is_lost.py::test_two_certificates_of_one_name_do_not_replace_each_other
 runs/source.py Source.admits: every file may be read
-    always lies_in(file, self.roots)
+    always any(map(real.is_relative_to, self.roots))
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-csv]
 
 runs/audit_dataset.py _is_still_true: records need not be of this run
@@ -672,9 +672,6 @@ cli/__init__.py main: a verdict that cannot be printed is a verdict
 files.py is_certificate_name: a certificate goes to a device
     without not _DEVICE.fullmatch(name.partition('.')[0].rstrip(' '))
     unit/test_files.py::test_no_certificate_has_the_name_of_a_device[CON]
-runs/source.py Source.admits: a stranger's file may lie anywhere
-    any(map(real.is_relative_to, self.roots)) => True
-    unit/runs/test_source.py::test_the_work_that_a_source_asks_for_is_bounded
 cli/progress.py progress: who interrupts has proved
     EXIT_INTERRUPTED => 0
     unit/cli/test_audit.py::test_an_interrupt_leaves_a_report_that_is_taken_up_again

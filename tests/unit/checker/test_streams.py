@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+import verale
 from verale.checker import streams
 from verale.checker.output import print_line
 from verale.checker.streams import standard_streams
 from verale.cli import _COMMANDS
 
-ROOT = Path(__file__).parents[3]
-ACCEPT = ROOT / "certificates" / "accept"
+PACKAGES = str(Path(verale.__file__).parents[1])
+ACCEPT = Path(__file__).parents[3] / "certificates" / "accept"
 CERTIFICATE = ACCEPT / "projection-euclidean.ale.json"
 HEAD = ACCEPT / "projection-euclidean.head.safetensors"
 OTHER_HEAD = ACCEPT / "top_k-softmax.head.safetensors"
@@ -120,19 +121,19 @@ def test_the_numbers_of_closed_streams_are_taken(tmp_path: Path) -> None:
                     pass
     """
     closed = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", sys.executable, "-c", program]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": PACKAGES}
     assert subprocess.run(closed, cwd=tmp_path, env=environment, check=False).returncode == 0
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes() == b""
 
 
-VERALE = ("-m", "verale")
+VERALE = ("-P", "-m", "verale")
 CHECKER = ("-P", "-m", "verale.checker")
 
 
 def redirected(how: str, *arguments: object, cwd: Path | None = None) -> tuple[int, str, str]:
     """A command's exit code and what it prints, where its streams are redirected as a shell writes it."""
     command = ["bash", "-c", f'"$@" {how}; exit ${{PIPESTATUS[0]}}', "bash", sys.executable, *map(str, arguments)]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": PACKAGES}
     done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
     return done.returncode, done.stdout, done.stderr
 
