@@ -18,6 +18,7 @@ from typing import Any
 import safetensors.torch
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from verale.adapters import head_of
 from verale.certificate import Certificate
@@ -167,6 +168,19 @@ def _cases(generator: torch.Generator) -> Iterator[tuple[str, Case]]:
     }
     latents = near(means.flatten(0, 1), wide=True)
     yield "mgproto", Case("mgproto", state, latents)
+
+    halves = [prototypes(wide=True), prototypes(wide=True)]
+    state = {
+        "prototype_vectors_trivial": kernels(halves[0]),
+        "prototype_vectors_support": kernels(halves[1]),
+        "last_layer_trivial.weight": favouring(),
+        "last_layer_support.weight": favouring(),
+    }
+    near_halves = [near(half, wide=True) for half in halves]
+    units = torch.cat([functional.normalize(half, dim=-1) for half in near_halves], dim=-1)
+    yield "stprotopnet", Case("stprotopnet", state, units, {"similarity": "cosine"})
+    bounded = torch.cat(near_halves, dim=-1).tanh()
+    yield "stprotopnet-product", Case("stprotopnet", state, bounded, {"similarity": "product"})
 
     state = {"means": means, "diagonal": sigma, "weights": shares}
     latents = latents / latents.norm(dim=-1, keepdim=True).clamp(min=1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 __all__ = [
     "CertificateError",
@@ -17,6 +18,8 @@ __all__ = [
     "UsageError",
     "VeraleError",
     "first_line",
+    "on_the_command_line",
+    "option",
     "naming",
     "nearest",
     "with_article",
@@ -88,6 +91,31 @@ def naming(path: object, *kinds: type[Exception]) -> Iterator[None]:
         yield
     except kinds as error:
         raise InputError(path, str(error)) from error
+
+
+_ON_THE_COMMAND_LINE: ContextVar[bool] = ContextVar("on_the_command_line", default=False)
+
+
+@contextmanager
+def on_the_command_line() -> Iterator[None]:
+    """Let messages name options as they are written on the command line."""
+    token = _ON_THE_COMMAND_LINE.set(True)
+    try:
+        yield
+    finally:
+        _ON_THE_COMMAND_LINE.reset(token)
+
+
+def option(name: str, value: object = None) -> str:
+    """An option as the caller writes it: `--overwrite` on the command line, `overwrite=True` in Python.
+
+    Args:
+        name: the keyword.
+        value: what to give; None where that is the caller's choice.
+    """
+    if _ON_THE_COMMAND_LINE.get():
+        return f"--{name.replace('_', '-')}" + ("" if value is None or value is True else f" {value}")
+    return name if value is None else f"{name}={value!r}"
 
 
 def first_line(error: object) -> str:

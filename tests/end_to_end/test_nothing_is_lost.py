@@ -209,7 +209,8 @@ def test_runs_of_several_commands_replace_each_other_only_if_that_is_said(given:
     for name in ("explain pictures", "explain", "rules", "explain a tensor of pictures", "attribute", "explain_model"):
         if previous:
             before = tree(out)
-            assert "choose another --out, or say --overwrite" in made[name](out, False), name
+            said = ("out", "overwrite=True") if name == "explain_model" else ("--out", "--overwrite")
+            assert "choose another {}, or say {}".format(*said) in made[name](out, False), name
             assert tree(out) == before
         assert made[name](out, True) == ""
         assert made[name](tmp_path / name, False) == ""

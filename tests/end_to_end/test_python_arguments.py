@@ -173,7 +173,7 @@ def test_what_the_search_refuses_leaves_nothing_behind(options) -> None:
         ("avoid", 3, r"avoid is an int, expected verale\.search\.Avoid\("),
         ("costs", {3: 5.0}, r"costs is a dict, expected verale\.search\.Costs\.of\("),
         ("device", 0, "device is an int, expected a device such as 'cuda'"),
-        ("max_memory", "1G", r"max_memory is a path \('1G'\), expected a number of bytes"),
+        ("max_memory", "1G", r"max_memory is the text '1G', expected a number of bytes"),
     ],
 )
 def test_explain_says_the_same(name, value, sentence) -> None:

@@ -362,7 +362,7 @@ def test_what_is_no_domain_is_refused_at_once(domain) -> None:
     [
         (lambda: replace(HEAD, weight=Net().layer), "'weight': is a module (Conv2d), expected a tensor or an array of"),
         (lambda: replace(HEAD, weight=None), "'weight': is None, expected a tensor of shape (C, P)"),
-        (lambda: replace(HEAD, bias="b"), "'bias': is a path ('b'), expected a tensor or an array of floats"),
+        (lambda: replace(HEAD, bias="b"), "'bias': is the text 'b', expected a tensor or an array of floats"),
         (
             lambda: replace(HEAD, geometry=verale.Euclidean),
             "is the class Euclidean, expected an object: write Eu",

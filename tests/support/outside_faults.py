@@ -16,6 +16,16 @@ datasets/footer.py open_parquet: types that unpickle are read
     unit/datasets/test_footer.py::test_a_column_of_pickles_is_refused[certificate-type]
 
 runs/records.py subject_of: a verdict belongs to a name
+runs/output_forms.py _shifted: any differences of logits are the head's
+    _ROUNDING * (logs.abs() + 4) => logs.abs() + 4
+    unit/runs/test_check.py::test_of_outputs_that_leave_differences_these_are_compared[0.01-softmax(logits)]
+runs/output_forms.py restored: any output is a logarithm
+    logits * _ROUNDING * (outputs.abs() + 4) => logits * (outputs.abs() + 4)
+    unit/runs/test_check.py::test_a_logarithm_keeps_the_order
+adapters/published/pipnet.py arguments: the threshold is not that of the call
+    isinstance(head.similarity, Threshold) => True
+    unit/adapters/test_original.py::test_the_threshold_decides_how_pipnet_is_called
+runs/audit_log.py _key: a verdict belongs to a name
     [digest, run] => [run]
     unit/runs/test_audit_log.py::test_an_outcome_is_known_for_the_same_bytes_and_options
 runs/records.py subject_of: a verdict belongs to any run

@@ -33,6 +33,7 @@ ARCHITECTURES = (
     "protopnext",
     "protopool",
     "prototypedl",
+    "stprotopnet",
     "tesnet",
 )
 """The architectures of `head_of`: each is a file of `verale/adapters/published`."""

@@ -31,6 +31,9 @@ _COLLECTIONS = (dict, list, tuple)
 _MAGIC, _VERSION = 0x1950A86A20F9469CFC6C, 1001
 """The first two pickles of the older format; the system, the content and the keys of storages follow, then those."""
 
+_START = 64
+"""Bytes of a file in the older format among which its first number stands."""
+
 
 def read_checkpoint(path: str | Path) -> tuple[Any, Said]:
     """The content of a checkpoint, and what it says beside its tensors (`telling.said_of`).
@@ -84,25 +87,28 @@ def _content(path: str | Path) -> tuple[Any, str | None]:
     except ExcessError as error:
         raise InputError(path, str(error)) from error
     except ForeignError as error:
-        raise _refused(path, str(error)) from error
+        raise _refused(path, str(error), data) from error
     except Exception as error:  # zipfile, pickletools and torch raise errors of any kind on broken bytes
         raise InputError(
             path, f"{len(data)} bytes that verale cannot read as a checkpoint: truncated, or not of torch.save?"
         ) from error
 
 
-def _refused(path: str | Path, what: str) -> InputError:
+def _refused(path: str | Path, what: str, data: bytes = b"PK") -> InputError:
+    """The error for what holds more than tensors, with Python that converts it: on one line, as errors are printed."""
+    of_torch = data[:2] == b"PK" or _MAGIC.to_bytes(10, "little") in data[:_START]
+    load = (
+        "torch.load({!r}, map_location='cpu', weights_only=False)"
+        if of_torch
+        else "pickle.loads(pathlib.Path({!r}).read_bytes())"
+    )
     return InputError(
         path,
-        f"holds {what} beside tensors, and reading that would execute code from the file."
-        f" If you trust it, convert it once in the environment that wrote it:{_RECIPE.format(path=str(path))}",
+        f"holds {what} beside tensors, and reading that would execute code from the file. If you trust it, convert it"
+        f" once in the environment that wrote it: import {'torch' if of_torch else 'pathlib, pickle, torch'};"
+        f" saved = {load.format(str(path))}; torch.save({{k: v for k, v in saved.state_dict().items()"
+        " if torch.is_tensor(v)}, 'state.pth') (where saved is a dictionary, take its entry that holds the model)",
     )
-
-
-_RECIPE = """
-    saved = torch.load({path!r}, map_location="cpu", weights_only=False)
-    torch.save({{k: v for k, v in saved.state_dict().items() if torch.is_tensor(v)}}, "state.pth")
-(or, where saved is a dictionary, of its entry that holds the state dictionary)"""
 
 
 def _archive(data: bytes) -> tuple[Any, str | None]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ _COLOURS = (1, 3)
 """The channels of a picture."""
 
 
-def capture(model: nn.Module, layer: str, inputs: object, calls: int = 1) -> Tensor:
+def capture(
+    model: nn.Module, layer: str, inputs: object, calls: int = 1, arguments: Mapping[str, object] | None = None
+) -> Tensor:
     """The output of the named layer for the inputs, in evaluation mode and without gradients.
 
     Args:
@@ -33,6 +36,7 @@ def capture(model: nn.Module, layer: str, inputs: object, calls: int = 1) -> Ten
         inputs: a batch of images, or a tuple of arguments for the model; numpy arrays become tensors.
         calls: how often the model calls the layer; returning the same tensor again does not count. ProtoPFormer calls
             its add-on 2 times, for the class token and for the image tokens.
+        arguments: what the model takes besides, by name, such as `{"inference": True}`.
 
     Returns:
         (N, D, H, W) or (N, L, D) float32 (float64 stays), on the model's device: the layer's output, cast up from half
@@ -42,14 +46,18 @@ def capture(model: nn.Module, layer: str, inputs: object, calls: int = 1) -> Ten
         UsageError: the model is no torch module, has no such layer, or does not take these inputs.
         LatentsError: the layer was not called that often, or its output has another type or shape.
     """
-    return capture_and_run(model, layer, inputs, calls)[0]
+    return capture_and_run(model, layer, inputs, calls, arguments)[0]
 
 
-def capture_and_run(model: nn.Module, layer: str, inputs: object, calls: int = 1) -> tuple[Tensor, Any]:
+def capture_and_run(
+    model: nn.Module, layer: str, inputs: object, calls: int = 1, arguments: Mapping[str, object] | None = None
+) -> tuple[Tensor, Any]:
     """What `capture` returns, and the model's own output for the same inputs. Raises as `capture` does."""
     require_module(model, "capture(model, layer, images)")
     if type(calls) is not int or calls < 1:
         raise UsageError(f"calls is {calls if type(calls) is int else described(calls)}, expected a number from 1 on")
+    if not isinstance(arguments, Mapping | None):
+        raise UsageError(f"arguments are {described(arguments)}, expected a dictionary such as {{'inference': True}}")
     model, layer, module = find_layer(model, layer)
     outputs: list[tuple[Any, Any]] = []
 
@@ -62,11 +70,12 @@ def capture_and_run(model: nn.Module, layer: str, inputs: object, calls: int = 1
     handle = module.register_forward_hook(hook)
     try:
         with evaluating(model), torch.no_grad():
-            returned = model(*given)
+            returned = model(*given, **(arguments or {}))
     except Exception as error:  # whatever a network's own code raises
         what = ", ".join(str(tuple(each.shape)) if isinstance(each, Tensor) else described(each) for each in given)
+        remedy = _remedy(model, given, arguments)
         raise UsageError(
-            f"the model does not take inputs {what} ({type(error).__name__}: {first_line(error)}){_remedy(given)}"
+            f"the model does not take inputs {what} ({type(error).__name__}: {first_line(error)}){remedy}"
         ) from error
     finally:
         handle.remove()
@@ -97,8 +106,19 @@ def find_layer(model: nn.Module, layer: str) -> tuple[nn.Module, str, nn.Module]
     return model, layer, modules[layer]
 
 
-def _remedy(given: list[Any]) -> str:
-    """What to write where the colours of images stand last, as in pictures; else nothing."""
+def _remedy(model: nn.Module, given: list[Any], arguments: Mapping[str, object] | None) -> str:
+    """What to write where the model takes more than images, or where their colours stand last; else nothing."""
+    missing = [
+        parameter.name
+        for parameter in list(signature(model.forward).parameters.values())[len(given) :]
+        if parameter.default is Parameter.empty
+        and parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        and parameter.name not in (arguments or {})
+    ]
+    if missing:
+        return (
+            f": write arguments={{{', '.join(f'{name!r}: ...' for name in missing)}}} for what it takes beside images"
+        )
     shape = tuple(given[0].shape) if given and isinstance(given[0], Tensor) else ()
     if len(shape) == 4 and shape[3] in _COLOURS and shape[1] not in _COLOURS:
         return ": these look like (N, H, W, C), expected (N, C, H, W); write torch.as_tensor(images).movedim(-1, 1)"

@@ -200,14 +200,19 @@ def _named(similarity: Similarity, given: Similarity) -> tuple[str, str, str]:
     """The option in which two similarities differ, and its values."""
     if isinstance(similarity, LogRatio) and isinstance(given, LogRatio):
         return "epsilon", written(similarity.epsilon), written(given.epsilon)
-    if isinstance(similarity, Threshold) and isinstance(given, Threshold):
-        return "threshold", written(similarity.threshold), written(given.threshold)
+    if {type(similarity), type(given)} <= {Threshold, Identity}:
+        return "threshold", _threshold(similarity), _threshold(given)
     activation, other = _ACTIVATIONS.get(type(similarity)), _ACTIVATIONS.get(type(given))
     if activation is None or other is None:
         return "similarity", repr(similarity), repr(given)
     if isinstance(similarity, LogRatio):
         activation += f" with epsilon={written(similarity.epsilon)}"
     return "activation", activation, other
+
+
+def _threshold(similarity: Similarity) -> str:
+    """The option `threshold` of a similarity of masses: 0 where there is none."""
+    return written(similarity.threshold) if isinstance(similarity, Threshold) else "0"
 
 
 def _scales(head: Head) -> Iterator[_Change]:

@@ -76,6 +76,7 @@ _RECORDED = {
     *("torch.device", "torch.Size", "torch.serialization._get_layout", "torch._C.Generator"),
     "torch.nn.backends.thnn._get_thnn_function_backend",
     "torchvision.transforms.functional.InterpolationMode",
+    *("timm.layers.format.Format", "timm.models.layers.format.Format"),
     *("_codecs.encode", "collections.deque", "decimal.Decimal", "functools.partial", "logging.getLogger"),
     *("pathlib.PosixPath", "pathlib.WindowsPath", "re._compile", "types.SimpleNamespace"),
 }

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from verale.cli.shared import EXIT_INTERRUPTED, EXIT_UNUSABLE, EXIT_USAGE, EXTRA_OF, log_to_stderr
-from verale.errors import VeraleError, nearest
+from verale.errors import VeraleError, nearest, on_the_command_line
 from verale.version import __version__
 
 __all__ = ["cli", "main"]
@@ -56,7 +56,8 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            return super().invoke(ctx)
+            with on_the_command_line():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             _exit("interrupted", EXIT_INTERRUPTED)
 

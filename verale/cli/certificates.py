@@ -18,7 +18,7 @@ from verale.cli.shared import certificate_files
 from verale.errors import InputError, LatentsError, naming
 from verale.files import CERTIFICATE_SUFFIX, is_certificate_name, read, require_inside
 from verale.runs.folder import HEAD, LATENTS, PATIENCE, SOURCE, locked
-from verale.runs.written import REMEDY, RequiredFile, WrittenFiles
+from verale.runs.written import RequiredFile, WrittenFiles, overwritten
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -63,7 +63,7 @@ def pack(certificates: tuple[str, ...], out: str, overwrite: bool) -> None:
         if times[_alike(name)] > 1:
             raise InputError(file, f"is not the only {name}; names in a Parquet file must be unique")
     if not overwrite and storage.exists(out):
-        raise InputError(out, f"already exists; {REMEDY}")
+        raise InputError(out, f"already exists; {overwritten()}")
     if "://" not in out:
         require_output(out, [*certificates, *files])
     rows = (row_of(name, read(file, "a certificate", LARGEST + 1)) for file, name in zip(files, names, strict=True))

@@ -61,10 +61,10 @@ def _names(file: str) -> tuple[str, str]:
 
 def _require_room(out: Path, names: list[str], overwrite: bool) -> None:
     """Raise InputError for a file that may not be replaced, before any is written."""
-    from verale.runs.written import REMEDY, WrittenFiles
+    from verale.runs.written import WrittenFiles, overwritten
 
     written = WrittenFiles(out)
     written.require_own(names, _BY)
     there = [name for name in names if written.exists(name)]
     if there and not overwrite:
-        raise InputError(out / there[0], f"already exists; {REMEDY}")
+        raise InputError(out / there[0], f"already exists; {overwritten()}")

@@ -134,8 +134,10 @@ def _networks(path: str, output: str) -> str:
     found = fitting(tensors, said)
     if not found:
         return refused(tensors) or (
-            f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}, to see why; or, where"
-            " it is of a CaBRNet run, the run's directory"
+            f"fits no published network as it is: give --arch, one of {', '.join(ARCHITECTURES)}, to see why; where it"
+            " is of a CaBRNet run, the run's directory; of another network, make its head in Python,"
+            " verale.Head(weight, geometry, similarity, prototypes).save(path):"
+            " docs/architectures.md#a-head-of-your-own"
         )
     choices = [f"--arch {name}" for name in found]
     if "genetic" in found and "patches" not in settled("genetic", {}, tensors, said):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from verale.checker.output import print_line
-from verale.errors import NetworkError, naming
+from verale.errors import InputError, NetworkError, naming
 
 if TYPE_CHECKING:
     from verale.checker.read import Network
@@ -114,6 +114,13 @@ def _frozen(path: Path, size: tuple[int, int] | None) -> FrozenNetwork:
     from verale.errors import HeadError
 
     model = load_model(path)
+    if not any(name.startswith("encoder.convnet") for name in model.modules):
+        raise InputError(
+            path,
+            f"is a whole {model.modules[''].kind.rpartition('.')[2]}, and of files only a PrototypeDL's encoder is"
+            " known: load the model in Python and write verale.export_network(model, layer, (3, 224, 224), mean=...,"
+            " std=...)",
+        )
     with naming(path, HeadError):
         return (Autoencoder(model) if size is None else Autoencoder(model, size)).frozen()
 

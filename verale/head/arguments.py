@@ -6,6 +6,7 @@ given, what was expected, and what to write instead. Heads are asked for by `ver
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from operator import index
 from os import PathLike, fspath
@@ -29,6 +30,9 @@ __all__ = [
     "tensor_of",
 ]
 
+_LIKE_A_PATH = re.compile(r"[/\\]|\.[A-Za-z]\w*$")
+"""Text that names a file: with a folder, or a suffix."""
+
 _SHAPES = "(N, D, H, W) or (N, L, D)"
 _CAPTURED = "verale.adapters.capture(model, layer, images) gives latents"
 
@@ -38,7 +42,8 @@ def described(value: object) -> str:
     if value is None:
         return "None"
     if isinstance(value, str | PathLike):
-        return f"a path ({shortened(value)})"
+        path = isinstance(value, PathLike) or _LIKE_A_PATH.search(value)
+        return f"a path ({shortened(value)})" if path else f"the text {shortened(value)}"
     name = type(value).__name__
     if isinstance(value, nn.Module):
         return f"a module ({name})"

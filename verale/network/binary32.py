@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from verale.errors import NetworkError
+from verale.errors import NetworkError, option
 from verale.network.layers import Convolution, FullConnection, LeakyRectifier, NetworkLayer
 from verale.network.network import FrozenNetwork
 
@@ -25,19 +25,22 @@ LARGEST, _LEAST = 2.0**126, 2.0**-126
 """Numbers beyond `LARGEST` may overflow, and those below `_LEAST` be taken as 0."""
 _MOST_TERMS = 2**21 - 32
 """Of a sum whose roundings are bounded, with those of a folded batch normalisation."""
-_REMEDY = "only real arithmetic is claimed of this network (--arithmetic real)"
+
+
+def _remedy() -> str:
+    return f"only real arithmetic is claimed of this network ({option('arithmetic', 'real')})"
 
 
 def require_binary32(network: FrozenNetwork) -> None:
     """Raise NetworkError, which names the layer, for a network of which nothing is claimed in binary32."""
     if not all(_LEAST < x < LARGEST for x in network.std) or any(abs(x) > LARGEST for x in network.mean):
         raise NetworkError(
-            "input", f"has mean {network.mean} and std {network.std}, which may overflow in float32; {_REMEDY}"
+            "input", f"has mean {network.mean} and std {network.std}, which may overflow in float32; {_remedy()}"
         )
     for layer in network.layers:
         why = _why_not(layer)
         if why is not None:
-            raise NetworkError(layer.name, f"{why}; {_REMEDY}")
+            raise NetworkError(layer.name, f"{why}; {_remedy()}")
 
 
 def _why_not(layer: NetworkLayer) -> str | None:

@@ -9,7 +9,7 @@ from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verale.errors import InputError, VeraleError
+from verale.errors import InputError, VeraleError, option
 from verale.runs.folder import HEAD, LATENTS, RUN_FILE, SOURCE, certificate_names
 from verale.runs.images import FolderClasses, classes_of_folders
 from verale.runs.inputs import sha256_of
@@ -88,7 +88,7 @@ def capture_images(
     if earlier is not None and earlier.latents_digest != digest_of_all(patches_of(captured.latents)):
         raise InputError(
             directory / SOURCE,
-            "notes other latents than the same network now makes of the same images; say --overwrite",
+            f"notes other latents than the same network now makes of the same images; say {option('overwrite', True)}",
         )
     fields = network.receptive_fields(files[0])
     described = source.of_latents(captured.latents).noting(

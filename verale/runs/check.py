@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from verale.certificate.words import about
 from verale.errors import LatentsError, UsageError, first_line
 from verale.runs.comparison import CLOSER, ModelComparison
+from verale.runs.output_forms import restored
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -63,6 +64,7 @@ def check(
     preprocess: Callable[[Any], Any] | None = None,
     logits: Callable[[Any], Any] | None = None,
     calls: int = 1,
+    arguments: Mapping[str, object] | None = None,
     network: FrozenNetwork | None = None,
 ) -> ModelComparison:
     """Compare a head's logits with those of the network that it was taken from, and say what explains a difference.
@@ -78,8 +80,11 @@ def check(
         labels: N true classes, if they are known; of a folder with one subfolder for each class they are. Then the
             comparison says on how many images the network is right.
         preprocess: for files, a callable from a picture (PIL, RGB) to a tensor (3, H, W), such as torchvision's.
-        logits: takes the network's output and returns its logits (N, C). By default they are found by their shape.
+        logits: takes the network's output and returns its logits (N, C). By default they are found by their shape. Of
+            a network that returns their softmax or log_softmax, differences of logits are compared; of one that returns
+            their logarithm, what its exponential is.
         calls: how often the network calls the layer.
+        arguments: what the network takes beside images, by name, such as `{"inference": True}`.
         network: the module's network file, frozen by `verale.export_network`. Then the images have to be bytes,
             normalised by its mean and std.
 
@@ -104,7 +109,8 @@ def check(
     require_head(head)
     given = model_images(images, preprocess, "images")
     known, _ = known_labels(given, labels, head)
-    comparison = compare(head, forward(model, layer, given.batches(BATCH), head.classes, logits, calls), known)
+    answers = forward(model, layer, given.batches(BATCH), head.classes, logits, calls, arguments)
+    comparison = compare(head, answers, known)
     if network is None:
         return comparison
     difference = network_difference(network, model, layer, given.batches(BATCH))
@@ -118,6 +124,7 @@ def forward(
     classes: int,
     logits: Callable[[Any], Any] | None = None,
     calls: int = 1,
+    arguments: Mapping[str, object] | None = None,
 ) -> Forward:
     """Latents and logits of batches of images, computed in float32 proper. Raises as `check` does."""
     import torch
@@ -137,7 +144,7 @@ def forward(
     with in_float32():
         for batch in batches:
             some = batch.to(numbers[0].device, numbers[0].dtype) if numbers else batch
-            latents, output = capture_and_run(model, layer, some, calls)
+            latents, output = capture_and_run(model, layer, some, calls, arguments)
             parts.append((latents.cpu(), _logits(output, len(some), classes, logits).cpu()))
             ends += [float(batch.min()), float(batch.max())]
     ending = ending_of(find_layer(model, layer)[2])
@@ -165,6 +172,9 @@ def compare(head: Head, given: Forward, labels: Sequence[int] | None = None) -> 
         ending=given.ending,
     )
     agrees = _inside(bounds, logits)
+    found = None if agrees else restored(logits, plain.of_head, bounds.lower, bounds.upper)
+    if found is not None:
+        return replace(plain, logits=found.logits, lower=found.lower, upper=found.upper, returned=found.form)
     # A neighbour that agrees on images where the head does not explains them; a few are enough to find it.
     whole, all_logits = patches, logits
     some = torch.argsort(plain._beyond.amax(1), descending=True, stable=True)[:_TRIED]
@@ -249,15 +259,6 @@ def _other_causes(head: Head, patches: Tensor, logits: Tensor, bounds: Enclosure
     factor = float((logits * own).sum() / own.square().sum())
     if bool(((logits - factor * own).abs() <= 2 * abs(factor) * radius + _SLACK * radius.amax()).all()):
         yield f"all logits times {about(factor)}: the head lacks a factor, such as a temperature"
-    least = radius.amax(1, keepdim=True)
-    outputs = {
-        "softmax(logits)": (own.softmax(1), 2 * least + _SLACK),
-        "log_softmax(logits)": (own.log_softmax(1), 2 * least + _SLACK * (1 + logits.abs())),
-        "log(logits)": (own.log(), radius / own.abs() + _SLACK * (1 + logits.abs())),
-    }
-    for name, (expected, allowed) in outputs.items():
-        if bool(((logits - expected).abs() <= allowed).all()):
-            yield f"{name}: the network returns that; say with logits=... how its logits follow from its output"
 
 
 def _inside(bounds: Enclosure, logits: Tensor) -> bool:

@@ -26,13 +26,21 @@ _HARDLY = 0.1
 _NORMALISED = 10.0
 """Normalised images hold smaller numbers, and bytes larger ones."""
 
+_DIFFERENCES = "leaves the differences of an image's logits, which are compared"
+_LEAVES = {
+    "softmax(logits)": f"{_DIFFERENCES} where float32 shows them",
+    "log_softmax(logits)": _DIFFERENCES,
+    "log(logits)": "keeps the order of the logits, which are compared",
+}
+"""What an output says of the logits (`output_forms`)."""
+
 
 @dataclass(frozen=True, eq=False)
 class ModelComparison:
     """A network's own logits and those of a head, on the same latents. `print` says what follows.
 
     Attributes:
-        logits: (N, C) of the network.
+        logits: (N, C) of the network, or those that follow from what it returns (`returned`).
         of_head: (N, C) float64, of the head.
         lower, upper: (N, C) float64: what float32 may compute of the head, whatever the order of its sums
             (`verale/adapters/float32.py` has the derivation).
@@ -45,6 +53,7 @@ class ModelComparison:
         labels: the true classes of the images; None where they are not known.
         images: the least and the greatest number of the images; None where they are not known.
         ending: where the layer's last module puts the latents; None where it does not say.
+        returned: what of its logits the network returns, such as `softmax(logits)`; empty where these themselves.
         of_network: what of a network file differs from the module, in words; empty where nothing does, None where no
             file was compared.
     """
@@ -61,6 +70,7 @@ class ModelComparison:
     labels: tuple[int, ...] | None = None
     images: tuple[float, float] | None = None
     ending: Ending | None = None
+    returned: str = ""
     of_network: str | None = None
 
     @property
@@ -153,6 +163,11 @@ class ModelComparison:
                 f"largest difference {about(self.difference, 2)}; float32 may move these logits by up to"
                 f" {above(float(self.allowed.max()), 2)} ({kind})"
             )
+            if self.returned:
+                lines.append(
+                    f"the network returns {self.returned}, which {_LEAVES[self.returned]}: that is all that a class"
+                    " depends on"
+                )
             if self.other_classes:
                 lines.append(f"within rounding, the two name different classes on {_images(self.other_classes)}")
             if self.closer is not None:

@@ -34,6 +34,9 @@ __all__ = ["ExplainedModel", "explain_model"]
 
 _log = logging.getLogger(__name__)
 
+_OWN = "head=verale.Head(weight, geometry, similarity, prototypes): docs/architectures.md#a-head-of-your-own"
+"""What to give where no published architecture fits."""
+
 _ON_ITS_PATCH = 1e-3
 """How much a coordinate of a prototype may differ from the patch that it was copied from."""
 
@@ -91,6 +94,7 @@ def explain_model(
     prototype_images: object = None,
     logits: Callable[[Any], Any] | None = None,
     calls: int = 1,
+    arguments: Mapping[str, object] | None = None,
     paradigm: str = SMALLEST,
     overwrite: bool = False,
     jobs: int | None = None,
@@ -110,18 +114,20 @@ def explain_model(
             Of a tensor, SHA-256 of each image's values is noted, and pictures are written to `OUT/images`. Of files,
             SHA-256 of their bytes is noted, and the steps of the callable.
         out: the folder.
-        arch: which published architecture's tensors the model has (`verale.adapters.ARCHITECTURES`). A CaBRNet model
-            needs none.
+        arch: which published architecture's tensors the model has (`verale.adapters.ARCHITECTURES`). A model of
+            CaBRNet's needs none, nor one whose tensors and class fit one architecture alone.
         options: what the tensors do not say, such as `{"epsilon": 1e-4, "activation": "log", "domain": Box(0, 1)}`:
             keywords of `verale.adapters.head_of`.
         head: the head itself, instead of `arch` and `options`.
         preprocess: for files, a callable from a picture (PIL, RGB) to a tensor (3, H, W), such as torchvision's.
         labels: N true classes, if they are known. Of a folder with one subfolder for each class they are.
         class_names: the names of the C classes.
-        prototype_images: for each prototype the training image that it was projected from, or None: a list of files, or
-            a tensor. The patch is found by its latents; where it is not there, a warning says so.
+        prototype_images: for each prototype the training image that it was projected from, or None: a list of files or
+            of tensors, or a tensor. The patch is found by its latents; where it is not there, a warning says so.
         logits: takes the model's output and returns its logits (N, C). By default they are found by their shape.
         calls: how often the model calls the layer; ProtoPFormer calls its add-on 2 times.
+        arguments: what the model takes beside images, by name. Those of published code are known: PIP-Net's `inference`
+            follows the head's threshold, and MGProto's `gt` is None.
         paradigm: as of `verale.explain`; by default the smallest explanation of each image.
         overwrite: start again, and remove what an earlier run noted in the folder.
         jobs: how many processes explain; by default one for each core, where the images take seconds. The caller needs
@@ -141,13 +147,18 @@ def explain_model(
     float32 may do (`verale.check`); that the latents are those of the images, only the model can tell.
     """
     from verale.adapters.latents import find_layer, require_module
+    from verale.adapters.published import calling, reservation
+    from verale.adapters.state import unwrap
     from verale.search import SearchOptions
 
     require_module(model, "verale.explain_model(model, layer, images, out=...)")
     _require(out=out, options=options, class_names=class_names, prototype_images=prototype_images)
     _require(jobs=jobs, overwrite=overwrite)
     model, layer, _ = find_layer(model, layer)
-    found = replace(_head(model, arch, dict(options or {}), head), _digest=None)
+    arch, taken = _head(model, arch, dict(options or {}), head)
+    found = replace(taken, _digest=None)
+    if arch is not None:
+        arguments, logits = calling(arch, model, found, arguments, logits)
     if class_names is not None:
         found = replace(found, labels=tuple(map(str, class_names)))
     given = model_images(images, preprocess, "images")
@@ -156,7 +167,7 @@ def explain_model(
     require_jobs(jobs)
     known, classes = known_labels(given, labels, found)
     directory = Path(out)
-    capture = _Capture(model, layer, logits, calls, found)
+    capture = _Capture(model, layer, logits, calls, dict(arguments or {}), found)
     described = {**capture.describe(), "arch": arch, "prototype_images": None if origins is None else origins.digests()}
     source = _source(described, given, known, class_names or classes)
     shown = [given, *([] if origins is None else [origins.images])]
@@ -168,7 +179,9 @@ def explain_model(
         compared = capture.forward(given)
         latents, comparison = compared.latents, compare(found, compared, known)
         if not comparison.agrees:
-            raise HeadError(*_disagreement(comparison))
+            field, problem = _disagreement(comparison)
+            left_out = None if arch is None else reservation(arch, unwrap(model.state_dict()))
+            raise HeadError(field, problem + (f"; {left_out}" if left_out else ""))
         if comparison.other_classes or comparison.closer is not None:
             _log.warning("%s", comparison)
         for warning in comparison.warnings:
@@ -194,11 +207,13 @@ class _Capture:
     layer: str
     logits: Callable[[Any], Any] | None
     calls: int
+    arguments: dict[str, object]
     head: Head
 
     def forward(self, images: ModelImages) -> Forward:
         """Latents and logits."""
-        return forward(self.model, self.layer, images.batches(BATCH), self.head.classes, self.logits, self.calls)
+        batches, classes = images.batches(BATCH), self.head.classes
+        return forward(self.model, self.layer, batches, classes, self.logits, self.calls, self.arguments)
 
     def receptive_fields(self, images: ModelImages) -> dict[str, object] | None:
         """What `source.json` says of the patches' receptive fields; None where they are not known."""
@@ -235,7 +250,10 @@ def _require(**given: object) -> None:
         "out": ((str, os.PathLike), "the path of a folder"),
         "options": ((Mapping, type(None)), "a dictionary such as {'epsilon': 1e-4}"),
         "class_names": ((list, tuple, np.ndarray, type(None)), "a list of names, one a class"),
-        "prototype_images": ((*some, type(None)), "a tensor, or a list with an image file or None for each prototype"),
+        "prototype_images": (
+            (*some, type(None)),
+            "a tensor, or a list with an image (a file, or a tensor) or None for each prototype",
+        ),
         "jobs": ((int, type(None)), "a number of processes"),
         "overwrite": ((int,), "True or False"),
     }
@@ -243,27 +261,35 @@ def _require(**given: object) -> None:
         require_kind(name, value, *expected[name])
 
 
-def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Head | None) -> Head:
-    """The head: given, or taken from the model. Raises UsageError, HeadError."""
+def _head(model: nn.Module, arch: str | None, options: dict[str, Any], head: Head | None) -> tuple[str | None, Head]:
+    """The architecture, where there is one, and the head: given, or the model's. Raises UsageError, HeadError."""
     from verale.adapters import ARCHITECTURES
     from verale.adapters.cabrnet.memory import head_of_model, is_cabrnet
     from verale.adapters.published import fitting, head_of_own
+    from verale.adapters.telling import said_of
     from verale.head import require_head
 
     if head is not None:
         if arch is not None or options:
             raise UsageError("head is given, expected no arch and no options beside it")
-        return require_head(head)
-    if arch is not None:
-        return head_of_own(arch, model, options)
-    if options:
+        return None, require_head(head)
+    if arch is None and options:
         raise UsageError(f"options are given ({', '.join(options)}), expected arch=... too")
-    if is_cabrnet(model):
-        return head_of_model(model)
-    state = model.state_dict()
-    names = [repr(name) for name in fitting(state)] if state else []
-    hint = f": its tensors fit {' or '.join(names)}" if names else f", one of {', '.join(ARCHITECTURES)}, or head=..."
-    raise UsageError(f"arch is missing, expected the architecture of the model's tensors{hint}")
+    if arch is None and is_cabrnet(model):
+        return None, head_of_model(model)
+    if arch is None:
+        said = said_of({})
+        said["class"] = type(model).__name__
+        state = model.state_dict()
+        names = fitting(state, said) if state else []
+        if len(names) != 1:
+            fit = " or ".join(map(repr, names))
+            raise UsageError(
+                "arch is missing, expected the architecture of the model's tensors"
+                + (f": its tensors fit {fit}" if names else f", one of {', '.join(ARCHITECTURES)}, or {_OWN}")
+            )
+        (arch,) = names
+    return arch, head_of_own(arch, model, options)
 
 
 def _source(
@@ -290,6 +316,8 @@ class _PrototypeImages:
     @classmethod
     def of(cls, given: Any, preprocess: Callable[[Any], Any] | None, head: Head) -> _PrototypeImages | None:
         """As `explain_model` takes them. Raises UsageError."""
+        import torch
+
         if given is None:
             return None
         if len(given) != head.size:
@@ -300,6 +328,10 @@ class _PrototypeImages:
         if not present:
             return None
         kept = given if len(present) == len(given) else [given[index] for index in present]
+        if all(isinstance(each, torch.Tensor) for each in kept):
+            if len({each.shape for each in kept}) > 1:
+                raise UsageError("prototype_images are tensors of several shapes, expected (3, H, W) of one size")
+            kept = kept if isinstance(kept, torch.Tensor) else torch.stack(list(kept))
         return cls(present, model_images(kept, preprocess, "prototype_images", "prototype_images"))
 
     def digests(self) -> list[str | None]:

@@ -14,7 +14,7 @@ from verale.checker import CheckerError, HeadError
 from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.checker.head import Head
 from verale.checker.read import LARGEST_HEAD, read_head_file
-from verale.errors import InputError, LatentsError, naming
+from verale.errors import InputError, LatentsError, naming, option
 from verale.files import is_certificate_name, read, require_inside
 from verale.runs.folder import HEAD, LATENTS, SOURCE
 from verale.runs.source import Source, load_source
@@ -34,7 +34,10 @@ OBSERVABLES = {
 
 _LONGEST = 200
 """The most characters of a class's name, for people."""
-_REMEDY = "restore it, or explain again with --overwrite"
+
+
+def _remedy() -> str:
+    return f"restore it, or explain again with {option('overwrite', True)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,13 +191,13 @@ class ExplainedRun:
             raise InputError(self.folder, f"its table names the certificate {row.certificate!r}, which no run has")
         data = read(path, "a certificate (.ale.json)", LARGEST + 1)
         if row.sha256 not in (None, hashlib.sha256(data).hexdigest()):
-            raise InputError(path, f"has another SHA-256 than the table says, so it was changed; {_REMEDY}")
+            raise InputError(path, f"has another SHA-256 than the table says, so it was changed; {_remedy()}")
         try:
             certificate = read_certificate(data)
             if certificate.head == self.head.sha256:
                 certificate.check_against(self.head.head)
         except CheckerError as error:
-            raise InputError(path, f"is not a certificate ({error}); {_REMEDY}") from error
+            raise InputError(path, f"is not a certificate ({error}); {_remedy()}") from error
         if certificate.head != self.head.sha256:
             raise InputError(
                 path,

@@ -10,7 +10,7 @@ from functools import partial
 from os.path import lexists
 from pathlib import Path
 
-from verale.errors import InputError
+from verale.errors import InputError, option
 from verale.files import CERTIFICATE_SUFFIX, certificates_in, require_writable
 from verale.runs.table import TABLE
 from verale.runs.written import FILES, HeldFolder, RequiredFile, WrittenFiles
@@ -163,7 +163,7 @@ def locked(directory: Path, patience: float = 0.0) -> Iterator[HeldFolder | None
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(directory, f"cannot be created ({error.strerror}); choose another --out") from error
+        raise InputError(directory, f"cannot be created ({error.strerror}); choose another {option('out')}") from error
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
     except ModuleNotFoundError:  # pragma: no cover (Windows: no lock)
@@ -179,7 +179,7 @@ def locked(directory: Path, patience: float = 0.0) -> Iterator[HeldFolder | None
             except BlockingIOError:
                 if time.monotonic() >= last:
                     raise InputError(
-                        directory, "another process explains into it; wait, or choose another --out"
+                        directory, f"another process explains into it; wait, or choose another {option('out')}"
                     ) from None
                 time.sleep(0.05)
         held = HeldFolder(directory, handle)

@@ -18,7 +18,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import InputError
+from verale.errors import InputError, option
 from verale.files import LARGEST_LATENTS, lies_in, open_regular, read, require_inside, require_size
 from verale.runs.folder import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE
 from verale.runs.written import RequiredFile, WrittenFiles
@@ -252,8 +252,8 @@ def _require_head_of_run(folder: Path) -> None:
     if isinstance(named, str) and (there := sha256_of(require_inside(folder / HEAD))) != named:
         raise InputError(
             folder / HEAD,
-            f"is not the head that was explained ({there[:12]}... here, {named[:12]}... in {RUN_FILE}); give --head,"
-            " or put the right file here",
+            f"is not the head that was explained ({there[:12]}... here, {named[:12]}... in {RUN_FILE}); give"
+            f" {option('head')}, or put the right file here",
         )
 
 
@@ -291,7 +291,7 @@ def _followed(link: Path) -> str | None:
     """
     if not lexists(link):
         return None
-    remedy = "give --latents, or remove this file if no instance is to be checked"
+    remedy = f"give {option('latents')}, or remove this file if no instance is to be checked"
     try:
         record = json.loads(read(require_inside(link), "a link to latents", 2**20))
         if record["_type"] != _TYPE:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import reprlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os.path import lexists
@@ -113,10 +114,15 @@ class Source:
 
 
 def allowing(folder: Path) -> str:
-    """The options with which `verale report` shows the images that a run's folder names; empty if it needs none."""
+    """The options with which `verale report` shows the images that a run's folder names; empty if it needs none.
+
+    Of several folders in one, such as those of the classes, the one that holds them is named.
+    """
     path = folder / SOURCE
     outside = load_source(path).within(folder).outside() if path.exists() else []
-    return "".join(f" --allow {quote(str(each))}" for each in outside)
+    beside = Counter(each.parent for each in outside)
+    short = {each.parent if beside[each.parent] > 1 and each.parent != each.parent.parent else each for each in outside}
+    return "".join(f" --allow {quote(str(each))}" for each in sorted(short))
 
 
 @dataclass(frozen=True)

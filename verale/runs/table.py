@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verale.errors import InputError
+from verale.errors import InputError, option
 from verale.files import LARGEST_LATENTS, read
 
 __all__ = ["COLUMNS", "TABLE", "Explained", "csv_line", "csv_lines", "read_table", "reasons"]
@@ -196,7 +196,7 @@ def read_table(path: str | Path, whole: bool = True) -> list[Explained]:
         if not text:
             return []
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    remedy = "restore the file, or explain again with --overwrite"
+    remedy = f"restore the file, or explain again with {option('overwrite', True)}"
     try:
         missing = [name for name in _REQUIRED_COLUMNS if name not in (reader.fieldnames or ())]
         if missing:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from verale.errors import InputError
+from verale.errors import InputError, option
 from verale.files import (
     LARGEST_LATENTS,
     append_bytes,
@@ -30,21 +30,42 @@ from verale.files import (
     write_atomically,
 )
 
-__all__ = ["FILES", "FOREIGN", "REMEDY", "HeldFolder", "RequiredFile", "WrittenFiles", "noted_in", "run_around"]
+__all__ = [
+    "FILES",
+    "HeldFolder",
+    "RequiredFile",
+    "WrittenFiles",
+    "foreign",
+    "moved",
+    "noted_in",
+    "overwritten",
+    "run_around",
+]
 
 FILES = "files.json"
 """The names and digests of what verale wrote into a folder, one JSON object a line."""
 
-REMEDY = "choose another --out, or say --overwrite"
-_MOVE = "move it away, or choose another --out"
-FOREIGN = f"verale did not write it, or it was changed since: {_MOVE}"
-"""What to do about a file that is in the way: one that verale wrote, and any other."""
 
 _TYPE = "urn:verale:files:v1"
 _HEADING = f'{{"_type": "{_TYPE}"}}\n'.encode()
 _KIND = "the names of files that verale wrote"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _TEMPORARY = re.compile(r"\.([0-9a-f]{64})\.partial")
+
+
+def overwritten() -> str:
+    """What to do about a file in the way that verale wrote."""
+    return f"choose another {option('out')}, or say {option('overwrite', True)}"
+
+
+def foreign() -> str:
+    """What to do about any other file in the way."""
+    return f"verale did not write it, or it was changed since: {moved()}"
+
+
+def moved() -> str:
+    """What to do about a file that is to stay."""
+    return f"move it away, or choose another {option('out')}"
 
 
 @dataclass(frozen=True)
@@ -188,7 +209,7 @@ class WrittenFiles:
 
     def remedy(self, name: str) -> str:
         """What to do about the file of this name, which is in a run's way."""
-        return REMEDY if self.is_ours(name) else FOREIGN
+        return overwritten() if self.is_ours(name) else foreign()
 
     def require_room(
         self,
@@ -234,19 +255,19 @@ class WrittenFiles:
         for name in names:
             self._require_reachable(name)
             if self.exists(name) and not self.is_ours(name, by):
-                raise InputError(self.path(name), f"is in the way; {FOREIGN}")
+                raise InputError(self.path(name), f"is in the way; {foreign()}")
 
     def require_kept(self, needed: Mapping[str, RequiredFile]) -> None:
         """Raise InputError for a file of a run that goes on which is there, and is another one."""
         for name, file in needed.items():
             if self.exists(name) and not (self.is_ours(name) or file.is_there()):
-                raise InputError(self.path(name), f"{file.problem}; {FOREIGN}")
+                raise InputError(self.path(name), f"{file.problem}; {foreign()}")
 
     def _require_reachable(self, name: str) -> None:
         """Raise InputError for what keeps a regular file from being reached at this name."""
         obstacle = self.obstacle(name)
         if obstacle is not None:
-            raise InputError(obstacle[0], f"{obstacle[1]}; {_MOVE}")
+            raise InputError(obstacle[0], f"{obstacle[1]}; {moved()}")
 
     def _require_removable(self, names: Collection[str], inputs: Iterable[Path]) -> None:
         """Raise InputError for a file that was changed since it was noted, or that the run reads."""
@@ -254,9 +275,11 @@ class WrittenFiles:
         read_now = {_identity(path) for path in inputs} - {None} if there else set()
         for name in there:
             if not self.is_ours(name):
-                raise InputError(self.path(name), f"was changed since verale wrote it; {_MOVE}")
+                raise InputError(self.path(name), f"was changed since verale wrote it; {moved()}")
             if _identity(self.directory / name) in read_now:
-                problem = "is read by this command, and --overwrite would remove it; choose another --out"
+                problem = (
+                    f"is read now, and {option('overwrite', True)} would remove it; choose another {option('out')}"
+                )
                 raise InputError(self.path(name), problem)
 
     def clear(self, keep: Collection[str] = (), first: str | None = None, last: str | None = None) -> None:
@@ -284,7 +307,7 @@ class WrittenFiles:
             if self.holds(name, data):
                 return
             if not self.is_ours(name, by):
-                raise InputError(self.path(name), f"is another file than the one to write; {FOREIGN}")
+                raise InputError(self.path(name), f"is another file than the one to write; {foreign()}")
         digest = hashlib.sha256(data).hexdigest()
         self.note({name: digest}, by)
         self._put(name, data, f".{digest}.partial")
@@ -361,7 +384,7 @@ class WrittenFiles:
     def _measure(self, name: str) -> tuple[int, Any]:
         """The size and the running SHA-256 of a file that is ours, and has no other name: text is added in place."""
         if not self.is_ours(name):
-            raise InputError(self.path(name), f"was changed since verale wrote it; {_MOVE}")
+            raise InputError(self.path(name), f"was changed since verale wrote it; {moved()}")
         data = self._read(name)
         sha256 = hashlib.sha256(data)
         if not self._has_one_name(name):
@@ -396,7 +419,7 @@ class WrittenFiles:
         try:
             self._noted, is_whole = _parsed(self._read(FILES))
         except ValueError as error:
-            raise InputError(self.path(FILES), f"does not name files as verale does ({error}); {FOREIGN}") from None
+            raise InputError(self.path(FILES), f"does not name files as verale does ({error}); {foreign()}") from None
         self._is_whole = is_whole and self._has_one_name(FILES)
 
     # What follows is done otherwise in a folder elsewhere than on this machine.

@@ -92,6 +92,17 @@ def tesnet(state, x):
     return functional.linear(functional.conv2d(x, basis).amax((2, 3)), state["last_layer.weight"].double())
 
 
+def stprotopnet(state, x, similarity="cosine"):
+    """Latents are normalised before. Of each half the product, rectified if a cosine; both halves' logits are added."""
+    logits = 0
+    for half, latent in zip(("trivial", "support"), x.chunk(2, dim=1), strict=True):
+        units = functional.normalize(state[f"prototype_vectors_{half}"].double(), dim=1)
+        products = functional.conv2d(latent, units).amax((2, 3))
+        activations = functional.relu(products) if similarity == "cosine" else products
+        logits += functional.linear(activations, state[f"last_layer_{half}.weight"].double())
+    return logits
+
+
 def genetic(state, x, patches):
     """Each prototype as a kernel over the whole sequence, zero but at its position."""
     points, weight = state["prototype_vectors"].double(), state["last_layer.weight"].double()
@@ -203,6 +214,7 @@ REFERENCES = {
     "protopnext": protopnext,
     "protopool": protopool,
     "prototypedl": prototypedl,
+    "stprotopnet": stprotopnet,
     "tesnet": tesnet,
 }
 

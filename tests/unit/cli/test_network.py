@@ -74,3 +74,11 @@ def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
     for command in (("network", "show"), ("network", "export", "-o", tmp_path / "n")):
         done = in_process(*command, tmp_path / "state.pth")
         assert done.returncode == 9 and len(done.stderr.splitlines()) == 1
+
+
+def test_a_whole_model_of_another_architecture_is_told_how_it_is_exported(tmp_path):
+    torch.save(nn.Sequential(nn.Conv2d(3, 4, 2), nn.Sigmoid()), tmp_path / "model.pth")
+    done = in_process("network", "export", tmp_path / "model.pth", "-o", tmp_path / "n")
+    assert done.returncode == 9 and not (tmp_path / "n").exists()
+    assert "is a whole Sequential, and of files only a PrototypeDL's encoder is known" in done.stderr
+    assert "write verale.export_network(model, layer, (3, 224, 224)" in done.stderr

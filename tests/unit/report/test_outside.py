@@ -150,3 +150,14 @@ def test_the_options_of_a_folder_of_ones_own(private, tmp_path) -> None:
     assert allowing(folder) == f" --allow {private}"
     rewritten(folder, images_folder="/a folder; rm")
     assert allowing(folder) == " --allow '/a folder; rm'"
+
+
+def test_of_many_folders_in_one_that_one_is_named(private, tmp_path) -> None:
+    folder = folder_of(tmp_path / "out")
+    origins = [
+        {"prototype": n, "image": n, "file": f"/train set/class {n}/0.png", "row": 0, "column": 0} for n in range(3)
+    ]
+    rewritten(folder, prototypes=origins)
+    assert allowing(folder) == " --allow '/train set'"
+    rewritten(folder, prototypes=origins[:1])
+    assert allowing(folder) == " --allow '/train set/class 0'"

@@ -17,6 +17,7 @@ from verale.certificate.words import written
 from verale.errors import LatentsError, UsageError
 from verale.head import Box, Cosine, Head, LogRatio, MaxPooling, TopMeanPooling, as_patches
 from verale.runs.check import Forward, check, compare
+from verale.runs.output_forms import restored
 
 LAYER = "add_on_layers"
 
@@ -102,18 +103,55 @@ def test_a_layer_that_is_one_too_early_is_named():
     assert "outside the head's domain (from 0 to 1)" in str(comparison)
 
 
-@pytest.mark.parametrize(
-    ("change", "cause"),
-    [
-        (lambda logits, distances: logits.softmax(1), "softmax"),
-        (lambda logits, distances: logits.log_softmax(1), "log_softmax"),
-        (lambda logits, distances: 5 * logits, "all logits times 5"),
-    ],
-)
-def test_outputs_that_are_no_logits_are_named(change, cause):
-    model = Wrapped(change)
+def test_a_factor_of_the_logits_is_named():
+    model = Wrapped(lambda logits, distances: 5 * logits)
     comparison = compared(model, head_for(model.network), "network.add_on_layers")
-    assert not comparison.agrees and comparison.alike[0].startswith(cause)
+    assert not comparison.agrees and comparison.alike[0].startswith("all logits times 5")
+
+
+OUTPUTS = {
+    "softmax(logits)": lambda logits, distances: logits.softmax(1),
+    "log_softmax(logits)": lambda logits, distances: logits.log_softmax(1),
+}
+
+
+@pytest.mark.parametrize("form", OUTPUTS)
+@pytest.mark.parametrize("epsilon", [1e-4, 1e-2])
+def test_of_outputs_that_leave_differences_these_are_compared(form, epsilon):
+    """A head whose differences of logits are others is refused all the same."""
+    model = Wrapped(OUTPUTS[form])
+    comparison = compared(model, head_for(model.network, epsilon=epsilon), "network.add_on_layers")
+    assert comparison.agrees == (epsilon == 1e-4)
+    if comparison.agrees:
+        assert f"the network returns {form}, which leaves the differences of an image's logits" in str(comparison)
+        assert comparison.other_classes == 0 and comparison.difference <= float(comparison.allowed.max())
+
+
+def test_a_logarithm_keeps_the_order():
+    """As MGProto returns it."""
+    model = Wrapped(lambda logits, distances: (logits - 2 * logits.min()).log())
+    least = float(model.network(own_images(12))[0].detach().min())
+    head = replace(head_for(model.network), bias=torch.full((3,), -2 * least))
+    comparison = compared(model, head, "network.add_on_layers")
+    assert comparison.agrees and comparison.returned == "log(logits)", str(comparison)
+    assert not compared(
+        model, replace(head, bias=head.bias + torch.tensor([0.01, 0, 0])), "network.add_on_layers"
+    ).agrees
+
+
+def test_a_softmax_that_rounds_to_0_says_only_that_it_is_small():
+    own = torch.tensor([[300.0, 0.0, 100.0]], dtype=torch.float64)
+    outputs = own.float().softmax(1).double()
+    assert outputs.tolist() == [[1.0, 0.0, 0.0]]
+    assert restored(outputs, own, own - 1e-3, own + 1e-3).form == "softmax(logits)"
+    for other in (own.flip(1), torch.tensor([[50.0, 0.0, 10.0]], dtype=torch.float64)):
+        assert restored(outputs, other, other - 1e-3, other + 1e-3) is None
+
+
+@pytest.mark.parametrize("outputs", [[[torch.nan, 0.5]], [[torch.inf, 1.0]], [[2.0, 3.0]], [[0.2, 0.2]]])
+def test_other_outputs_leave_no_logits(outputs):
+    own = torch.tensor([[0.0, 1.0]], dtype=torch.float64)
+    assert restored(torch.tensor(outputs, dtype=torch.float64), own, own - 1e-3, own + 1e-3) is None
 
 
 @pytest.mark.parametrize(("epsilon", "given"), [(0.0375, 0.0376), (0.3, 1e-4), (2.5e-4, 3e-4)])
@@ -175,7 +213,7 @@ def test_what_is_closer_within_rounding_is_mentioned():
         ("top mean", {"pooling": MaxPooling()}, "pooling=TopMeanPooling(k=3)"),
         ("cosine top mean", {"pooling": TopMeanPooling(3)}, "pooling=TopMeanPooling(k=2)"),
         ("cosine rectified", {"similarity": varied_head("rooted").similarity}, "similarity=Rectified()"),
-        ("threshold", {"similarity": varied_head("softmax top mean").similarity}, "similarity=Threshold(threshold="),
+        ("threshold", {"similarity": varied_head("softmax top mean").similarity}, "threshold="),
     ],
 )
 def test_other_options_are_named(name, change, cause):
@@ -373,8 +411,8 @@ def test_images_in_half_precision_are_cast_up():
             UsageError,
             "calls is 0, expected a number",
         ),
-        (lambda net, head: check(head, net, LAYER, own_images(2), calls="1"), UsageError, "calls is a path"),
-        (lambda net, head: check(head, net, LAYER, own_images(2), logits="0"), UsageError, "logits is a path"),
+        (lambda net, head: check(head, net, LAYER, own_images(2), calls="1"), UsageError, "calls is the text '1'"),
+        (lambda net, head: check(head, net, LAYER, own_images(2), logits="0"), UsageError, "logits is the text '0'"),
         (
             lambda net, head: check(head, net, LAYER, own_images(2), logits=lambda output: output["x"]),
             UsageError,

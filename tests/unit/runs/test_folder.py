@@ -37,7 +37,7 @@ def test_names_that_are_taken_for_a_run_s() -> None:
 def test_results_are_complete_where_the_first_is(tmp_path, monkeypatch) -> None:
     """An interruption at any file leaves the first one unwritten, and nothing removes a head that is needed again."""
     write_results(tmp_path, NAMES, FILES | {"000001.ale.json": b"d"})
-    with pytest.raises(InputError, match=r"index\.json: is there already; choose another --out, or say --overwrite"):
+    with pytest.raises(InputError, match=r"index\.json: is there already; choose another out, or say overwrite=True"):
         write_results(tmp_path, NAMES, FILES)
     write, stop = module.write_atomically, {"at": ""}
 
@@ -69,7 +69,7 @@ def test_results_replace_no_file_of_somebody_else(name, overwrite, tmp_path) -> 
 def test_an_input_that_an_earlier_command_wrote_stays(tmp_path) -> None:
     write_results(tmp_path, NAMES, FILES)
     inputs = [tmp_path / "000000.ale.json"]
-    with pytest.raises(InputError, match=r"000000\.ale\.json: is read by this command"):
+    with pytest.raises(InputError, match=r"000000\.ale\.json: is read now, and overwrite=True would remove it"):
         write_results(tmp_path, NAMES, FILES, overwrite=True, inputs=inputs)
     assert contents(tmp_path) == FILES
 

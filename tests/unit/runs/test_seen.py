@@ -273,7 +273,7 @@ def test_what_cannot_be_used_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="arithmetic is"):
         SeenPictures.load(folder / "n", folder / "p", "float16")  # type: ignore[arg-type]
     Image.new("RGB", SHAPE[1:]).save(folder / "wrong.png")
-    with pytest.raises(InputError, match=r"wrong\.png: PNG file: it has 3 channels, 10 rows and 12 columns"):
+    with pytest.raises(InputError, match=r"wrong\.png: PNG file: it has 10 rows and 12 columns"):
         SeenPictures.load(folder / "n", folder / "wrong.png")
     assert in_process("explain", "--network", folder / "n", "--out", folder / "o").returncode == 9
     assert in_process("explain", "--arithmetic", "real", "--out", folder / "o").returncode == 9

@@ -105,7 +105,7 @@ def test_nothing_goes_before_all_is_known_to_be_as_it_was(tmp_path: Path) -> Non
     needed = {"a": RequiredFile()}
     assert files.require_room(needed, overwrite=True) == []
     with pytest.raises(
-        InputError, match="a: is another file than this run's; choose another --out, or say --overwrite"
+        InputError, match="a: is another file than this run's; choose another out, or say overwrite=True"
     ):
         files.require_room(needed)
     with pytest.raises(InputError, match=r"b: is read by this command, and --overwrite would remove it"):

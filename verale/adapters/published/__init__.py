@@ -33,6 +33,7 @@ __all__ = [
     "ANYWHERE",
     "SIGMOID",
     "architecture",
+    "calling",
     "choice",
     "distance_similarity",
     "fitting",
@@ -41,6 +42,7 @@ __all__ = [
     "load_published",
     "load_with_options",
     "options_of",
+    "reservation",
 ]
 
 _log = logging.getLogger(__name__)
@@ -113,13 +115,13 @@ def head_of_own(name: str, model: nn.Module, options: Mapping[str, Any]) -> Head
     require_options(name, options)
     tensors = unwrap(model.state_dict())
     said = said_of({"args": vars(model)} if name == "genetic" else {})
-    return _warned(name, architecture(name)(tensors, **settled(name, options, tensors, said)))
+    return _warned(name, tensors, architecture(name)(tensors, **settled(name, options, tensors, said)))
 
 
 def _made(name: str, tensors: State, said: Said, options: Mapping[str, Any]) -> tuple[Head, dict[str, Any]]:
     """The head, and the options that made it. Raises HeadError, UsageError."""
     head, known = _explained(name, tensors, said, options)
-    _warned(name, head)
+    _warned(name, tensors, head)
     defaults = {option.name: option.default for option in options_of(name) if option.default is not None}
     return head, defaults | known
 
@@ -138,12 +140,41 @@ def _explained(name: str, tensors: State, said: Said, options: Mapping[str, Any]
     return head, known
 
 
-def _warned(name: str, head: Head) -> Head:
-    """The head, after a warning where prototypes lie outside its domain."""
-    outside = prototypes_outside(head)
-    if outside is not None:
-        _log.warning("%s: %s", name, outside)
+def _warned(name: str, tensors: State, head: Head) -> Head:
+    """The head, after warnings: where prototypes lie outside its domain, and of what it leaves out."""
+    for warning in (prototypes_outside(head), reservation(name, tensors)):
+        if warning:
+            _log.warning("%s: %s", name, warning)
     return head
+
+
+def reservation(name: str, tensors: State) -> str | None:
+    """What a network with these tensors may compute that its head does not, and the remedy; None if there is nothing.
+
+    Its file has a function `reservation` of the tensors.
+    """
+    told: Callable[[State], str | None] | None
+    told = getattr(import_module(f"verale.adapters.published.{name}"), "reservation", None)
+    return None if told is None else told(tensors)
+
+
+def calling(
+    name: str,
+    model: nn.Module,
+    head: Head,
+    arguments: Mapping[str, object] | None = None,
+    logits: Callable[[Any], Any] | None = None,
+) -> tuple[Mapping[str, object] | None, Callable[[Any], Any] | None]:
+    """What published code is called with beside images, and how its logits follow from its output.
+
+    Its file has `arguments`, a function of module and head, and perhaps `logits`. They are for modules whose `forward`
+    has arguments of these names; what is given counts before. Raises UsageError for a module that cannot be called.
+    """
+    module = import_module(f"verale.adapters.published.{name}")
+    published = module.arguments(model, head) if hasattr(module, "arguments") else {}
+    if not published or not published.keys() <= signature(model.forward).parameters.keys():
+        return arguments, logits
+    return (published if arguments is None else arguments), logits or getattr(module, "logits", None)
 
 
 def architecture(name: str) -> Callable[..., Head]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from torch import nn
+
 from verale.adapters.accounts import Saved
 from verale.adapters.layer import linear
 from verale.adapters.published import ANYWHERE
@@ -10,7 +14,10 @@ from verale.adapters.state import State, positive
 from verale.errors import HeadError
 from verale.head import Box, Cosine, Exponential, Head
 
-__all__ = ["head"]
+__all__ = ["arguments", "head", "logits"]
+
+_LOGITS = 2
+"""The dimensions of logits, (N, C)."""
 
 SAVED = Saved(
     ("MGProto",),
@@ -39,3 +46,14 @@ def head(state: State, *, domain: Box = ANYWHERE) -> Head:
     factor = (constant - (1 - length).square() / (2 * sigma.square())).exp()
     layer = layer.after(positive("prototype_covs", factor, "deviations whose densities float64 can hold"))
     return layer.head(Cosine(), Exponential(), means, scale=length / sigma.square(), domain=domain)
+
+
+def arguments(model: nn.Module, head: Head) -> dict[str, object]:
+    """The true classes are for training."""
+    return {"gt": None}
+
+
+def logits(output: Any) -> Any:
+    """The logarithm of o: the greatest densities come first among those of the network's several best patches."""
+    first = output[0]
+    return first[..., 0] if first.dim() > _LOGITS else first

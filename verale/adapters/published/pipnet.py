@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
 from verale.adapters.accounts import Saved
 from verale.adapters.layer import Layer, linear
 from verale.adapters.state import State
 from verale.head import Head, Identity, Softmax, Threshold
 
-__all__ = ["head"]
+__all__ = ["arguments", "head"]
 
 SAVED = Saved(
     ("PIPNet",),
@@ -36,3 +37,8 @@ def head(state: State, *, threshold: float = _THRESHOLD) -> Head:
     layer = linear(state, "_classification")
     layer = Layer(layer.weight.clamp(min=0), layer.bias)
     return layer.head(Softmax(), Threshold(threshold) if threshold else Identity())
+
+
+def arguments(model: nn.Module, head: Head) -> dict[str, object]:
+    """The network applies the threshold with `inference=True` alone."""
+    return {"inference": isinstance(head.similarity, Threshold)}

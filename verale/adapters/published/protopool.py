@@ -8,10 +8,14 @@ from verale.adapters.accounts import Saved
 from verale.adapters.layer import Layer, blocks, linear
 from verale.adapters.published import SIGMOID, choice
 from verale.adapters.state import State, kernels, numbers
+from verale.certificate.words import about
 from verale.errors import HeadError
 from verale.head import Box, Euclidean, FocalPooling, Head, LogRatio, merge_slots
 
-__all__ = ["head"]
+__all__ = ["head", "reservation"]
+
+_HARD = 1 - 2.0**-20
+"""A slot is hard if its prototype has so much of the softmax; float32's rounding leaves no more in doubt."""
 
 SAVED = Saved(
     ("PrototypeChooser",),
@@ -55,3 +59,17 @@ def head(
         layer = Layer(blocks(torch.ones(classes, count)))
     merged, pooling = Layer(merge_slots(layer.weight, slots), layer.bias), FocalPooling("max_minus_mean_distance")
     return merged.head(Euclidean(), similarity, prototypes, pooling=pooling, domain=domain)
+
+
+def reservation(state: State) -> str | None:
+    """Where slots are soft: a network that is called without Gumbel noise mixes distances there, and no head does."""
+    shares = state["proto_presence"].double().softmax(1).amax(1)
+    if bool(shares.amin() >= _HARD):
+        return None
+    of_class, slot = divmod(int(shares.argmin()), shares.shape[1])
+    return (
+        f"{int((shares < _HARD).sum())} of {shares.numel()} slots are soft, the softest (class {of_class}, slot {slot})"
+        f" shows its prototype with {about(float(shares.min()))}: without Gumbel noise the network mixes distances"
+        " there, and the head is that of hard slots. To harden the network: hard = model.proto_presence =="
+        " model.proto_presence.amax(1, keepdim=True); model.proto_presence.data = 1e4 * hard.float()"
+    )

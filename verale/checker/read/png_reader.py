@@ -116,6 +116,8 @@ def _channels(header: bytes, shape: tuple[int, int, int]) -> int:
     """How many bytes a pixel has. Raises FormatError unless the header fits the shape."""
     columns, rows = int.from_bytes(header[:4], "big"), int.from_bytes(header[4:8], "big")
     depth, colour, compression, filtering, interlaced = header[8:]
+    if (rows, columns) != shape[1:]:
+        raise FormatError(f"it has {rows} rows and {columns} columns, expected the network's {shape[1]} and {shape[2]}")
     if colour not in _COLOURS:
         found = _REFUSED.get(colour, f"the colour type {colour}")
         raise FormatError(f"it has {found}, expected grey or red, green and blue: convert it before it is explained")
@@ -125,11 +127,8 @@ def _channels(header: bytes, shape: tuple[int, int, int]) -> int:
         raise FormatError("it is interlaced, expected a picture that is not: save it without")
     if compression or filtering:
         raise FormatError(f"it has compression {compression} and filter {filtering}, expected 0 and 0")
-    if (rows, columns) != shape[1:] or _COLOURS[colour] > shape[0]:
-        raise FormatError(
-            f"it has {_COLOURS[colour]} channels, {rows} rows and {columns} columns, expected the network's"
-            f" {shape[0]}, {shape[1]} and {shape[2]}"
-        )
+    if _COLOURS[colour] > shape[0]:
+        raise FormatError(f"it has {_COLOURS[colour]} channels, expected the network's {shape[0]}")
     return _COLOURS[colour]
 
 

@@ -22,7 +22,7 @@ from verale.runs.inputs import sha256_of
 from verale.runs.rows import reach_of
 from verale.runs.run import Range, Store, cut
 from verale.runs.table import COLUMNS, TABLE, Explained, csv_line, csv_lines, read_table
-from verale.runs.written import RequiredFile, WrittenFiles
+from verale.runs.written import RequiredFile, WrittenFiles, moved
 
 __all__ = ["RunFolder"]
 
@@ -149,9 +149,7 @@ class RunFolder(Store):
         own = {certificate_name(index) for index in range(images)}
         foreign = [name for name in certificate_names(self._directory) if name not in own]
         if foreign:
-            raise InputError(
-                self._directory, f"holds {foreign[0]}, which is not of this run; move it away, or choose another --out"
-            )
+            raise InputError(self._directory, f"holds {foreign[0]}, which is not of this run; {moved()}")
 
     def _uncounted(self) -> list[str]:
         """The certificates that do not count."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from verale.datasets import storage
 from verale.datasets.certificates import MANIFEST, SUCCESS, ParquetRows, packed_certificates
-from verale.errors import InputError
+from verale.errors import InputError, option
 from verale.runs.run import Range, Store
 from verale.runs.store.noted import ATTEMPTS, LISTED, DatasetFiles, part_name, write_noted
 from verale.runs.table import Explained
@@ -51,7 +51,7 @@ class StagedDataset:
         if not there.names and not storage.exists(self.path):
             return
         if not overwrite:
-            raise InputError(self.path, "already exists; choose another path, or say --overwrite")
+            raise InputError(self.path, f"already exists; choose another path, or say {option('overwrite', True)}")
         there.require_ours()
 
     @classmethod
@@ -77,7 +77,7 @@ class StagedDataset:
                 raise InputError(
                     staged.partial,
                     f"was begun with another {', '.join(different)}; remove it, choose another path, or say"
-                    " --overwrite",
+                    f" {option('overwrite', True)}",
                 )
             there.require_ours()
             there.remove()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from weakref import WeakSet
 
-from verale.errors import UsageError, VeraleError, first_line
+from verale.errors import UsageError, VeraleError, first_line, option
 from verale.runs.device import DEVICES
 from verale.runs.run import Finished, Range
 from verale.runs.store.parquet import StagedDataset
@@ -103,7 +103,7 @@ def start_ray(workers: int | None = None, address: str | None = None, device: st
                 resources: dict[str, float] = ray.cluster_resources()
                 gpus = int(resources.get("GPU", 0))
                 if device == "cuda" and not gpus:
-                    raise UsageError("device 'cuda': this cluster has no GPU; say --device cpu")
+                    raise UsageError(f"device 'cuda': this cluster has no GPU; say {option('device', 'cpu')}")
                 each = 1 if device == "cuda" else 0
                 yield Workers(workers or max(1, gpus if each else int(resources.get("CPU", 1))), each)
             finally:
