@@ -132,15 +132,19 @@ def lies_in(path: Path, folders: Iterable[Path]) -> bool:
     return real is not None and any(real.is_relative_to(each) for each in filter(None, map(followed, folders)))
 
 
-def require_inside(path: Path) -> Path:
+def require_inside(path: Path, folder: Path | None = None) -> Path:
     """The path of a file in a folder that may be a stranger's: who reads it asks here first.
 
     Links within the folder are followed.
 
+    Args:
+        path: of the file.
+        folder: by default the one that the path names; otherwise one that holds that one.
+
     Raises:
         InputError: a link leads out of the folder. Who sends a folder may choose any file of this machine.
     """
-    if path.is_symlink() and not lies_in(path, [path.parent]):
+    if (folder is not None or path.is_symlink()) and not lies_in(path, [folder or path.parent]):
         raise InputError(
             path,
             f"is a link that leads out of its folder, to {followed(path) or os.readlink(path)}, and who made it chose"

@@ -145,3 +145,13 @@ def test_links_in_circles_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert require_inside(tmp_path / "file") == tmp_path / "file"
     assert require_inside(tmp_path / "nowhere") == tmp_path / "nowhere"
+
+
+def test_parts_of_a_dataset_lie_in_its_folder(folder: Path, tmp_path: Path) -> None:
+    private = tmp_path / "private.parquet"
+    assert in_process("certificates", "pack", folder, "--out", private).returncode == 0
+    (tmp_path / "sent").mkdir()
+    (tmp_path / "sent" / "part.parquet").symlink_to(private)
+    done = in_process("audit", tmp_path / "sent", "--head", folder / "head.safetensors")
+    assert done.returncode == 9 and OUT + str(private) in done.stderr
+    assert in_process("audit", private, "--head", folder / "head.safetensors").returncode == 0

@@ -20,7 +20,7 @@ from verale.datasets import storage
 from verale.datasets.footer import open_parquet
 from verale.datasets.limits import decoded, is_bytes, require_proportionate
 from verale.errors import InputError
-from verale.files import certificate_index, certificate_name, certificates_folder, certificates_in
+from verale.files import certificate_index, certificate_name, certificates_folder, certificates_in, require_inside
 
 if TYPE_CHECKING:
     from pyarrow import Array, NativeFile, Schema, Table
@@ -157,15 +157,19 @@ class ParquetRows:
 
     @classmethod
     def open(cls, path: str, column: str) -> ParquetRows:
-        """Raises InputError: no Parquet file, one without that column or of other types, or an unfinished dataset."""
+        """Raises InputError: no Parquet file, one without that column or of other types, or an unfinished dataset;
+        a part that a link leads to, out of its folder."""
         from pyarrow import ArrowException
 
         infos = storage.files_under(path, ".parquet")
         if storage.exists(storage.join(path, MANIFEST)) and not storage.exists(storage.join(path, SUCCESS)):
             raise InputError(path, "is not finished; run the command that began it again")
-        files, _ = storage.resolve(path)
+        files, root = storage.resolve(path)
+        folder = storage.local_path(path)
         sizes = []
         for info in infos:
+            if folder is not None and info.path != root:
+                require_inside(Path(info.path), folder)
             try:
                 with storage.open_file(files, info.path) as stream:
                     footer, size = open_parquet(info.path, stream).metadata, stream.size()
