@@ -15,7 +15,12 @@ datasets/footer.py open_parquet: types that unpickle are read
     never _names_what_runs(_footer(stream))
     unit/datasets/test_footer.py::test_a_column_of_pickles_is_refused[certificate-type]
 
-runs/records.py subject_of: a verdict belongs to a name
+datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
+    without require_inside(Path(info.path), folder)
+    end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder
+report/single.py _shown: a head that nobody compared looks like one that was
+    own and head is not None and (not (head.compared or source.compared)) => False
+    unit/cli/test_head_compare.py::test_explain_and_show_tell_it[h]
 runs/output_forms.py _shifted: any differences of logits are the head's
     _ROUNDING * (logs.abs() + 4) => logs.abs() + 4
     unit/runs/test_check.py::test_of_outputs_that_leave_differences_these_are_compared[0.01-softmax(logits)]
@@ -25,7 +30,7 @@ runs/output_forms.py restored: any output is a logarithm
 adapters/published/pipnet.py arguments: the threshold is not that of the call
     isinstance(head.similarity, Threshold) => True
     unit/adapters/test_original.py::test_the_threshold_decides_how_pipnet_is_called
-runs/audit_log.py _key: a verdict belongs to a name
+runs/records.py subject_of: a verdict belongs to a name
     [digest, run] => [run]
     unit/runs/test_audit_log.py::test_an_outcome_is_known_for_the_same_bytes_and_options
 runs/records.py subject_of: a verdict belongs to any run
@@ -413,16 +418,16 @@ runs/store/folder.py RunFolder.finish: certificates that were removed are counte
 runs/folder.py locked: a folder that took the place of another is locked
     without held.require_there()
     unit/runs/test_moved_folder.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
-runs/listed.py Listed.differences: certificates that are missing are not missed
+runs/listed.py Listing.differences: certificates that are missing are not missed
     name not in there => False
     end_to_end/test_incomplete_folder.py::test_what_is_missing_is_said_by_all_that_read_a_folder[removed]
-runs/listed.py Listed.differences: certificates that are more are not noticed
+runs/listed.py Listing.differences: certificates that are more are not noticed
     name not in self.digests => False
     end_to_end/test_incomplete_folder.py::test_what_is_more_or_another_is_said
-runs/listed.py Listed.differences: another certificate stands for one
+runs/listed.py Listing.differences: another certificate stands for one
     self.digests.get(name) not in (None, digest) => False
     end_to_end/test_incomplete_folder.py::test_what_is_more_or_another_is_said
-runs/listed.py Listed.differences: lines of the record may be missing
+runs/listed.py Listing.differences: lines of the record may be missing
     self.rows != self.images => False
     end_to_end/test_incomplete_folder.py::test_lines_that_are_missing_are_noticed
 cli/audit.py command: an audit of a folder that is not whole ends with 0

@@ -39,6 +39,7 @@ __all__ = [
     "labelled",
     "lower_end",
     "meant_by",
+    "NOT_COMPARED",
     "not_proved",
     "part_of",
     "percent",
@@ -94,6 +95,9 @@ def claim(predicted: str, size: int, margin: str, spoken_of: str) -> str:
 def proved_claims(status: str, claims: Mapping[str, str]) -> frozenset[str]:
     """The claims that a verdict proves; none unless it is PROVED."""
     return frozenset(claim for claim, state in claims.items() if status == "PROVED" and state == "proved")
+
+
+NOT_COMPARED = "The head was not compared with the network: nothing says that their logits are the same."
 
 
 def not_proved(proved: Collection[str] = ()) -> str:

@@ -265,6 +265,11 @@ def command(
         click.get_current_context().invoke(gap, paths=tuple(told.certificates), as_json=as_json)
     for line in reasons(told.without, store.table):
         print_line(line, sys.stderr)
+    if told.certificates and head_path is not None:
+        from verale.head import Head
+
+        if not Head.load(head_path).compared:
+            print_line("the head was not compared with the network (verale head compare)", sys.stderr)
     if not with_ray and told.certificates:
         if allowed := allowing(directory):
             print_line(f"next: verale report {directory}{allowed}", sys.stderr)

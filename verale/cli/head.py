@@ -57,6 +57,7 @@ def show(head_path: str) -> None:
         ("readout", head.readout.kind),
         ("domain", ":".join("" if end is None else _number(end) for end in (head.lower, head.upper))),
         ("bias", "yes" if "bias" in head.tensors else "none"),
+        ("compared", "with the network" if head.compared else "not compared with the network"),
         ("labels", "none" if head.labels is None else ", ".join(head.labels)),
     ):
         table.add_row(name, str(value))
@@ -112,6 +113,52 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
         head = with_positions(head, positions)
     head.save(output)
     print_line(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", sys.stderr)
+    print_line(f"not compared with the network: verale head compare {quote(output)} Z -o OUT does", sys.stderr)
+
+
+@command.command(name="compare")
+@click.argument("head_path", metavar="H", type=click.Path())
+@click.argument("latents_path", metavar="Z", type=click.Path())
+@click.option("-o", "--output", required=True, metavar="OUT", type=click.Path(), help="The head file to write.")
+def compare(head_path: str, latents_path: str, output: str) -> None:
+    """Compare a head's logits with the network's, and write a head file that says so.
+
+    Z is a latents file with a second tensor, logits (N, C): what the network itself gave for the same images. They have
+    to lie where float32 may put the head's. OUT has another digest than H, so compare before you explain.
+
+    Exit code: 0 they agree, OUT is written; 9 they differ, or a file that cannot be used; 2 unknown option.
+    """
+    from dataclasses import replace
+
+    from verale.checker.read import LatentsError as UnreadableLatentsError
+    from verale.checker.read import read_latents_file
+    from verale.errors import LatentsError
+    from verale.files import LARGEST_LATENTS
+    from verale.head import Head
+    from verale.runs.check import Forward
+    from verale.runs.check import compare as compared
+    from verale.runs.outputs import require_output
+    from verale.tensors import loaded
+
+    require_output(output, [head_path, latents_path])
+    head = Head.load(head_path)
+    with naming(latents_path, UnreadableLatentsError):
+        file = read_latents_file(read(latents_path, "a latents file (safetensors)", LARGEST_LATENTS))
+    logits = file.tensors.get("logits")
+    if logits is None or logits.dtype not in ("F32", "F64") or logits.shape != (file.images, head.classes):
+        held = "no tensor 'logits'" if logits is None else f"logits {logits.dtype} {list(logits.shape)}"
+        raise InputError(latents_path, f"holds {held}, expected the network's, F32 {[file.images, head.classes]}")
+    if not file.images:
+        raise InputError(latents_path, "holds no images, expected some to compare")
+    with naming(latents_path, LatentsError):
+        comparison = compared(head, Forward(loaded(file.tensor), loaded(logits)))
+    if not comparison.agrees:
+        raise InputError(latents_path, "; ".join(str(comparison).splitlines()))
+    marked = replace(head, compared=True, _digest=None)
+    marked.save(output)
+    for line in str(comparison).splitlines():
+        print_line(line, sys.stderr)
+    print_line(f"{output}: compared with the network, sha256 {marked.digest}", sys.stderr)
 
 
 def _described(part: HeadPart) -> str:

@@ -52,6 +52,8 @@ class Head:
         pooling: how similarities of patches become one activation.
         readout: how activations become logits.
         labels: C class names, or None.
+        compared: whether its logits were compared with those of its network (`verale.check`, `verale head compare`).
+            Nothing that is proved depends on it.
 
     Raises:
         HeadError: a field that verale cannot vouch for (NaN, infinity, wrong shape, zero prototype on the
@@ -71,6 +73,7 @@ class Head:
     pooling: Pooling = field(default_factory=MaxPooling)
     readout: Readout = field(default_factory=Linear)
     labels: tuple[str, ...] | None = None
+    compared: bool = False
     _digest: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -216,6 +219,8 @@ class Head:
         }
         if self.readout != Linear():
             described["readout"] = write_part(self.readout, READOUTS)
+        if self.compared:
+            described["compared"] = True
         tensors = {name: getattr(self, name) for name in TENSORS} | self.pooling.tensors
         return encode(described, {name: tensor for name, tensor in tensors.items() if tensor is not None})
 
@@ -235,6 +240,7 @@ class Head:
             pooling=read_part("pooling", file.pooling, POOLINGS, tensors),
             readout=read_part("readout", file.readout, READOUTS),
             labels=file.labels,
+            compared=file.compared,
             _digest=file.sha256,
             **tensors,
         )

@@ -35,7 +35,6 @@ __all__ = [
 
 _LEAST_EPSILON = 2.0**-900
 """Far above what float64 loses to underflow when a tiny distance is scaled."""
-_GREATEST = torch.finfo(torch.float64).max
 
 
 class Similarity(ABC):
@@ -99,8 +98,7 @@ class LogRatio(Similarity):
             raise HeadError("similarity.epsilon", f"is {self.epsilon}, expected {_LEAST_EPSILON:.0e} <= epsilon < 1")
 
     def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        scaled = (scale * observed).clamp(max=_GREATEST)  # beyond float64 the similarity is less than 2^-1023
-        return torch.log((scaled + 1) / (scaled + self.epsilon))
+        return torch.log((scale * observed + 1) / (scale * observed + self.epsilon))
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from verale.report.grid import Grid, grid_of_image, shape_by_network
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
 from verale.runs.folder import SOURCE
 from verale.runs.inputs import find_inputs, images_of_run
-from verale.runs.listed import Listed, differences
+from verale.runs.listed import Listing, differences
 from verale.runs.source import Source, load_source
 from verale.runs.table import TABLE, Explained, read_table
 
@@ -381,7 +381,7 @@ def collect(
     collection = Collection(folder, tuple(items), read_head, read_latents, paths[0], paths[1], source, drawn)
     if given.is_dir():
         digests = {item.path.name: item.sha256 for item in items if item.path is not None}
-        listed = Listed.of_rows(rows, images_of_run(folder)) if rows else None
+        listed = Listing.of_rows(rows, images_of_run(folder)) if rows else None
         collection = replace(collection, differences=tuple(differences(folder, digests, listed)))
     placed = [
         Placed(item.name, item.image, item.label, item.predicted)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from verale.certificate.words import (
     AS_LABELLED,
+    NOT_COMPARED,
     OWN_NAMES,
     from_picture,
     not_proved,
@@ -43,6 +44,7 @@ class Shown:
         digests: SHA-256 of files, by what they are.
         own_names: whether the names of classes are not the head's.
         proved: the claims that are proved.
+        not_compared: whether nobody noted that the head's logits were compared with the network's.
     """
 
     telling: Telling
@@ -56,6 +58,7 @@ class Shown:
     digests: Mapping[str, str] = field(default_factory=dict)
     own_names: bool = False
     proved: frozenset[str] = frozenset()
+    not_compared: bool = False
 
     @property
     def heading(self) -> str:
@@ -119,6 +122,8 @@ class Shown:
         if self.own_names:
             yield OWN_NAMES
         yield self.not_proved
+        if self.not_compared:
+            yield NOT_COMPARED
         for what, digest in self.digests.items():
             yield f"sha256 of the {what} {digest}"
 

@@ -17,7 +17,7 @@ from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run
 from verale.runs.table import TABLE, Explained, read_table
 
-__all__ = ["UNLISTED", "Listed", "differences", "has_record"]
+__all__ = ["UNLISTED", "Listing", "differences", "has_record"]
 
 UNLISTED = f"has no {TABLE} that lists its certificates: whether there were others is not known"
 """What is said of a folder without a record."""
@@ -27,7 +27,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True)
-class Listed:
+class Listing:
     """What the record of a run lists.
 
     Attributes:
@@ -41,7 +41,7 @@ class Listed:
     images: int
 
     @classmethod
-    def of(cls, folder: Path) -> Listed | None:
+    def of(cls, folder: Path) -> Listing | None:
         """The record of a folder; None where it has none, or its table names no certificates, as the papers' do not.
 
         Raises:
@@ -52,7 +52,7 @@ class Listed:
         return cls.of_rows(read_table(require_inside(folder / TABLE), whole=False), images_of_run(folder))
 
     @classmethod
-    def of_rows(cls, rows: Iterable[Explained], images: int) -> Listed | None:
+    def of_rows(cls, rows: Iterable[Explained], images: int) -> Listing | None:
         """The same of rows that were read."""
         by_index = {row.index: row for row in rows}
         digests = {row.certificate: row.sha256 for row in by_index.values() if row.certificate is not None}
@@ -83,9 +83,9 @@ class Listed:
 
 
 def differences(
-    folder: Path, digests: Mapping[str, str | None] | None = None, listed: Listed | None = None
+    folder: Path, digests: Mapping[str, str | None] | None = None, listed: Listing | None = None
 ) -> list[str]:
-    """In what a folder of certificates is not what its own record lists, one sentence each; see `Listed.differences`.
+    """In what a folder of certificates is not what its own record lists, one sentence each; see `Listing.differences`.
 
     Args:
         folder: where the certificates lie.
@@ -94,7 +94,7 @@ def differences(
     """
     there = {path.name: (digests or {}).get(path.name) for path in certificates_in(folder)}
     try:
-        listed = Listed.of(folder) if listed is None else listed
+        listed = Listing.of(folder) if listed is None else listed
     except InputError as error:
         return [f"has an {TABLE} that does not list certificates ({error.problem})"]
     if listed is not None:

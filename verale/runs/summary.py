@@ -13,7 +13,7 @@ from verale.files import certificates_folder, require_inside
 from verale.paradigms import SMALLEST
 from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run, run_of
-from verale.runs.listed import Listed, differences
+from verale.runs.listed import Listing, differences
 from verale.runs.table import TABLE, Explained, read_table, reasons
 
 __all__ = ["RunSummary", "Spread", "rows_of", "summarize", "table_of"]
@@ -127,7 +127,7 @@ def rows_of(path: Path, whole: bool) -> list[Explained]:
         InputError: a table that cannot be read, or has no rows; the message names file, line and column.
     """
     rows = read_table(path, whole=whole)
-    listed = Listed.of_rows(rows, images_of_run(path.parent)) if path.name == TABLE else None
+    listed = Listing.of_rows(rows, images_of_run(path.parent)) if path.name == TABLE else None
     for difference in () if listed is None else differences(path.parent, listed=listed):
         _log.warning("%s: %s", path.parent, difference)
     if not rows:

@@ -8,7 +8,7 @@ import torch
 from support.exact import PRECISION, observable
 from support.small import metric_head
 
-from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, LogRatio, Softmax, observables
+from verale.head import Box, Cosine, Euclidean, Geometry, Head, Identity, InnerProduct, Softmax, observables
 from verale.head.geometry import GEOMETRIES
 from verale.paradigms import PARADIGMS
 
@@ -70,10 +70,3 @@ def test_cosines_are_those_of_vectors_of_any_size(geometry: Geometry, size: floa
             allowed = 1e-13 * max(map(abs, truth)) + 1e-320
             assert values[0, patch].tolist() == pytest.approx(truth, rel=0, abs=allowed)
     assert torch.equal(logits, values.amax(1))
-
-
-def test_distances_beyond_float64_are_no_similarity():
-    points = torch.tensor([[1e160, 0.0], [0.0, 1.0]], dtype=torch.float64)
-    head = Head(torch.eye(2), Euclidean(), LogRatio(1e-4), points)
-    logits = head.logits(torch.tensor([[[0.0, 1.0]]], dtype=torch.float64))
-    assert logits[0, 0] == 0 and logits[0, 1] > 9

@@ -70,6 +70,7 @@ class HeadFile:
         geometry, similarity, pooling, readout: its parts.
         lower, upper: the domain of every latent coordinate, None where unbounded.
         labels: the names of the C classes, where the file has them.
+        compared: whether its maker compared its logits with those of the network. Nothing that is proved depends on it.
         tensors: by their names in the file; all values are finite. For each prototype its own number stands in `scale`
             or `peak`.
     """
@@ -84,6 +85,7 @@ class HeadFile:
     upper: Fraction | None
     labels: tuple[str, ...] | None
     tensors: Mapping[str, Tensor]
+    compared: bool = False
 
     def __post_init__(self) -> None:
         self._check_tensors()
@@ -277,7 +279,7 @@ def read_head_file(data: bytes) -> HeadFile:
 
 
 def _read(data: bytes) -> HeadFile:
-    description, tensors = read_described(data, LARGEST, METADATA_KEY, _DESCRIPTION, ("readout",))
+    description, tensors = read_described(data, LARGEST, METADATA_KEY, _DESCRIPTION, ("readout", "compared"))
     parts = {name: _part({"readout": {"kind": "linear"}} | description, name) for name in _FIELDS}
     domain = fields(description["domain"], "domain", ("lower", "upper"))
     return HeadFile(
@@ -286,6 +288,7 @@ def _read(data: bytes) -> HeadFile:
         lower=_end(domain["lower"], "domain.lower"),
         upper=_end(domain["upper"], "domain.upper"),
         labels=_labels(description["labels"]),
+        compared=_truth(description.get("compared", False), "compared"),
         tensors=tensors,
         **parts,
     )
@@ -325,6 +328,12 @@ _READERS = {
     "absent": _children,
     "present": _children,
 }
+
+
+def _truth(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise FormatError(f"{where} is {brief(value)}, expected true or false")
+    return value
 
 
 def _labels(value: Any) -> tuple[str, ...] | None:

@@ -70,7 +70,7 @@ class Head:
             (_, width), values = tensors[name]
             return [values[start : start + width] for start in range(0, len(values), width)]
 
-        parts = {name: description[name] for name in description if name not in ("version", "labels")}
+        parts = {name: description[name] for name in description if name not in ("version", "labels", "compared")}
         vectors = {name: tensors[name][1] for name in ("bias", "scale", "peak") if name in tensors}
         head = cls(files.given(rows("weight")), rows("prototypes"), parts, **vectors, mask=rows("mask"))
         if head.part("readout")["kind"] == "soft_tree" and head.prototypes is None:

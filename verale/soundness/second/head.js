@@ -67,8 +67,9 @@ function readHead(bytes) {
     "no description, or more than that",
   );
   const text = parseJson(metadata.get("verale.head"));
-  objectWith(text, ["version", "geometry", "domain", "similarity", "pooling", "labels"], ["readout"]);
+  objectWith(text, ["version", "geometry", "domain", "similarity", "pooling", "labels"], ["readout", "compared"]);
   refuseUnless(text.get("version") === 1n, "an unknown version");
+  refuseUnless(!text.has("compared") || typeof text.get("compared") === "boolean", "neither true nor false");
   const domain = objectWith(text.get("domain"), ["lower", "upper"]);
   const head = {
     geometry: readPart(text.get("geometry"), PARTS.geometry),
