@@ -371,7 +371,7 @@ def retrained(folder: Path) -> None:
 def test_another_source_is_refused_before_anything_is_seen(change, named, once, captures):
     change(once)
     before = {path: path.read_bytes() for path in (once / "out").iterdir()}
-    with pytest.raises(InputError, match=rf"out: was made from something else \({named} differ\).*--overwrite"):
+    with pytest.raises(InputError, match=rf"out: was made from something else \({named} differ\).*overwrite=True"):
         explain(*arguments(once))
     assert {path: path.read_bytes() for path in (once / "out").iterdir()} == before
     assert captures == []

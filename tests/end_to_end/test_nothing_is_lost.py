@@ -309,7 +309,7 @@ def test_pictures_of_an_earlier_run_and_others(given: Path, tmp_path: Path) -> N
     within = out / "pictures" / "class 0"
     before = tree(tmp_path)
     said = run(*seen, "--pictures", within, "--out", out, "--overwrite")
-    assert "is read by this command, and --overwrite would remove it; choose another --out" in said
+    assert "is read now, and --overwrite would remove it; choose another --out" in said
     assert tree(tmp_path) == before
     assert run(*seen, "--pictures", out / "pictures", "--out", out, "--overwrite") == "", (
         "its own pictures, as they are"

@@ -114,7 +114,8 @@ def test_what_an_interrupted_run_has_done_can_be_audited(tmp_path) -> None:
     with open_run(tmp_path, HEAD, LATENTS, SearchOptions(batch=1)) as run:
         next(iter(run))
     done = verale("audit", tmp_path)
-    assert done.returncode == 0 and done.stdout.count("instance proved") == 1
+    assert done.returncode == 17 and done.stdout.count("instance proved") == 1
+    assert "1 of 3 images are explained so far" in done.stderr
 
 
 def test_large_latents_stay_where_they_are_and_have_to_be_given(explained, tmp_path, monkeypatch) -> None:

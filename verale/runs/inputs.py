@@ -310,7 +310,7 @@ def _followed(link: Path) -> str | None:
         raise InputError(
             link,
             f"leads to {what}, outside of this folder, and who wrote it chose that; if you mean these latents, give"
-            f" --latents {quote(where)}, or remove this file if no instance is to be checked",
+            f" {option('latents')} {quote(where)}, or remove this file if no instance is to be checked",
         )
     if not path.exists():
         raise InputError(link, f"leads to {file}, and there is no such file; put it there, or {remedy}")

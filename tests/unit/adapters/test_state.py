@@ -41,11 +41,9 @@ def test_what_is_refused_has_a_recipe_that_works(tmp_path):
     torch.save(model, path)
     with pytest.raises(InputError, match=r"model\.pth: holds a call of fractions\.Fraction beside tensors") as error:
         load_state(path)
-    recipe = str(error.value).split(":\n")[1].split("\n(")[0]
-    assert len(recipe.strip().splitlines()) == 2
+    recipe = str(error.value).split("wrote it: ")[1].split(" (where")[0]
     converted = str(tmp_path / "state.pth")
-    lines = "\n".join(map(str.strip, recipe.splitlines())).replace('"state.pth"', repr(converted))
-    exec(lines, {"torch": torch})
+    exec(recipe.replace("'state.pth'", repr(converted)), {"torch": torch})
     assert set(load_state(converted)) == {"weight", "bias"}
 
 

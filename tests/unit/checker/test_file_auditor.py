@@ -62,7 +62,7 @@ def test_exit_codes_and_their_order_are_the_documented_ones() -> None:
     assert documented == {reason: Verdict(Status.NOT_PROVED, reason, "").exit_code for reason in verdict._EXIT_CODES}
     assert codes["unusable"] == verdict.EXIT_UNUSABLE
     order = [int(row[0]) for row in rows("Exit codes")][2:]  # all but usage and interrupt are of files
-    assert sorted(order) == sorted({*SCHEMA["properties"]["exit_code"]["enum"], 11})  # which no audit ends with
+    assert sorted(order) == sorted({*SCHEMA["properties"]["exit_code"]["enum"], 11, 17})  # of `refute`, and of a folder
     assert all(most_severe([less, more]) == more for at, more in enumerate(order) for less in order[at:])
     assert set(SCHEMA["properties"]["reason"]["enum"]) | {"witness"} == {*documented, "unusable"}
 

@@ -75,7 +75,7 @@ def test_what_was_unpacked_is_replaced_if_it_is_said(files, tmp_path):
     run("unpack", out, "--out", folder)
     (files / "000003.ale.json").write_bytes(b"another")
     run("pack", files, "--out", out, "--overwrite")
-    with pytest.raises(InputError, match="already exists; choose another --out, or say --overwrite"):
+    with pytest.raises(InputError, match="already exists; choose another out, or say overwrite=True"):
         run("unpack", out, "--out", folder)
     assert run("unpack", out, "--out", folder, "--overwrite")[0] == 0
     assert content(folder) == content(files)

@@ -56,7 +56,7 @@ def test_what_holds_no_numbers_is_none(value):
 
 def test_values_are_described():
     assert described(None) == "None"
-    assert described("a\x1b") == r"a path ('a\x1b')"
+    assert described("a\x1b") == r"the text 'a\x1b'"
     assert described(Path("b")) == "a path ('b')"
     assert described(nn.Linear(1, 1)) == "a module (Linear)"
     assert described(3) == "an int"

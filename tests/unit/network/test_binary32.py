@@ -50,7 +50,7 @@ def test_what_is_claimed_is_not_refused(number: int) -> None:
 def test_what_a_file_excludes_is_refused_with_layer_value_and_remedy(message: str) -> None:
     with pytest.raises(NetworkError, match=message) as error:
         require_binary32(REFUSED[message])
-    assert str(error.value).endswith("only real arithmetic is claimed of this network (--arithmetic real)")
+    assert str(error.value).endswith("only real arithmetic is claimed of this network (arithmetic='real')")
 
 
 def test_a_sum_that_is_too_long_is_refused() -> None:

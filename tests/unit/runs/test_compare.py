@@ -243,7 +243,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no latents": (lambda folder: (folder / "latents.safetensors").unlink(), r"has no latents\.safetensors.*--latents"),
     "a malformed certificate": (
         lambda folder: tampered(folder, lambda text: text.replace('"patches"', '"batches"')),
-        r"000001\.ale\.json: is not a certificate \(predicate .*; restore it, or explain again with --overwrite",
+        r"000001\.ale\.json: is not a certificate \(predicate .*; restore it, or explain again with overwrite=True",
     ),
     "a changed certificate": (
         lambda folder: (folder / "000001.ale.json").write_bytes((folder / "000002.ale.json").read_bytes()),

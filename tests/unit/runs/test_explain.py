@@ -215,7 +215,7 @@ def test_certificates_that_do_not_count_yet_are_explained_again(tmp_path, whole)
 def test_another_run_is_refused_and_nothing_is_changed(changes, named, tmp_path) -> None:
     run(tmp_path, 2)
     before = contents(tmp_path)
-    with pytest.raises(InputError, match=f"holds certificates of another run .*{named}.*--overwrite"):
+    with pytest.raises(InputError, match=f"holds certificates of another run .*{named}.*overwrite=True"):
         run(tmp_path, **changes)
     assert contents(tmp_path) == before
 

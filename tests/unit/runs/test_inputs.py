@@ -92,7 +92,9 @@ def test_another_head_or_other_latents_stay_where_they_are(name, begun, files, t
 def test_an_own_head_and_own_latents_are_replaced_if_that_is_said(files, tmp_path) -> None:
     with open_run(tmp_path, OTHER_HEAD, LATENTS * 0.5, SearchOptions(batch=2)) as opened:
         list(opened)
-    with pytest.raises(InputError, match=r"holds certificates of another run .*; choose another --out, or say --over"):
+    with pytest.raises(
+        InputError, match=r"holds certificates of another run .*; choose another out, or say overwrite=True"
+    ):
         run(tmp_path, files)
     run(tmp_path, files, overwrite=True)
     for name, file in zip(("head", "latents"), files, strict=True):
@@ -161,21 +163,21 @@ class TestLinks:
         with pytest.raises(InputError, match="another digest"):
             find_inputs(tmp_path / "elsewhere")
         (tmp_path / "elsewhere" / "deep" / "z").unlink()
-        with pytest.raises(InputError, match=r"leads to deep/z, and there is no such file.*give --latents"):
+        with pytest.raises(InputError, match=r"leads to deep/z, and there is no such file.*give latents"):
             find_inputs(tmp_path / "elsewhere")
         assert find_inputs(tmp_path / "elsewhere", latents="given").latents == "given"
 
     @pytest.mark.parametrize(
         ("file", "said"),
         [
-            ("../z", r"leads to \S+/z, outside of this folder.*give --latents \S+/z,"),
+            ("../z", r"leads to \S+/z, outside of this folder.*give latents \S+/z,"),
             ("{outside}", "outside of this folder"),
             ("inside", "outside of this folder"),
             ("folder/z", "outside of this folder"),
             ("../out/../z", "outside of this folder"),
             ("s3://bucket/z.parquet", r"leads to s3://bucket/z.parquet, an address \(s3\), outside of this folder"),
-            ("file:///z", r"an address \(file\).*give --latents file:///z,"),
-            ("https://h/z;rm x", "give --latents 'https://h/z;rm x',"),
+            ("file:///z", r"an address \(file\).*give latents file:///z,"),
+            ("https://h/z;rm x", "give latents 'https://h/z;rm x',"),
         ],
     )
     def test_what_lies_elsewhere_is_opened_only_if_it_is_given(self, file, said, out, files, monkeypatch) -> None:
@@ -239,7 +241,7 @@ def test_a_head_that_was_replaced_is_not_taken_for_the_folder_s(files, tmp_path)
     out = tmp_path / "out"
     run(out, files)
     OTHER_HEAD.save(out / "head.safetensors")
-    with pytest.raises(InputError, match=r"is not the head that was explained .* in run\.json\); give --head"):
+    with pytest.raises(InputError, match=r"is not the head that was explained .* in run\.json\); give head,"):
         find_inputs(out)
     assert find_inputs(out, files[0]).head == files[0]
     (out / "run.json").write_text("[")

@@ -108,10 +108,10 @@ def test_nothing_goes_before_all_is_known_to_be_as_it_was(tmp_path: Path) -> Non
         InputError, match="a: is another file than this run's; choose another out, or say overwrite=True"
     ):
         files.require_room(needed)
-    with pytest.raises(InputError, match=r"b: is read by this command, and --overwrite would remove it"):
+    with pytest.raises(InputError, match=r"b: is read now, and overwrite=True would remove it"):
         files.require_room(needed, overwrite=True, inputs=[tmp_path / "b"])
     (tmp_path / "other name").hardlink_to(tmp_path / "b")
-    with pytest.raises(InputError, match=r"b: is read by this command"):
+    with pytest.raises(InputError, match=r"b: is read now"):
         files.require_room(needed, overwrite=True, inputs=[tmp_path / "other name"])
     assert files.require_room({"b": RequiredFile(lambda: True)}, overwrite=True, inputs=[tmp_path / "b"]) == ["b"]
     (tmp_path / "c").write_bytes(b"changed")

@@ -57,8 +57,9 @@ _BESIDE = {"deformable": "conv_offset.0.weight"}
 _TRIED: dict[str, tuple[dict[str, Any], ...]] = {
     "hyperpg": tuple({"pm_name": name} for name in ("hyperpg", "gaussian", "vmf", "l2")),
     "prototypedl": ({"level": "super"}, {"level": "sub"}),
+    "stprotopnet": ({"similarity": "cosine"}, {"similarity": "product"}),
 }
-"""Options of which each takes other tensors."""
+"""Options that are asked for before all tensors are read, and the values that take different ones."""
 
 _KINDS: dict[str, tuple[Any, str]] = {
     "int": (Integral, "a number such as 1"),
