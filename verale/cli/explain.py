@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from os.path import lexists
 from pathlib import Path
@@ -265,11 +265,8 @@ def command(
         click.get_current_context().invoke(gap, paths=tuple(told.certificates), as_json=as_json)
     for line in reasons(told.without, store.table):
         print_line(line, sys.stderr)
-    if told.certificates and head_path is not None:
-        from verale.head import Head
-
-        if not Head.load(head_path).compared:
-            print_line("the head was not compared with the network (verale head compare)", sys.stderr)
+    if told.certificates and not opened.compared:
+        print_line("the head was not compared with the network (verale head compare)", sys.stderr)
     if not with_ray and told.certificates:
         if allowed := allowing(directory):
             print_line(f"next: verale report {directory}{allowed}", sys.stderr)
@@ -326,7 +323,7 @@ def _opened(
         require_bounds(head)
     given_or_made = head, latents, options, labels, overwrite, files, jobs, deployment, seen
     with open_run(directory, *given_or_made, beside=beside, inputs=inputs) as opened:
-        yield opened
+        yield replace(opened, compared=head.compared or given[0] is None)
 
 
 def _seen(

@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -105,7 +105,8 @@ def opened(
 ) -> Iterator[ExplainRun]:
     """A run into OUT/certificates.parquet, while there are workers. The arguments are those of `verale explain`."""
     from verale.datasets import storage
-    from verale.runs.folder import locked
+    from verale.head import Head
+    from verale.runs.folder import HEAD, locked
     from verale.runs.store.parquet import StagedDataset
     from verale.runs.store.stored_files import files_in
     from verale.runs.workers.ray import start_ray
@@ -125,7 +126,7 @@ def opened(
         if prepared.linked is not None:
             audit = f"verale audit {out} --latents {quote(prepared.linked)} --engine ray --log L.parquet"
             print_line(f"next: {audit}", sys.stderr)
-        yield begun
+        yield replace(begun, compared=given[0] is None or Head.from_bytes(prepared.files[HEAD]).compared)
 
 
 @dataclass(frozen=True, eq=False)

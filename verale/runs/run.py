@@ -82,11 +82,13 @@ class ExplainRun:
         store: what has the results.
         total: how many images there are.
         work: explains ranges of images, part by part, in any order; the rows of a part are in the store.
+        compared: whether the head's logits were compared with the network's, by its file or by this run.
     """
 
     store: Store
     total: int
     work: Callable[[list[Range]], Iterator[Finished[list[Explained]]]]
+    compared: bool = True
 
     @property
     def done(self) -> int:
