@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from types import MappingProxyType
 
 import pytest
 import torch
 from support.cases import every
 from support.runs import changed, final
-from torch import Tensor, nn
+from support.saves import Saves
+from torch import nn
 
 from benchmarks.architectures import cases
 from verale.adapters import ARCHITECTURES, head_of, load_published
@@ -22,21 +24,12 @@ PROTOPNET = unwrap(cases()["protopnet"].state)
 CAPS = {"cap_width_l2": torch.full((1, 12), 7.5), "non_vis_mask": torch.ones(12)}
 
 
-class Saves(nn.Module):
-    """A published network as its file holds it: tensors by name, attributes, and modules without tensors."""
+class NonNegLinear(nn.Module):
+    pass
 
-    def __init__(self, state: dict[str, Tensor], **attributes: object) -> None:
-        super().__init__()
-        for key, tensor in state.items():
-            owner: nn.Module = self
-            *path, last = key.split(".")
-            for part in path:
-                if part not in owner._modules:
-                    owner.add_module(part, CLASSES.get(part, nn.Module)())
-                owner = owner.get_submodule(part)
-            owner.register_parameter(last, nn.Parameter(tensor, requires_grad=False))
-        for name, value in attributes.items():
-            setattr(self, name, value)
+
+class ScoreAggregation(nn.Module):
+    pass
 
 
 class PPNet(Saves):
@@ -52,19 +45,11 @@ class PrototypeChooser(Saves):
 
 
 class PIPNet(Saves):
-    pass
+    layers = MappingProxyType({"_classification": NonNegLinear})
 
 
 class PNP(Saves):
-    pass
-
-
-class NonNegLinear(nn.Module):
-    pass
-
-
-class ScoreAggregation(nn.Module):
-    pass
+    layers = MappingProxyType({"classifier": ScoreAggregation})
 
 
 class CappedPPNet(PPNet):
@@ -74,9 +59,6 @@ class CappedPPNet(PPNet):
 class Capped(nn.Linear):
     """A last layer of another class."""
 
-
-CLASSES = {"_classification": NonNegLinear, "classifier": ScoreAggregation}
-"""The classes of layers that are no torch's."""
 
 OF_PROTOPNET = {
     "img_size": 224,

@@ -10,6 +10,7 @@ import pytest
 import torch
 from support.cases import every
 from support.own_network import OwnNetwork
+from support.saves import Saves
 from torch import Tensor, nn
 
 from benchmarks.architectures import PATCHES, cases
@@ -96,21 +97,8 @@ def test_the_tensors_of_a_head_alone_may_be_of_three_networks():
     assert fitting(uneven) == ["protopnet", "tesnet"]
 
 
-class PPNet(nn.Module):
-    """A published network as its file holds it: tensors by name, and attributes."""
-
-    def __init__(self, state: dict[str, Tensor], **attributes: object) -> None:
-        super().__init__()
-        for key, tensor in state.items():
-            owner: nn.Module = self
-            *path, last = key.split(".")
-            for part in path:
-                if part not in owner._modules:
-                    owner.add_module(part, nn.Module())
-                owner = owner.get_submodule(part)
-            owner.register_parameter(last, nn.Parameter(tensor, requires_grad=False))
-        for name, value in attributes.items():
-            setattr(self, name, value)
+class PPNet(Saves):
+    pass
 
 
 class TESNet(PPNet):
