@@ -47,9 +47,11 @@ def cluster(monkeypatch) -> Iterator[Any]:
 
 
 HELD = """
+import os
 import sys
 import time
 from pathlib import Path
+os.environ["RAY_ENABLE_AUTO_CONNECT"] = "0"  # as the command sets it before it imports Ray
 import ray
 from ray.data._internal.execution.streaming_executor import StreamingExecutor
 from verale.cli import main

@@ -82,7 +82,8 @@ def test_the_commands(given, tmp_path, workers):
     arguments = [*head, "--out", out, "--paradigm", "projection", "--batch", "4", *with_ray, "1"]
     done = CliRunner().invoke(explain_command, arguments, catch_exceptions=False)
     assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr == f"40 of 40 images have a certificate in {out}/certificates.parquet\n"
+    said = f"40 of 40 images have a certificate in {out}/certificates.parquet\n"
+    assert done.stderr == said + "the head was not compared with the network (verale head compare)\n"
     assert [one.read() for one in packed_certificates(f"{out}/certificates.parquet")[0]] == given.certificates
 
     arguments = [f"{out}/certificates.parquet", *head, "--report", report, *with_ray, "2"]

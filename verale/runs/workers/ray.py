@@ -203,7 +203,9 @@ def _quiet() -> Iterator[None]:
     context = DataContext.get_current()
     names = ("enable_progress_bars", "print_on_execution_start")
     before = {name: getattr(context, name) for name in names if hasattr(context, name)}
-    handlers = [one for one in logging.getLogger("ray.data").handlers if getattr(one, "stream", None) is sys.stderr]
+    # Its own handler may be older than the stderr that a command prints to.
+    printed = (sys.stderr, sys.__stderr__)
+    handlers = [one for one in logging.getLogger("ray.data").handlers if getattr(one, "stream", None) in printed]
     levels = [one.level for one in handlers]
     for name in before:
         setattr(context, name, False)
