@@ -1,7 +1,8 @@
 """Files: names of certificate files, reading with a clear error, writing so that nobody sees half a file.
 
 Only regular files are read and replaced: a pipe can keep a reader waiting for ever, and a device has no end. A link is
-followed to read, never to write or to remove. All that verale changes on a disk it changes by the functions here.
+followed to read, never to write or to remove; of a folder that somebody may have sent (`SentFile`) only within it. All
+that verale changes on a disk it changes by the functions here.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
@@ -22,6 +23,7 @@ __all__ = [
     "CERTIFICATE_SUFFIX",
     "LARGEST",
     "LARGEST_LATENTS",
+    "SentFile",
     "append_bytes",
     "certificate_index",
     "certificate_name",
@@ -33,6 +35,7 @@ __all__ = [
     "is_certificate_name",
     "lies_in",
     "open_regular",
+    "opener_of",
     "read",
     "read_buffer",
     "reading",
@@ -44,6 +47,11 @@ __all__ = [
     "write_atomically",
 ]
 
+_CERTIFICATES = "certificates"
+_MOST_LINKS = 8
+"""How often a path is looked up anew in a folder in which links are replaced meanwhile."""
+_HAS_DESCRIPTORS = os.open in os.supports_dir_fd
+"""Whether files of a folder are opened by its descriptor; not on Windows."""
 _IRREGULAR = "it is a pipe, socket or device; write its content to a regular file"
 
 LARGEST = 128 * 2**20
@@ -96,9 +104,14 @@ def certificates_in(folder: Path) -> list[Path]:
 
 
 def certificates_folder(folder: Path) -> Path:
-    """Where the certificates of a folder lie: there, or in its subfolder `certificates`, as `verale demo` has them."""
-    inside = folder / "certificates"
-    return require_inside(inside) if not certificates_in(folder) and certificates_in(inside) else folder
+    """Where the certificates of a folder lie: there, or in its subfolder `certificates`, as `verale demo` has them.
+
+    Whoever opens a file of the subfolder finds it in the folder (`SentFile`). A link of that name that is the folder
+    itself is meant: then the folder is where it leads.
+    """
+    if certificates_in(inside := folder / _CERTIFICATES) and not certificates_in(folder):
+        return inside
+    return followed(folder) or folder if folder.name == _CERTIFICATES and folder.is_symlink() else folder
 
 
 def is_certificate_name(name: str) -> bool:
@@ -132,25 +145,48 @@ def lies_in(path: Path, folders: Iterable[Path]) -> bool:
     return real is not None and any(real.is_relative_to(each) for each in filter(None, map(followed, folders)))
 
 
-def require_inside(path: Path, folder: Path | None = None) -> Path:
-    """The path of a file in a folder that may be a stranger's: who reads it asks here first.
+class SentFile(str):
+    """The path of a file in a folder that may be a stranger's: whoever opens it, opens it there, wherever links lead.
 
-    Links within the folder are followed.
+    Folder by folder is opened by its descriptor, so no other file can be opened than the one that was checked, whatever
+    is renamed meanwhile. Links within the folder are followed. It stays a `SentFile` as an argument, and in a pickle.
 
     Args:
         path: of the file.
-        folder: by default the one that the path names; otherwise one that holds that one.
-
-    Raises:
-        InputError: a link leads out of the folder. Who sends a folder may choose any file of this machine.
+        folder: that it has to lie in; by default the one that the path names. One called `certificates` has to lie in
+            its parent in the same way (`certificates_folder`).
     """
-    if (folder is not None or path.is_symlink()) and not lies_in(path, [folder or path.parent]):
-        raise InputError(
-            path,
-            f"is a link that leads out of its folder, to {followed(path) or os.readlink(path)}, and who made it chose"
-            " that; put the file itself there, or name that file as an argument or option",
-        )
-    return path
+
+    folder: Path
+
+    def __new__(cls, path: str | Path, folder: Path | None = None) -> SentFile:
+        file = super().__new__(cls, path)
+        file.folder = Path(path).parent if folder is None else folder
+        return file
+
+    def __reduce__(self) -> tuple[type[SentFile], tuple[str, Path]]:
+        return SentFile, (str(self), self.folder)
+
+    def beside(self, path: str | Path) -> SentFile:
+        """Another path that has to lie in the same folder."""
+        return SentFile(path, self.folder)
+
+
+def require_inside(path: Path, folder: Path) -> None:
+    """Raise InputError for a link that leads out of a folder. This is for a clear message: `SentFile` sees to it."""
+    if not lies_in(path, [folder]):
+        raise InputError(path, _leads_out(str(path)))
+
+
+def _leads_out(path: str) -> str:
+    try:
+        where = followed(Path(path)) or os.readlink(path)
+    except OSError:
+        where = "nowhere"
+    return (
+        f"is a link that leads out of its folder, to {where}, and who made it chose that; put the file itself there, or"
+        " name that file as an argument or option"
+    )
 
 
 def open_regular(path: str | Path) -> BufferedReader:
@@ -158,13 +194,76 @@ def open_regular(path: str | Path) -> BufferedReader:
     return open(path, "rb", opener=_opened)
 
 
+def opener_of(*paths: str | None) -> Callable[[str, int], int]:
+    """What opens regular files for the checker: these paths, and what lies in those that are folders, as a `SentFile`
+    where they are one."""
+    sent = [path for path in paths if isinstance(path, SentFile)]
+
+    def opener(path: str, flags: int) -> int:
+        around = [one for one in sent if path == one or path.startswith(f"{one}{os.sep}")]
+        return _opened(around[0].beside(path) if around else path, flags)
+
+    return opener
+
+
 def _opened(path: str, flags: int) -> int:
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # opening a pipe waits for a writer otherwise
+    flags |= getattr(os, "O_NONBLOCK", 0)  # opening a pipe waits for a writer otherwise
+    descriptor = _opened_in(path.folder, path, flags) if isinstance(path, SentFile) else os.open(path, flags)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # of a folder, `open` itself says so
         return descriptor
     os.close(descriptor)
     raise OSError(errno.EINVAL, _IRREGULAR, path)
+
+
+def _opened_in(folder: Path, path: str, flags: int) -> int:
+    """The descriptor of a file in a folder. Raises OSError: there is none, or a link leads out of the folder.
+
+    No link is followed here: where one is met, the path without links is looked up, and if it lies in the folder it is
+    opened in the same way. Where a system has no such calls (Windows), links are looked at before, not while opening.
+    """
+    if not _HAS_DESCRIPTORS:
+        if not lies_in(Path(path), [folder]):
+            raise OSError(errno.ELOOP, f"it {_leads_out(path)}", path)
+        return os.open(path, flags)
+    steps = _steps(Path(path), folder)
+    for _ in range(_MOST_LINKS):
+        try:
+            return _descended(folder, steps, flags)
+        except OSError as error:
+            if error.errno not in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
+                raise OSError(error.errno, error.strerror, path) from None
+            real, around = followed(Path(path)), followed(folder)
+            if real is None or around is None or not real.is_relative_to(around):
+                raise OSError(errno.ELOOP, f"it {_leads_out(path)}", path) from None
+            if (again := real.relative_to(around).parts) == steps:
+                raise OSError(error.errno, error.strerror, path) from None
+            steps = again
+    raise OSError(errno.ELOOP, "its links change while it is read", path)
+
+
+def _steps(path: Path, folder: Path) -> tuple[str, ...]:
+    """The names that lead from a folder to a path. Raises OSError: none do."""
+    if path.is_relative_to(folder) and ".." not in (steps := path.relative_to(folder).parts):
+        return steps
+    real, around = followed(path), followed(folder)
+    if real is None or around is None or not real.is_relative_to(around):
+        raise OSError(errno.ELOOP, f"it {_leads_out(str(path))}", str(path))
+    return real.relative_to(around).parts
+
+
+def _descended(folder: Path, steps: tuple[str, ...], flags: int) -> int:
+    """The descriptor at the end of some names, none of them a link. Raises OSError, which has no path."""
+    inner = os.O_RDONLY | os.O_DIRECTORY
+    is_subfolder = folder.name == _CERTIFICATES
+    descriptor = _opened_in(folder.parent, str(folder), inner) if is_subfolder else os.open(folder, inner)
+    for number, step in enumerate(steps, 1):
+        at = descriptor
+        try:
+            descriptor = os.open(step, os.O_NOFOLLOW | (flags if number == len(steps) else inner), dir_fd=at)
+        finally:
+            os.close(at)
+    return descriptor
 
 
 def read(path: str | Path, kind: str, limit: int = -1, most: int | None = None) -> bytes:

@@ -53,7 +53,7 @@ def png(picture: Tensor) -> bytes:
 
 
 @contextmanager
-def opened(path: Path, data: bytes) -> Iterator[Image.Image]:
+def opened(path: str | Path, data: bytes) -> Iterator[Image.Image]:
     """A picture, not decoded yet.
 
     Args:

@@ -16,7 +16,7 @@ datasets/footer.py open_parquet: types that unpickle are read
     unit/datasets/test_footer.py::test_a_column_of_pickles_is_refused[certificate-type]
 
 datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
-    without require_inside(Path(info.path), folder)
+    SentFile(info.path, folder) => info.path
     end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder
 report/single.py _shown: a head that nobody compared looks like one that was
     own and head is not None and (not (head.compared or source.compared)) => False
@@ -388,20 +388,35 @@ search/caches.py require_own_files: files may be anybody's
     without not _is_own(status)
     unit/search/test_caches.py::test_files_that_others_may_have_written_are_refused
 
-files.py require_inside: links lead out of a stranger's folder
-    never (folder is not None or path.is_symlink()) and (not lies_in(path, [folder or path.parent]))
+files.py _opened: links lead out of a stranger's folder
+    isinstance(path, SentFile) => False
     end_to_end/test_links_in_folders.py::test_no_command_follows_a_link_out_of_a_folder[report-head.safetensors]
-files.py certificates_folder: the certificates of a stranger's folder may lie anywhere
-    require_inside(inside) => inside
+files.py _descended: a link that takes the place of a file is followed
+    os.O_NOFOLLOW | (flags if number == len(steps) else inner) => flags if number == len(steps) else inner
+    end_to_end/test_links_in_folders.py::test_a_link_that_takes_the_place_of_a_file_is_not_followed[report-head.safetensors]
+files.py _descended: the certificates of a stranger's folder may lie anywhere
+    is_subfolder => False
     end_to_end/test_links_in_folders.py::test_certificates_in_a_folder_that_is_a_link_are_not_read
+files.py opener_of: the checker opens pictures wherever links lead
+    around[0].beside(path) if around else path => path
+    end_to_end/test_links_in_folders.py::test_the_checker_opens_what_lies_in_a_folder_in_it
+runs/auditor.py auditor_of: the checker opens files wherever links lead
+    opener_of(*files) => None
+    end_to_end/test_links_in_folders.py::test_a_link_that_takes_the_place_of_a_file_is_not_followed[audit-latents.safetensors]
+cli/shared.py certificate_files: certificates of a stranger's folder are opened wherever links lead
+    map(str if folder is None else SentFile, inside) => map(str, inside)
+    end_to_end/test_links_in_folders.py::test_an_audit_has_the_verdicts_of_the_other_certificates
 report/collect.py collect: a page shows certificates from anywhere
-    [require_inside(file) for file in certificates_in(folder)] => certificates_in(folder)
+    map(SentFile, certificates_in(folder)) => map(str, certificates_in(folder))
     end_to_end/test_links_in_folders.py::test_no_command_follows_a_link_out_of_a_folder[report-000001.ale.json]
 runs/source.py load_source: a page has the names of any file
-    require_inside(path) => path
+    SentFile(path) => path
     end_to_end/test_links_in_folders.py::test_no_command_follows_a_link_out_of_a_folder[report-source.json]
+runs/source.py Source.admitted: a page shows the picture that takes the place of another
+    SentFile(real, around[0]) => file
+    end_to_end/test_links_in_folders.py::test_a_link_that_takes_the_place_of_a_picture_is_not_followed
 runs/inputs.py find_seen: pictures lie anywhere
-    never path.is_symlink() and (not lies_in(path, [folder]))
+    path.is_symlink() => False
     end_to_end/test_links_in_folders.py::test_networks_and_pictures_lie_in_the_folder[picture]
 runs/written.py HeldFolder.require_there: a folder that was moved is not missed
     never _identity(self.directory) != (own.st_dev, own.st_ino)

@@ -7,7 +7,7 @@ import hashlib
 import os
 import platform
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -33,6 +33,8 @@ __all__ = ["FileAuditor", "Outcome", "UNUSABLE", "checker_digest", "file_digest"
 UNUSABLE = "UNUSABLE"
 """The status of a file without a verdict."""
 _TYPE = "urn:verale:report:v1"
+Opener = Callable[[str, int], int]
+"""Gives the descriptor of a file, as `open` has it. Raises OSError."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class FileAuditor:
 
     Args:
         pictures: a tensor or PNG file, or a folder, of which all PNG files count; None where `network` is None.
+        opener: opens all of these, and certificates; by default wherever links lead.
 
     Attributes:
         run: what a verdict depends on besides the certificate; plain data for JSON.
@@ -87,16 +90,18 @@ class FileAuditor:
         deployment: Deployment | None = None,
         network: str | None = None,
         pictures: str | None = None,
+        opener: Opener | None = None,
     ) -> None:
-        head_data = _read(head, LARGEST_HEAD)
+        self._opener = opener
+        head_data = _read(head, LARGEST_HEAD, opener)
         if network is None and pictures is not None:
             raise NetworkError(f"{pictures}: pictures are given without a network; give its file too")
         if pictures is None and network is not None:
             raise PictureError(f"{network}: a network is given without pictures; give a file or a folder of them too")
-        network_data = None if network is None else _read(network, LARGEST_NETWORK)
-        files, pictures_digest = (None, None) if pictures is None else picture_files(pictures)
+        network_data = None if network is None else _read(network, LARGEST_NETWORK, opener)
+        files, pictures_digest = (None, None) if pictures is None else picture_files(pictures, opener)
         try:
-            latents_data = None if latents is None else _read_latents(latents)
+            latents_data = None if latents is None else _read_latents(latents, opener)
             self._auditor = Auditor(head_data, latents_data, kernel, limit, network_data, files)
         except HeadError as error:
             raise HeadError(f"{head}: {error}") from None
@@ -139,7 +144,7 @@ class FileAuditor:
         start = perf_counter()
         digest = None
         try:
-            data = _read(path, LARGEST) if data is None else data
+            data = _read(path, LARGEST, self._opener) if data is None else data
             digest = _digest(data) if len(data) <= LARGEST else None
             verdict = self._auditor.check(data, *self._asked, self._deployment).record()
         except OSError as error:
@@ -164,10 +169,10 @@ def unusable(path: str, message: str, run: dict[str, Any], digest: str | None = 
     return Outcome(_head(path, run, digest) | {"seconds": None} | why | nothing)
 
 
-def file_digest(path: str) -> str | None:
+def file_digest(path: str, opener: Opener | None = None) -> str | None:
     """SHA-256 of a certificate file's bytes; None if it cannot be read or is too large for a certificate."""
     try:
-        data = _read(path, LARGEST)
+        data = _read(path, LARGEST, opener)
     except OSError:
         return None
     return _digest(data) if len(data) <= LARGEST else None
@@ -214,22 +219,23 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _read(path: str, limit: int | None = None) -> bytes:
+def _read(path: str, limit: int, opener: Opener | None) -> bytes:
     """The bytes of a regular file, at most `limit` + 1 of them: enough to refuse a file that is too long."""
-    with open(path, "rb", opener=_opened) as stream:
-        return stream.read() if limit is None else stream.read(limit + 1)
+    with open(path, "rb", opener=opener or _opened) as stream:
+        return stream.read(limit + 1)
 
 
-def _read_latents(path: str) -> bytes:
+def _read_latents(path: str, opener: Opener | None) -> bytes:
     """The bytes of a latents file. Raises LatentsError, before it is read, for more than `LARGEST_LATENTS` of them."""
-    if (size := os.stat(path).st_size) > LARGEST_LATENTS:
-        raise LatentsError(
-            f"latents file: it has {size} bytes, expected at most {LARGEST_LATENTS}; give fewer images at once"
-        )
-    return _read(path)
+    with open(path, "rb", opener=opener or _opened) as stream:
+        if (size := os.fstat(stream.fileno()).st_size) > LARGEST_LATENTS:
+            raise LatentsError(
+                f"latents file: it has {size} bytes, expected at most {LARGEST_LATENTS}; give fewer images at once"
+            )
+        return stream.read()
 
 
-def picture_files(path: str) -> tuple[list[PictureFile], str]:
+def picture_files(path: str, opener: Opener | None = None) -> tuple[list[PictureFile], str]:
     """The files of pictures at a path, and a digest: of a file its SHA-256, of a folder that of what `sha256sum` prints
     for its PNG files, by their paths in it, sorted (`_digest_of_files`). What is in them is not looked at yet.
 
@@ -237,31 +243,34 @@ def picture_files(path: str) -> tuple[list[PictureFile], str]:
         PictureError: there is none, or a file is too long.
     """
     if not os.path.isdir(path):
-        if (size := os.stat(path).st_size) > LARGEST_PICTURES:
-            raise PictureError(f"{path}: it has {size} bytes, expected at most {LARGEST_PICTURES}")
-        data = _read(path)
+        with open(path, "rb", opener=opener or _opened) as stream:
+            if (size := os.fstat(stream.fileno()).st_size) > LARGEST_PICTURES:
+                raise PictureError(f"{path}: it has {size} bytes, expected at most {LARGEST_PICTURES}")
+            data = stream.read()
         return [PictureFile(path, partial(bytes, data))], _digest(data)
     names = sorted(_name_in(each, path) for each in Path(path).rglob("*") if each.suffix.lower() == ".png")
     if not names:
         raise PictureError(f"{path}: holds no PNG file; give a folder of them, or a tensor file of pictures")
     paths = [os.path.join(path, os.fsdecode(name)) for name in names]
-    digests = list(map(_digest_of_png, paths))
-    files = [PictureFile(each, partial(_read_png, each, digest)) for each, digest in zip(paths, digests, strict=True)]
+    digests = [_digest_of_png(each, opener) for each in paths]
+    files = [
+        PictureFile(each, partial(_read_png, each, digest, opener)) for each, digest in zip(paths, digests, strict=True)
+    ]
     known = {name: digest for name, digest in zip(names, digests, strict=True) if digest is not None}
     return files, _digest_of_files(known)
 
 
-def _digest_of_png(path: str) -> str | None:
+def _digest_of_png(path: str, opener: Opener | None) -> str | None:
     """SHA-256 of a PNG file's bytes; None if it cannot be read, as `sha256sum` prints nothing then."""
     try:
-        return _digest(_read(path, LARGEST_PNG))
+        return _digest(_read(path, LARGEST_PNG, opener))
     except OSError:
         return None
 
 
-def _read_png(path: str, digest: str | None) -> bytes:
+def _read_png(path: str, digest: str | None, opener: Opener | None) -> bytes:
     """The bytes of a PNG file. Raises OSError; PictureError, if their digest is another one by now."""
-    data = _read(path, LARGEST_PNG)
+    data = _read(path, LARGEST_PNG, opener)
     if _digest(data) != digest:
         raise PictureError(CHANGED)
     return data

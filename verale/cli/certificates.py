@@ -16,7 +16,7 @@ import click
 from verale.checker.output import print_line
 from verale.cli.shared import certificate_files
 from verale.errors import InputError, LatentsError, naming
-from verale.files import CERTIFICATE_SUFFIX, is_certificate_name, read, require_inside
+from verale.files import CERTIFICATE_SUFFIX, SentFile, is_certificate_name, read
 from verale.runs.folder import HEAD, LATENTS, PATIENCE, SOURCE, locked
 from verale.runs.written import RequiredFile, WrittenFiles, overwritten
 
@@ -143,7 +143,7 @@ def _beside(parquet: str) -> dict[str, bytes]:
 
     files: dict[str, bytes] = {}
     beside = None if "://" in parquet else folder_of(parquet) / HEAD
-    head = HeadFile.of(require_inside(beside)) if beside is not None and beside.is_file() else None
+    head = HeadFile.of(SentFile(beside)) if beside is not None and beside.is_file() else None
     if head is not None:
         files[HEAD] = head.data
     latents = latents_in(parquet)
@@ -166,7 +166,7 @@ def _source(beside: Path, head: HeadFile | None, parquet: str, latents: Tensor) 
     images = images_in(parquet)
     if images is None:
         return {}
-    source = SourceFile.read(require_inside(beside), "remove it").noting(
+    source = SourceFile.read(SentFile(beside), "remove it").noting(
         images=[{"file": file, "label": label, "sha256": sha256} for file, label, sha256 in images],
         head_sha256=None if head is None else head.sha256,
     )

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from verale.errors import InputError, nearest
-from verale.files import CERTIFICATE_SUFFIX, certificates_folder, certificates_in, require_inside
+from verale.files import CERTIFICATE_SUFFIX, SentFile, certificates_folder, certificates_in
 from verale.runs.listed import differences
 from verale.runs.table import TABLE
 
@@ -111,7 +111,7 @@ def certificate_files(paths: tuple[str, ...], compared: bool = True) -> list[str
         if not inside:
             why = f": its {TABLE} says why" if lexists(path / TABLE) else ""
             raise InputError(path, f"holds no *{CERTIFICATE_SUFFIX}{why}")
-        files += map(str, inside if folder is None else map(require_inside, inside))
+        files += map(str if folder is None else SentFile, inside)
         for difference in differences(folder) if compared and folder is not None else ():
             _log.warning("%s %s", folder, difference)
     return files

@@ -16,11 +16,11 @@ from verale.cli.shared import EXIT_UNUSABLE, certificate_files, head_option, ker
 from verale.errors import InputError, UsageError
 from verale.files import (
     CERTIFICATE_SUFFIX,
+    SentFile,
     certificate_index,
     certificate_name,
     certificates_folder,
     certificates_in,
-    require_inside,
 )
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _file(path: str, image: str | None) -> str:
     folder = certificates_folder(Path(path))
     named = image if image.endswith(CERTIFICATE_SUFFIX) else certificate_name(_number(folder, image))
     if folder / named in certificates_in(folder):
-        return str(require_inside(folder / named))
+        return SentFile(folder / named)
     raise InputError(folder / named, _reason(folder, named) or "there is no such certificate; give another image")
 
 
@@ -141,7 +141,7 @@ def _reason(folder: Path, named: str) -> str:
     from verale.runs.table import TABLE, read_table
 
     number = certificate_index(named)
-    rows = read_table(require_inside(folder / TABLE), whole=False) if os.path.lexists(folder / TABLE) else []
+    rows = read_table(SentFile(folder / TABLE), whole=False) if os.path.lexists(folder / TABLE) else []
     if any(row.certificate == named for row in rows):
         return f"there is no such certificate, though {TABLE} lists it: it was removed or renamed"
     reasons = [row.reason for row in rows if row.index == number and row.reason]

@@ -20,7 +20,7 @@ from verale.datasets import storage
 from verale.datasets.footer import open_parquet
 from verale.datasets.limits import decoded, is_bytes, require_proportionate
 from verale.errors import InputError
-from verale.files import certificate_index, certificate_name, certificates_folder, certificates_in, require_inside
+from verale.files import SentFile, certificate_index, certificate_name, certificates_folder, certificates_in, followed
 
 if TYPE_CHECKING:
     from pyarrow import Array, NativeFile, Schema, Table
@@ -158,27 +158,27 @@ class ParquetRows:
     @classmethod
     def open(cls, path: str, column: str) -> ParquetRows:
         """Raises InputError: no Parquet file, one without that column or of other types, or an unfinished dataset;
-        a part that a link leads to, out of its folder."""
+        a part that a link leads to, out of its folder (`SentFile`)."""
         from pyarrow import ArrowException
 
         infos = storage.files_under(path, ".parquet")
         if storage.exists(storage.join(path, MANIFEST)) and not storage.exists(storage.join(path, SUCCESS)):
             raise InputError(path, "is not finished; run the command that began it again")
         files, root = storage.resolve(path)
-        folder = storage.local_path(path)
+        local = storage.local_path(path)
+        folder = root.folder if isinstance(root, SentFile) else local and followed(local)
         sizes = []
         for info in infos:
-            if folder is not None and info.path != root:
-                require_inside(Path(info.path), folder)
+            file = root if info.path == root else info.path if folder is None else SentFile(info.path, folder)
             try:
-                with storage.open_file(files, info.path) as stream:
+                with storage.open_file(files, file) as stream:
                     footer, size = open_parquet(info.path, stream).metadata, stream.size()
                     schema = footer.schema.to_arrow_schema()
             except (OSError, ValueError, ArrowException) as error:
                 raise InputError(info.path, f"cannot be read as a Parquet file ({storage.reason(error)})") from error
             require_proportionate(info.path, size, footer)
             _require_columns(info.path, schema, column)
-            sizes.append((info.path, tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))))
+            sizes.append((file, tuple(footer.row_group(n).num_rows for n in range(footer.num_row_groups))))
         return cls(path, tuple(sizes))
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verale.errors import InputError, first_line
-from verale.files import open_regular, require_size
+from verale.files import SentFile, open_regular, require_size
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -35,14 +35,18 @@ __all__ = [
 
 
 def resolve(path: str) -> tuple[FileSystem, str]:
-    """The file system of a path or URI, and the path in it. Raises InputError: no file system serves the URI."""
+    """The file system of a path or URI, and the path in it; of a `SentFile` one. Raises InputError: no file system
+    serves the URI."""
     from pyarrow.fs import LocalFileSystem
 
     try:
         path.encode()
     except UnicodeEncodeError:
         raise InputError(path, "is not UTF-8, which the name of a Parquet file or a URI must be; rename it") from None
-    return _resolve_uri(path) if "://" in path else (LocalFileSystem(), os.path.abspath(path))
+    if "://" in path:
+        return _resolve_uri(path)
+    inner = os.path.abspath(path)
+    return LocalFileSystem(), SentFile(inner, path.folder.absolute()) if isinstance(path, SentFile) else inner
 
 
 @lru_cache(maxsize=1024)

@@ -31,7 +31,7 @@ from verale.checker import CheckerError
 from verale.checker.certificate import LARGEST, Certificate, PatchStatement, read_certificate
 from verale.checker.verdict import claim_in_words
 from verale.errors import InputError, naming
-from verale.files import certificate_index, certificates_folder, certificates_in, read, require_inside
+from verale.files import SentFile, certificate_index, certificates_folder, certificates_in, read
 from verale.report.explanation import in_brief, named_prototypes
 from verale.report.grid import Grid, grid_of_image, shape_by_network
 from verale.report.images import OUTSIDE, Match, Matcher, Placed, prototype_pictures, require_consistent
@@ -137,6 +137,7 @@ class Item:
         seconds: how long explaining took, where known.
         others: what other paradigms gave that were tried, where known.
         record: its record in an audit log (certificates/audit-log-v1.md); None without an audit.
+        stored: the certificate's file, as it is opened (`verale.files.SentFile`).
     """
 
     path: Path | None
@@ -150,6 +151,7 @@ class Item:
     seconds: float | None = None
     others: str = ""
     record: Mapping[str, Any] | None = None
+    stored: str = ""
 
     @property
     def name(self) -> str:
@@ -245,8 +247,8 @@ class Collection:
     items: tuple[Item, ...]
     head: Head | None = None
     latents: Tensor | None = None
-    head_path: Path | None = None
-    latents_path: Path | None = None
+    head_path: str | None = None
+    latents_path: str | None = None
     source: Source = field(default_factory=Source)
     pictures: Mapping[int, Path] = field(default_factory=dict)
     audited: str = ""
@@ -278,7 +280,7 @@ class Collection:
     @property
     def paths(self) -> list[str]:
         """The certificates' files."""
-        return [str(item.path) for item in self.items if item.path is not None]
+        return [item.stored for item in self.items if item.path is not None]
 
     @property
     def own_names(self) -> bool:
@@ -299,7 +301,7 @@ class Collection:
     def files(self) -> list[Path]:
         """The files that were read, or will be."""
         images = [path for item in self.items for path in (item.path, item.file) if path is not None]
-        found = [path for path in (self.head_path, self.latents_path) if path is not None]
+        found = [Path(path) for path in (self.head_path, self.latents_path) if path is not None]
         return [*images, *found, *self.pictures.values()]
 
     @property
@@ -350,7 +352,7 @@ def collect(
     """
     given = Path(path)
     folder = certificates_folder(given) if given.is_dir() else given.parent
-    files = [require_inside(file) for file in certificates_in(folder)] if given.is_dir() else [given]
+    files = list(map(SentFile, certificates_in(folder))) if given.is_dir() else [str(path)]
     rows = _explained(folder / TABLE)
     if not files and not rows:
         raise InputError(given, "holds no *.ale.json; expected a folder that verale explain wrote, or a certificate")
@@ -365,20 +367,20 @@ def collect(
 
         read_head = Head.load(inputs.head)
     if inputs.latents is not None:
-        read_latents, stored = _load_latents(Path(inputs.latents))
+        read_latents, stored = _load_latents(inputs.latents)
         _require_noted(source_path, source, inputs.latents, stored)
     _require_number(images or folder / SOURCE, source, inputs.latents, stored, max(len(rows), images_of_run(folder)))
     matcher = Matcher(source, stored, folder)
     row_of = {row.certificate: row for row in rows if row.certificate is not None}
     items = []
     for file in files:
-        items.append(_item(file, row_of.get(file.name), matcher, read_head))
+        items.append(_item(file, row_of.get(Path(file).name), matcher, read_head))
         advance(1)
     if given.is_dir():
         items += [_unexplained(row, matcher) for row in rows if row.certificate is None]
     items.sort(key=lambda item: (item.index is None, item.index or 0))
-    paths = [None if path is None else Path(path) for path in (inputs.head, inputs.latents)]
-    collection = Collection(folder, tuple(items), read_head, read_latents, paths[0], paths[1], source, drawn)
+    paths = inputs.head, inputs.latents
+    collection = Collection(folder, tuple(items), read_head, read_latents, *paths, source, drawn)
     if given.is_dir():
         digests = {item.path.name: item.sha256 for item in items if item.path is not None}
         listed = Listing.of_rows(rows, images_of_run(folder)) if rows else None
@@ -392,15 +394,16 @@ def collect(
     return collection
 
 
-def item_beside(path: Path, source: Source) -> Item:
+def item_beside(file: str, source: Source) -> Item:
     """The item of one certificate, by what lies beside it but head and latents: needs no torch. Raises InputError."""
+    path = Path(file)
     row_of = {row.certificate: row for row in _explained(path.parent / TABLE)}
-    return _item(path, row_of.get(path.name), Matcher(source, None, path.parent), None)
+    return _item(file, row_of.get(path.name), Matcher(source, None, path.parent), None)
 
 
 def read_item(item: Item) -> tuple[bytes, Certificate]:
     """The certificate of an item with a summary, read again. Raises InputError if the file changed."""
-    data = read(str(item.path), "a certificate (.ale.json)", LARGEST + 1)
+    data = read(item.stored, "a certificate (.ale.json)", LARGEST + 1)
     if hashlib.sha256(data).hexdigest() != item.sha256:
         raise InputError(item.path, "changed while the report was written: run the command again")
     return data, read_certificate(data)
@@ -432,7 +435,7 @@ def _text_or_none(path: str | Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def _load_latents(path: Path) -> tuple[Tensor, list[str]]:
+def _load_latents(path: str) -> tuple[Tensor, list[str]]:
     """The latents of a file, and the digest of every image. Raises InputError."""
     from verale.errors import LatentsError
     from verale.head import image_digests, load_latents
@@ -464,18 +467,18 @@ def _require_number(
     raise InputError(where, f"has {number} images, {have}: give the images that the latents were computed from")
 
 
-def _item(path: Path, row: Explained | None, matcher: Matcher, head: Head | None) -> Item:
+def _item(file: str, row: Explained | None, matcher: Matcher, head: Head | None) -> Item:
     """The item of a certificate's file; a row of the table counts if it is about the same bytes."""
-    data = read(path, "a certificate (.ale.json)", LARGEST + 1)
+    path, data = Path(file), read(file, "a certificate (.ale.json)", LARGEST + 1)
     digest = hashlib.sha256(data).hexdigest()
     try:
         certificate = read_certificate(data)
     except CheckerError as error:
-        return Item(path, digest, problem=str(error))
+        return Item(path, digest, problem=str(error), stored=file)
     known = head is not None and head.digest == certificate.head
     summary = CertificateSummary.of(certificate, head.size if head is not None and known else None)
     index, image = matcher.matched(summary.latents, summary.picture, certificate_index(path.name))
-    item = Item(path, digest, summary, "", summary.predicted, index)
+    item = Item(path, digest, summary, "", summary.predicted, index, stored=file)
     if row is not None and row.sha256 in (None, digest):
         item = replace(item, label=row.label, seconds=row.seconds, others=row.others or "")
     return _with_image(item, image)
@@ -502,4 +505,4 @@ def _with_image(item: Item, image: Match | None) -> Item:
 
 def _explained(path: Path) -> list[Explained]:
     """The rows of the table; of an unfinished run the complete ones. Raises InputError."""
-    return read_table(require_inside(path), whole=False) if lexists(path) else []
+    return read_table(SentFile(path), whole=False) if lexists(path) else []

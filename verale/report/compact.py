@@ -49,7 +49,7 @@ def compact(collection: Collection, kind: str) -> bytes:
     if item.summary is None:
         raise InputError(item.path, f"cannot be drawn: {item.problem}")
     data, certificate = read_item(item)
-    head = None if collection.head_path is None else HeadOfRun.of(str(collection.head_path))
+    head = None if collection.head_path is None else HeadOfRun.of(collection.head_path)
     telling = Telling.of(data, head, collection.classes)
     return saved(lambda: _drawn(collection, item, certificate, telling), kind)
 
@@ -164,9 +164,9 @@ def _prototype(collection: Collection, prototype: int) -> tuple[Any, tuple[int, 
     if origin is not None:
         known.append((origin.file, window_of(collection.source.preprocessing), (origin.row, origin.column)))
     for file, window, cell in known:
-        if file is not None and collection.source.admits(file):
+        if file is not None and (admitted := collection.source.admitted(file)) is not None:
             try:
-                return pixels_of(ImageFile(file, window)), cell
+                return pixels_of(ImageFile(admitted, window)), cell
             except InputError:
                 continue
     return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from verale.checker import CheckerError
 from verale.checker.read.network_file import LARGEST, read_network
 from verale.errors import InputError
-from verale.files import read, require_inside
+from verale.files import SentFile, read
 from verale.runs.folder import NETWORK
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def shape_by_network(folder: Path) -> tuple[str, tuple[int, int]] | None:
     """The digest of the network in a run's folder, and (H, W) of the latents that it gives for a picture; None where
     there is none that can be read."""
     try:
-        network = read_network(read(require_inside(folder / NETWORK), "a network file (safetensors)", most=LARGEST))
+        network = read_network(read(SentFile(folder / NETWORK), "a network file (safetensors)", most=LARGEST))
     except (InputError, CheckerError):
         return None
     rows, columns = network.layers[-1].shape[1:] or (1, 1)

@@ -38,7 +38,7 @@ def pictures_in(data: bytes) -> Iterator[Picture]:
             continue
 
 
-def named_picture(file: Path, digest: str) -> Picture:
+def named_picture(file: str | Path, digest: str) -> Picture:
     """The picture with this digest in a PNG file. Raises InputError: the file cannot be read, or holds none."""
     found = _named(file, digest)
     if found is None:
@@ -91,7 +91,7 @@ def _holds(file: Path, digest: str) -> bool:
         return False
 
 
-def _named(file: Path, digest: str) -> Picture | None:
+def _named(file: str | Path, digest: str) -> Picture | None:
     data = read(file, "a PNG file", most=LARGEST)
     return next((picture for picture in pictures_in(data) if picture.digest == digest), None)
 

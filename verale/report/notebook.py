@@ -145,7 +145,7 @@ def _image_beside(path: str) -> tuple[object, int | None]:
     from verale.report.thumbnails import to_draw
 
     source = source_beside(Path(path).parent)
-    item = item_beside(Path(path), source)
+    item = item_beside(path, source)
     file = to_draw(source, item.image)
     return (None if file is None or item.image_note == BY_ORDER else pixels_of(file)), item.index
 

@@ -181,10 +181,11 @@ def _prototype_images(collection: Collection, limits: Limits, notes: list[str]) 
     uris: dict[Path, str] = {}
     size = unread = left_out = 0
     for file, part in shown.items():
-        if not collection.source.admits(file):
+        admitted = collection.source.admitted(file)
+        if admitted is None:
             continue
         try:
-            uri = made.uri(ImageFile(file, part))
+            uri = made.uri(ImageFile(admitted, part))
         except InputError:
             unread += 1
             continue

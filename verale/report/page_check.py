@@ -26,7 +26,7 @@ from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Pictures
 from verale.errors import InputError, naming
-from verale.files import LARGEST_LATENTS, read
+from verale.files import LARGEST_LATENTS, opener_of, read
 from verale.report.collect import Collection
 from verale.runs.explained_run import HeadOfRun
 from verale.runs.inputs import find_seen
@@ -61,7 +61,7 @@ class SeenInPage:
             return None
         try:
             network = read_network(read(seen[0], "a network file (.safetensors)", most=LARGEST_NETWORK))
-            pictures = Pictures(picture_files(seen[1])[0], network.shape)
+            pictures = Pictures(picture_files(seen[1], opener_of(seen[1]))[0], network.shape)
         except (CheckerError, OSError) as error:
             raise InputError(folder, f"holds a network and pictures that cannot be used: {error}") from error
         text = b"network " + network_text(network)
@@ -116,7 +116,7 @@ class Checking:
         path, digest = collection.head_path, None if collection.head is None else collection.head.digest
         if path is None or digest is None:
             raise InputError(collection.folder, "has no head, without which --check can prove nothing: say --head")
-        head = HeadOfRun.of(str(path)).head
+        head = HeadOfRun.of(path).head
         if head.sha256 != digest:
             raise InputError(path, "changed while the report was written: run the command again")
         text = b"head " + head_text(head)
@@ -190,6 +190,6 @@ def csp_digest(data: bytes) -> str:
     return b64encode(hashlib.sha256(data).digest()).decode()
 
 
-def _read_latents(path: Path, head: Head) -> Latents:
+def _read_latents(path: str, head: Head) -> Latents:
     with naming(path, CheckerError):
         return Latents(read(path, "a latents file (.safetensors)", most=LARGEST_LATENTS), head.depth)

@@ -57,7 +57,7 @@ def single(path: str, inputs: Inputs, kernel: str | None = None) -> Single:
         they name. Names and numbers of a head count only if its digest is the one that the checker read.
     """
     source = source_beside(Path(path).parent)
-    item = item_beside(Path(path), source)
+    item = item_beside(path, source)
     data = None if item.summary is None else read_item(item)[0]
     head, outcome = None, None
     if inputs.head is not None:

@@ -107,7 +107,7 @@ class ImageFile:
             image that no certificate names.
     """
 
-    path: Path
+    path: str | Path
     window: Window = Window()
     sha256: str | None = None
     picture: str | None = None
@@ -119,11 +119,12 @@ def to_draw(source: Source, match: Match | None) -> ImageFile | None:
     Soundness: with a certificate that names a picture nothing else than this picture is drawn, whole: `source.json` may
     not cut it.
     """
-    if match is None or match.file is None or not match.is_shown or not source.admits(match.file):
+    file = None if match is None or match.file is None or not match.is_shown else source.admitted(match.file)
+    if match is None or file is None:
         return None
     if match.picture is not None:
-        return ImageFile(match.file, picture=match.picture)
-    return ImageFile(match.file, window_of(source.preprocessing), match.sha256)
+        return ImageFile(file, picture=match.picture)
+    return ImageFile(file, window_of(source.preprocessing), match.sha256)
 
 
 def image_of(picture: Picture) -> Image.Image:
@@ -156,7 +157,7 @@ def _bytes_of(file: ImageFile) -> bytes:
     return data
 
 
-def _decoded(path: Path, data: bytes, window: Window, bound: int) -> Image.Image:
+def _decoded(path: str | Path, data: bytes, window: Window, bound: int) -> Image.Image:
     with opened(path, data) as picture:
         left, top, right, bottom = window.box(*picture.size)
         picture.draft("RGB", (int(bound / (right - left)) + 1, int(bound / (bottom - top)) + 1))

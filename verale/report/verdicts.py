@@ -12,7 +12,7 @@ from verale.checker import PictureError
 from verale.checker.file_auditor import UNUSABLE, checker_digest, picture_files
 from verale.checker.verdict import most_severe
 from verale.errors import InputError
-from verale.files import reading
+from verale.files import opener_of, reading
 from verale.report.collect import Collection
 from verale.runs.audit import audit_files
 from verale.runs.auditor import AuditOptions
@@ -44,11 +44,11 @@ def audited(
     """
     if collection.head_path is None:
         return collection
-    latents = None if collection.latents_path is None else str(collection.latents_path)
     records = {}
     digest = None if collection.head is None else collection.head.digest
     network, pictures = find_seen(collection.folder) or (None, None)
-    options = AuditOptions(str(collection.head_path), latents, kernel, minimality, network=network, pictures=pictures)
+    files = collection.head_path, collection.latents_path
+    options = AuditOptions(*files, kernel, minimality, network=network, pictures=pictures)
     for outcome in audit_files(collection.paths, options, jobs):
         if outcome.record["run"]["head"] != digest:
             raise InputError(collection.head_path, "changed while the report was written: run the command again")
@@ -109,7 +109,7 @@ def _digests(collection: Collection) -> dict[str, str | None]:
     }
     if seen is not None:
         try:
-            here |= {"network": sha256_of(seen[0]), "pictures": picture_files(seen[1])[1]}
+            here |= {"network": sha256_of(seen[0]), "pictures": picture_files(seen[1], opener_of(seen[1]))[1]}
         except (PictureError, OSError) as error:
             raise InputError(seen[1], f"cannot be read ({error}); expected pictures") from error
     return here

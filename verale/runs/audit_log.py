@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from verale.checker.file_auditor import UNUSABLE, Outcome, file_digest
 from verale.errors import InputError
-from verale.files import reading, write_atomically
+from verale.files import opener_of, reading, write_atomically
 from verale.runs.auditor import Stored, certificate_digest, name_of
 from verale.runs.outputs import require_output
 from verale.runs.records import read_record, read_records, subject_of
@@ -90,7 +90,7 @@ class AuditLog:
 def _digest(path: str | Stored) -> str | None:
     """`certificate_digest` of a certificate; None if it cannot be read, which its audit then reports."""
     if isinstance(path, str):
-        return file_digest(path)
+        return file_digest(path, opener_of(path))
     try:
         return certificate_digest(path.read())
     except InputError:

@@ -12,6 +12,7 @@ from verale.checker.deployment import Deployment, parse_deployment
 from verale.checker.file_auditor import FileAuditor, Outcome, unusable
 from verale.checker.limit import LIMIT
 from verale.errors import InputError, UsageError
+from verale.files import opener_of
 
 __all__ = ["AuditOptions", "Stored", "auditor_of", "certificate_digest", "deployment_of", "name_of", "outcome_of"]
 
@@ -64,7 +65,8 @@ def certificate_digest(data: bytes) -> str | None:
 def auditor_of(options: AuditOptions) -> FileAuditor:
     """The auditor. Raises InputError: a file of what certificates are about that cannot be used."""
     try:
-        return FileAuditor(**vars(options))
+        files = options.head, options.latents, options.network, options.pictures
+        return FileAuditor(**vars(options), opener=opener_of(*files))
     except CheckerError as error:
         path, named, problem = str(error).partition(": ")
         raise (InputError(path, problem) if named else UsageError(path)) from error

@@ -15,7 +15,7 @@ from verale.checker.certificate import LARGEST, Certificate, read_certificate
 from verale.checker.head import Head
 from verale.checker.read import LARGEST_HEAD, read_head_file
 from verale.errors import InputError, LatentsError, naming, option
-from verale.files import is_certificate_name, read, require_inside
+from verale.files import SentFile, is_certificate_name, read
 from verale.runs.folder import HEAD, LATENTS, SOURCE
 from verale.runs.source import Source, load_source
 from verale.runs.summary import rows_of, table_of
@@ -137,16 +137,17 @@ class ExplainedRun:
             raise InputError(given, "is not a folder; expected an --out of verale explain")
         table = table_of(given)
         rows = {row.index: row for row in rows_of(table, whole=False)}
-        own = table.parent / HEAD
+        folder = Path(table).parent
+        own = folder / HEAD
         if head is None and not lexists(own):
             what = "has no head.safetensors, without which statements mean nothing"
             raise InputError(given, f"{what}; put the head that was explained there")
         return cls(
             given,
-            table.parent,
+            folder,
             rows,
-            load_source(table.parent / SOURCE),
-            HeadOfRun.of(head or str(require_inside(own))),
+            load_source(folder / SOURCE),
+            HeadOfRun.of(head or SentFile(own)),
         )
 
     @property
@@ -188,10 +189,10 @@ class ExplainedRun:
         row = self.rows[index]
         if row.certificate is None:
             return None
-        path = require_inside(self.folder / row.certificate)
+        path = self.folder / row.certificate
         if not is_certificate_name(row.certificate):
             raise InputError(self.folder, f"its table names the certificate {row.certificate!r}, which no run has")
-        data = read(path, "a certificate (.ale.json)", LARGEST + 1)
+        data = read(SentFile(path), "a certificate (.ale.json)", LARGEST + 1)
         if row.sha256 not in (None, hashlib.sha256(data).hexdigest()):
             raise InputError(path, f"has another SHA-256 than the table says, so it was changed; {_remedy()}")
         try:
@@ -215,7 +216,7 @@ class ExplainedRun:
         """The same run, which knows the digests of all latents by a latents file, by default the folder's own, if
         nothing else tells them."""
         if path is None and lexists(self.folder / LATENTS):
-            path = str(require_inside(self.folder / LATENTS))
+            path = SentFile(self.folder / LATENTS)
         if path is None or set(self.rows) <= set(range(len(self.source.latents))):
             return self
         if all(row.certificate is not None for row in self.rows.values()):

@@ -19,7 +19,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from verale.errors import InputError, option
-from verale.files import LARGEST_LATENTS, lies_in, open_regular, read, require_inside, require_size
+from verale.files import LARGEST_LATENTS, SentFile, lies_in, open_regular, read, require_inside, require_size
 from verale.runs.folder import HEAD, LATENTS, LINK, NETWORK, PICTURES, RUN_FILE
 from verale.runs.written import RequiredFile, WrittenFiles
 
@@ -76,11 +76,11 @@ def find_inputs(folder: Path, head: str | None = None, latents: str | None = Non
     own_head, own_latents = folder / HEAD, folder / LATENTS
     if head is None and lexists(own_head):
         _require_head_of_run(folder)
-        head = str(require_inside(own_head))
+        head = SentFile(own_head)
     elif head is not None:
         _warn_if_different("head", head, own_head)
     if latents is None:
-        latents = str(require_inside(own_latents)) if lexists(own_latents) else _followed(folder / LINK)
+        latents = SentFile(own_latents) if lexists(own_latents) else _followed(folder / LINK)
     else:
         _warn_if_different("latents", latents, own_latents)
     return Inputs(head, latents)
@@ -95,11 +95,11 @@ def find_seen(folder: Path) -> tuple[str, str] | None:
         there = [str(tensor)]  # a folder of something else
     if not (lexists(network) and there):
         return None
-    pictures = require_inside(Path(there[0]))
-    for path in pictures.rglob("*") if pictures.is_dir() else ():
-        if path.is_symlink() and not lies_in(path, [folder]):
-            require_inside(path)
-    return str(require_inside(network)), str(pictures)
+    pictures = Path(there[0])
+    for path in (network, pictures, *(pictures.rglob("*") if pictures.is_dir() else ())):
+        if path.is_symlink():
+            require_inside(path, folder)
+    return SentFile(network), SentFile(pictures)
 
 
 def sha256_of(path: str | Path) -> str:
@@ -249,7 +249,7 @@ def _holds(path: Path, digest: str, labels: Sequence[int] | None, data: bytes | 
 def _require_head_of_run(folder: Path) -> None:
     """Raise InputError if `run.json` names another head than the folder's. Certificates name theirs in any case."""
     named = run_of(folder).get("head")
-    if isinstance(named, str) and (there := sha256_of(require_inside(folder / HEAD))) != named:
+    if isinstance(named, str) and (there := sha256_of(SentFile(folder / HEAD))) != named:
         raise InputError(
             folder / HEAD,
             f"is not the head that was explained ({there[:12]}... here, {named[:12]}... in {RUN_FILE}); give"
@@ -262,7 +262,7 @@ def run_of(folder: Path) -> Mapping[str, object]:
     if not lexists(folder / RUN_FILE):
         return {}
     try:
-        run = json.loads(read(require_inside(folder / RUN_FILE), "the description of a run"))
+        run = json.loads(read(SentFile(folder / RUN_FILE), "the description of a run"))
     except (ValueError, RecursionError):
         return {}
     return run if isinstance(run, dict) else {}
@@ -275,7 +275,7 @@ def _warn_if_different(name: str, given: str, own: Path) -> None:
     try:
         if os.path.samefile(given, own):
             return
-        same = os.stat(given).st_size == os.stat(own).st_size and sha256_of(given) == sha256_of(own)
+        same = os.stat(given).st_size == os.stat(own).st_size and sha256_of(given) == sha256_of(SentFile(own))
     except (OSError, InputError):
         return
     if not same:
@@ -293,7 +293,7 @@ def _followed(link: Path) -> str | None:
         return None
     remedy = f"give {option('latents')}, or remove this file if no instance is to be checked"
     try:
-        record = json.loads(read(require_inside(link), "a link to latents", 2**20))
+        record = json.loads(read(SentFile(link), "a link to latents", 2**20))
         if record["_type"] != _TYPE:
             raise ValueError(f"its _type is not {_TYPE}")
         file, absolute, sha256 = (record[name] for name in ("file", "absolute", "sha256"))
@@ -304,6 +304,7 @@ def _followed(link: Path) -> str | None:
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError(link, f"is not what verale explain writes ({error}); {remedy}") from error
     path = link.parent / file
+    sent = SentFile(path, link.parent)
     if "://" in file or not lies_in(path, [link.parent]):
         where = file if "://" in file or absolute is None else absolute
         what = f"{where}, an address ({where.partition('://')[0]})" if "://" in where else f"{where}"
@@ -314,6 +315,6 @@ def _followed(link: Path) -> str | None:
         )
     if not path.exists():
         raise InputError(link, f"leads to {file}, and there is no such file; put it there, or {remedy}")
-    if not path.is_dir() and path.suffix != ".parquet" and sha256_of(path) != sha256:  # datasets have another digest
+    if not path.is_dir() and path.suffix != ".parquet" and sha256_of(sent) != sha256:  # datasets have another digest
         raise InputError(link, f"has another digest than {path}, which changed since; {remedy}")
-    return str(path)
+    return sent

@@ -12,7 +12,7 @@ from os.path import lexists
 from pathlib import Path
 
 from verale.errors import InputError
-from verale.files import CERTIFICATE_SUFFIX, certificates_in, require_inside
+from verale.files import CERTIFICATE_SUFFIX, SentFile, certificates_in
 from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run
 from verale.runs.table import TABLE, Explained, read_table
@@ -49,7 +49,7 @@ class Listing:
         """
         if not lexists(folder / TABLE):
             return None
-        return cls.of_rows(read_table(require_inside(folder / TABLE), whole=False), images_of_run(folder))
+        return cls.of_rows(read_table(SentFile(folder / TABLE), whole=False), images_of_run(folder))
 
     @classmethod
     def of_rows(cls, rows: Iterable[Explained], images: int) -> Listing | None:

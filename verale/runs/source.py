@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from verale.adapters.fields import Axis, ReceptiveFields
 from verale.adapters.origins import Origin
 from verale.errors import InputError
-from verale.files import followed, read, require_inside
+from verale.files import SentFile, followed, read
 from verale.runs.folder import SOURCE
 from verale.runs.images import image_files
 
@@ -98,10 +98,15 @@ class Source:
 
     def admits(self, file: Path) -> bool:
         """Whether a file may be read: wherever links lead, it lies in one of the roots."""
+        return self.admitted(file) is not None
+
+    def admitted(self, file: Path) -> str | Path | None:
+        """The file as it is opened, in one of the roots; None where it may not be read."""
         if self.roots is None:
-            return True
+            return file
         real = followed(file)
-        return real is not None and any(map(real.is_relative_to, self.roots))
+        around = [root for root in self.roots if real is not None and real.is_relative_to(root)]
+        return SentFile(real, around[0]) if around and real is not None else None
 
     def outside(self, *more: Path) -> list[Path]:
         """The folders of the files that are named here, or in `more`, and may not be read, sorted."""
@@ -181,7 +186,7 @@ class SourceFile:
         return f"{json.dumps(self.record, indent=1, ensure_ascii=False)}\n".encode("utf-8", "surrogatepass")
 
     @classmethod
-    def read(cls, path: Path, remedy: str) -> SourceFile:
+    def read(cls, path: str | Path, remedy: str) -> SourceFile:
         """Read a file. Raises InputError, which ends with the remedy, for anything but a JSON object."""
         try:
             record = json.loads(read(path, "what verale explain writes about its source"))
@@ -252,7 +257,7 @@ def load_source(path: Path | None, images: Path | None = None) -> Source:
         return Source() if images is None else _in_order(Source(), images)
     remedy = "remove it, or explain the images again"
     try:
-        source = SourceFile.read(require_inside(path), remedy).source(images, path.parent)
+        source = SourceFile.read(SentFile(path), remedy).source(images, path.parent)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _invalid(path, error, remedy) from error
     return source if source.files or images is None else _in_order(source, images)
@@ -264,7 +269,7 @@ def _in_order(source: Source, images: Path) -> Source:
     return replace(source, folder=images, files=files, labels=(None,) * len(files), digests=(None,) * len(files))
 
 
-def _invalid(path: Path, error: Exception, remedy: str) -> InputError:
+def _invalid(path: str | Path, error: Exception, remedy: str) -> InputError:
     return InputError(path, f"is not what verale explain writes ({error}); {remedy}")
 
 

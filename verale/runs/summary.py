@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from verale.errors import InputError
-from verale.files import certificates_folder, require_inside
+from verale.files import SentFile, certificates_folder
 from verale.paradigms import SMALLEST
 from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run, run_of
@@ -76,15 +76,14 @@ class RunSummary:
     right: int = 0
 
 
-def table_of(source: str) -> Path:
+def table_of(source: str) -> str:
     """The table of a folder, or the table itself. Raises InputError."""
-    path = Path(source)
-    if not path.is_dir():
-        return path
-    path = certificates_folder(path)
-    if not (path / TABLE).exists():
+    if not Path(source).is_dir():
+        return source
+    path = certificates_folder(Path(source)) / TABLE
+    if not path.exists():
         raise InputError(source, f"holds no {TABLE}; expected an --out of verale explain, or a table")
-    return require_inside(path / TABLE)
+    return SentFile(path)
 
 
 def summarize(source: str) -> list[RunSummary]:
@@ -96,9 +95,10 @@ def summarize(source: str) -> list[RunSummary]:
     Raises:
         InputError: a table that cannot be read, or has no rows; the message names file, line and column.
     """
-    path = table_of(source)
+    table = table_of(source)
+    path = Path(table)
     is_run = path.name == TABLE and (path.parent / RUN_FILE).exists()
-    rows = rows_of(path, whole=not is_run)
+    rows = rows_of(table, whole=not is_run)
     for line in reasons((row for row in rows if row.reason is not None), path):
         _log.warning("%s: %s", source, line)
     _say_audits(path, rows)
@@ -116,17 +116,17 @@ def summarize(source: str) -> list[RunSummary]:
     return [_summary(source, paradigm, kind, filter(chosen, rows)) for kind, chosen in kinds.items()]
 
 
-def rows_of(path: Path, whole: bool) -> list[Explained]:
+def rows_of(table: str, whole: bool) -> list[Explained]:
     """The rows of a table, of which there are some; a warning says if its run is not finished.
 
     Args:
-        path: the table.
+        table: its path.
         whole: whether it is complete, as for `verale.runs.table.read_table`.
 
     Raises:
         InputError: a table that cannot be read, or has no rows; the message names file, line and column.
     """
-    rows = read_table(path, whole=whole)
+    rows, path = read_table(table, whole=whole), Path(table)
     listed = Listing.of_rows(rows, images_of_run(path.parent)) if path.name == TABLE else None
     for difference in () if listed is None else differences(path.parent, listed=listed):
         _log.warning("%s: %s", path.parent, difference)

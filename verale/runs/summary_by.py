@@ -101,11 +101,11 @@ def _of_class(source: str, kind: str, number: int, names: Sequence[str], rows: S
 
 def _rows_and_names(source: str) -> tuple[Sequence[Explained], Sequence[str]]:
     """The rows of a folder or a table, and the names of the classes, where a folder knows them."""
-    path = table_of(source)
-    if Path(source).is_dir() and lexists(path.parent / HEAD):
+    table = table_of(source)
+    if Path(source).is_dir() and lexists(Path(table).with_name(HEAD)):
         run = ExplainedRun.of(source)
         return list(run.rows.values()), run.names or ()
-    return rows_of(path, whole=not Path(source).is_dir()), ()
+    return rows_of(table, whole=not Path(source).is_dir()), ()
 
 
 def by_prototype(source: str) -> list[PrototypeSummary]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 from support.commands import in_process
+from support.opening import opening
 from support.reporting import folder_of
 from unit.report.test_page import Page
 
@@ -75,16 +76,10 @@ ATTACKS = {
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def opened() -> Iterator[list[str]]:
     """The real paths of all files that are opened."""
-    real, paths = os.open, []
-
-    def watched(path: Any, *rest: Any, **options: Any) -> int:
-        paths.append(os.path.realpath(path))
-        return real(path, *rest, **options)
-
-    monkeypatch.setattr(os, "open", watched)
-    return paths
+    with opening() as paths:
+        yield paths
 
 
 DRAWN = ("absolute", "by_digest")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 import safetensors.torch
 import torch
+from support.opening import opening
 from support.small import small_head, small_latents
 
 from verale.errors import InputError
@@ -180,20 +180,14 @@ class TestLinks:
             ("https://h/z;rm x", "give latents 'https://h/z;rm x',"),
         ],
     )
-    def test_what_lies_elsewhere_is_opened_only_if_it_is_given(self, file, said, out, files, monkeypatch) -> None:
+    def test_what_lies_elsewhere_is_opened_only_if_it_is_given(self, file, said, out, files) -> None:
         """`inside` and `folder` lie in the folder, and lead out of it."""
         (out / "inside").symlink_to(files[1])
         (out / "folder").symlink_to(Path(files[1]).parent)
         self.linked(out, file=file.format(outside=files[1]))
-        opened = os.open
-
-        def watched(path, *rest, **options):
-            assert not str(path).endswith("z") and not str(path).endswith("inside")
-            return opened(path, *rest, **options)
-
-        monkeypatch.setattr(os, "open", watched)
-        with pytest.raises(InputError, match=said):
+        with opening() as opened, pytest.raises(InputError, match=said):
             find_inputs(out)
+        assert opened and all(Path(path).is_relative_to(out) for path in opened)
         assert find_inputs(out, latents="given").latents == "given"
 
     def test_a_copy_beside_it_counts_and_the_same_command_changes_nothing(self, out, files) -> None:
