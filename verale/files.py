@@ -326,7 +326,7 @@ def require_writable(path: str | Path) -> None:
 
 def write_atomically(
     path: str | Path, data: bytes | Iterable[bytes], temporary: str | None = None, within: tuple[int, str] | None = None
-) -> None:
+) -> os.stat_result:
     """Write a file so that nobody ever sees half of it, not even after a crash: write a temporary file, then rename it.
 
     Args:
@@ -336,6 +336,9 @@ def write_atomically(
             beginning of the same data, or in the way. By default one that no file has.
         within: the descriptor of a folder, and the file's name in it: the file is written there, wherever the folder
             was moved. Then `temporary` is needed, and `path` is what messages say.
+
+    Returns:
+        What the system says of the file.
 
     Raises:
         InputError: the file cannot be written, or something other than a regular file has its name.
@@ -350,10 +353,12 @@ def write_atomically(
             try:
                 for piece in [data] if isinstance(data, bytes) else data:
                     _write_all(handle, piece)
+                written = os.fstat(handle)
             finally:
                 os.close(handle)
             os.chmod(begun, 0o644, dir_fd=at)
             os.replace(begun, name, src_dir_fd=at, dst_dir_fd=at)
+            return written
         except BaseException:
             os.unlink(begun, dir_fd=at)
             raise

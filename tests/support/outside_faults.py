@@ -248,13 +248,15 @@ runs/written.py WrittenFiles.write: a file of somebody else is replaced
     never not self.is_ours(name, by)
     unit/runs/test_written.py::test_a_file_is_noted_and_replaced_as_long_as_it_is_as_it_was
 runs/written.py WrittenFiles.write: a file of somebody else with the right bytes becomes ours
-    without if self.holds(name, data): return
+    without if self.holds(name, data): return None
     unit/runs/test_written.py::test_the_same_bytes_of_somebody_else_stay_and_are_not_ours
 runs/written.py WrittenFiles.write: a file is noted once it is written
     self.note({name: digest}, by)
-    self._put(name, data, f'.{digest}.partial')
-    => self._put(name, data, f'.{digest}.partial')
+    self._measured.pop(name, None)
+    return self._put(name, data, f'.{digest}.partial')
+    => stamp = self._put(name, data, f'.{digest}.partial')
     self.note({name: digest}, by)
+    return stamp
     unit/runs/test_written.py::test_an_interruption_at_any_step_loses_nothing_and_is_gone_on_with[None-explain-explain]
 runs/written.py WrittenFiles.append: added text is noted once it is written
     noted.growth = (size, text) => pass
@@ -281,7 +283,7 @@ runs/written.py WrittenFiles.require_free: a run begins though a file of somebod
     overwrite and self.is_ours(name) => overwrite
     unit/runs/test_folder.py::test_results_replace_no_file_of_somebody_else[True-index.json]
 runs/written.py WrittenFiles._require_removable: a file that the run reads is removed
-    never _identity(self.directory / name) in read_now
+    never identity_of(self.directory / name) in read_now
     unit/runs/test_written.py::test_nothing_goes_before_all_is_known_to_be_as_it_was
 runs/written.py WrittenFiles.remove_temporaries: every temporary file is ours
     always match[1] in digests
@@ -419,7 +421,7 @@ runs/inputs.py find_seen: pictures lie anywhere
     path.is_symlink() => False
     end_to_end/test_links_in_folders.py::test_networks_and_pictures_lie_in_the_folder[picture]
 runs/written.py HeldFolder.require_there: a folder that was moved is not missed
-    never _identity(self.directory) != (own.st_dev, own.st_ino)
+    always identity_of(self.directory) == (own.st_dev, own.st_ino)
     unit/runs/test_moved_folder.py::test_two_runs_are_never_in_one_folder
 runs/written.py WrittenFiles._put: files go where the path leads by now
     self._within(name) => None
@@ -427,6 +429,22 @@ runs/written.py WrittenFiles._put: files go where the path leads by now
 runs/written.py WrittenFiles._unlink: files are removed where the path leads by now
     remove_file(self.directory / name, self._within(name)) => remove_file(self.directory / name)
     unit/runs/test_moved_folder.py::test_what_is_written_goes_where_the_lock_is
+runs/written.py HeldFolder.require_there: files that were removed are said to be elsewhere
+    never own.st_nlink == 0
+    unit/runs/test_moved_folder.py::test_a_run_whose_folder_is_removed_ends_and_makes_no_other[2]
+runs/store/parquet.py StagedDataset.write: a part that was written into another folder counts
+    write_noted(self.partial, part_name(start, stop), parquet)
+    self.require_there() => write_noted(self.partial, part_name(start, stop), parquet)
+    unit/runs/test_parquet.py::test_a_folder_that_is_moved_while_a_part_is_written_is_missed
+runs/store/parquet.py StagedDataset.require_there: workers write into any folder of the name
+    never local is None or identity_of(local) != self.place[1:]
+    unit/runs/test_parquet.py::test_workers_write_into_no_other_folder_than_the_run_began_in[replaced]
+runs/store/folder.py RunFolder.finish: a run need not be described at its end
+    without self._require_described()
+    unit/runs/test_moved_folder.py::test_a_description_that_is_removed_is_missed_and_written_again[6]
+runs/store/folder.py RunFolder._is_other: certificates that were replaced are counted
+    not self._files.has(name, digest) => not self._files.exists(name)
+    unit/runs/test_moved_folder.py::test_files_that_are_replaced_are_missed_and_stay[changed-000000.ale.json-False]
 runs/store/folder.py RunFolder.finish: certificates that were removed are counted
     never gone or len(self.by_index) != total
     unit/runs/test_moved_folder.py::test_certificates_that_are_removed_are_missed_and_written_again[6]

@@ -159,7 +159,7 @@ class Matcher:
         places = self._places(noted, sha256)
         file = self._pictures.find(picture, places)
         is_noted = proposed < len(source.pictures) and source.pictures[proposed] == picture
-        is_there = source.admits(noted) and (digest := _digest(noted)) is not None and sha256 in (None, digest)
+        is_there = (digest := _digest(source, noted)) is not None and sha256 in (None, digest)
         if (file in places and (is_noted or not source.pictures)) or (is_noted and not is_there):
             note = "" if file is not None else GONE if source.admits(noted) else OUTSIDE
             return proposed, Match(file or noted, sha256, label, note, None if file is None else picture)
@@ -215,7 +215,7 @@ class Matcher:
 
     def _file(self, noted: Path, sha256: str) -> Path | None:
         """The file with a digest: where it is noted, or wherever in the folder it lies now."""
-        if _digest(noted) == sha256:
+        if _digest(self._source, noted) == sha256:
             return noted
         equal = self._by_digest.get(sha256, [])
         return min(
@@ -229,7 +229,7 @@ class Matcher:
         for pattern in ("*", "*/*"):
             for file in () if folder is None else sorted(folder.glob(pattern)):
                 if file.suffix.lower() in IMAGE_SUFFIXES and self._source.admits(file):
-                    files.setdefault(_digest(file), []).append(file)
+                    files.setdefault(_digest(self._source, file), []).append(file)
         return files
 
 
@@ -240,9 +240,10 @@ def _unnoted(file: Path | None, picture: str, contradicted: bool) -> Match:
     return Match(file, None, None, "", picture, contradicted)
 
 
-def _digest(file: Path) -> str | None:
+def _digest(source: Source, file: Path) -> str | None:
+    admitted = source.admitted(file)
     try:
-        return sha256_of(file)
+        return None if admitted is None else sha256_of(admitted)
     except InputError:
         return None
 

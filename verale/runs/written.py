@@ -36,6 +36,7 @@ __all__ = [
     "RequiredFile",
     "WrittenFiles",
     "foreign",
+    "identity_of",
     "moved",
     "noted_in",
     "overwritten",
@@ -96,12 +97,19 @@ class HeldFolder:
     def require_there(self) -> None:
         """Raise InputError unless it still lies at its path: it was moved or removed, or another one took its place."""
         own = os.fstat(self.descriptor)
-        if _identity(self.directory) != (own.st_dev, own.st_ino):
+        if identity_of(self.directory) == (own.st_dev, own.st_ino):
+            return
+        if own.st_nlink == 0:
             raise InputError(
                 self.directory,
-                "was moved, removed or replaced while this command wrote into it. What it has written is where that"
-                " folder is now: with that folder as --out, the same command continues",
+                "was removed while this command wrote into it, and so is what it has written: the same command begins"
+                " anew",
             )
+        raise InputError(
+            self.directory,
+            "was moved, or replaced by another folder, while this command wrote into it. What it has written is where"
+            f" that folder is now: with that folder as {option('out')}, the same command continues",
+        )
 
 
 @dataclass
@@ -167,6 +175,17 @@ class WrittenFiles:
     def path(self, name: str) -> str | Path:
         """The path of a file."""
         return self.directory / name
+
+    def stamp(self, name: str) -> tuple[int, ...] | None:
+        """What tells, without reading it, that a file is another one, or was changed; None where nothing is there."""
+        try:
+            return _stamp(os.lstat(self.directory / name))
+        except OSError:
+            return None
+
+    def has(self, name: str, digest: str) -> bool:
+        """Whether a regular file of this name has a digest."""
+        return self.exists(name) and self.obstacle(name) is None and self._digest(name) == digest
 
     def exists(self, name: str) -> bool:
         """Whether anything has this name, be it a link that leads nowhere."""
@@ -272,11 +291,11 @@ class WrittenFiles:
     def _require_removable(self, names: Collection[str], inputs: Iterable[Path]) -> None:
         """Raise InputError for a file that was changed since it was noted, or that the run reads."""
         there = [name for name in names if self.exists(name)]
-        read_now = {_identity(path) for path in inputs} - {None} if there else set()
+        read_now = {identity_of(path) for path in inputs} - {None} if there else set()
         for name in there:
             if not self.is_ours(name):
                 raise InputError(self.path(name), f"was changed since verale wrote it; {moved()}")
-            if _identity(self.directory / name) in read_now:
+            if identity_of(self.directory / name) in read_now:
                 problem = (
                     f"is read now, and {option('overwrite', True)} would remove it; choose another {option('out')}"
                 )
@@ -295,8 +314,11 @@ class WrittenFiles:
         if self.is_ours(name, by):
             self._unlink(name)
 
-    def write(self, name: str, data: bytes, by: str | None = None) -> None:
+    def write(self, name: str, data: bytes, by: str | None = None) -> tuple[int, ...] | None:
         """Write a file, which is noted first. One with these bytes stays, noted or not.
+
+        Returns:
+            The stamp of the file that was written; None where none was, or that is not known.
 
         Raises:
             InputError: another file is there that this command did not note, or a link or a folder; the folder cannot
@@ -305,13 +327,13 @@ class WrittenFiles:
         self._require_reachable(name)
         if self.exists(name):
             if self.holds(name, data):
-                return
+                return None
             if not self.is_ours(name, by):
                 raise InputError(self.path(name), f"is another file than the one to write; {foreign()}")
         digest = hashlib.sha256(data).hexdigest()
         self.note({name: digest}, by)
-        self._put(name, data, f".{digest}.partial")
         self._measured.pop(name, None)
+        return self._put(name, data, f".{digest}.partial")
 
     def note(self, digests: Mapping[str, str], by: str | None = None) -> None:
         """Note files that are about to be written, or that an earlier version wrote."""
@@ -433,8 +455,8 @@ class WrittenFiles:
     def _has_one_name(self, name: str) -> bool:
         return os.stat(self.directory / name).st_nlink == 1
 
-    def _put(self, name: str, data: bytes, temporary: str) -> None:
-        write_atomically(self.directory / name, data, temporary, self._within(name))
+    def _put(self, name: str, data: bytes, temporary: str) -> tuple[int, ...] | None:
+        return _stamp(write_atomically(self.directory / name, data, temporary, self._within(name)))
 
     def _add_lines(self, lines: bytes) -> None:
         """Add lines to `files.json`, all at once. Raises OSError."""
@@ -543,7 +565,11 @@ def _sha256(path: Path) -> str:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def identity_of(path: Path) -> tuple[int, int] | None:
     """What tells whether two paths lead to one file."""
     try:
         status = os.stat(path)

@@ -41,10 +41,10 @@ def test_results_are_complete_where_the_first_is(tmp_path, monkeypatch) -> None:
         write_results(tmp_path, NAMES, FILES)
     write, stop = module.write_atomically, {"at": ""}
 
-    def interrupted(path, data, temporary, within) -> None:
+    def interrupted(path, data, temporary, within) -> object:
         if path.name == stop["at"]:
             raise KeyboardInterrupt
-        write(path, data, temporary, within)
+        return write(path, data, temporary, within)
 
     monkeypatch.setattr(module, "write_atomically", interrupted)
     for stop["at"] in ("000000.ale.json", "table.csv", "index.json"):

@@ -25,12 +25,13 @@ HEAD = small_head("euclidean")
 LATENTS = small_latents(HEAD, images=6)
 OPTIONS = SearchOptions(batch=1)
 IMAGES = [f"{index:06d}.ale.json" for index in range(6)]
-MOVED = "was moved, removed or replaced while this command wrote into it"
+MOVED = "was moved, or replaced by another folder, while this command wrote into it"
+REMOVED = "was removed while this command wrote into it, and so is what it has written: the same command begins anew"
 
 
 def run(folder: Path, meanwhile: Callable[[], object] = lambda: None, after: int = 2) -> None:
     """Explain into a folder, in which something happens after so many images."""
-    with open_run(folder, HEAD, LATENTS, OPTIONS) as opened:
+    with open_run(folder, HEAD, LATENTS, OPTIONS, jobs=1) as opened:
         for index, _ in enumerate(opened, 1):
             if index == after:
                 meanwhile()
@@ -59,9 +60,11 @@ def test_a_run_whose_folder_is_moved_ends_and_goes_on_there(after: int, out: Pat
 
 @pytest.mark.parametrize("after", [2, 6])
 def test_a_run_whose_folder_is_removed_ends_and_makes_no_other(after: int, out: Path) -> None:
-    with pytest.raises(InputError, match=MOVED):
+    with pytest.raises(InputError, match=REMOVED):
         run(out, lambda: shutil.rmtree(out), after)
     assert not out.exists()
+    run(out)
+    assert certificates(out) == IMAGES
 
 
 def test_two_runs_are_never_in_one_folder(out: Path, tmp_path: Path) -> None:
@@ -86,6 +89,67 @@ def test_certificates_that_are_removed_are_missed_and_written_again(after: int, 
         run(out, lambda: (out / IMAGES[0]).unlink(), after)
     run(out)
     assert certificates(out) == IMAGES and len(read_table(out / TABLE)) == 6
+
+
+@pytest.mark.parametrize("after", [2, 6])
+def test_a_description_that_is_removed_is_missed_and_written_again(after: int, out: Path) -> None:
+    with pytest.raises(InputError, match=r"run\.json: was removed while this command wrote here, and is there again"):
+        run(out, lambda: (out / "run.json").unlink(), after)
+    run(out)
+    assert certificates(out) == IMAGES and len(read_table(out / TABLE)) == 6
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+@pytest.mark.parametrize("name", ["run.json", IMAGES[0]])
+@pytest.mark.parametrize("how", ["another", "changed", "link"])
+def test_files_that_are_replaced_are_missed_and_stay(how: str, name: str, goes_on: bool, out: Path) -> None:
+    if goes_on:
+        with pytest.raises(KeyboardInterrupt):
+            run(out, interrupt, 1)
+    file, whole = out / name, b""
+
+    def replace() -> None:
+        nonlocal whole
+        whole = file.read_bytes()
+        if how != "changed":
+            file.unlink()
+        if how == "link":
+            (out.parent / "elsewhere").write_bytes(whole)
+            file.symlink_to(out.parent / "elsewhere")
+        else:
+            file.write_bytes(b"{}")
+
+    with pytest.raises(InputError, match=f"{name}: (was replaced while|is not as this run left it)"):
+        run(out, replace, 3)
+    assert file.is_symlink() if how == "link" else file.read_bytes() == b"{}", "it is somebody else's"
+    file.unlink()
+    if name == "run.json":
+        file.write_bytes(whole)
+    run(out)
+    assert certificates(out) == IMAGES and len(read_table(out / TABLE)) == 6
+
+
+def test_files_with_the_same_bytes_are_not_missed(out: Path) -> None:
+    def copied() -> None:
+        for name in ("run.json", IMAGES[0]):
+            data = (out / name).read_bytes()
+            (out / name).unlink()
+            (out / name).write_bytes(data)
+
+    run(out, copied)
+    assert certificates(out) == IMAGES
+
+
+def test_certificates_are_not_read_again_at_the_end(out: Path) -> None:
+    with patch.object(WrittenFiles, "has", side_effect=AssertionError):
+        with pytest.raises(KeyboardInterrupt):
+            run(out, interrupt)
+        run(out)
+    assert certificates(out) == IMAGES
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 def test_what_is_written_goes_where_the_lock_is(out: Path, tmp_path: Path) -> None:

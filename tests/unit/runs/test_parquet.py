@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import pickle
+import shutil
 from itertools import pairwise
+from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -12,6 +16,7 @@ from verale.datasets import storage
 from verale.datasets.certificates import ParquetRows, to_parquet
 from verale.errors import InputError
 from verale.runs.store.parquet import StagedDataset
+from verale.runs.workers.ray import _Worker
 
 
 def part(start: int, stop: int) -> bytes:
@@ -124,4 +129,46 @@ def test_a_manifest_of_another_form_is_another_manifest(text, path):
     storage.write_bytes(storage.join(staged.partial, "_verale.json"), text.encode("latin-1"))
     with pytest.raises(InputError, match="begun with another of; remove it"):
         StagedDataset.begin(path, {"of": 1})
+    assert staged.ranges() == [(0, 4)]
+
+
+GONE = "was moved, removed or replaced by another folder while workers wrote into it"
+
+
+@pytest.mark.parametrize("how", ["moved", "removed", "replaced"])
+def test_workers_write_into_no_other_folder_than_the_run_began_in(how: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "set")
+    staged = pickle.loads(pickle.dumps(StagedDataset.begin(path, {})))
+    partial = Path(staged.partial)
+    partial.rename(tmp_path / "moved") if how != "removed" else shutil.rmtree(partial)
+    if how == "replaced":
+        StagedDataset.begin(path, {"of": "another run"})
+    before = sorted(partial.rglob("*"))
+    worker = _Worker(lambda: lambda start, stop: (b"", {}), staged)
+    assert GONE in worker({"start": [0], "stop": [4]})["problem"][0]
+    for act in (lambda: staged.write(0, 4, b""), lambda: staged.publish(0), staged.discard):
+        with pytest.raises(InputError, match=GONE):
+            act()
+    assert sorted(partial.rglob("*")) == before
+
+
+def test_a_folder_that_is_moved_while_a_part_is_written_is_missed(tmp_path: Path) -> None:
+    path = str(tmp_path / "set")
+    staged = StagedDataset.begin(path, {})
+
+    def moving(*part: object) -> None:
+        Path(staged.partial).rename(tmp_path / "moved")
+
+    with patch("verale.runs.store.parquet.write_noted", moving), pytest.raises(InputError, match=GONE):
+        staged.write(0, 4, b"")
+
+
+def test_what_another_machine_calls_a_folder_is_not_known(tmp_path: Path) -> None:
+    path = str(tmp_path / "set")
+    staged = StagedDataset.begin(path, {})
+    shutil.copytree(staged.partial, f"{path}.copy")
+    shutil.rmtree(staged.partial)
+    shutil.move(f"{path}.copy", staged.partial)
+    with patch("verale.runs.store.parquet.node", lambda: "another machine"):
+        staged.write(0, 4, b"")
     assert staged.ranges() == [(0, 4)]

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from verale.certificate import Certificate
-from verale.errors import CertificateError, InputError
+from verale.errors import CertificateError, InputError, option
 from verale.files import certificate_name, certificates_in, read
 from verale.runs.folder import RUN_FILE, certificate_names
 from verale.runs.inputs import sha256_of
@@ -59,6 +59,9 @@ class RunFolder(Store):
         self.is_begun = not overwrite and files.exists(RUN_FILE)
         self.by_index: dict[int, Explained] = {}
         self._adopted: dict[str, str] = {}
+        self._stamps: dict[str, tuple[int, ...] | None] = {}
+        """Of the files that the end looks for, when they were written, or before they were read."""
+        self._described = b""
         if self.is_begun:
             self._require_same(run, images)
             is_older = files.is_new and files.exists(TABLE) and self._has_our_columns()
@@ -81,7 +84,8 @@ class RunFolder(Store):
         """Begin the run, or remove what an interruption left that does not count. Raises InputError."""
         self._files.note(self._adopted)
         if not self.is_begun:
-            self._files.write(RUN_FILE, (json.dumps(self._run, indent=1) + "\n").encode())
+            self._described = (json.dumps(self._run, indent=1) + "\n").encode()
+            self._stamps[RUN_FILE] = self._files.write(RUN_FILE, self._described)
         self._files.remove_temporaries()
         for name in self._uncounted():
             self._files.remove(name)
@@ -90,7 +94,7 @@ class RunFolder(Store):
     def add(self, certificates: Sequence[tuple[str, bytes]], rows: Sequence[Explained]) -> None:
         """Write a batch's certificates (name, bytes), then its rows, which make them count. Raises InputError."""
         for name, data in certificates:
-            self._files.write(name, data)
+            self._stamps[name] = self._files.write(name, data)
         self._files.append(TABLE, csv_lines(rows).encode())
         self.by_index |= {row.index: row for row in rows}
 
@@ -119,10 +123,15 @@ class RunFolder(Store):
         """Sort the rows of the table, and the names of the files.
 
         Raises:
-            InputError: the folder is not where it was, or lacks certificates that the run wrote.
+            InputError: the folder is not where it was, or lacks files that the run wrote, or has others in their place.
         """
         self._files.require_there()
-        gone = [row.certificate for row in self.rows() if row.certificate and not self._files.exists(row.certificate)]
+        self._require_described()
+        digests = {row.certificate: str(row.sha256) for row in self.rows() if row.certificate}
+        other = [name for name, digest in digests.items() if self._is_other(name, digest)]
+        gone = [name for name in other if not self._files.exists(name)]
+        if len(gone) < len(other):
+            raise self._changed(next(name for name in other if name not in gone))
         if gone or len(self.by_index) != total:
             raise InputError(
                 self._directory,
@@ -133,10 +142,28 @@ class RunFolder(Store):
         self._files.settle()
         self._files.require_there()
 
+    def _require_described(self) -> None:
+        """Raise InputError if `run.json` is another file by now, or was removed: then it is written again."""
+        if not self._is_other(RUN_FILE, hashlib.sha256(self._described).hexdigest()):
+            return
+        path = self._directory / RUN_FILE
+        if self._files.exists(RUN_FILE):
+            remedy = f"move it away, and say {option('overwrite', True)}"
+            raise InputError(path, f"was replaced while this command wrote here, by a file of something else; {remedy}")
+        self._files.write(RUN_FILE, self._described)
+        raise InputError(path, "was removed while this command wrote here, and is there again: run the command again")
+
+    def _is_other(self, name: str, digest: str) -> bool:
+        """Whether a file is gone, or another than the one with this digest. It is read only where its stamp differs."""
+        stamp = self._files.stamp(name)
+        return (stamp is None or stamp != self._stamps.get(name)) and not self._files.has(name, digest)
+
     def _require_same(self, run: dict[str, Any], images: int) -> None:
         path = self._directory / RUN_FILE
         try:
-            there = json.loads(read(path, "the description of a run"))
+            self._stamps[RUN_FILE] = self._files.stamp(RUN_FILE)
+            self._described = read(path, "the description of a run")
+            there = json.loads(self._described)
             different = [key for key in run | there if run.get(key) != there.get(key)]
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(
@@ -181,6 +208,7 @@ class RunFolder(Store):
         if row.certificate != certificate_name(row.index):
             return None
         try:
+            self._stamps[row.certificate] = self._files.stamp(row.certificate)
             data = read(self._directory / row.certificate, "a certificate")
             if hashlib.sha256(data).hexdigest() != row.sha256:
                 return None

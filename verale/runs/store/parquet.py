@@ -8,7 +8,8 @@ import posixpath
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from platform import node
 from typing import Any
 
 from verale.datasets import storage
@@ -17,6 +18,7 @@ from verale.errors import InputError, option
 from verale.runs.run import Range, Store
 from verale.runs.store.noted import ATTEMPTS, LISTED, DatasetFiles, part_name, write_noted
 from verale.runs.table import Explained
+from verale.runs.written import identity_of
 
 __all__ = ["ExplainedDataset", "StagedDataset"]
 
@@ -34,9 +36,12 @@ class StagedDataset:
 
     Attributes:
         path: where the dataset will be.
+        place: the machine, device and number of the folder that the run began in, where that is on a disk. Workers of
+            this machine write into no other; what a shared disk calls it on another one is not known.
     """
 
     path: str
+    place: tuple[str, int, int] | None = None
 
     @property
     def partial(self) -> str:
@@ -83,7 +88,21 @@ class StagedDataset:
             there.remove()
         there.remove(name for name in there.names if name.startswith(f"{ATTEMPTS}/"))  # they count within one run
         write_noted(staged.partial, MANIFEST, (json.dumps(current, indent=1) + "\n").encode())
-        return staged
+        local = storage.local_path(staged.partial)
+        identity = None if local is None else identity_of(local)
+        return staged if identity is None else replace(staged, place=(node(), *identity))
+
+    def require_there(self) -> None:
+        """Raise InputError unless the folder that the run began in still lies at its path."""
+        if self.place is None or self.place[0] != node():
+            return
+        local = storage.local_path(self.partial)
+        if local is None or identity_of(local) != self.place[1:]:
+            raise InputError(
+                self.partial,
+                "was moved, removed or replaced by another folder while workers wrote into it. What they have written"
+                " is where that folder is now, if it is anywhere: move it back, and the same command continues",
+            )
 
     def manifest(self) -> Mapping[str, Any]:
         """What its rows depend on, while it is being written."""
@@ -129,8 +148,10 @@ class StagedDataset:
         return kept
 
     def write(self, start: int, stop: int, parquet: bytes) -> None:
-        """Write the part with these rows."""
+        """Write the part with these rows. Raises InputError, perhaps after it is written: see `require_there`."""
+        self.require_there()
         write_noted(self.partial, part_name(start, stop), parquet)
+        self.require_there()
 
     def read(self, start: int, stop: int, columns: tuple[str, ...]) -> list[dict[str, Any]]:
         """The rows of the part with these rows, in those of the columns that exist. Raises InputError."""
@@ -142,19 +163,22 @@ class StagedDataset:
 
     def discard(self) -> None:
         """Remove everything that is written: it is known to be wrong."""
+        self.require_there()
         DatasetFiles(self.partial).remove()
 
     def attempt(self, start: int, stop: int) -> int:
         """Note that work on these rows begins; return how often it has begun in this run, this time included."""
         from pyarrow.fs import FileSelector
 
+        self.require_there()
         folder = storage.join(self.partial, f"{ATTEMPTS}/{start}-{stop}")
         storage.write_bytes(storage.join(folder, uuid.uuid4().hex), b"-")
         files, inner = storage.resolve(folder)
         return len(files.get_file_info(FileSelector(inner)))
 
     def publish(self, total: int) -> None:
-        """Move the complete dataset to its path. Raises InputError: parts are missing, or overlap."""
+        """Move the complete dataset to its path. Raises InputError: parts are missing, or overlap, or it is gone."""
+        self.require_there()
         reached = 0
         for start, stop in self.ranges():
             if start != reached:

@@ -55,6 +55,7 @@ class _StoredFiles(WrittenFiles):
         return hashlib.sha256(self._read(name)).hexdigest()
 
     def _put(self, name: str, data: bytes, temporary: str) -> None:
+        """There are no stamps."""
         storage.write_bytes(self.path(name), data)
 
     def _unlink(self, name: str) -> None:
