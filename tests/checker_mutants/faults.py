@@ -314,7 +314,7 @@ file_auditor.py _digest_of_files: a name that is escaped looks like one that is 
 file_auditor.py _digest_of_files: a backslash is not escaped
     name.replace(b'\\', b'\\\\') => name
 file_auditor.py FileAuditor.audit: an audited file is read again by its name
-    _read(path, LARGEST) if data is None else data => _read(path, LARGEST)
+    _read(path, LARGEST, self._opener) if data is None else data => _read(path, LARGEST, self._opener)
 output.py print_line: a line may end in its middle
     printable(line) => line
 streams.py standard_streams: a verdict that is printed nowhere is one

@@ -357,8 +357,8 @@ runs/store/parquet.py StagedDataset.keep: a part that was changed is done again
 cli/shared.py require_distinct: results of two certificates have one name
     never name in seen and Path(seen[name]).resolve() != Path(file).resolve()
     end_to_end/test_nothing_is_lost.py::test_two_certificates_of_one_name_do_not_replace_each_other
-runs/source.py Source.admits: every file may be read
-    always any(map(real.is_relative_to, self.roots))
+runs/source.py Source.admitted: every file may be read
+    SentFile(real, around[0]) if around and real is not None else None => file
     unit/report/test_outside.py::test_nothing_outside_is_read_or_shown[linked_files-csv]
 
 runs/audit_dataset.py _is_still_true: records need not be of this run
@@ -562,11 +562,11 @@ report/named_pictures.py _named: any picture is the one that is named
     picture.digest == digest => picture.digest
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[files_swapped-figure]
 report/thumbnails.py to_draw: source.json cuts the picture
-    ImageFile(match.file, picture=match.picture)
-    => ImageFile(match.file, window_of(source.preprocessing), picture=None)
+    ImageFile(file, picture=match.picture)
+    => ImageFile(file, window_of(source.preprocessing), picture=None)
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[cut-compact]
 report/thumbnails.py to_draw: the picture is what another program reads
-    ImageFile(match.file, picture=match.picture) => ImageFile(match.file)
+    ImageFile(file, picture=match.picture) => ImageFile(file)
     end_to_end/test_displayed_pictures.py::test_the_picture_that_is_shown_or_named_is_the_certificates[animated-html]
 report/thumbnails.py _reduced: colours change by what stands beside them
     without image.info.clear()
