@@ -201,7 +201,8 @@ class Head:
     def logits(self, latents: object) -> Tensor:
         """The logits (N, C) of latents (N, D, H, W) or (N, L, D), in float64 rounded to nearest.
 
-        This is an estimate for people and for comparisons (`verale.check`). No proof uses it.
+        This is an estimate for people and for comparisons (`verale.check`). No proof uses it. Where an activation is
+        beyond float64, such as a negated squared distance of 1e320, it is no number.
 
         Raises:
             LatentsError: another shape or dtype, another number of channels, NaN or infinity.

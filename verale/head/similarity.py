@@ -84,7 +84,10 @@ class Identity(Similarity):
 
 @dataclass(frozen=True)
 class LogRatio(Similarity):
-    """S(m) = ln((x + 1) / (x + epsilon)) with x = scale m, strictly decreasing for 0 < epsilon < 1 (ProtoPNet)."""
+    """S(m) = ln((x + 1) / (x + epsilon)) with x = scale m, strictly decreasing for 0 < epsilon < 1 (ProtoPNet).
+
+    It is computed as ln(1 + (1 - epsilon) / (x + epsilon)), which is 0 where x is beyond float64.
+    """
 
     epsilon: float = 1e-4
 
@@ -98,7 +101,7 @@ class LogRatio(Similarity):
             raise HeadError("similarity.epsilon", f"is {self.epsilon}, expected {_LEAST_EPSILON:.0e} <= epsilon < 1")
 
     def of(self, observed: Tensor, geometry: Geometry, scale: Tensor | float, peak: Tensor | float) -> Tensor:
-        return torch.log((scale * observed + 1) / (scale * observed + self.epsilon))
+        return torch.log1p((1 - self.epsilon) / (scale * observed + self.epsilon))
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import math
 
+import flint
 import pytest
 import torch
+from support.exact import observable as observable_of
+from support.exact import pooled
 from support.small import FOCAL, GEOMETRIES, focal_head, small_head, small_latents
 
 from verale.errors import LatentsError
-from verale.head import Cosine, Euclidean, LogRatio, as_patches, evaluate
+from verale.head import (
+    Cosine,
+    Euclidean,
+    FocalPooling,
+    Head,
+    LogRatio,
+    MaxPooling,
+    TopMeanPooling,
+    as_patches,
+    evaluate,
+)
+from verale.head.pooling import Pooling
+
+FOCAL_KINDS = ("max_minus_mean", "max_minus_mean_distance")
 
 
 def observable(head, z, j):
@@ -68,6 +84,23 @@ def test_focal_activations_are_the_formula(geometry, kind):
     assert torch.allclose(
         evaluation.logits, evaluation.activations @ head.weight.double().T + head.bias.double(), rtol=1e-12, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("scale", [None, 1e-3, 1e3])
+@pytest.mark.parametrize("pooling", [MaxPooling(), TopMeanPooling(2), *map(FocalPooling, FOCAL_KINDS)], ids=str)
+@pytest.mark.parametrize("size", [1e-160, 1e-3, 1e8, 1e150, 3e153, 1e160, 1e300])
+def test_a_log_ratio_is_exact_at_distances_of_any_size(size: float, pooling: Pooling, scale: float | None):
+    """Also where the squared distance is beyond float64, and the similarity as good as 0."""
+    points = torch.tensor([[0.0, 0.5], [1.0, -0.25], [-2.0, 1.0]], dtype=torch.float64) * size
+    patches = torch.tensor([[[1.0, -0.25], [0.5, 3.0], [-1.0, 0.0]]], dtype=torch.float64) * size
+    scales = None if scale is None else torch.full((3,), scale, dtype=torch.float64)
+    head = Head(torch.eye(3), Euclidean(), LogRatio(1e-4), points, scale=scales, pooling=pooling)
+    activations = evaluate(head, patches).activations[0].tolist()
+    with flint.ctx.workprec(4 * 1100):
+        for j, activation in enumerate(activations):
+            observed = [observable_of(head, patch, j) for patch in patches[0].tolist()]
+            assert activation == pytest.approx(float(pooled(head, observed, j)), rel=1e-14, abs=1e-14)
+    assert head.logits(patches)[0].tolist() == activations
 
 
 @pytest.mark.parametrize(("geometry", "kind"), FOCAL)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import fx
 
 from verale.errors import UsageError
-from verale.head import Head, Similarity
+from verale.head import Head, LogRatio, Similarity
 from verale.head.geometry import Geometry
 
 __all__ = ["Formula", "formula_of"]
@@ -25,9 +25,6 @@ OBSERVED, SCALE, PEAK = range(3)
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE, POWER, GREATEST, LEAST, GREATER = range(8)
 EXP, LOG, LOG1P, EXPM1, SQRT, TANH, MAGNITUDE, CHOOSE = range(8, 16)
-LOG_OF_RATIO = 16
-"""ln((x + y) / (x + z)), of most published networks."""
-_OF_SCALED = [[MULTIPLY, SCALE, OBSERVED, OBSERVED], [LOG_OF_RATIO, 5, 3, 4]]
 
 _NAMES = {
     "add": ADD,
@@ -42,6 +39,7 @@ _NAMES = {
     "ge": GREATER,
     "where": CHOOSE,
     "exp": EXP,
+    "log": LOG,
     "log1p": LOG1P,
     "expm1": EXPM1,
     "sqrt": SQRT,
@@ -60,8 +58,8 @@ class Formula(NamedTuple):
     Attributes:
         of_distance: whether its observables are squared distances.
         peaked: whether a dissimilarity is the distance from a prototype's peak.
-        epsilon: of ln((s m + 1) / (s m + epsilon)), the formula of most published networks, which takes half the time
-            without steps; 0 for another one.
+        epsilon: of `LogRatio`, the formula of most published networks, which takes half the time without steps; 0 for
+            another one.
         steps: (S, 4) an operation, and where its operands stand in `values`.
         values: (R,) observable, scale, peak, constants, and the results of the steps, the last of which is the
             similarity; without steps it is the observable. Each evaluation overwrites them.
@@ -81,7 +79,7 @@ class _UnknownError(Exception):
 def formula_of(head: Head) -> Formula:
     """The formula of a head's similarity, with values of its own. Raises UsageError of one that cannot be traced."""
     steps, values = _traced(head.similarity, head.geometry)
-    epsilon = float(values[4]) if np.array_equal(steps, _OF_SCALED) and values[3] == 1 else 0.0
+    epsilon = head.similarity.epsilon if isinstance(head.similarity, LogRatio) else 0.0
     return Formula(head.geometry.is_distance, "peak" in head.similarity.tensors, epsilon, steps, values.copy())
 
 
@@ -134,8 +132,6 @@ def _applied(name: str, operands: list[_Expression], options: dict[str, _Express
         return below if "max" not in bounds else (LEAST, below, bounds["max"])
     if options:
         raise _UnknownError(f"it has {name} with {', '.join(options)}")
-    if name == "log":
-        return _logarithm(of)
     if name in _NAMES:
         return (_NAMES[name], *operands)
     derived: dict[str, Callable[[], _Expression]] = {
@@ -151,12 +147,6 @@ def _applied(name: str, operands: list[_Expression], options: dict[str, _Express
     if name not in derived:
         raise _UnknownError(f"it has {name}")
     return derived[name]()
-
-
-def _logarithm(of: _Expression) -> _Expression:
-    if of[0] == DIVIDE and of[1][0] == of[2][0] == ADD and of[1][1] == of[2][1]:
-        return LOG_OF_RATIO, of[1][1], of[1][2], of[2][2]
-    return LOG, of
 
 
 def _written(expression: _Expression) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -16,7 +16,6 @@ from verale.search.compiled.formula import (
     LEAST,
     LOG,
     LOG1P,
-    LOG_OF_RATIO,
     MAGNITUDE,
     MULTIPLY,
     OBSERVED,
@@ -58,10 +57,7 @@ def _followed(formula: Formula, scale: float, peak: float, dissimilarity: float)
     where, result = len(values) - len(steps), observed
     for step in range(len(steps)):
         operation, x, y = steps[step, 0], values[steps[step, 1]], values[steps[step, 2]]
-        if operation == LOG_OF_RATIO:
-            below = values[steps[step, 3]]
-            result = math.log1p((y - below) / (x + below))
-        elif operation == ADD:
+        if operation == ADD:
             result = x + y
         elif operation == SUBTRACT:
             result = x - y
