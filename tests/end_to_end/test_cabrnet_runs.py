@@ -11,10 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 import yaml
 from click.testing import CliRunner
 from PIL import Image
+from support.commands import in_process
 from support.runs import FAMILIES, IMAGES, changed, final
 
 from verale.adapters.cabrnet import load, load_head, network
@@ -31,6 +33,7 @@ from verale.runs.table import read_table
 
 FILES = sorted(IMAGES.glob("*/*.png"))
 QUICKLY = ("--paradigm", "projection")
+UNCOMPARED = "not compared with the network"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -97,7 +100,8 @@ def test_explained_from_its_run_directory_and_audited(family, tmp_path):
         verdict = auditor.check(certificate.read_bytes())
         assert verdict.status is Status.PROVED, verdict.message
     assert load_latents(latents).shape[:2] == (12, 8)
-    assert head.read_bytes() == load_head(final(family)).to_bytes(), "what `verale head import` writes"
+    written = load_head(final(family)).as_compared().to_bytes()
+    assert head.read_bytes() == written, "what `verale head import` and `verale head compare` write"
 
     source = json.loads((tmp_path / "source.json").read_text(encoding="utf-8"))
     assert source["classes"] == ["0", "1", "2", "3"]
@@ -775,3 +779,65 @@ def test_a_layer_that_is_not_known_is_refused_by_name():
 
     with pytest.raises(NetworkError, match=r"'extractor\.convnet\.features\.0\.2': \(.*Hardswish\) is not known"):
         frozen_run(final("protopnet"), (32, 32))
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    """The exit code and all output of a command."""
+    result = in_process(*arguments, merged=True)
+    return result.returncode, result.stdout
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_run_is_compared_by_two_commands(family, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("head", "import", final(family), "-o", "h")
+    code, said = run("latents", final(family), "--images", IMAGES, "-o", "z")
+    assert code == 0 and "12 images" in said
+    code, said = run("head", "compare", "h", "z", "-o", "h2")
+    assert code == 0 and "compared with the network" in said
+    assert not Head.load("h").compared and Head.load("h2").compared
+
+
+def test_what_import_says_to_run_compares(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    *_, said = run("head", "import", final("legacy"), "-o", "h")[1].splitlines()
+    assert said.startswith("not compared with the network: verale ") and said.endswith(" does")
+    first, second = said.removeprefix("not compared with the network: ").removesuffix(" does").split(", then ")
+    for each in (first.replace("DIR", str(IMAGES)), second):
+        code, told = run(*each.split()[1:])
+        assert code == 0, told
+    assert Head.load("OUT").compared
+
+
+def test_latents_of_a_run_have_the_networks_own_logits(tmp_path):
+    code, _ = run("latents", final("legacy"), "--images", IMAGES, "-o", tmp_path / "z")
+    tensors, captured = safetensors.torch.load_file(tmp_path / "z"), load(final("legacy")).capture(FILES)
+    assert code == 0 and set(tensors) == {"latents", "labels", "logits"}
+    assert torch.equal(tensors["latents"], captured.latents) and torch.equal(tensors["logits"], captured.logits)
+    assert tensors["labels"].tolist() == [int(file.parent.name) for file in FILES]
+
+
+def test_a_run_has_no_options_of_a_whole_model(tmp_path):
+    for option in ("labels", "level", "pictures"):
+        value = "sub" if option == "level" else tmp_path
+        code, said = run("latents", final("legacy"), "--images", IMAGES, "-o", tmp_path / "z", f"--{option}", value)
+        assert code == 9 and f"--{option} is given" in said and not (tmp_path / "z").exists()
+    code, said = run("latents", IMAGES.parent / "none.pth", "--images", IMAGES, "-o", tmp_path / "z")
+    assert code == 9 and "expected --arch" in said
+
+
+def test_the_copy_of_a_run_says_that_it_was_compared(tmp_path, monkeypatch):
+    """It is the head that was imported and compared; whoever takes it elsewhere is told so."""
+    monkeypatch.chdir(tmp_path)
+    into = ("--out", "out", "--paradigm", "top_k", "--device", "cpu")
+    code, said = run("explain", "--checkpoint-dir", final("legacy"), "--images", IMAGES, *into)
+    assert code == 0 and UNCOMPARED not in said
+    load(final("legacy")).head.as_compared().save("h")
+    assert (
+        Head.load("out/head.safetensors").compared
+        and (tmp_path / "h").read_bytes() == (tmp_path / "out" / "head.safetensors").read_bytes()
+    )
+    (tmp_path / "out" / "source.json").unlink()
+    assert UNCOMPARED not in run("show", "out", "0")[1]
+    again = ("explain", "--head", "out/head.safetensors", "--latents", "out/latents.safetensors", "--out", "again")
+    assert UNCOMPARED not in run(*again, "--paradigm", "top_k")[1]

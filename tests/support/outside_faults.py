@@ -19,8 +19,17 @@ datasets/certificates.py ParquetRows.open: parts of a dataset lie anywhere
     SentFile(info.path, folder) => info.path
     end_to_end/test_links_in_folders.py::test_parts_of_a_dataset_lie_in_its_folder
 report/single.py _shown: a head that nobody compared looks like one that was
-    own and head is not None and (not (head.compared or source.compared)) => False
+    own and head is not None and (not head.compared) => False
     unit/cli/test_head_compare.py::test_explain_and_show_tell_it[h]
+cli/head.py compare: a head that is not the network's is marked all the same
+    never not comparison.agrees
+    unit/cli/test_head_compare.py::test_a_head_that_is_not_the_networks_is_not_marked[other-head is not this network's]
+cli/latents.py _write_of_run: logits of the head are taken for the network's
+    captured.logits => network.head.logits(captured.latents).float()
+    end_to_end/test_cabrnet_runs.py::test_latents_of_a_run_have_the_networks_own_logits
+runs/explain_model.py explain_model: a head that is not the model's is marked all the same
+    never not comparison.agrees
+    unit/cli/test_head_compare.py::test_the_head_of_a_model_is_marked_where_it_is_the_models[1.0]
 runs/output_forms.py _shifted: any differences of logits are the head's
     _ROUNDING * (logs.abs() + 4) => logs.abs() + 4
     unit/runs/test_check.py::test_of_outputs_that_leave_differences_these_are_compared[0.01-softmax(logits)]

@@ -71,7 +71,7 @@ def command(out: str, paradigm: str, kernel: str | None, overwrite: bool) -> Non
 
     directory, certificates = Path(out), folder_in(Path(out), "certificates")
     digits = load_images()
-    head = load_head(RUN)
+    head = load_head(RUN).as_compared()  # with CaBRNet, on all packaged images: tests/end_to_end/test_demo_network.py
     network, frozen = load_network(), freeze_network()
     seen = SeenPictures.of(ThroughNetwork(frozen), frozen.to_bytes(), IMAGES)
     options = SearchOptions(paradigm, device=device_named("auto"))

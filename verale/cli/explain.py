@@ -323,7 +323,7 @@ def _opened(
         require_bounds(head)
     given_or_made = head, latents, options, labels, overwrite, files, jobs, deployment, seen
     with open_run(directory, *given_or_made, beside=beside, inputs=inputs) as opened:
-        yield replace(opened, compared=head.compared or given[0] is None)
+        yield replace(opened, compared=head.compared)
 
 
 def _seen(

@@ -113,7 +113,8 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
         head = with_positions(head, positions)
     head.save(output)
     print_line(f"{output}: {head.classes} classes, {head.size} prototypes{chosen}, sha256 {head.digest}", sys.stderr)
-    print_line(f"not compared with the network: verale head compare {quote(output)} Z -o OUT does", sys.stderr)
+    before = f"verale latents {quote(source)} --images DIR -o Z, then " if arch is None else ""
+    print_line(f"not compared with the network: {before}verale head compare {quote(output)} Z -o OUT does", sys.stderr)
 
 
 @command.command(name="compare")
@@ -123,13 +124,12 @@ def import_(source: str, output: str, arch: str | None, options: tuple[str, ...]
 def compare(head_path: str, latents_path: str, output: str) -> None:
     """Compare a head's logits with the network's, and write a head file that says so.
 
-    Z is a latents file with a second tensor, logits (N, C): what the network itself gave for the same images. They have
-    to lie where float32 may put the head's. OUT has another digest than H, so compare before you explain.
+    Z is a latents file with a second tensor, logits (N, C): what the network itself gave for the same images, as verale
+    latents RUN writes them, or verale.save_latents. They have to lie where float32 may put the head's. OUT has another
+    digest than H, so compare before you explain.
 
     Exit code: 0 they agree, OUT is written; 9 they differ, or a file that cannot be used; 2 unknown option.
     """
-    from dataclasses import replace
-
     from verale.checker.read import LatentsError as UnreadableLatentsError
     from verale.checker.read import read_latents_file
     from verale.errors import LatentsError
@@ -147,14 +147,18 @@ def compare(head_path: str, latents_path: str, output: str) -> None:
     logits = file.tensors.get("logits")
     if logits is None or logits.dtype not in ("F32", "F64") or logits.shape != (file.images, head.classes):
         held = "no tensor 'logits'" if logits is None else f"logits {logits.dtype} {list(logits.shape)}"
-        raise InputError(latents_path, f"holds {held}, expected the network's, F32 {[file.images, head.classes]}")
+        raise InputError(
+            latents_path,
+            f"holds {held}, expected the network's, F32 {[file.images, head.classes]}: verale latents RUN --images DIR"
+            " writes them, or verale.save_latents(path, latents, logits=logits)",
+        )
     if not file.images:
         raise InputError(latents_path, "holds no images, expected some to compare")
     with naming(latents_path, LatentsError):
         comparison = compared(head, Forward(loaded(file.tensor), loaded(logits)))
     if not comparison.agrees:
         raise InputError(latents_path, "; ".join(str(comparison).splitlines()))
-    marked = replace(head, compared=True, _digest=None)
+    marked = head.as_compared()
     marked.save(output)
     for line in str(comparison).splitlines():
         print_line(line, sys.stderr)

@@ -1,4 +1,4 @@
-"""`verale latents`: images become latents, by the encoder of a whole published network."""
+"""`verale latents`: images become latents, by a CaBRNet network or by the encoder of a whole published one."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _NETWORKS = ("prototypedl",)
 """The architectures whose whole models say how their encoder computes."""
 
 
-@click.command(name="latents", short_help="Capture images with the encoder of a whole published network.")
-@click.argument("model_path", metavar="MODEL", type=click.Path())
-@click.option("--arch", required=True, help="The published network that MODEL is.", **choice(*_NETWORKS))
+@click.command(name="latents", short_help="Capture images with a CaBRNet network, or a whole published one.")
+@click.argument("model_path", metavar="RUN|MODEL", type=click.Path())
+@click.option("--arch", help="The published network that MODEL is.", **choice(*_NETWORKS))
 @click.option(
     "--images",
     required=True,
@@ -38,23 +38,68 @@ _NETWORKS = ("prototypedl",)
 @click.option("--labels", metavar="IDX", type=click.Path(), help="The true classes, where the images are an IDX file.")
 @click.option(
     "--level",
-    default="super",
-    show_default=True,
-    help="Which prototypes of a hierarchical network --pictures decodes: super or sub.",
+    help="Which prototypes of a hierarchical network --pictures decodes: super (the default) or sub.",
     **one_of("super", "sub"),
 )
 @click.option("-o", "--output", required=True, metavar="Z", type=click.Path(), help="The latents file to write.")
 @click.option("--pictures", metavar="DIR", type=click.Path(), help="Also write each prototype's picture, decoded.")
 def command(
-    model_path: str, arch: str, images: str, labels: str | None, level: str, output: str, pictures: str | None
+    model_path: str,
+    arch: str | None,
+    images: str,
+    labels: str | None,
+    level: str | None,
+    output: str,
+    pictures: str | None,
 ) -> None:
     """Write the latents of images, for `verale explain --head H --latents Z`.
 
-    MODEL is a whole model as torch.save(model) writes it. Nothing in it is executed: its encoder and decoder are built
-    anew from its tensors and the attributes of its layers. Images have to be of the size that it was trained on.
+    RUN is a CaBRNet run directory (RUN/final). Of it Z also gets the network's logits, for `verale head compare H Z`.
+
+    MODEL, with --arch, is a whole model as torch.save(model) writes it. Nothing in it is executed: its encoder and
+    decoder are built anew from its tensors and the attributes of its layers. So Z gets no logits of its. Images have to
+    be of the size that it was trained on.
 
     Exit code: 0 written; 9 a file or option that cannot be used; 2 unknown option.
     """
+    if arch is None:
+        if not Path(model_path).is_dir():
+            raise UsageError(f"{model_path} is no CaBRNet run directory, expected --arch, the network that a model is")
+        for name, value in (("labels", labels), ("level", level), ("pictures", pictures)):
+            if value is not None:
+                raise UsageError(f"--{name} is given, expected none with a run directory: it is for a whole model")
+        _write_of_run(Path(model_path), Path(images), output)
+    else:
+        _write_of_model(model_path, images, labels, level or "super", output, pictures)
+
+
+def _write_of_run(run: Path, images: Path, output: str) -> None:
+    """Write what a CaBRNet network makes of a folder of images: latents, logits, and true classes where these are said.
+    Raises InputError."""
+    from verale.adapters.cabrnet import load
+    from verale.adapters.cabrnet.run import FILES
+    from verale.cli.progress import progress
+    from verale.head import save_latents
+    from verale.runs.capture import classes_of_trained
+    from verale.runs.images import image_files, readable, tell_left_out
+    from verale.runs.outputs import require_output
+
+    files = image_files(images)
+    require_output(output, [run, *(run / name for name in FILES), *files])
+    tell_left_out(images)
+    readable(files)
+    network, names = load(run), [file.relative_to(images).as_posix() for file in files]
+    labels = classes_of_trained(network, images, names).tell().labels(names)
+    with progress("capturing", len(files)) as advance:
+        captured = network.capture(files, advance)
+    save_latents(output, captured.latents, labels, captured.logits)
+    print_line(f"{output}: {len(files)} images, latents {tuple(captured.latents.shape[1:])} and logits", sys.stderr)
+
+
+def _write_of_model(
+    model_path: str, images: str, labels: str | None, level: str, output: str, pictures: str | None
+) -> None:
+    """Write what the encoder of a whole model makes of images. Raises UsageError, InputError."""
     from verale.adapters import load_model
     from verale.adapters.published.prototypedl import Autoencoder
     from verale.head import save_latents

@@ -126,7 +126,7 @@ def opened(
         if prepared.linked is not None:
             audit = f"verale audit {out} --latents {quote(prepared.linked)} --engine ray --log L.parquet"
             print_line(f"next: {audit}", sys.stderr)
-        yield replace(begun, compared=given[0] is None or Head.from_bytes(prepared.files[HEAD]).compared)
+        yield replace(begun, compared=Head.from_bytes(prepared.files[HEAD]).compared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +206,7 @@ def _prepared(
         case (None, None, str(run), str(folder)):
             from verale.adapters.cabrnet import load
 
-            images, network = open_images(folder), load(run)
+            images, network = open_images(folder), load(run).with_compared_head()
             classes = images.classes_of(network).tell().names
             described = SourceFile.build(network.describe(), images.path, classes)
             return _Prepared(

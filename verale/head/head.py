@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -208,6 +208,10 @@ class Head:
             LatentsError: another shape or dtype, another number of channels, NaN or infinity.
         """
         return evaluate(self, as_patches(latents, self.depth)).logits
+
+    def as_compared(self) -> Head:
+        """The same, whose file, of another digest, says that its logits were compared with those of its network."""
+        return replace(self, compared=True, _digest=None)
 
     def to_bytes(self) -> bytes:
         """The head's file, safetensors; the same head gives the same bytes."""

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from verale.checker.read import LARGEST_LATENTS, LatentsFile, read_latents_file
 from verale.checker.read import LatentsError as UnreadableLatentsError
-from verale.errors import InputError, naming
+from verale.errors import InputError, LatentsError, naming
 from verale.files import read_buffer, write_atomically
-from verale.head.arguments import latents_tensor, require_labels, require_path
+from verale.head.arguments import described, latents_tensor, require_labels, require_path, tensor_of
 from verale.tensors import loaded
 
 __all__ = [
@@ -78,13 +78,16 @@ def latents_file(latents: Tensor) -> bytes:
     return safetensors.torch.save({"latents": latents.contiguous()})
 
 
-def save_latents(path: str | Path, latents: object, labels: object = None) -> None:
-    """Write latents, and the images' true classes where they are known, as a safetensors file.
+def save_latents(path: str | Path, latents: object, labels: object = None, logits: object = None) -> None:
+    """Write latents, and the images' true classes and their network's logits where they are known, as a safetensors
+    file.
 
     Args:
         path: the file.
         latents: (N, D, H, W) or (N, L, D), float32 or float64, a torch tensor or a numpy array.
         labels: N integers, a list, a tensor or an array; or None.
+        logits: (N, C), float32 or float64, what the network itself gave for the images, with which `verale head
+            compare` compares those of a head; or None.
 
     Raises:
         LatentsError: another shape or dtype, NaN or infinity, or another number of labels.
@@ -92,16 +95,30 @@ def save_latents(path: str | Path, latents: object, labels: object = None) -> No
         UsageError: no path.
     """
     require_path(path, "verale.save_latents(path, latents)")
-    write_atomically(path, labelled_file(latents, labels))
+    write_atomically(path, labelled_file(latents, labels, logits))
 
 
-def labelled_file(latents: object, labels: object = None) -> bytes:
+def labelled_file(latents: object, labels: object = None, logits: object = None) -> bytes:
     """The bytes of the file that `save_latents` writes. Raises LatentsError."""
     tensors = {"latents": latents_tensor(latents).cpu().contiguous()}
     if labels is not None:
         tensors["labels"] = torch.tensor(require_labels(labels, len(tensors["latents"])), dtype=torch.int64)
+    if logits is not None:
+        tensors["logits"] = _logits(logits, len(tensors["latents"]))
     data: bytes = safetensors.torch.save(tensors)
     return data
+
+
+def _logits(logits: object, images: int) -> Tensor:
+    """A network's logits (N, C). Raises LatentsError."""
+    values = tensor_of(logits)
+    if values is None or values.dtype not in (torch.float32, torch.float64) or values.dim() != 2:
+        is_what = described(logits) if values is None else f"{values.dtype} {tuple(values.shape)}"
+        raise LatentsError(f"logits are {is_what}, expected floats (N, C), as the network gave them")
+    if len(values) != images or not torch.isfinite(values).all():
+        problem = f"are of {len(values)} images" if len(values) != images else "hold NaN or infinity"
+        raise LatentsError(f"logits {problem}, expected finite numbers of {images} images, as there are latents")
+    return values.cpu().contiguous()
 
 
 def load_latents(path: str | Path) -> Tensor:

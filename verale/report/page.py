@@ -134,17 +134,12 @@ def page(
             dict.fromkeys(vocabulary.of_kernel(run["kernel"], run["variable"]) for run in runs_of(collection))
         ),
         not_proved=_not_proved(collection),
-        not_compared="" if collection.head is None or _compared(collection) else NOT_COMPARED,
+        not_compared="" if collection.head is None or collection.head.compared else NOT_COMPARED,
         of_images=_of_images(collection),
         labels=LABELS if any(item.label is not None for item in collection.items) else "",
         own_names=collection.own_names,
         **overview(collection),
     )
-
-
-def _compared(collection: Collection) -> bool:
-    """Whether somebody noted that the head's logits were compared with the network's."""
-    return collection.source.compared or (collection.head is not None and collection.head.compared)
 
 
 def _head(collection: Collection) -> dict[str, Any] | None:

@@ -95,7 +95,7 @@ def _shown(item: Item, telling: Telling, head: HeadOfRun | None, source: Source)
         digests=telling.digests,
         own_names=labels is None and source.classes is not None,
         proved=item.proved,
-        not_compared=own and head is not None and not (head.compared or source.compared),
+        not_compared=own and head is not None and not head.compared,
     )
 
 

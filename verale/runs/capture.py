@@ -35,7 +35,7 @@ class CapturedImages:
     """What a network makes of images.
 
     Attributes:
-        head: its head.
+        head: its head, which was compared with it.
         latents: (N, D, H, W) float32.
         labels: N true classes where the folder has subfolders of known classes.
         beside: the files that say where they come from, by name; none where an earlier run has written them.
@@ -74,7 +74,7 @@ def capture_images(
     from verale.adapters.cabrnet import load
     from verale.head import digest_of_all, patches_of
 
-    network = load(run)
+    network = load(run).with_compared_head()
     source, labels = _source(network, images, files)
     earlier = earlier_source(directory, source, overwrite, files)
     if earlier is not None and (latents := captured_before(directory, earlier)) is not None:

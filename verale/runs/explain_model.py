@@ -161,6 +161,7 @@ def explain_model(
         arguments, logits = calling(arch, model, found, arguments, logits)
     if class_names is not None:
         found = replace(found, labels=tuple(map(str, class_names)))
+    found = found.as_compared()  # before anything is written, it is
     given = model_images(images, preprocess, "images")
     origins = _PrototypeImages.of(prototype_images, preprocess, found)
     search_options = SearchOptions.of(paradigm, search)

@@ -85,7 +85,7 @@ def explain_images(
     """
     from verale.adapters.cabrnet import BATCH, load
 
-    network = load(run) if network is None else network
+    network = load(run).with_compared_head() if network is None else network
     explainer = Explainer(network.head, options, deployment)
     first = _Capturer(network, images).capture(0, 1).latents
     batch = batch_of(explainer, first)

@@ -82,7 +82,7 @@ class ExplainRun:
         store: what has the results.
         total: how many images there are.
         work: explains ranges of images, part by part, in any order; the rows of a part are in the store.
-        compared: whether the head's logits were compared with the network's, by its file or by this run.
+        compared: whether the head's file says that its logits were compared with the network's.
     """
 
     store: Store

@@ -73,7 +73,6 @@ class Source:
         preprocessing: the steps from image to tensor, as CaBRNet's dataset.yml states them.
         origins: by prototype, the patch that it was copied from.
         fields: the patches' receptive fields, where known.
-        compared: whether the command that wrote the file compared the head's logits with the network's.
         roots: the folders, without links in their paths, of which files may be read; None for all. Who writes
             `source.json` may name any file of the reader's machine in it.
     """
@@ -89,7 +88,6 @@ class Source:
     preprocessing: Any = None
     origins: Mapping[int, Origin] = field(default_factory=dict)
     fields: ReceptiveFields | None = None
-    compared: bool = False
     roots: tuple[Path, ...] | None = None
 
     def within(self, *folders: Path) -> Source:
@@ -239,7 +237,6 @@ class SourceFile:
             classes=None if self.record["classes"] is None else tuple(map(_text, self.record["classes"])),
             preprocessing=self.record["preprocessing"],
             origins=_origins(self.record["prototypes"] or [], beside),
-            compared="largest_difference_of_logits" in self.record or "run" in self.record,
             fields=_fields(self.record.get("receptive_fields")),
         )
 

@@ -8,9 +8,13 @@ import pytest
 import safetensors.torch
 import torch
 from support.commands import in_process
+from torch import nn
 
+import verale
 from verale.checker.read import HeadError, read_head_file
-from verale.head import Euclidean, Head, LogRatio
+from verale.errors import HeadError as AnotherHeadError
+from verale.errors import LatentsError
+from verale.head import Euclidean, Head, LogRatio, load_labelled
 
 WORDS = "not compared with the network"
 
@@ -56,6 +60,48 @@ def test_explain_and_show_tell_it(files, head, capsys):
     assert (WORDS in run(capsys, "show", "out", "0")[1]) == (head == "h")
     code, told = run(capsys, "audit", "out")
     assert code == 0, told
+
+
+class Small(nn.Module):
+    def __init__(self, off):
+        super().__init__()
+        self.add_on, self.off = nn.Identity(), off
+        self.points, self.weight = torch.eye(3), torch.eye(2, 3)
+
+    def forward(self, images):
+        apart = (self.add_on(images)[:, None] - self.points[:, :, None, None]).square().sum(2).flatten(2).amin(2)
+        return torch.log((apart + 1) / (apart + 1e-4)) @ self.weight.T + torch.tensor([self.off, 0.0])
+
+
+@pytest.mark.parametrize("off", [0.0, 1.0])
+def test_the_head_of_a_model_is_marked_where_it_is_the_models(off, tmp_path):
+    model, out = Small(off), tmp_path / "out"
+    head = Head(model.weight, Euclidean(), LogRatio(1e-4), model.points)
+    images = torch.linspace(0, 1, 24).reshape(2, 3, 2, 2)
+    if off:
+        with pytest.raises(AnotherHeadError, match="head is not this network's"):
+            verale.explain_model(model, "add_on", images, head=head, out=out)
+        assert not list(out.glob("*"))
+    else:
+        explained = verale.explain_model(model, "add_on", images, head=head, out=out)
+        assert explained.head.compared and Head.load(out / "head.safetensors").compared and not head.compared
+
+
+def test_logits_are_saved_beside_latents(tmp_path):
+    latents, logits = torch.rand(2, 4, 3), torch.rand(2, 5, dtype=torch.float64)
+    verale.save_latents(tmp_path / "z", latents.numpy(), [0, 1], logits.numpy())
+    assert torch.equal(safetensors.torch.load_file(tmp_path / "z")["logits"], logits)
+    assert load_labelled(tmp_path / "z")[1] == [0, 1]
+    for wrong, said in (
+        (torch.rand(3, 5), "of 3 images, expected finite numbers of 2"),
+        (torch.rand(2), r"torch.float32 \(2,\), expected floats"),
+        (torch.full((2, 5), torch.nan), "NaN"),
+        (torch.ones(2, 5, dtype=torch.int64), "int64"),
+        ("logits.pt", "a path"),
+    ):
+        with pytest.raises(LatentsError, match=said):
+            verale.save_latents(tmp_path / "wrong", latents, logits=wrong)
+    assert not (tmp_path / "wrong").exists()
 
 
 def test_the_mark_is_true_or_false(files):

@@ -67,7 +67,6 @@ def test_what_is_written_is_read(tmp_path) -> None:
         classes=("a", "b"),
         preprocessing={"a": 1},
         origins={1: Origin(1, 7, None, 2, 3), 0: Origin(0, 4, Path("/train/4.png"), 0, 1)},
-        compared=True,
     )
     moved = load_source(tmp_path / "source.json", tmp_path / "elsewhere")
     assert moved.files[0] == tmp_path / "elsewhere" / "a" / "0.png"

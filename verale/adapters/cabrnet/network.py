@@ -97,6 +97,10 @@ class Network:
     _transform: Callable[[Image.Image], Any]
     trained_classes: tuple[str, ...] | None = None
 
+    def with_compared_head(self) -> Network:
+        """The same with a head whose file says that its logits were compared, as `capture` does with each image."""
+        return replace(self, head=self.head.as_compared())
+
     def preprocess(self, files: Sequence[Path]) -> Tensor:
         """Images as tensors for the network, (N, 3, H, W) float32. Raises InputError, which names the file."""
         tensors: list[Tensor] = []
