@@ -45,7 +45,7 @@ def test_without_another_name_it_lies_in_the_folder(folder, tmp_path):
     assert report(copy, "--format", "csv").startswith(f"{copy / 'report.csv'}: 4 certificates")
     assert (copy / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert len(pd.read_csv(copy / "report.csv")) == 4
-    with pytest.raises(InputError, match=r"report\.html.*already exists; choose another -o, or say --overwrite"):
+    with pytest.raises(InputError, match=r"report\.html.*already exists; choose another name, or say overwrite=True"):
         report(copy)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from verale.certificate import Certificate, FloorStatement, OrderStatement, PatchStatement
-from verale.errors import UsageError
+from verale.errors import UsageError, option
 from verale.head import Head
 
 __all__ = ["ENDLESS", "GRACE", "TOGETHER", "Clock", "TimeIsUpError", "require_searchable"]
@@ -90,5 +90,5 @@ def require_searchable(head: Head, certificate: Certificate, seconds: float) -> 
     if head.prototypes is not None and steps > most:
         raise UsageError(
             f"{what}: evaluating one candidate exactly takes {steps} multiplications, expected at most {most} in"
-            f" {seconds:g} seconds; search longer (--seconds {-(-steps // _PER_SECOND)})"
+            f" {seconds:g} seconds; search longer ({option('seconds', -(-steps // _PER_SECOND))})"
         )

@@ -25,7 +25,7 @@ from verale.checker.read.latents import Latents
 from verale.checker.read.network_file import LARGEST as LARGEST_NETWORK
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import Pictures
-from verale.errors import InputError, naming
+from verale.errors import InputError, naming, option
 from verale.files import LARGEST_LATENTS, opener_of, read
 from verale.report.collect import Collection
 from verale.runs.explained_run import HeadOfRun
@@ -115,7 +115,10 @@ class Checking:
         """
         path, digest = collection.head_path, None if collection.head is None else collection.head.digest
         if path is None or digest is None:
-            raise InputError(collection.folder, "has no head, without which --check can prove nothing: say --head")
+            raise InputError(
+                collection.folder,
+                f"has no head, without which {option('check')} can prove nothing: say {option('head')}",
+            )
         head = HeadOfRun.of(path).head
         if head.sha256 != digest:
             raise InputError(path, "changed while the report was written: run the command again")

@@ -11,7 +11,7 @@ from typing import Any
 from verale.checker import PictureError
 from verale.checker.file_auditor import UNUSABLE, checker_digest, picture_files
 from verale.checker.verdict import most_severe
-from verale.errors import InputError
+from verale.errors import InputError, option
 from verale.files import opener_of, reading
 from verale.report.collect import Collection
 from verale.runs.audit import audit_files
@@ -88,8 +88,8 @@ def with_verdicts_from(collection: Collection, audit_log: str | Path) -> Collect
     if left_out:
         _log.warning(
             "%s has verdicts on %d of these certificates with another head, or with latents, a network or pictures that"
-            " are not those here: they do not count; give --head and --latents of that audit, or audit again",
-            *(audit_log, left_out),
+            " are not those here: they do not count; give %s and %s of that audit, or audit again",
+            *(audit_log, left_out, option("head"), option("latents")),
         )
     earlier = any(record["run"]["checker"]["sha256"] != checker_digest() for record in weakest.values())
     which = ", by another version of the checker" if earlier else ""

@@ -12,7 +12,7 @@ from verale.certificate import Certificate as Written
 from verale.certificate.words import about
 from verale.checker import KernelError, LatentsError
 from verale.checker.certificate import FloorStatement, OrderStatement, Statement
-from verale.errors import CertificateError, InputError, naming
+from verale.errors import CertificateError, InputError, naming, option
 from verale.files import LARGEST_LATENTS, certificates_folder, read
 from verale.runs.compared import ComparedImage, Side
 from verale.runs.explained_run import CertificateFile, ExplainedRun, HeadOfRun
@@ -124,7 +124,7 @@ class RunComparison:
             raise InputError(
                 self._latents,
                 f"does not hold the latents of image {second} of {self.b.given}; give those that were explained,"
-                " with --latents",
+                f" with {option('latents')}",
             )
         try:
             there = self._truths.at(image, one.certificate.patches, len(one.data))
@@ -187,7 +187,7 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
     """
     for given in (a, b):
         if not lexists(given):
-            raise InputError(given, "there is no such folder; expected an --out of verale explain")
+            raise InputError(given, "there is no such folder; expected one that verale explain wrote")
     inputs = find_inputs(certificates_folder(Path(b)), head, latents)
     second = ExplainedRun.of(b, inputs.head).with_latents(inputs.latents)
     first = ExplainedRun.of(a)
@@ -200,10 +200,14 @@ def compare(a: str, b: str, head: str | None = None, latents: str | None = None)
         return RunComparison(first, second, pairs, why, None, inputs.latents)
     if inputs.latents is None:
         raise InputError(
-            b, f"has no {LATENTS}, at which A's statements would be decided; give --latents, or put the file there"
+            b,
+            f"has no {LATENTS}, at which A's statements would be decided; give {option('latents')}, or put the file"
+            " there",
         )
     if Path(inputs.latents).suffix == ".parquet" or Path(inputs.latents).is_dir():
-        raise InputError(inputs.latents, "is Parquet, expected latents in one safetensors file; give --latents")
+        raise InputError(
+            inputs.latents, f"is Parquet, expected latents in one safetensors file; give {option('latents')}"
+        )
     data = read(inputs.latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
     try:
         truths = Truths(second.head.head, second.head.size, data)

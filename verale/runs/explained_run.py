@@ -132,9 +132,9 @@ class ExplainedRun:
             InputError: not such a folder, no rows, or no head.
         """
         if not lexists(given):
-            raise InputError(given, "there is no such folder; expected an --out of verale explain")
+            raise InputError(given, "there is no such folder; expected one that verale explain wrote")
         if not Path(given).is_dir():
-            raise InputError(given, "is not a folder; expected an --out of verale explain")
+            raise InputError(given, "is not a folder; expected one that verale explain wrote")
         table = table_of(given)
         rows = {row.index: row for row in rows_of(table, whole=False)}
         folder = Path(table).parent

@@ -11,7 +11,7 @@ from verale.certificate import Certificate
 from verale.checker.errors import UnprovedError
 from verale.checker.kernel import CHOICES, KERNELS, PROVED
 from verale.checker.least import proved_least
-from verale.errors import InputError, UsageError, VeraleError
+from verale.errors import InputError, UsageError, VeraleError, option
 from verale.files import LARGEST_LATENTS, read, write_atomically
 from verale.runs.arguments import HeadFile, require_search
 from verale.runs.outputs import require_output
@@ -94,11 +94,13 @@ def gap(
             f" {', '.join(KERNELS)}, both"
         )
     if latents is None:
-        raise InputError(certificate, "has no latents beside it, and the bound is about its image: give --latents")
+        raise InputError(
+            certificate, f"has no latents beside it, and the bound is about its image: give {option('latents')}"
+        )
     file = HeadFile.of(head)
     released = opened(certificate, file, latents, kernel)
     if released.given is None or released.certificate.latents is None:
-        raise InputError(certificate, "names no latents, and the bound is about some; explain with --latents")
+        raise InputError(certificate, "names no latents, and the bound is about some: explain latents, not pictures")
     if out is not None:
         require_output(out, (Path(certificate).parent, certificate, file.path, latents))
     _, document = least_document(released.head, released.given, seconds)

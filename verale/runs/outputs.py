@@ -9,7 +9,7 @@ from os.path import lexists
 from pathlib import Path
 
 from verale.datasets.certificates import MANIFEST
-from verale.errors import InputError
+from verale.errors import InputError, option
 from verale.files import certificates_folder, require_writable, write_atomically
 from verale.runs.folder import PATIENCE, is_of_run, locked
 from verale.runs.written import WrittenFiles, noted_in, run_around
@@ -35,7 +35,7 @@ def require_output(
     """
     path = Path(path)
     if not overwrite and lexists(path):
-        raise InputError(path, "already exists; choose another -o, or say --overwrite")
+        raise InputError(path, f"already exists; choose another name, or say {option('overwrite', True)}")
     for source in (Path(one) for one in inputs if one is not None):
         if path.is_file() and source.exists() and path.samefile(source):
             raise InputError(path, f"is read by this command, and would be replaced; {_ANOTHER}")

@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from verale.errors import UsageError
+from verale.errors import UsageError, option
 from verale.runs.rows import rows_and_certificates
 from verale.runs.run import Finished, Range, cut
 from verale.runs.table import Explained
@@ -188,7 +188,9 @@ def _processes(batches: Batches, jobs: int | None) -> int:
         return 1
     most = min(jobs or cores(), max(1, int(batches.options.max_memory // batches.bytes_at_once)))
     if jobs is not None and most < jobs:
-        _log.warning("%d processes explain, not %d: more would exceed the memory allowed (--max-memory)", most, jobs)
+        _log.warning(
+            "%d processes explain, not %d: more would exceed the memory allowed (%s)", most, jobs, option("max_memory")
+        )
     return most
 
 

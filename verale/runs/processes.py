@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from verale.checker.file_auditor import Outcome, unusable
-from verale.errors import InputError, UsageError
+from verale.errors import InputError, UsageError, option
 from verale.runs.auditor import AuditOptions, Stored, auditor_of, name_of, outcome_of
 from verale.runs.workers.local import Done, Processes
 
@@ -59,7 +59,9 @@ def _started(number: int, options: AuditOptions, todo: deque[_Task]) -> Processe
 
 def _start(processes: Processes[_Task], number: int) -> None:
     if not processes.start(number):
-        raise UsageError("a process cannot be started, expected one that audits: use --jobs 1, or end other programs")
+        raise UsageError(
+            f"a process cannot be started, expected one that audits: use {option('jobs', 1)}, or end other programs"
+        )
 
 
 def _auditing(options: AuditOptions) -> Callable[[str | Stored], Outcome]:

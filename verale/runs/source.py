@@ -6,8 +6,7 @@ import hashlib
 import json
 import os
 import reprlib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os.path import lexists
 from pathlib import Path
@@ -107,27 +106,35 @@ class Source:
         return SentFile(real, around[0]) if around and real is not None else None
 
     def outside(self, *more: Path) -> list[Path]:
-        """The folders of the files that are named here, or in `more`, and may not be read, sorted."""
+        """The folders of the files that are named here, or in `more`, and may not be read, sorted.
+
+        Of several in one that holds nothing else, such as those of the classes, that one.
+        """
         known = None if self.folder is None or self.admits(self.folder) else followed(self.folder)
-        folders = set()
+        folders: set[Path] = set()
         origins = [origin.file for origin in self.origins.values() if origin.file is not None]
         for file in dict.fromkeys((*self.files, *origins, *more)):
             if not self.admits(file):
                 real = followed(file) or file
                 folders.add(known if known is not None and real.is_relative_to(known) else real.parent)
-        return sorted(folders)
+        return sorted({parent if _is_filled(parent := each.parent, folders) else each for each in folders})
 
 
 def allowing(folder: Path) -> str:
-    """The options with which `verale report` shows the images that a run's folder names; empty if it needs none.
-
-    Of several folders in one, such as those of the classes, the one that holds them is named.
-    """
+    """The options with which `verale report` shows the images that a run's folder names; empty if it needs none."""
     path = folder / SOURCE
     outside = load_source(path).within(folder).outside() if path.exists() else []
-    beside = Counter(each.parent for each in outside)
-    short = {each.parent if beside[each.parent] > 1 and each.parent != each.parent.parent else each for each in outside}
-    return "".join(f" --allow {quote(str(each))}" for each in sorted(short))
+    return "".join(f" --allow {quote(str(each))}" for each in outside)
+
+
+def _is_filled(folder: Path, folders: Collection[Path]) -> bool:
+    """Whether a folder holds some of these folders and nothing else."""
+    if sum(each.parent == folder for each in folders) < 2:
+        return False
+    try:
+        return all(each in folders for each in folder.iterdir())
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def table_of(source: str) -> str:
         return source
     path = certificates_folder(Path(source)) / TABLE
     if not path.exists():
-        raise InputError(source, f"holds no {TABLE}; expected an --out of verale explain, or a table")
+        raise InputError(source, f"holds no {TABLE}; expected a folder that verale explain wrote, or a table")
     return SentFile(path)
 
 

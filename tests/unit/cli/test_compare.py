@@ -69,7 +69,7 @@ def test_a_page_and_a_table_are_written(made, tmp_path) -> None:
     assert {row["Class A"] for row in rows} <= {"[red]", "b", "c"}
     assert "Two runs compared" in (tmp_path / "page.html").read_text()
     again = in_process("compare", "a", "b", *outputs, cwd=made)
-    assert (again.returncode, again.stdout) == (9, "") and "already exists; choose another -o" in again.stderr
+    assert (again.returncode, again.stdout) == (9, "") and "already exists; choose another name" in again.stderr
     assert in_process("compare", "a", "b", *outputs, "--overwrite", cwd=made).returncode == 0
 
 
@@ -77,8 +77,8 @@ def test_a_page_and_a_table_are_written(made, tmp_path) -> None:
     ("arguments", "code", "message"),
     [
         (("a",), 2, "Missing argument 'B'"),
-        (("a", "none"), 9, "none: there is no such folder; expected an --out of verale explain"),
-        (("a", "head"), 9, "head: is not a folder; expected an --out of verale explain"),
+        (("a", "none"), 9, "none: there is no such folder; expected one that verale explain wrote"),
+        (("a", "head"), 9, "head: is not a folder; expected one that verale explain wrote"),
         (("a", "b", "-o", "x.txt"), 9, "x.txt has no known format as its suffix, expected .html or .csv"),
         (("a", "b", "--latents", "head"), 9, "head: holds "),
         (("a", "b", "--head", "a.latents"), 9, "a.latents: head file: "),

@@ -147,12 +147,20 @@ def test_the_options_of_a_folder_of_ones_own(private, tmp_path) -> None:
     assert allowing(folder) == " --allow '/a folder; rm'"
 
 
-def test_of_many_folders_in_one_that_one_is_named(private, tmp_path) -> None:
-    folder = folder_of(tmp_path / "out")
-    origins = [
-        {"prototype": n, "image": n, "file": f"/train set/class {n}/0.png", "row": 0, "column": 0} for n in range(3)
-    ]
+def test_a_folder_is_named_that_holds_nothing_else(private, tmp_path) -> None:
+    """Otherwise the user would admit files that no one asked for."""
+    folder, train = folder_of(tmp_path / "out"), tmp_path / "train set"
+    origins = [{"prototype": n, "image": n, "file": str(train / f"{n}/0.png"), "row": 0, "column": 0} for n in range(3)]
+    all_three = "".join(f" --allow '{train}/{n}'" for n in range(3))
     rewritten(folder, prototypes=origins)
-    assert allowing(folder) == " --allow '/train set'"
-    rewritten(folder, prototypes=origins[:1])
-    assert allowing(folder) == " --allow '/train set/class 0'"
+    assert allowing(folder) == all_three, "there is no such folder"
+    for n in range(3):
+        (train / str(n)).mkdir(parents=True)
+    assert allowing(folder) == f" --allow '{train}'"
+    rewritten(folder, prototypes=origins[:2])
+    assert allowing(folder) == all_three[: -len(f" --allow '{train}/2'")]
+    rewritten(folder, prototypes=origins)
+    (train / "private.txt").touch()
+    assert allowing(folder) == all_three
+    done = in_process("report", folder, "-o", tmp_path / "r.html")
+    assert f"say --allow '{train}/0' --allow '{train}/1' --allow '{train}/2'" in done.stderr.replace("\n", " ")

@@ -237,7 +237,7 @@ def test_runs_that_contradict_each_other_are_told(folders) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no folder": (lambda folder: shutil.rmtree(folder), "moved: there is no such folder; expected an --out of"),
+    "no folder": (lambda folder: shutil.rmtree(folder), "moved: there is no such folder; expected one that"),
     "no table": (lambda folder: (folder / "explanations.csv").unlink(), r"holds no explanations\.csv; expected an --"),
     "no head": (lambda folder: (folder / "head.safetensors").unlink(), r"has no head\.safetensors, without which"),
     "no latents": (lambda folder: (folder / "latents.safetensors").unlink(), r"has no latents\.safetensors.*--latents"),

@@ -21,6 +21,6 @@ def test_auto_is_the_faster_one(monkeypatch) -> None:
 
 @pytest.mark.parametrize("name", ["abacus", "cpu:99999999999", "cuda:99", "meta", "mps"])
 def test_a_device_that_cannot_be_used_is_refused_on_one_line(name) -> None:
-    with pytest.raises(UsageError, match=f"device '{name}' cannot be used here .*try --device cpu") as raised:
+    with pytest.raises(UsageError, match=f"device '{name}' cannot be used here .*try device='cpu'") as raised:
         device_named(name)
     assert "\n" not in str(raised.value)

@@ -170,7 +170,7 @@ def test_a_run_that_kept_the_smallest_has_several_paradigms(tmp_path) -> None:
     ("make", "reason"),
     [
         (lambda folder: None, "there is no such file"),
-        (lambda folder: folder.mkdir(), r"holds no explanations\.csv; expected an --out of verale explain"),
+        (lambda folder: folder.mkdir(), r"holds no explanations\.csv; expected a folder that verale explain wrote"),
         (lambda folder: table(folder, []), "has no rows"),
         (lambda folder: table(folder, [*ROWS, Explained(4, 1, size=1, paradigm="top_k")]), "holds several paradigms"),
     ],

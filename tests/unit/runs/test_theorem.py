@@ -226,7 +226,7 @@ def test_a_file_that_is_there_is_kept(folder, finds, tmp_path) -> None:
     out = tmp_path / "Proofs.v"
     out.write_text("mine")
     done = in_process("theorem", folder, "-o", out)
-    assert done.returncode == 9 and "already exists; choose another -o, or say --overwrite" in done.stderr
+    assert done.returncode == 9 and "already exists; choose another name, or say --overwrite" in done.stderr
     assert out.read_text() == "mine"
     assert in_process("theorem", folder, "-o", out, "--overwrite").returncode == 0
     assert out.read_text() != "mine"

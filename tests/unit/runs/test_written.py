@@ -279,7 +279,7 @@ def test_an_output_that_is_none(run: Path, tmp_path: Path) -> None:
     (tmp_path / "copy").write_bytes(b"mine")
     for path in (run / "page.html", tmp_path / "copy", tmp_path / "new" / "x", run / "deep" / "000000.ale.json"):
         require_output(path, [tmp_path / "input", run])
-    with pytest.raises(InputError, match="already exists; choose another -o, or say --overwrite"):
+    with pytest.raises(InputError, match="already exists; choose another name, or say overwrite=True"):
         require_output(run / "page.html", overwrite=False)
     (run / FILES).unlink()
     with pytest.raises(InputError, match="would be taken for a file of the run in"):

@@ -11,7 +11,7 @@ from verale.adapters.cabrnet.building import each_step
 from verale.adapters.cabrnet.network import Network, load
 from verale.adapters.cabrnet.run import DATASET
 from verale.adapters.freezing import export_network
-from verale.errors import InputError
+from verale.errors import InputError, option
 from verale.network import FrozenNetwork
 
 __all__ = ["frozen_run"]
@@ -72,6 +72,6 @@ def _size(network: Network) -> tuple[int, int]:
     if sides[0] != sides[1]:
         raise InputError(
             network.path / DATASET,
-            "neither resizes nor crops pictures, so their size is unknown: give --size 224x224",
+            f"neither resizes nor crops pictures, so their size is unknown: give {option('size')}, such as 224 x 224",
         )
     return sides[0]

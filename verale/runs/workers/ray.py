@@ -290,7 +290,7 @@ def process_parts(
                 if not alive and not alone and len(dead) > workers.size:
                     raise VeraleError(
                         f"workers died at every part they began, {len(dead)} so far, perhaps because memory ran out:"
-                        " use fewer --workers, or a smaller --batch"
+                        f" use fewer {option('workers')}, or a smaller {option('batch')}"
                     )
                 if smaller(dead[-1]):
                     continue

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import torch
 
-from verale.errors import UsageError, VeraleError, first_line
+from verale.errors import UsageError, VeraleError, first_line, option
 from verale.search.devices.tables import admits, kernel_bytes
 
 __all__ = ["NotCompiledError", "admits", "do_without", "is_available", "kernel_bytes", "require_device"]
@@ -34,7 +34,9 @@ def require_device(device: str | torch.device) -> None:
         torch.zeros(1, dtype=torch.float64, device=device).tolist()
     except (RuntimeError, AssertionError, TypeError) as error:
         name = str(device)
-        raise UsageError(f"device {name!r} cannot be used here ({first_line(error)}); try --device cpu") from error
+        raise UsageError(
+            f"device {name!r} cannot be used here ({first_line(error)}); try {option('device', 'cpu')}"
+        ) from error
 
 
 def is_available(device: torch.device) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from verale.certificate import Prices, Statement
-from verale.errors import UsageError
+from verale.errors import UsageError, option
 from verale.head import Head
 from verale.paradigms import PARADIGMS
 from verale.search.costs import UNIT_COSTS
@@ -113,7 +113,7 @@ def require_memory(needed: int, what: str, options: SearchOptions) -> None:
     if needed > most:
         raise UsageError(
             f"{what} take about {needed / 2**30:.2g} GiB, expected at most {most / 2**30:.2g}: allow more"
-            " (--max-memory)"
+            f" ({option('max_memory')})"
         )
 
 
