@@ -117,6 +117,28 @@ def test_without_a_record_nothing_is_known(folder: Path) -> None:
     assert f"{folder} has no explanations.csv that lists its certificates: whether there were others" in audit.stderr
 
 
+def test_a_list_of_rules_lists_its_certificates(whole: Path, tmp_path: Path) -> None:
+    """So does an attribution: an audit of their folders asks for no table of a run."""
+    given = ("--head", whole / "head.safetensors", "--latents", whole / "latents.safetensors")
+    for command, options in (("rules", ("--count", 2)), ("attribute", ("--count", 2, "--paradigm", "projection"))):
+        folder, record = tmp_path / command, {"rules": "rules.json", "attribute": "attribution.json"}[command]
+        assert in_process(command, *given, "--out", folder, *options).returncode == 0
+        audit, names = (
+            in_process("audit", folder, "--entailment-only"),
+            sorted(path.name for path in folder.glob("*.ale.json")),
+        )
+        assert audit.returncode == 0 and "explanations.csv" not in audit.stderr and names
+        (folder / names[0]).rename(folder / "mine.ale.json")
+        audit = in_process("audit", folder, "--entailment-only")
+        assert audit.returncode == 17
+        assert f"lacks 1 certificate of the {len(names)} that its {record} lists ({names[0]})" in audit.stderr
+        assert f"holds 1 certificate that its {record} does not list (mine.ale.json)" in audit.stderr
+        for content in ("{", "[]", "{}", '{"rules": [1], "explanations": [1]}', "[" * 10**5):
+            (folder / record).write_text(content)
+            audit = in_process("audit", folder, "--entailment-only")
+            assert audit.returncode == 17 and f" {record} that does not list certificates (is not" in audit.stderr
+
+
 def test_a_verdict_that_fails_has_its_own_code(folder: Path) -> None:
     (folder / THERE).write_text("{")
     audit = in_process("audit", folder)

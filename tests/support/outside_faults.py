@@ -460,6 +460,9 @@ runs/store/folder.py RunFolder.finish: certificates that were removed are counte
 runs/folder.py locked: a folder that took the place of another is locked
     without held.require_there()
     unit/runs/test_moved_folder.py::test_a_folder_that_is_replaced_before_it_is_locked_is_not_locked
+runs/listed.py Listing.of: a folder of rules lists nothing
+    lexists(folder / name) => False
+    end_to_end/test_incomplete_folder.py::test_a_list_of_rules_lists_its_certificates
 runs/listed.py Listing.differences: certificates that are missing are not missed
     name not in there => False
     end_to_end/test_incomplete_folder.py::test_what_is_missing_is_said_by_all_that_read_a_folder[removed]

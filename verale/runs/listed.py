@@ -1,18 +1,20 @@
 """What a run's own record lists, and what of it lies in the folder.
 
-`explanations.csv` lists the certificates, one line an image, and `run.json` says how many images the run has. Who sends
-a folder can change both, so an agreement proves nothing; a difference says that the folder is not what its run left.
+`explanations.csv` lists the certificates, one line an image, and `run.json` says how many images the run has. Folders
+of `verale rules` and `verale attribute` have lists in JSON. Who sends a folder can change them, so an agreement proves
+nothing; a difference says that the folder is not what its run left.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os.path import lexists
 from pathlib import Path
 
-from verale.errors import InputError
-from verale.files import CERTIFICATE_SUFFIX, SentFile, certificates_in
+from verale.errors import InputError, first_line, with_article
+from verale.files import CERTIFICATE_SUFFIX, SentFile, certificates_in, read
 from verale.runs.folder import RUN_FILE
 from verale.runs.inputs import images_of_run
 from verale.runs.table import TABLE, Explained, read_table
@@ -21,6 +23,9 @@ __all__ = ["UNLISTED", "Listing", "differences", "has_record"]
 
 UNLISTED = f"has no {TABLE} that lists its certificates: whether there were others is not known"
 """What is said of a folder without a record."""
+
+_LISTS = {"rules.json": "rules", "attribution.json": "explanations"}
+"""The other records, and the entry of each that lists the certificates with their SHA-256."""
 
 _NAMED = 3
 """The most files that a message names."""
@@ -34,11 +39,13 @@ class Listing:
         digests: of each certificate the SHA-256 that is noted, by its name; None where none is.
         rows: how many images have a line.
         images: how many the run has; 0 where that is not known.
+        record: the name of the file that lists them.
     """
 
     digests: Mapping[str, str | None]
     rows: int
     images: int
+    record: str = TABLE
 
     @classmethod
     def of(cls, folder: Path) -> Listing | None:
@@ -47,9 +54,12 @@ class Listing:
         Raises:
             InputError: a table that cannot be read.
         """
-        if not lexists(folder / TABLE):
-            return None
-        return cls.of_rows(read_table(SentFile(folder / TABLE), whole=False), images_of_run(folder))
+        if lexists(folder / TABLE):
+            return cls.of_rows(read_table(SentFile(folder / TABLE), whole=False), images_of_run(folder))
+        for name, entry in _LISTS.items():
+            if lexists(folder / name):
+                return cls(_digests(SentFile(folder / name), entry), 0, 0, name)
+        return None
 
     @classmethod
     def of_rows(cls, rows: Iterable[Explained], images: int) -> Listing | None:
@@ -75,9 +85,9 @@ class Listing:
         unfinished = self.images and self.rows != self.images
         said = [
             f"{self.rows} of {self.images} images are explained so far" if unfinished else "",
-            _said(f"lacks %s of the {len(self.digests)} that its {TABLE} lists", missing),
-            _said(f"holds %s that its {TABLE} does not list", more),
-            _said(f"holds %s with another SHA-256 than its {TABLE} notes", other),
+            _said(f"lacks %s of the {len(self.digests)} that its {self.record} lists", missing),
+            _said(f"holds %s that its {self.record} does not list", more),
+            _said(f"holds %s with another SHA-256 than its {self.record} notes", other),
         ]
         return list(filter(None, said))
 
@@ -96,7 +106,8 @@ def differences(
     try:
         listed = Listing.of(folder) if listed is None else listed
     except InputError as error:
-        return [f"has an {TABLE} that does not list certificates ({error.problem})"]
+        name = with_article(Path(str(error.path)).name)
+        return [f"has {name} that does not list certificates ({error.problem})"]
     if listed is not None:
         return [*listed.differences(there), *_overlooked(folder)]
     if lexists(folder / RUN_FILE):
@@ -106,7 +117,20 @@ def differences(
 
 def has_record(folder: Path) -> bool:
     """Whether a folder has what a run writes of what it holds."""
-    return lexists(folder / TABLE) or lexists(folder / RUN_FILE)
+    return any(lexists(folder / name) for name in (TABLE, RUN_FILE, *_LISTS))
+
+
+def _digests(path: str, entry: str) -> dict[str, str | None]:
+    """The SHA-256 of each certificate that a list in JSON has, by name. Raises InputError."""
+    try:
+        listed = {
+            each["certificate"]: each["sha256"] for each in json.loads(read(path, "a list of certificates"))[entry]
+        }
+        if not all(isinstance(text, str) for pair in listed.items() for text in pair):
+            raise TypeError("names and digests are no texts")
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(path, f"is not what verale wrote: {first_line(error)}") from error
+    return listed
 
 
 def _overlooked(folder: Path) -> list[str]:
