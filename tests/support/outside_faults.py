@@ -81,6 +81,12 @@ cli/audit.py command.refuse: certificates whose head cannot be used are passed o
 runs/images.py classes_of_folders: the first folder is the first class, whatever its name
     classes_named(names, folders) => {each: [index] for index, each in enumerate(folders)}
     unit/runs/test_images.py::test_the_class_of_a_folder
+runs/images.py classes_named: another number before a name is as good
+    other == number or None in (other, number) => True
+    unit/runs/test_images.py::test_a_folder_of_no_class_is_an_error
+runs/images.py classes_named: two numbered folders are one class
+    any((times[index] > 1 for index in matched[name])) => False
+    unit/runs/test_images.py::test_a_folder_of_no_class_is_an_error
 runs/images.py classes_of_folders: a folder of no class is the first
     _only(folder, each, found, names) => (found or [0])[0]
     unit/runs/test_images.py::test_a_folder_of_no_class_is_an_error

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,8 @@ IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tif
 """The suffixes of image files, as torchvision's ImageFolder has them."""
 _LISTED = 12
 """The most names of a message."""
+_NUMBERED = re.compile(r"([0-9]+)\.(\D.*)", re.DOTALL)
+"""A number and a name."""
 _MOST_DIGITS = 255
 """Of the number that a folder's name is."""
 
@@ -202,13 +206,36 @@ def classes_of_folders(
 
 def classes_named(names: Sequence[str], wanted: Iterable[str]) -> dict[str, list[int]]:
     """For each wanted name the classes that have it: exactly, or else apart from upper and lower case, from the Unicode
-    form of letters, and from zeros before a number."""
+    form of letters, and from zeros before a number; or else as data sets name their folders (`_published`). Then two
+    wanted names are no names of one class."""
     exact: dict[str, list[int]] = {}
     similar: dict[str, list[int]] = {}
+    published: dict[str, list[tuple[str | None, int]]] = {}
     for index, name in enumerate(names):
+        number, words = _published(name)
         exact.setdefault(name, []).append(index)
         similar.setdefault(_alike(name), []).append(index)
-    return {name: exact.get(name) or similar.get(_alike(name), []) for name in wanted}
+        published.setdefault(words, []).append((number, index))
+    matched: dict[str, list[int]] = {}
+    uncertain: list[str] = []
+    for name in dict.fromkeys(wanted):
+        matched[name] = exact.get(name) or similar.get(_alike(name), [])
+        if not matched[name]:
+            number, words = _published(name)
+            uncertain.append(name)
+            matched[name] = [
+                index for other, index in published.get(words, []) if other == number or None in (other, number)
+            ]
+    times = Counter(index for found in matched.values() for index in found)
+    return matched | {name: [] for name in uncertain if any(times[index] > 1 for index in matched[name])}
+
+
+def _published(name: str) -> tuple[str | None, str]:
+    """A number before a dot, and the words after it with spaces for `_` and `-`: `001.Black_footed_Albatross` of CUB is
+    (1, black footed albatross). None where there is no number."""
+    found = _NUMBERED.fullmatch(name)
+    number = None if found is None else _alike(found[1])
+    return number, _alike(" ".join(re.split(r"[\s_-]+", name if found is None else found[2])))
 
 
 def _alike(name: str) -> str:

@@ -82,6 +82,11 @@ def classes_of(
         (["e\u0301cureuil"], 2, ["loup", "\u00e9cureuil"], [1]),  # as macOS writes it
         (["003", "10"], 12, TWELVE, [3, 10]),
         (["001.Black_footed_Albatross"], 2, ["002.Laysan", "001.Black_footed_Albatross"], [1]),
+        (["001.Black_footed_Albatross"], 2, ["Laysan", "Black-footed albatross"], [1]),
+        (["Black_footed_Albatross", "laysan"], 2, ["002.Laysan", "001.Black_footed_Albatross"], [1, 0]),
+        (["1.Black footed Albatross"], 2, ["002.Laysan", "001.Black_footed_Albatross"], [1]),
+        (["2.cat"], 2, ["1.cat", "2.Cat"], [1]),
+        (["a b", "a_b"], 2, ["a_b", "a b"], [1, 0]),  # a name counts as it is written first
         (["0", "1"], 2, ["dog", "cat"], [0, 1]),
         (TWELVE, 12, None, list(range(12))),
         (["3", "11"], 12, None, [3, 11]),
@@ -104,6 +109,11 @@ def test_the_class_of_a_folder(folders, classes, names, expected) -> None:
         (["3", "1"], 2, ["dog", "cat"], "DIR/1: is the name of no class"),
         (["DOG"], 3, ["dog", "Dog", "owl"], "DIR/DOG: is the name of 2 classes"),
         (["a"], 2, ["a", "a"], "DIR/a: is the name of 2 classes"),
+        (["003.cat"], 2, ["001.cat", "002.dog"], "DIR/003.cat: is the name of no class"),
+        (["cat"], 2, ["001.cat", "002.cat"], "DIR/cat: is the name of 2 classes"),
+        (["001.cat", "002.cat"], 2, ["cat", "dog"], "DIR/001.cat: is the name of no class"),
+        (["001.cat", "cat"], 2, ["cat", "dog"], "DIR/001.cat: is the name of no class"),
+        (["1.5.cat"], 2, ["cat", "dog"], "DIR/1.5.cat: is the name of no class"),
         (["x"], 20, [f"class {n}" for n in range(20)], "class 11 and 8 more: rename the folder"),
         (["9" * 250], 2, ["dog", "cat"], "9: is the name of no class"),
     ],
