@@ -89,7 +89,7 @@ def test_verdicts_of_an_audit(folder, tmp_path):
     [
         (("{f}", "-o", "{t}/r.doc"), UsageError, "known format"),
         (("{f}", "-o", "{t}/r.pdf"), UsageError, "name its file"),
-        (("{f}", "-o", "{f}/source.json", "--format", "html"), InputError, "--overwrite"),
+        (("{f}", "-o", "{f}/source.json", "--format", "html"), InputError, "overwrite=True"),
         (("{t}/nowhere", "-o", "{t}/r.html"), InputError, "there is no such file"),
         (("{t}", "-o", "{t}/r.html"), InputError, "holds no"),
         (("{f}", "-o", "{t}/r.html", "--head", "{f}/latents.safetensors"), InputError, "latents.safetensors"),

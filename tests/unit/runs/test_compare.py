@@ -238,9 +238,9 @@ def test_runs_that_contradict_each_other_are_told(folders) -> None:
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no folder": (lambda folder: shutil.rmtree(folder), "moved: there is no such folder; expected one that"),
-    "no table": (lambda folder: (folder / "explanations.csv").unlink(), r"holds no explanations\.csv; expected an --"),
+    "no table": (lambda folder: (folder / "explanations.csv").unlink(), r"holds no explanations\.csv; expected a folder"),
     "no head": (lambda folder: (folder / "head.safetensors").unlink(), r"has no head\.safetensors, without which"),
-    "no latents": (lambda folder: (folder / "latents.safetensors").unlink(), r"has no latents\.safetensors.*--latents"),
+    "no latents": (lambda folder: (folder / "latents.safetensors").unlink(), r"has no latents\.safetensors.*give latents"),
     "a malformed certificate": (
         lambda folder: tampered(folder, lambda text: text.replace('"patches"', '"batches"')),
         r"000001\.ale\.json: is not a certificate \(predicate .*; restore it, or explain again with overwrite=True",
@@ -264,7 +264,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "other latents": (
         lambda folder: save_latents(folder / "latents.safetensors", LATENTS[:2]),
-        "does not hold the latents of image 1 of .*--latents",
+        "does not hold the latents of image 1 of .*with latents",
     ),
     "other labels": (
         lambda folder: edited(folder, lambda text: text.replace("\n1,1,", "\n1,0,")),
