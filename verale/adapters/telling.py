@@ -30,8 +30,12 @@ _ONLY = {
 }
 """Tensors that one architecture has beside those that it shares with others."""
 
-_WITHOUT = {"patch_select": ("ProtoViT", "docs/protovit.md")}
-"""Tensors of networks that no head of verale computes: whose, and the page that says why."""
+_WITHOUT = {
+    "patch_select": "this is the state of ProtoViT, which no head of verale computes: see docs/protovit.md",
+    "_root.": "this is the state of ProtoTree's original code, which does not say which node reads which prototype:"
+    " make its head of the module in Python, docs/architectures.md#a-prototree-of-the-original-code",
+}
+"""How names of tensors begin of networks that are not imported, and what to know of these."""
 
 _SHARING = ("deformable", "genetic", "protopformer", "protopnet", "protopool", "tesnet")
 """The architectures with `prototype_vectors`."""
@@ -90,9 +94,8 @@ def require_own(name: str, tensors: Mapping[str, Tensor], said: Mapping[str, obj
 
 
 def refused(tensors: Mapping[str, Tensor]) -> str:
-    """That these tensors are those of a network that no head of verale computes; empty where they are not."""
-    known = next((_WITHOUT[key] for key in _WITHOUT if key in tensors), None)
-    return "" if known is None else f"this is the state of {known[0]}, which no head of verale computes: see {known[1]}"
+    """That these tensors are those of a network that is not imported, and why; empty where they are not."""
+    return next((said for key, said in _WITHOUT.items() if any(name.startswith(key) for name in tensors)), "")
 
 
 def _signs(tensors: Mapping[str, Tensor], said: Mapping[str, object]) -> list[_Sign]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shlex
 
 import pytest
@@ -140,12 +141,35 @@ def test_prototypes_of_a_run_are_looked_at_too(tmp_path):
     assert done.returncode == 0 and "1 of 12 prototypes lie outside the head's domain" in done.stderr, done.stderr
 
 
-def test_a_network_without_a_head_is_named(tmp_path):
-    vectors = torch.zeros(4, 3, 2)
-    state = {"prototype_vectors": vectors, "patch_select": torch.ones(1, 4, 2), "last_layer.weight": vectors[:2, :, 0]}
-    torch.save(state, tmp_path / "state.pth")
-    said = str(run(tmp_path / "state.pth", "-o", tmp_path / "h").exception)
-    assert "this is the state of ProtoViT, which no head of verale computes: see docs/protovit.md" in said
+class PPNet(torch.nn.Module):
+    """ProtoViT's class has ProtoPNet's name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prototype_vectors = torch.nn.Parameter(torch.zeros(4, 3, 2))
+        self.patch_select = torch.nn.Parameter(torch.ones(1, 4, 2))
+        self.last_layer = torch.nn.Linear(4, 2, bias=False)
+        self.prototype_shape, self.radius, self.sig_temp = (4, 3, 2), 1, 100
+
+
+@pytest.mark.parametrize("saved", ["state", "model", "older", "pickled"])
+def test_a_network_without_a_head_is_named(saved, tmp_path):
+    path, model = tmp_path / "network.pth", PPNet()
+    if saved == "pickled":
+        path.write_bytes(pickle.dumps(model))
+    else:
+        torch.save(
+            model.state_dict() if saved == "state" else model, path, _use_new_zipfile_serialization=saved != "older"
+        )
+    done = in_process("head", "import", path, "-o", tmp_path / "h")
+    assert done.returncode == 9 and not (tmp_path / "h").exists() and "Traceback" not in done.stderr
+    if saved == "pickled":  # its tensors are calls, which are not made: what the refusal says converts it
+        code = done.stderr.split("in the environment that wrote it: ")[1].split(" (where saved")[0]
+        exec(code.replace("'state.pth'", repr(str(tmp_path / "state.pth"))), {})
+        done = in_process("head", "import", tmp_path / "state.pth", "-o", tmp_path / "h")
+    assert "this is the state of ProtoViT, which no head of verale computes: see docs/protovit.md" in done.stderr
+    done = in_process("head", "import", path, "-o", tmp_path / "h", "--arch", "protopnet")
+    assert done.returncode == 9 and not (tmp_path / "h").exists()
 
 
 def test_a_state_that_fits_none_gets_the_known_ones(tmp_path):

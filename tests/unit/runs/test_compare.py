@@ -238,9 +238,9 @@ def test_runs_that_contradict_each_other_are_told(folders) -> None:
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no folder": (lambda folder: shutil.rmtree(folder), "moved: there is no such folder; expected one that"),
-    "no table": (lambda folder: (folder / "explanations.csv").unlink(), r"holds no explanations\.csv; expected a folder"),
+    "no table": (lambda folder: (folder / "explanations.csv").unlink(), r"holds no explanations\.csv; expected a f"),
     "no head": (lambda folder: (folder / "head.safetensors").unlink(), r"has no head\.safetensors, without which"),
-    "no latents": (lambda folder: (folder / "latents.safetensors").unlink(), r"has no latents\.safetensors.*give latents"),
+    "no latents": (lambda folder: (folder / "latents.safetensors").unlink(), r"has no latents\.safetensors.*latents"),
     "a malformed certificate": (
         lambda folder: tampered(folder, lambda text: text.replace('"patches"', '"batches"')),
         r"000001\.ale\.json: is not a certificate \(predicate .*; restore it, or explain again with overwrite=True",
