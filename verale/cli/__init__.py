@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
+import subprocess
 import sys
 import traceback
+from collections.abc import Mapping
 from importlib import import_module
+from importlib.abc import MetaPathFinder
 from textwrap import shorten
 from typing import Any, NoReturn
 
@@ -27,8 +31,12 @@ _COMMANDS = (
 """Each is a module of this room."""
 
 
-_READ_AT_IMPORT = ("TORCH", "PYTORCH", "NUMBA_", "NUMPY_", "NPY_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "CUDA_", "MPL")
+_READ_AT_IMPORT = (
+    "TORCH", "PYTORCH", "NUMBA_", "NUMPY_", "NPY_", "OMP_", "KMP_", "MKL_", "OPENBLAS_", "CUDA_", "RAY_", "MPL",
+)  # fmt: skip
 """How variables begin that the libraries of the extras read when they are imported."""
+
+_TRIAL = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import torch"
 
 _HELP: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """What click raises, from version 8.2 on, where a group is called without a command: its message is the help."""
@@ -89,8 +97,11 @@ def main() -> None:
 def _run() -> NoReturn:
     """Run a command. An error that verale raises on purpose becomes one line and an exit code, never a traceback."""
     log_to_stderr(logging.WARNING, "%(levelname)s: %(message)s")
+    environment = dict(os.environ)
     if sys.platform == "linux" and sys.argv[1:2] in (["explain"], ["demo"]):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; idle there, but they would forbid to fork
+    if "torch" not in sys.modules:
+        sys.meta_path.insert(0, _Trial(environment))
     try:
         sys.exit(cli.main(prog_name="verale", standalone_mode=False))
     except click.UsageError as error:
@@ -114,9 +125,38 @@ def _run() -> NoReturn:
         library = _imported_in(error)
         if library is None:
             raise
-        said, variables = shorten(str(error), 200), _variables(str(error))
-        remedy = f"; unset {' or '.join(variables)}, which the environment sets" if variables else ""
-        _exit(f"error: {library} cannot be imported: {said}{remedy}")
+        _exit(f"error: {_unimportable(library, str(error), environment)}")
+
+
+class _Trial(MetaPathFinder):
+    """Lets another process import torch first, if variables are set that torch's C++ code reads then: of what it cannot
+    read, it ends the process by a signal. Raises VeraleError.
+
+    Args:
+        environment: what the environment sets.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._read = {name: value for name, value in environment.items() if name.startswith("PYTORCH")}
+
+    def find_spec(self, name: str, *arguments: object) -> None:
+        if name != "torch":
+            return
+        if self._read:
+            command = [sys.executable, "-P", "-c", _TRIAL, json.dumps(sys.path)]
+            ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            if ended.returncode not in (0, 1):  # an error that Python raises is raised here too
+                said = re.search(r"what\(\): *(.*)", ended.stderr.decode(errors="replace"))
+                why = said[1] if said else f"its process ended with {ended.returncode}"
+                raise VeraleError(_unimportable("torch", why, self._read))
+        sys.meta_path.remove(self)
+
+
+def _unimportable(library: str, why: str, environment: Mapping[str, str]) -> str:
+    """That a library cannot be imported, and which variables to unset."""
+    variables = _variables(why, environment)
+    remedy = f"; unset {' or '.join(variables)}, which the environment sets" if variables else ""
+    return f"{library} cannot be imported: {shorten(why, 200)}{remedy}"
 
 
 def _imported_in(error: Exception) -> str | None:
@@ -128,11 +168,11 @@ def _imported_in(error: Exception) -> str | None:
     return None
 
 
-def _variables(message: str) -> list[str]:
+def _variables(message: str, environment: Mapping[str, str]) -> list[str]:
     """The environment's variables that libraries read when they are imported; those that a message is about, if any."""
-    names = sorted(name for name in os.environ if name.startswith(_READ_AT_IMPORT))
+    names = sorted(name for name in environment if name.startswith(_READ_AT_IMPORT))
     words = set(re.findall(r"\w+", message))
-    return [name for name in names if not words.isdisjoint((name, os.environ[name]))] or names
+    return [name for name in names if not words.isdisjoint((name, environment[name]))] or names
 
 
 def _exit(line: str, code: int = EXIT_UNUSABLE) -> NoReturn:

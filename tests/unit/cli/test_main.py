@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 
 import click
@@ -167,3 +169,23 @@ def test_a_variable_that_a_library_refuses_is_named(monkeypatch, capsys) -> None
     monkeypatch.setattr(cli.cli, "main", lambda **options: exec(library, {"__name__": "verale.nonsense"}))
     with pytest.raises(ValueError, match="garbage"):
         main()
+
+
+@pytest.mark.parametrize(
+    ("ends", "why", "named"),
+    [
+        ("sys.stderr.write('terminate called\\n  what():  no option garbage\\n')", "no option garbage", "PYTORCH_A"),
+        ("sys.stderr.write('\\n')", "its process ended with -6", "PYTORCH_A or PYTORCH_B"),
+    ],
+    ids=["said", "unsaid"],
+)
+def test_a_variable_of_which_a_library_dies_is_named(ends, why, named, tmp_path) -> None:
+    """As torch's C++ code does of PYTORCH_CUDA_ALLOC_CONF. What verale sets itself is not advised to be unset."""
+    (tmp_path / "torch.py").write_text(f"import os, sys\n{ends}\nsys.stderr.flush()\nos.abort()\n")
+    variables = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), "PYTORCH_A": "garbage", "PYTORCH_B": "1"}
+    others = {name: value for name, value in os.environ.items() if not name.startswith("PYTORCH")}
+    command = [sys.executable, "-m", "verale", "explain", "--head", "h", "--latents", "z", "--out", "o"]
+    ended = subprocess.run(command, env=others | variables, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert (ended.returncode, ended.stdout) == (9, "")
+    assert ended.stderr == f"error: torch cannot be imported: {why}; unset {named}, which the environment sets\n"
+    assert not (tmp_path / "o").exists()
