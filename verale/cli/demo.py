@@ -127,7 +127,7 @@ def _audit(
         stdout=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        start_new_session=True,  # so that Ctrl-C reaches this process only
+        process_group=0,  # so that Ctrl-C reaches this process only
     )
     records = {}
     with process, progress("auditing", len(certificates), unit="certificates") as advance:

@@ -26,7 +26,10 @@ def run(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     given = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
     given["PYTHONPATH"] = paths
     command = [sys.executable, "-c", script]
-    return subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, timeout=600)
+    # A session of its own, in which none but the script waits for processes.
+    return subprocess.run(
+        command, cwd=folder, env=given, capture_output=True, text=True, timeout=600, start_new_session=True
+    )
 
 
 def test_a_process_of_two_threads_does_not_fork() -> None:
@@ -38,7 +41,7 @@ def test_a_process_of_two_threads_does_not_fork() -> None:
     thread.join()
 
 
-def test_a_fork_has_its_own_input_output_and_session_and_no_other_file(tmp_path) -> None:
+def test_a_fork_has_its_own_input_output_and_group_and_no_other_file(tmp_path) -> None:
     script = """
 import os, sys
 from verale.runs.workers.forked import Forked, can_fork
@@ -51,7 +54,8 @@ print("once", end="")
 def serve():
     line = sys.stdin.readline()
     files = {os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd") if int(number) > 2}
-    text = f"{line.strip()} {os.getsid(0) == os.getpid()} {os.environ['NAMED']} {files & {here, '/dev/null'}}"
+    is_group = os.getpgid(0) == os.getpid() != os.getsid(0)
+    text = f"{line.strip()} {is_group} {os.environ['NAMED']} {files & {here, '/dev/null'}}"
     os.write(1, text.encode())
 
 process = Forked(serve, {"NAMED": "there"})
@@ -84,22 +88,66 @@ print(sorted((each.task, each.result, each.died) for each in done))
     assert done.stdout == "True\n[(1, 1, False), (2, 2, False), (300, 9, False)]\n", done.stderr
 
 
-def test_a_fork_ends_when_its_process_is_killed(tmp_path) -> None:
-    script = """
-import os, signal
-from verale.runs.workers.forked import Forked
-from verale.runs.workers.local import serve
+STOP = """
+def stop(pid):
+    os.kill(pid, signal.SIGSTOP)
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.01)
+"""
+"""Stops a process as a debugger does, or a batch system that suspends a job."""
 
-first, second = Forked(serve, {}), Forked(serve, {})
-print(first._pid, second._pid, flush=True)
+
+@pytest.mark.parametrize("start", ["Forked(serve, {})", "_fresh()"], ids=["forked", "fresh"])
+@pytest.mark.parametrize("stopped", [False, True], ids=["running", "stopped"])
+def test_processes_end_when_the_one_that_asks_is_killed(stopped, start, tmp_path) -> None:
+    """Also those that are stopped, which read no end of their input."""
+    script = f"""
+import os, signal, time
+from pathlib import Path
+from verale.runs.workers.forked import Forked
+from verale.runs.workers.local import _fresh, serve
+{STOP}
+started = [{start}, {start}]
+pids = [getattr(one, "_pid", None) or one.pid for one in started]
+print(*pids, flush=True)
+if {stopped}:
+    for pid in pids:
+        stop(pid)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     done = run(script, tmp_path)
     assert done.returncode == -9
     begin = time.monotonic()
     while any(is_there(int(pid)) for pid in done.stdout.split()):
-        assert time.monotonic() < begin + 300, "a fork is left"
+        assert time.monotonic() < begin + 300, "a process is left"
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_an_interrupt_ends_processes_that_are_stopped(fork, tmp_path) -> None:
+    script = f"""
+import os, signal, time
+from collections import deque
+from operator import methodcaller
+from pathlib import Path
+from verale.runs.workers.local import Processes
+{STOP}
+with Processes(methodcaller, ("bit_length",), deque([1] * 10), lambda task: (task,)) as processes:
+    processes.start(2, fork={fork})
+    pids = [getattr(one, "_pid", None) or one.pid for one, _ in processes._processes]
+    for pid in pids:
+        stop(pid)
+    processes.begin()
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        processes.awaited()
+    except KeyboardInterrupt:
+        print("interrupted")
+print([Path(f"/proc/{{pid}}").exists() for pid in pids])
+"""
+    done = run(script, tmp_path)
+    assert (done.returncode, done.stdout) == (0, "interrupted\n[False, False]\n"), done.stderr
 
 
 def is_there(pid: int) -> bool:

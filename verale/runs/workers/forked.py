@@ -76,7 +76,7 @@ def _become(
 ) -> NoReturn:  # pragma: no cover  # the other process, which nothing measures
     """Be the other process. Nothing of this one is done there when it ends: no handler, no file is flushed."""
     try:
-        os.setsid()  # so that Ctrl-C reaches this process only
+        os.setpgid(0, 0)  # as `serve` says
         signal.pthread_sigmask(signal.SIG_SETMASK, masked)
         gc.freeze()  # what this one has left behind is not looked for there
         os.dup2(stdin, 0)

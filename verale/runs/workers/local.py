@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import traceback
@@ -176,7 +177,7 @@ def _fresh() -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=os.environ | _ONE_THREAD,
-        start_new_session=True,  # so that Ctrl-C reaches this process only
+        process_group=0,  # as `serve` says
     )
 
 
@@ -193,7 +194,13 @@ def _answer(stream: BinaryIO | Any) -> object:
 
 
 def serve() -> None:
-    """What a process does: the tasks that it gets, until its standard input ends."""
+    """What a process does: the tasks that it gets, until its standard input ends.
+
+    It has its own process group, which Ctrl-C does not reach, in the session of the process that asks: where this one
+    dies while it is stopped, the system wakes it by a signal that ends it.
+    """
+    if hasattr(signal, "SIGTTOU"):
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # what it prints to a terminal does not stop it
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
     messages: SimpleQueue[Any] = SimpleQueue()
