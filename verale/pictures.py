@@ -17,7 +17,7 @@ from verale.files import read
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["MOST_PIXELS", "is_turned", "opened", "png", "read_picture"]
+__all__ = ["MOST_PIXELS", "decoded", "is_turned", "opened", "png", "read_picture"]
 
 MOST_PIXELS = 12_000_000
 """4000 x 3000, which a file of any size may hold. A few kilobytes can claim billions, and decoding takes four bytes for
@@ -32,7 +32,12 @@ _ORIENTATION = 0x0112
 
 def read_picture(path: Path, mode: str = "RGB") -> Image.Image:
     """The picture of a file, decoded, in a mode of PIL's. Raises InputError, as `opened`, or if it cannot be read."""
-    with opened(path, read(path, "an image")) as picture:
+    return decoded(path, read(path, "an image"), mode)
+
+
+def decoded(path: object, data: bytes, mode: str = "RGB") -> Image.Image:
+    """The picture of these bytes, decoded, in a mode of PIL's. Raises InputError, as `opened`."""
+    with opened(path, data) as picture:
         return picture.convert(mode)
 
 
@@ -53,7 +58,7 @@ def png(picture: Tensor) -> bytes:
 
 
 @contextmanager
-def opened(path: str | Path, data: bytes) -> Iterator[Image.Image]:
+def opened(path: object, data: bytes) -> Iterator[Image.Image]:
     """A picture, not decoded yet.
 
     Args:

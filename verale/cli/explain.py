@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import chain
 from os.path import lexists
 from pathlib import Path
@@ -18,9 +19,10 @@ import click
 from verale.checker.output import print_line
 from verale.cli import ray_engine
 from verale.cli.gap import command as gap
+from verale.cli.inputs import readable_images
 from verale.cli.progress import progress
 from verale.cli.shared import EXIT_SKIPPED, EXIT_UNEXPLAINED, EXIT_UNUSABLE, names, one_of, report_audits, verbose
-from verale.errors import InputError, LatentsError, UsageError, naming
+from verale.errors import LatentsError, UsageError, naming
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
 
@@ -240,19 +242,19 @@ def command(
     given = head_path, latents_path, run, images
     of_pictures = _seen(given, network_path, pictures, arithmetic, with_gap)
     refused = [] if of_pictures is None else list(map(str, of_pictures.refused))
-    if skip_unreadable and (latents_path is not None or (with_ray and of_pictures is None)):
-        raise UsageError("--skip-unreadable is for --images and --pictures, and with Ray for --pictures alone")
+    if skip_unreadable and latents_path is not None:
+        raise UsageError("--skip-unreadable is for --images and --pictures")
+    skipped = refused if skip_unreadable else None
     for each in refused:
         print_line(f"error: {each}; it is left out", sys.stderr)
     with (
         naming(latents_name, LatentsError),
         (
-            ray_engine.opened(given, out, options, deployed, device, workers or jobs, address, overwrite, of_pictures)
-            if with_ray
-            else _opened(
-                *(given, directory, options, deployed, jobs, overwrite, with_gap, of_pictures),
-                refused if skip_unreadable else None,
+            ray_engine.opened(
+                *(given, out, options, deployed, device, workers or jobs, address, overwrite, of_pictures, skipped)
             )
+            if with_ray
+            else _opened(*(given, directory, options, deployed, jobs, overwrite, with_gap, of_pictures, skipped))
         ) as opened,
     ):
         told = _explain(opened, as_json)
@@ -364,14 +366,7 @@ def _capture(
 
     files = image_files(images)
     tell_left_out(images)
-    with progress("reading", len(files)) as advance:
-        try:
-            files, unreadable = readable(files, skipped is not None, advance)
-        except InputError as error:
-            remedy = "" if skipped is not None else "; repair them, or leave them out by --skip-unreadable"
-            raise InputError(error.path, f"{error.problem}{remedy}") from error
-    if skipped is not None:
-        skipped += map(str, unreadable)
+    files = readable_images(len(files), partial(readable, files), skipped)
     with progress("capturing", len(files)) as advance:
         return capture_images(directory, run, images, files, advance, overwrite), files
 

@@ -8,17 +8,21 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from verale.checker.output import print_line
+from verale.cli.progress import progress
 from verale.errors import InputError
 from verale.files import certificates_folder
 from verale.runs.arguments import HeadFile
 from verale.runs.folder import HEAD
 from verale.runs.inputs import Inputs, find_inputs
 
-__all__ = ["folder_of", "inputs_finder", "inputs_in", "inputs_reader", "print_found"]
+__all__ = ["folder_of", "inputs_finder", "inputs_in", "inputs_reader", "print_found", "readable_images"]
 
 _log = logging.getLogger(__name__)
+
+Images = TypeVar("Images")
 
 
 def folder_of(given: str) -> Path:
@@ -103,3 +107,29 @@ def print_found(used: Inputs, given: Inputs, sha256: str) -> None:
         print_line(f"head {used.head}, sha256 {sha256}", sys.stderr)
     if used.latents not in (None, given.latents):
         print_line(f"latents {used.latents}", sys.stderr)
+
+
+def readable_images(
+    number: int,
+    read: Callable[[bool, Callable[[int], object]], tuple[Images, list[InputError]]],
+    skipped: list[str] | None,
+) -> Images:
+    """The images that can be read, all of which are tried before a run begins.
+
+    Args:
+        number: how many there are.
+        read: `verale.runs.images.readable` of them.
+        skipped: gets what is wrong with the others; None where they are an error.
+
+    Raises:
+        InputError: some cannot be read, and are not skipped; or none can.
+    """
+    with progress("reading", number) as advance:
+        try:
+            images, unreadable = read(skipped is not None, advance)
+        except InputError as error:
+            remedy = "" if skipped is not None else "; repair them, or leave them out by --skip-unreadable"
+            raise InputError(error.path, f"{error.problem}{remedy}") from error
+    if skipped is not None:
+        skipped += map(str, unreadable)
+    return images

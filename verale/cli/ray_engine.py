@@ -102,8 +102,10 @@ def opened(
     address: str | None,
     overwrite: bool,
     seen: SeenPictures | None,
+    skipped: list[str] | None,
 ) -> Iterator[ExplainRun]:
-    """A run into OUT/certificates.parquet, while there are workers. The arguments are those of `verale explain`."""
+    """A run into OUT/certificates.parquet, while there are workers. The arguments are those of `verale explain`; images
+    that cannot be read are noted in `skipped`, where that is a list."""
     from verale.datasets import storage
     from verale.head import Head
     from verale.runs.folder import HEAD, locked
@@ -112,7 +114,7 @@ def opened(
     from verale.runs.workers.ray import start_ray
 
     to, folder = storage.join(out, CERTIFICATES), storage.local_path(out)
-    prepared = _prepared(given, out, to, options, deployment, overwrite, seen)
+    prepared = _prepared(given, out, to, options, deployment, overwrite, seen, skipped)
     StagedDataset(to).require_free(overwrite)
     prepared.kept_in(files_in(out), overwrite)
     with start_ray(workers, address, device) as started, nullcontext() if folder is None else locked(folder) as held:
@@ -167,8 +169,10 @@ def _prepared(
     deployment: Deployment | None,
     overwrite: bool,
     seen: SeenPictures | None,
+    skipped: list[str] | None,
 ) -> _Prepared:
     """Read what can be read before Ray starts; the arguments are those of `opened`."""
+    from verale.cli.inputs import readable_images
     from verale.datasets import storage
     from verale.datasets.latents import open_latents
     from verale.head import labelled_file
@@ -206,7 +210,8 @@ def _prepared(
         case (None, None, str(run), str(folder)):
             from verale.adapters.cabrnet import load
 
-            images, network = open_images(folder), load(run).with_compared_head()
+            folder_of_images, network = open_images(folder), load(run).with_compared_head()
+            images = readable_images(len(folder_of_images.names), folder_of_images.readable, skipped)
             classes = images.classes_of(network).tell().names
             described = SourceFile.build(network.describe(), images.path, classes)
             return _Prepared(

@@ -6,8 +6,8 @@ import hashlib
 import json
 import math
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +16,16 @@ from verale.datasets import storage
 from verale.datasets.certificates import certificates_schema, to_parquet, to_table
 from verale.datasets.latents import column_of, latents_type
 from verale.errors import InputError
+from verale.pictures import decoded
 from verale.runs.capture import classes_of_trained
 from verale.runs.explain_dataset import batch_of, described, on_workers, open_dataset, rows_of
-from verale.runs.images import IMAGE_SUFFIXES, FolderClasses, flat_or_nested, tell_left_out
+from verale.runs.images import IMAGE_SUFFIXES, FolderClasses, flat_or_nested, readable, tell_left_out
 from verale.runs.parts import Explainer
 from verale.runs.run import ExplainRun
 from verale.runs.workers.ray import Summary, Workers
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
     from pyarrow import Schema
     from torch import Tensor
 
@@ -49,7 +51,20 @@ class ImageFolder:
 
     def sha256(self, name: str) -> str:
         """The digest of an image's bytes. Raises InputError."""
-        return hashlib.sha256(storage.read_bytes(storage.join(self.path, name), "an image")).hexdigest()
+        return hashlib.sha256(self._read(name)).hexdigest()
+
+    def readable(
+        self, skip: bool = False, advance: Callable[[int], object] = lambda done: None
+    ) -> tuple[ImageFolder, list[InputError]]:
+        """The images that can be read, and what is wrong with the others, as `verale.runs.images.readable` has it."""
+        taken, unreadable = readable(self.names, skip, advance, self._decoded)
+        return replace(self, names=tuple(taken)), unreadable
+
+    def _decoded(self, name: str) -> Image:
+        return decoded(storage.join(self.path, name), self._read(name))
+
+    def _read(self, name: str) -> bytes:
+        return storage.read_bytes(storage.join(self.path, name), "an image")
 
     def classes_of(self, network: Network) -> FolderClasses:
         """What the subfolders say of the images' classes. Raises InputError."""
@@ -81,7 +96,7 @@ def explain_images(
     """A run over every image of a folder, as `explain_latents` gives it; and the network, loaded here if it was not.
 
     Raises:
-        InputError: as `verale.adapters.cabrnet.load` and `Network.capture`; bad images show up part by part.
+        InputError: as `verale.adapters.cabrnet.load` and `Network.capture`; images are captured part by part.
     """
     from verale.adapters.cabrnet import BATCH, load
 

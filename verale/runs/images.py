@@ -9,8 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from verale.errors import InputError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 __all__ = [
     "IMAGE_SUFFIXES",
@@ -34,6 +38,8 @@ _NUMBERED = re.compile(r"([0-9]+)\.(\D.*)", re.DOTALL)
 """A number and a name."""
 _MOST_DIGITS = 255
 """Of the number that a folder's name is."""
+
+Named = TypeVar("Named", Path, str)
 
 
 def image_files(folder: Path) -> list[Path]:
@@ -62,8 +68,11 @@ def tell_left_out(folder: Path) -> None:
 
 
 def readable(
-    files: Sequence[Path], skip: bool = False, advance: Callable[[int], object] = lambda done: None
-) -> tuple[list[Path], list[InputError]]:
+    files: Sequence[Named],
+    skip: bool = False,
+    advance: Callable[[int], object] = lambda done: None,
+    decoded: Callable[[Named], Image] | None = None,
+) -> tuple[list[Named], list[InputError]]:
     """The images that can be read, all of which are decoded here, before the first is explained; and what is wrong with
     the others. Which ones are to be turned, and are not, is told.
 
@@ -71,18 +80,20 @@ def readable(
         files: the images.
         skip: whether some may be unreadable.
         advance: called with the number of images decoded since the last call.
+        decoded: decodes an image, or raises InputError; by default `read_picture`, of paths.
 
     Raises:
         InputError: none can be read; or one cannot, unless these are skipped. All are named.
     """
     from verale.pictures import is_turned, read_picture
 
-    taken: list[Path] = []
+    decode: Callable[[Any], Image] = decoded or read_picture
+    taken: list[Named] = []
     unreadable: list[InputError] = []
     turned: list[str] = []
     for file in files:
         try:
-            turned += [str(file)] * is_turned(read_picture(file))
+            turned += [str(file)] * is_turned(decode(file))
             taken.append(file)
         except InputError as error:
             unreadable.append(error)

@@ -7,6 +7,8 @@ import os
 import shutil
 import warnings
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from verale.runs.audit_dataset import audit_rows
 from verale.runs.auditor import AuditOptions as Audit
 from verale.runs.image_dataset import explain_images, open_images
 from verale.runs.images import classes_of_folders
+from verale.runs.workers import ray as pipeline
 from verale.runs.workers.ray import Workers
 from verale.search import SearchOptions
 
@@ -150,6 +153,45 @@ def test_an_image_that_cannot_be_read_is_named(folder, tmp_path, without_ray):
         explain_images(
             RUN, open_images(f"zip://::{tmp_path}/images.zip"), str(tmp_path / "o"), SearchOptions(), Workers(1)
         )
+
+
+@pytest.mark.parametrize("where", ["folder", "archive"])
+def test_all_images_are_read_before_the_workers_start(where, folder, tmp_path, without_ray, monkeypatch) -> None:
+    """As the local run does, wherever the images are; one that cannot be read ended a run when its part came."""
+    first, *_, last = sorted(folder.glob("*/*.png"))
+    first.write_bytes(first.read_bytes()[:-30])
+    last.write_bytes(b"no image")
+    images, named = str(folder), [str(first), str(last)]
+    if where == "archive":
+        archived = f"{tmp_path}/images.zip"
+        with zipfile.ZipFile(archived, "w") as archive:
+            for file in folder.glob("*/*.png"):
+                archive.write(file, file.relative_to(folder))
+        images, named = (
+            f"zip://::{archived}",
+            [f"zip://{file.relative_to(folder)}::{archived}" for file in (first, last)],
+        )
+    started = []
+
+    @contextmanager
+    def start(*arguments: object) -> Iterator[Workers]:
+        started.append(arguments)
+        yield Workers(2)
+
+    monkeypatch.setattr(pipeline, "start_ray", start)
+    arguments = ["--engine", "ray", "--checkpoint-dir", RUN, "--images", images, "--out", str(tmp_path / "out")]
+    with pytest.raises(InputError, match=f"2 of {len(list(folder.glob('*/*.png')))} images cannot be read") as raised:
+        CliRunner().invoke(explain, arguments, catch_exceptions=False)
+    said = str(raised.value)
+    assert all(f"{name}: cannot be read as an image" in said for name in named) and "--skip-unreadable" in said
+    assert not started and not (tmp_path / "out").exists()
+
+    skipping = CliRunner().invoke(explain, [*arguments, "--skip-unreadable"], catch_exceptions=False)
+    assert (skipping.exit_code, len(started)) == (18, 1)
+    assert all(f"left out: {name}: cannot" in skipping.stderr for name in named)
+    left = [file.relative_to(folder).as_posix() for file in sorted(folder.glob("*/*.png")) if file not in (first, last)]
+    rows = ParquetRows.open(str(tmp_path / "out" / "certificates.parquet"), "image")
+    assert rows.take(0, len(rows), ("image",))["image"].to_pylist() == left
 
 
 def test_folders_that_hold_no_images(folder, tmp_path):
