@@ -15,6 +15,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from unittest.mock import patch
 
@@ -269,6 +270,29 @@ def test_v_logs_with_times(folder) -> None:
     assert re.search(
         r"^\d{4}-\d\d-\d\d [\d:,]+ INFO verale\.runs\.explain: images 4 to 7: [\d.]+ s$", err, re.MULTILINE
     )
+
+
+def test_a_clock_that_runs_backwards_changes_nothing(folder, given, monkeypatch) -> None:
+    """As one that is set while a run goes on: durations come from a clock that only advances, and no name, order or
+    verdict from the time of day."""
+    days = count(40_000, -1)  # the days since 1970, a day earlier at each look
+    monkeypatch.setattr(time, "time", lambda: 86_400.0 * next(days))
+    monkeypatch.setattr(time, "time_ns", lambda: 86_400 * 10**9 * next(days))
+    shutil.rmtree(folder / "out", ignore_errors=True)
+    assert again(folder, "explain", *INPUT)[0] == 0
+    certificates = sorted((given / "out").glob("*.ale.json"))
+    assert [(folder / "out" / each.name).read_bytes() for each in certificates] == [
+        each.read_bytes() for each in certificates
+    ]
+    code, first, _ = again(folder, "audit", "out", "--log", "L")
+    assert (code, first.count("PROVED ")) == (0, 10)
+    code, _, err = again(folder, "audit", "out", "--log", "L")
+    assert code == 0 and "10 of 10 verdicts are taken from L" in err
+    records = [json.loads(line) for line in (folder / "L").read_text().splitlines()]
+    rows = read_table(folder / "out" / "explanations.csv")
+    assert all(each["seconds"] >= 0 for each in records) and all(row.seconds >= 0 for row in rows)
+    code, _, err = again(folder, "report", "out", "--verdicts", "L")
+    assert code == 0 and "10 PROVED (read from L)" in err
 
 
 TERMINAL = {"TERM": "xterm", "COLUMNS": "120"}

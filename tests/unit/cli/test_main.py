@@ -9,11 +9,13 @@ import sys
 import click
 import pytest
 from click.testing import CliRunner
+from support.small import small_head, small_latents
 
 from verale import cli
 from verale.cli import main
 from verale.cli.shared import EXIT_USAGE, EXTRA_OF, certificate_files, names, one_of
 from verale.errors import InputError, nearest
+from verale.head import Head, save_latents
 
 
 def run(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
@@ -172,20 +174,29 @@ def test_a_variable_that_a_library_refuses_is_named(monkeypatch, capsys) -> None
 
 
 @pytest.mark.parametrize(
-    ("ends", "why", "named"),
+    ("library", "ends", "why", "named"),
     [
-        ("sys.stderr.write('terminate called\\n  what():  no option garbage\\n')", "no option garbage", "PYTORCH_A"),
-        ("sys.stderr.write('\\n')", "its process ended with -6", "PYTORCH_A or PYTORCH_B"),
+        (
+            "torch",
+            "sys.stderr.write('terminate called\\n  what():  no option garbage\\n')",
+            "no option garbage",
+            "PYTORCH_A",
+        ),
+        ("torch", "sys.stderr.write('\\n')", "its process ended with -6", "PYTORCH_A or PYTORCH_B"),
+        ("numba", "sys.stderr.write('\\n')", "its process ended with -6", "NUMBA_CPU_NAME"),
     ],
-    ids=["said", "unsaid"],
+    ids=["said", "unsaid", "numba"],
 )
-def test_a_variable_of_which_a_library_dies_is_named(ends, why, named, tmp_path) -> None:
+def test_a_variable_of_which_a_library_dies_is_named(library, ends, why, named, tmp_path) -> None:
     """As torch's C++ code does of PYTORCH_CUDA_ALLOC_CONF. What verale sets itself is not advised to be unset."""
-    (tmp_path / "torch.py").write_text(f"import os, sys\n{ends}\nsys.stderr.flush()\nos.abort()\n")
-    variables = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), "PYTORCH_A": "garbage", "PYTORCH_B": "1"}
-    others = {name: value for name, value in os.environ.items() if not name.startswith("PYTORCH")}
+    (tmp_path / f"{library}.py").write_text(f"import os, sys\n{ends}\nsys.stderr.flush()\nos.abort()\n")
+    variables = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), "NUMBA_CPU_NAME": "generic"}
+    variables |= {"PYTORCH_A": "garbage", "PYTORCH_B": "1"}
+    others = {name: value for name, value in os.environ.items() if not name.startswith(("PYTORCH", "TORCH", "NUMBA"))}
+    small_head("euclidean").save(tmp_path / "h")
+    save_latents(tmp_path / "z", small_latents(Head.load(tmp_path / "h"), images=1))
     command = [sys.executable, "-m", "verale", "explain", "--head", "h", "--latents", "z", "--out", "o"]
     ended = subprocess.run(command, env=others | variables, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert (ended.returncode, ended.stdout) == (9, "")
-    assert ended.stderr == f"error: torch cannot be imported: {why}; unset {named}, which the environment sets\n"
-    assert not (tmp_path / "o").exists()
+    assert ended.stderr == f"error: {library} cannot be imported: {why}; unset {named}, which the environment sets\n"
+    assert not list(tmp_path.glob("o/*.ale.json"))
