@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import count
 from math import inf, isfinite, nextafter
 
@@ -304,9 +305,16 @@ def _shorter_first(value: float | Fraction, rounding: str) -> Iterator[tuple[str
 
 
 def _rounded(value: float | Fraction, digits: int, rounding: str) -> Decimal:
+    context = _context(digits, rounding)
+    if isinstance(value, float):  # as a decimal it is exact
+        return Decimal(value).normalize(context)
     exact = Fraction(value)
-    context = Context(prec=digits, rounding=rounding, Emin=-(10**6), Emax=10**6)
     return context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize(context)
+
+
+@cache
+def _context(digits: int, rounding: str) -> Context:
+    return Context(prec=digits, rounding=rounding, Emin=-(10**6), Emax=10**6)
 
 
 def _plain(number: Decimal) -> str:
