@@ -63,14 +63,20 @@ class Lipschitz:
             observed: (P,) that of each.
             stated: (P,) bool, the S activations a_k; all by default.
         """
-        size = len(observed.lower)
-        own = torch.arange(size) if stated is None else stated.nonzero()[:, 0]
-        near, far = self._near_of(observed.upper)[own], self._far_of(observed.lower)[own]
-        ranges = pooled_activation(self._head, self._nearest(near, own), self._farthest(far, own))
-        each = torch.arange(len(own))
-        ranges.lower[each, own] = torch.maximum(ranges.lower[each, own], observed.lower[own])
-        ranges.upper[each, own] = torch.minimum(ranges.upper[each, own], observed.upper[own])
-        return ranges
+        stated = torch.ones_like(observed.lower, dtype=torch.bool) if stated is None else stated
+        return next(self.ranges_of_several(observed[None], stated[None]))
+
+    def ranges_of_several(self, observed: Enclosure, stated: Tensor) -> Iterator[Enclosure]:
+        """The same of several images: of (N, P) the ranges (S, P) of each. The bisection is one for all."""
+        near, far = self._near_of(observed.upper), self._far_of(observed.lower)
+        for image, where in enumerate(stated):
+            own, ends = where.nonzero()[:, 0], observed[image]
+            nearest, farthest = self._nearest(near[image, own], own), self._farthest(far[image, own], own)
+            ranges = pooled_activation(self._head, nearest, farthest)
+            row = torch.arange(len(own))
+            ranges.lower[row, own] = torch.maximum(ranges.lower[row, own], ends.lower[own])
+            ranges.upper[row, own] = torch.minimum(ranges.upper[row, own], ends.upper[own])
+            yield ranges
 
     def most(self, high: Tensor, of: Tensor | None = None) -> Tensor:
         """(..., P) upper ends of all activations, given upper ends of all (..., P); only those `of` (..., P) bool are
