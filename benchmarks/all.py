@@ -88,6 +88,7 @@ PAGES = (
         f"benchmarks.cold --data {{data}} --heads demo,{TRAINED},cub-protopnet --paradigms default,smallest",
     ),
     Page("engine.md", "benchmarks.engine --head demo --images 200"),
+    Page("report.md", "benchmarks.report --against f16520fa --out {out}"),
     Page("rules.md", "benchmarks.rules --data {data}/published --out {out}"),
     Page(
         "mnist.md",

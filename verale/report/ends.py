@@ -18,6 +18,7 @@ from verale.checker.certificate import (
     OrderStatement,
     PatchStatement,
 )
+from verale.errors import VeraleError
 from verale.head import Head
 from verale.rounding import Enclosure
 from verale.search.at_once import ranges_of
@@ -64,6 +65,15 @@ class Ends:
         """Without statements: (P,) the domain's."""
         return cls(*([End(end, end) for end in each.tolist()] for each in (box.lower, box.upper)))
 
+    @property
+    def possible(self) -> bool:
+        """Whether any activations are between the ends."""
+        return all(low.value <= high.value for low, high in zip(self.lower, self.upper, strict=True))
+
+    def copy(self) -> Ends:
+        """The same ends, to be tightened."""
+        return Ends(list(self.lower), list(self.upper))
+
     def tighten(self, prototype: int, lower: float | None, upper: float | None, by: tuple[int, ...]) -> None:
         """Enter what some statements prove of an activation; None says nothing."""
         if lower is not None:
@@ -82,15 +92,30 @@ class ProvedEnds:
     def __init__(self, head: Head) -> None:
         self.head = head
         self._paradigms: dict[str, Any] = {}
-        self._ranges: dict[int, Enclosure] = {}
+        self._ranges: dict[int, tuple[Enclosure, Ends]] = {}
 
-    def of(self, certificate: Certificate) -> Ends | None:
-        """The ends given a certificate's statements; None where margins are not bounded by single activations, the
-        statements contradict each other, or bounding all prototypes would take seconds.
+    def of(self, certificates: Sequence[Certificate]) -> list[Ends | None]:
+        """The ends given the statements of each certificate; None where margins are not bounded by single activations,
+        the statements contradict each other, the head does not have the paradigm, or bounding all prototypes would take
+        seconds."""
+        ends: list[Ends | None] = []
+        for certificate in certificates:
+            try:
+                ends.append(self._stated(certificate))
+            except VeraleError:
+                ends.append(None)
+        mixed = [
+            (certificate, own)
+            for certificate, own in zip(certificates, ends, strict=True)
+            if own is not None and certificate.paradigm == "mixed"
+        ]
+        if mixed:
+            self._enter_neighbours(*zip(*mixed, strict=True))
+        return [None if own is None or not own.possible else own for own in ends]
 
-        Raises:
-            VeraleError: a paradigm that the head does not have.
-        """
+    def _stated(self, certificate: Certificate) -> Ends | None:
+        """The ends without what activations say of each other. Raises VeraleError: a paradigm that the head does not
+        have."""
         numbered = list(enumerate(certificate.statements))
         of_patches = [(i, s) for i, s in numbered if isinstance(s, PatchStatement)]
         paradigm = SEARCHES.get(certificate.paradigm)
@@ -98,7 +123,9 @@ class ProvedEnds:
             return None
         if len(of_patches) * self.head.size > _MOST:
             return None
-        ends = Ends.of(self._range(certificate.patches))
+        if certificate.paradigm == "mixed":
+            Lipschitz.require(self.head)
+        ends = self._range(certificate.patches)[1].copy()
         if of_patches:
             self._enter_patches(ends, certificate, of_patches)
         for index, s in numbered:
@@ -110,10 +137,7 @@ class ProvedEnds:
                 upper = float(s.upper) if isinstance(s, OrderStatement) else None
                 for prototype in set(range(self.head.size)) - set(s.exempt):
                     ends.tighten(prototype, lower, upper, (index,))
-        if certificate.paradigm == "mixed":
-            self._enter_neighbours(ends, certificate)
-        possible = all(low.value <= high.value for low, high in zip(ends.lower, ends.upper, strict=True))
-        return ends if possible else None
+        return ends
 
     @cached_property
     def _lipschitz(self) -> Lipschitz:
@@ -123,10 +147,11 @@ class ProvedEnds:
     def _domain(self) -> Enclosure:
         return domain_range(self.head)
 
-    def _range(self, patches: int) -> Enclosure:
+    def _range(self, patches: int) -> tuple[Enclosure, Ends]:
         """(P,) what each activation can be over the domain."""
         if patches not in self._ranges:
-            self._ranges[patches] = activation_range(self.head, patches)
+            box = activation_range(self.head, patches)
+            self._ranges[patches] = box, Ends.of(box)
         return self._ranges[patches]
 
     def _enter_patches(self, ends: Ends, certificate: Certificate, stated: Sequence[Numbered]) -> None:
@@ -155,28 +180,59 @@ class ProvedEnds:
         observed = Enclosure(lower, upper)
         return ranges_of(paradigm, groups, observed)
 
-    def _enter_neighbours(self, ends: Ends, certificate: Certificate) -> None:
-        """What stated activations, and clauses, say of the others (the Lipschitz rule)."""
-        domain = self._range(certificate.patches)
-        low, high = domain.lower.tolist(), domain.upper.tolist()
-        stated = [(i, s) for i, s in enumerate(certificate.statements) if isinstance(s, ActivationStatement)]
-        for _, s in stated:
-            low[s.prototype] = max(low[s.prototype], low[s.prototype] if s.lower is None else float(s.lower))
-            high[s.prototype] = min(high[s.prototype], high[s.prototype] if s.upper is None else float(s.upper))
-        if stated:
-            table = self._lipschitz.ranges(Enclosure(*(torch.tensor(end, dtype=torch.float64) for end in (low, high))))
-            for index, s in stated:
-                _enter(ends, table.lower[s.prototype].tolist(), table.upper[s.prototype].tolist(), index)
-        for index, clause in enumerate(certificate.statements):
-            if isinstance(clause, OrderStatement):
-                exempt = _mask(clause.exempt, domain.lower)
-                most = torch.where(exempt, domain.upper, domain.upper.clamp(max=float(clause.upper)))
-                _enter(ends, [None] * self.head.size, self._lipschitz.most(most).tolist(), index)
-            elif isinstance(clause, FloorStatement):
-                exempt = _mask(clause.exempt, domain.lower)
-                least = torch.where(exempt, domain.lower, domain.lower.clamp(min=float(clause.lower)))
-                follows = self._lipschitz.ranges(Enclosure.unchecked(least, domain.upper)).lower.amax(0)
-                _enter(ends, follows.tolist(), [None] * self.head.size, index)
+    def _enter_neighbours(self, certificates: Sequence[Certificate], ends: Sequence[Ends]) -> None:
+        """What stated activations and clauses say of the others (the Lipschitz rule), of all certificates together."""
+        activations: list[tuple[Ends, list[tuple[int, int]]]] = []
+        clauses: tuple[list[tuple[Ends, int]], list[tuple[Ends, int]]] = [], []
+        boxes: list[Enclosure] = []
+        most: list[torch.Tensor] = []
+        least: list[torch.Tensor] = []
+        for certificate, own in zip(certificates, ends, strict=True):
+            domain = self._range(certificate.patches)[0]
+            stated = [(i, s) for i, s in enumerate(certificate.statements) if isinstance(s, ActivationStatement)]
+            if stated:
+                low, high = domain.lower.clone(), domain.upper.clone()
+                for _, s in stated:
+                    if s.lower is not None:
+                        low[s.prototype] = low[s.prototype].clamp(min=float(s.lower))
+                    if s.upper is not None:
+                        high[s.prototype] = high[s.prototype].clamp(max=float(s.upper))
+                activations.append((own, [(i, s.prototype) for i, s in stated]))
+                boxes.append(Enclosure.unchecked(low, high))
+            for index, clause in enumerate(certificate.statements):
+                if isinstance(clause, OrderStatement):
+                    exempt = _mask(clause.exempt, domain.lower)
+                    most.append(torch.where(exempt, domain.upper, domain.upper.clamp(max=float(clause.upper))))
+                    clauses[0].append((own, index))
+                elif isinstance(clause, FloorStatement):
+                    exempt = _mask(clause.exempt, domain.lower)
+                    least.append(torch.where(exempt, domain.lower, domain.lower.clamp(min=float(clause.lower))))
+                    clauses[1].append((own, index))
+        nothing = [None] * self.head.size
+        if boxes:
+            where = torch.stack(
+                [
+                    _mask([prototype for _, prototype in stated], box.lower)
+                    for (_, stated), box in zip(activations, boxes, strict=True)
+                ]
+            )
+            observed = Enclosure.unchecked(
+                torch.stack([box.lower for box in boxes]), torch.stack([box.upper for box in boxes])
+            )
+            tables = self._lipschitz.ranges_of_several(observed, where)
+            for (own, named), table in zip(activations, tables, strict=True):
+                rows = sorted({prototype for _, prototype in named})
+                for index, prototype in named:
+                    row = rows.index(prototype)
+                    _enter(own, table.lower[row].tolist(), table.upper[row].tolist(), index)
+        if most:
+            for (own, index), row in zip(clauses[0], self._lipschitz.most(torch.stack(most)).tolist(), strict=True):
+                _enter(own, nothing, row, index)
+        if least:
+            low = torch.stack(least)
+            follows = self._lipschitz.least(low, torch.ones_like(low, dtype=torch.bool))
+            for (own, index), row in zip(clauses[1], follows.tolist(), strict=True):
+                _enter(own, row, nothing, index)
 
 
 def _enter(ends: Ends, lower: Iterable[float | None], upper: Iterable[float | None], index: int) -> None:

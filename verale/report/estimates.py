@@ -22,7 +22,7 @@ from verale.head import Evaluation, Head, Linear, as_patches, evaluate_observed
 from verale.head.evaluation import observables, similarity
 from verale.report.collect import Collection, Item
 
-__all__ = ["Estimates", "estimates_of", "estimates_of_item", "favoured_classes"]
+__all__ = ["Estimates", "estimates_of", "estimates_of_item", "favoured_classes", "observables_of"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def estimates_of(certificate: Certificate, head: Head | None, image: Tensor | No
         rows, observed = _at_middles(certificate, head)
         similar = similarity(head, observed)
         return Estimates([_similarity(similar, rows, statement) for statement in certificate.statements])
-    observed = _observables(head, as_patches(image))[0]
+    observed = observables_of(head, as_patches(image))[0]
     similar = similarity(head, observed)
     rows = {patch: patch for patch in range(len(observed))}
     similarities = [_similarity(similar, rows, statement) for statement in certificate.statements]
@@ -120,7 +120,7 @@ def favoured_classes(head: Head) -> list[int | None]:
     ]
 
 
-def _observables(head: Head, patches: Tensor) -> Tensor:
+def observables_of(head: Head, patches: Tensor) -> Tensor:
     """(N, L, P). As `verale.head.observables`, with less memory for distances."""
     if not head.geometry.is_distance or head.prototypes is None or patches.shape[-1] != head.depth:
         return observables(head, patches)

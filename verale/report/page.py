@@ -17,20 +17,19 @@ from verale.report import vocabulary
 from verale.report.collect import Collection, Item
 from verale.report.grid import Grid, fields_of_grid
 from verale.report.images import BY_ORDER, GONE, OTHER
-from verale.report.page_check import Checking, csp_digest
+from verale.report.page_check import Checking, Deflated, csp_digest
 from verale.report.page_detail import Details
-from verale.report.page_list import columns_of, image_words, runs_of, unproved, with_pictures
+from verale.report.page_full import Full
+from verale.report.page_list import columns_of, image_words, runs_of, unproved
 from verale.report.page_overview import overview
 from verale.report.templates import joined, rendered
-from verale.report.thumbnails import ImageFile, Thumbnails, Window, to_draw, window_of
+from verale.report.thumbnails import ImageFile, Thumbnails, Window, window_of
 from verale.runs.explained_run import OBSERVABLES
 from verale.version import __version__
 
 __all__ = ["Limits", "page"]
 
 _SCRIPTS = ("numbers.js", "text.js", "draw.js", "list.js", "reasons.js", "detail.js", "check.js", "start.js")
-_FRAME = 80
-"""About the bytes around each certificate."""
 _PICTURED = 40
 """The most bytes of the numbers of prototypes that the list pictures."""
 _REST = 2**17
@@ -75,18 +74,21 @@ def page(
     notes = [f"The folder {difference}." for difference in collection.differences]
     training = _prototype_images(collection, limits, notes)
     checking = Checking.of(collection, notes) if check else None
-    columns = columns_of(collection)
+    rows = Deflated()
+    rows.add(b"{")
+    for name, values in columns_of(collection):
+        rows.add(f'"{name}":{_compact(values)},'.encode())
     grid = _common_grid(collection)
     fields = fields_of_grid(collection.source.fields, grid)
     if fields is None and collection.source.fields is not None:
         notes.append("Receptive fields are left out: those that source.json notes are of another latent grid.")
-    left = limits.size - sum(map(len, training.values())) - len(json.dumps(columns)) - _REST
+    left = limits.size - sum(map(len, training.values())) - rows.size - _REST
     if checking is not None:
         left -= checking.size
     shared = Details.of(collection, checking, _observable(collection), fields)
-    details, images, columns["full"], adding = _details(collection, shared, limits, left, notes, advance)
-    for row, prototypes in adding.items():
-        columns["prototypes"][row] = with_pictures(collection, prototypes)
+    full = _in_full(collection, shared, limits, left, notes, advance)
+    last = {"full": full.places, "shown": full.shown, "prototypes": full.prototypes}
+    rows.add(_compact(last)[1:].encode())
     embedded = {file: index for index, file in enumerate(training)}
     data = {
         "version": __version__,
@@ -96,7 +98,7 @@ def page(
         "prototypes": _prototypes(collection, embedded),
         "pictures": {j: embedded[file] for j, file in collection.pictures.items() if file in embedded},
         "training": list(training.values()),
-        "rows": columns,
+        "blocks": full.firsts,
         "runs": [{**run, "words": vocabulary.of_kernel(run["kernel"], run["variable"])} for run in runs_of(collection)],
         "copy": None if collection.head is None else vocabulary.copy_of(collection.head),
         "images": image_words(collection),
@@ -126,7 +128,9 @@ def page(
         script=script,
         script_digests=scripts,
         data=data,
-        details=zip(details, images, strict=True),
+        rows=rows.text(),
+        details=full.blocks,
+        pictures=full.images,
         checking=checking,
         notes=notes,
         audited=collection.audited,
@@ -140,6 +144,10 @@ def page(
         own_names=collection.own_names,
         **overview(collection),
     )
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _head(collection: Collection) -> dict[str, Any] | None:
@@ -219,51 +227,29 @@ def _prototypes(collection: Collection, embedded: Mapping[Path, int]) -> list[An
     return [[vote, *where.get(prototype, [None] * 4)] for prototype, vote in enumerate(votes)]
 
 
-def _details(
+def _in_full(
     collection: Collection,
     shared: Details,
     limits: Limits,
     left: int,
     notes: list[str],
     advance: Callable[[int], object],
-) -> tuple[list[str], list[str], list[int], dict[int, list[int]]]:
-    """The details and images that fit, item by item; for each item its index among them, or -1; and the prototypes that
-    add to its proved lead, where they are known."""
-    window, made = window_of(collection.source.preprocessing), Thumbnails(limits.side)
-    details: list[str] = []
-    images: list[str] = []
-    full: list[int] = []
-    unread: list[str] = []
-    pictured: dict[int, list[int]] = {}
-    room, with_summary = left - _PICTURED * len(collection.items), 0
-    for row, item in enumerate(collection.items):
+) -> Full:
+    """The details and images that fit."""
+    full = Full(shared, limits.side, left - _PICTURED * len(collection.items))
+    for item in collection.items:
         advance(1)
-        index = -1
-        with_summary += item.summary is not None
-        if item.summary is not None and room > 0:
-            image = ""
-            if (file := to_draw(collection.source, item.image)) is not None:
-                try:
-                    image = made.uri(file)
-                except InputError as error:
-                    unread.append(str(error))
-            detail, adding = shared.deflated(item, image)
-            if adding is not None:
-                pictured[row] = adding
-            room -= len(detail) + len(image) + _FRAME
-            if room > 0:  # after the first that does not fit, none is added
-                index = len(details)
-                details.append(detail)
-                images.append(image)
-        full.append(index)
-    if len(details) < with_summary:
+        full.add(item)
+    full.finish()
+    with_summary, window = sum(item.summary is not None for item in collection.items), full.window
+    if full.count < with_summary:
         notes.append(
-            f"The page has statements and images for the first {len(details)} of {with_summary} certificates. The"
+            f"The page has statements and images for the first {full.count} of {with_summary} certificates. The"
             f" others are only in the list, because the page would exceed {limits.size / 2**20:.3g} MiB"
             " (--max-size, --image-size)."
         )
-    if unread:
-        notes.append(f"{len(unread)} images are not shown; the first: {unread[0]}")
+    if full.unread:
+        notes.append(f"{len(full.unread)} images are not shown; the first: {full.unread[0]}")
     if by_order := sum(item.image_note == BY_ORDER for item in collection.items):
         notes.append(
             f"{by_order} images are {BY_ORDER}: nothing binds them to their certificates but the order of their names"
@@ -284,7 +270,7 @@ def _details(
     elif window.unknown:
         names = reprlib.repr(", ".join(window.unknown))[1:-1]
         notes.append(f"This page does not know how {names} changes images: squares may be off.")
-    return details, images, full, pictured
+    return full
 
 
 def _not_proved(collection: Collection) -> str:

@@ -22,8 +22,8 @@ _EMBEDDED = re.compile(r'(?<=<script type=")(application/json|text/plain)" id="(
 _TIMES = (
     (re.compile(r"\. Written \d{4}-\d\d-\d\d \d\d:\d\d UTC by "), ". Written by "),
     (re.compile(r"<dt>median seconds to audit</dt><dd>[0-9.e+-]{1,12}</dd>"), ""),
-    (re.compile(r'"audit": \[[0-9., eul+n-]*\]'), '"audit": []'),
 )
+_TIMES_OF_LIST = re.compile(rb'"audit":\[[0-9., eul+n-]*\]')
 """When a page was written, and how long its audit took: numbers, which may differ."""
 
 _NAMES = {
@@ -62,26 +62,45 @@ def _differences(given: str, own: str) -> Iterator[str]:
         there, here = texts[0].get(name, ""), texts[1][name]
         if there == here:
             continue
-        if name == "data":
-            yield ", ".join(_fields(there, here)) or "what it lists"
-        elif name in _NAMES:
+        if name in _NAMES:
             if _inflated(there, here) != _inflated(here, here):
                 yield _NAMES[name]
+        elif name == "data":
+            yield ", ".join(_fields(there, here)) or "what it says of all"
+        elif name == "rows":
+            yield from _list(there, here)
+        elif name[0] == "i":
+            yield f"the picture {name[1:]}"
         else:
-            yield from (f"{what} of certificate {name[1:]}" for what in _details(there, here))
+            yield from _details(there, here, json.loads(texts[1]["data"])["blocks"][int(name[1:])])
     shells = [_EMBEDDED.sub(r'\1" id="\2"></script>', text) for text in (given, own)]
     if shells[0] != shells[1]:
         yield "its text, its styles or its script"
 
 
-def _details(there: str, here: str) -> Iterator[str]:
-    """What differs of the details of a certificate, and its image."""
-    (detail, _, image), (own, _, own_image) = there.strip().partition(" "), here.strip().partition(" ")
-    inflated, expected = _inflated(detail, own), _inflated(own, own)
+def _list(there: str, here: str) -> Iterator[str]:
+    """What differs of the list, but for the times."""
+    inflated, expected = (_TIMES_OF_LIST.sub(b'"audit":[]', _inflated(one, here), count=1) for one in (there, here))
     if inflated != expected:
-        yield ", ".join(_fields(inflated.decode(errors="replace"), expected.decode())) or "what is said"
-    if image != own_image:
-        yield "the picture"
+        fields = _fields(inflated.decode(errors="replace"), expected.decode())
+        yield f"{', '.join(fields) or 'what is said'} of the list"
+
+
+def _details(there: str, here: str, first: int) -> Iterator[str]:
+    """What differs of the details of some certificates, of which the first one has this number."""
+    inflated, expected = _inflated(there, here), _inflated(here, here)
+    if inflated != expected:
+        fields = _fields(inflated.decode(errors="replace"), expected.decode())
+        given, own = (json.loads(one) if fields else {} for one in (inflated, expected))
+        for place in range(len(own["text"]) if fields else 0):
+            differing = [name for name in fields if _at(given.get(name), place) != own[name][place]]
+            if differing:
+                yield f"{', '.join(differing)} of certificate {first + place}"
+        yield f"what is said of the certificates from {first} on"
+
+
+def _at(values: object, place: int) -> object:
+    return values[place] if isinstance(values, list) and place < len(values) else None
 
 
 def _fields(there: str, here: str) -> list[str]:

@@ -1,8 +1,7 @@
-"""The details of one certificate in the page: its bytes, and all that is computed of it for readers."""
+"""The details of certificates in the page: their bytes, and all that is computed of them for readers."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -10,23 +9,40 @@ from typing import TYPE_CHECKING
 
 from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
-from verale.report.collect import CertificateSummary, Collection, Item, read_item
+from verale.report.collect import Collection, Item
 from verale.report.explanation import conditions
 from verale.report.grid import Grid
-from verale.report.page_check import Checking, deflated
+from verale.report.page_check import Checking
 from verale.report.plainness import plain_patches
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from verale.adapters.fields import ReceptiveFields
     from verale.report.ends import ProvedEnds
+    from verale.report.estimates import Estimates
     from verale.report.shares import Ledger
+    from verale.report.standing import Standing
 
-__all__ = ["Details"]
+__all__ = ["Details", "InFull"]
 
-_MEMBERS = 60
+_MEMBERS = 20
 """The most prototypes of a reason that are told one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class InFull:
+    """A certificate that the page shows in full.
+
+    Attributes:
+        item: which has it.
+        data: its bytes.
+        certificate: what they say.
+        picture: the image as a data URI; empty without one.
+    """
+
+    item: Item
+    data: bytes
+    certificate: Certificate
+    picture: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +55,7 @@ class Details:
         observable: what comparing a patch with a prototype gives.
         fields: the receptive fields of the patches; None where they are not known.
         ends: what statements prove of activations; None without a head.
-        activations: (N, P) of all images, where known.
+        standing: how activations stand among those of all images, where known.
     """
 
     collection: Collection
@@ -47,7 +63,7 @@ class Details:
     observable: str
     fields: ReceptiveFields | None
     ends: ProvedEnds | None
-    activations: Tensor | None
+    standing: Standing | None
 
     @classmethod
     def of(
@@ -57,31 +73,31 @@ class Details:
         if collection.head is None:
             return cls(collection, checking, observable, fields, None, None)
         from verale.report.ends import ProvedEnds
-        from verale.report.standing import activations_of
+        from verale.report.standing import Standing
 
-        ends, activations = ProvedEnds(collection.head), activations_of(collection)
-        return cls(collection, checking, observable, fields, ends, activations)
+        return cls(collection, checking, observable, fields, ProvedEnds(collection.head), Standing.of(collection))
 
-    def deflated(self, item: Item, picture: str) -> tuple[str, list[int] | None]:
-        """One certificate with estimates for people, and what the checker in the page is asked: JSON, deflated.
+    def of_several(self, shown: Sequence[InFull]) -> list[tuple[dict[str, object], list[int] | None]]:
+        """Some certificates with estimates for people, and what the checker in the page is asked.
 
-        Also the prototypes that add to the proved lead, those that add most first; None where that is not known.
-
-        Args:
-            item: which has a readable certificate.
-            picture: the image as a data URI; empty without one.
+        Also the prototypes that add to each proved lead, those that add most first; None where that is not known.
         """
         from verale.report.estimates import estimates_of_item
 
-        collection = self.collection
-        data, certificate = read_item(item)
-        summary, estimates = CertificateSummary.of(certificate), estimates_of_item(collection, item, certificate)
-        grid = collection.grid_of(summary.patches, summary.network)
+        estimates = [estimates_of_item(self.collection, each.item, each.certificate) for each in shown]
+        ledgers = self._ledgers(shown, [each.second for each in estimates])
+        told = [self._told(*each) for each in zip(shown, estimates, ledgers, strict=True)]
+        return list(zip(told, [None if ledger is None else _adding(ledger) for ledger in ledgers], strict=True))
+
+    def _told(self, shown: InFull, estimates: Estimates, ledger: Ledger | None) -> dict[str, object]:
+        collection, certificate, item = self.collection, shown.certificate, shown.item
+        grid = collection.grid_of(certificate.patches, certificate.network)
         count = collection.prototypes_of(certificate)
-        ledger = self._ledger(certificate, estimates.second)
-        detail = {
-            "text": data.decode(),
-            "claim": f"{summary.claim(collection.name_of(summary.predicted))} {item.begun}".strip(),
+        predicted = collection.name_of(certificate.predicted)
+        claim = "" if item.summary is None else item.summary.claim(predicted)
+        return {
+            "text": shown.data.decode(),
+            "claim": f"{claim} {item.begun}".strip(),
             "paradigm": certificate.paradigm,
             "grid": None if grid is None else asdict(grid),
             "similarity": [None if value is None else about(value) for value in estimates.similarity],
@@ -92,37 +108,35 @@ class Details:
             "conditions": conditions(certificate, self.observable.lower(), count),
             "second": estimates.second,
             "adds": [None if value is None else about(value) for value in estimates.adds],
-            "heat": [[patch, about(value)] for patch, value in sorted(estimates.heat.items())],
+            "heat": _columns([(patch, about(value)) for patch, value in sorted(estimates.heat.items())], 2),
             "reasons": [] if ledger is None else _reasons(certificate, ledger),
             "rival": None if ledger is None else ledger.rival,
             "bounded": None if count is None else _bounded(certificate, count),
             "standing": self._standing(item, certificate),
-            "plain": self._plain(picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
+            "plain": self._plain(shown.picture, grid, [*estimates.attained, *estimates.best, *_patches(certificate)]),
             "questions": None if self.checking is None else self.checking.questions(certificate),
         }
-        adding = None if ledger is None else _adding(ledger)
-        return deflated(json.dumps(detail, separators=(",", ":")).encode()), adding
 
-    def _ledger(self, certificate: Certificate, second: int | None) -> Ledger | None:
-        """Of the lead over the runner-up of the image; without latents over the class with the least margin."""
+    def _ledgers(self, shown: Sequence[InFull], seconds: Sequence[int | None]) -> list[Ledger | None]:
+        """Of the lead over the runner-up of each image; without latents over the class with the least margin."""
         if self.ends is None:
-            return None
-        from verale.report.shares import ledger_of
+            return [None] * len(shown)
+        from verale.report.shares import ledgers_of
 
-        leads = {rival: margin for rival, margin in enumerate(certificate.margins) if margin is not None}
-        if second is None and leads:
-            second = min(leads, key=leads.__getitem__)
-        return None if second is None else ledger_of(certificate, self.ends, second)
+        certificates = [each.certificate for each in shown]
+        rivals = [
+            _closest(certificate) if second is None else second
+            for certificate, second in zip(certificates, seconds, strict=True)
+        ]
+        return ledgers_of(list(zip(certificates, rivals, strict=True)), self.ends)
 
     def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
         """By statement about an activation: where the image's own stands among all images."""
         count = self.collection.prototypes_of(certificate)
-        if self.activations is None or item.index is None or item.index >= len(self.activations) or count is None:
+        if self.standing is None or item.index is None or item.index >= len(self.standing) or count is None:
             return {}
-        from verale.report.standing import standing
-
         return {
-            number: standing(self.activations, item.index, statement.prototype)
+            number: self.standing.told(item.index, statement.prototype)
             for number, statement in enumerate(certificate.statements)
             if isinstance(statement, ActivationStatement) and statement.prototype < count
         }
@@ -131,6 +145,11 @@ class Details:
         if not picture or grid is None or grid.rows * grid.columns == 1:
             return {}
         return plain_patches(picture, grid, {patch for patch in patches if patch is not None}, self.fields)
+
+
+def _closest(certificate: Certificate) -> int | None:
+    leads = {rival: margin for rival, margin in enumerate(certificate.margins) if margin is not None}
+    return min(leads, key=leads.__getitem__, default=None)
 
 
 def _patches(certificate: Certificate) -> list[int]:
@@ -145,20 +164,25 @@ def _bounded(certificate: Certificate, count: int) -> list[int]:
 
 
 def _adding(ledger: Ledger) -> list[int]:
-    parts = [part for reason in ledger.reasons for part in reason.parts if part.amount > 0]
-    return [part.prototype for part in sorted(parts, key=lambda part: -part.amount)]
+    parts = [part for reason in ledger.reasons for part in reason.parts if part.added > 0]
+    return [part.prototype for part in sorted(parts, key=lambda part: -part.added)]
+
+
+def _columns(lines: Sequence[Sequence[object]], count: int) -> list[list[object]]:
+    """Lines as columns, of which a page takes fewer bytes."""
+    return [[line[column] for line in lines] for column in range(count)]
 
 
 def _reasons(certificate: Certificate, ledger: Ledger) -> list[dict[str, object]]:
     """What carries the lead, as the page's script takes it."""
-    from verale.report.shares import carried_by, part_in_words
+    from verale.report.shares import carried_by, part_in_numbers
 
     return [
         {
             "statements": list(reason.statements),
             "share": share_in_words(reason.share),
             "carries": carried_by(certificate, reason),
-            "parts": [[part.prototype, part_in_words(part)] for part in reason.parts[:_MEMBERS]],
+            "parts": _columns([(part.prototype, *part_in_numbers(part)) for part in reason.parts[:_MEMBERS]], 3),
             "more": max(0, len(reason.parts) - _MEMBERS),
         }
         for reason in ledger.reasons
@@ -167,4 +191,5 @@ def _reasons(certificate: Certificate, ledger: Ledger) -> list[dict[str, object]
 
 def share_in_words(share: Fraction) -> str:
     """A share in percent, rounded down: `84 %`, and 100 % only of all; `less than 1 %`."""
-    return f"{int(100 * share)} %" if 100 * share >= 1 else "less than 1 %"
+    whole = 100 * share.numerator // share.denominator
+    return f"{whole} %" if whole >= 1 else "less than 1 %"

@@ -2,60 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from verale.certificate.words import about, below
 from verale.checker.verdict import claim_in_words
-from verale.report.collect import Collection, Item
+from verale.report.collect import CertificateSummary, Collection, Item
 from verale.report.images import AS_NOTED
 
-__all__ = ["columns_of", "image_words", "runs_of", "unproved", "with_pictures"]
+__all__ = ["columns_of", "image_words", "pictured", "runs_of", "unproved", "with_pictures"]
 
 _PICTURED = 6
 """The most prototypes pictured in a line."""
 
 
-def columns_of(collection: Collection) -> dict[str, list[Any]]:
-    """The columns by name; `run` is an index in `runs_of`, and `known` one in `image_words`,
+def columns_of(collection: Collection) -> Iterator[tuple[str, list[Any]]]:
+    """The columns by name, one after the other; `run` is an index in `runs_of`, and `known` one in `image_words`,
     `unproved` one in `unproved`."""
     runs, words, sentences = runs_of(collection), image_words(collection), unproved(collection)
-    rows = [_row(collection, item) for item in collection.items]
-    for item, row in zip(collection.items, rows, strict=True):
-        row["run"] = None if item.record is None else runs.index(_run(item.record))
-        row["known"] = words.index(item.image_is)
-        row["unproved"] = sentences.index(item.not_proved)
-    return {name: [row[name] for row in rows] for name in rows[0]}
-
-
-def _row(collection: Collection, item: Item) -> dict[str, Any]:
-    summary, record = item.summary, item.record or {}
-    return {
-        "name": item.name,
-        "image": "" if item.file is None else "/".join(item.file.parts[-2:]),
-        "index": item.index,
-        "match": "" if item.image_note == AS_NOTED else item.image_note,
-        "predicted": item.predicted,
-        "label": item.label,
-        "size": None if summary is None else summary.size,
-        "bounds": _bounds(collection, item),
-        "margin": None if summary is None or summary.margin is None else below(summary.margin),
-        "explain": _rounded(item.seconds),
-        "audit": _rounded(record.get("seconds")),
-        "status": item.status,
-        "caveat": item.caveat,
-        "message": record.get("message") or item.problem,
-        "claims": [[claim_in_words(one, record), state] for one, state in record.get("claims", {}).items()],
-        "pictured": summary.arithmetic if summary is not None and item.proves_picture else None,
-        "why": "" if summary is None else summary.brief,
-        "prototypes": _pictured(collection, item),
-        "others": item.others or None,
-        "paradigm": None if summary is None else summary.paradigm,
-        "sha256": item.sha256,
+    columns: dict[str, Callable[[Item], Any]] = {
+        **_COLUMNS,
+        "bounds": lambda item: _bounds(collection, item),
+        "run": lambda item: None if item.record is None else runs.index(_run(item.record)),
+        "known": lambda item: words.index(item.image_is),
+        "unproved": lambda item: sentences.index(item.not_proved),
     }
+    for name, of in columns.items():
+        yield name, [of(item) for item in collection.items]
 
 
-def _pictured(collection: Collection, item: Item) -> list[int]:
+def _of_summary(of: Callable[[CertificateSummary], Any], missing: Any = None) -> Callable[[Item], Any]:
+    return lambda item: missing if item.summary is None else of(item.summary)
+
+
+def _of_record(of: Callable[[Mapping[str, Any]], Any], missing: Any = None) -> Callable[[Item], Any]:
+    return lambda item: missing if item.record is None else of(item.record)
+
+
+def _message(item: Item) -> str:
+    return (item.record or {}).get("message") or item.problem
+
+
+def _claims(record: Mapping[str, Any]) -> list[list[str]]:
+    return [[claim_in_words(one, record), state] for one, state in record.get("claims", {}).items()]
+
+
+_COLUMNS: dict[str, Callable[[Item], Any]] = {
+    "name": lambda item: item.name,
+    "image": lambda item: "" if item.file is None else "/".join(item.file.parts[-2:]),
+    "index": lambda item: item.index,
+    "match": lambda item: "" if item.image_note == AS_NOTED else item.image_note,
+    "predicted": lambda item: item.predicted,
+    "label": lambda item: item.label,
+    "size": _of_summary(lambda summary: summary.size),
+    "margin": _of_summary(lambda summary: None if summary.margin is None else below(summary.margin)),
+    "explain": lambda item: _rounded(item.seconds),
+    "audit": _of_record(lambda record: _rounded(record.get("seconds"))),
+    "status": lambda item: item.status,
+    "caveat": lambda item: item.caveat,
+    "message": _message,
+    "claims": _of_record(_claims, []),
+    "pictured": lambda item: item.summary.arithmetic if item.summary is not None and item.proves_picture else None,
+    "why": _of_summary(lambda summary: summary.brief, ""),
+    "others": lambda item: item.others or None,
+    "paradigm": _of_summary(lambda summary: summary.paradigm),
+    "sha256": lambda item: item.sha256,
+}
+"""What a line shows of an item, by the column."""
+
+
+def pictured(collection: Collection, item: Item) -> list[int]:
     """The first prototypes of an explanation that have a picture; where it is known which add to the proved lead, the
     page shows those instead."""
     return [] if item.summary is None else with_pictures(collection, item.summary.prototypes)

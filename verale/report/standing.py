@@ -7,10 +7,11 @@ from torch import Tensor
 
 from verale.certificate.words import about
 from verale.errors import LatentsError
-from verale.head import as_patches, evaluate
+from verale.head import Evaluation, Head, as_patches, evaluate_observed
 from verale.report.collect import Collection
+from verale.report.estimates import observables_of
 
-__all__ = ["activations_of", "standing"]
+__all__ = ["Standing", "activations_of"]
 
 _MOST = 2**28
 """Of more products of images, patches and prototypes nothing is computed."""
@@ -28,15 +29,36 @@ def activations_of(collection: Collection) -> Tensor | None:
     each = patches * head.size * (head.depth if head.geometry.is_distance else 1)
     if len(latents) * patches * head.size > _MOST or patches < head.pooling.least_patches:
         return None
+    chunks = torch.split(latents, max(1, _AT_ONCE // each))
     try:
-        chunks = torch.split(latents, max(1, _AT_ONCE // each))
-        return torch.cat([evaluate(head, as_patches(chunk)).activations for chunk in chunks])
+        # What is pooled may be a view of all patches of a chunk, and would keep them.
+        return torch.cat([_evaluated(head, chunk).activations.clone() for chunk in chunks])
     except LatentsError:
         return None
 
 
-def standing(activations: Tensor, image: int, prototype: int) -> str:
-    """The image's activation, and of how many other images it is greater: `about 2.1, more than 44 of 49 others`."""
-    own = activations[image, prototype]
-    below = int((activations[:, prototype] < own).sum())
-    return f"about {about(float(own))}, more than {below} of the {len(activations) - 1} other images here"
+def _evaluated(head: Head, latents: Tensor) -> Evaluation:
+    return evaluate_observed(head, observables_of(head, as_patches(latents)))
+
+
+class Standing:
+    """Activations (N, P) of all images, and of each prototype in order."""
+
+    def __init__(self, activations: Tensor) -> None:
+        self._activations = activations
+        self._ordered = activations.T.sort(dim=1).values.contiguous().numpy()
+
+    @classmethod
+    def of(cls, collection: Collection) -> Standing | None:
+        """Of a collection; None where activations are unknown, too few or too many."""
+        activations = activations_of(collection)
+        return None if activations is None else cls(activations)
+
+    def __len__(self) -> int:
+        return len(self._activations)
+
+    def told(self, image: int, prototype: int) -> str:
+        """An image's activation, and of how many others it is greater: `about 2.1, more than 44 of the 49 others`."""
+        own = float(self._activations[image, prototype])
+        below = int(self._ordered[prototype].searchsorted(own))
+        return f"about {about(own)}, more than {below} of the {len(self) - 1} other images here"

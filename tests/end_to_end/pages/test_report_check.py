@@ -62,12 +62,15 @@ def changed(report: Path, folder: Path, change: Callable[[dict[str, Any]], None]
     """The page after somebody has changed what it contains about a certificate."""
 
     def rewritten(match: re.Match[str]) -> str:
-        detail = json.loads(zlib.decompress(b64decode(match[2])))
+        block = json.loads(zlib.decompress(b64decode(match[2])))
+        assert {len(values) for values in block.values()} == {1}, "each is alone in a page that proves again"
+        detail = {name: value for name, (value,) in block.items()}
         change(detail)
-        return match[1] + b64encode(zlib.compress(json.dumps(detail).encode())).decode() + " "
+        alone = {name: [value] for name, value in detail.items()}
+        return match[1] + b64encode(zlib.compress(json.dumps(alone).encode())).decode()
 
     path = folder / "changed.html"
-    text, count = re.subn(rf'(id="d{row}">)(\S+) ', rewritten, report.read_text())
+    text, count = re.subn(rf'(id="d{row}">)([^<]+)', rewritten, report.read_text())
     assert count == 1
     path.write_text(text)
     return path

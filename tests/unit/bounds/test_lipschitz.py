@@ -134,3 +134,15 @@ def test_ends_of_several_images_are_those_of_each(name):
         assert torch.equal(rule.most(high, of)[row], rule.most(high[row]).where(of[row], high[row]))
         follows = rule.ranges(Enclosure(low[row], domain.upper)).lower.amax(0).maximum(low[row])
         torch.testing.assert_close(rule.least(low, of)[row], follows.where(of[row], low[row]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_ranges_of_several_images_are_those_of_each(name):
+    head = head_of(name)
+    observed = Problem.of(head, as_patches(small_latents(head, images=3))).activations
+    stated = torch.stack([torch.arange(head.size) % (row + 2) == 0 for row in range(3)])
+    rule = Lipschitz(head)
+    for row, several in enumerate(rule.ranges_of_several(observed, stated)):
+        alone = rule.ranges(observed[row], stated[row])
+        torch.testing.assert_close(several.lower, alone.lower, rtol=0, atol=1e-12)
+        torch.testing.assert_close(several.upper, alone.upper, rtol=0, atol=1e-12)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from hashlib import sha256
 from html import unescape
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -17,6 +18,7 @@ from support.reporting import folder_of, report_head
 
 from verale.certificate.words import PROTOTYPES
 from verale.head import BankPooling
+from verale.report import page_full
 from verale.report.collect import collect
 from verale.report.images import GONE
 from verale.report.page import Limits, page
@@ -41,10 +43,28 @@ class Page(HTMLParser):
         self.inside = False
         self.feed(self.text)
         self.data = json.loads(self.blocks_of("application/json")[0])
+        self.rows = self.inflated("rows")
         self.details = [
-            json.loads(zlib.decompress(b64decode(text.split(" ")[0]))) for text in self.blocks_of("text/plain")
+            dict(zip(block, values, strict=True))
+            for block in (self.inflated(f"d{number}") for number in range(len(self.data["blocks"])))
+            for values in zip(*block.values(), strict=True)
         ]
-        self.images = [text.split(" ")[1] for text in self.blocks_of("text/plain")]
+        embedded = [self.element(f"i{number}") for number in range(max([-1, *self.rows["shown"]]) + 1)]
+        self.images = [
+            "" if image < 0 else embedded[image]
+            for image, place in zip(self.rows["shown"], self.rows["full"], strict=True)
+            if place >= 0
+        ]
+
+    def element(self, name: str) -> str:
+        """What the element of this name holds."""
+        (text,) = [text for attributes, text in self.blocks if attributes.get("id") == name]
+        return text
+
+    def inflated(self, name: str) -> dict[str, Any]:
+        """An object that is deflated in the page."""
+        inflated: dict[str, Any] = json.loads(zlib.decompress(b64decode(self.element(name))))
+        return inflated
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
@@ -73,7 +93,7 @@ def test_it_holds_every_certificate_byte_for_byte(folder):
     assert [detail["text"].encode() for detail in shown.details] == [
         path.read_bytes() for path in sorted(folder.glob("*.ale.json"))
     ]
-    rows = shown.data["rows"]
+    rows = shown.rows
     assert rows["status"] == ["PROVED"] * 4 and rows["full"] == [0, 1, 2, 3]
     assert rows["image"] == [f"images/{n}.png" for n in range(4)] and rows["explain"] == [0.125, 0.225, 0.325, 0.425]
     assert rows["claims"][0] == [["entailment", "proved"], ["instance", "proved"], ["minimality", "not checked"]]
@@ -103,11 +123,11 @@ def test_what_other_paradigms_gave_is_told(folder):
     table.write_text(
         "\n".join([f"{heading},Others", f"{lines[0]},top_k 12", *(f"{line}," for line in lines[1:])]) + "\n"
     )
-    assert page_of(collect(folder)).data["rows"]["others"] == ["top_k 12", *[None] * (len(lines) - 1)]
+    assert page_of(collect(folder)).rows["others"] == ["top_k 12", *[None] * (len(lines) - 1)]
 
 
 def test_each_line_says_what_its_explanation_consists_of(tmp_path):
-    rows = page_of(collect(folder_of(tmp_path / "out", paradigm="top_k"))).data["rows"]
+    rows = page_of(collect(folder_of(tmp_path / "out", paradigm="top_k"))).rows
     for why, prototypes in zip(rows["why"], rows["prototypes"], strict=True):
         for part in why.split("; "):
             assert re.fullmatch(r".* are as active as stated|.* (is|are|may be) active [a-z ]*[\d.].*", part)
@@ -122,10 +142,10 @@ def test_names_from_files_are_text(tmp_path):
     (folder / "000000.ale.json").write_text(json.dumps(record))
     shown = page_of(audited(collect(folder)))
     assert shown.data["classes"] == list(HOSTILE)
-    assert shown.data["rows"]["image"][1] == f"images/{names[1]}"
-    assert shown.data["rows"]["status"] == ["PROVED"] * 4, "nothing of extensions is read"
+    assert shown.rows["image"][1] == f"images/{names[1]}"
+    assert shown.rows["status"] == ["PROVED"] * 4, "nothing of extensions is read"
     assert not {"img", "i"} & {tag for tag, _ in shown.tags}
-    assert len([tag for tag, _ in shown.tags if tag == "script"]) == 1 + 4 + 1
+    assert len([tag for tag, _ in shown.tags if tag == "script"]) == 3 + 4 + 1
     assert "alert(1)" not in "".join(text for attributes, text in shown.blocks if "type" not in attributes)
     for hostile in HOSTILE:
         assert hostile not in shown.text
@@ -135,12 +155,12 @@ def test_names_from_files_are_text(tmp_path):
 
 def test_file_names_that_are_no_utf8_can_be_written(tmp_path):
     folder = folder_of(tmp_path / "out", names=[f"{n}-\udcff.png" for n in range(4)])
-    assert page_of(collect(folder)).data["rows"]["image"][0] == "images/0-\udcff.png"
+    assert page_of(collect(folder)).rows["image"][0] == "images/0-\udcff.png"
 
 
 def test_nothing_is_called_proved_that_nobody_audited(folder):
     shown = page_of(collect(folder))
-    assert shown.data["rows"]["status"] == ["NOT_AUDITED"] * 4 and shown.data["runs"] == []
+    assert shown.rows["status"] == ["NOT_AUDITED"] * 4 and shown.data["runs"] == []
     assert "Nothing here is audited" in shown.text and "has <b>proved" not in shown.text
 
 
@@ -150,7 +170,7 @@ def test_without_a_head_there_are_no_similarities(folder):
     shown = page_of(collect(folder))
     assert shown.data["head"] is None and shown.details[0]["similarity"] == []
     assert shown.details[0]["grid"] is None, "6 patches are no square"
-    assert shown.data["rows"]["bounds"] == [None] * 4
+    assert shown.rows["bounds"] == [None] * 4
 
 
 def test_without_images_it_says_so(folder):
@@ -206,11 +226,11 @@ def test_pictures_of_prototypes_come_before_their_training_images(folder, tmp_pa
 def test_what_does_not_fit_is_left_out_and_the_page_says_so(folder):
     collection = audited(collect(folder))
     counts = []
-    for size in range(2**17, 2**17 + 20_000, 1000):
+    for size in range(2**17, 2**17 + 20_000, 250):
         shown = page_of(collection, limits=Limits(size=size))
         kept = len(shown.details)
         counts.append(kept)
-        assert shown.data["rows"]["full"] == [*range(kept), *[-1] * (4 - kept)]
+        assert shown.rows["full"] == [*range(kept), *[-1] * (4 - kept)]
         assert (f"for the first {kept} of 4 certificates" in shown.text) == (kept < 4)
         assert len(shown.text) <= size
     assert counts == sorted(counts) and {0, 1, 2, 3, 4} <= set(counts)
@@ -224,8 +244,8 @@ def test_steps_that_move_pixels_are_said(tmp_path):
 def test_another_heads_certificates_get_no_similarities(folder, tmp_path):
     report_head(labels=None).save(tmp_path / "other.safetensors")
     shown = page_of(audited(collect(folder, tmp_path / "other.safetensors")))
-    assert shown.data["rows"]["status"] == ["NOT_PROVED"] * 4 and shown.details[0]["similarity"] == []
-    assert "speaks of the head" in shown.data["rows"]["message"][0]
+    assert shown.rows["status"] == ["NOT_PROVED"] * 4 and shown.details[0]["similarity"] == []
+    assert "speaks of the head" in shown.rows["message"][0]
 
 
 def test_a_class_token_comes_before_the_grid(tmp_path):
@@ -238,5 +258,38 @@ def test_files_without_a_certificate_are_lines(folder):
     for path in folder.glob("*.ale.json"):
         path.write_text("{")
     shown = page_of(audited(collect(folder)))
-    assert shown.data["rows"]["status"] == ["MALFORMED"] * 4 and shown.details == []
+    assert shown.rows["status"] == ["MALFORMED"] * 4 and shown.details == []
     assert re.search(r"<b>None of the 4</b> explanations is proved", shown.text)
+
+
+def test_certificates_in_several_blocks_are_those_of_one(folder, monkeypatch):
+    collection = collect(folder)
+    together = page_of(collection)
+    monkeypatch.setattr(page_full, "_TOGETHER", 3)
+    apart = page_of(collection)
+    assert together.data["blocks"] == [0] and apart.data["blocks"] == [0, 3]
+    assert apart.details == together.details and apart.images == together.images
+    monkeypatch.setattr(page_full, "_BLOCK", 1)
+    assert page_of(collection).data["blocks"] == [0, 1, 2, 3], "large certificates are alone"
+
+
+def test_what_is_alike_is_deflated_together(folder, monkeypatch):
+    collection = collect(folder)
+
+    def size() -> int:
+        shown = page_of(collection)
+        return sum(len(shown.element(f"d{number}")) for number in range(len(shown.data["blocks"])))
+
+    together = size()
+    monkeypatch.setattr(page_full, "_TOGETHER", 1)
+    assert 3 * together < 2 * size(), "even of four that differ"
+
+
+def test_equal_images_are_embedded_once(folder, monkeypatch):
+    collection = collect(folder)
+    one, other = (page_full.to_draw(collection.source, item.image) for item in collection.items[:2])
+    drawn = iter([one, other, one, one])
+    monkeypatch.setattr(page_full, "to_draw", lambda source, image: next(drawn))
+    shown = page_of(collect(folder))
+    assert shown.rows["shown"] == [0, 1, 0, 0]
+    assert shown.images[0] == shown.images[2] == shown.images[3] != shown.images[1]

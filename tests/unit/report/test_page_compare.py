@@ -41,41 +41,65 @@ def packed(data: bytes) -> str:
     return b64encode(zlib.compress(data)).decode()
 
 
-def detailed(change: Callable[[dict[str, Any]], object]) -> Callable[[str], str]:
-    """What changes the details of the second certificate."""
+def repacked(element: str, change: Callable[[dict[str, Any]], object]) -> Callable[[str], str]:
+    """What changes an object that a page contains deflated."""
 
     def rewritten(match: re.Match[str]) -> str:
-        detail = json.loads(zlib.decompress(b64decode(match[2])))
-        change(detail)
-        return match[1] + packed(json.dumps(detail, separators=(",", ":")).encode()) + " "
+        held = json.loads(zlib.decompress(b64decode(match[2])))
+        change(held)
+        return match[1] + packed(json.dumps(held, separators=(",", ":")).encode())
 
-    return lambda text: re.sub(r'(id="d1">)(\S+) ', rewritten, text)
+    return lambda text: re.sub(rf'(id="{element}">)([^<]+)', rewritten, text)
+
+
+def detailed(change: Callable[[dict[str, list[Any]]], object]) -> Callable[[str], str]:
+    """What changes the details of the second certificate, which a page without a checker has beside others."""
+
+    def changed(text: str) -> str:
+        alone = 'id="d1"' in text
+
+        def one(block: dict[str, list[Any]]) -> None:
+            place = 0 if alone else 1
+            detail = {name: values[place] for name, values in block.items()}
+            change(detail)
+            for name, value in detail.items():
+                block.setdefault(name, [None] * (place + 1))[place] = value
+
+        return repacked("d1" if alone else "d0", one)(text)
+
+    return changed
 
 
 def replaced(old: str, new: str) -> Callable[[str], str]:
     return lambda text: text.replace(old, new, 1)
 
 
+def listed(change: Callable[[dict[str, list[Any]]], object]) -> Callable[[str], str]:
+    """What changes the list."""
+    return repacked("rows", change)
+
+
 FORGED: dict[str, tuple[Callable[[str], str], str]] = {
     "the claim": (detailed(lambda detail: detail.update(claim="The moon is full.")), "claim of certificate 1"),
     "what has to hold": (detailed(lambda detail: detail["conditions"].append("x")), "conditions of certificate 1"),
     "an estimate": (detailed(lambda detail: detail["ahead"].insert(0, "9")), "ahead of certificate 1"),
-    "a field more": (detailed(lambda detail: detail.update(more=1)), "what is said of certificate 1"),
+    "a field more": (detailed(lambda detail: detail.update(more=1)), "what is said of the certificates from"),
     "the name of a class": (replaced('"classes": ["ant"', '"classes": ["moon"'), "classes differs"),
-    "a verdict": (replaced('"status": ["PROVED"', '"status": ["REFUTED"'), "rows differs"),
-    "the caption of an image": (replaced("images/1.png", "images/9.png"), "rows differs"),
-    "a picture": (lambda text: re.sub(r'(id="d2">\S+ data:image/\w+;base64,)\w', r"\1_", text), "the picture"),
+    "a verdict": (listed(lambda rows: rows["status"].insert(0, "REFUTED")), "status of the list differs"),
+    "the caption of an image": (listed(lambda rows: rows["image"].insert(1, "a/9.png")), "image of the list differs"),
+    "a picture": (lambda text: re.sub(r'(id="i2">data:image/\w+;base64,)\w', r"\1_", text), "the picture 2 differs"),
     "what is counted": (replaced("<b>proved 4 of 4</b>", "<b>proved 5 of 5</b>"), "its text"),
     "the heading": (replaced("<h1>", "<h1>Proved: "), "its text"),
     "a picture of a prototype": (replaced('"training": ["', '"training": ["data:,'), "training differs"),
     "a sentence more": (replaced("</main>", "<p>Proved again, in 0.1 s: the moon is full.</p></main>"), "its text"),
     "the script of the page": (replaced("function inSeconds", "function inHours"), "its text"),
     "a second script": (replaced("</body>", "<script>alert(1)</script></body>"), "its text"),
-    "a comment in the data": (replaced('"audit": [', '"audit": ["x", '), "rows differs"),
+    "a comment in the data": (listed(lambda rows: rows["audit"].insert(0, "x")), "audit of the list differs"),
     "a certificate twice": (
-        replaced("</body>", '<script type="text/plain" id="d0">e A</script></body>'), "of certificate 0"
+        replaced("</body>", '<script type="text/plain" id="d0">eA</script></body>'), "of the certificates from 0 on"
     ),
-    "what is no base64": (lambda text: re.sub(r'id="d0">\S+ ', 'id="d0">#### ', text), "of certificate 0"),
+    "what is no base64": (lambda text: re.sub(r'id="d0">[^<]+', 'id="d0">####', text), "of the certificates from 0 on"),
+    "a list that is no base64": (lambda text: re.sub(r'id="rows">[^<]+', 'id="rows">#', text), "of the list differs"),
 }  # fmt: skip
 
 
@@ -87,7 +111,7 @@ def compared(folder: Path, page: Path, *options: object) -> tuple[int, str]:
 
 def test_a_page_is_what_verale_writes_but_for_its_times(page: Path, folder: Path, tmp_path: Path) -> None:
     text = re.sub(r"Written [-0-9]+ [0-9:]+ UTC", "Written 2001-02-03 04:05 UTC", page.read_text())
-    text = re.sub(r'"audit": \[[^]]*\]', '"audit": [1.5e-07, null]', text)
+    text = listed(lambda rows: rows.update(audit=[1.5e-07, None]))(text)
     (tmp_path / "p.html").write_text(re.sub(r"(to audit</dt><dd>)[^<]+", r"\g<1>12", text))
     before = page.read_bytes()
     for path in (page, tmp_path / "p.html"):

@@ -5,10 +5,6 @@ const waiting = new Map(); // who asked the worker what, by the number of the qu
 let questionsAsked = 0, worker = null;
 const told = { worker: {}, here: {} }; // promises: what the worker, and the checker in the page itself, were told
 
-async function inflated(id) {
-  return inflateText(document.getElementById(id).textContent.trim());
-}
-
 // The SHA-256 of the checker's script as it stands in this page; null where the browser gives none.
 async function scriptDigest() {
   if (!window.crypto || !crypto.subtle) return null;

@@ -3,8 +3,7 @@
 const RIVALS = 12; // how many are shown before "Show all"
 
 async function drawDetail(row) {
-  const parts = embedded(row);
-  const detail = parts && (await inflate(parts[0]));
+  const detail = await detailOf(row), uri = imageOf(row);
   const certificate = detail && JSON.parse(detail.text).predicate;
   const match = rows.match[row] ? el("small", { class: "match" }, " " + rows.match[row]) : "";
   const title = el("h2", { tabindex: "-1", id: "title" }, el("bdi", {}, rows.image[row] || rows.name[row]), match);
@@ -13,11 +12,11 @@ async function drawDetail(row) {
   if (certificate) {
     const stated = statementsOf(certificate, detail), groups = grouped(stated);
     article.append(explanation(row, detail, certificate, stated), el("div", { class: "columns" },
-      figure(row, detail, certificate, groups, parts[1]),
-      el("div", {}, cards(row, detail, stated, parts[1]), runnerUp(row, detail, certificate, stated))));
+      figure(row, detail, certificate, groups, uri),
+      el("div", {}, cards(row, detail, stated, uri), runnerUp(row, detail, certificate, stated))));
     article.append(el("div", { class: "columns" }, summary(row, detail, certificate), margins(detail, certificate)));
     if (detail.questions) article.append(again(detail, certificate));
-    article.append(statements(detail, stated, groups, parts[1]));
+    article.append(statements(detail, stated, groups, uri));
   } else article.append(summary(row, detail, certificate));
   article.append(digests(row, detail));
   return title;

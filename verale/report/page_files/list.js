@@ -11,7 +11,12 @@ const COLUMNS = [
   { key: "size", title: "Statements", number: true, narrow: false, of: (row) => rows.size[row],
     show: (row) => [String(rows.size[row] ?? ""), rows.bounds[row] === null ? "" : el("small", {}, rows.bounds[row])] },
   { key: "margin", title: "Proved lead", number: true, narrow: false, of: (row) => NUMBER(rows.margin[row]), show: (row) => rows.margin[row] ?? "" },
-].filter((column) => rows[column.key] && rows[column.key].some((value) => value !== null));
+];
+let shownColumns = []; // those that have something to say
+
+function beginList() {
+  shownColumns = COLUMNS.filter((column) => rows[column.key].some((value) => value !== null));
+}
 
 const state = { order: "", falling: false, page: 0, shown: [] };
 const filters = ["text", "class", "status", "correct"].map((name) => document.getElementById("f-" + name));
@@ -21,8 +26,8 @@ function named(index) {
 }
 
 function imageCell(row) {
-  const parts = embedded(row);
-  const image = parts && parts[1] ? el("img", { src: parts[1], alt: "", class: "thumbnail", loading: "lazy" }) : el("span", { class: "thumbnail" });
+  const uri = imageOf(row);
+  const image = uri ? el("img", { src: uri, alt: "", class: "thumbnail", loading: "lazy" }) : el("span", { class: "thumbnail" });
   const second = rows.image[row] ? el("small", {}, el("bdi", {}, rows.name[row])) : "";
   const match = rows.match[row] ? el("small", { class: "match" }, rows.match[row]) : "";
   return el("div", { class: "of" }, image, el("span", {}, el("a", { href: "#certificate-" + row }, el("bdi", {}, rows.image[row] || rows.name[row])), second, match));
@@ -43,7 +48,7 @@ function keeps(row) {
 }
 
 function order(shown) {
-  const column = COLUMNS.find((one) => one.key === state.order);
+  const column = shownColumns.find((one) => one.key === state.order);
   if (!column) return;
   const sign = state.falling ? -1 : 1;
   const known = new Map(shown.map((row) => [row, column.of(row)]));
@@ -87,12 +92,12 @@ function drawList() {
   const known = (column, row) => row !== undefined && column.key === "label" && rows.label[row] === rows.predicted[row]; // the class says it
   const classesOf = (column, row) => [column.number ? "number" : "", column.narrow === false || known(column, row) ? "wide" : ""].join(" ").trim() || null;
   // On narrow screens lines are blocks, which are no table cells: roles say what they are, and data-title what they hold.
-  const line = (row) => el("tr", { role: "row" }, COLUMNS.map((column, index) => el(index ? "td" : "th",
+  const line = (row) => el("tr", { role: "row" }, shownColumns.map((column, index) => el(index ? "td" : "th",
     { class: index ? classesOf(column, row) : "image", role: index ? "cell" : "rowheader", scope: index ? null : "row", "data-key": column.key, "data-title": column.title },
     column.show ? column.show(row) : String(column.of(row) ?? ""))));
   document.getElementById("table").replaceChildren(
     el("caption", { class: "hidden" }, "Certificates; the buttons in the first row sort them"),
-    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, COLUMNS.map(heading))),
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, shownColumns.map(heading))),
     el("tbody", { role: "rowgroup" }, state.shown.slice(from, to).map(line)));
   const filtered = state.shown.length === count ? "" : " that match the filters, of " + count + " in all";
   document.getElementById("count").textContent = state.shown.length

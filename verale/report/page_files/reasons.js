@@ -119,7 +119,7 @@ function saysMore(other, one) {
 
 // The prototypes to which a clause matters most: the first with pictures, all of them by name.
 function members(detail, reason, uri) {
-  const line = ([prototype, does]) => "prototype " + prototype + " " + does;
+  const line = ([prototype, amount, worst]) => "prototype " + prototype + (worst ? " takes at most " + amount.slice(1) + " of about " + worst : " adds at least " + amount);
   const first = reason.parts.slice(0, PICTURED).map((each) => {
     const at = detail.best[each[0]], { training, here } = picturesOf(detail, { prototype: each[0], attained: at ?? null });
     if (!training && !(here && uri)) return "";

@@ -38,5 +38,8 @@ for (const button of document.querySelectorAll(".only")) {
 }
 window.addEventListener("hashchange", show);
 window.addEventListener("beforeprint", () => ["all-statements", "all-digests"].forEach((id) => document.getElementById(id)?.setAttribute("open", "")));
-select();
-show().then(() => document.documentElement.setAttribute("data-ready", ""));
+begin().then(() => {
+  beginList();
+  select();
+  return show();
+}).then(() => document.documentElement.setAttribute("data-ready", ""));

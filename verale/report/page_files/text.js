@@ -1,7 +1,12 @@
 // Text: HTML elements, and the data that the page contains.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const rows = data.rows, count = rows.name.length;
+let rows, count; // the list, column by column; `begin` reads it
+
+async function begin() {
+  rows = await inflate("rows");
+  count = rows.name.length;
+}
 
 // An element. Strings become text, never markup, because names come from files that anybody may have written.
 function el(tag, attributes = {}, ...children) {
@@ -29,10 +34,23 @@ function badge(status) {
   return el("span", { class: "badge " + status }, status.replace("_", " "));
 }
 
-// A certificate in the page: [its statements, its image], or null where the page leaves them out.
-function embedded(row) {
-  if (rows.full[row] < 0) return null;
-  return document.getElementById("d" + rows.full[row]).textContent.trim().split(" ");
+// The details of a certificate, or null where the page leaves them out. A block has those of some, column by column.
+async function detailOf(row) {
+  const number = rows.full[row];
+  if (number < 0) return null;
+  const block = data.blocks.findLastIndex((first) => first <= number), place = number - data.blocks[block];
+  const detail = Object.fromEntries(Object.entries(await inflate("d" + block)).map(([name, values]) => [name, values[place]]));
+  return { ...detail, heat: lines(detail.heat), reasons: detail.reasons.map((reason) => ({ ...reason, parts: lines(reason.parts) })) };
+}
+
+// The lines of a table that the page holds column by column.
+function lines(columns) {
+  return columns[0].map((_, line) => columns.map((column) => column[line]));
+}
+
+// The image of a certificate, or null.
+function imageOf(row) {
+  return rows.shown[row] < 0 ? null : document.getElementById("i" + rows.shown[row]).textContent;
 }
 
 async function inflateText(base64) {
@@ -41,6 +59,11 @@ async function inflateText(base64) {
   return new Response(stream).text();
 }
 
-async function inflate(base64) {
-  return JSON.parse(await inflateText(base64));
+// What an element of the page holds, inflated.
+async function inflated(id) {
+  return inflateText(document.getElementById(id).textContent.trim());
+}
+
+async function inflate(id) {
+  return JSON.parse(await inflated(id));
 }
