@@ -556,9 +556,9 @@ report/page_files/detail.js: a clause names fewer prototypes than it exempts
 report/explanation.py _clause: other prototypes are other than those that the clause exempts
     exempt == named => named is not None
     end_to_end/pages/test_page_is_proved.py::test_what_is_read_is_proved[exp_distance-top_k]
-report/shares.py ledger_of: the better end of an activation counts
-    ends.lower[prototype] if difference > 0 else ends.upper[prototype]
-    => ends.upper[prototype] if difference > 0 else ends.lower[prototype]
+report/shares.py _ledger: the better end of an activation counts
+    (ends.lower if weight > against else ends.upper)[prototype]
+    => (ends.upper if weight > against else ends.lower)[prototype]
     unit/report/test_shares.py::test_the_ledger_is_what_the_certificate_proves[euclidean-top_k]
 
 checker/proved/audit.py ProvedAudit.run: a statement can be spared, and nobody says so
