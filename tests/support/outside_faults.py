@@ -722,7 +722,7 @@ report/shares.py _most: what a prototype takes at most is rounded down
     above(-amount) => below(-amount)
     unit/report/test_shares.py::test_who_gains_is_told_in_words
 report/page_detail.py share_in_words: a share of nearly all is all
-    int(100 * share) => round(100 * share)
+    100 * share.numerator // share.denominator => round(100 * share)
     unit/report/test_shares.py::test_a_share_is_all_only_if_it_is
 cli/tables.py TextTable.add_row: a cell may look like two
     one_field => lambda cell: cell.encode('unicode_escape').decode()
