@@ -110,7 +110,7 @@ def test_what_was_explained_is_bound_by_source_json_alone(folder) -> None:
     rows, said = reported(folder, "OUT", "--images", "images")
     assert [row["image_is"] for row in rows] == [AS_NOTED] * 12 and "WARNING" not in said
     shown = page_of(folder, "OUT", "--images", "images")
-    assert shown.data["rows"]["match"] == [""] * 12 and BY_ORDER not in shown.text and all(shown.images)
+    assert shown.rows["match"] == [""] * 12 and BY_ORDER not in shown.text and all(shown.images)
     assert {row["image_verified"] for row in rows} == {"False"} and f"Each image is {AS_NOTED}." in shown.text
 
 
@@ -157,7 +157,7 @@ def test_an_image_that_was_replaced_or_removed_is_not_shown(folder) -> None:
     assert f"WARNING: 2 of 12 images are {GONE}" in said
     shown = page_of(folder, "OUT", "--images", "images")
     assert [bool(image) for image in shown.images] == [False, True, False, *[True] * 9]
-    assert shown.data["rows"]["match"] == [GONE, "", GONE, *[""] * 9]
+    assert shown.rows["match"] == [GONE, "", GONE, *[""] * 9]
 
 
 def test_two_equal_images_keep_their_own_names_and_labels(folder) -> None:
@@ -177,7 +177,7 @@ def test_images_by_order_are_told_beside_each_picture(unbound) -> None:
     assert {row["image_verified"] for row in rows} == {"False"}
     assert f"WARNING: 12 of 12 images are {BY_ORDER}\n" in said
     shown = page_of(unbound, "OTHER", "--images", "ordered")
-    assert shown.data["rows"]["match"] == [BY_ORDER] * 12 and f"12 images are {BY_ORDER}" in shown.text
+    assert shown.rows["match"] == [BY_ORDER] * 12 and f"12 images are {BY_ORDER}" in shown.text
     picture = Image.open(BytesIO(b64decode(shown.images[0].partition("base64,")[2])))
     assert picture.convert("RGB").tobytes() == Image.open(FILES[MIXED[0]]).convert("RGB").resize(picture.size).tobytes()
     done = verale("report", "OTHER/000000.ale.json", "--images", "ordered", "-o", "one.svg", cwd=unbound)

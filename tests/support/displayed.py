@@ -61,7 +61,7 @@ def _html(folder: Path, file: Path, number: int, out: Path) -> Displayed:
 
     _done("report", folder, "-o", out)
     page = Page(out.read_bytes())
-    rows = page.data["rows"]
+    rows = page.rows
     row = rows["name"].index(file.name)
     about = [f"{name} {state}" for name, state in rows["claims"][row]]
     about += [
