@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import ast
-import json
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import pytest
-from corpus.writing import computed
-from corpus.writing.computed import is_lost, rounded
-from corpus.writing.deployments import PROTOTYPES, deployment_cases, holds_of_deployed
+from support.computed import PROTOTYPES, holds_of_deployed, is_lost, rounded
 
 from verale.checker import Auditor, Status
 from verale.checker.deployment import FORMULAS, Deployment
 from verale.checker.kernel import KERNELS
-from verale.soundness.corpus.cases import MANIFEST, deployed, sized, stored
+from verale.soundness.corpus.cases import manifest, stored
 from verale.soundness.corpus.truth import BEYOND, FALSE, Truth
 from verale.soundness.independent import files
 from verale.soundness.independent.head import Head
-from verale.soundness.paths import CERTIFICATES
 
-CASES = {case.name.removeprefix("deployment/"): case for case in deployed()}
+CASES = {case.name.removeprefix("deployment/"): case for case in stored("deployment")}
 ACCEPTED = {name: case for name, case in CASES.items() if case.truth is None}
 REJECTED = {name: case for name, case in CASES.items() if case.truth is not None}
 
 
-def test_the_field_of_the_index_and_the_folder_go_together() -> None:
-    manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
-    named = {name for name, entry in manifest.items() if "deployment" in entry}
-    assert named == {name for name in manifest if name.startswith("deployment/")} == {c.name for c in deployed()}
-    assert {case.name for case in [*stored(), *sized()]} == set(manifest) - named
-    assert all(set(manifest[name]["deployment"]) == {"formula", "log", "exp", "sqrt"} for name in named)
+def test_the_field_of_the_manifest_and_the_folder_go_together() -> None:
+    entries = manifest()
+    named = {name for name, entry in entries.items() if "deployment" in entry}
+    assert named == {name for name in entries if name.startswith("deployment/")}
+    assert all(set(entries[name]["deployment"]) == {"formula", "log", "exp", "sqrt"} for name in named)
 
 
 def test_they_have_every_formula_and_what_it_is_asked_of() -> None:
@@ -104,12 +97,3 @@ def test_numbers_are_rounded_to_binary32() -> None:
     assert rounded(1 + 2.0**-24) == 1 and rounded(1 + 3 * 2.0**-24) == 1 + 2.0**-22
     with pytest.raises(OverflowError):
         rounded(2.0**128)
-
-
-def test_the_judge_does_not_read_the_checker() -> None:
-    tree = ast.walk(ast.parse(Path(files.given(computed.__file__)).read_text()))
-    assert not any("checker" in (node.module or "") for node in tree if isinstance(node, ast.ImportFrom))
-
-
-def test_the_recipes_are_the_files() -> None:
-    assert list(deployment_cases()) == deployed()

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import jsonschema
 import pytest
-from corpus.writing.least import least_cases
 
 from verale.checker import Auditor, Status
 from verale.checker.errors import UnprovedError
 from verale.checker.kernel import KERNELS
 from verale.checker.least import proved_least
-from verale.soundness.corpus.least import LeastCase, stored_least
+from verale.soundness.corpus.cases import stored
 from verale.soundness.paths import CERTIFICATES
 
-CASES = stored_least()
-
-
-def test_the_recipes_are_the_files() -> None:
-    assert list(least_cases()) == CASES
+CASES = stored("least")
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, "both"])
 def test_every_document_gets_its_outcome(kernel: str) -> None:
-    assert [case.name for case in CASES if case.outcome(kernel=kernel) != (case.status, case.reason)] == []
+    assert [case.name for case in CASES if case.verdict(kernel) != case.expected] == []
 
 
 def test_there_are_some_of_every_outcome() -> None:
@@ -40,7 +36,7 @@ def test_a_false_document_has_a_smaller_explanation() -> None:
     false = [case for case in CASES if case.smaller is not None]
     assert len(false) >= 4
     for case in false:
-        document, certificate = json.loads(case.document), json.loads(case.smaller or b"")
+        document, certificate = json.loads(case.certificate), json.loads(case.smaller or b"")
         digests = [each["digest"]["sha256"] for each in certificate["subject"]]
         assert digests == [document["head"], document["latents"]], case.name
         assert certificate["predicate"]["paradigm"] == "top_k", case.name
@@ -50,11 +46,10 @@ def test_a_false_document_has_a_smaller_explanation() -> None:
 
 def test_what_claims_as_much_as_a_false_document_is_not_proved_by_other_weights() -> None:
     """Whatever the hint: here weights that prove what is true."""
-    two = next(case for case in CASES if case.name == "two")
+    two = next(case for case in CASES if case.name == "least/two")
     for least, proved in ((2, True), (3, False)):
-        document = json.dumps(json.loads(two.document) | {"least": least}).encode()
-        case = LeastCase("", document, two.head, two.latents, "", "", "")
-        assert (case.outcome()[0] == "PROVED") is proved
+        document = json.dumps(json.loads(two.certificate) | {"least": least}).encode()
+        assert (replace(two, certificate=document).verdict("both")[0] == "PROVED") is proved
 
 
 def test_the_schema_admits_what_is_proved() -> None:
@@ -62,11 +57,11 @@ def test_the_schema_admits_what_is_proved() -> None:
     validator = jsonschema.Draft202012Validator(schema)
     for case in CASES:
         if case.status == "PROVED":
-            validator.validate(json.loads(case.document))
+            validator.validate(json.loads(case.certificate))
 
 
 def test_the_kernel_proved_covers_none() -> None:
     case = CASES[0]
     with pytest.raises(UnprovedError) as caught:
-        proved_least(case.document, case.head, case.latents, "proved")
+        proved_least(case.certificate, case.head, case.latents or b"", "proved")
     assert caught.value.reason == "uncovered"

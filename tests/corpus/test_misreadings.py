@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.misreadings import MISREADINGS, Misreading, noticed, planted
 
-from verale.soundness.corpus.cases import sized, stored
+from verale.soundness.corpus.cases import stored
 from verale.soundness.second import SecondChecker
 
-CASES = {case.name: case for case in [*stored(), *sized()]}
+CASES = {case.name: case for case in [*stored(), *stored("sizes")]}
 
 
 def test_the_second_checker_as_it_is_notices_nothing() -> None:

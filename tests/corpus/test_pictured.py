@@ -12,34 +12,29 @@ from typing import Any
 import flint
 import jsonschema
 import pytest
-from corpus.writing import pictured
-from corpus.writing.pictured import NETWORK, PICTURE, picture_cases, picture_files, true_latents
 from support.network_binary32 import Adversary
-from support.network_truth import Drawn
-from support.networks import picture_digest
+from support.network_truth import Drawn, balls, given
+from support.networks import drawn_picture, picture_digest
 from support.proved import fake
 
 from verale.checker import Auditor, Status, check
 from verale.checker.kernel import KERNELS
+from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.editing import entries, split
-from verale.soundness.corpus.pictures import PictureCase, stored_pictures
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, ball
 from verale.soundness.independent.head import Head
 from verale.soundness.paths import CERTIFICATES
 
-CASES = stored_pictures()
+CASES = [replace(case, name=case.name.removeprefix("picture/")) for case in stored("picture")]
 NAMED = {case.name: case for case in CASES}
-
-
-def test_the_recipes_are_the_files() -> None:
-    assert list(picture_cases()) == CASES
-    assert [path for path, data in picture_files().items() if (CERTIFICATES / path).read_bytes() != data] == []
+PICTURE = drawn_picture((1, 4, 4), 3)
+"""Of which most of them are."""
 
 
 @pytest.mark.parametrize(("kernel", "one_in"), [*((kernel, 1) for kernel in KERNELS), ("both", 5)])
 def test_every_case_gets_its_outcome(kernel: str, one_in: int) -> None:
-    outcomes = [(case.name, case.outcome(kernel), (case.status, case.reason)) for case in CASES[::one_in]]
+    outcomes = [(case.name, case.verdict(kernel), case.expected) for case in CASES[::one_in]]
     assert [each for each in outcomes if each[1] != each[2]] == []
 
 
@@ -55,7 +50,7 @@ def test_there_are_some_of_every_outcome() -> None:
     assert geometries == {"euclidean", "cosine", "rooted_cosine", "inner_product", "softmax"}
 
 
-def _description(case: PictureCase) -> dict[str, Any]:
+def _description(case: Case) -> dict[str, Any]:
     description: dict[str, Any] = json.loads(split(case.head)[0]["__metadata__"]["verale.head"])
     return description
 
@@ -77,7 +72,13 @@ def _nested(values: list[float], shape: list[int]) -> Any:
     return [_nested(values[i * size : (i + 1) * size], shape[1:]) for i in range(shape[0])]
 
 
-def faults(case: PictureCase, picture: list[list[list[int]]]) -> list[str]:
+def true_latents(network: Drawn, picture: list[list[list[int]]]) -> list[list[Any]]:
+    """The latents (L, D), in balls."""
+    shape, values = given(network, files.flat(picture), balls())[network.layers[-1]["name"]]
+    return [[values[d, y, x] for d in range(shape[0])] for y, x in product(range(shape[1]), range(shape[2]))]
+
+
+def faults(case: Case, picture: list[list[list[int]]]) -> list[str]:
     """What is certainly not true of the true latents."""
     predicate, description = json.loads(case.certificate)["predicate"], _description(case)
     with flint.ctx.workprec(PRECISION):
@@ -99,7 +100,7 @@ def faults(case: PictureCase, picture: list[list[list[int]]]) -> list[str]:
     return found
 
 
-def computed_faults(case: PictureCase, seed: int) -> list[int]:
+def computed_faults(case: Case, seed: int) -> list[int]:
     """The statements about patches that are not true of latents computed in binary32, in some way."""
     network, head = network_of(case.network or b""), Head.read(case.head)
     shape, values = Adversary(seed).given(network, files.flat(PICTURE))[network.layers[-1]["name"]]
@@ -120,7 +121,7 @@ def test_what_is_proved_is_true_and_what_is_false_is_not() -> None:
     """By balls of 300 bits, whose reading of network-v1.md is another one."""
     other = next(case for case in CASES if case.name == "other-pixel")
     for case in CASES:
-        given = case.network is not None and case.pictures is not None
+        whole = case.network is not None and case.pictures is not None
         if case.name in ("beyond-point", "false-zero"):
             assert faults(case, [[[255]]]) == ["zero"] * case.name.startswith("false")
         elif case.name in ("beyond-computed", "large-float32", "excluded-float32"):
@@ -130,7 +131,7 @@ def test_what_is_proved_is_true_and_what_is_false_is_not() -> None:
         elif (case.status, case.reason) == ("NOT_PROVED", "picture") and case is not other:
             assert faults(case, PICTURE), case.name
         elif case.status in ("PROVED", "REFUTED") or case.reason in ("entailment", "minimality"):
-            assert not given or faults(case, PICTURE) == [], case.name
+            assert not whole or faults(case, PICTURE) == [], case.name
     one = [[list(row) for row in PICTURE[0]]]
     one[0][1][1] ^= 64
     assert picture_digest(one) == json.loads(other.certificate)["subject"][2]["digest"]["sha256"]
@@ -153,12 +154,12 @@ def test_the_kernel_proved_proves_the_same_pictures(proved_checker: str, monkeyp
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
     other = {}
     for case in CASES:
-        status, reason = case.outcome("proved")
+        status, reason = case.verdict("proved")
         if reason == "uncovered":
             assert b'"float32"' in case.certificate and status == "NOT_PROVED", case.name
             continue
         assert (status == "PROVED") == (case.status == "PROVED"), case.name
-        if (status, reason) != (case.status, case.reason):
+        if (status, reason) != case.expected:
             other[case.name] = reason
     assert other == dict.fromkeys(("beyond-point", "false-zero", "false-class"), "entailment")
 
@@ -212,12 +213,7 @@ def test_deployment_is_not_shown_by_a_picture_in_real_arithmetic() -> None:
     assert check(case.certificate, case.head, kernel="arb", deployment=Deployment("direct")).status is Status.PROVED
 
 
-def test_the_cases_are_of_one_network() -> None:
-    assert replace(NETWORK, dtype="F64") == network_of(NETWORK.file())
-    assert pictured.FOLDER == "picture/"
-
-
-def _named(case: PictureCase, kernel: str) -> str:
+def _named(case: Case, kernel: str) -> str:
     """The verdict's reason, and the statement that its message begins with, if it does."""
     verdict = Auditor(case.head, None, kernel, network=case.network, pictures=case.pictures).check(case.certificate)
     return verdict.reason + " ".join(verdict.message.split(" ")[:2] if verdict.message.startswith("statement ") else [])
@@ -230,7 +226,7 @@ def test_the_proved_checker_names_the_statement_that_the_others_name(proved_chec
     assert {one for one, _ in named.values()} >= {f"picturestatement {number}" for number in (0, 1, 2)} | {"picture"}
 
 
-def _is_shared(case: PictureCase) -> bool:
+def _is_shared(case: Case) -> bool:
     """Whether the picture is what fails in either kernel: in real arithmetic, of a certificate that is entailed."""
     return (
         case.reason == "picture"

@@ -14,9 +14,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -34,7 +33,7 @@ from verale.runs.explain import open_run
 from verale.runs.table import Explained, csv_lines
 from verale.search import SearchOptions
 from verale.soundness import suite
-from verale.soundness.corpus import cases, least, pictures
+from verale.soundness.corpus import cases
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -276,12 +275,14 @@ def shell(clone: Path) -> Run:
     return run
 
 
-CORPORA = (cases.stored, cases.deployed, cases.sized, least.stored_least, pictures.stored_pictures)
+STORED = cases.stored
 
 
 @cache
-def one_in_forty(corpus: Callable[[], list[Any]]) -> list[Any]:
-    return corpus()[15::40]
+def one_in_forty(*folders: str) -> list[cases.Case]:
+    """Folder by folder, so that each has some."""
+    folders = folders or cases.FOLDERS[:4]
+    return [case for folder in folders for case in STORED(folder)[15::40]]
 
 
 @pytest.fixture
@@ -293,8 +294,7 @@ def here(clone: Path, shell: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     second.
     """
     monkeypatch.setenv("COLUMNS", "120")
-    for corpus in CORPORA:
-        monkeypatch.setattr(sys.modules[corpus.__module__], corpus.__name__, partial(one_in_forty, corpus))
+    monkeypatch.setattr(cases, "stored", one_in_forty)
     monkeypatch.setattr(suite, "SECTIONS", tuple(replace(each, try_it=cache(each.try_it)) for each in suite.SECTIONS))
 
     def run(command: str, before: int) -> subprocess.CompletedProcess[str]:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from corpus.writing.malformed_networks import malformed_networks
 from support.commands import in_process
+from support.networks import hostile_networks
 from support.reporting import folder_of
 from support.seen import explain_pictures, write_pictures
 from support.strange import Strange, of_description, of_png, of_tensors
@@ -127,7 +127,7 @@ def strange(kind: str, folders: Folders) -> Iterator[Strange]:
             data = (folders.pictured / "n").read_bytes()
             yield from of_tensors(data, "first.weight")
             yield from of_description(data, "verale.network")
-            yield from ((name, other, True) for name, _, other in malformed_networks())
+            yield from ((name, other, True) for name, other in hostile_networks().items())
         case "picture":
             yield from of_png((folders.pictured / "p" / "class 0" / "0.png").read_bytes())
         case _:

@@ -19,7 +19,7 @@ from verale.soundness.agreement import judging, sets
 from verale.soundness.agreement.compare import Compared, compared
 from verale.soundness.agreement.sets import Group, Question
 from verale.soundness.combinations import COMBINATIONS
-from verale.soundness.corpus.cases import Case, deployed, stored
+from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.suite import SECTIONS
 
 
@@ -58,7 +58,7 @@ def test_they_agree_on_the_corpora(one_in: int, executable, monkeypatch) -> None
 
 def test_the_proved_checker_refuses_what_is_asked_of_deployed_heads(executable) -> None:
     """So the comparison leaves these cases out."""
-    asked = deployed()
+    asked = stored("deployment")
     assert len(asked) > 10 and {case.verdict("proved") for case in asked} == {("NOT_PROVED", "uncovered")}
 
 

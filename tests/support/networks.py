@@ -1,29 +1,40 @@
-"""Network files and pictures built with struct, zlib and json only: an independent reading of
-certificates/network-v1.md."""
+"""Network files and pictures built with struct, zlib and json only, an independent reading of
+certificates/network-v1.md; and the hostile ones of the corpora."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import random
 import struct
 import zlib
 from typing import Any
 
+from verale.soundness.corpus.cases import stored
 from verale.soundness.independent import files
 
 __all__ = [
+    "GREY",
     "PIXELS",
+    "SIGNATURE",
     "chunk",
+    "drawn_picture",
+    "hostile_networks",
+    "hostile_pictures",
     "layer",
     "network_file",
     "picture_digest",
     "pictures_file",
     "png",
+    "png_header",
     "small_layers",
     "small_network",
 ]
 
 PIXELS = 255
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+GREY = (1, 5, 7)
+"""The shape of the pictures that the network beside the hostile ones sees."""
 
 
 def layer(name: str, kind: str, *inputs: str, **fields: Any) -> dict[str, Any]:
@@ -124,10 +135,39 @@ def png(
         above = row
     packed = zlib.compress(stream)
     size = -(-len(packed) // parts)
-    header = struct.pack(">IIBBBBB", columns, rows, 8, {1: 0, 3: 2}[channels], 0, 0, 0)
     chunks = [chunk(b"IDAT", packed[i : i + size]) for i in range(0, len(packed), size)]
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + between + b"".join(chunks) + chunk(b"IEND", b"")
+    header = png_header(columns, rows, 8, {1: 0, 3: 2}[channels], 0, 0, 0)
+    return SIGNATURE + header + between + b"".join(chunks) + chunk(b"IEND", b"")
 
 
 def _paeth(a: int, b: int, c: int) -> int:
     return min((a, b, c), key=lambda each: abs(a + b - c - each))
+
+
+def png_header(columns: int, rows: int, *rest: int) -> bytes:
+    """The chunk IHDR."""
+    return chunk(b"IHDR", struct.pack(">IIBBBBB", columns, rows, *rest))
+
+
+def drawn_picture(shape: tuple[int, int, int], seed: int = 0) -> list[list[list[int]]]:
+    """A picture (C, H, W) of random bytes."""
+    source = random.Random(seed)
+    channels, rows, columns = shape
+    return [[[source.randrange(256) for _ in range(columns)] for _ in range(rows)] for _ in range(channels)]
+
+
+def hostile_networks() -> dict[str, bytes]:
+    """Network files that break exactly one rule, by name: those of the corpora, and a long one."""
+    others = ("network-missing", "network-depth")
+    cases = {case.name.removeprefix("picture/"): case.network for case in stored("picture")}
+    found = {name: data or b"" for name, data in cases.items() if name.startswith("network-") and name not in others}
+    layers = [layer(f"a{i}", "relu", f"a{i - 1}" if i else "picture") for i in range(4097)]
+    return found | {"network-layers-many": network_file(layers, {})}
+
+
+def hostile_pictures() -> dict[str, tuple[bytes, str]]:
+    """Files of pictures that break exactly one rule, by name, and what a reader says of each."""
+    cases = {
+        case.name.removeprefix("picture/"): case for case in stored("picture") if case.name != "picture/picture-missing"
+    }
+    return {name: (case.pictures or b"", case.message) for name, case in cases.items() if name.startswith("picture-")}

@@ -102,6 +102,8 @@ def detected_by(fault: OutsideFault | None, tests: Sequence[str]) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "verale"
         shutil.copytree(ROOT / "verale", copy)
+        for name in ("certificates", "proofs"):  # which the soundness suite reads beside the package
+            copy.with_name(name).symlink_to(ROOT / name)
         if fault is not None:
             (copy / fault.file).write_text(fault.source(), encoding="utf-8")
         output = Path(folder) / "output"

@@ -779,4 +779,10 @@ cli/inputs.py print_found: the digest is that of what the file holds by now
 cli/report.py command: a page that is compared is not
     without require_same(target, data)
     unit/report/test_page_compare.py::test_a_forged_page_is_refused[a picture-]
+soundness/corpus/cases.py Case.allows: any verdict on a case will do
+    always verdict == self.expected
+    corpus/test_truth.py::test_a_verdict_may_differ_where_a_case_is_beyond_the_reference_argument_alone
+soundness/suite.py _corpora: a case without its verdict is not told
+    never not case.allows(verdict := case.verdict(kernel))
+    unit/cli/test_soundness.py::test_a_case_with_another_verdict_is_told
 """

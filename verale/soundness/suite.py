@@ -120,28 +120,19 @@ def _attack(long: bool, seed: int) -> Outcome:
 
 def _corpora(long: bool, seed: int) -> Outcome:
     from verale.checker.kernel import KERNELS
-    from verale.soundness.corpus.cases import deployed, sized, stored
-    from verale.soundness.corpus.least import LeastCase, stored_least
-    from verale.soundness.corpus.pictures import PictureCase, stored_pictures
+    from verale.soundness.corpus.cases import FOLDERS, stored
 
-    asked, least, pictures = deployed(), stored_least(), stored_pictures()
-    cases = [(case, kernel) for case in [*stored(), *asked, *sized()] for kernel in KERNELS]
-    lines = [
-        f"{case.name} ({kernel}): expected {case.status} {case.reason}, found {' '.join(verdict)}"
-        for case, kernel in cases
-        if not case.allows(verdict := case.verdict(kernel))
-    ]
-    others: list[tuple[str, LeastCase | PictureCase]] = [("least", each) for each in least]
-    others += [("picture", each) for each in pictures]
-    lines += [
-        f"{folder}/{each.name} ({kernel}): expected {each.status} {each.reason}, found {' '.join(outcome)}"
-        for folder, each in others
+    cases = stored(*FOLDERS)
+    wrong = tuple(
+        f"{case.name} ({kernel}): expected {' '.join(case.expected)}, found {' '.join(verdict)}"
+        for case in cases
         for kernel in KERNELS
-        if (outcome := each.outcome(kernel=kernel)) != (each.status, each.reason)
-    ]
-    detail = f"verdicts by {len(KERNELS)} kernels; {len(asked)} cases of deployed heads, {len(least)} of least sizes"
-    detail += f", {len(pictures)} of pictures"
-    return len(cases) + len(others) * len(KERNELS), detail, tuple(lines)
+        if not case.allows(verdict := case.verdict(kernel))
+    )
+    counts = Counter(case.name.partition("/")[0] for case in cases)
+    detail = f"verdicts by {len(KERNELS)} kernels; {counts['deployment']} cases of deployed heads, "
+    detail += f"{counts['least']} of least sizes, {counts['picture']} of pictures"
+    return len(cases) * len(KERNELS), detail, wrong
 
 
 def _mutants(long: bool, seed: int) -> Outcome:
@@ -162,7 +153,7 @@ def _agreement(long: bool, seed: int) -> Outcome:
     from verale.checker.proved import find_executable
     from verale.soundness.agreement.compare import compared
     from verale.soundness.agreement.sets import corpora, emitted, mutated
-    from verale.soundness.corpus.cases import deployed
+    from verale.soundness.corpus.cases import stored
 
     try:
         find_executable()
@@ -172,14 +163,14 @@ def _agreement(long: bool, seed: int) -> Outcome:
     one_in, count = (4, 10_000) if long else (100, 300)
     tally = compared(chain(corpora(), mutated(one_in, seed), emitted(count, seed)))
     detail = f"certificates by all kernels; `proved` proves {tally.kinds['more']} more and {tally.kinds['less']} less"
-    detail += f"; {len(deployed())} of deployed heads, which it does not cover, left out"
+    detail += f"; {len(stored('deployment'))} of deployed heads, which it does not cover, left out"
     return tally.kinds.total(), detail, tuple(tally.wrong)
 
 
 def _second(long: bool, seed: int) -> Outcome:
     import torch
 
-    from verale.soundness.corpus.cases import deployed
+    from verale.soundness.corpus.cases import stored
     from verale.soundness.second import SecondChecker
     from verale.soundness.second.comparison import Relation
     from verale.soundness.second.trials import TRIALS
@@ -194,7 +185,7 @@ def _second(long: bool, seed: int) -> Outcome:
         wrong += [f"{name}: {line}" for line in agreement.wrong]
     same, own, second = (relations[each] for each in (Relation.SAME, Relation.CHECKER, Relation.SECOND))
     detail = f"certificates judged by the second checker too: {same} alike; {second} only it proves, {own} it does not"
-    detail += f"; {len(deployed())} of deployed heads, which it does not know, left out"
+    detail += f"; {len(stored('deployment'))} of deployed heads, which it does not know, left out"
     return relations.total(), detail, tuple(wrong)
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from checker_mutants.mutant import CHECKER, Import
 
-from verale.soundness.corpus.cases import CERTIFICATE, MANIFEST
+from verale.soundness.corpus.cases import manifest, paths_of
 from verale.soundness.corpus.truth import BEYOND
 from verale.soundness.paths import CERTIFICATES
 
@@ -61,17 +61,17 @@ class _Filed:
 def _filed() -> list[_Filed]:
     """The cases of audits whose verdict every checker gives: no witnesses, no deployed heads, nothing beyond the
     reference argument, and of whole files."""
-    manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
     return [
         _Filed(
-            str(CERTIFICATES / (name + CERTIFICATE)),
+            str(CERTIFICATES / paths_of(name, entry)["certificate"]),
             str(CERTIFICATES / entry["head"]),
             str(CERTIFICATES / entry["latents"]) if "latents" in entry else None,
             entry["status"],
             entry["reason"],
         )
-        for name, entry in manifest.items()
-        if not entry.keys() & {"witness", "deployment", "inserted"} and entry.get("truth") != BEYOND
+        for name, entry in manifest().items()
+        if not entry.keys() & {"witness", "deployment", "inserted", "document", "network", "pictures", "certificate"}
+        and entry.get("truth") != BEYOND
     ]
 
 

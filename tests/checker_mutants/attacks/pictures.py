@@ -16,14 +16,21 @@ from typing import Any
 
 import flint
 from checker_mutants.mutant import Import
-from corpus.writing.malformed_networks import malformed_networks
-from corpus.writing.malformed_pictures import GREY, malformed_pictures
-from corpus.writing.malformed_pictures import drawn as drawn_picture
 from support.network_binary32 import Adversary
 from support.network_truth import Drawn, balls, drawn, given
-from support.networks import chunk, layer, network_file, picture_digest, png
+from support.networks import (
+    GREY,
+    chunk,
+    drawn_picture,
+    hostile_networks,
+    hostile_pictures,
+    layer,
+    network_file,
+    picture_digest,
+    png,
+)
 
-from verale.soundness.corpus.pictures import PictureCase, stored_pictures
+from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.corpus.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import ends
@@ -55,7 +62,7 @@ def pictures_differ(module: Import, kernel: str) -> str:
             outcome = "INPUT_ERROR", "network"
         except checker.PictureError:
             outcome = "INPUT_ERROR", "picture"
-        if outcome != (case.status, case.reason):
+        if outcome != case.expected:
             return case.name
         if outcome == ("PROVED", "") and verdict.claims["picture"] != ("proved" if case.pictures else "not checked"):
             return f"{case.name}: {verdict.claims}"
@@ -64,7 +71,7 @@ def pictures_differ(module: Import, kernel: str) -> str:
     return ""
 
 
-def _says_how(verdict: Any, case: PictureCase) -> bool:
+def _says_how(verdict: Any, case: Case) -> bool:
     """Whether record and line say in which arithmetic the picture is proved, or not checked."""
     claimed = json.loads(case.certificate)["predicate"]["arithmetic"]
     words = {"real": "picture (real arithmetic)", "float32": "picture (float32)"}[claimed]
@@ -72,8 +79,8 @@ def _says_how(verdict: Any, case: PictureCase) -> bool:
 
 
 @cache
-def _cases() -> list[PictureCase]:
-    return sorted(stored_pictures(), key=lambda case: case.status in ("MALFORMED", "INPUT_ERROR"))
+def _cases() -> list[Case]:
+    return sorted(stored("picture"), key=lambda case: case.status in ("MALFORMED", "INPUT_ERROR"))
 
 
 @cache
@@ -209,29 +216,29 @@ def _worst() -> Iterator[tuple[str, Drawn, bytes, Fraction]]:
 def files_are_read(module: Import, kernel: str) -> str:
     """What keeps every rule is read as it is, and what breaks one is refused."""
     pictures, error = module("read.pictures"), module("errors").PictureError
-    for shape, stored, seed in product((GREY, (3, 4, 3)), (1, 3), range(6)):
-        if stored > shape[0]:
+    for shape, channels, seed in product((GREY, (3, 4, 3)), (1, 3), range(6)):
+        if channels > shape[0]:
             continue
-        picture = drawn_picture((stored, *shape[1:]), seed)
+        picture = drawn_picture((channels, *shape[1:]), seed)
         if seed % 2:  # small numbers, of which several are as near to a prediction
             picture = [[[value % 5 for value in row] for row in plane] for plane in picture]
         data = png(
             picture, [(seed + y) % 5 for y in range(shape[1])], parts=1 + seed % 3, between=chunk(b"tIME", bytes(7))
         )
-        seen = picture * (shape[0] // stored)
+        seen = picture * (shape[0] // channels)
         found = pictures.Pictures([pictures.PictureFile("", lambda data=data: data)], shape).find(picture_digest(seen))
         if found is None or list(found.values) != files.flat(seen):
-            return f"{shape}, {stored}, {seed}"
+            return f"{shape}, {channels}, {seed}"
     between = bytearray(chunk(b"tIME", bytes(7)))
     between[-1] ^= 1
-    broken = [(data, GREY) for data, _ in malformed_pictures().values()]
+    broken = [(data, GREY) for data, _ in hostile_pictures().values()]
     for data, shape in [*broken, (png(drawn_picture(GREY, 0), between=bytes(between)), GREY)]:
         try:
             pictures.Pictures([pictures.PictureFile("", lambda data=data: data)], shape)
         except error:
             continue
         return "a malformed picture"
-    for name, _, data in malformed_networks():
+    for name, data in hostile_networks().items():
         try:
             module("read.network_file").read_network(data)
         except module("errors").NetworkError:

@@ -8,7 +8,7 @@ from checker_mutants.attacks.proved import Script, scripted
 from checker_mutants.mutant import Import
 from support.independent_network_text import text_of_network
 
-from verale.soundness.corpus.pictures import PictureCase, stored_pictures
+from verale.soundness.corpus.cases import Case, stored
 
 __all__ = ["pictured_verdicts", "texts_of_networks_differ"]
 
@@ -23,8 +23,8 @@ VERDICTS: list[tuple[Script, str, str, str]] = [
 
 
 @cache
-def _cases() -> list[PictureCase]:
-    return [case for case in stored_pictures() if case.status == "PROVED" and case.network and case.pictures]
+def _cases() -> list[Case]:
+    return [case for case in stored("picture") if case.status == "PROVED" and case.network and case.pictures]
 
 
 def texts_of_networks_differ(module: Import, kernel: str) -> str:

@@ -20,10 +20,10 @@ from verale.checker.errors import NetworkError, PictureError
 from verale.checker.file_auditor import FileAuditor
 from verale.errors import InputError, UsageError
 from verale.runs.records import read_record
-from verale.soundness.corpus.pictures import PictureCase, stored_pictures
+from verale.soundness.corpus.cases import Case, stored
 from verale.soundness.paths import CERTIFICATES
 
-NAMED = {case.name: case for case in stored_pictures()}
+NAMED = {case.name.removeprefix("picture/"): case for case in stored("picture")}
 SCHEMA = json.loads((CERTIFICATES / "audit-log-v1.schema.json").read_bytes())
 
 
@@ -163,5 +163,5 @@ def test_python_says_what_is_wrong(folder: Path) -> None:
 
 def test_the_first_picture_of_two_that_are_equal_is_found(folder: Path) -> None:
     shutil.copy(folder / "images" / "1.PNG", folder / "images" / "0.png")
-    case: PictureCase = NAMED["euclidean-top_k"]
+    case: Case = NAMED["euclidean-top_k"]
     assert auditor(folder, "images").audit("c", case.certificate).exit_code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 from verale.cli import soundness as command
 from verale.errors import UsageError
 from verale.soundness import lemmas, suite
+from verale.soundness.corpus import cases
 from verale.soundness.suite import SECTIONS, Section
 
 
@@ -57,6 +59,17 @@ def test_whatever_is_found_wrong_is_told_and_ends_with_13(monkeypatch: pytest.Mo
     assert done.exit_code == command.EXIT_UNSOUND
     assert "WRONG  wrong: the second" in done.stderr
     assert "verdicts on all" in done.stdout
+
+
+def test_a_case_with_another_verdict_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each kind: a certificate, a document of a least size, a picture."""
+    right = [cases.stored(folder)[0] for folder in ("accept", "least", "picture")]
+    wrong = [replace(case, status="NOT_PROVED", reason="entailment") for case in right]
+    for chosen, lines in ((right, 0), (wrong, 2 * len(wrong))):
+        monkeypatch.setattr(cases, "stored", lambda *folders, chosen=chosen: chosen)
+        (result,) = suite.run(("corpora",), False, 0)
+        assert (result.tried, len(result.wrong)) == (6, lines)
+    assert result.wrong[0].startswith("accept/top_k-euclidean (arb): expected NOT_PROVED entailment, found PROVED")
 
 
 def test_an_unknown_section_is_an_error_that_names_the_known() -> None:

@@ -1,4 +1,4 @@
-"""A case of the corpora: the files of one certificate, the verdict it has to get, and a comment."""
+"""A case of the corpora: its files, the verdict that it has to get, and what it shows."""
 
 from __future__ import annotations
 
@@ -9,40 +9,35 @@ from typing import Any
 
 from verale.checker import Auditor, HeadError, LatentsError, NetworkError, PictureError, Verdict
 from verale.checker.deployment import Deployment
+from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.least import proved_least
 from verale.soundness.corpus.truth import BEYOND, Truth
-from verale.soundness.independent.files import given
 from verale.soundness.paths import CERTIFICATES
 
-MANIFEST = "corpora.json"
-SIZES = "sizes/"
-CERTIFICATE, HEAD, LATENTS = ".ale.json", ".head.safetensors", ".latents.safetensors"
-BREAKS, WITNESS = ".breaks.safetensors", ".witness.safetensors"
+__all__ = [
+    "FILES",
+    "FOLDERS",
+    "MANIFEST",
+    "Case",
+    "accepted",
+    "case_of",
+    "judged",
+    "manifest",
+    "outcome_of",
+    "paths_of",
+    "stored",
+]
 
+MANIFEST = "corpora.json"
+FOLDERS = ("accept", "reject", "malformed", "witness", "deployment", "sizes", "least", "picture")
+_EVERY_CHECKER = FOLDERS[:4]
+"""The folders that every checker of v1.md judges. Another one may leave out the rest, as v1.md says of each."""
+FILES = ("certificate", "document", "head", "latents", "witness", "breaks", "smaller", "network", "pictures")
+"""The fields of an entry of the manifest that name a file. Without `certificate` and `document` it is NAME.ale.json."""
+
+_LEAST = "least/"
 _UNUSABLE = {HeadError: "head", LatentsError: "latents", NetworkError: "network", PictureError: "picture"}
 """The errors of files that cannot be used, and which file each is about."""
-
-
-@dataclass(frozen=True)
-class Inserted:
-    """What is left out of a stored file, since it is the same text again and again.
-
-    Attributes:
-        at: the byte of the stored file before which it comes.
-        text: what is repeated, a character a byte.
-        times: how often.
-    """
-
-    at: int
-    text: str
-    times: int
-
-    def into(self, stored: bytes) -> bytes:
-        """The file."""
-        return stored[: self.at] + self.text.encode("latin-1") * self.times + stored[self.at :]
-
-    def left_out(self, data: bytes) -> bytes:
-        """What is stored of the file."""
-        return data[: self.at] + data[self.at + len(self.text) * self.times :]
 
 
 @dataclass(frozen=True)
@@ -51,16 +46,18 @@ class Case:
 
     Attributes:
         name: its path below `certificates`, without a suffix.
-        certificate: the certificate's bytes.
+        certificate: the certificate's bytes; in the folder `least` those of a document of least-v1.md.
         head: the head's file.
         latents: the latents' file, or None.
         status: of the verdict, or INPUT_ERROR.
-        reason: of the verdict; of an input error "head" or "latents".
+        reason: of the verdict; of an input error "head", "latents", "network" or "picture".
         comment: what the case shows.
         truth: of a rejected case, whether what it claims is true; None of others.
         witness: the witness's file, where the verdict is one on it (v1.md, "Refutation by a witness"); else None.
         deployment: how the head is computed, where the auditor asks for that too (v1.md, "Deployment"); else None.
-        inserted: what is left out of the stored files, by "certificate", "head" and "latents".
+        network, pictures: the files that the claim `picture` is checked with, or None.
+        smaller: of a false document of least-v1.md a certificate under `top_k` with fewer statements, which is proved.
+        message: what the reader's error says, among other things; "" where any text will do.
     """
 
     name: str
@@ -73,19 +70,43 @@ class Case:
     truth: Truth | None = None
     witness: bytes | None = None
     deployment: Deployment | None = None
-    inserted: tuple[tuple[str, Inserted], ...] = ()
+    network: bytes | None = None
+    pictures: bytes | None = None
+    smaller: bytes | None = None
+    message: str = ""
+
+    @property
+    def expected(self) -> tuple[str, str]:
+        """Status and reason."""
+        return self.status, self.reason
 
     def verdict(self, kernel: str) -> tuple[str, str]:
-        """Status and reason that the checker gives."""
+        """Status and reason that the checker gives. ValueError where it proves another least size than is claimed."""
+        if self.name.startswith(_LEAST):
+            return self._least(kernel)
         if self.witness is not None:
             auditor, witness = Auditor(self.head, None, kernel), self.witness
             return outcome_of(lambda: auditor.refute(self.certificate, witness))
-        return judged(Auditor, self.certificate, self.head, self.latents, kernel, self.deployment)
+        seen = {"network": self.network, "pictures": self.pictures}
+        return judged(Auditor, self.certificate, self.head, self.latents, kernel, self.deployment, **seen)
+
+    def _least(self, kernel: str) -> tuple[str, str]:
+        try:
+            least = proved_least(self.certificate, self.head, self.latents or b"", kernel)
+        except FormatError:
+            return "MALFORMED", "malformed"
+        except UnprovedError as error:
+            return "NOT_PROVED", error.reason
+        except tuple(_UNUSABLE) as error:
+            return "INPUT_ERROR", _UNUSABLE[type(error)]
+        if least != json.loads(self.certificate)["least"]:
+            raise ValueError(f"{self.name}: {least} is proved, which the document does not claim")
+        return "PROVED", ""
 
     def allows(self, verdict: tuple[str, str]) -> bool:
         """Whether a sound checker may give this verdict: a stronger one may prove what is marked beyond."""
         beyond = self.truth is not None and self.truth.mark == BEYOND
-        return verdict == (self.status, self.reason) or (beyond and verdict[0] == "PROVED")
+        return verdict == self.expected or (beyond and verdict[0] == "PROVED")
 
 
 def judged(
@@ -95,10 +116,11 @@ def judged(
     latents: bytes | None,
     kernel: str = "arb",
     deployment: Deployment | None = None,
+    **seen: bytes | None,
 ) -> tuple[str, str]:
     """Status and reason that the checker gives: see `outcome_of`."""
     asked: dict[str, Any] = {} if deployment is None else {"deployment": deployment}
-    return outcome_of(lambda: auditor(head, latents, kernel).check(certificate, minimality=True, **asked))
+    return outcome_of(lambda: auditor(head, latents, kernel, **seen).check(certificate, minimality=True, **asked))
 
 
 def outcome_of(ask: Callable[[], Verdict]) -> tuple[str, str]:
@@ -110,9 +132,22 @@ def outcome_of(ask: Callable[[], Verdict]) -> tuple[str, str]:
     return verdict.status.value, verdict.reason
 
 
-def stored() -> list[Case]:
-    """The corpora as committed, but for the cases of `deployed` and `sized`."""
-    return _indexed(lambda name, entry: "deployment" not in entry and not name.startswith(SIZES))
+def manifest() -> dict[str, dict[str, Any]]:
+    """The entries of the manifest, by the names of the cases."""
+    entries: dict[str, dict[str, Any]] = json.loads((CERTIFICATES / MANIFEST).read_bytes())
+    return entries
+
+
+def paths_of(name: str, entry: dict[str, Any]) -> dict[str, str]:
+    """The paths of a case's files below `certificates`, by the fields of its entry."""
+    own = {} if entry.keys() & {"certificate", "document"} else {"certificate": f"{name}.ale.json"}
+    return own | {field: entry[field] for field in FILES if field in entry}
+
+
+def stored(*folders: str) -> list[Case]:
+    """The cases of these folders; without any, those of accept, reject, malformed and witness."""
+    chosen = folders or _EVERY_CHECKER
+    return [case_of(name, entry, _read) for name, entry in manifest().items() if name.partition("/")[0] in chosen]
 
 
 def accepted() -> list[Case]:
@@ -120,49 +155,29 @@ def accepted() -> list[Case]:
     return [case for case in stored() if case.status == "PROVED"]
 
 
-def deployed() -> list[Case]:
-    """Those of the corpora as committed that ask for a deployed head: a checker may leave them out."""
-    return _indexed(lambda name, entry: "deployment" in entry)
+def case_of(name: str, entry: dict[str, Any], read: Callable[[str], bytes]) -> Case:
+    """The case of an entry, whose files are read by their paths below `certificates`."""
+    inserted = entry.get("inserted", {})
+    files: dict[str, Any] = {
+        field: _whole(read(path), inserted.get(field)) for field, path in paths_of(name, entry).items()
+    }
+    certificate = files.pop("document" if "document" in files else "certificate")
+    said = {field: entry[field] for field in ("status", "reason", "comment", "message") if field in entry}
+    truth, deployment = Truth.of(entry, files.pop("breaks", None)), entry.get("deployment")
+    asked = None if deployment is None else Deployment(**deployment)
+    head, latents = files.pop("head"), files.pop("latents", None)
+    return Case(name, certificate, head, latents, **said, truth=truth, deployment=asked, **files)
 
 
-def sized() -> list[Case]:
-    """Those of the corpora as committed that are at a limit of v1.md, or one beyond it, or as large as real ones: they
-    take longer, and most have files of which a part is left out."""
-    return _indexed(lambda name, entry: name.startswith(SIZES))
+def _read(path: str) -> bytes:
+    return (CERTIFICATES / path).read_bytes()
 
 
-def file_of(path: str | None) -> bytes | None:
-    """A stored file; None where a case has none."""
-    return None if path is None else (CERTIFICATES / path).read_bytes()
-
-
-def _indexed(chosen: Callable[[str, dict[str, Any]], bool]) -> list[Case]:
-    manifest = json.loads((CERTIFICATES / MANIFEST).read_bytes())
-
-    def read(path: str | None, inserted: dict[str, Any] | None = None) -> bytes | None:
-        data = file_of(path)
-        return data if data is None or inserted is None else Inserted(**inserted).into(data)
-
-    cases = []
-    for name, entry in manifest.items():
-        if not chosen(name, entry):
-            continue
-        inserted = entry.get("inserted", {})
-        certificate = read(name + CERTIFICATE, inserted.get("certificate"))
-        head = read(entry["head"], inserted.get("head"))
-        cases.append(
-            Case(
-                name,
-                given(certificate),
-                given(head),
-                read(entry.get("latents"), inserted.get("latents")),
-                entry["status"],
-                entry["reason"],
-                entry["comment"],
-                Truth.of(entry, read(entry.get("breaks"))),
-                read(entry.get("witness")),
-                Deployment(**entry["deployment"]) if "deployment" in entry else None,
-                tuple((part, Inserted(**each)) for part, each in inserted.items()),
-            )
-        )
-    return cases
+def _whole(stored: bytes, inserted: dict[str, Any] | None) -> bytes:
+    """A file with what is left out of it, since it is the same text again and again: a character a byte, before a byte
+    of what is stored."""
+    if inserted is None:
+        return stored
+    at: int = inserted["at"]
+    text: bytes = inserted["text"].encode("latin-1") * inserted["times"]
+    return stored[:at] + text + stored[at:]

@@ -38,11 +38,6 @@ class Truth:
     dropped: int | None = None
     why: str = ""
 
-    def entry(self) -> dict[str, Any]:
-        """The fields of the manifest, without the latents."""
-        fields = {"claim": self.claim, "dropped": self.dropped, "why": self.why or None}
-        return {"truth": self.mark, **{name: value for name, value in fields.items() if value is not None}}
-
     @classmethod
     def of(cls, entry: dict[str, Any], breaks: bytes | None) -> Truth | None:
         """The mark in an entry of the manifest, None where it has none."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from verale.checker import Auditor
 from verale.paradigms import ORDERS
-from verale.soundness.corpus.cases import Case, accepted, sized, stored
+from verale.soundness.corpus.cases import Case, accepted, stored
 from verale.soundness.corpus.judge import judge_of, known_false, precisely
 from verale.soundness.corpus.mutants import mutants_of
 from verale.soundness.corpus.truth import FALSE
@@ -106,7 +106,7 @@ def _case(name: str, certificate: bytes, head: bytes, latents: bytes | None) -> 
 
 
 TRIALS: dict[str, Callable[[SecondChecker, bool, int], Agreement]] = {
-    "corpora": lambda checker, long, seed: of_corpora(checker, [*stored(), *(sized() if long else ())]),
+    "corpora": lambda checker, long, seed: of_corpora(checker, [*stored(), *(stored("sizes") if long else ())]),
     "mutants": lambda checker, long, seed: of_mutants(checker, 5 if long else 200),
     "random heads": lambda checker, long, seed: of_random_heads(checker, _numbers(400 if long else 6, seed)),
     "demo": lambda checker, long, seed: of_demo(checker, 50 if long else 3),

@@ -13,7 +13,7 @@ from support.networks import layer, network_file, small_network
 from verale.checker import check
 from verale.checker.proved.network_text import network_text
 from verale.checker.read.network_file import read_network
-from verale.soundness.corpus.pictures import stored_pictures
+from verale.soundness.corpus.cases import stored
 
 
 def every_kind() -> bytes:
@@ -50,7 +50,7 @@ def test_float32_is_refused_by_name(proved_checker: str, monkeypatch) -> None:
     """Where certificates may claim it at all."""
     monkeypatch.setenv("VERALE_PROVED", proved_checker)
     monkeypatch.setattr("verale.checker.certificate.ARITHMETICS", ("real", "float32"))
-    case = next(case for case in stored_pictures() if case.name == "euclidean-top_k")
+    case = next(case for case in stored("picture") if case.name == "picture/euclidean-top_k")
     claimed = case.certificate.replace(b'"real"', b'"float32"')
     assert claimed != case.certificate
     verdict = check(claimed, case.head, kernel="proved", network=case.network, pictures=case.pictures)

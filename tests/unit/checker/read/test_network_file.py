@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from fractions import Fraction
 from time import process_time
 from typing import Any
 
 import pytest
-from corpus.writing.malformed_networks import malformed_networks
-from support.networks import layer, network_file, small_network
+from support.networks import hostile_networks, layer, network_file, small_network
 
 from verale.checker.errors import NetworkError
 from verale.checker.read import network_file as reader
 from verale.checker.read.layers import Network
 from verale.checker.read.network_file import read_network
+from verale.soundness.corpus.cases import stored
 
-MALFORMED = {name: data for name, _, data in malformed_networks()}
+MALFORMED = hostile_networks()
 
 
 def shapes(*layers: dict[str, Any], tensors: dict[str, Any] | None = None, **options: Any) -> list[tuple[int, ...]]:
@@ -67,18 +68,11 @@ def test_refuses_what_breaks_one_rule(name: str) -> None:
 
 
 def test_names_the_layer_and_what_was_expected() -> None:
-    expected = {
-        "kind-unknown": r"layers\[1\] is .* expected an object whose kind is one of conv2d, linear",
-        "weight-missing": "the tensor 'a.weight' is missing",
-        "groups-one": r"layer block.0 \(conv2d\): its weight has shape \[2, 1, 3, 3\], expected \[O, 2, kh, kw\]",
-        "unread": "layer block.0 is read by no layer",
-        "window-long": r"layer stem \(conv2d\): its window is longer than \[1, 4, 4\] with its padding",
-        "products-many": r"all layers have \d+ products, expected at most 68719476736",
-        "magnitude-less": "an entry of its magnitude is less than the size of that of its bias",
-    }
-    for name, message in expected.items():
-        with pytest.raises(NetworkError, match=message):
-            read_network(MALFORMED[name])
+    named = [case for case in stored("picture") if case.message and case.reason == "network"]
+    assert len(named) >= 7
+    for case in named:
+        with pytest.raises(NetworkError, match=re.escape(case.message)):
+            read_network(case.network or b"")
 
 
 def test_refuses_a_file_that_is_too_long(monkeypatch) -> None:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import zlib
 from typing import Any
 
 import pytest
-from corpus.writing.malformed_pictures import SIGNATURE, drawn, header, malformed_pictures
 from PIL import Image
-from support.networks import chunk, picture_digest, pictures_file, png
+from support.networks import (
+    GREY,
+    SIGNATURE,
+    chunk,
+    drawn_picture,
+    hostile_pictures,
+    picture_digest,
+    pictures_file,
+    png,
+    png_header,
+)
 
 from verale.checker.errors import FormatError, PictureError, UnprovedError
 from verale.checker.read import pictures as module
@@ -18,7 +28,7 @@ from verale.checker.read import png_reader
 from verale.checker.read.pictures import PictureFile, Pictures
 from verale.soundness.independent import files
 
-GREY, COLOURS = (1, 5, 7), (3, 4, 3)
+COLOURS = (3, 4, 3)
 
 
 def pictures(*data: bytes, shape: tuple[int, int, int] = GREY) -> Pictures:
@@ -29,7 +39,7 @@ def pictures(*data: bytes, shape: tuple[int, int, int] = GREY) -> Pictures:
 @pytest.mark.parametrize("shape", [GREY, COLOURS])
 @pytest.mark.parametrize("filters", [[0], [1], [2], [3], [4], [4, 3, 2, 1, 0]])
 def test_reads_every_filter(shape: tuple[int, int, int], filters: list[int]) -> None:
-    picture = drawn(shape)
+    picture = drawn_picture(shape)
     data = png(picture, (filters * 5)[: shape[1]], parts=3)
     found = pictures(data, shape=shape).find(picture_digest(picture))
     assert found is not None and list(found.values) == files.flat(picture) and found.shape == shape
@@ -50,7 +60,7 @@ def test_reads_what_pillow_writes(mode: str) -> None:
 
 
 def test_a_row_of_a_tensor_and_a_png_file_have_the_same_digest() -> None:
-    first, second = drawn(GREY, 1), drawn(GREY, 2)
+    first, second = drawn_picture(GREY, 1), drawn_picture(GREY, 2)
     both = pictures(pictures_file([first, second]), png(first))
     for picture in (second, first, second):
         found = both.find(picture_digest(picture))
@@ -60,27 +70,29 @@ def test_a_row_of_a_tensor_and_a_png_file_have_the_same_digest() -> None:
 
 
 def test_a_grey_png_file_stands_for_three_equal_channels() -> None:
-    grey = drawn((1, 4, 3))
+    grey = drawn_picture((1, 4, 3))
     for filters in ([0] * 4, [4, 3, 2, 1]):
         found = pictures(png(grey, filters), shape=COLOURS).find(picture_digest(grey * 3))
         assert found is not None and found.shape == COLOURS
     with pytest.raises(PictureError, match="3 channels, expected the network's 1"):
-        pictures(png(drawn(COLOURS)), shape=(1, 4, 3))
+        pictures(png(drawn_picture(COLOURS)), shape=(1, 4, 3))
 
 
 def test_chunks_in_lower_case_are_left_out_of_account() -> None:
-    picture = drawn(GREY)
+    picture = drawn_picture(GREY)
     between = chunk(b"gAMA", b"\0\0\xb1\x8f") + chunk(b"tEXt", b"Comment\0IEND")
     assert pictures(png(picture, between=between)).find(picture_digest(picture)) is not None
 
 
-BROKEN = malformed_pictures()
+BROKEN = hostile_pictures()
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_refuses_what_breaks_a_rule(name: str) -> None:
     data, message = BROKEN[name]
-    with pytest.raises(PictureError, match=f"^file 0: (PNG|pictures) file: .*(?:{message})|{message}") as error:
+    with pytest.raises(
+        PictureError, match=rf"^file 0: (PNG|pictures) file: .*{re.escape(message)}|{re.escape(message)}"
+    ) as error:
         pictures(data)
     assert str(error.value).isprintable() and len(str(error.value)) < 300
 
@@ -105,17 +117,17 @@ def test_inflates_no_more_than_the_picture_has(monkeypatch) -> None:
     monkeypatch.setattr(png_reader.zlib, "decompressobj", Counting)
     bomb = zlib.compress(bytes(2**24))
     with pytest.raises(PictureError, match="no zlib stream"):
-        pictures(SIGNATURE + header(7, 5, 8, 0, 0, 0, 0) + chunk(b"IDAT", bomb) + chunk(b"IEND", b""))
+        pictures(SIGNATURE + png_header(7, 5, 8, 0, 0, 0, 0) + chunk(b"IDAT", bomb) + chunk(b"IEND", b""))
     assert inflated == [41]
 
 
 def test_a_reader_of_png_files_reads_nothing_else() -> None:
     with pytest.raises(FormatError, match="does not begin as a PNG file does"):
-        png_reader.read_png(pictures_file([drawn(GREY)]), GREY)
+        png_reader.read_png(pictures_file([drawn_picture(GREY)]), GREY)
 
 
 def test_refuses_a_file_that_is_too_long(monkeypatch) -> None:
-    data = png(drawn(GREY))
+    data = png(drawn_picture(GREY))
     monkeypatch.setattr(png_reader, "LARGEST", len(data))
     pictures(data)
     monkeypatch.setattr(png_reader, "LARGEST", len(data) - 1)
@@ -124,9 +136,9 @@ def test_refuses_a_file_that_is_too_long(monkeypatch) -> None:
 
 
 def test_a_picture_that_is_not_kept_is_read_again_and_has_to_be_the_same(monkeypatch) -> None:
-    contents = [png(drawn(GREY, 1)), png(drawn(GREY, 2))]
+    contents = [png(drawn_picture(GREY, 1)), png(drawn_picture(GREY, 2))]
     found = Pictures([PictureFile(f"{n}.png", lambda n=n: contents[n]) for n in range(2)], GREY)
-    first, second = (picture_digest(drawn(GREY, seed)) for seed in (1, 2))
+    first, second = (picture_digest(drawn_picture(GREY, seed)) for seed in (1, 2))
     monkeypatch.setattr(module, "_KEPT", 1100)  # one picture of 35 bytes
     for digest in (first, second, first):
         picture = found.find(digest)
@@ -143,30 +155,30 @@ def test_each_picture_is_read_once(monkeypatch) -> None:
     seeds = range(1, 6)
 
     def file(seed: int) -> PictureFile:
-        return PictureFile(f"{seed}.png", lambda: read.append(seed) or png(drawn(GREY, seed)))
+        return PictureFile(f"{seed}.png", lambda: read.append(seed) or png(drawn_picture(GREY, seed)))
 
     found = Pictures(list(map(file, seeds)), GREY)
     for seed in (3, 1, 3, 5, 2, 4, 5):
-        assert found.find(picture_digest(drawn(GREY, seed))) is not None
+        assert found.find(picture_digest(drawn_picture(GREY, seed))) is not None
     assert read == [*seeds] and module.LARGEST == 16 * 2**30
 
 
 def test_no_picture_is_read_before_it_is_looked_for() -> None:
     """But the first, without which there may be none at all."""
-    files = [png(drawn(GREY, 1)), png(drawn(GREY, 2)), b"no picture"]
+    files = [png(drawn_picture(GREY, 1)), png(drawn_picture(GREY, 2)), b"no picture"]
     found = pictures(*files)
-    assert found.find(picture_digest(drawn(GREY, 1))) is not None and len(found._place_of) == 1
-    assert found.find(picture_digest(drawn(GREY, 2))) is not None
+    assert found.find(picture_digest(drawn_picture(GREY, 1))) is not None and len(found._place_of) == 1
+    assert found.find(picture_digest(drawn_picture(GREY, 2))) is not None
 
 
 def test_a_file_that_cannot_be_used_is_left_out_of_account() -> None:
     """It is named where no other picture has the digest that is looked for: perhaps it was in that file."""
     for at in range(3):
-        files = [png(drawn(GREY, 1)), png(drawn(GREY, 2))]
+        files = [png(drawn_picture(GREY, 1)), png(drawn_picture(GREY, 2))]
         files.insert(at, b"no picture")
         found = pictures(*files)
         for seed in (2, 1):
-            assert found.find(picture_digest(drawn(GREY, seed))) is not None
+            assert found.find(picture_digest(drawn_picture(GREY, seed))) is not None
         for _ in range(2):
             with pytest.raises(PictureError, match=rf"^file {at}: pictures file: .*; no picture that can be read has"):
                 found.find("0" * 64)
@@ -180,16 +192,16 @@ def test_a_file_that_cannot_be_used_is_left_out_of_account() -> None:
         raise MemoryError
 
     for read, why in ((gone, r"cannot be read \(No such file"), (large, "more memory than there is")):
-        found = Pictures([PictureFile("a", lambda: png(drawn(GREY, 1))), PictureFile("b", read)], GREY)
+        found = Pictures([PictureFile("a", lambda: png(drawn_picture(GREY, 1))), PictureFile("b", read)], GREY)
         with pytest.raises(PictureError, match=f"^b: .*{why}"):
             found.find("0" * 64)
-        assert found.find(picture_digest(drawn(GREY, 1))) is not None
+        assert found.find(picture_digest(drawn_picture(GREY, 1))) is not None
 
 
 def test_the_work_of_reading_is_limited_by_what_is_read() -> None:
     """It is counted from the header, before anything is inflated; and the same however certificates are audited."""
-    files = [png(drawn(GREY, seed)) for seed in range(1, 5)]
-    digests = [picture_digest(drawn(GREY, seed)) for seed in range(1, 5)]
+    files = [png(drawn_picture(GREY, seed)) for seed in range(1, 5)]
+    digests = [picture_digest(drawn_picture(GREY, seed)) for seed in range(1, 5)]
     found = pictures(files[0]).find(digests[0])
     assert found is not None and found.steps > png_reader.read_png(files[0], GREY).steps
     steps = found.steps
@@ -208,7 +220,7 @@ def test_the_work_of_reading_is_limited_by_what_is_read() -> None:
                 assert error.value.reason == "limit"
     assert Pictures(named, GREY, 4 * steps).find(digests[3]) is not None
     tall = (1, 2**23, 2)
-    bomb = SIGNATURE + header(2, 2**23, 8, 0, 0, 0, 0) + chunk(b"IDAT", b"no zlib") + chunk(b"IEND", b"")
+    bomb = SIGNATURE + png_header(2, 2**23, 8, 0, 0, 0, 0) + chunk(b"IDAT", b"no zlib") + chunk(b"IEND", b"")
     with pytest.raises(UnprovedError, match="raise the limit"):
         pictures(bomb, shape=tall).find("0" * 64)
 
@@ -224,7 +236,7 @@ def test_all_filters_over_all_bytes(channels: int, columns: int) -> None:
         for _ in range(rows)
     )
     kind = {1: 0, 3: 2}[channels]
-    data = SIGNATURE + header(columns, rows, 8, kind, 0, 0, 0)
+    data = SIGNATURE + png_header(columns, rows, 8, kind, 0, 0, 0)
     data += chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
     values = png_reader.read_png(data, (channels, rows, columns)).values()
     pixels = Image.open(io.BytesIO(data)).tobytes()

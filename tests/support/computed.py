@@ -10,24 +10,40 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import reduce
 from math import log, sqrt
 from typing import Any
 
 import flint
-from corpus.writing.truth import satisfied
+from support.truth import satisfied
 
+from verale.soundness.corpus.cases import Case
+from verale.soundness.corpus.truth import BEYOND
 from verale.soundness.independent.arithmetic import PRECISION, Matrix, Vector
 from verale.soundness.independent.claim import Claim
 from verale.soundness.independent.files import given
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import read_latents
 
-__all__ = ["is_lost", "rounded", "rounds_prototypes"]
+__all__ = ["PROTOTYPES", "holds_of_deployed", "is_lost", "rounded"]
+
+PROTOTYPES = "prototypes"
+"""What is false of a head whose prototypes are no binary32 numbers (`claim` of the mark)."""
 
 _ULP = 2.0**-23
 _COVERED = (("euclidean", "negated"), ("euclidean", "log_ratio"), ("cosine", "identity"))
+
+
+def holds_of_deployed(case: Case) -> bool:
+    """Whether the mark of a rejected case holds. Of what is beyond: whether there is a reason."""
+    truth, asked = given(case.truth), asdict(given(case.deployment))
+    if truth.mark == BEYOND:
+        return truth.why != ""
+    if truth.breaks is not None:
+        return is_lost(case.certificate, case.head, truth.breaks, asked)
+    rows = Head.read(case.head).prototypes or []
+    return truth.claim == PROTOTYPES and any(rounded(x) != x for row in rows for x in row)
 
 
 def is_lost(certificate: bytes, head: bytes, latents: bytes, asked: Mapping[str, Any]) -> bool:
@@ -49,11 +65,6 @@ def is_lost(certificate: bytes, head: bytes, latents: bytes, asked: Mapping[str,
         return any(_Evaluation(claim.head, asked, claim.predicted, c).loses(image) for c in rivals)
     except (OverflowError, ZeroDivisionError):
         return True
-
-
-def rounds_prototypes(head: bytes) -> bool:
-    """Whether some coordinate of a prototype is no binary32 number."""
-    return any(rounded(x) != x for p in given(Head.read(head).prototypes) for x in p)
 
 
 def rounded(value: float) -> float:

@@ -1,17 +1,19 @@
-"""Whether what a rejected case claims is true: judged by the independent reading, never by the checker.
+"""Whether what a rejected case claims is true: judged by the independent reading, without the checker.
 
-`verale.soundness.corpus.truth` says what the marks mean.
+`verale.soundness.corpus.truth` says what the marks mean. That a statement is needless a checker shows, which proves the
+class without it: `is_needless`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from fractions import Fraction
 from typing import Any
 
 import flint
-from corpus.writing.dropping import is_needless
 
+from verale.checker import Auditor, Status
 from verale.soundness.corpus.truth import BEYOND, INSTANCE, MALFORMED, SUBJECT, Truth
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, possibly_within, product
@@ -20,7 +22,7 @@ from verale.soundness.independent.files import digest
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import WrongError, read_json, read_latents
 
-__all__ = ["breaks", "broken_rule", "gaps", "holds", "satisfied"]
+__all__ = ["breaks", "broken_rule", "gaps", "holds", "is_needless", "satisfied"]
 
 
 def holds(certificate: bytes, head: bytes, latents: bytes | None, truth: Truth) -> bool:
@@ -37,9 +39,28 @@ def holds(certificate: bytes, head: bytes, latents: bytes | None, truth: Truth) 
     if truth.breaks is not None:
         return breaks(certificate, head, truth.breaks)
     if truth.dropped is not None:
-        return is_needless(certificate, head, truth.dropped)
+        return any(is_needless(certificate, head, truth.dropped, kernel) for kernel in ("arb", "proved"))
     judges = {SUBJECT: false_subject, INSTANCE: false_instance}
     return truth.claim is not None and judges[truth.claim](certificate, head, latents)
+
+
+def is_needless(certificate: bytes, head: bytes, dropped: int, kernel: str) -> bool:
+    """Whether a kernel proves the class without the statement of this index, by whatever margins. What is proved is
+    entailed, so minimality cannot be claimed. Under `assignment` by the prices of the certificate, or of 1/16 each: any
+    will do."""
+    document = json.loads(certificate)
+    predicate = document["predicate"]
+    del predicate["statements"][dropped]
+    del document["subject"][1:]
+    predicate["claims"] = ["entailment"]
+    predicate["margins"] = [margin and (2.0**-1074).hex() for margin in predicate["margins"]]
+    auditor, hints = Auditor(head, None, kernel), [predicate["hints"]]
+    if predicate["paradigm"] == "assignment":
+        every = {"prototypes": [*range(Head.read(head).count)], "prices": [(2.0**-4).hex()] * Head.read(head).count}
+        rivals = [c for c, margin in enumerate(predicate["margins"]) if margin is not None]
+        hints.append({"prices": [{"rival": rival} | every for rival in rivals]})
+    documents = (document | {"predicate": predicate | {"hints": each}} for each in hints)
+    return any(auditor.check(json.dumps(each).encode()).status is Status.PROVED for each in documents)
 
 
 # Entailment.
