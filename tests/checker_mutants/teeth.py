@@ -1,8 +1,8 @@
-"""Whether the attack of `verale soundness` is sharp: it refutes what checkers prove whose rules are cut.
+"""Whether the attack of `attacks.slack` is sharp: it refutes what checkers prove whose rules are cut.
 
     PYTHONPATH=tests python -m checker_mutants.teeth --one-in 8 --out benchmarks/results/attack.md
 
-`verale.soundness.targets` says which certificates. The cuts are of half a per cent (`CUTS`).
+`attacks.targets` says which certificates. The cuts are of half a per cent (`CUTS`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pathlib import Path
 
 import flint
 import torch
+from attacks.attacked import Attacked, targets
+from attacks.slack import attack
+from attacks.targets import KINDS, Target, of_corpora, some, verdict_of
 from checker_mutants.mutant import CHECKER, injected
 from support.syntax import edited
 
-from verale.soundness.attacked import Attacked, targets
 from verale.soundness.independent.arithmetic import PRECISION
-from verale.soundness.slack import attack
-from verale.soundness.targets import KINDS, Target, of_corpora, some, verdict_of
 
 __all__ = ["CUTS", "Bites", "bitten", "table"]
 

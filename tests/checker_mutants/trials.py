@@ -10,8 +10,8 @@ from itertools import product
 
 import flint
 from checker_mutants.mutant import Import
+from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
-from verale.soundness.corpus.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.head import Head as IndependentHead
 

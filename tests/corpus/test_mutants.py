@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
+from attacks.mutated import attacked
 
 from verale.checker import Auditor, Status, Verdict
-from verale.soundness.corpus.attack import attacked
 from verale.soundness.corpus.cases import accepted, stored
 from verale.soundness.corpus.judge import HARMLESS
 from verale.soundness.corpus.mutants import mutants_of

@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import pytest
+from attacks import freedoms, properties
+from attacks.properties import PROPERTIES, RECIPES, Property, try_property
 from hypothesis import strategies as st
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status, Verdict
-from verale.soundness import freedoms, properties
-from verale.soundness.properties import PROPERTIES, RECIPES, Property, try_property
 
 BY_NAME = {one.says: one for one in PROPERTIES}
 

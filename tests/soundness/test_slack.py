@@ -7,21 +7,19 @@ from pathlib import Path
 
 import flint
 import pytest
+from attacks import floats, slack, targets
+from attacks.attacked import attacked
+from attacks.attacked import targets as targets_of
+from attacks.slack import attack
+from attacks.tight import tight
 from checker_mutants import teeth
 
 from verale.checker import Auditor, Status
 from verale.paradigms import PARADIGMS
-from verale.soundness import slack, targets
 from verale.soundness.combinations import COMBINATIONS
 from verale.soundness.corpus.cases import accepted
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION
-from verale.soundness.slack import attack
-from verale.soundness.suite import SECTIONS
-from verale.soundness.tight import tight
-
-ATTACK = next(each for each in SECTIONS if each.name == "attack")
-
 
 QUICK = {
     "euclidean exp_distance max soft_tree": {"projection", "top_k"},
@@ -124,7 +122,7 @@ def test_a_margin_half_a_per_cent_too_great_is_refuted():
 
 
 def test_the_attack_shares_nothing_with_search_and_checker():
-    sources = [Path(slack.__file__), *(Path(slack.__file__).parent / "independent").glob("*.py")]
+    sources = [Path(slack.__file__), Path(floats.__file__), *Path(files.__file__).parent.glob("*.py")]
     for path in sources:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
@@ -134,26 +132,26 @@ def test_the_attack_shares_nothing_with_search_and_checker():
             ), path
 
 
-def nothing(*_):
-    return iter(())
-
-
 def test_a_blunt_attack_is_noticed(monkeypatch):
-    """If no image were moved onto the statements, it would come near no margin, and the section would say so."""
+    """If no image were moved onto the statements, it would come near no margin, and its slack says so."""
     monkeypatch.setattr(slack._Search, "complying", lambda *_: None)
     one = next(each for each in COMBINATIONS if str(each) == "softmax identity max_minus_mean linear")
-    monkeypatch.setattr(targets, "some", lambda _: [one])
-    monkeypatch.setattr(targets, "of_corpora", nothing)
-    _, detail, wrong = ATTACK.try_it(False, 0)
-    assert "of 0 of 3 tight ones" in detail  # one a paradigm
-    assert wrong == ()
+    tally = attacked(targets_of((one,), range(1), brief=True))
+    assert len(tally.blunt) == 3  # one a paradigm
+    assert tally.wrong == []
 
 
-def test_a_false_certificate_is_noticed(monkeypatch):
+def test_a_false_certificate_is_noticed():
     """As if the checker had proved a margin that is too great."""
     certificate, head, latents = handmade(2.02)
     target = targets.Target(("projection", "max", "linear"), "corpus", "false", certificate, head, latents)
-    monkeypatch.setattr(targets, "some", nothing)
-    monkeypatch.setattr(targets, "of_corpora", lambda *_: iter([target]))
-    _, _, wrong = ATTACK.try_it(False, 0)
-    assert wrong == ("false: latents satisfy the statements and fall short of a margin",)
+    assert attacked([target]).wrong == ["false: latents satisfy the statements and fall short of a margin"]
+
+
+@pytest.mark.parametrize("one_in", [99, pytest.param(6, marks=pytest.mark.long)])
+def test_certificates_of_random_heads_withstand_it(one_in):
+    """Emitted, mutated and drawn at random; of most tight ones it comes near."""
+    tally = attacked(targets_of(targets.some(one_in), range(1), brief=True))
+    assert tally.wrong == []
+    tight_ones = sum(count for (_, kind), count in tally.tried.items() if kind == "tight")
+    assert len(tally.blunt) < tight_ones / 4

@@ -66,7 +66,7 @@ EXTRA_OF = {
     ),
     **dict.fromkeys(("cabrnet", "torchvision", "loguru"), "cabrnet"),
     **dict.fromkeys(("jinja2", "matplotlib", "pandas", "pyarrow"), "report"),
-    **dict.fromkeys(("z3", "hypothesis"), "soundness"),
+    "z3": "soundness",
     "onnx": "vnnlib",
     "triton": "gpu",
     **dict.fromkeys(("ray", "fsspec"), "ray"),

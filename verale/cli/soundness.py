@@ -28,7 +28,7 @@ EXIT_UNSOUND = 13
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of the draws.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a section, not a table for people.")
 def command(long: bool, only: str | None, seed: int, as_json: bool) -> None:
-    """Run the soundness suite: lemmas, property tests, corpora, mutants, kernels.
+    """Run the soundness suite: lemmas, certificates of random heads, corpora, agreement.
 
     It tries to find mistakes in verale. Prints one row for each section.
 

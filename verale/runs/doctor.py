@@ -29,7 +29,7 @@ _GIVES = {
     "fuzz": "fuzzing of the checker: make fuzz",
     "ray": "many machines: --engine ray",
     "report": "pages and figures: verale report",
-    "soundness": "lemmas and property tests: verale soundness",
+    "soundness": "lemmas: verale soundness",
     "test": "the test suite: make test",
 }
 """What each extra is for. Which extras exist, and what they need, is read from the installed distribution."""

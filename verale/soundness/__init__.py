@@ -3,14 +3,10 @@
 `suite` runs the sections of `verale soundness`, one file or room for each kind of attempt:
 
 - `lemmas`: the lemmas of `proofs`, by Z3.
-- `properties`: properties of certificates and of the checker, by hypothesis.
 - `combinations`: random heads of every combination of parts, in turn; `random_heads` explains and audits them
   (`python -m benchmarks.emitted`).
-- `slack`: latents that satisfy a certificate and bring a rival as near as they can; `attacked` applies it to the
-  certificates of `targets`, and to those of `tight`, whose margins are attained.
 - `corpus`: certificates with known verdicts (accepted, rejected, malformed), and mutants of the accepted ones.
 - `agreement`: the verdicts of the Python checker and of the proved one, side by side.
-- `enclosures`: the arithmetic of the kernels, against exact numbers.
 - `second`: a second checker, written in JavaScript from certificates/v1.md alone, asked about the same certificates.
 
 `independent` is another reading of certificates/v1.md, which shares nothing with the checker; it decides what is true.

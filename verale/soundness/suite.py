@@ -70,14 +70,6 @@ def _lemmas(long: bool, seed: int) -> Outcome:
     return len(outcomes), f"lemmas: {proved} cases proved, {refuted} false twins refuted", wrong
 
 
-def _properties(long: bool, seed: int) -> Outcome:
-    from verale.soundness.properties import PROPERTIES, try_property
-
-    tried = {one.says: try_property(one, 5000 if long else 100, seed) for one in PROPERTIES}
-    wrong = tuple(f"{says}: {each.failure}" for says, each in tried.items() if each.failure)
-    return sum(each.examples for each in tried.values()), f"examples of {len(tried)} properties", wrong
-
-
 def _emitted(long: bool, seed: int) -> Outcome:
     import torch
 
@@ -99,25 +91,6 @@ def _emitted(long: bool, seed: int) -> Outcome:
     )
 
 
-def _attack(long: bool, seed: int) -> Outcome:
-    from itertools import chain
-
-    import torch
-
-    from verale.soundness.attacked import attacked, targets
-    from verale.soundness.targets import of_corpora, some
-
-    torch.set_num_threads(1)
-    draws = 16 if long else 1
-    numbers = range(draws * seed, draws * (seed + 1))
-    tally = attacked(chain(targets(some(1 if long else 18), numbers, not long), of_corpora(20 if long else 1000, seed)))
-    tight = sum(count for (_, kind), count in tally.tried.items() if kind == "tight")
-    detail = (
-        f"proved certificates attacked; it comes near the margins of {tight - len(tally.blunt)} of {tight} tight ones"
-    )
-    return tally.tried.total(), detail, tuple(tally.wrong)
-
-
 def _corpora(long: bool, seed: int) -> Outcome:
     from verale.checker.kernel import KERNELS
     from verale.soundness.corpus.cases import FOLDERS, stored
@@ -133,15 +106,6 @@ def _corpora(long: bool, seed: int) -> Outcome:
     detail = f"verdicts by {len(KERNELS)} kernels; {counts['deployment']} cases of deployed heads, "
     detail += f"{counts['least']} of least sizes, {counts['picture']} of pictures"
     return len(cases) * len(KERNELS), detail, wrong
-
-
-def _mutants(long: bool, seed: int) -> Outcome:
-    from verale.soundness.corpus.attack import attacked
-
-    tally = attacked(1 if long else 4, 4 if long else 40)
-    proved = sum(count for (status, _), count in tally.verdicts.items() if status == "PROVED")
-    detail = f"mutants of accepted certificates; {proved} stayed proved, judged without the checker"
-    return tally.verdicts.total(), detail, tuple(tally.wrong)
 
 
 def _agreement(long: bool, seed: int) -> Outcome:
@@ -189,23 +153,10 @@ def _second(long: bool, seed: int) -> Outcome:
     return relations.total(), detail, tuple(wrong)
 
 
-def _enclosures(long: bool, seed: int) -> Outcome:
-    from verale.soundness.enclosures import failures
-
-    draws = 1_000_000 if long else 10_000
-    counts = failures(draws, seed)
-    wrong = tuple(f"{name}: {count} of {draws} do not hold" for name, count in counts.items() if count)
-    return draws * len(counts), f"draws for {len(counts)} operations of the kernels", wrong
-
-
 SECTIONS = (
     Section("lemmas", "what the rules rest on, proved by Z3", ("soundness",), _lemmas),
-    Section("properties", "the checker and certificates, tried by hypothesis", ("soundness",), _properties),
     Section("emitted", "random heads explained under every paradigm, and audited", ("explain",), _emitted),
-    Section("attack", "latents that satisfy proved certificates, and bring a rival near", ("explain",), _attack),
     Section("corpora", "certificates whose verdicts are known", (), _corpora),
-    Section("mutants", "accepted certificates, changed", (), _mutants),
     Section("agreement", "the Python checker and the proved one on the same certificates", ("explain",), _agreement),
     Section("second", "a second checker, written from the text alone", ("explain",), _second),
-    Section("enclosures", "the kernels' arithmetic against exact numbers", (), _enclosures),
 )

@@ -10,8 +10,8 @@ from typing import Any
 import flint
 from checker_mutants.mutant import Import
 from checker_mutants.trials import heads, set_grid, trials
+from support.recipes import COUNT
 
-from verale.soundness.corpus.recipes import COUNT
 from verale.soundness.independent import arithmetic
 
 __all__ = ["margins", "similarities"]

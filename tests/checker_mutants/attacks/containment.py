@@ -10,8 +10,8 @@ from typing import Any
 from checker_mutants.attacks.extremes import combined, holds
 from checker_mutants.mutant import Import
 from checker_mutants.trials import Trial, set_grid, trials
+from support.recipes import COUNT, PATCHES
 
-from verale.soundness.corpus.recipes import COUNT, PATCHES
 from verale.soundness.independent import files
 
 __all__ = ["ranges_contain"]

@@ -8,8 +8,8 @@ from typing import Any
 
 from checker_mutants.mutant import Import
 from checker_mutants.trials import heads, set_grid
+from support.recipes import COUNT
 
-from verale.soundness.corpus.recipes import COUNT
 from verale.soundness.independent import arithmetic
 from verale.soundness.independent.head import Head
 

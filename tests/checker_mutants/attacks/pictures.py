@@ -29,9 +29,9 @@ from support.networks import (
     picture_digest,
     png,
 )
+from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
 from verale.soundness.corpus.cases import Case, stored
-from verale.soundness.corpus.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import ends
 

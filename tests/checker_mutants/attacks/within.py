@@ -11,8 +11,8 @@ from typing import Any
 import flint
 from checker_mutants.mutant import Import
 from checker_mutants.trials import Trial, set_grid, trials
+from support.recipes import COUNT, PATCHES
 
-from verale.soundness.corpus.recipes import COUNT, PATCHES
 from verale.soundness.independent import files
 
 __all__ = ["ranges_lie_within"]

@@ -1,7 +1,4 @@
-"""Every operation of both kernels, at drawn arguments, against exact numbers and the other kernel's library.
-
-`verale soundness --only enclosures --long` draws a million of each.
-"""
+"""Every operation of both kernels, at drawn arguments, against exact numbers and the other kernel's library."""
 
 from __future__ import annotations
 
@@ -10,9 +7,9 @@ from typing import Any
 
 import pytest
 from support.cases import every
+from support.enclosures import OF_A_KERNEL, failures
 
 from verale.checker.kernel import KERNELS, load_kernel
-from verale.soundness.enclosures import OF_A_KERNEL, failures
 
 
 @pytest.mark.parametrize("samples", [500, pytest.param(5_000, marks=pytest.mark.long)])  # as many for either kernel

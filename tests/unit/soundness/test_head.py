@@ -9,8 +9,9 @@ from typing import Any
 
 import flint
 import pytest
+from attacks import floats
 
-from verale.soundness.independent import files, floats
+from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, balls
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.parts import OBSERVABLES, POOLINGS, READOUTS, SIMILARITIES

@@ -11,6 +11,7 @@ from typing import Any
 
 import flint
 import pytest
+from support.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 
 from verale.checker.dyadic import ceil_at, exact, floor_at
 from verale.checker.head import read_head
@@ -19,7 +20,6 @@ from verale.checker.network.enclosure import EnclosedLatents
 from verale.checker.plain.box import BoxEvaluation
 from verale.checker.plain.evaluation import Evaluation
 from verale.checker.plain.space import Space
-from verale.soundness.corpus.recipes import COUNT, PATCHES, all_recipes, draw_head, draw_image
 from verale.soundness.independent import arithmetic, files
 from verale.soundness.independent.head import Head
 

@@ -1,7 +1,7 @@
 """An attack: latents that satisfy every statement of a certificate and bring a rival as near as they can.
 
 It knows no rule of a paradigm and imports neither the search nor the checker. It optimises in float64
-(`independent.floats`), then moves the result onto the statements in balls of 300 bits, where `independent.claim`
+(`attacks.floats`), then moves the result onto the statements in balls of 300 bits, where `independent.claim`
 decides whether it satisfies them and how far the rival is behind. `attacked` applies it.
 
 First every patch gets options: latents that satisfy what is stated of it and have an extreme observable. Patch by patch
@@ -17,12 +17,12 @@ from math import inf, isfinite, nan
 
 import flint
 import torch
+from attacks.floats import NARROW, FloatHead, inside, sizes, solved
 from torch import Tensor
 
 from verale.soundness.independent.arithmetic import PRECISION, Ball, Matrix, Vector, ball, balls
 from verale.soundness.independent.claim import Claim, Evaluations, interval
 from verale.soundness.independent.files import given
-from verale.soundness.independent.floats import NARROW, FloatHead, inside, sizes, solved
 
 __all__ = ["Attempt", "attack", "attempts", "nearly"]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from math import isnan
 
 import flint
+from attacks.slack import Attempt, attack
+from attacks.targets import Key, Target, of_random_heads, of_tight_heads
 
 from verale.soundness.combinations import Combination
 from verale.soundness.independent.arithmetic import PRECISION
-from verale.soundness.slack import Attempt, attack
-from verale.soundness.targets import Key, Target, of_random_heads, of_tight_heads
 
 __all__ = ["SHARP", "Attacked", "attacked", "targets"]
 

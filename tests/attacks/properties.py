@@ -16,14 +16,16 @@ from itertools import product
 from typing import Any
 
 import flint
+from attacks.freedoms import (
+    accepted,
+    names_of_prototypes_are_free,
+    order_is_free,
+    require,
+    unit_of_length_is_free,
+)
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-
-from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement, Prices
-from verale.checker import Auditor, Status
-from verale.paradigms import PARADIGMS
-from verale.soundness.corpus.cases import judged
-from verale.soundness.corpus.recipes import (
+from support.recipes import (
     CLASSES,
     COUNT,
     PATCHES,
@@ -33,13 +35,11 @@ from verale.soundness.corpus.recipes import (
     draw_head,
     draw_image,
 )
-from verale.soundness.freedoms import (
-    accepted,
-    names_of_prototypes_are_free,
-    order_is_free,
-    require,
-    unit_of_length_is_free,
-)
+
+from verale.certificate import ActivationStatement, Certificate, FloorStatement, OrderStatement, PatchStatement, Prices
+from verale.checker import Auditor, Status
+from verale.paradigms import PARADIGMS
+from verale.soundness.corpus.cases import judged
 from verale.soundness.independent import files
 from verale.soundness.independent.arithmetic import PRECISION, below
 from verale.soundness.independent.claim import Claim, Evaluations

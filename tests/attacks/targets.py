@@ -18,6 +18,7 @@ from typing import Any
 import flint
 import safetensors.torch
 import torch
+from attacks.tight import around, tight
 
 from verale.certificate import Certificate
 from verale.checker import Auditor, Status
@@ -32,7 +33,6 @@ from verale.soundness.independent.arithmetic import PRECISION, below
 from verale.soundness.independent.claim import Evaluations
 from verale.soundness.independent.head import Head
 from verale.soundness.independent.readers import read_latents
-from verale.soundness.tight import around, tight
 
 __all__ = ["KINDS", "Key", "Target", "of_corpora", "of_random_heads", "of_tight_heads", "some", "verdict_of"]
 
