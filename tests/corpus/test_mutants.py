@@ -7,11 +7,10 @@ import re
 from typing import Any
 
 import pytest
-from attacks.mutated import attacked
+from attacks.mutated import HARMLESS, attacked
 
 from verale.checker import Auditor, Status, Verdict
 from verale.soundness.corpus.cases import accepted, stored
-from verale.soundness.corpus.judge import HARMLESS
 from verale.soundness.corpus.mutants import mutants_of
 from verale.soundness.paths import CERTIFICATES
 

@@ -1,4 +1,6 @@
-"""What accepted cases are drawn from: a paradigm, the parts of a head, options; the head and the latents of a draw.
+"""What small problems are drawn from: a paradigm, the parts of a head, options; the head and the latents of a draw.
+
+Most accepted cases of the corpora were drawn from these recipes, which have their names.
 
 Heads and latents are random multiples of 1/16, so that squared distances and inner products are binary64 numbers and
 their intervals points.
@@ -64,7 +66,7 @@ SIMILARITIES = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a case is drawn from.
+    """What a problem is drawn from.
 
     Attributes:
         paradigm: its name.
@@ -73,10 +75,8 @@ class Recipe:
         pooling: its JSON object.
         readout: its JSON object, None for linear.
         width: added to intervals at either end; 0 for the narrowest that hold the truth.
-        options: "scaled" (a scale or peak), "except" (a ceiling), "floor", "open" (ends are left out as long as the
-            class is proved), "float32", "images", "nchw" (the files).
-        minimality: whether it is claimed. It rests on the exact ranges of what is left, so it is not claimed where a
-            checker may have wider ones.
+        options: "scaled" (a scale or peak), "except" (a ceiling), "floor", "open" (ends are left out); "float32",
+            "images" and "nchw" are those of files, and draw other numbers.
     """
 
     paradigm: str
@@ -86,7 +86,6 @@ class Recipe:
     readout: dict[str, Any] | None = None
     width: float = 0.0
     options: frozenset[str] = frozenset()
-    minimality: bool = True
 
     @property
     def parts(self) -> dict[str, Any]:
@@ -108,7 +107,7 @@ class Recipe:
 
 
 def all_recipes() -> Iterator[Recipe]:
-    """All but those of `chosen`."""
+    """All of them."""
     bare = ("euclidean", "cosine", "rooted_cosine", "inner_product")
     for geometry in (*bare, "softmax"):
         yield Recipe("top_k", geometry)
@@ -166,27 +165,27 @@ def all_recipes() -> Iterator[Recipe]:
 def _of_domains() -> Iterator[Recipe]:
     """Every paradigm of cosines and softmax in a box, and every geometry in a half-open one."""
     for paradigm, geometry in product(("top_k", "projection", "triangle", "hypersphere"), ("cosine", "rooted_cosine")):
-        yield Recipe(paradigm, f"{geometry}-boxed", minimality=False)
+        yield Recipe(paradigm, f"{geometry}-boxed")
     for paradigm in ("top_k", "sparse", "simplex", "assignment"):
-        yield Recipe(paradigm, "softmax-boxed", minimality=False)
+        yield Recipe(paradigm, "softmax-boxed")
     for geometry, end in product(("euclidean", "cosine", "rooted_cosine", "inner_product-ball"), ("from", "to")):
         for paradigm in ("top_k", "projection"):
-            yield Recipe(paradigm, f"{geometry}-{end}", minimality=False)
-    yield Recipe("projection", "rooted_cosine-unbounded", minimality=False)
+            yield Recipe(paradigm, f"{geometry}-{end}")
+    yield Recipe("projection", "rooted_cosine-unbounded")
     for end, paradigm in product(("from", "to"), ("top_k", "simplex")):
-        yield Recipe(paradigm, f"softmax-{end}", minimality=False)
+        yield Recipe(paradigm, f"softmax-{end}")
 
 
 def _wide() -> Iterator[Recipe]:
     """Wide intervals under every paradigm and geometry that has none above."""
     for geometry in ("cosine", "rooted_cosine", "inner_product", "softmax"):
-        yield Recipe("top_k", geometry, width=2.0**-6, minimality=False)
+        yield Recipe("top_k", geometry, width=2.0**-6)
     for geometry in ("cosine", "rooted_cosine", "inner_product"):
-        yield Recipe("triangle", geometry, width=2.0**-6, minimality=False)
+        yield Recipe("triangle", geometry, width=2.0**-6)
     for geometry in ("euclidean", "cosine", "rooted_cosine"):
-        yield Recipe("hypersphere", geometry, width=2.0**-6, minimality=False)
+        yield Recipe("hypersphere", geometry, width=2.0**-6)
     for paradigm in ("sparse", "assignment"):
-        yield Recipe(paradigm, "softmax", width=2.0**-6, minimality=False)
+        yield Recipe(paradigm, "softmax", width=2.0**-6)
 
 
 def _open() -> Iterator[Recipe]:
@@ -196,9 +195,9 @@ def _open() -> Iterator[Recipe]:
         yield Recipe("top_k", geometry, width=2.0**-6, options=is_open)
     for geometry in ("euclidean", "euclidean-unbounded", "cosine", "rooted_cosine", "inner_product-ball"):
         yield Recipe("projection", geometry, width=2.0**-6, options=is_open)
-    yield Recipe("triangle", "inner_product", pooling=MASKED, minimality=False)
-    yield Recipe("hypersphere", "euclidean", "quadratic", pooling=MASKED, minimality=False)
-    yield Recipe("projection", "rooted_cosine", "rectified", pooling=MASKED, readout=MAXIMUM, minimality=False)
+    yield Recipe("triangle", "inner_product", pooling=MASKED)
+    yield Recipe("hypersphere", "euclidean", "quadratic", pooling=MASKED)
+    yield Recipe("projection", "rooted_cosine", "rectified", pooling=MASKED, readout=MAXIMUM)
     for pooling in (BANKS, MASKED, top_mean(2), MEAN_DISTANCE):
         yield Recipe("projection", "euclidean-unbounded", pooling=pooling, options=is_open)
     yield Recipe("triangle", "inner_product", width=2.0**-6, options=is_open)
@@ -212,23 +211,23 @@ def _open() -> Iterator[Recipe]:
 
 def _joint() -> Iterator[Recipe]:
     """Every geometry, by equalities and by wide intervals."""
-    for width, minimality in ((0.0, True), (2.0**-6, False)):
-        yield Recipe("joint", "euclidean", "negated", width=width, options=frozenset({"scaled"}), minimality=minimality)
+    for width in (0.0, 2.0**-6):
+        yield Recipe("joint", "euclidean", "negated", width=width, options=frozenset({"scaled"}))
         for geometry in ("cosine", "rooted_cosine", "inner_product"):
-            yield Recipe("joint", geometry, width=width, minimality=minimality)
+            yield Recipe("joint", geometry, width=width)
 
 
 def _mixed() -> Iterator[Recipe]:
     """Statements of all forms, for similarities that are monotone."""
     for geometry in ("euclidean", "euclidean-unbounded", "cosine", "cosine-bare", "rooted_cosine-unbounded"):
-        yield Recipe("mixed", geometry, width=2.0**-6, minimality=False)
+        yield Recipe("mixed", geometry, width=2.0**-6)
     for similarity in ("negated", "exp_distance", "exponential"):
-        yield Recipe("mixed", "euclidean", similarity, options=frozenset({"scaled"}), minimality=False)
-    yield Recipe("mixed", "cosine", "rectified", minimality=False)
-    yield Recipe("mixed", "euclidean", options=frozenset({"except", "floor"}), minimality=False)
-    yield Recipe("mixed", "cosine", options=frozenset({"except"}), minimality=False)
-    yield Recipe("mixed", "euclidean", "exp_distance", readout=SOFT_TREE, minimality=False)
-    yield Recipe("mixed", "cosine", readout=MAXIMUM, minimality=False)
+        yield Recipe("mixed", "euclidean", similarity, options=frozenset({"scaled"}))
+    yield Recipe("mixed", "cosine", "rectified")
+    yield Recipe("mixed", "euclidean", options=frozenset({"except", "floor"}))
+    yield Recipe("mixed", "cosine", options=frozenset({"except"}))
+    yield Recipe("mixed", "euclidean", "exp_distance", readout=SOFT_TREE)
+    yield Recipe("mixed", "cosine", readout=MAXIMUM)
 
 
 def draw_head(recipe: Recipe, generator: random.Random) -> Head:
