@@ -148,10 +148,10 @@ def test_a_false_certificate_is_noticed():
     assert attacked([target]).wrong == ["false: latents satisfy the statements and fall short of a margin"]
 
 
-@pytest.mark.parametrize("one_in", [99, pytest.param(6, marks=pytest.mark.long)])
+@pytest.mark.parametrize("one_in", [14, pytest.param(1, marks=pytest.mark.long)])
 def test_certificates_of_random_heads_withstand_it(one_in):
     """Emitted, mutated and drawn at random; of most tight ones it comes near."""
-    tally = attacked(targets_of(targets.some(one_in), range(1), brief=True))
+    tally = attacked(targets_of(targets.some(99)[::one_in], range(1), brief=True))
     assert tally.wrong == []
     tight_ones = sum(count for (_, kind), count in tally.tried.items() if kind == "tight")
     assert len(tally.blunt) < tight_ones / 4
