@@ -86,11 +86,11 @@ def test_minimality_takes_more(paradigm: str) -> None:
 
 
 def test_what_is_found_of_large_heads_is_within_the_limit() -> None:
-    """With 1,000 prototypes trained on CIFAR-100; where statements are about patches, only by the kernel `proved`."""
+    """With 1,000 prototypes, as those trained on CIFAR-100 have them."""
     generator = random.Random(1)
     rows = [[generator.random() for _ in range(64)] for _ in range(1000)]
     of = Space(read_head(files.head([[1.0] * 1000] * 2, rows, dtype="F32")), load_kernel("arb"))
-    assert steps(stated("projection", *spatial(64, 1), patches=64), of) > LIMIT
+    assert steps(stated("projection", *spatial(64, 1), patches=64), of) < LIMIT
     activations = [ActivationStatement(j, Fraction(0), Fraction(1)) for j in range(900)]
     assert steps(stated("top_k", *activations), of, minimality=True) < LIMIT // 4
 

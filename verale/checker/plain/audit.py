@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..certificate import PatchStatement
 from ..deployment import Deployment, are_binary32, unproved
 from ..errors import UnprovedError
 from ..network.enclosure import Enclosure
@@ -11,12 +12,12 @@ from ..read.latents import Image
 from ..read.pictures import Picture
 from ..steps import Given, Steps
 from .assignment import Assignment
-from .cost import cost, require_within
+from .cost import best_steps, cost, require_within
 from .deployment import deployed_margins, require_deployed
 from .evaluation import Evaluation, HeadEvaluation
 from .instance import require_domain, require_not_refuted, require_true
 from .joint import Joint
-from .margin import proved_margins, require
+from .margin import enough, proved_margins, require
 from .minimality import require_minimal
 from .mixed import Mixed
 from .picture import enclosed_evaluation
@@ -83,8 +84,7 @@ class PlainAudit(Steps):
     def _entailment(self, minimality: bool, deployment: Deployment | None, image: Image | None) -> None:
         """Steps 7, 8 and 9."""
         certificate, head = self._certificate, self._space.head
-        box = self._bounded()  # 7. Entailment
-        require(self.margins, certificate.margins)
+        box = self._entailed()  # 7. Entailment
         self.proved.add("entailment")
         if minimality:  # 8. Minimality
             together = self._together()
@@ -96,6 +96,9 @@ class PlainAudit(Steps):
             self.proved.add("minimality")
         if deployment is not None:  # 9. Deployment
             self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
+            if self._has_better and not all(margin is None or margin > 0 for margin in self.deployed):
+                box = self._bounded()
+                self.deployed = deployed_margins(self._space, certificate, box, self.margins, deployment)
             require_deployed(self.deployed)
             if image is not None and not are_binary32(image.exact):
                 raise unproved("the latents are no binary32 numbers, so perhaps none that are satisfy the statements")
@@ -105,9 +108,25 @@ class PlainAudit(Steps):
                 )
             self.proved.add("deployment")
 
-    def _bounded(self) -> Box:
+    def _entailed(self) -> Box:
+        """The activations, given the statements, with which the stated margins are proved. Raises UnprovedError."""
+        box, stated = self._bounded(quick=True), self._certificate.margins
+        if self._has_better and not enough(self.margins, stated):
+            box = self._bounded()
+        require(self.margins, stated)
+        return box
+
+    @property
+    def _has_better(self) -> bool:
+        """Whether other weights may prove more."""
+        patches = any(isinstance(each, PatchStatement) for each in self._certificate.statements)
+        return patches and self._space.head.geometry != "softmax"
+
+    def _bounded(self, quick: bool = False) -> Box:
         """The activations, given the statements; the margins that follow are kept."""
-        box = self._rule().box(self._certificate.statements, self._certificate.patches)
+        if not quick and self._has_better:
+            self._space.work.take(best_steps(self._certificate, self._space))
+        box = self._rule().box(self._certificate.statements, self._certificate.patches, quick)
         self.margins = proved_margins(self._space.head, box, self._certificate.predicted)
         together = self._together()
         if together is not None:

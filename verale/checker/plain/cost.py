@@ -9,7 +9,6 @@ against the same limit (`work`, which also says what a step is).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,9 +16,9 @@ from ..certificate import ActivationStatement, Certificate, PatchStatement
 from ..errors import UnprovedError
 from .margin import margin_steps
 from .space import Space
-from .work import OPERATION, patch_steps, point_steps, target_steps
+from .work import OPERATION, patch_steps, point_steps, quick_steps, target_steps
 
-__all__ = ["Cost", "cost", "require_within"]
+__all__ = ["Cost", "best_steps", "cost", "require_within"]
 
 _STEPS_A_NUMBER = 96  # a proof of 3 2^27 steps may keep 2^22 numbers: 300 MB
 _STATEMENT = 400  # steps to read a statement and to bring its ends to the grid
@@ -51,10 +50,11 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
 
     @cache
-    def patch(n: int, each: Callable[[int, int], int] = target_steps) -> int:
+    def patch(n: int, points: bool = False) -> int:
         if n == 0 or head.geometry == "softmax":
             return OPERATION * (count + n)
-        return 2 * count * each(head.depth, n) + patch_steps(head.depth, n)
+        each = 2 * point_steps(head.depth, n) if points else quick_steps(head.depth, n)
+        return count * each + patch_steps(head.depth, n)
 
     parts = len(groups) + head.columns
     box = count * (4 * OPERATION + 14 * parts) + OPERATION * (2 * sum(map(len, head.mask)) + head.columns - 1)
@@ -62,7 +62,7 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
     steps += _STATEMENT * statements + head.classes * margin_steps(head)
     steps += len(certificate.prices) * (2 * margin_steps(head) + OPERATION * parts * count)
     if minimality:
-        steps += sum(patch(n, point_steps) + n * patch(n - 1, point_steps) for n in groups.values()) + box
+        steps += sum(patch(n, True) + n * patch(n - 1, True) for n in groups.values()) + box
         if groups:
             steps += statements * (box + OPERATION * count)
         else:  # activations are pooled once, and cut again where a clause is left out
@@ -70,6 +70,13 @@ def cost(certificate: Certificate, space: Space, minimality: bool) -> Cost:
             steps += statements * (OPERATION * count + _STATEMENT // 10 * clauses)
     numbers = 2 * parts * count + 2 * count + statements
     return Cost(work.scaled(steps), numbers * (_BITS + work.bits) // _BITS)
+
+
+def best_steps(certificate: Certificate, space: Space) -> int:
+    """About how much the best weights take, where quick ones do not prove the margins."""
+    head, work = space.head, space.work
+    groups = Counter(s.patch for s in certificate.statements if isinstance(s, PatchStatement))
+    return work.scaled(sum(2 * head.count * target_steps(head.depth, n) for n in groups.values()))
 
 
 def require_within(limit: int, counted: Cost, of_network: int = 0) -> None:

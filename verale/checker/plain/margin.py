@@ -32,7 +32,7 @@ from ..head import Head
 from .similarity import Box
 from .work import OPERATION
 
-__all__ = ["lower_bound", "margin_steps", "proved_margins", "require"]
+__all__ = ["enough", "lower_bound", "margin_steps", "proved_margins", "require"]
 
 
 def lower_bound(head: Head, box: Box, winner: int, loser: int) -> Fraction:
@@ -85,6 +85,12 @@ def proved_margins(head: Head, box: Box, predicted: int) -> tuple[Fraction | Non
     return tuple(
         None if rival == predicted else lower_bound(head, box, predicted, rival) for rival in range(head.classes)
     )
+
+
+def enough(proved: Sequence[Fraction | None], stated: Sequence[Fraction | None]) -> bool:
+    """Whether all margins are positive, and no less than those stated."""
+    each = zip(proved, stated, strict=True)
+    return all(bound is None or (bound > 0 and (claimed is None or bound >= claimed)) for bound, claimed in each)
 
 
 def require(proved: tuple[Fraction | None, ...], stated: tuple[Fraction | None, ...]) -> None:

@@ -26,11 +26,11 @@ class Mixed:
         self._activations = TopK(rule.space)
         self._lipschitz = Lipschitz(rule.space)
 
-    def box(self, statements: Sequence[Statement], patches: int) -> Box:
+    def box(self, statements: Sequence[Statement], patches: int, quick: bool = False) -> Box:
         """The activations' enclosures, given the statements."""
         of_patches = [each for each in statements if isinstance(each, PatchStatement)]
         others = [each for each in statements if not isinstance(each, PatchStatement)]
-        box = self._activations.cut(self._patches.box(of_patches, patches), others)
+        box = self._activations.cut(self._patches.box(of_patches, patches, quick), others)
         stated = {each.prototype for each in others if isinstance(each, ActivationStatement)}
         above = {j for each in others if isinstance(each, OrderStatement) for j in each.exempt}
         below = {j for each in others if isinstance(each, FloorStatement) for j in each.exempt}

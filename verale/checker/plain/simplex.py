@@ -16,7 +16,7 @@ and any value is sound; it is 0 then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -37,8 +37,11 @@ class Simplex:
         count, one = space.head.count, 1 << space.bits
         self._whole = space.domain == Ranges([0] * count, [one] * count)
 
-    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges:
-        """The range of every mass of a patch, given its statements."""
+    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool) -> None:
+        """None: masses are pooled after their similarities."""
+
+    def ranges(self, statements: Sequence[PatchStatement], quick: bool = False) -> Ranges:
+        """The range of every mass of a patch, given its statements; none is quicker."""
         lower, upper, _ = self._ends(statements, floor_at, ceil_at)
         ranges = Ranges(lower, upper)
         return ranges if self._whole else ranges.met(self._space.domain)

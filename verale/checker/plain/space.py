@@ -16,7 +16,7 @@ from math import isqrt
 from ..deployment import are_binary32
 from ..dyadic import ceil_at, dot, floor_at, sqrt_ends
 from ..head import COSINES, Head
-from ..kernel import Kernel
+from ..kernel import Kernel, Matrix
 from .domain import ball, domain_ranges
 from .work import Work
 
@@ -91,6 +91,11 @@ class Space:
         weight, own = max(map(_most_bits, head.weight.rows)), _most_bits(head.similarity.own.rows[0])
         self.work = Work(kernel.name, max(self.bits, 2 * self.longest.bit_length(), weight, own))
         self.domain = self._over_domain(False)
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The prototypes, a row each, as the kernel's matrix."""
+        return self.kernel.matrix(self.vectors)
 
     @cached_property
     def within(self) -> Ranges | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ..certificate import PatchStatement, Statement
 from .pooling import Part, Pooling
-from .similarity import Box
+from .similarity import Box, SimilarityRule
 from .space import Ranges, Space
 
 __all__ = ["PatchRule", "SpatialRule", "by_patch"]
@@ -17,7 +17,9 @@ class PatchRule(Protocol):
     """Ranges of all observables of one patch, given the statements about it: enclosures of the working ones; and
     rounded inward, None if one may be empty."""
 
-    def ranges(self, statements: Sequence[PatchStatement]) -> Ranges: ...
+    def pooled(self, groups: Mapping[int, Sequence[PatchStatement]], patches: int, quick: bool) -> Ranges | None: ...
+
+    def ranges(self, statements: Sequence[PatchStatement], quick: bool) -> Ranges: ...
 
     def within(self, statements: Sequence[PatchStatement]) -> Ranges | None: ...
 
@@ -28,13 +30,22 @@ class SpatialRule:
     def __init__(self, space: Space, rule: PatchRule) -> None:
         self._space, self._rule = space, rule
 
-    def box(self, statements: Sequence[Statement], patches: int) -> Box:
-        """The activations' enclosures, given the statements."""
+    def box(self, statements: Sequence[Statement], patches: int, quick: bool = False) -> Box:
+        """The activations' enclosures, given the statements.
+
+        Args:
+            statements: about patches.
+            patches: L.
+            quick: whether by weights that are nearly the best, where the rule has any.
+        """
         groups, pooling, head = by_patch(statements), Pooling(self._space), self._space.head
+        stated = {patch: [statement for _, statement in group] for patch, group in groups.items()}
+        pooled = self._rule.pooled(stated, patches, quick)
+        if pooled is not None:
+            return SimilarityRule(self._space).box(pooled)
         parts = pooling.unstated(self._space.domain, groups, patches)
-        for patch, group in groups.items():
-            ranges = self._rule.ranges([statement for _, statement in group])
-            parts.append(pooling.part(ranges, head.column(patch)))
+        for patch, group in stated.items():
+            parts.append(pooling.part(self._rule.ranges(group, quick), head.column(patch)))
         return pooling.box(parts)
 
     def boxes_without(self, statements: Sequence[Statement], patches: int) -> Iterator[tuple[int, Box | None]]:

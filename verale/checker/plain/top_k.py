@@ -28,7 +28,7 @@ class TopK:
         self._bits = space.bits
         self._space = space
 
-    def box(self, statements: Sequence[Statement], patches: int) -> Box:
+    def box(self, statements: Sequence[Statement], patches: int, quick: bool = False) -> Box:
         """The activations' enclosures, given the statements."""
         return self.cut(self._over(self._space.domain, patches, False), statements)
 

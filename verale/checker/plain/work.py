@@ -12,7 +12,17 @@ from __future__ import annotations
 
 from ..errors import UnprovedError
 
-__all__ = ["OPERATION", "TERM", "Work", "inverse_steps", "move_steps", "patch_steps", "point_steps", "target_steps"]
+__all__ = [
+    "OPERATION",
+    "TERM",
+    "Work",
+    "inverse_steps",
+    "move_steps",
+    "patch_steps",
+    "point_steps",
+    "quick_steps",
+    "target_steps",
+]
 
 OPERATION = 10
 """Steps of one operation of Python on such an integer, with its share of the loop around it."""
@@ -32,6 +42,11 @@ def target_steps(depth: int, statements: int, shares: int = 1) -> int:
     """The steps of a lower end of a combination of so many observables, given such a patch. Where intervals are wide,
     moves of the weights are counted besides, one by one."""
     return TERM * depth * (shares + statements + 3) + 110 * statements**2 + 400 * statements + 2000
+
+
+def quick_steps(depth: int, statements: int) -> int:
+    """The steps of both ends of an observable by quick weights (`quadratic.every`), given such a patch."""
+    return TERM * depth * statements // 10 + 8 * statements**2 + 60 * statements + 400
 
 
 def move_steps(facts: int) -> int:

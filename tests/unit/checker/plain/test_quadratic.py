@@ -521,3 +521,42 @@ def test_a_combination_of_one_is_the_observable() -> None:
         low, high = combined(QuadraticRule(where), statements, {4: Fraction(1)})
         assert ranges.upper is not None
         assert low * 2**where.bits <= int(ranges.lower[4]) + 1 and int(ranges.upper[4]) - 1 <= high * 2**where.bits
+
+
+@pytest.mark.parametrize("geometry", ["euclidean", "cosine", "inner_product"])
+def test_quick_weights_are_sound_and_prove_no_more_than_the_best(geometry) -> None:
+    generator = random.Random(geometry)
+    for recipe in RECIPES:
+        rows = without_zero(RECIPES[recipe](generator, 4))
+        where = inner_space(rows, -4.0, 4.0, None, "arb") if geometry == "inner_product" else None
+        where = where or space(rows, geometry, None, None, "arb")
+        for trial in range(4):
+            z = (
+                latent(generator, rows, 4)
+                if geometry != "inner_product"
+                else [generator.uniform(-1, 1) for _ in "wxyz"]
+            )
+            truths = observed(where, z)
+            statements = stated(generator, [ends for ends, _ in truths], trial % 2 == 0, 3)
+            quick, best = (QuadraticRule(where).ranges(statements, quick=quick) for quick in (True, False))
+            assert quick.upper is not None and best.upper is not None
+            for k, (_, (low, high)) in enumerate(truths):
+                assert quick.lower[k] <= high and low <= quick.upper[k], (recipe, k)
+            slack = 1 + (max(map(abs, (*best.lower, *best.upper))) >> 100)
+            assert all(a <= b + slack for a, b in zip(quick.lower, best.lower, strict=True)), recipe
+            assert all(a >= b - slack for a, b in zip(quick.upper, best.upper, strict=True)), recipe
+
+
+def test_quick_weights_are_nearly_the_best_where_intervals_are_narrow() -> None:
+    generator = random.Random(5)
+    rows = gauss(generator, 12, 8)
+    where, z = space(rows, "euclidean", None, None, "arb"), [generator.gauss(0, 1) for _ in range(8)]
+    truths = observed(where, z)
+    statements = [
+        PatchStatement(0, j, truths[j][0][0] * Fraction(9999, 10000), truths[j][0][1] * Fraction(10001, 10000))
+        for j in range(5)
+    ]
+    quick, best = (QuadraticRule(where).ranges(statements, quick=quick) for quick in (True, False))
+    assert quick.upper is not None and best.upper is not None
+    for low, high, least, most in zip(quick.lower, quick.upper, best.lower, best.upper, strict=True):
+        assert least - low + high - most <= (most - least) >> 8

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt
+from typing import ClassVar
 
 from ...dyadic import dot, floor_shift
 from ..work import move_steps
@@ -88,24 +89,34 @@ class Best:
 class Dual:
     """Weights for the facts about one patch, for any target.
 
+    Attributes:
+        bits: of the numbers below, integers at 2^-bits.
+        distances: whether the facts are distances.
+        latent: the exponent of the unit of y.
+        sizes: those of the units of the facts' vectors.
+        ends: of the facts.
+        start: as many facts as do not depend on each other.
+
     Args:
         facts: what is known.
     """
 
+    bits: ClassVar[int] = _BITS
+
     def __init__(self, facts: Facts) -> None:
-        self._facts, self.work, lift = facts, facts.work, facts.lift
+        self._facts, self.work, self.lift = facts, facts.work, facts.lift
         # One unit for y, and one for each vector: with distances the same for all.
-        latent = max(1, facts.ends[0][1]).bit_length() - lift + 1 >> 1
+        latent = max(1, facts.ends[0][1]).bit_length() - self.lift + 1 >> 1
         sizes = [row[i].bit_length() + 1 >> 1 for i, row in enumerate(facts.gram)]
         self.distances = bool(facts.curves[-1])
-        self._latent = max(latent, *sizes) if self.distances else latent
-        self._sizes = [self._latent if curve else size for curve, size in zip(facts.curves, sizes, strict=True)]
+        self.latent = max(latent, *sizes) if self.distances else latent
+        self.sizes = [self.latent if curve else size for curve, size in zip(facts.curves, sizes, strict=True)]
         self.curves = [curve << _BITS for curve in facts.curves]
         self.gram = [
-            [floor_shift(entry, _BITS - one - other) for entry, other in zip(row, self._sizes, strict=True)]
-            for row, one in zip(facts.gram, self._sizes, strict=True)
+            [floor_shift(entry, _BITS - one - other) for entry, other in zip(row, self.sizes, strict=True)]
+            for row, one in zip(facts.gram, self.sizes, strict=True)
         ]
-        places = [_BITS - lift - self._latent - size for size in self._sizes]
+        places = [_BITS - self.lift - self.latent - size for size in self.sizes]
         self.ends = [
             (max(-_BEYOND, floor_shift(low, place)), min(_BEYOND, floor_shift(high, place)))
             for (low, high), place in zip(facts.ends, places, strict=True)
@@ -117,19 +128,21 @@ class Dual:
 
     def best(self, target: Target) -> Best:
         """The best weights for a target."""
-        unit = target.square.bit_length() + 1 >> 1
-        if target.curve:
-            unit = max(unit, self._latent + target.curve.bit_length())
+        unit = self.unit_of(target.square, target.curve)
         products = [
-            floor_shift(product, _BITS - unit - size)
-            for product, size in zip(target.products, self._sizes, strict=True)
+            floor_shift(product, _BITS - unit - size) for product, size in zip(target.products, self.sizes, strict=True)
         ]
-        curve = floor_shift(target.curve, _BITS + self._latent - unit)
+        curve = floor_shift(target.curve, _BITS + self.latent - unit)
         ascent = _Ascent(self, curve, floor_shift(target.square, _BITS - 2 * unit), products)
         ascent.ascend()
-        places = [BITS - _BITS + unit - size for size in self._sizes]
+        places = [BITS - _BITS + unit - size for size in self.sizes]
         weights = [floor_shift(weight, place) for weight, place in zip(ascent.weights, places, strict=True)]
         return Best(weights, BITS, {i: self._facts.ends[i][not low] for i, low in ascent.held.items()})
+
+    def unit_of(self, square: int, curve: int) -> int:
+        """The exponent of a unit in which a target with this square and this curve is not much larger than 1."""
+        unit = square.bit_length() + 1 >> 1
+        return max(unit, self.latent + curve.bit_length()) if curve else unit
 
     def only(self, i: int) -> _Set:
         """One fact, whose curve is 1."""

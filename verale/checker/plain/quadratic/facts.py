@@ -66,6 +66,7 @@ class Facts:
         curves: the a_i.
         vectors: the b_i; the first is 0.
         gram: the rows of all <b_i, b_j>.
+        stated: the prototypes of the statements, in the order of the facts.
         ends: (low, high) of every form, on the grid (`space`).
         lift: `<b_i, b_j> << lift` is on the grid.
         work: what a proof may still take.
@@ -96,6 +97,7 @@ class Facts:
             self.curves = [1] + [0] * len(stated)
             reach = space.least_reach if inward else space.reach
             self.ends = [(0, reach), *((-2 * high, -2 * low) for _, (low, high) in stated)]
+        self.stated = [j for j, _ in stated]
         self.gram = [[dot(row, other) for other in self.vectors] for row in self.vectors]
 
     def target(self, shares: Mapping[int, int]) -> Target:
@@ -111,18 +113,19 @@ class Facts:
             curve, constant = 0, sum(share * space.offsets[k] for k, share in shares.items())
         return Target(curve, vector, dot(vector, vector), [dot(vector, own) for own in self.vectors], constant)
 
-    def least(self, target: Target, weights: Sequence[int], bits: int) -> int:
+    def least(self, target: Target, weights: Sequence[int], bits: int, images: Sequence[int] = ()) -> int:
         """A lower bound of a combination, on the grid.
 
         Args:
             target: the combination.
             weights: of every fact, at 2^-bits. Where they give no bound, the first fact gives one.
+            images: `gram` times the weights, where that is known.
         """
         curve = (target.curve << bits) - dot(weights, self.curves)
         if curve <= 0:
-            weights, curve = [(target.curve - 1) << bits, *[0] * (len(self.curves) - 1)], 1 << bits
+            weights, curve, images = [(target.curve - 1) << bits, *[0] * (len(self.curves) - 1)], 1 << bits, ()
         sides = sum(w * (low if w > 0 else high) for w, (low, high) in zip(weights, self.ends, strict=True))
-        images = [dot(row, weights) for row in self.gram]
+        images = images or [dot(row, weights) for row in self.gram]
         square = (target.square << 2 * bits) - (dot(weights, target.products) << bits + 1) + dot(weights, images)
         form = (sides * curve - (square << self.lift)) // (curve << bits)
         return form // self.parts + target.constant
