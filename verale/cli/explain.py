@@ -21,7 +21,7 @@ from verale.cli import ray_engine
 from verale.cli.gap import command as gap
 from verale.cli.inputs import readable_images
 from verale.cli.progress import progress
-from verale.cli.shared import EXIT_SKIPPED, EXIT_UNEXPLAINED, EXIT_UNUSABLE, names, one_of, report_audits, verbose
+from verale.cli.shared import EXIT_SKIPPED, EXIT_UNEXPLAINED, EXIT_UNUSABLE, names, one_of, verbose
 from verale.errors import LatentsError, UsageError, naming
 from verale.paradigms import HIGHEST, ORDERS, PARADIGMS, SMALLEST
 from verale.runs.device import DEVICES
@@ -260,7 +260,6 @@ def command(
         told = _explain(opened, as_json)
     store = opened.store
     print_line(f"{len(told.certificates)} of {told.images} images have a certificate in {store.place}", sys.stderr)
-    report_audits(told.unclaimed, told.limits, store.place, store.table)
     if cost_of and told.certificates:
         _print_costs(store, cost_of)
     if with_gap and told.certificates:
@@ -379,26 +378,19 @@ class _Told:
         images: how many there are.
         certificates: their paths.
         without: the rows of images that have none.
-        unclaimed: how many certificates do not claim minimality, since an audit has too few steps to prove it.
-        limits: those that audits need, of those that need one.
     """
 
     images: int = 0
     certificates: list[str] = field(default_factory=list)
     without: list[Explained] = field(default_factory=list)
-    unclaimed: int = 0
-    limits: list[int] = field(default_factory=list)
 
     def add(self, row: Explained, certificate: str | None) -> None:
         """Count an image."""
         self.images += 1
-        self.unclaimed += row.unclaimed is not None
         if certificate is None:
             self.without.append(row)
         else:
             self.certificates.append(certificate)
-        if row.audit_limit is not None:
-            self.limits.append(row.audit_limit)
 
 
 def _explain(run: ExplainRun, as_json: bool) -> _Told:

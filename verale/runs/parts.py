@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from verale.checker.deployment import Deployment
     from verale.head import Head
-    from verale.runs.affordable import DefaultAudits
     from verale.runs.deployed import Reserves
     from verale.search import Batches, SearchOptions
     from verale.search.through import ThroughNetwork
@@ -81,15 +80,6 @@ class Explainer:
         return Batches(self.head, images, self.options, self.through)
 
     @cached_property
-    def _audits(self) -> DefaultAudits:
-        from verale.runs.affordable import DefaultAudits, PictureWork
-
-        if self.through is None:
-            return DefaultAudits(self.head)
-        work = PictureWork.of(self.through.network.to_bytes(), self.through.arithmetic)
-        return DefaultAudits(self.head, picture=work)
-
-    @cached_property
     def _reserves(self) -> Reserves | None:
         from verale.runs.deployed import Reserves
 
@@ -104,18 +94,13 @@ class Explainer:
             first: the index of the first of them.
             labels: their true classes, if they are known.
         """
-        from verale.head import as_patches
-
         clock = perf_counter()
         results = batches.explain_images(images)
         if self._reserves is not None:
             held = self._reserves.held(images, [result.explanation for result in results])
-            results = [replace(result, explanation=one, exact=None) for result, one in zip(results, held, strict=True)]
+            results = [replace(result, explanation=one) for result, one in zip(results, held, strict=True)]
         seconds = round((perf_counter() - clock) / len(results), 4)
-        if self.through is not None:  # an audit takes these for as much work as any latents
-            images = as_patches(self.through.network.latents(images))
-        emitted = self._audits.emitted(images, [one.explanation for one in results], [one.exact for one in results])
-        return rows_and_certificates(results, emitted, first, self.head.size, seconds, labels)
+        return rows_and_certificates(results, first, self.head.size, seconds, labels)
 
 
 def explain_in_processes(

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from verale.certificate import Certificate
-    from verale.runs.affordable import Emitted
     from verale.search import ImageResult, NotKept
 
 __all__ = ["reach_of", "rows_and_certificates"]
@@ -23,7 +22,6 @@ __all__ = ["reach_of", "rows_and_certificates"]
 
 def rows_and_certificates(
     results: list[ImageResult],
-    emitted: Sequence[Emitted],
     first: int,
     prototypes: int,
     seconds: float,
@@ -33,7 +31,6 @@ def rows_and_certificates(
 
     Args:
         results: one for each image of the batch.
-        emitted: what is written about each of them.
         first: the index of its first image.
         prototypes: P of the head.
         seconds: the time spent on one image.
@@ -43,9 +40,8 @@ def rows_and_certificates(
     from verale.certificate.words import float_below
 
     rows, certificates = [], []
-    each = zip(results, emitted, labels or [None] * len(results), strict=True)
-    for index, (result, written, label) in enumerate(each, first):
-        explanation = written.explanation
+    for index, (result, label) in enumerate(zip(results, labels or [None] * len(results), strict=True), first):
+        explanation = result.explanation
         values: dict[str, Any] = {
             "index": index,
             "predicted": explanation.predicted,
@@ -66,8 +62,6 @@ def rows_and_certificates(
                 "paradigm": explanation.paradigm,
                 "certificate": name,
                 "sha256": hashlib.sha256(data).hexdigest(),
-                "unclaimed": "minimality" if written.unclaimed else None,
-                "audit_limit": written.limit,
                 **reach_of(explanation, prototypes),
             }
         else:

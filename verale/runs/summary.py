@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
@@ -101,7 +101,6 @@ def summarize(source: str) -> list[RunSummary]:
     rows = rows_of(table, whole=not is_run)
     for line in reasons((row for row in rows if row.reason is not None), path):
         _log.warning("%s: %s", source, line)
-    _say_audits(path, rows)
     paradigms = sorted({row.paradigm for row in rows if row.paradigm is not None})
     if is_run and run_of(path.parent).get("paradigm") == SMALLEST:
         paradigms = [SMALLEST]
@@ -133,16 +132,6 @@ def rows_of(table: str, whole: bool) -> list[Explained]:
     if not rows:
         raise InputError(path, "has no rows; explain some images first")
     return rows
-
-
-def _say_audits(path: Path, rows: Sequence[Explained]) -> None:
-    """Log a warning about what an audit does not answer with its default limit."""
-    unclaimed = sum(row.unclaimed is not None for row in rows)
-    if unclaimed:
-        _log.warning("%s: %d certificates do not claim minimality: its proof takes too many steps", path, unclaimed)
-    limits = [row.audit_limit for row in rows if row.audit_limit is not None]
-    if limits:
-        _log.warning("%s: %d certificates need verale audit --limit %d", path, len(limits), max(limits))
 
 
 def _summary(source: str, paradigm: str | None, kind: str, chosen: Iterable[Explained]) -> RunSummary:

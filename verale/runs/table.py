@@ -49,9 +49,6 @@ class Explained:
         certificate: the name of its file.
         sha256: of that file's bytes, as in audit logs.
         reason: why there is no certificate.
-        unclaimed: `minimality` where no statement can be dropped, but the certificate does not claim it: with its
-            default limit an audit does not begin the proof, or gives it up.
-        audit_limit: the `--limit` that an audit needs; None where its default is enough.
         bounded_prototypes: of how many prototypes the statements bound the activation, or a comparison with a patch.
         prototypes: how many the head has.
         bounded_pairs: how many comparisons of a patch with a prototype the statements are about.
@@ -78,8 +75,6 @@ class Explained:
     certificate: str | None = None
     sha256: str | None = None
     reason: str | None = None
-    unclaimed: str | None = None
-    audit_limit: int | None = None
     bounded_prototypes: int | None = None
     prototypes: int | None = None
     bounded_pairs: int | None = None
@@ -152,8 +147,6 @@ _FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "Certificate": ("certificate", _text),
     "SHA-256": ("sha256", _text),
     "Reason": ("reason", _text),
-    "Unclaimed": ("unclaimed", _text),
-    "Audit Limit": ("audit_limit", _whole),
     "Bounded Prototypes": ("bounded_prototypes", _whole),
     "Prototypes": ("prototypes", _whole),
     "Bounded Pairs": ("bounded_pairs", _whole),

@@ -15,7 +15,7 @@ from torch import Tensor
 from verale.bounds import (
     check_domain,
 )
-from verale.certificate import Certificate, PatchStatement
+from verale.certificate import Certificate
 from verale.errors import UsageError
 from verale.head import Head, digest, patches_of, read_out, require_head
 from verale.paradigms import PARADIGMS, SMALLEST
@@ -58,15 +58,12 @@ class ImageResult:
             network gives in float64. An estimate; None where it would be none: numbers beyond float64, or a picture
             without such latents in the head's domain.
         others: what the paradigms gave that were tried too.
-        exact: the same explanation in exact numbers, where the fewest digits made statements about patches wide: the
-            checker takes longer for these.
     """
 
     explanation: Certificate | Unexplained
     head: Head
     activations: Tensor | None
     others: tuple[NotKept, ...] = ()
-    exact: Certificate | None = None
 
     @property
     def logits(self) -> Tensor | None:
@@ -251,10 +248,7 @@ class _Explainer:
             about = _About({"latents": digest(patches)}, len(patches), predicted)
             activations = midpoints[image] if exact.take([image]).is_finite else None
             kept = solved.get(image) or Kept("", self._unsettled(tolerance, exact.take([image])), ())
-            narrow = None
             if digits != EXACT_DIGITS and not isinstance(kept.solution, str):
-                if digits == FEWEST_DIGITS and any(isinstance(each, PatchStatement) for each in kept.solution[0]):
-                    narrow = self._certificate(about, kept.paradigm, kept.solution)
                 kept = replace(kept, solution=self._shortened(problem.take([image]), digits, kept))
             if isinstance(kept.solution, str):
                 reason = kept.solution
@@ -269,7 +263,7 @@ class _Explainer:
                 explanation = self._certificate(about, kept.paradigm, kept.solution)
                 if self.options.inflate and has_prices(kept.paradigm, self.head):
                     explanation = inflate(self.head, patches, explanation)
-            results.append(ImageResult(explanation, self.head, activations, kept.others, narrow))
+            results.append(ImageResult(explanation, self.head, activations, kept.others))
         return results
 
     def _shortened(self, image: Problem, digits: int | str, kept: Kept) -> Solution:
