@@ -279,8 +279,12 @@ plain/audit.py PlainAudit._instance: the instance is proved before it is tried
     => self.proved.add('instance')
     evaluation = self._satisfied(image)
 auditor.py _is_final: the rules are asked only where the other refutes
-    verdict.status in DECIDED or verdict.reason in ('malformed', 'subject') or verdict.false
+    verdict.status in DECIDED or verdict.reason in ('malformed', 'subject') or verdict.false or verdict.spent
     => verdict.status is not Status.REFUTED
+auditor.py _is_final: who proves depends on how fast the processor is
+    without verdict.spent
+proved/program.py find_program_if_any: without the program that is named the rules prove
+    without os.environ.get(VARIABLE)
 together.py with_proved: the word of the rules is enough
     _disagreement(common, f'{rules}: {_said(common)}; {PROVED}: {_said(proved)}') => common
 together.py completed: of two that contradict each other one is believed

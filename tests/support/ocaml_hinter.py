@@ -279,7 +279,7 @@ _KINDS = (
 )
 _OF_A_KIND = 2
 """Mutants of each kind that are tried for each case."""
-_LIMIT = 20_000_000
+_LIMIT = 0.5
 """Steps for each megabyte: half a second."""
 
 

@@ -18,7 +18,7 @@ from .deployment import FORMULAS, parse_deployment
 from .errors import CheckerError
 from .file_auditor import FileAuditor
 from .kernel import CHOICES, never_proved
-from .limit import LIMIT
+from .limit import LIMIT, wrong_limit
 from .output import print_line, print_outcome
 from .streams import standard_streams
 from .verdict import EXIT_UNUSABLE, most_severe, printable
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--latents", metavar="Z", help="the latents file; without it no instance is checked")
     parser.add_argument("--network", metavar="N", help="the network file; without it no picture is checked")
     parser.add_argument("--pictures", metavar="P", help="its pictures: a tensor file, a PNG file or a folder of these")
-    parser.add_argument("--kernel", choices=CHOICES, help="what proves (default: proved-or-arb, or arb alone)")
+    parser.add_argument("--kernel", choices=CHOICES, help="what proves (default: proved-or-arb)")
     parser.add_argument("--minimality", action="store_true", help="prove minimality too, where it is claimed")
     parser.add_argument(
         "--entailment-only",
@@ -53,10 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--limit",
-        type=int,
+        type=float,
         default=LIMIT,
-        metavar="STEPS",
-        help="the most steps of a proof, for each MB of head, certificate and image (default: %(default)s, 10 s)",
+        metavar="SECONDS",
+        help="the most processor time of a proof, for each MB of head, certificate and image (default: %(default)s)",
     )
     parser.add_argument("--deployment", choices=FORMULAS, help="prove too that it holds in binary32, by this formula")
     parser.add_argument("--ulps", metavar="U", help="of its functions (default: log=4,exp=4,sqrt=1)")
@@ -68,6 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     if (options.network is None) != (options.pictures is None):
         parser.error("--network and --pictures belong together: give both, or neither")
+    wrong = wrong_limit(options.limit)
+    if wrong is not None:
+        parser.error(f"--{wrong}")
     refused = never_proved(options.kernel, deployment is not None)
     if refused is not None:
         parser.error(f"--{refused}")

@@ -14,7 +14,7 @@ from .errors import FormatError, NetworkError, PictureError, RefutedError, Unpro
 from .exclusive import Exclusive
 from .head import Head, read_head
 from .kernel import CHOICES, EITHER, PROVED, load_kernel
-from .limit import LIMIT, SHARE
+from .limit import LIMIT
 from .read.latents import Latents
 from .read.layers import Network
 from .read.network_file import read_network
@@ -42,17 +42,17 @@ class Auditor:
         head: the bytes of the head file.
         latents: the bytes of a latents file; without it no instance claim is checked.
         kernel: `arb`, `mpmath` or `proved`; `both`, the first two, or `all`, which prove only what each proves; or
-            `proved-or-arb`, with which one of these two proves each claim: `arb` is asked for what `proved` does not
-            prove, and where the proved checker is a script, and the head is large or a network is given, the other
-            way about. By default this, or `arb` where the proved checker is not there.
-        limit: the most steps that a proof may take for each megabyte of head, network, certificate and image (`cost`).
+            `proved-or-arb`, the default, with which one of these two proves each claim: `proved` is asked, and `arb`
+            for what that does not cover or prove, or for everything where there is neither executable nor script.
+        limit: the most seconds of processor time that a proof may take, by whoever is asked, for each megabyte of head,
+            network, certificate and image.
         network: the bytes of a network file; without it no picture claim is checked.
         pictures: the bytes of a file of pictures, or files; they are there where `network` is.
 
     Attributes:
         kernel: the choice.
         packages: what the kernels compute with.
-        executable: the program that the kernel `proved` asks; None without it.
+        executable: the program that the kernel `proved` asks; None where none is asked.
 
     Raises:
         HeadError, LatentsError, NetworkError, PictureError: a file that cannot be used (step 1).
@@ -64,23 +64,22 @@ class Auditor:
         head: bytes,
         latents: bytes | None = None,
         kernel: str | None = None,
-        limit: int = LIMIT,
+        limit: float = LIMIT,
         network: bytes | None = None,
         pictures: bytes | Sequence[PictureFile] | None = None,
     ) -> None:
-        self.kernel = _default_kernel() if kernel is None else kernel
+        self.kernel = EITHER if kernel is None else kernel
         names = CHOICES.get(self.kernel, (self.kernel,))
         kernels = [load_kernel(name) for name in names if name != PROVED]
-        self.packages = tuple(package for each in kernels for package in each.packages)
         self._head, self._size = read_head(head), len(head)
         self._latents = None if latents is None else Latents(latents, self._head.depth)
         self._network, self._pictures = _seen(network, pictures, self._head.depth, limit)
         self._kernels = kernels
-        self.executable: Program | None = None
-        self._proved: Callable[[Given], Steps] | None = None
-        self._is_slow = False
+        self.executable, self._proved = None, None
         if PROVED in names:
-            self.executable, self._is_slow, self._proved = _load_proved(self._head, self._size, self._network, limit)
+            self.executable, self._proved = _load_proved(self._head, self._size, self._network, limit, self.kernel)
+        computing = kernels if self.executable is None else [*kernels, self.executable]
+        self.packages = tuple(package for each in computing for package in each.packages)
         self._limit = limit
         self._exclusive = Exclusive()
         self._files = (head, latents, self.kernel, limit, network, pictures)
@@ -157,34 +156,29 @@ class Auditor:
         size, seen = self._size + len(certificate), (self._network, self._pictures)
         given = Given(document, self._head, self._latents, self._limit, size, *seen)
 
-        def by_rules(limit: int = self._limit) -> list[Verdict]:
+        def by_rules() -> list[Verdict]:
             with _RULES.alone():
-                audits = {name: make(replace(given, limit=limit)) for name, make in self._plain.items()}
+                audits = {name: make(given) for name, make in self._plain.items()}
                 return [_verdict(audit, steps, failed, name) for name, audit in audits.items()]
 
-        def by_proof(limit: int = self._limit) -> Verdict:
-            make = cast(Callable[[Given], Steps], self._proved)
-            return _verdict(make(replace(given, limit=limit)), steps, failed, PROVED)
+        def by_proof() -> Verdict:
+            return _verdict(cast(Callable[[Given], Steps], self._proved)(given), steps, failed, PROVED)
 
         with self._exclusive.alone():
             verdict = self._asked(by_rules, by_proof)
-        return verdict if self.executable is None else replace(verdict, variable=self.executable.variable)
+        program = self.executable
+        return verdict if program is None else replace(verdict, variable=program.variable, language=program.language)
 
-    def _asked(self, by_rules: Callable[..., list[Verdict]], by_proof: Callable[..., Verdict]) -> Verdict:
-        """The verdict of the choice, each kernel of which is asked only where it counts."""
+    def _asked(self, by_rules: Callable[[], list[Verdict]], by_proof: Callable[[], Verdict]) -> Verdict:
+        """The verdict of the choice. With `EITHER` the rules are asked for what the proved checker does not prove, but
+        not where that takes too long: who proves what is the same on slow processors and fast ones."""
         if self._proved is None:
             return in_common(by_rules(), self.kernel)
         if not self._kernels:
             return by_proof()
         if self.kernel != EITHER:
             return with_proved(in_common(by_rules(), "both"), by_proof(), self.kernel)
-        share = -(-self._limit // SHARE)
-        if self._is_slow:
-            (rules,) = by_rules(share)
-            if _is_final(rules) and "minimality" not in rules.by:
-                return rules
-            return completed(by_proof(), rules)  # which may prove the class without a statement
-        proved = by_proof(share)
+        proved = by_proof()
         return proved if _is_final(proved) else completed(proved, *by_rules())
 
 
@@ -194,11 +188,11 @@ _RULES = Exclusive()
 
 def _is_final(verdict: Verdict) -> bool:
     """Whether no other kernel is asked."""
-    return verdict.status in DECIDED or verdict.reason in ("malformed", "subject") or verdict.false
+    return verdict.status in DECIDED or verdict.reason in ("malformed", "subject") or verdict.false or verdict.spent
 
 
 def _seen(
-    network: bytes | None, pictures: bytes | Sequence[PictureFile] | None, depth: int, limit: int
+    network: bytes | None, pictures: bytes | Sequence[PictureFile] | None, depth: int, limit: float
 ) -> tuple[Network | None, Pictures | None]:
     """The network and the pictures, of which neither is there without the other.
 
@@ -221,23 +215,20 @@ def _seen(
     return found, Pictures(pictures, found.shape, limit)
 
 
-def _default_kernel() -> str:
-    from .proved import default_kernel
-
-    return default_kernel()
-
-
 def _load_proved(
-    head: Head, size: int, network: Network | None, limit: int
-) -> tuple[Program, bool, Callable[[Given], Steps]]:
-    """The proved checker, whether the rules are faster, and what makes its audits. Its modules take a sixth of all the
-    checker's time to load."""
-    from .proved import ProvedAudit, ProvedClaims, find_program, is_slow
+    head: Head, size: int, network: Network | None, limit: float, kernel: str
+) -> tuple[Program | None, Callable[[Given], Steps] | None]:
+    """The proved checker, and what makes its audits; None where there is none, and the rules may do without.
 
-    program = find_program()
-    slow = is_slow(program, size, network is not None)
+    Its modules take a sixth of all the checker's time to load.
+    """
+    from .proved import ProvedAudit, ProvedClaims, find_program, find_program_if_any
+
+    program = find_program_if_any() if kernel == EITHER else find_program()
+    if program is None:
+        return None, None
     size += 0 if network is None else network.size
-    return program, slow, partial(ProvedAudit, claims=ProvedClaims(head, size, program, network, limit))
+    return program, partial(ProvedAudit, claims=ProvedClaims(head, size, program, network, limit))
 
 
 def check(
@@ -258,7 +249,7 @@ def check(
 
 def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status, kernel: str) -> Verdict:
     """The verdict of a kernel's audit after some steps."""
-    status, reason, message, false = Status.PROVED, "", "every claim that was checked is proved", False
+    status, reason, message, false, spent = Status.PROVED, "", "every claim that was checked is proved", False, False
     try:
         steps(audit)
     except FormatError as error:
@@ -266,6 +257,6 @@ def _verdict(audit: Steps, steps: Callable[[Steps], None], failed: Status, kerne
     except RefutedError as error:
         status, reason, message = Status.REFUTED, "refuted", str(error)
     except UnprovedError as error:
-        status, reason, message, false = failed, error.reason, str(error), error.false
+        status, reason, message, false, spent = failed, error.reason, str(error), error.false, error.spent
     by = dict.fromkeys(sorted(audit.proved), kernel)
-    return replace(audit.verdict(status, reason, message), false=false, by=by)
+    return replace(audit.verdict(status, reason, message), false=false, spent=spent, by=by)

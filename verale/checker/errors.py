@@ -58,12 +58,14 @@ class UnprovedError(CheckerError):
         reason: `subject`, `limit`, `instance`, `picture`, `entailment`, `margin`, `minimality`, `deployment`,
             `kernels`, `witness` or `uncovered`.
         false: whether the contrary is certain, so that no kernel may prove the claim.
+        spent: whether the processor time that is allowed has passed, so that no other kernel is asked.
     """
 
-    def __init__(self, reason: str, message: str, false: bool = False) -> None:
+    def __init__(self, reason: str, message: str, false: bool = False, spent: bool = False) -> None:
         super().__init__(message)
         self.reason = reason
         self.false = false
+        self.spent = spent
 
 
 class RefutedError(CheckerError):

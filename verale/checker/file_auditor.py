@@ -85,7 +85,7 @@ class FileAuditor:
         latents: str | None,
         kernel: str | None = None,
         minimality: bool = False,
-        limit: int = LIMIT,
+        limit: float = LIMIT,
         entailment_only: bool = False,
         deployment: Deployment | None = None,
         network: str | None = None,
@@ -116,6 +116,7 @@ class FileAuditor:
         program = self._auditor.executable
         executable = {} if program is None else {"executable": program.sha256}
         executable |= {} if program is None or not program.variable else {"variable": program.variable}
+        executable |= {} if program is None or not program.language else {"language": program.language}
         self._asked = minimality, entailment_only
         self._deployment = deployment
         self.run = {

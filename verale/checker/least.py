@@ -38,7 +38,7 @@ TYPE = "urn:verale:least:v1"
 _FIELDS = ("_type", "head", "latents", "predicted", "least", "cells")
 
 
-def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "arb", limit: int = LIMIT) -> int:
+def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "arb", limit: float = LIMIT) -> int:
     """The number k of a document, if it proves that no explanation of its image has fewer than k statements.
 
     Args:
@@ -46,7 +46,7 @@ def proved_least(document: bytes, head: bytes, latents: bytes, kernel: str = "ar
         head: the bytes of the head file.
         latents: the bytes of a latents file that holds the image.
         kernel: `arb`, `mpmath`, or `both`: what is proved is what each of them proves.
-        limit: the most steps for each megabyte of document, head and image.
+        limit: the most seconds of processor time for each megabyte of document, head and image.
 
     Raises:
         FormatError: a document that is malformed.

@@ -1,21 +1,37 @@
-"""How many steps a proof may take (certificates/v1.md, step 4). A step is 25 ns of processor time, roughly.
+"""How long a proof may take (certificates/v1.md, step 4): processor seconds, of whoever is asked.
 
 Larger files may take longer: the limit is for each megabyte that they begin. So an honest proof about a large head
-passes, and what anybody sends in less than a megabyte is answered in seconds.
+passes, and what anybody sends in less than a megabyte is answered in seconds. The rules in Python count steps instead,
+of at most 25 ns each, so that they give up at the same step everywhere.
 """
 
 from __future__ import annotations
 
-__all__ = ["LIMIT", "SHARE", "allowed"]
+from math import isfinite
 
-LIMIT = 3 * 2**27
-"""Steps for each megabyte: at most 10 seconds."""
-SHARE = 4
-"""With `proved-or-arb` whoever is asked first is stopped after this part of the limit, and the other is asked. A proof
-that the first is good at takes less, and a refusal takes little longer than one by the other alone."""
+__all__ = ["LIMIT", "STEPS_A_SECOND", "allowed", "seconds_in_words", "wrong_limit"]
+
+LIMIT = 30
+"""Seconds for each megabyte: five times what the slowest checker, the proved one as JavaScript, takes for the
+explanations of published heads, so that slower processors have time enough."""
+STEPS_A_SECOND = 40_000_000
 _MEGABYTE = 2**20
+_LONGEST = 10**9
+"""Seconds, thirty years."""
 
 
-def allowed(limit: int, size: int) -> int:
-    """The steps that files of `size` bytes may take: `limit` for each megabyte that they begin."""
-    return limit * max(1, -(-size // _MEGABYTE))
+def allowed(limit: float, size: int) -> int:
+    """The steps that files of `size` bytes may take: `limit` seconds of them for each megabyte that they begin."""
+    return round(limit * STEPS_A_SECOND) * max(1, -(-size // _MEGABYTE))
+
+
+def wrong_limit(limit: float) -> str | None:
+    """What is wrong with a limit in seconds; None if it can be used."""
+    if isfinite(limit) and 0 < limit <= _LONGEST:
+        return None
+    return f"limit is {limit!r}, expected a number of seconds above 0, at most {_LONGEST}"
+
+
+def seconds_in_words(steps: int) -> str:
+    """So many steps in seconds of processor time, for a message."""
+    return f"{steps / STEPS_A_SECOND:.3g} s"

@@ -31,7 +31,7 @@ class Given:
         certificate: the certificate.
         head: the head.
         latents: of images; None if no instance is to be checked.
-        limit: steps for each megabyte (`limit`).
+        limit: seconds for each megabyte (`limit`).
         size: of head and certificate, in bytes.
         network, pictures: None if no picture is to be checked.
     """
@@ -39,7 +39,7 @@ class Given:
     certificate: Certificate
     head: Head
     latents: Latents | None
-    limit: int
+    limit: float
     size: int
     network: Network | None = None
     pictures: Pictures | None = None

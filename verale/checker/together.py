@@ -27,9 +27,14 @@ def completed(proved: Verdict, rules: Verdict) -> Verdict:
     by = dict(rules.by) | dict(proved.by)
     claims = {claim: "proved" if claim in by else state for claim, state in rules.claims.items()}
     margins = proved.margins or rules.margins  # those that whoever is named for entailment proves
-    if rules.reason in ("limit", "picture") or _extent(rules) >= _extent(proved):  # `proved` covers no float32
+    if rules.reason == "limit":  # a greater one may help where `proved` does not decide
+        gets_further = proved.reason in ("uncovered", "limit")
+    else:
+        gets_further = rules.reason == "picture" or _extent(rules) >= _extent(proved)  # `proved` covers no float32
+    if gets_further:
         return replace(rules, claims=claims, by=by, margins=margins)
-    message = f"{proved.message} (arb: {rules.reason}: {rules.message})"
+    why = "gives up at the limit" if rules.reason == "limit" else f"{rules.reason}: {rules.message}"
+    message = f"{proved.message} (arb: {why})"
     return replace(proved, message=message, claims=claims, by=by, margins=margins)
 
 

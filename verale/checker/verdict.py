@@ -12,7 +12,7 @@ from typing import Any
 
 from .deployment import Deployment
 from .dyadic import decimal_below
-from .kernel import in_words
+from .kernel import in_words, program_in_words
 
 __all__ = [
     "EXIT_UNUSABLE",
@@ -86,9 +86,11 @@ class Verdict:
         deployed: what is left of them in binary32, negative where they fall short; empty if that is not asked for, or
             not known.
         false: whether the instance is certainly false, not only unproved.
+        spent: whether the processor time that is allowed has passed, so that no other kernel is asked.
         elements: the prototypes that its statements name, each with how many do; empty if it could not be read.
         variable: the environment variable that names the program which the kernel `proved` asked; "" where it is
             verale's own.
+        language: `JavaScript`, where that program ran as a script; "" for an executable.
         deployment: how the deployed head computes, if that was asked for.
     """
 
@@ -102,9 +104,11 @@ class Verdict:
     margins: tuple[Fraction | None, ...] = ()
     deployed: tuple[Fraction | None, ...] = ()
     false: bool = False
+    spent: bool = False
     by: Mapping[str, str] = field(default_factory=dict)
     elements: Mapping[int, int] = field(default_factory=dict)
     variable: str = ""
+    language: str = ""
     arithmetic: str | None = None
     deployment: Deployment | None = None
     stated: Fraction | None = None
@@ -116,7 +120,7 @@ class Verdict:
 
     def line(self, name: str) -> str:
         """The verdict on one line, for the certificate of that name."""
-        run: dict[str, Any] = {"checker": {"variable": self.variable} if self.variable else {}}
+        run: dict[str, Any] = {"checker": {"variable": self.variable, "language": self.language}}
         run |= {} if self.deployment is None else {"deployment": asdict(self.deployment)}
         return line_of({"certificate": name, "run": run, **self.record()})
 
@@ -181,10 +185,10 @@ def _who(record: Mapping[str, Any]) -> list[str]:
     by: Mapping[str, str] = record.get("by", {})
     if not by:
         return []
-    variable = record["run"]["checker"].get("variable", "")
+    program = program_in_words(record["run"]["checker"])
     first = by["entailment"]
-    others = [f"{claim} by {in_words(kernel, variable)}" for claim, kernel in by.items() if kernel != first]
-    return [", ".join([f"by {in_words(first, variable)}", *others])]
+    others = [f"{claim} by {in_words(kernel, program)}" for claim, kernel in by.items() if kernel != first]
+    return [", ".join([f"by {in_words(first, program)}", *others])]
 
 
 def most_severe(exit_codes: list[int]) -> int:

@@ -20,6 +20,7 @@ from verale.cli.shared import (
     json_option,
     kernel_option,
     latents_option,
+    limit_option,
     one_of,
     verbose,
 )
@@ -61,12 +62,7 @@ __all__ = ["command"]
 )
 @click.option("--ulps", metavar="U", help="How far float32's functions may be off; by default log=4,exp=4,sqrt=1.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Number of processes; 1, or with ray one a core.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    metavar="N",
-    help="The most steps of a proof for each MB of files; by default 402653184, at most 10 s.",
-)
+@limit_option("The most processor time of a proof, in seconds for each MB of files; by default 30.")
 @json_option
 @click.option(
     "--log",
@@ -96,7 +92,7 @@ def command(
     deployment: str | None,
     ulps: str | None,
     jobs: int | None,
-    limit: int | None,
+    limit: float | None,
     as_json: bool,
     log: str | None,
     attest: str | None,

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from verale.errors import InputError, nearest
+from verale.errors import InputError, UsageError, nearest
 from verale.files import CERTIFICATE_SUFFIX, SentFile, certificates_folder, certificates_in
 from verale.runs.listed import differences
 from verale.runs.table import TABLE
@@ -32,11 +32,11 @@ __all__ = [
     "json_option",
     "kernel_option",
     "latents_option",
+    "limit_option",
     "log_to_stderr",
     "names",
     "one_certificate",
     "one_of",
-    "report_audits",
     "require_distinct",
     "verbose",
 ]
@@ -72,29 +72,6 @@ EXTRA_OF = {
     **dict.fromkeys(("ray", "fsspec"), "ray"),
 }
 """For each module, the extra that brings it."""
-
-
-def report_audits(unclaimed: int, limits: Sequence[int], folder: str, table: str) -> None:
-    """Say on stderr what audits of new certificates do not answer with their default limit.
-
-    Args:
-        unclaimed: how many do not claim minimality for that reason.
-        limits: the limits that the others need, of those that need one.
-        folder: where the certificates are.
-        table: where their rows are.
-    """
-    from verale.checker.output import print_line
-
-    if unclaimed:
-        print_line(
-            f"{unclaimed} do not claim minimality: by default an audit has too few steps to prove it; see {table}",
-            sys.stderr,
-        )
-    if limits:
-        print_line(
-            f"{len(limits)} take more steps than an audit has by default: verale audit {folder} --limit {max(limits)}",
-            sys.stderr,
-        )
 
 
 def certificate_files(paths: tuple[str, ...], compared: bool = True) -> list[str]:
@@ -174,6 +151,20 @@ def kernel_option(what: str = "Which checker proves") -> Callable[[Command], Com
         help=f"{what}: by default {default}. Or arb, mpmath, both, proved, all, proved-or-arb.",
         **one_of(*KERNELS),
     )
+
+
+def limit_option(what: str) -> Callable[[Command], Command]:
+    """The option `--limit` of a command that proves, in seconds; None where it is left out."""
+
+    def checked(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
+        from verale.checker.limit import wrong_limit
+
+        wrong = None if value is None else wrong_limit(value)
+        if wrong is not None:
+            raise UsageError(f"--{wrong}")
+        return value
+
+    return click.option("--limit", type=float, metavar="SECONDS", callback=checked, help=what)
 
 
 head_option = click.option(

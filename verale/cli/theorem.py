@@ -11,7 +11,7 @@ import click
 
 from verale.checker.output import print_line
 from verale.cli.progress import progress
-from verale.cli.shared import certificate_files, head_option, latents_option, verbose
+from verale.cli.shared import certificate_files, head_option, latents_option, limit_option, verbose
 from verale.errors import UsageError
 
 __all__ = ["command"]
@@ -22,12 +22,7 @@ __all__ = ["command"]
 @head_option
 @latents_option
 @click.option("--no-instance", is_flag=True, help="State entailment alone, also where there are latents.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    metavar="N",
-    help="The most steps to find each proof for each MB of files, as for verale audit.",
-)
+@limit_option("The most processor time to find each proof, in seconds for each MB of files, as for verale audit.")
 @click.option("-o", "--output", required=True, metavar="P", type=click.Path(), help="The file, such as Proofs.v.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 @verbose
@@ -36,7 +31,7 @@ def command(
     head: str | None,
     latents: str | None,
     no_instance: bool,
-    limit: int | None,
+    limit: float | None,
     output: str,
     overwrite: bool,
 ) -> None:

@@ -49,8 +49,8 @@ def audit(
         latents: latents with those of its image, (N, D, H, W) or (N, L, D), or the path of their file; without them the
             instance claim is not checked.
         kernel: `arb` (fast), `mpmath` (reference), `both` (proves only what both prove), `proved` (a checker that is
-            proved right), `all` (proves only what all three prove), or `proved-or-arb` (of each claim one of them). By
-            default this, or `arb` where the proved checker is not there (`verale.checker.Auditor`).
+            proved right), `all` (proves only what all three prove), or `proved-or-arb`, the
+            default (of each claim one of them, `verale.checker.Auditor`).
         minimality: also prove that no statement can be dropped by the reference ranges, if that is claimed.
         entailment_only: accept a certificate that claims nothing of an image, though perhaps no latents satisfy its
             statements. Otherwise its verdict, if PROVED, has the reason `unclaimed` and the exit code 14.

@@ -35,14 +35,14 @@ def name_of(path: str | Stored) -> str:
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """What certificates are audited with: see `audit`. `limit` is the most steps of a proof for each megabyte, and
+    """What certificates are audited with: see `audit`. `limit` is the most seconds of a proof for each megabyte, and
     `pictures` a file, or a folder of PNG files."""
 
     head: str
     latents: str | None = None
     kernel: str | None = None
     minimality: bool = False
-    limit: int = LIMIT
+    limit: float = LIMIT
     entailment_only: bool = False
     deployment: Deployment | None = None
     network: str | None = None

@@ -19,6 +19,7 @@ from verale.checker.certificate import ARITHMETICS
 from verale.checker.deployment import FORMULAS
 from verale.checker.file_auditor import UNUSABLE
 from verale.checker.kernel import CHOICES, EITHER, PROVED, VARIABLE
+from verale.checker.limit import wrong_limit
 from verale.checker.verdict import EXIT_UNUSABLE, Status, Verdict
 from verale.errors import InputError
 from verale.paradigms import PARADIGMS
@@ -118,14 +119,18 @@ def _is_versions(value: object) -> bool:
 
 
 _CHECKER: dict[str, _Check] = {"version": _or_null(_is_text), "sha256": _matches(_DIGEST)}
-_EXECUTABLE: dict[str, _Check] = {"executable": _matches(_DIGEST), "variable": _is_of([VARIABLE])}
+_EXECUTABLE: dict[str, _Check] = {
+    "executable": _matches(_DIGEST),
+    "variable": _is_of([VARIABLE]),
+    "language": _is_of(["JavaScript"]),
+}
 _RUN: dict[str, _Check] = {
     "head": _matches(_DIGEST),
     "latents": _or_null(_matches(_DIGEST)),
     "kernel": _is_of(CHOICES),
     "minimality": lambda value: type(value) is bool,
     "entailment_only": lambda value: type(value) is bool,
-    "limit": lambda value: type(value) is int,
+    "limit": lambda value: type(value) in (int, float) and wrong_limit(value) is None,
     "checker": lambda value: _problem(value, _CHECKER, _EXECUTABLE) is None,
     "libraries": _is_versions,
 }
@@ -301,7 +306,8 @@ def _contradiction(record: Mapping[str, Any]) -> str | None:
         "status and claims": "entailment" in proved
         if status == "PROVED" or reason in ("minimality", "deployment")
         else "entailment" not in proved or reason in ("picture", "uncovered", "limit"),
-        "kernel and executable": ("executable" in run["checker"]) == (PROVED in CHOICES[run["kernel"]]),
+        "kernel and executable": ("executable" in run["checker"]) == (PROVED in CHOICES[run["kernel"]])
+        or (run["kernel"] == EITHER and PROVED not in record.get("by", {}).values()),
         "claims and run": ("instance" not in proved or run["latents"] is not None)
         and ("picture" not in proved or "network" in run)
         and ("minimality" not in proved or (run["minimality"] and (status == "PROVED" or reason in _AFTER_MINIMALITY)))

@@ -136,13 +136,13 @@ class Theorems:
     Args:
         head: the head's file.
         latents: the path of a latents file; without it no instance is stated.
-        limit: the most steps to find a proof for each megabyte of files.
+        limit: the most seconds of processor time to find a proof for each megabyte of files.
 
     Raises:
         InputError: a file that cannot be used, or no program that finds proofs.
     """
 
-    def __init__(self, head: HeadFile, latents: str | None, limit: int = LIMIT) -> None:
+    def __init__(self, head: HeadFile, latents: str | None, limit: float = LIMIT) -> None:
         self._head = head
         images = None if latents is None else read(latents, "a latents file (safetensors)", most=LARGEST_LATENTS)
         try:

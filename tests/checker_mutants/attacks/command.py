@@ -118,7 +118,7 @@ def _some() -> list[_Filed]:
     return [case for cases in by_verdict.values() for case in cases[:_SO_MANY]]
 
 
-def _of_run(run: dict[str, Any], case: _Filed, kernel: str, limit: int) -> str:
+def _of_run(run: dict[str, Any], case: _Filed, kernel: str, limit: float) -> str:
     names = sorted(path.relative_to(CHECKER).as_posix() for path in CHECKER.rglob("*.py"))
     listed = "".join(f"{_digest(str(CHECKER / name))}  {name}\n" for name in names)
     expected = {
@@ -286,7 +286,7 @@ def _wrong_options(module: Import, kernel: str) -> str:
     code, (line,), _ = _ran(module, proved, *own, "--minimality")
     if code or not line.endswith(f"entailment+minimality proved, instance not checked  by {kernel}"):
         return "--minimality"
-    code, (line,), _ = _ran(module, proved, *own, *latents, "--limit", "1")
+    code, (line,), _ = _ran(module, proved, *own, *latents, "--limit", "1e-7")
     if code != 12 or "  limit: " not in line:
         return "--limit"
     code, (line,), _ = _ran(module, proved, *own[:2], *latents, "--kernel", "both", "--minimality")

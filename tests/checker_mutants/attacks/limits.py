@@ -113,10 +113,10 @@ def count(
 def _wrong_limits(module: Import) -> str:
     cost, limit, error = module("plain.cost"), module("limit"), module("errors").UnprovedError
     for size, times in ((0, 1), (1, 1), (2**20, 1), (2**20 + 1, 2), (5 * 2**20, 5)):
-        if limit.allowed(1000, size) != 1000 * times:
+        if limit.allowed(0.5, size) != 20_000_000 * times:
             return "the limit of larger files"
-    for steps, numbers, right in ((9600, 0, True), (9601, 0, False), (0, 100, True), (0, 101, False)):
-        if _within(lambda a=steps, b=numbers: cost.require_within(9600, cost.Cost(a, b)), error) != right:
+    for steps, numbers, right in ((28800, 0, True), (28801, 0, False), (0, 100, True), (0, 101, False)):
+        if _within(lambda a=steps, b=numbers: cost.require_within(28800, cost.Cost(a, b)), error) != right:
             return "what is within the limit"
     work = module("plain.work").Work("arb", 512)
     work.allow(10, 4)
@@ -125,7 +125,7 @@ def _wrong_limits(module: Import) -> str:
     work.allow(None)
     if not _within(lambda: work.take(10**9), error):
         return "no limit"
-    return "" if limit.LIMIT == 3 * 2**27 else "the limit"
+    return "" if limit.LIMIT == 30 else "the limit"
 
 
 def _within(action: Any, error: Any) -> bool:
@@ -138,20 +138,20 @@ def _within(action: Any, error: Any) -> bool:
 
 def _wrong_audits(module: Import, kernel: str) -> str:
     """A proof passes where the limit is what it takes, to the step, and fails by the reason `limit` below."""
-    auditor = module("").Auditor
+    auditor, second = module("").Auditor, module("limit").STEPS_A_SECOND
     names = {f"accept/{name}" for name in ("projection-euclidean", "top_k-euclidean", "assignment-prices")}
     for case in (case for case in stored() if case.name in names):
         low, high = 0, 2**40  # it fails with low steps, and is proved with high ones
         while high - low > 1:
             middle = (low + high) // 2
-            verdict = auditor(case.head, case.latents, kernel, middle).check(case.certificate, True)
+            verdict = auditor(case.head, case.latents, kernel, middle / second).check(case.certificate, True)
             if verdict.status.value == "PROVED":
                 high = middle
             elif verdict.reason == "limit":
                 low = middle
             else:
                 return f"{verdict.reason} with {middle} steps"
-        made = auditor(case.head, case.latents, kernel, 2**40)
+        made = auditor(case.head, case.latents, kernel, 2**40 / second)
         made.check(case.certificate, True)
         space = made._plain[kernel].keywords["quadratic"].space
         used, document = 2**40 - space.work._left, module("certificate").read_certificate(case.certificate)
@@ -162,8 +162,8 @@ def _wrong_audits(module: Import, kernel: str) -> str:
         module("plain.cost")._STEPS_A_NUMBER = numbers
         if many != "limit":
             return "numbers without a limit"
-        without = auditor(case.head, case.latents, kernel, high - 1).check(case.certificate, False)
-        unlatent = auditor(case.head, None, kernel, high - 1).check(case.certificate, True)
+        without = auditor(case.head, case.latents, kernel, (high - 1) / second).check(case.certificate, False)
+        unlatent = auditor(case.head, None, kernel, (high - 1) / second).check(case.certificate, True)
         if "PROVED" not in (without.status.value, unlatent.status.value) or not 1000 < high < 2**24:
             return f"{case.name} takes {high} steps"
     return ""

@@ -197,13 +197,13 @@ def scripted(module: Import, script: Script) -> Iterator[list[str]]:
     """The copy's questions are answered by a script; what it asked."""
     asked: list[str] = []
     proved, claims, executable = module("proved"), module("proved.claims"), module("proved.executable")
-    true = proved.find_program, claims.Dialogue
-    proved.find_program = lambda: executable.Executable("nowhere", "0" * 64)
+    true = proved.find_program, proved.find_program_if_any, claims.Dialogue
+    proved.find_program = proved.find_program_if_any = lambda: executable.Executable("nowhere", "0" * 64)
     claims.Dialogue = lambda *arguments: _Dialogue(module, script, asked)
     try:
         yield asked
     finally:
-        proved.find_program, claims.Dialogue = true
+        proved.find_program, proved.find_program_if_any, claims.Dialogue = true
 
 
 _BOTH_BY = {"instance": "proved", "entailment": "proved"}
@@ -211,6 +211,7 @@ OF_EITHER: list[tuple[bytes, Script, str, str, dict[str, str]]] = [
     (GOOD, {}, "PROVED", "", _BOTH_BY),
     (GOOD, {"entails": "not proved", "refuted": "not proved"}, "PROVED", "", _BOTH_BY | {"entailment": "arb"}),
     (GOOD, {"entails": "limit", "instance": "limit"}, "PROVED", "", dict.fromkeys(_BOTH_BY, "arb")),
+    (GOOD, {"instance": "slow"}, "NOT_PROVED", "limit", {"instance": "proved"}),
     (MINIMAL, {"minimal": "not covered"}, "NOT_PROVED", "minimality", _BOTH_BY),
     (FALSE_OF_ALL, {"minimal": "not covered"}, "NOT_PROVED", "kernels", {}),
 ]
@@ -472,14 +473,20 @@ def _chosen(program: Any, script: Any, errors: Any) -> str:
         if not isinstance(program.find_program(), script.Script):
             return "no script"
         os.environ["VERALE_PROVED"] = "nowhere"
-        program.find_program()
-        return "another program than the one that is named"
-    except errors.KernelError:
-        return ""
+        found = [_refused(find, errors) for find in (program.find_program, program.find_program_if_any)]
+        return "" if all(found) else "another program than the one that is named"
     finally:
         os.environ.pop("VERALE_PROVED", None)
         if before is not None:
             os.environ["VERALE_PROVED"] = before
+
+
+def _refused(find: Any, errors: Any) -> bool:
+    try:
+        find()
+    except errors.KernelError:
+        return True
+    return False
 
 
 def _missing(errors: Any) -> Any:

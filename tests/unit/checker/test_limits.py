@@ -12,7 +12,7 @@ import pytest
 from benchmarks import demands, demands_of_pictures
 from benchmarks.limits import ATTACKS, answer, certificate, head, spatial
 from verale.checker import Auditor
-from verale.checker.limit import LIMIT
+from verale.checker.limit import LIMIT, STEPS_A_SECOND, allowed
 from verale.soundness.independent import files
 
 ROOT = Path(__file__).parents[3]
@@ -59,10 +59,10 @@ def test_the_longest_proofs_of_small_files_end_within_the_documented_bound(name:
     outcome = demands.answer(tmp_path, name, "arb")
     assert outcome.size < 10**6
     assert outcome.code in (0, 3, 4, 8, 12, 14), outcome.line
-    assert outcome.steps <= LIMIT or outcome.code == 12
+    assert outcome.steps <= allowed(LIMIT, 1) or outcome.code == 12
     assert (" limit: " in outcome.line) == (outcome.code == 12)
     assert outcome.megabytes < 500
-    assert outcome.seconds < 30  # documented: 10, of a processor that does nothing else
+    assert outcome.seconds < 90  # documented: 30, of a processor that does nothing else
 
 
 REFUSED = ("150 convolutions", "1500 conv", "maxima over", "8,388,608 rows")
@@ -80,24 +80,24 @@ def test_what_small_networks_and_pictures_ask_for_is_within_the_documented_bound
     outcome = demands_of_pictures.answer(tmp_path, name, "arb")
     assert outcome.size < 10**6
     assert outcome.code in (0, 7, 12), outcome.line
-    assert outcome.steps <= LIMIT or outcome.code == 12
+    assert outcome.steps <= allowed(LIMIT, 1) or outcome.code == 12
     assert outcome.code == 12 or not any(word in name for word in REFUSED)
     assert outcome.megabytes < 500
-    assert outcome.seconds < 30  # documented: 10, of a processor that does nothing else
+    assert outcome.seconds < 90  # documented: 30, of a processor that does nothing else
 
 
 def test_what_only_the_proof_tells_counts_too() -> None:
     """The count before the proof does not reach this limit; how many bits the masses need does."""
     data, document, latents = demands.DEMANDS["masses that 1280 bits decide"]()
-    verdict = Auditor(data, latents, "arb", limit=2**25).check(document)
+    verdict = Auditor(data, latents, "arb", limit=2**25 / STEPS_A_SECOND).check(document)
     assert verdict.exit_code == 12
-    assert f"takes more than {2**25} steps" in verdict.message
+    assert "takes more than 0.839 s of processor time" in verdict.message
 
 
 def test_a_refutation_has_no_limit() -> None:
     data, latents = head(3), files.latents([[[0.5, 1.0]]])
     document = certificate(data, spatial(1, 3))
-    auditor = Auditor(data, None, "arb", limit=1)
+    auditor = Auditor(data, None, "arb", limit=1e-6)
     assert auditor.check(document, entailment_only=True).exit_code == 12
     assert auditor.refute(document, latents).reason == "witness"
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.proved import fake
 
-from verale.checker import Auditor, KernelError, Status, Verdict, proved
+from verale.checker import Auditor, KernelError, Status, Verdict
 from verale.checker.file_auditor import FileAuditor
 from verale.checker.kernel import CHOICES
-from verale.checker.proved import Script, default_kernel, find_executable, is_slow, program
+from verale.checker.limit import STEPS_A_SECOND
+from verale.checker.proved import SCRIPT, find_executable, find_script, program
 from verale.checker.together import completed, in_common
 from verale.cli import shared
 from verale.runs.records import read_record
@@ -145,15 +149,57 @@ def test_records_say_what_proved_each_claim_and_are_read_back(says, tmp_path) ->
         read_record(json.dumps(stated | {"by": stated["by"] | {"entailment": "both"}}))
 
 
-class TestDefault:
-    def test_without_the_proved_checker_it_is_arb(self, monkeypatch) -> None:
-        def nowhere() -> None:
-            raise KernelError("kernel proved: there is none")
+def nowhere() -> None:
+    raise KernelError("kernel proved: there is none")
 
+
+class TestOrder:
+    """The executable, the script, the rules: the first that is there is asked, whatever is asked about."""
+
+    @pytest.fixture
+    def no_executable(self, monkeypatch) -> None:
         monkeypatch.delenv("VERALE_PROVED", raising=False)
-        monkeypatch.setattr(program, "find_program", nowhere)
-        assert default_kernel() == "arb"
-        assert Auditor(HEAD).kernel == "arb"
+        monkeypatch.setattr(program, "find_executable", nowhere)
+
+    def test_without_an_executable_the_script_proves_and_the_verdict_says_so(self, no_executable, tmp_path) -> None:
+        assert find_script() is not None, "mini-racer is a dependency"
+        verdict = Auditor(HEAD, LATENTS).check(GOOD)
+        assert verdict.line("x").endswith(
+            "  entailment+instance proved, minimality not checked  by the proved checker (JavaScript)"
+        )
+        for name, data in (("head", HEAD), ("latents", LATENTS), ("c.ale.json", GOOD)):
+            (tmp_path / name).write_bytes(data)
+        record = (
+            FileAuditor(str(tmp_path / "head"), str(tmp_path / "latents")).audit(str(tmp_path / "c.ale.json")).record
+        )
+        assert record["run"]["kernel"] == "proved-or-arb"
+        assert record["run"]["checker"]["executable"] == hashlib.sha256(SCRIPT.read_bytes()).hexdigest()
+        assert record["run"]["checker"]["language"] == "JavaScript" and "mini-racer" in record["run"]["libraries"]
+        assert read_record(json.dumps(record)) == record
+
+    def test_the_script_is_asked_about_heads_of_any_size(self, no_executable) -> None:
+        length = int.from_bytes(HEAD[:8], "little")
+        large = (length + 2**20).to_bytes(8, "little") + HEAD[8 : 8 + length] + b" " * 2**20 + HEAD[8 + length :]
+        auditor = Auditor(large, LATENTS)
+        verdict = auditor.check(files.certificate(large, [OWN], image=IMAGE))
+        assert verdict.status is Status.PROVED and set(verdict.by.values()) == {"proved"}
+        assert "_plain" not in vars(auditor)
+
+    def test_without_either_the_rules_prove_by_the_same_choice(self, no_executable, monkeypatch, tmp_path) -> None:
+        monkeypatch.setattr(program, "find_script", lambda: None)
+        auditor = Auditor(HEAD, LATENTS)
+        verdict = auditor.check(GOOD)
+        assert (auditor.kernel, auditor.executable) == ("proved-or-arb", None)
+        assert verdict.status is Status.PROVED and verdict.line("x").endswith("  by arb")
+        for name, data in (("head", HEAD), ("latents", LATENTS)):
+            (tmp_path / name).write_bytes(data)
+        record = FileAuditor(str(tmp_path / "head"), str(tmp_path / "latents")).audit("x", GOOD).record
+        assert "executable" not in record["run"]["checker"] and read_record(json.dumps(record)) == record
+        with pytest.raises(ValueError, match="kernel and executable contradict"):
+            read_record(json.dumps(record | {"by": dict.fromkeys(record["by"], "proved")}))
+        for choice in ("proved", "all"):
+            with pytest.raises(KernelError, match="there is none"):
+                Auditor(HEAD, kernel=choice)
 
     def test_a_variable_that_names_no_executable_is_an_error(self, monkeypatch, tmp_path) -> None:
         """Whoever sets it wants this program, and no other one instead."""
@@ -161,25 +207,46 @@ class TestDefault:
         with pytest.raises(KernelError, match="there is no executable"):
             Auditor(HEAD)
 
-    def test_a_script_is_asked_last_of_large_heads_and_of_pictures(self, says) -> None:
-        says()
-        script = Script("x", "0" * 64, "")
-        assert not is_slow(script, program.LARGEST_FOR_SCRIPT, False)
-        assert is_slow(script, program.LARGEST_FOR_SCRIPT + 1, False)
-        assert is_slow(script, 100, True), "a picture takes seconds"
-        assert not is_slow(find_executable(), 2**30, True)
+    @pytest.mark.parametrize("said", ["it took more processor time than was allowed", "it did not answer in time"])
+    def test_who_proves_does_not_depend_on_how_fast_the_processor_is(self, said, says) -> None:
+        """What takes the proved checker too long is left to nobody: on a faster processor it would have proved it."""
+        says(entails=f"limit: {said}")
+        auditor = Auditor(HEAD, LATENTS)
+        verdict = auditor.check(GOOD)
+        assert (verdict.status, verdict.reason, verdict.exit_code) == (Status.NOT_PROVED, "limit", 12)
+        assert verdict.message.endswith(f"{said}, 30 s for files of this size; raise the limit")
+        assert verdict.by == {"instance": "proved"} and "_plain" not in vars(auditor)
 
-    def test_what_arb_does_not_prove_is_left_to_a_slow_script(self, says, monkeypatch, tmp_path) -> None:
-        """Whichever is asked first, what one proves is proved."""
-        body = "return f'={number} 0 ' + ('ready' if question == 'head' else 'proved')"
-        monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, body))
-        monkeypatch.setattr(proved, "is_slow", lambda *_: True)
-        verdict = check(GOOD)
-        assert verdict.status is Status.PROVED and set(verdict.by.values()) == {"arb"}
-        limited = Auditor(HEAD, LATENTS, limit=1).check(GOOD)
-        assert limited.status is Status.PROVED and set(limited.by.values()) == {"proved"}
-        says(entails="limit: it", instance="not proved", refuted="not proved")
-        assert Auditor(HEAD, LATENTS, limit=1).check(GOOD).reason == "limit"
+    def test_a_count_that_is_too_large_is_one_everywhere(self, says) -> None:
+        says(entails="limit: a list is too long")
+        assert check().by == {"instance": "proved", "entailment": "arb"}
+
+    def test_a_higher_limit_is_named_only_where_it_may_help(self, monkeypatch, tmp_path) -> None:
+        """The proved checker decides, and rules that give up do not hide it."""
+
+        def checked(said: str) -> Verdict:
+            answers = f"{{'head': 'ready', 'instance': 'proved'}}.get(question, {said!r})"
+            monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"return f'={{number}} 0 ' + {answers}"))
+            return Auditor(HEAD, LATENTS, limit=1 / STEPS_A_SECOND).check(GOOD)
+
+        verdict = checked("not proved")
+        assert (verdict.reason, verdict.exit_code) == ("entailment", 3)
+        assert "raise the limit" not in verdict.message and verdict.message.endswith(" (arb: gives up at the limit)")
+        verdict = checked("not covered: a tree")
+        assert verdict.reason == "limit" and "raise the limit" in verdict.message
+
+    def test_every_process_makes_the_same_choice(self, tmp_path, proved_checker, monkeypatch) -> None:
+        monkeypatch.setenv("VERALE_PROVED", proved_checker)
+        (tmp_path / "head").write_bytes(HEAD)
+        asked = (
+            "import json; from verale.checker.file_auditor import FileAuditor;"
+            " print(json.dumps(FileAuditor('head', None).run))"
+        )
+        there = subprocess.run(
+            [sys.executable, "-P", "-c", asked], capture_output=True, text=True, check=True, cwd=tmp_path
+        )
+        here = FileAuditor(str(tmp_path / "head"), None).run
+        assert json.loads(there.stdout) == here and here["checker"]["executable"] == find_executable().sha256
 
     def test_the_command_line_knows_every_choice(self) -> None:
         assert tuple(CHOICES) == shared.KERNELS

@@ -209,7 +209,7 @@ def test_of_several_verdicts_the_weakest_counts(folder):
     (folder / "r.json").unlink()
     plain = records_of(audit_log_of(folder))
     (folder / "r.json").unlink()
-    less = records_of(audit_log_of(folder, "--limit", "1", "--kernel", "arb"))
+    less = records_of(audit_log_of(folder, "--limit", "1e-7", "--kernel", "arb"))
     for records in (more + plain, plain + more):
         write_records(folder / "r.json", records)
         first = with_verdicts_from(collect(folder), folder / "r.json").items[0]
@@ -222,7 +222,7 @@ def test_of_several_verdicts_the_weakest_counts(folder):
 
 def test_a_failure_without_the_latents_counts_beside_a_proof_with_them(copies):
     own, _, none = copies
-    less = records_of(audit_log_of(none, "--limit", "1", "--kernel", "arb"))
+    less = records_of(audit_log_of(none, "--limit", "1e-7", "--kernel", "arb"))
     records = records_of(audit_log_of(own))
     for lines in (less + records, records + less):
         write_records(own / "r.json", lines)

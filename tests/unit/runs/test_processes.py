@@ -75,7 +75,7 @@ def test_a_stored_certificate_that_cannot_be_read_stops_nothing(files) -> None:
 
 
 def test_processes_have_the_options_that_are_given(files) -> None:
-    options = AuditOptions(files.head_path, files.latents_path, "mpmath", minimality=True, limit=2**40)
+    options = AuditOptions(files.head_path, files.latents_path, "mpmath", minimality=True, limit=2**20)
     (outcome,) = audit_files(files.certificates[:1], options, jobs=2)
     assert (outcome.exit_code, outcome.record["run"]) == (0, auditor_of(options).run)
 

@@ -6,7 +6,7 @@ missing. A third kernel, `proved`, takes the place of all rules too, and is not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from ..errors import KernelError
@@ -23,6 +23,7 @@ __all__ = [
     "in_words",
     "load_kernel",
     "never_proved",
+    "program_in_words",
 ]
 
 Rows: TypeAlias = list[list[int]]
@@ -34,7 +35,8 @@ PROVED = "proved"
 VARIABLE = "VERALE_PROVED"
 """The environment variable that names the program which `proved` asks."""
 EITHER = "proved-or-arb"
-"""Each claim is proved by `proved`, or where that does not prove it by `arb`; a verdict says by which (`by`)."""
+"""The default: each claim is proved by `proved`, or by `arb` where that does not prove it or is not there; a verdict
+says by which (`by`)."""
 CHOICES: dict[str, tuple[str, ...]] = {
     EITHER: (PROVED, "arb"),
     **{name: (name,) for name in (PROVED, *KERNELS)},
@@ -68,13 +70,19 @@ class Kernel(Protocol):
         """The product of two matrices of integers, exactly."""
 
 
-def in_words(name: str, variable: str = "") -> str:
+def program_in_words(checker: Mapping[str, Any]) -> str:
+    """Which program the kernel `proved` asked, by a record's `run.checker`: the environment variable that names it, or
+    `JavaScript`; "" for verale's own executable."""
+    return str(checker.get("variable") or checker.get("language") or "")
+
+
+def in_words(name: str, program: str = "") -> str:
     """What proved, by the name of a choice that asks for all of its kernels, or of one kernel.
 
     Args:
-        variable: the environment variable that names the proved checker; "" where it is verale's own.
+        program: which one was asked (`program_in_words`).
     """
-    proved = f"the proved checker ({variable})" if variable else "the proved checker"
+    proved = f"the proved checker ({program})" if program else "the proved checker"
     *others, last = (proved if each == PROVED else each for each in CHOICES[name])
     return f"{', '.join(others)} and {last}" if others else last
 

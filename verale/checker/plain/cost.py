@@ -14,13 +14,14 @@ from functools import cache
 
 from ..certificate import ActivationStatement, Certificate, PatchStatement
 from ..errors import UnprovedError
+from ..limit import seconds_in_words
 from .margin import margin_steps
 from .space import Space
 from .work import OPERATION, patch_steps, point_steps, quick_steps, target_steps
 
 __all__ = ["Cost", "best_steps", "cost", "require_within"]
 
-_STEPS_A_NUMBER = 96  # a proof of 3 2^27 steps may keep 2^22 numbers: 300 MB
+_STEPS_A_NUMBER = 288  # a proof of 30 s may keep 2^22 numbers: 300 MB
 _STATEMENT = 400  # steps to read a statement and to bring its ends to the grid
 _BITS = 512  # a number of so many bits takes the memory of two
 
@@ -85,8 +86,8 @@ def require_within(limit: int, counted: Cost, of_network: int = 0) -> None:
     if counted.steps > limit:
         raise UnprovedError(
             "limit",
-            f"proving takes about {counted.steps} steps, expected at most {limit} for files of this size;"
-            " raise the limit to try it",
+            f"proving takes about {seconds_in_words(counted.steps)} of processor time, expected at most"
+            f" {seconds_in_words(limit)} for files of this size; raise the limit to try it",
         )
     most = limit // _STEPS_A_NUMBER
     if counted.numbers > most:

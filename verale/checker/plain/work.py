@@ -11,6 +11,7 @@ A step is 25 ns at most, on a processor of 2024: a fourth of a multiplication of
 from __future__ import annotations
 
 from ..errors import UnprovedError
+from ..limit import seconds_in_words
 
 __all__ = [
     "OPERATION",
@@ -103,5 +104,6 @@ class Work:
         if self._left < 0:
             raise UnprovedError(
                 "limit",
-                f"proving takes more than {self._limit} steps, the most for files of this size; raise the limit",
+                f"proving takes more than {seconds_in_words(self._limit)} of processor time, the most for files of this"
+                " size; raise the limit to try it",
             )

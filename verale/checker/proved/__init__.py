@@ -10,7 +10,7 @@ from __future__ import annotations
 from .audit import ProvedAudit
 from .claims import ProvedClaims
 from .executable import Executable, find_executable
-from .program import Program, default_kernel, find_program, is_slow
+from .program import Program, find_program, find_program_if_any
 from .script import SCRIPT, Script, find_script
 
 __all__ = [
@@ -20,9 +20,8 @@ __all__ = [
     "ProvedAudit",
     "ProvedClaims",
     "Script",
-    "default_kernel",
     "find_executable",
     "find_program",
+    "find_program_if_any",
     "find_script",
-    "is_slow",
 ]

@@ -16,7 +16,7 @@ __all__ = ["ProvedAudit"]
 
 
 class ProvedAudit(Steps):
-    """One certificate in the kernel `proved`, where a step is 25 ns of processor time.
+    """One certificate in the kernel `proved`, whose processor time is limited.
 
     Args:
         given: the certificate.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 
 from ..certificate import Certificate, PatchStatement
 from ..errors import UnprovedError
 from ..head import Head
-from ..limit import LIMIT
+from ..limit import LIMIT, STEPS_A_SECOND, seconds_in_words
 from ..read.latents import Image
 from ..read.layers import Network
 from ..read.pictures import Picture
@@ -22,8 +23,7 @@ __all__ = ["NOT_ASKED", "ProvedClaims"]
 NOT_ASKED = "the proved checker could not be asked"
 """So begins the message where the program could not be started, or died."""
 
-_STEPS_A_MILLISECOND = 40_000
-"""A step takes 25 ns (`work`)."""
+_STEPS_A_MILLISECOND = STEPS_A_SECOND // 1000
 _MEGABYTE = 2**20
 _MEGABYTES = 1024
 _MEGABYTES_A_MEGABYTE = 64
@@ -33,13 +33,14 @@ _MOST_MEGABYTES = 2**24
 _MOST_MILLISECONDS = 2**32
 """Seven weeks, which every system can count."""
 _ANOTHER = "audit it with another kernel, such as arb"
-_REMEDIES = {
-    "all questions together took more processor time": "raise the limit",
-    "it took more processor time": "raise the limit",
-    "it did not answer in time": "raise the limit",
-    "it took more": f"raise the limit, which allows more memory too, or {_ANOTHER}",
-}
-"""What helps, by how a reason begins. Nothing but another kernel helps for all others."""
+_SPENT = (
+    "all questions together took more processor time",
+    "it took more processor time",
+    "it did not answer in time",
+)
+"""So begin the reasons for which a greater limit helps, and is what helps."""
+_MEMORY = "it took more"
+"""So begins the reason for which one helps that allows more memory. For all others none does."""
 _LEAST = Fraction(1, 2**1074)
 """The smallest margin that can be stated."""
 
@@ -58,19 +59,20 @@ class ProvedClaims:
     """
 
     def __init__(
-        self, head: Head, size: int, program: Program, network: Network | None = None, limit: int = LIMIT
+        self, head: Head, size: int, program: Program, network: Network | None = None, limit: float = LIMIT
     ) -> None:
         self._head, self._network = head, network
-        megabytes = (_MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)) * max(1, -(-limit // LIMIT))
+        megabytes = (_MEGABYTES + _MEGABYTES_A_MEGABYTE * -(-size // _MEGABYTE)) * max(1, ceil(limit / LIMIT))
         self._megabytes = min(megabytes, _MOST_MEGABYTES)
         self._program = program
-        self._left = 0
+        self._left, self._allowed = 0, 0
         self._dialogue: Dialogue | None = None
         self._network_told = False
         self._unavailable = ""
 
     def allow(self, steps: int) -> None:
         """Begin to count again: the steps of a proof that all questions may take until the next call."""
+        self._allowed = steps
         self._left = min(max(1, steps // _STEPS_A_MILLISECOND), _MOST_MILLISECONDS)
 
     def entails(self, certificate: Certificate) -> bool:
@@ -148,7 +150,7 @@ class ProvedClaims:
         dialogue = self._begun()
         text = certificate_text(certificate)[:-1] + b" " + rest
         if self._left <= 0:
-            raise _limit("all questions together took more processor time than was allowed")
+            raise self._limit("all questions together took more processor time than was allowed")
         return self._counted(dialogue.ask(question, text, self._left))
 
     def _begun(self) -> Dialogue:
@@ -174,19 +176,22 @@ class ProvedClaims:
         if answer.word == "not covered":
             raise _uncovered(answer.why)
         if answer.word == "limit":
-            raise _limit(answer.why)
+            raise self._limit(answer.why)
         if answer.word == "ended":
             raise _not_asked(answer.why)
         return answer
 
+    def _limit(self, why: str) -> UnprovedError:
+        said = f"the proved checker gave up: {why}"
+        if why.startswith(_SPENT):
+            said += f", {seconds_in_words(self._allowed)} for files of this size"
+            return UnprovedError("limit", f"{said}; raise the limit", spent=True)
+        more = "raise the limit, which allows more memory too, or " if why.startswith(_MEMORY) else ""
+        return UnprovedError("limit", f"{said}; {more}{_ANOTHER}")
+
 
 def _uncovered(why: str) -> UnprovedError:
     return UnprovedError("uncovered", f"not covered by the proof: {why}; {_ANOTHER}")
-
-
-def _limit(why: str) -> UnprovedError:
-    remedy = next((remedy for begins, remedy in _REMEDIES.items() if why.startswith(begins)), _ANOTHER)
-    return UnprovedError("limit", f"the proved checker gave up: {why}; {remedy}")
 
 
 def _not_asked(why: str) -> UnprovedError:

@@ -42,6 +42,10 @@ class Executable:
     sha256: str
     variable: str = ""
 
+    language = ""
+    packages: tuple[str, ...] = ()
+    """It is no script, and computes with no package of Python."""
+
     @property
     def beginning(self) -> bytes:
         """What it reads before it greets: nothing."""

@@ -40,6 +40,8 @@ class Script:
 
     variable = ""
     """No environment variable names it."""
+    language = "JavaScript"
+    packages = ("mini-racer",)
 
     @property
     def beginning(self) -> bytes:

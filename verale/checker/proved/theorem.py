@@ -68,7 +68,7 @@ class Prover:
         KernelError: there is no program to ask.
     """
 
-    def __init__(self, head: bytes, latents: bytes | None, limit: int = LIMIT) -> None:
+    def __init__(self, head: bytes, latents: bytes | None, limit: float = LIMIT) -> None:
         self._head, self._size, self._limit = read_head(head), len(head), limit
         self._latents = None if latents is None else Latents(latents, self._head.depth)
         self._claims = _Hinted(self._head, self._size, find_program(), limit=limit)
@@ -76,7 +76,7 @@ class Prover:
         self._files = (head, latents, limit)
         self.head = head_term(self._head)
 
-    def __reduce__(self) -> tuple[type[Prover], tuple[bytes, bytes | None, int]]:
+    def __reduce__(self) -> tuple[type[Prover], tuple[bytes, bytes | None, float]]:
         """Another process makes its own, of the same bytes."""
         return Prover, self._files
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ..errors import FormatError, PictureError, UnprovedError
-from ..limit import LIMIT, allowed
+from ..limit import LIMIT, allowed, seconds_in_words
 from .json_reader import brief
 from .png_reader import SIGNATURE, read_png
 from .safetensors_reader import Tensor, read_tensors
@@ -118,7 +118,7 @@ class UnreadFile:
 
 
 def opened_files(
-    files: Iterable[PictureFile], shape: tuple[int, int, int], limit: int = LIMIT
+    files: Iterable[PictureFile], shape: tuple[int, int, int], limit: float = LIMIT
 ) -> Iterator[StoredPictures | UnreadFile]:
     """The pictures of each file, in order, or why it is left out of account.
 
@@ -128,7 +128,7 @@ def opened_files(
     Args:
         files: tensor and PNG files.
         shape: (C, H, W) of the network.
-        limit: steps for each megabyte.
+        limit: seconds for each megabyte.
     """
     size = steps = 0
     for file in files:
@@ -182,7 +182,9 @@ def _steps(shape: tuple[int, int, int]) -> int:
 def _require(steps: int, left: int | None, remedy: str = "") -> None:
     if left is not None and steps > left:
         raise UnprovedError(
-            "limit", f"reading it takes about {steps} steps, expected at most {max(0, left)}; raise the limit{remedy}"
+            "limit",
+            f"reading it takes about {seconds_in_words(steps)} of processor time, expected at most"
+            f" {seconds_in_words(max(0, left))}; raise the limit{remedy}",
         )
 
 
@@ -209,10 +211,10 @@ class Pictures:
     Args:
         files: tensor and PNG files, in the order in which they are searched.
         shape: (C, H, W) of the network.
-        limit: steps for each megabyte (`opened_files`).
+        limit: seconds for each megabyte (`opened_files`).
     """
 
-    def __init__(self, files: Sequence[PictureFile], shape: tuple[int, int, int], limit: int = LIMIT) -> None:
+    def __init__(self, files: Sequence[PictureFile], shape: tuple[int, int, int], limit: float = LIMIT) -> None:
         self._files, self._shape = files, shape
         self._place_of: dict[bytes, int] = {}  # of a row: its number times as many as there are files, and its file's
         self._kept: OrderedDict[bytes, Picture] = OrderedDict()
@@ -242,7 +244,7 @@ class Pictures:
         others = len(self._unread) - 1
         return f"{named}" + (f"; nor can {others} other file{'s' * (others > 1)} be read" if others else "")
 
-    def _read(self, limit: int) -> Iterator[bytes]:
+    def _read(self, limit: float) -> Iterator[bytes]:
         """The digests of all pictures, once. What was read last is kept."""
         for number, stored in enumerate(opened_files(self._files, self._shape, limit)):
             if isinstance(stored, UnreadFile):

@@ -16,6 +16,7 @@ from verale.checker.auditor import Auditor
 from verale.checker.certificate import ActivationStatement, FloorStatement, OrderStatement, PatchStatement, Statement
 from verale.checker.head import read_head
 from verale.checker.kernel import KERNELS, load_kernel
+from verale.checker.limit import STEPS_A_SECOND
 from verale.checker.plain.mixed import Mixed
 from verale.checker.plain.quadratic import QuadraticRule
 from verale.checker.plain.similarity import Box
@@ -220,7 +221,7 @@ def test_a_limit_stops_many_statements() -> None:
     data = files.head([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], LINE, **UNBOUNDED)
     statement = files.activation_statement(0, 0.1, 0.1)
     certificate = files.certificate(data, [statement], paradigm="mixed")
-    assert Auditor(data, limit=2000).check(certificate).reason == "limit"
+    assert Auditor(data, kernel="arb", limit=2000 / STEPS_A_SECOND).check(certificate).reason == "limit"
 
 
 def test_nothing_is_shown_to_be_needed() -> None:
