@@ -284,7 +284,7 @@ auditor.py _is_final: the rules are asked only where the other refutes
 auditor.py _is_final: who proves depends on how fast the processor is
     without verdict.spent
 proved/program.py find_program_if_any: without the program that is named the rules prove
-    without os.environ.get(VARIABLE)
+    never os.environ.get(VARIABLE)
 together.py with_proved: the word of the rules is enough
     _disagreement(common, f'{rules}: {_said(common)}; {PROVED}: {_said(proved)}') => common
 together.py completed: of two that contradict each other one is believed

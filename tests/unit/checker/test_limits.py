@@ -121,6 +121,6 @@ def test_the_limit_is_the_auditors_to_set() -> None:
     data = head(3)
     proof = certificate(data, spatial(1, 3))
     assert Auditor(data).check(proof, entailment_only=True).exit_code == 0
-    verdict = Auditor(data, limit=1000).check(proof, entailment_only=True)
+    verdict = Auditor(data, kernel="arb", limit=1000 / STEPS_A_SECOND).check(proof, entailment_only=True)
     assert (verdict.status.value, verdict.reason, verdict.exit_code) == ("NOT_PROVED", "limit", 12)
-    assert "steps, expected at most 1000 for files of this size; raise the limit" in verdict.message
+    assert "expected at most 2.5e-05 s for files of this size; raise the limit" in verdict.message
