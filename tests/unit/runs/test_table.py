@@ -21,7 +21,7 @@ ROWS = [
     Explained(
         *(0, 2, 0.25, 2, True, 17, -1.5, 0.9, 0, -3.25, 0.1, 1.75, 0.8, 2.5e-6, 0.00202327),
         *("projection", "top_k 20; joint given up", "000000.ale.json", "ab" * 32),
-        *(None, None, None, 12, 20, 17, 980),
+        *(None, 12, 20, 17, 980),
     ),
     Explained(1, 0, 0.25, 2, False, reason='a tie, or "too close"'),
     Explained(2, 1),
