@@ -65,7 +65,7 @@ def test_the_longest_proofs_of_small_files_end_within_the_documented_bound(name:
     assert outcome.seconds < 90  # documented: 30, of a processor that does nothing else
 
 
-REFUSED = ("150 convolutions", "1500 conv", "maxima over", "8,388,608 rows")
+REFUSED = ("150 convolutions", "1500 conv", "maxima over")
 """Words of the names of those that are refused before anything is computed."""
 
 
@@ -89,9 +89,9 @@ def test_what_small_networks_and_pictures_ask_for_is_within_the_documented_bound
 def test_what_only_the_proof_tells_counts_too() -> None:
     """The count before the proof does not reach this limit; how many bits the masses need does."""
     data, document, latents = demands.DEMANDS["masses that 1280 bits decide"]()
-    verdict = Auditor(data, latents, "arb", limit=2**25 / STEPS_A_SECOND).check(document)
+    verdict = Auditor(data, latents, "arb", limit=2**26 / STEPS_A_SECOND).check(document)
     assert verdict.exit_code == 12
-    assert "takes more than 0.839 s of processor time" in verdict.message
+    assert "takes more than 1.68 s of processor time" in verdict.message
 
 
 def test_a_refutation_has_no_limit() -> None:
