@@ -7,7 +7,7 @@
     2^20 or more, so that no sum or product of a few overflows. Besides, for speed: *)
 
 From Coq Require Import ZArith Extraction ExtrOcamlBasic ExtrOcamlZBigInt ExtrOcamlNatInt.
-From Verale Require Import Semantics Packing UnitInterval Check CheckImage Minimal NetworkSemantics Picture.
+From Verale Require Import Semantics Packing UnitInterval Check CheckImage Minimal NetworkSemantics Picture Numbers.
 
 (** Comparisons, which Coq has by way of [compare]. *)
 Extract Constant Z.leb => "Big_int_Z.le_big_int".
@@ -45,4 +45,4 @@ Extract Constant Z.to_nat =>
 
 Extraction Blacklist Z Big_int_Z List Nat.
 Extraction "checker.ml" prepare learn unproved check instance_proved refutation_proved check_minimal needed_of activations_in_unit
-  picture_proved.
+  picture_proved proved_bounds image_values picture_latents.

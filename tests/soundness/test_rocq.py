@@ -22,8 +22,9 @@ THEOREMS = (
     *("unproved_sound", "check_sound", "check_learned_sound", "check_instance_sound", "check_refuted_sound"),
     *("check_classified", "check_minimal_sound", "needed_sound", "reference_margin_at_ends", "no_range_is_empty"),
     *("check_picture_sound", "check_classified_picture"),
+    *("bounds_sound", "image_values_sound", "picture_latents_sound"),
 )
-CHECKED = ("Verale.Classified", "Verale.Minimal", "Verale.ReferenceMargin", "Verale.Picture")
+CHECKED = ("Verale.Classified", "Verale.Minimal", "Verale.ReferenceMargin", "Verale.Numbers")
 AXIOMS = {
     "ClassicalDedekindReals.sig_forall_dec",
     "ClassicalDedekindReals.sig_not_dec",
@@ -90,7 +91,7 @@ def test_what_is_committed_is_what_is_extracted(compiled) -> None:
 
 @pytest.mark.long
 def test_the_theorems_rest_on_the_axioms_of_the_reals_alone(compiled) -> None:
-    libraries = "Check CheckImage Classified Minimal ReferenceMargin Picture"
+    libraries = "Check CheckImage Classified Minimal ReferenceMargin Picture Numbers"
     lines = (f"From Verale Require Import {libraries}.", *(f"Print Assumptions {each}." for each in THEOREMS), "")
     (compiled / "Assumed.v").write_text("\n".join(lines))
     nothing, *printed = run("coqc", *_HERE, "Assumed.v", folder=compiled).split("Axioms:\n")
@@ -103,7 +104,7 @@ def test_the_theorems_rest_on_the_axioms_of_the_reals_alone(compiled) -> None:
 def test_the_file_of_assumptions_is_of_every_theorem() -> None:
     """CI reads what it prints; theorems that end a file are `Theorem`s or `Corollary`s."""
     named = set(re.findall(r"\w+", without_comments((ROCQ / "Assumptions.v").read_text(encoding="utf-8"))))
-    for name in ("Check", "CheckImage", "Classified", "Picture"):
+    for name in ("Check", "CheckImage", "Classified", "Picture", "Numbers"):
         text = without_comments((ROCQ / "theories" / f"{name}.v").read_text(encoding="utf-8"))
         theorems = re.findall(r"^(?:Theorem|Corollary) (\w+)", text, re.MULTILINE)
         assert theorems and set(theorems) <= named, name

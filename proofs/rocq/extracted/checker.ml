@@ -1040,6 +1040,12 @@ let rec last l d =
                 | [] -> a
                 | _ :: _ -> last l0 d)
 
+(** val rev : 'a1 list -> 'a1 list **)
+
+let rec rev = function
+| [] -> []
+| x :: l' -> app (rev l') (x :: [])
+
 (** val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list **)
 
 let rec map f = function
@@ -3042,7 +3048,7 @@ let by_directions h t0 ms bits packed0 a f js rows' stated facts ws b hints0 r =
           let qQ = b.foot_square in
           let square_of_target = target_square h a qQ in
           let left_of0 = left_over mu top0 in
-          let ends_of = ends_from h t0 a least most in
+          let ends_of0 = ends_from h t0 a least most in
           let step = fun many k m x e ->
             let bs =
               target_products h a (entries bits k (firstn many sums)) cs
@@ -3050,7 +3056,7 @@ let by_directions h t0 ms bits packed0 a f js rows' stated facts ws b hints0 r =
             let squares0 = zdot bs bs in
             let square0 = square_of_target m x in
             meet
-              (ends_of m x square0
+              (ends_of0 m x square0
                 (leeway mu most (left_of0 square0 squares0) alpha (length bs)
                   squares0)) e
           in
@@ -5035,11 +5041,11 @@ let radius_of h =
   | Some r -> (r.numerator, r.denominator)
   | None -> (Big_int_Z.zero_big_int, Big_int_Z.unit_big_int)
 
-(** val joint_at_least :
+(** val joint_least :
     head -> certificate -> measure list -> int -> int -> joint_hint ->
-    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+    (Big_int_Z.big_int * Big_int_Z.big_int) option **)
 
-let joint_at_least h c ms winner loser x num den =
+let joint_least h c ms winner loser x =
   let u = c.statement_unit in
   let v = x.share_unit in
   let here = stated_at 0 c.statements in
@@ -5048,49 +5054,58 @@ let joint_at_least h c ms winner loser x num den =
     | Some _ -> Z.max Big_int_Z.zero_big_int x.ball_share
     | None -> Big_int_Z.zero_big_int
   in
-  (&&)
-    ((&&)
-      ((&&) ((&&) (is_joint h c) (has_width h (weights0 h winner)))
-        (has_width h (weights0 h loser)))
-      (forallb (fun s -> Nat.ltb (fst s) h.count) here))
-    (match taken here x.shares_of (margin_gains h v winner loser) with
-     | Some p ->
-       let (ks, ends0) = p in
-       let made =
-         map (fun pat -> let (m, k) = pat in over_size h m k) (combine ms ks)
-       in
-       let ss = map fst made in
-       (match least_over (curve_left h ss v0) (fst (sides h)) (snd (sides h))
-                (vector_left h ss) with
-        | Some least ->
-          let (rn, rd) = radius_of h in
-          let s = unit_of h in
-          let step = Z.mul (turn h) (slope h) in
-          let form =
-            Z.sub (Z.mul (Z.add least (constant_left h ms ss)) (Z.mul rd rd))
-              (Z.mul (Z.mul v0 (Z.mul s s)) (Z.mul rn rn))
+  if (&&)
+       ((&&) ((&&) (is_joint h c) (has_width h (weights0 h winner)))
+         (has_width h (weights0 h loser)))
+       (forallb (fun s -> Nat.ltb (fst s) h.count) here)
+  then (match taken here x.shares_of (margin_gains h v winner loser) with
+        | Some p ->
+          let (ks, ends0) = p in
+          let made =
+            map (fun pat -> let (m, k) = pat in over_size h m k)
+              (combine ms ks)
           in
-          let rest =
-            Z.sub
-              (Z.mul (root_unit h)
-                (Z.add ends0
-                  (Z.mul
-                    (Z.mul (Z.mul v h.scale_unit)
-                      (Z.sub (bias_number h winner) (bias_number h loser))) u)))
-              (Z.mul (zsum (map snd made)) u)
-          in
-          Z.leb
-            (Z.mul num
-              (Z.mul
-                (Z.mul
-                  (Z.mul
-                    (Z.mul (Z.mul (Z.mul step (Z.mul rd rd)) u) (root_unit h))
-                    v) h.scale_unit) (unit_of_weights h)))
-            (Z.mul
-              (Z.add (Z.mul form u) (Z.mul rest (Z.mul step (Z.mul rd rd))))
-              den)
-        | None -> false)
-     | None -> false)
+          let ss = map fst made in
+          (match least_over (curve_left h ss v0) (fst (sides h))
+                   (snd (sides h)) (vector_left h ss) with
+           | Some least ->
+             let (rn, rd) = radius_of h in
+             let s = unit_of h in
+             let step = Z.mul (turn h) (slope h) in
+             let form =
+               Z.sub
+                 (Z.mul (Z.add least (constant_left h ms ss)) (Z.mul rd rd))
+                 (Z.mul (Z.mul v0 (Z.mul s s)) (Z.mul rn rn))
+             in
+             let rest =
+               Z.sub
+                 (Z.mul (root_unit h)
+                   (Z.add ends0
+                     (Z.mul
+                       (Z.mul (Z.mul v h.scale_unit)
+                         (Z.sub (bias_number h winner) (bias_number h loser)))
+                       u))) (Z.mul (zsum (map snd made)) u)
+             in
+             Some
+             ((Z.add (Z.mul form u) (Z.mul rest (Z.mul step (Z.mul rd rd)))),
+             (Z.mul
+               (Z.mul
+                 (Z.mul (Z.mul (Z.mul step (Z.mul rd rd)) u) (root_unit h)) v)
+               h.scale_unit))
+           | None -> None)
+        | None -> None)
+  else None
+
+(** val joint_at_least :
+    head -> certificate -> measure list -> int -> int -> joint_hint ->
+    Big_int_Z.big_int -> Big_int_Z.big_int -> bool **)
+
+let joint_at_least h c ms winner loser x num den =
+  match joint_least h c ms winner loser x with
+  | Some p ->
+    let (least, unit0) = p in
+    Z.leb (Z.mul num (Z.mul unit0 (unit_of_weights h))) (Z.mul least den)
+  | None -> false
 
 type links = { reached : Big_int_Z.big_int option list;
                linked : (int * Big_int_Z.big_int) option list }
@@ -5179,11 +5194,11 @@ let scaled h x =
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let cut_above h t0 b terms0 logs bounds p o link e =
+let cut_above h t0 b terms0 logs bounds0 p o link e =
   match link with
   | Some p0 ->
     let (k, s) = p0 in
-    (match nth k bounds None with
+    (match nth k bounds0 None with
      | Some t1 ->
        if roots_fit (scaled h s) (Z.mul t0 (square_apart p (points h k)))
             (scaled h t1)
@@ -5201,11 +5216,11 @@ let cut_above h t0 b terms0 logs bounds p o link e =
     (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let cut_below h t0 b terms0 logs bounds p o link e =
+let cut_below h t0 b terms0 logs bounds0 p o link e =
   match link with
   | Some p0 ->
     let (k, s) = p0 in
-    (match nth k bounds None with
+    (match nth k bounds0 None with
      | Some t1 ->
        if roots_fit (scaled h t1) (Z.mul t0 (square_apart p (points h k)))
             (scaled h s)
@@ -5350,12 +5365,12 @@ let measured_at ms k =
     option -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let turn_above h t0 b terms0 logs ms bounds p x link e =
+let turn_above h t0 b terms0 logs ms bounds0 p x link e =
   match link with
   | Some p0 ->
     let (k, p1) = p0 in
     let (s, w) = p1 in
-    (match nth k bounds None with
+    (match nth k bounds0 None with
      | Some t1 ->
        if (&&) (Nat.ltb k h.count)
             (covers t0 (Z.sub (Z.mul s t0) (Z.mul w t1)) w
@@ -5374,12 +5389,12 @@ let turn_above h t0 b terms0 logs ms bounds p x link e =
     option -> (Big_int_Z.big_int * Big_int_Z.big_int) ->
     Big_int_Z.big_int * Big_int_Z.big_int **)
 
-let turn_below h t0 b terms0 logs ms bounds p x link e =
+let turn_below h t0 b terms0 logs ms bounds0 p x link e =
   match link with
   | Some p0 ->
     let (k, p1) = p0 in
     let (s, w) = p1 in
-    (match nth k bounds None with
+    (match nth k bounds0 None with
      | Some t1 ->
        if (&&) (Nat.ltb k h.count)
             (covers t0 (Z.sub (Z.mul w t1) (Z.mul s t0)) w
@@ -8214,3 +8229,128 @@ let picture_proved h c s u n0 p =
   | Some e ->
     (&&) ((=) e.planes h.depth) (complies_over h c s u (latents_over e))
   | None -> false
+
+type bounds = { ends_of : box; leads_of : Big_int_Z.big_int option list }
+
+(** val greater0 :
+    Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+    option **)
+
+let greater0 a b =
+  match a with
+  | Some x -> (match b with
+               | Some y -> Some (Z.max x y)
+               | None -> Some x)
+  | None -> b
+
+(** val lead_by_prices :
+    prepared -> certificate -> hints -> leftover option -> box -> int ->
+    Big_int_Z.big_int option **)
+
+let lead_by_prices p c x =
+  let h = p.head_of in
+  let t0 = p.settings_of.range_unit in
+  let b = p.settings_of.box_unit in
+  (fun left_over0 b0 r ->
+  match left_over0 with
+  | Some left_over1 ->
+    (match against r x.prices_of with
+     | Some prices ->
+       if Z.eqb t0 b
+       then assignment_least t0 h left_over1 b0 prices c.predicted r
+       else None
+     | None -> None)
+  | None -> None)
+
+(** val lead_as_one :
+    prepared -> certificate -> hints -> int -> Big_int_Z.big_int option **)
+
+let lead_as_one p c x =
+  let h = p.head_of in
+  let b = p.settings_of.box_unit in
+  (fun r ->
+  match p.measures_of with
+  | Some ms ->
+    (match against r x.joint_of with
+     | Some hint0 ->
+       option_map (fun pat ->
+         let (least, unit0) = pat in floor_div (Z.mul b least) unit0)
+         (joint_least h c ms c.predicted r hint0)
+     | None -> None)
+  | None -> None)
+
+(** val lead_over :
+    prepared -> certificate -> hints -> leftover option -> box -> int ->
+    Big_int_Z.big_int option **)
+
+let lead_over p c x =
+  let h = p.head_of in
+  let b = p.settings_of.box_unit in
+  (fun left_over0 b0 r ->
+  if (=) r c.predicted
+  then None
+  else greater0 (least_difference h b b0 c.predicted r)
+         (greater0 (lead_by_prices p c x left_over0 b0 r)
+           (lead_as_one p c x r)))
+
+(** val proved_bounds : prepared -> certificate -> hints -> bounds option **)
+
+let proved_bounds p c x =
+  let h = p.head_of in
+  if Nat.ltb 0 c.patches
+  then let left_over0 = given_left p c in
+       option_map (fun b -> { ends_of = b; leads_of =
+         (map (lead_over p c x left_over0 b) (seq 0 h.classes)) })
+         (given_box p c x left_over0)
+  else None
+
+type values = { similar_to : ends list list; activations_at : box;
+                leads_at : ends list }
+
+(** val similar_at : head -> settings -> logarithms -> own -> ends -> ends **)
+
+let similar_at h s =
+  let t0 = s.range_unit in
+  let b = s.box_unit in
+  (fun logs o e ->
+  match similar_ends h t0 b s.terms logs o e with
+  | Some e0 -> as_ends e0
+  | None -> anything)
+
+(** val similar_patches : head -> settings -> table -> ends list list **)
+
+let similar_patches h s =
+  let b = s.box_unit in
+  (fun t0 ->
+  let logs = logarithms_for b s.terms in
+  map (fun pat ->
+    let (o, col) = pat in map (similar_at h s logs o) (rev col))
+    (combine (owns h) (columns h.count t0)))
+
+(** val lead_at : head -> settings -> int -> box -> int -> ends **)
+
+let lead_at h s k =
+  let b = s.box_unit in
+  (fun b0 r -> ((least_difference h b b0 k r),
+  (option_map Z.opp (least_difference h b b0 r k))))
+
+(** val image_values : head -> settings -> int -> image -> values option **)
+
+let image_values h s k i =
+  if Nat.ltb 0 (length i.rows)
+  then (match image_table h s i with
+        | Some t0 ->
+          option_map (fun b -> { similar_to = (similar_patches h s t0);
+            activations_at = b; leads_at =
+            (map (lead_at h s k b) (seq 0 h.classes)) }) (image_box h s t0)
+        | None -> None)
+  else None
+
+(** val picture_latents :
+    head -> Big_int_Z.big_int -> int -> network -> picture ->
+    (Big_int_Z.big_int * Big_int_Z.big_int) list list option **)
+
+let picture_latents h u terms0 n0 p =
+  match enclosed_output u terms0 n0 p with
+  | Some e -> if (=) e.planes h.depth then Some (latents_over e) else None
+  | None -> None

@@ -222,6 +222,8 @@ val nth_error : 'a1 list -> int -> 'a1 option
 
 val last : 'a1 list -> 'a1 -> 'a1
 
+val rev : 'a1 list -> 'a1 list
+
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
 val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
@@ -1459,6 +1461,10 @@ val constant_left :
 
 val radius_of : head -> Big_int_Z.big_int * Big_int_Z.big_int
 
+val joint_least :
+  head -> certificate -> measure list -> int -> int -> joint_hint ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) option
+
 val joint_at_least :
   head -> certificate -> measure list -> int -> int -> joint_hint ->
   Big_int_Z.big_int -> Big_int_Z.big_int -> bool
@@ -2456,3 +2462,37 @@ val latents_over :
 val picture_proved :
   head -> certificate -> settings -> Big_int_Z.big_int -> network -> picture
   -> bool
+
+type bounds = { ends_of : box; leads_of : Big_int_Z.big_int option list }
+
+val greater0 :
+  Big_int_Z.big_int option -> Big_int_Z.big_int option -> Big_int_Z.big_int
+  option
+
+val lead_by_prices :
+  prepared -> certificate -> hints -> leftover option -> box -> int ->
+  Big_int_Z.big_int option
+
+val lead_as_one :
+  prepared -> certificate -> hints -> int -> Big_int_Z.big_int option
+
+val lead_over :
+  prepared -> certificate -> hints -> leftover option -> box -> int ->
+  Big_int_Z.big_int option
+
+val proved_bounds : prepared -> certificate -> hints -> bounds option
+
+type values = { similar_to : ends list list; activations_at : box;
+                leads_at : ends list }
+
+val similar_at : head -> settings -> logarithms -> own -> ends -> ends
+
+val similar_patches : head -> settings -> table -> ends list list
+
+val lead_at : head -> settings -> int -> box -> int -> ends
+
+val image_values : head -> settings -> int -> image -> values option
+
+val picture_latents :
+  head -> Big_int_Z.big_int -> int -> network -> picture ->
+  (Big_int_Z.big_int * Big_int_Z.big_int) list list option

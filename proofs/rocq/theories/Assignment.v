@@ -179,6 +179,21 @@ Proof.
 Qed.
 End Sound.
 
+Theorem assignment_least_ok : forall h c T b z prices rival least, (0 < T)%Z -> complies h c z ->
+  box_ok h T (patches c) b z -> (0 < patches c)%nat ->
+  assignment_least T h (left_of T c (count h)) b prices (predicted c) rival = Some least ->
+  IZR least <=
+    IZR T * (IZR (unit_of_weights h) * (logit h (patches c) z (predicted c) - logit h (patches c) z rival)).
+Proof.
+  intros h c T b z prices rival least HT H Hb P A.
+  unfold assignment_least in A. destruct (pools_masses h) eqn:M; [|discriminate]. cbn [andb] in A.
+  destruct (_ && _)%bool eqn:G; [|discriminate]. injection A as <-. apply andb_prop in G as [G G4].
+  apply andb_prop in G as [G G3]. apply andb_prop in G as [G1 G2]. apply Nat.eqb_eq in G1, G2, G3.
+  unfold pools_masses in M. destruct (head_similarity h) eqn:S; try discriminate.
+  destruct (head_pooling h) eqn:O; try discriminate. destruct (head_readout h) eqn:R; try discriminate.
+  apply priced_least_ok; auto. intros k. unfold activation, activation_of, sim. rewrite S, O. reflexivity.
+Qed.
+
 Theorem assignment_at_least_ok : forall h c T b z prices rival num den, (0 < T)%Z -> complies h c z ->
   box_ok h T (patches c) b z ->
   assignment_at_least h c T (left_of T c (count h)) b prices rival num den = true ->
@@ -186,10 +201,5 @@ Theorem assignment_at_least_ok : forall h c T b z prices rival num den, (0 < T)%
 Proof.
   intros h c T b z prices rival num den HT H Hb E. unfold assignment_at_least in E. apply andb_prop in E as [P E].
   apply Nat.ltb_lt in P. revert E. apply bound_at_least_ok; [exact HT|]. intros least A.
-  unfold assignment_least in A. destruct (pools_masses h) eqn:M; [|discriminate]. cbn [andb] in A.
-  destruct (_ && _)%bool eqn:G; [|discriminate]. injection A as <-. apply andb_prop in G as [G G4].
-  apply andb_prop in G as [G G3]. apply andb_prop in G as [G1 G2]. apply Nat.eqb_eq in G1, G2, G3.
-  unfold pools_masses in M. destruct (head_similarity h) eqn:S; try discriminate.
-  destruct (head_pooling h) eqn:O; try discriminate. destruct (head_readout h) eqn:R; try discriminate.
-  apply priced_least_ok; auto. intros k. unfold activation, activation_of, sim. rewrite S, O. reflexivity.
+  eapply assignment_least_ok; eassumption.
 Qed.

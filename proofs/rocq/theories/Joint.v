@@ -86,29 +86,36 @@ Definition constant_left (ss : list Z) : Z := turn h * zdot ss (map (fun m => co
 Definition radius_of : Z * Z :=
   match ball h with Some r => (numerator r, Zpos (denominator r)) | None => (0, 1) end.
 
-Definition joint_at_least (winner loser : nat) (x : joint_hint) (num : Z) (den : positive) : bool :=
+(** A lower bound of the margin: a number, and over how many of the weights' units it is. *)
+Definition joint_least (winner loser : nat) (x : joint_hint) : option (Z * Z) :=
   let u := Zpos (statement_unit c) in
   let V := Zpos (share_unit x) in
   let here := stated_at 0 (statements c) in
   let v := match ball h with Some _ => Z.max 0 (ball_share x) | None => 0 end in
-  is_joint && has_width h (weights h winner) && has_width h (weights h loser) &&
-  forallb (fun s => Nat.ltb (fst s) (count h)) here &&
-  match taken here (shares_of x) (margin_gains V winner loser) with
-  | Some (ks, ends) =>
-      let made := map (fun '(m, k) => over_size m k) (combine ms ks) in
-      let ss := map fst made in
-      match least_over (curve_left ss v) (fst sides) (snd sides) (vector_left ss) with
-      | Some least =>
-          let '(rn, rd) := radius_of in
-          let S := unit_of h in
-          let step := turn h * slope h in
-          let form := (least + constant_left ss) * (rd * rd) - v * (S * S) * (rn * rn) in
-          let rest := root_unit h * (ends + V * Zpos (scale_unit h) * (bias_number h winner - bias_number h loser) * u)
-                      - zsum (map snd made) * u in
-          num * (step * (rd * rd) * u * root_unit h * V * Zpos (scale_unit h) * unit_of_weights h) <=?
-          (form * u + rest * (step * (rd * rd))) * Zpos den
-      | None => false
-      end
+  if is_joint && has_width h (weights h winner) && has_width h (weights h loser) &&
+     forallb (fun s => Nat.ltb (fst s) (count h)) here then
+    match taken here (shares_of x) (margin_gains V winner loser) with
+    | Some (ks, ends) =>
+        let made := map (fun '(m, k) => over_size m k) (combine ms ks) in
+        let ss := map fst made in
+        match least_over (curve_left ss v) (fst sides) (snd sides) (vector_left ss) with
+        | Some least =>
+            let '(rn, rd) := radius_of in
+            let S := unit_of h in
+            let step := turn h * slope h in
+            let form := (least + constant_left ss) * (rd * rd) - v * (S * S) * (rn * rn) in
+            let rest := root_unit h * (ends + V * Zpos (scale_unit h) * (bias_number h winner - bias_number h loser) * u)
+                        - zsum (map snd made) * u in
+            Some (form * u + rest * (step * (rd * rd)), step * (rd * rd) * u * root_unit h * V * Zpos (scale_unit h))
+        | None => None
+        end
+    | None => None
+    end
+  else None.
+
+Definition joint_at_least (winner loser : nat) (x : joint_hint) (num : Z) (den : positive) : bool :=
+  match joint_least winner loser x with
+  | Some (least, unit) => num * (unit * unit_of_weights h) <=? least * Zpos den
   | None => false
   end.
 End Run.
@@ -408,12 +415,16 @@ Proof.
 Qed.
 End Sound.
 
-Theorem joint_at_least_ok : forall h c ms z winner loser x num den, measures h = Some ms -> complies h c z ->
-  joint_at_least h c ms winner loser x num den = true ->
-  logit h (patches c) z winner - logit h (patches c) z loser >= q num den.
+(** Without [injection], which would compute. *)
+Lemma same_pair : forall a b x y : Z, Some (a, b) = Some (x, y) -> a = x /\ b = y.
+Proof. intros a b x y E. injection E. auto. Qed.
+
+Theorem joint_least_ok : forall h c ms z winner loser x least unit, measures h = Some ms -> complies h c z ->
+  joint_least h c ms winner loser x = Some (least, unit) -> (0 < unit)%Z /\
+  IZR least <= IZR unit * (IZR (unit_of_weights h) * (logit h (patches c) z winner - logit h (patches c) z loser)).
 Proof.
-  intros h c ms z winner loser x num den M H E. unfold joint_at_least in E.
-  apply andb_prop in E as [E F]. apply andb_prop in E as [E J]. apply andb_prop in E as [E Wl].
+  intros h c ms z winner loser x bound unit M H F. unfold joint_least in F.
+  destruct (_ && _)%bool eqn:E; [|discriminate]. apply andb_prop in E as [E J]. apply andb_prop in E as [E Wl].
   apply andb_prop in E as [Jo Ww]. apply Nat.eqb_eq in Ww, Wl.
   set (u := Zpos (statement_unit c)) in *. set (V := Zpos (share_unit x)) in *. set (su := Zpos (scale_unit h)) in *.
   set (here := stated_at 0 (statements c)) in *.
@@ -455,11 +466,10 @@ Proof.
   destruct (turn_slope h) as [TS _]. apply IZR_pos in TS as TP. set (step := (turn h * slope h)%Z) in *.
   assert (uP : 0 < IZR u) by apply Zpos_pos. assert (VP : 0 < IZR V) by apply Zpos_pos.
   assert (sP : 0 < IZR su) by apply Zpos_pos. assert (wP := unit_of_weights_positive h).
-  assert (dP := Zpos_pos den). assert (rP := root_unit_positive h).
-  apply Z.leb_le, IZR_le in F. repeat rewrite ?mult_IZR, ?plus_IZR, ?minus_IZR in F.
+  assert (rP := root_unit_positive h). apply same_pair in F as [<- <-].
+  repeat rewrite ?mult_IZR, ?plus_IZR, ?minus_IZR.
   rewrite !mult_IZR, minus_IZR in G.
   set (b := IZR V * IZR su * (IZR (bias_number h winner) - IZR (bias_number h loser))) in *.
-  apply Rle_ge. apply div_le_iff; [exact dP|].
   set (r2 := IZR rd * IZR rd) in *. assert (r2P : 0 < r2) by (apply Rmult_lt_0_compat; exact RP).
   (* The function is not above step r2 P. *)
   assert (form : (IZR least + IZR (constant_left h ms ss)) * r2 - IZR v * (IZR (unit_of h) * IZR (unit_of h)) *
@@ -470,11 +480,17 @@ Proof.
     IZR (root_unit h) * IZR u * (IZR V * IZR su * IZR (unit_of_weights h) * margin)).
   { rewrite <- G. lra. }
   apply (Rmult_le_compat_l (IZR step * r2)) in all; [|left; apply Rmult_lt_0_compat; assumption].
-  apply (Rmult_le_compat_l (IZR u)) in form; [|lra].
-  set (Den := IZR step * r2 * IZR u * IZR (root_unit h) * IZR V * IZR su * IZR (unit_of_weights h)) in *.
-  assert (DP : 0 < Den) by (unfold Den; repeat apply Rmult_lt_0_compat; assumption).
-  apply (Rmult_le_reg_l Den); [exact DP|].
-  eapply Rle_trans; [rewrite Rmult_comm; exact F|].
-  replace (Den * (IZR (Z.pos den) * margin)) with (Den * margin * IZR (Z.pos den)) by ring.
-  apply Rmult_le_compat_r; [lra|]. unfold Den. lra.
+  apply (Rmult_le_compat_l (IZR u)) in form; [|lra]. split; [|lra].
+  apply lt_IZR. rewrite !mult_IZR. fold r2. repeat apply Rmult_lt_0_compat; assumption.
+Qed.
+
+Theorem joint_at_least_ok : forall h c ms z winner loser x num den, measures h = Some ms -> complies h c z ->
+  joint_at_least h c ms winner loser x num den = true ->
+  logit h (patches c) z winner - logit h (patches c) z loser >= q num den.
+Proof.
+  intros h c ms z winner loser x num den M H E. unfold joint_at_least in E.
+  destruct (joint_least h c ms winner loser x) as [[least unit]|] eqn:J; [|discriminate].
+  destruct (joint_least_ok h c ms z winner loser x least unit M H J) as [P L].
+  assert (bound_at_least h unit (Some least) num den = true) as K by exact E.
+  revert K. apply bound_at_least_ok; [exact P|]. intros least' X. injection X as <-. exact L.
 Qed.
