@@ -1,7 +1,7 @@
 # The same checker as JavaScript, for `verale report --check` and for who has no compiler. It is committed, so that
 # nobody needs js_of_ocaml but who changes it; tests/end_to_end/pages/test_proved_script.py builds it again.
 JAVASCRIPT := ../../verale/checker/proved/verale-proved.js
-SPOKEN := extracted/checker.mli extracted/checker.ml front/reader.ml front/network_reader.ml $(HINTER) front/claims.ml front/hints.ml front/answers.ml front/browser.ml
+SPOKEN := extracted/checker.mli extracted/checker.ml front/reader.ml front/network_reader.ml $(HINTER) front/givers.ml front/claims.ml front/writer.ml front/hints.ml front/numbers.ml front/answers.ml front/browser.ml
 PRIMITIVES := front/zarith.js front/browser.js
 
 .PHONY: javascript

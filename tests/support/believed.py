@@ -26,7 +26,7 @@ _READERS = (
     "read/latents",
 )
 _OF_PICTURES = ("read/pictures", "read/png_reader", "read/network_file", "read/layers")
-_ASKING = ("audit", "claims", "dialogue", "executable", "program")
+_ASKING = ("audit", "claims", "dialogue", "numbers", "executable", "program")
 PARTS: dict[str, tuple[Path, ...]] = {
     "the definitions, `Semantics.v`": (ROCQ / "theories" / "Semantics.v",),
     "of minimality besides, `MinimalSemantics.v`": (ROCQ / "theories" / "MinimalSemantics.v",),
@@ -38,7 +38,9 @@ PARTS: dict[str, tuple[Path, ...]] = {
     "of pictures besides, `NetworkSemantics.v`": (ROCQ / "theories" / "NetworkSemantics.v",),
     "OCaml: the line to records": (ROCQ / "front" / "reader.ml",),
     "OCaml: the line to networks and pictures": (ROCQ / "front" / "network_reader.ml",),
-    "OCaml: questions and answers": tuple(ROCQ / "front" / f"{name}.ml" for name in ("claims", "answers", "main")),
+    "OCaml: questions and answers": tuple(
+        ROCQ / "front" / f"{name}.ml" for name in ("claims", "answers", "main", "writer", "numbers")
+    ),
     "Python: asking, and the steps of an audit": (
         *(CHECKER / "proved" / f"{name}.py" for name in _ASKING),
         CHECKER / "steps.py",

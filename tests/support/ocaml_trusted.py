@@ -1,4 +1,4 @@
-"""Faults in the OCaml that is trusted: reader, claims, answers and the program. The tests of `TESTS` detect each.
+"""Faults in the OCaml that is trusted: reader, claims, numbers, answers and the program. The tests of `TESTS` detect each.
 
 PYTHONPATH=tests python -m support.ocaml_trusted [WORD...]
 """
@@ -20,11 +20,14 @@ _AGREEMENT = "tests/soundness/test_agreement.py"
 _PROGRAM = "tests/end_to_end/test_proved_kernel.py"
 _MINIMALITY = "tests/soundness/test_proved_minimality.py"
 _PICTURES = "tests/soundness/test_proved_pictures.py"
+_NUMBERS = "tests/unit/checker/proved/test_numbers.py"
 TESTS = {
     "reader.ml": ("tests/unit/checker/proved/test_reader.py", _MINIMALITY, _PROGRAM, _AGREEMENT),
     "network_reader.ml": ("tests/unit/checker/proved/test_network_reader.py", _PICTURES),
-    "claims.ml": (_MINIMALITY, _PICTURES, _AGREEMENT, _PROGRAM),
-    "answers.ml": (_MINIMALITY, _PICTURES, _AGREEMENT, _PROGRAM),
+    "claims.ml": (_MINIMALITY, _PICTURES, _NUMBERS, _AGREEMENT, _PROGRAM),
+    "numbers.ml": (_NUMBERS,),
+    "writer.ml": (_NUMBERS,),
+    "answers.ml": (_MINIMALITY, _PICTURES, _NUMBERS, _AGREEMENT, _PROGRAM),
     "main.ml": (_PROGRAM,),
 }
 """The tests that have to detect the faults of a file."""
@@ -145,6 +148,23 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
         ("points may have any unit", "if Z.sign points.point_unit > 0 && List.for_all natural points.chosen then points", "if List.for_all natural points.chosen || true then points"),
         ("a point may have any unit", "((if Z.sign unit > 0 then unit else Z.one), point)", "(unit, point)"),
         ("every head is covered", "Some \"a soft tree whose activations are not shown to lie in [0, 1]\"", "None"),
+        ("numbers of narrower statements", "Checker.proved_bounds (prepared_for here settings certificate) certificate hints", "Checker.proved_bounds (prepared_for here settings certificate) { certificate with Checker.statement_unit = Z.shift_left certificate.Checker.statement_unit 1 } hints"),
+        ("numbers of one patch", "Checker.proved_bounds (prepared_for here settings certificate) certificate hints", "Checker.proved_bounds (prepared_for here settings certificate) { certificate with Checker.patches = 1 } hints"),
+        ("the values lead another class", "Checker.image_values here.head settings certificate.predicted image", "Checker.image_values here.head settings 0 image"),
+        ("the values are those of the first patch", "Checker.image_values here.head settings certificate.predicted image", "Checker.image_values here.head settings certificate.predicted { image with Checker.rows = [ List.hd image.Checker.rows ] }"),
+        ("numbers are told where there are none", "| None -> Not_proved\n  | Some (settings, hints, bounds) ->", "| None -> Proved\n  | Some (settings, hints, bounds) ->"),
+    ],
+    "numbers.ml": [
+        ("ends are swapped", "let ends = two integer integer", "let ends out (low, high) = two integer integer out (high, low)"),
+        ("of a range the ends are swapped", "let range = two number number", "let range out (low, high) = two number number out (high, low)"),
+        ("leads are over the unit of boxes alone", "over (Z.mul settings.box_unit weight_unit)", "over (ignore weight_unit; settings.box_unit)"),
+        ("activations are over twice their unit", "let activations = over settings.box_unit", "let activations = over (Z.shift_left settings.box_unit 1)"),
+        ("similarities are over twice their unit", "let similarities = over settings.box_unit", "let similarities = over (Z.shift_left settings.box_unit 1)"),
+        ("latents are over twice their unit", "text (over unit (list (list ends)))", "text (over (Z.shift_left unit 1) (list (list ends)))"),
+    ],
+    "writer.ml": [
+        ("integers lose their sign", 'Z.format "%x" number', 'Z.format "%x" (Z.abs number)'),
+        ("lists are reversed", "(fun each -> space out; item out each) items", "(fun each -> space out; item out each) (List.rev items)"),
     ],
     "answers.ml": [
         ("proved and not are swapped", 'Claims.Proved -> "proved"\n  | Claims.Not_proved -> "not proved"', 'Claims.Proved -> "not proved"\n  | Claims.Not_proved -> "proved"'),
@@ -152,13 +172,14 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
         ("what is not proved is proved", 'Claims.Not_proved -> "not proved"', 'Claims.Not_proved -> "proved"'),
         ("refuted means instance", "about_image here Claims.refuted input", "about_image here Claims.instance input"),
         ("instance means refuted", "about_image here Claims.instance input", "about_image here Claims.refuted input"),
-        ("instance is taken on trust", "said (claim told.prepared certificate image)", 'ignore (claim told.prepared certificate image); "proved"'),
+        ("instance is taken on trust", "said told (claim told.prepared certificate image)", 'ignore (claim told.prepared certificate image); "proved"'),
         ("the head may change", '"head", None -> (Some (read_head input), "ready")', '"head", _ -> (Some (read_head input), "ready")'),
-        ("a picture is taken on trust", "said (Claims.pictured told.prepared network certificate picture)", 'ignore (Claims.pictured told.prepared network certificate picture); "proved"'),
-        ("minimal means needed", "said (Claims.minimal told.prepared what certificate)", "said (Claims.needed told.prepared what certificate 0)"),
-        ("needed means minimal", "said (Claims.needed told.prepared what certificate index)", "ignore index; said (Claims.minimal told.prepared what certificate)"),
-        ("minimality is taken on trust", "said (Claims.minimal told.prepared what certificate)", 'ignore (Claims.minimal told.prepared what certificate); "proved"'),
+        ("a picture is taken on trust", "said told (Claims.pictured told.prepared network certificate picture)", 'ignore (Claims.pictured told.prepared network certificate picture); "proved"'),
+        ("minimal means needed", "said told (Claims.minimal told.prepared what certificate)", "said told (Claims.needed told.prepared what certificate 0)"),
+        ("needed means minimal", "said told (Claims.needed told.prepared what certificate index)", "ignore index; said told (Claims.minimal told.prepared what certificate)"),
+        ("minimality is taken on trust", "said told (Claims.minimal told.prepared what certificate)", 'ignore (Claims.minimal told.prepared what certificate); "proved"'),
         ("the line may go on after prices", "let prices = Reader.prices told.head input in\n  Reader.line_end input;", "let prices = Reader.prices told.head input in"),
+        ("numbers are taken of nothing", 'about_class here Claims.numbers input', 'about_class here (fun prepared certificate -> Claims.numbers prepared { certificate with Checker.statements = [] }) input'),
     ],
     "main.ml": [
         ("the number is always 0", "Printf.printf \"%x %x %s\\n%!\" number took", "Printf.printf \"%x %x %s\\n%!\" (number * 0) took"),

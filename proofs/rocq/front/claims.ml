@@ -10,6 +10,9 @@ type answer =
   | Not_covered of string
   | Entailed_with of (Checker.settings * Checker.hints) (* proved, with these *)
   | True_with of Checker.settings
+  | Bounded of (Checker.settings * Checker.bounds * Givers.t)
+  | Valued of (Checker.settings * Checker.values)
+  | Latent of (Z.t * (Z.t * Z.t) list list) (* over this unit *)
 
 type prepared = {
   head : Checker.head;
@@ -91,28 +94,33 @@ let rec first = function
   | [] -> None
   | attempt :: others -> ( match attempt () with None -> first others | found -> found)
 
+let no_rows = { Hinter.curve = Z.one; claims = []; patches = [] }
+
+(* Settings and hints of a certificate. *)
+let hints_for here certificate prices ?(joint = []) precision rows links =
+  let settings = settings_for here precision certificate in
+  let { Hinter.curve; claims; patches } = rows settings in
+  let { Links.above; below; turns_above; turns_below } = links settings in
+  ( settings,
+    { Checker.curve_of = curve; claims_of = claims; weights_of = List.map natural patches;
+      prices_of = List.map (prices_over settings here.head) prices; joint_of = joint;
+      links_above = linked above; links_below = linked below;
+      turns_above = turned turns_above; turns_below = turned turns_below } )
+
 (* The settings and hints with which the checker proves that a certificate entails its class; None if it does not. With
    few bits and the balls of patches first, quickly and then with the best weights, at first only of a few prototypes,
    those that the margins that are left depend on most; then whole margins, where there are weights for them, which take
    longer to find; then with what activations say of one another. What these do not prove is tried again with all there
    is, and what cosines say of one another with more bits: what a product of directions is rounded by costs its root. *)
 let found_hints here certificate prices =
-  let proved_with ?(joint = []) precision rows links =
-    let settings = settings_for here precision certificate in
-    let { Hinter.curve; claims; patches } = rows settings in
-    let { Links.above; below; turns_above; turns_below } = links settings in
-    let hints =
-      { Checker.curve_of = curve; claims_of = claims; weights_of = List.map natural patches;
-        prices_of = List.map (prices_over settings here.head) prices; joint_of = joint;
-        links_above = linked above; links_below = linked below;
-        turns_above = turned turns_above; turns_below = turned turns_below }
-    in
+  let proved_with ?joint precision rows links =
+    let settings, hints = hints_for here certificate prices ?joint precision rows links in
     match Checker.unproved (prepared_for here settings certificate) certificate hints with
     | Some [] -> Ok (settings, hints)
     | Some rivals -> Error rivals
     | None -> Error []
   in
-  let no_rows _ = { Hinter.curve = Z.one; claims = []; patches = [] } in
+  let no_rows _ = no_rows in
   let rows effort settings = Hinter.rows here.hinter ~effort settings certificate in
   let no_links _ = Links.nothing in
   let links settings = Hinter.links here.hinter settings certificate in
@@ -147,6 +155,56 @@ let entails here certificate prices =
 let entailment_hints here certificate prices =
   with_what here.head (fun () -> Option.map (fun found -> Entailed_with found) (found_hints here certificate prices))
 
+(* Numbers. *)
+
+(* Whether the leads are those of the statement of a certificate, or more. *)
+let covers here (settings : Checker.settings) (certificate : Checker.certificate) (bounds : Checker.bounds) =
+  let unit = Z.mul settings.box_unit here.head.weight_unit in
+  let covered rival lead margin =
+    rival = certificate.predicted
+    || match lead with
+       | Some lead -> Z.compare (Z.mul lead certificate.margin_unit) (Z.mul margin unit) >= 0
+       | None -> false
+  in
+  let rec all rival leads margins =
+    match leads, margins with
+    | lead :: leads, margin :: margins -> covered rival lead margin && all (rival + 1) leads margins
+    | _ -> true
+  in
+  all 0 bounds.leads_of certificate.margins
+
+(* The ends of all activations, and the leads over all rivals. Hints for all of them cost more than those that prove a
+   certificate; the hinter may then spend less on what its margins depend on, so that these come first. Where a class is
+   not proved, all that there is is tried. *)
+let numbers here (certificate : Checker.certificate) prices =
+  let all effort settings = Hinter.all_rows here.hinter ~effort settings certificate in
+  let links settings = Hinter.links here.hinter settings certificate in
+  let bounds_with (settings, hints) =
+    let bounds = Checker.proved_bounds (prepared_for here settings certificate) certificate hints in
+    Option.map (fun bounds -> (settings, hints, bounds)) bounds
+  in
+  let all_with precision effort =
+    let joint = positive (Hinter.joint here.hinter certificate) in
+    bounds_with (hints_for here certificate prices ~joint precision (all effort) links)
+  in
+  let found =
+    match found_hints here certificate prices with
+    | None -> all_with Hinter.most Thorough
+    | Some proved -> (
+        match all_with Hinter.usual Usual with
+        | Some (settings, _, bounds) as found when covers here settings certificate bounds -> found
+        | _ -> bounds_with proved)
+  in
+  match found with
+  | None -> Not_proved
+  | Some (settings, hints, bounds) ->
+      let nothing = { certificate with statements = [] } in
+      let prepared = prepared_for here settings nothing in
+      let no_hints = snd (hints_for here nothing [] Hinter.usual (fun _ -> no_rows) (fun _ -> Links.nothing)) in
+      let domain = Checker.proved_bounds prepared nothing no_hints in
+      let domain = Option.fold ~none:[] ~some:(fun b -> b.Checker.ends_of) domain in
+      Bounded (settings, bounds, Givers.find settings certificate hints domain bounds.ends_of)
+
 (* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
    than a proof. *)
 let bits_of (certificate : Checker.certificate) =
@@ -180,6 +238,13 @@ let instance here certificate image =
 let instance_settings here certificate image =
   let found () = about_image here Checker.instance_proved certificate image in
   with_what here.head (fun () -> Option.map (fun settings -> True_with settings) (found ()))
+
+(* What the head computes for an image. *)
+let values here (certificate : Checker.certificate) image =
+  let settings = settings_for here Hinter.most certificate in
+  match Checker.image_values here.head settings certificate.predicted image with
+  | Some values -> Valued (settings, values)
+  | None -> Not_proved
 
 let refuted here certificate image =
   when_covered here.head (fun () -> about_image here Checker.refutation_proved certificate image <> None)
@@ -218,6 +283,14 @@ let pictured here network certificate picture =
         Checker.picture_proved here.head certificate settings (Z.shift_left Z.one (bits + more)) network picture
       in
       List.exists2 proved tried more_for_pictures)
+
+(* The ends of the latents that the network gives. *)
+let latents here network picture =
+  let bits = grid_bits network in
+  let unit = Z.shift_left Z.one bits in
+  match Checker.picture_latents here.head unit (bits / 3) network picture with
+  | Some latents -> Latent (unit, latents)
+  | None -> Not_proved
 
 (* Minimality. *)
 

@@ -196,6 +196,10 @@ let rows_for wants prepared ~effort (settings : Checker.settings) (certificate :
 let rows prepared ~effort settings (certificate : Checker.certificate) =
   rows_for (Wanted.wants prepared.head certificate.predicted) prepared ~effort settings certificate
 
+(* For the ends of all activations. *)
+let all_rows prepared ~effort settings certificate =
+  rows_for (Wanted.all prepared.head) prepared ~effort settings certificate
+
 (* Whether more effort than [Quick] can give better ends of observables: only statements about patches have weights. *)
 let may_improve prepared (certificate : Checker.certificate) =
   let about_patch = function Checker.AboutPatch _ -> true | AboutActivation _ | AboutOthers _ -> false in

@@ -12,23 +12,10 @@
      links    = list(option(integer)) list(option(natural integer))
      turns    = list(option(integer)) list(option(natural integer integer))
 
-   Numbers, lists and options are those of verale/checker/proved/text.py. The fields are those of the records of Check.v,
+   Numbers, lists and options are those of writer.ml. The fields are those of the records of Check.v,
    in their order. *)
 
-let integer out number = Buffer.add_string out (Z.format "%x" number)
-let natural out number = Buffer.add_string out (Printf.sprintf "%x" number)
-let word out text = Buffer.add_string out text
-let space out = Buffer.add_char out ' '
-
-let two first second out (a, b) = first out a; space out; second out b
-
-let list item out items =
-  natural out (List.length items);
-  List.iter (fun each -> space out; item out each) items
-
-let option item out = function
-  | None -> word out "none"
-  | Some each -> word out "some "; item out each
+open Writer
 
 let claim out = function
   | Checker.Unclaimed -> word out "unclaimed"
@@ -67,8 +54,3 @@ let hints out (told : Checker.hints) =
   field links told.links_below;
   field turns told.turns_above;
   field turns told.turns_below
-
-let text item told =
-  let out = Buffer.create 4096 in
-  item out told;
-  Buffer.contents out

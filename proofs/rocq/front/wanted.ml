@@ -55,11 +55,10 @@ let activations (h : Checker.head) predicted count =
 
 let each count patches = Array.make count { low = Each; high = Each; patches = Array.init patches Fun.id }
 
-(* For each prototype, of a head and a certificate. *)
-let wants (h : Checker.head) predicted count patches =
+(* For each prototype, where these ends of the activations are wanted. *)
+let wants_for (lower, upper) (h : Checker.head) count patches =
   let scales = Array.of_list (List.map (fun s -> Z.sign s > 0) h.scales) in
   let direction_of = [| direction h false; direction h true |] in
-  let lower, upper = activations h predicted count in
   let greatest patches j =
     if not (lower.(j) || upper.(j)) then { low = Nothing; high = Nothing; patches }
     else begin
@@ -82,6 +81,10 @@ let wants (h : Checker.head) predicted count patches =
       let rows = Array.of_list mask in
       Array.init count (fun j -> greatest (if j < Array.length rows then seen rows.(j) else [||]) j)
   | TopMean _ | MaxMinusMean | MaxMinusMeanDistance -> each count patches
+
+(* Of a head and a certificate: what its margins depend on; and whatever they depend on. *)
+let wants (h : Checker.head) predicted count patches = wants_for (activations h predicted count) h count patches
+let all h count patches = wants_for (Array.make count true, Array.make count true) h count patches
 
 (* The share of all prototypes whose better ends mostly prove the last margins. *)
 let few = 16

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
+from typing import TypeVar
 
 from ..certificate import Certificate, PatchStatement
 from ..errors import UnprovedError
@@ -15,10 +17,13 @@ from ..read.layers import Network
 from ..read.pictures import Picture
 from .dialogue import Answer, Dialogue, UnavailableError
 from .network_text import network_text, picture_text
+from .numbers import Interval, NotNumbersError, Numbers, Values, latents_of, numbers_of, values_of
 from .program import Program
 from .text import addition_text, certificate_text, head_text, image_text, prices_text, unknown_part
 
 __all__ = ["NOT_ASKED", "ProvedClaims"]
+
+_T = TypeVar("_T")
 
 NOT_ASKED = "the proved checker could not be asked"
 """So begins the message where the program could not be started, or died."""
@@ -43,6 +48,8 @@ _MEMORY = "it took more"
 """So begins the reason for which one helps that allows more memory. For all others none does."""
 _LEAST = Fraction(1, 2**1074)
 """The smallest margin that can be stated."""
+_MOST_PATCHES = 2**20
+"""The program takes no number of patches beyond this."""
 
 
 class ProvedClaims:
@@ -120,11 +127,46 @@ class ProvedClaims:
     def pictured(self, certificate: Certificate, picture: Picture) -> bool:
         """Whether the latents that the network gives for a picture, in real arithmetic, are proved to lie in the domain
         and to satisfy every statement."""
-        dialogue = self._begun()
-        if not self._network_told and self._network is not None:
-            self._counted(dialogue.ask("network", network_text(self._network), max(1, self._left)))
-            self._network_told = True
+        self._tell_network()
         return self._ask("pictured", certificate, picture_text(picture))
+
+    def numbers(self, certificate: Certificate) -> Numbers:
+        """What the statements prove of each activation and of each rival, whether or not they entail the class."""
+        head, size = self._head, len(certificate.statements)
+        answer = self._answer("numbers", certificate, prices_text(certificate, head.count))
+        if answer.word != "numbers":
+            anything = Interval(None, None)
+            return Numbers((anything,) * head.count, (None,) * head.classes, (((), ()),) * head.count)
+        return self._read(
+            "numbers", lambda: numbers_of(answer.why, head.count, head.classes, certificate.predicted, size)
+        )
+
+    def values(self, certificate: Certificate, image: Image) -> Values:
+        """What the head computes for an image, whether or not it satisfies the statements; the certificate says which
+        class leads.
+
+        Raises:
+            UnprovedError: its values cannot be enclosed, as the cosine of a patch that is 0.
+        """
+        head = self._head
+        answer = self._answer("values", certificate, image_text(image))
+        if answer.word != "values":
+            raise UnprovedError("instance", "the head has no values for these latents that can be enclosed")
+        return self._read(
+            "values", lambda: values_of(answer.why, head.count, head.classes, certificate.predicted, image.patches)
+        )
+
+    def latents(self, picture: Picture) -> tuple[tuple[Interval, ...], ...]:
+        """(L, D) the latents that the network gives for a picture, in real arithmetic.
+
+        Raises:
+            UnprovedError: they cannot be enclosed, or do not fit the head.
+        """
+        self._tell_network()
+        answer = self._told("latents", picture_text(picture))
+        if answer.word != "latents":
+            raise UnprovedError("picture", "the latents that the network gives for the picture cannot be enclosed")
+        return self._read("latents", lambda: latents_of(answer.why, self._head.depth, _MOST_PATCHES))
 
     def first_untrue(self, certificate: Certificate, seen: Image | Picture) -> int | None:
         """The number of the first statement that is not proved true of an image's latents, or of those that the network
@@ -147,8 +189,25 @@ class ProvedClaims:
 
     def _answer(self, question: str, certificate: Certificate, rest: bytes) -> Answer:
         """Raises UnprovedError: `uncovered` or `limit`."""
+        return self._told(question, certificate_text(certificate)[:-1] + b" " + rest)
+
+    def _tell_network(self) -> None:
+        """Tell the network, once. Raises UnprovedError: `uncovered` or `limit`."""
         dialogue = self._begun()
-        text = certificate_text(certificate)[:-1] + b" " + rest
+        if not self._network_told and self._network is not None:
+            self._counted(dialogue.ask("network", network_text(self._network), max(1, self._left)))
+            self._network_told = True
+
+    def _read(self, question: str, read: Callable[[], _T]) -> _T:
+        """What an answer says. Raises ExecutableError: it is none."""
+        try:
+            return read()
+        except NotNumbersError as error:
+            raise self._begun().no_answer(question, str(error)) from None
+
+    def _told(self, question: str, text: bytes) -> Answer:
+        """Raises UnprovedError: `uncovered` or `limit`."""
+        dialogue = self._begun()
         if self._left <= 0:
             raise self._limit("all questions together took more processor time than was allowed")
         return self._counted(dialogue.ask(question, text, self._left))

@@ -30,11 +30,13 @@ __all__ = ["Answer", "Dialogue", "Startable", "UnavailableError", "fits"]
 
 _GREETING = re.compile(r"verale-proved 2 [ -~]*")
 _ANSWER = re.compile(
-    r"([0-9a-f]{1,8}) ([0-9a-f]{1,12}) (?:(ready|proved|not proved)|(not covered|limit|hints): ([ -~]+))", re.ASCII
+    r"([0-9a-f]{1,8}) ([0-9a-f]{1,12}) (?:(ready|proved|not proved)|(not covered|limit|hints|numbers|values|latents):"
+    r" ([ -~]+))",
+    re.ASCII,
 )
 _LONGEST = 4096
-_LONGEST_HINTS = 2**28
-"""Bytes of an answer."""
+_LONGEST_TEXT = 2**28
+"""Bytes of an answer; of one that is hints or numbers."""
 _CHUNK = 2**20
 _ENDING = 5.0
 _PATIENCE = 4
@@ -53,6 +55,9 @@ _TOLD = ("head", "network")
 """What is told, and no question: the answer is `ready`."""
 _HINTED = ("entailment_hints", "instance_settings")
 """The questions that are answered with hints instead of `proved`."""
+_NUMBERS = ("numbers", "values", "latents")
+"""The questions that are answered with numbers, and these with a word of the same name."""
+_LONG = (*_HINTED, *_NUMBERS)
 
 
 class UnavailableError(Exception):
@@ -76,11 +81,13 @@ class Startable(Protocol):
 
 @dataclass(frozen=True)
 class Answer:
-    """What the program says: `ready`, `proved`, `not proved`, `not covered`, `limit` or `hints`; or that it `ended`.
+    """What the program says: `ready`, `proved`, `not proved`, `not covered`, `limit`, `hints`, `numbers`, `values` or
+    `latents`; or that it `ended`.
 
     Attributes:
         word: one of these.
-        why: of the last four; of `hints` settings and hints, as `proofs/rocq/front/hints.ml` writes them.
+        why: of all but the first three; of `hints` settings and hints, as `proofs/rocq/front/hints.ml` writes them, of
+            numbers these, as `proofs/rocq/front/numbers.ml` does.
         milliseconds: of processor time that the question took.
     """
 
@@ -95,9 +102,11 @@ def fits(word: str, question: str) -> bool:
         case "ready":
             return question in _TOLD
         case "proved":
-            return question not in _TOLD and question not in _HINTED
+            return question not in _TOLD and question not in _LONG
         case "hints":
             return question in _HINTED
+        case "numbers" | "values" | "latents":
+            return question == word
         case "not proved":
             return question not in _TOLD
         case _:
@@ -148,7 +157,7 @@ class Dialogue:
         """The answer to a question.
 
         Args:
-            question: `head`, `entails`, `instance`, `refuted`, `entailment_hints` or `instance_settings`.
+            question: as `proofs/rocq/front/answers.ml` names it.
             text: of what it is about; it ends with a line feed.
             milliseconds: the most processor time.
 
@@ -157,7 +166,7 @@ class Dialogue:
         """
         number, self._asked = self._asked, self._asked + 1
         line = f"{question} {number:x} {milliseconds:x} ".encode() + text
-        longest = _LONGEST_HINTS if question in _HINTED else _LONGEST
+        longest = _LONGEST_TEXT if question in _LONG else _LONGEST
         said = self._exchange(line, _PATIENCE * milliseconds / 1000 + _STARTING, longest)
         if said is None:
             is_late = not self.close.alive
@@ -218,6 +227,11 @@ class Dialogue:
             raise ExecutableError(f"{self._path} ended instead of answering; nothing is proved")
         how = f"with code {code}" if code > 0 else f"by signal {_name(-code)}"
         return f"it ended {how}, as it does where memory is short or limited (ulimit -v)"
+
+    def no_answer(self, question: str, why: str) -> ExecutableError:
+        """The error of an answer that is none though it fits its question, after the process has ended."""
+        self.close()
+        return ExecutableError(f"{self._path} answers {question} with what is no answer ({why}); nothing is proved")
 
     def _broken(self, does: str, said: str) -> ExecutableError:
         """The error, after the process has ended."""

@@ -1,0 +1,282 @@
+"""Numbers of the proved checker: what is answered holds at latents that comply, and is what the verdict is about."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any
+
+import flint
+import pytest
+from support.cases import case
+from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, cases_of, draw, head_with
+from support.proved import fake
+
+from verale.checker.certificate import Certificate, read_certificate
+from verale.checker.errors import ExecutableError, UnprovedError
+from verale.checker.head import read_head
+from verale.checker.proved import Interval, ProvedClaims, find_executable
+from verale.checker.proved.numbers import NotNumbersError, latents_of, numbers_of, values_of
+from verale.checker.read.latents import Image, Latents
+from verale.checker.read.network_file import read_network
+from verale.checker.read.pictures import PictureFile, Pictures
+from verale.soundness.corpus.cases import stored
+from verale.soundness.corpus.pictures import stored_pictures
+from verale.soundness.independent import arithmetic, files
+
+TINY = Fraction(1, 2**40)
+MOST = 10**12
+OWN = [[1.0, 0.0], [0.0, 1.0]]
+"""Each class has a prototype of its own."""
+BOX = files.domain(0.0, 1.0)
+PRODUCTS: dict[str, Any] = {
+    "geometry": {"kind": "inner_product", "radius": None},
+    "similarity": {"kind": "identity"},
+}
+HALF = Fraction(1, 2)
+
+
+@pytest.fixture(autouse=True)
+def executable(proved_checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+
+
+def claims_of(head: bytes, network: Any = None) -> ProvedClaims:
+    claims = ProvedClaims(read_head(head), len(head), find_executable(), network)
+    claims.allow(MOST)
+    return claims
+
+
+def certificate_of(head: bytes, statements: list[dict[str, Any]], **options: Any) -> Certificate:
+    given = {"classes": 2, "patches": 1, "minimality": False} | options
+    return read_certificate(files.encode(files.document(head, statements, **given)))
+
+
+def image_of(rows: files.Matrix) -> Image:
+    return Latents(files.latents([rows]), len(rows[0])).only()
+
+
+def contains(interval: Interval, least: Fraction, most: Fraction) -> bool:
+    """Whether it holds some number between these two."""
+    above = interval.low is None or interval.low <= most
+    return above and (interval.high is None or least <= interval.high)
+
+
+def drawn_statements(kind: str, head: Any, image: files.Matrix, generator: random.Random) -> list[dict[str, Any]]:
+    """Some that hold at the image."""
+    activations = [head.activation(image, j) for j in range(COUNT)]
+    stated = []
+    if kind == "patches":
+        for patch, j in generator.sample(list(product(range(PATCHES), range(COUNT))), generator.randrange(1, 9)):
+            low, high = around(head.observable(image[patch], j), generator)
+            stated.append(files.patch_statement(patch, j, float(low), float(high)))
+    if kind == "activations":
+        for j in range(0, COUNT, 2):
+            low, high = around(activations[j], generator)
+            stated.append(files.activation_statement(j, float(low), float(high)))
+        stated.append(
+            files.order_clause([0, 2, 4], max(arithmetic.above(arithmetic.ends(activations[j])[1]) for j in (1, 3)))
+        )
+    return stated
+
+
+@pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, 6))])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_what_is_answered_holds(geometry: str, first: int) -> None:
+    covered = [parts for parts in cases_of(geometry) if parts[2].get("k", 0) < 2**20]
+    for parts in covered[first::6]:
+        with case(*parts), flint.ctx.workprec(arithmetic.PRECISION):
+            require_that_it_holds(parts)
+
+
+def require_that_it_holds(parts: tuple[Any, ...]) -> None:
+    generator = random.Random(str(parts))
+    head = head_with(*parts, generator)
+    claims = claims_of(head.data)
+    image = draw(head, generator)
+    activations = [head.activation(image, j) for j in range(COUNT)]
+    logits = head.logits(activations)
+    predicted = generator.randrange(CLASSES)
+    leads = [arithmetic.ends(arithmetic.ball(logits[predicted] - logit)) for logit in logits]
+    options = {"predicted": predicted, "classes": CLASSES, "patches": PATCHES}
+    for kind in ("nothing", "patches", "activations"):
+        paradigm = "top_k" if kind == "activations" else "simplex" if parts[0] == "softmax" else "projection"
+        stated = drawn_statements(kind, head, image, generator)
+        certificate = certificate_of(head.data, stated, paradigm=paradigm, **options)
+        numbers = claims.numbers(certificate)
+        assert all(
+            contains(each, *arithmetic.ends(a)) for each, a in zip(numbers.activations, activations, strict=True)
+        )
+        for c, margin in enumerate(numbers.margins):
+            assert margin is None or (c != predicted and margin <= leads[c][1])
+        if kind != "nothing":
+            assert_tighter(numbers.activations, claims.numbers(replace(certificate, statements=())).activations)
+    values = claims.values(certificate, image_of(image))
+    for value, a in zip(values.activations, activations, strict=True):
+        assert contains(value, *arithmetic.ends(a)) and width(value) < TINY
+    for c, lead in enumerate(values.leads):
+        assert lead is None if c == predicted else lead is not None and contains(lead, *leads[c])
+    if parts[1] == "identity":
+        for j, patch in product(range(COUNT), range(PATCHES)):
+            value = values.by_patch[j][patch]
+            assert contains(value, *arithmetic.ends(head.observable(image[patch], j))) and width(value) < TINY
+
+
+def width(interval: Interval) -> Fraction:
+    assert interval.low is not None and interval.high is not None
+    return interval.high - interval.low
+
+
+def assert_tighter(stated: tuple[Interval, ...], domain: tuple[Interval, ...]) -> None:
+    """Statements do not widen what the domain gives, but for what another grid rounds."""
+    for each, wide in zip(stated, domain, strict=True):
+        assert wide.low is None or (each.low is not None and each.low >= wide.low - TINY)
+        assert wide.high is None or (each.high is not None and each.high <= wide.high + TINY)
+
+
+def corpus() -> Iterator[tuple[str, ProvedClaims, Certificate, Image | None]]:
+    """The certificates of the corpora that are proved, with their images."""
+    for each in stored():
+        if each.status == "PROVED" and "deployed" not in each.name:
+            certificate = read_certificate(each.certificate)
+            claims = claims_of(each.head)
+            latents = None if each.latents is None else Latents(each.latents, read_head(each.head).depth)
+            named = certificate.latents
+            yield each.name, claims, certificate, None if latents is None or named is None else latents.find(named)
+
+
+@pytest.mark.parametrize("one_in", [7, pytest.param(1, marks=pytest.mark.long)])
+def test_no_margin_is_less_than_one_that_is_proved(one_in: int) -> None:
+    """Of every paradigm of the corpora; and what the head computes for the image complies."""
+    paradigms = set()
+    for number, (name, claims, certificate, image) in enumerate(corpus()):
+        if number % one_in:
+            continue
+        with case(name):
+            try:
+                proved = claims.entails(certificate)
+            except UnprovedError:
+                continue
+            if not proved:
+                continue
+            numbers = claims.numbers(certificate)
+            for margin, stated in zip(numbers.margins, certificate.margins, strict=True):
+                assert (margin is None) == (stated is None)
+                assert margin is None or stated is None or margin >= stated
+            paradigms.add(certificate.paradigm)
+            if image is not None:
+                values = claims.values(certificate, image)
+                for value, each in zip(values.activations, numbers.activations, strict=True):
+                    assert value.low is not None and value.high is not None and contains(each, value.low, value.high)
+                for lead, margin in zip(values.leads, numbers.margins, strict=True):
+                    assert (lead is None) == (margin is None)
+                    assert lead is None or margin is None or lead.high is None or lead.high >= margin
+    assert len(paradigms) >= 4
+
+
+def test_the_answered_margin_is_the_greatest_that_is_proved() -> None:
+    """Where the bound is the infimum: of masses by prices, of one patch as a whole, and activation by activation."""
+    negated = files.head(
+        [[*row, 0.0] for row in OWN], [[0.0, 0.0], [1.0, 0.0], [0.0, 0.5]], [0.0, 0.0], domain=BOX,
+        similarity={"kind": "negated"},
+    )  # fmt: skip
+    whole = certificate_of(negated, [files.patch_statement(0, 2, 0.0, 2.0**-4)], margins=[None, 2.0**-9])
+    inner = files.head(OWN, [[1.0, 0.0], [0.0, 1.0]], [0.0, 0.25], domain=BOX, **PRODUCTS)
+    alone = certificate_of(inner, [files.patch_statement(0, 0, 0.75, 1.0), files.patch_statement(0, 1, 0.0, 0.25)])
+    for head, certificate, least in ((negated, whole, Fraction(1, 2)), (inner, alone, Fraction(1, 4))):
+        claims = claims_of(head)
+        (_, margin) = claims.numbers(certificate).margins
+        assert margin is not None and least - TINY <= margin <= least
+        assert claims.entails(replace(certificate, margins=(None, margin)))
+        assert not claims.entails(replace(certificate, margins=(None, least + TINY)))
+
+
+def test_ends_without_statements_are_those_of_the_domain() -> None:
+    inner = files.head(OWN, [[1.0, 0.5], [-1.0, 1.0]], [0.0, 0.0], domain=BOX, **PRODUCTS)
+    numbers = claims_of(inner).numbers(certificate_of(inner, []))
+    assert numbers.activations == (Interval(Fraction(0), Fraction(3, 2)), Interval(Fraction(-1), Fraction(1)))
+    assert numbers.margins == (None, Fraction(-1, 2))  # as one function of the only patch
+    assert numbers.givers == (((), ()), ((), ()))
+
+
+def test_which_statements_give_an_end() -> None:
+    head = files.head(
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]], [[0.0, 0.0], [0.0, 2.0**-9], [1.0, 1.0]], [0.0, 0.0],
+        domain=BOX, similarity={"kind": "negated"},
+    )  # fmt: skip
+    claims = claims_of(head)
+    about_patch = claims.numbers(certificate_of(head, [files.patch_statement(0, 0, 0.0, 2.0**-8)]))
+    assert about_patch.givers[0] == ((0,), ())
+    stated = [files.activation_statement(2, -2.0, -0.5), files.activation_statement(0, -(2.0**-8), 0.0)]
+    about_activations = claims.numbers(certificate_of(head, stated, paradigm="mixed")).givers
+    assert about_activations[0] == ((1,), ()) and about_activations[2] == ((), (0,))
+    assert about_activations[1][0] == (1,)  # by its neighbour
+    clause = claims.numbers(certificate_of(head, [files.order_clause([0], -0.25)], paradigm="top_k")).givers
+    assert clause == (((), (0,)),) * 3  # of the first by its neighbour
+
+
+def test_latents_of_a_picture_lie_within_their_ends() -> None:
+    """A statement at an end of the latents is proved of the picture; one that leaves some out is not."""
+    checked = 0
+    for each in [one for one in stored_pictures() if one.status == "PROVED" and "float32" not in one.name][::4]:
+        certificate = read_certificate(each.certificate)
+        if certificate.picture is None or certificate.arithmetic != "real" or not each.network or not each.pictures:
+            continue
+        network = read_network(each.network)
+        pictures = Pictures([PictureFile("", partial(bytes, each.pictures))], network.shape)
+        picture = pictures.find(certificate.picture)
+        claims = claims_of(each.head, network)
+        assert picture is not None and claims.pictured(certificate, picture)
+        latents = claims.latents(picture)
+        assert len(latents) == certificate.patches
+        assert all(width(one) < TINY for patch in latents for one in patch)
+        checked += 1
+    assert checked >= 3
+
+
+GOOD = "4 2 0 8 -1 3 8 2 none 4 2 0 1 0 0 0"
+"""Of two prototypes and two classes, over 4 and over 8, with one statement."""
+
+
+def test_a_text_is_read() -> None:
+    numbers = numbers_of(GOOD, 2, 2, 0, 1)
+    assert numbers.activations == (Interval(Fraction(0), Fraction(2)), Interval(-HALF / 2, Fraction(3, 4)))
+    assert numbers.margins == (None, Fraction(1, 2)) and numbers.givers == (((), (0,)), ((), ()))
+    assert latents_of("2 1 2 0 1 -1 1", 2, 4) == ((Interval(Fraction(0), HALF), Interval(-HALF, HALF)),)
+    values = values_of("2 1 1 0 1 1 0 1 2 2 none none 1 2", 1, 2, 0, 1)
+    assert values.by_patch == ((Interval(Fraction(0), Fraction(1, 2)),),)
+    assert values.leads == (None, Interval(Fraction(1, 2), Fraction(1)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", GOOD + " 0", GOOD[:-2], GOOD + " ", " " + GOOD, GOOD.replace("4 2 0", "0 2 0"),
+        GOOD.replace("none", "None"),
+        GOOD.replace("4 2 0", "-4 2 0"), GOOD.replace("4 2 0", "4 3 0"), GOOD.replace("2 none 4", "2 4 none"),
+        GOOD.replace("1 0 0 0", "1 1 0 0"), GOOD.replace("1 0 0 0", "2 0 0 0 0"), GOOD.replace("8 2", "08 2"),
+        GOOD.replace("8 2", "8.0 2"), GOOD.replace("8 2", "+8 2"), GOOD.replace("8 2", "0x8 2"), "1" * 9000 + GOOD[1:],
+        GOOD.replace(" 2 none", " 100000000000 none"), GOOD.replace("-1", "none"), GOOD.replace("1 0 0 0", "1 -1 0 0"),
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_is_noticed(text: str) -> None:
+    with pytest.raises(NotNumbersError):
+        numbers_of(text, 2, 2, 0, 1)
+
+
+@pytest.mark.parametrize("text", ["", "2 1 2 0 1 -1", "2 0", "2 5 2 0 1", "2 -1", "0 1 2 0 1 -1 1", "2 1 1 0 1"])
+def test_what_are_no_latents_is_noticed(text: str) -> None:
+    with pytest.raises(NotNumbersError):
+        latents_of(text, 2, 4)
+
+
+@pytest.mark.parametrize("said", [f"numbers: {GOOD} 0", "values: 1", "proved", "hints: 1", "numbers:", "numbers: 1 2"])
+def test_an_executable_that_answers_otherwise_is_an_error(said: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", fake(tmp_path, f"return None if question == 'head' else {said!r}"))
+    head = files.head(OWN, [[0.0], [1.0]], [0.0, 0.0], domain=BOX)
+    with pytest.raises(ExecutableError, match=r"no answer"):
+        claims_of(head).numbers(certificate_of(head, []))

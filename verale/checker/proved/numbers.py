@@ -1,0 +1,170 @@
+"""Numbers that the kernel `proved` gives beside a verdict: what statements prove of each activation and of each rival,
+what the head computes for an image, and what a network gives for a picture.
+
+`proofs/rocq/theories/Numbers.v` says what is proved of them, and `proofs/rocq/front/numbers.ml` how they are written.
+They are exact fractions; who shows one rounds it outward. What is not as it should be is no answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+__all__ = ["Givers", "Interval", "NotNumbersError", "Numbers", "Values", "latents_of", "numbers_of", "values_of"]
+
+_T = TypeVar("_T")
+
+_INTEGER = re.compile(r"0|-?[1-9a-f][0-9a-f]{0,8191}", re.ASCII)
+"""As long as the numbers of any head or network make it."""
+
+Givers = tuple[tuple[int, ...], tuple[int, ...]]
+"""Statements, by their numbers, that give a lower and an upper end."""
+
+
+class NotNumbersError(ValueError):
+    """A text that is none of the numbers asked for."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where a number lies, both ends included.
+
+    Attributes:
+        low, high: None where there is no end. Where statements contradict each other, low may be above high.
+    """
+
+    low: Fraction | None
+    high: Fraction | None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a certificate's statements prove, whatever margins it states.
+
+    Attributes:
+        activations: (P,) where each activation lies, for all latents that satisfy the statements. Both ends are there,
+            but where the program encloses nothing of a head.
+        margins: (C,) how much higher the predicted class's logit is at least than each other's; below 0 where it may be
+            lower. None at the predicted class, and where nothing is proved.
+        givers: (P,) the statements that give the ends: those that say of an activation what its end is, or those about
+            patches and its prototype. Empty where an end is the domain's, or follows from statements about others
+            together. Not proved: told to people, and nothing else.
+    """
+
+    activations: tuple[Interval, ...]
+    margins: tuple[Fraction | None, ...]
+    givers: tuple[Givers, ...]
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a head computes for an image, in real arithmetic.
+
+    Attributes:
+        by_patch: (P, L) the similarity of each prototype to each patch.
+        activations: (P,) each activation.
+        leads: (C,) the predicted class's logit minus each other's; None at the predicted class.
+    """
+
+    by_patch: tuple[tuple[Interval, ...], ...]
+    activations: tuple[Interval, ...]
+    leads: tuple[Interval | None, ...]
+
+
+class _Items:
+    """A text, item by item. Every method raises NotNumbersError where something else stands there."""
+
+    def __init__(self, text: str) -> None:
+        self._items = text.split(" ")
+        self._at = 0
+
+    def _next(self) -> str:
+        if self._at == len(self._items):
+            raise NotNumbersError("it ends too early")
+        self._at += 1
+        return self._items[self._at - 1]
+
+    def integer(self) -> int:
+        item = self._next()
+        if not _INTEGER.fullmatch(item):
+            raise NotNumbersError(f"expected an integer, found {item[:40]!r}")
+        return int(item, 16)
+
+    def unit(self) -> int:
+        unit = self.integer()
+        if unit <= 0:
+            raise NotNumbersError("expected a positive unit")
+        return unit
+
+    def end(self, unit: int) -> Fraction | None:
+        if self._items[self._at : self._at + 1] == ["none"]:
+            self._at += 1
+            return None
+        return Fraction(self.integer(), unit)
+
+    def ends(self, unit: int) -> Interval:
+        return Interval(Fraction(self.integer(), unit), Fraction(self.integer(), unit))
+
+    def range(self, unit: int) -> Interval:
+        return Interval(self.end(unit), self.end(unit))
+
+    def numbers_below(self, most: int) -> tuple[int, ...]:
+        """A list of numbers of statements, of which there are so many."""
+        count = self.integer()
+        if not 0 <= count <= most:
+            raise NotNumbersError("expected fewer statements")
+        listed = tuple(self.integer() for _ in range(count))
+        if any(not 0 <= each < most for each in listed):
+            raise NotNumbersError("expected statements of the certificate")
+        return listed
+
+    def so_many(self, count: int, item: Callable[[], _T]) -> tuple[_T, ...]:
+        """A list of this length."""
+        if self.integer() != count:
+            raise NotNumbersError(f"expected a list of {count}")
+        return tuple(item() for _ in range(count))
+
+    def finish(self) -> None:
+        if self._at != len(self._items):
+            raise NotNumbersError("it goes on")
+
+
+def numbers_of(text: str, count: int, classes: int, predicted: int, statements: int) -> Numbers:
+    """The numbers of a text, for a head and a certificate of this kind. Raises NotNumbersError."""
+    items = _Items(text)
+    unit = items.unit()
+    activations = items.so_many(count, lambda: items.ends(unit))
+    over = items.unit()
+    margins = items.so_many(classes, lambda: items.end(over))
+    givers = items.so_many(count, lambda: (items.numbers_below(statements), items.numbers_below(statements)))
+    items.finish()
+    if margins[predicted] is not None:
+        raise NotNumbersError("expected no margin of the predicted class")
+    return Numbers(activations, margins, givers)
+
+
+def values_of(text: str, count: int, classes: int, predicted: int, patches: int) -> Values:
+    """The values of a text, for a head and an image of this kind. Raises NotNumbersError."""
+    items = _Items(text)
+    unit = items.unit()
+    by_patch = items.so_many(count, lambda: items.so_many(patches, lambda: items.range(unit)))
+    activations = items.so_many(count, lambda: items.ends(unit))
+    over = items.unit()
+    leads = items.so_many(classes, lambda: items.range(over))
+    items.finish()
+    return Values(by_patch, activations, tuple(None if c == predicted else lead for c, lead in enumerate(leads)))
+
+
+def latents_of(text: str, depth: int, most: int) -> tuple[tuple[Interval, ...], ...]:
+    """The ends of latents in a text: at most so many patches, each of this depth. Raises NotNumbersError."""
+    items = _Items(text)
+    unit = items.unit()
+    patches = items.integer()
+    if not 0 < patches <= most:
+        raise NotNumbersError(f"expected at most {most} patches")
+    latents = tuple(items.so_many(depth, lambda: items.ends(unit)) for _ in range(patches))
+    items.finish()
+    return latents
