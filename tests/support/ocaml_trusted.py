@@ -150,6 +150,7 @@ _TRUSTED: dict[str, list[tuple[str, str, str]]] = {
         ("every head is covered", "Some \"a soft tree whose activations are not shown to lie in [0, 1]\"", "None"),
         ("numbers of narrower statements", "Checker.proved_bounds (prepared_for here settings certificate) certificate hints", "Checker.proved_bounds (prepared_for here settings certificate) { certificate with Checker.statement_unit = Z.shift_left certificate.Checker.statement_unit 1 } hints"),
         ("numbers of one patch", "Checker.proved_bounds (prepared_for here settings certificate) certificate hints", "Checker.proved_bounds (prepared_for here settings certificate) { certificate with Checker.patches = 1 } hints"),
+        ("the domain is that of the statements", "let nothing = { certificate with statements = [] } in\n    let _, no_hints", "let nothing = certificate in\n    let _, no_hints"),
         ("the values lead another class", "Checker.image_values here.head settings certificate.predicted image", "Checker.image_values here.head settings 0 image"),
         ("the values are those of the first patch", "Checker.image_values here.head settings certificate.predicted image", "Checker.image_values here.head settings certificate.predicted { image with Checker.rows = [ List.hd image.Checker.rows ] }"),
         ("numbers are told where there are none", "| None -> Not_proved\n  | Some (settings, hints, bounds) ->", "| None -> Proved\n  | Some (settings, hints, bounds) ->"),

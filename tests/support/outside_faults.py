@@ -241,6 +241,9 @@ runs/gap.py gap: the bound may be about another class
     (found := json.loads(document)['predicted']) != released.certificate.predicted
     => (found := json.loads(document)['predicted']) == -1
     unit/runs/test_gap.py::test_a_bound_about_another_class_is_not_this_images
+runs/released.py Released.margins: sets are excluded by what all statements prove
+    self.auditor.numbers(rest.to_bytes()).margins => self.certificate.margins
+    unit/runs/test_contrast.py::test_many_statements_are_grown_and_reduced
 runs/released.py opened: a certificate need not be about its image
     without verdict = with_image.check(data)
     unit/runs/test_gap.py::test_a_certificate_that_is_not_about_its_image_is_refused[gap]

@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
-from .certificate import read_certificate
+from .certificate import Certificate, read_certificate
 from .deployment import Deployment
 from .errors import FormatError, NetworkError, PictureError, RefutedError, UnprovedError
 from .exclusive import Exclusive
 from .head import Head, read_head
 from .kernel import CHOICES, EITHER, PROVED, load_kernel
 from .limit import LIMIT
+from .numbers import Numbers, shared
 from .read.latents import Latents
 from .read.layers import Network
 from .read.network_file import read_network
@@ -147,14 +148,54 @@ class Auditor:
         image = Latents(witness, self._head.depth).only()
         return self._judge(certificate, lambda audit: audit.refute(image), Status.NOT_REFUTED)
 
+    def numbers(self, certificate: bytes) -> Numbers:
+        """What a certificate's statements prove of each activation and of each rival, whatever margins it states.
+
+        By `EITHER` they are those of one kernel, the same that is asked first for a verdict wherever it gives them; by
+        several, what each of them proves.
+
+        Args:
+            certificate: the bytes of the certificate. Latents that it names are ignored.
+
+        Raises:
+            FormatError: the certificate is malformed, or does not fit the head.
+            UnprovedError: `subject`: it is about another head; `limit` or `uncovered`: no kernel gives numbers.
+        """
+        given = self._given(read_certificate(certificate), len(certificate))
+
+        def by_rules() -> Numbers:
+            with _RULES.alone():
+                return shared(*(make(given).numbers() for make in self._plain.values()))
+
+        def by_proof() -> Numbers:
+            return cast(Callable[[Given], Steps], self._proved)(given).numbers()
+
+        with self._exclusive.alone():
+            if self._proved is None:
+                return by_rules()
+            if not self._kernels:
+                return by_proof()
+            if self.kernel != EITHER:
+                return shared(by_rules(), by_proof())
+            try:
+                return by_proof()
+            except UnprovedError as error:
+                if error.reason not in ("limit", "uncovered") or error.spent:
+                    raise
+            return by_rules()
+
+    def _given(self, document: Certificate, size: int) -> Given:
+        """A certificate of so many bytes, and what it is audited with."""
+        seen = (self._network, self._pictures)
+        return Given(document, self._head, self._latents, self._limit, self._size + size, *seen)
+
     def _judge(self, certificate: bytes, steps: Callable[[Steps], None], failed: Status) -> Verdict:
         """The verdict after the steps from 2 on, in every kernel."""
         try:
             document = read_certificate(certificate)  # 2. The certificate
         except FormatError as error:
             return Verdict(Status.MALFORMED, "malformed", str(error))
-        size, seen = self._size + len(certificate), (self._network, self._pictures)
-        given = Given(document, self._head, self._latents, self._limit, size, *seen)
+        given = self._given(document, len(certificate))
 
         def by_rules() -> list[Verdict]:
             with _RULES.alone():

@@ -13,6 +13,7 @@ from .deployment import Deployment
 from .errors import UnprovedError
 from .head import Head
 from .limit import allowed
+from .numbers import Numbers
 from .read.latents import Image, Latents
 from .read.layers import Network
 from .read.pictures import Picture, Pictures
@@ -68,6 +69,11 @@ class Steps(ABC):
     def ask(self, deployment: Deployment | None) -> None:
         """Remember what is asked for that no certificate claims."""
         self._deployment = deployment
+
+    @abstractmethod
+    def numbers(self) -> Numbers:
+        """What the statements prove of activations and rivals; the certificate is one of this head, and fits it. Raises
+        FormatError or UnprovedError."""
 
     @abstractmethod
     def refute(self, image: Image) -> None:

@@ -161,7 +161,7 @@ def contrast(
         seconds: how long to search; what began may take some seconds more, and so may one search with all statements
             released, which there is in any case.
         model: a whole PrototypeDL model, whose decoder draws the witness.
-        kernel: what proves; see `audit`. Sets are excluded by the margins that its rules give, or those of `arb`.
+        kernel: what proves; see `audit`.
 
     Raises:
         InputError: a file that cannot be read or written, latents that do not fit, a certificate that is not proved, a
@@ -271,7 +271,7 @@ class _Search:
 
     def _margin(self, freed: Collection[int]) -> Fraction | None:
         """What the checker proves that the predicted class is ahead by; None where its proof is cut short."""
-        return self.released.margin_over(self.goal, self.released.without(freed))
+        return self.released.margins(self.released.without(freed))[self.goal]
 
     @staticmethod
     def _is_open(margin: Fraction | None) -> bool:
@@ -281,7 +281,7 @@ class _Search:
         """What is found with these statements released, as long as time is left; nothing where the checker excludes
         it."""
         seconds, rest = EACH if in_any_case else min(EACH, self.deadline.left), self.released.without(freed)
-        if not seconds or not self._is_open(self.released.margin_over(self.goal, rest)):
+        if not seconds or not self._is_open(self._margin(freed)):
             return None
         for witness in self.released.witnesses(rest, seconds, goal=self.goal):
             proof = self._proof(witness)

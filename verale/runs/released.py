@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from verale.checker import Auditor, Status, Verdict
-from verale.checker.kernel import CHOICES, PROVED
+from verale.checker.errors import UnprovedError
 from verale.errors import CertificateError, InputError, naming
 from verale.runs.arguments import HeadFile, auditor_for, certificate_bytes, named
 
@@ -58,34 +58,32 @@ class Released:
         certificate: the certificate.
         given: (L, D) the image's latents, from which searches start; or None.
         auditor: the checker, for this head.
-        rules: the checker by rules, which say how far each class is behind; the kernel `proved` does not.
     """
 
     head: Head
     certificate: Certificate
     given: Tensor | None
     auditor: Auditor
-    rules: Auditor
 
     def without(self, released: Collection[int]) -> Certificate:
         """The certificate without some statements, by their numbers. It claims nothing of an image."""
         kept = tuple(each for number, each in enumerate(self.certificate.statements) if number not in released)
         return replace(self.certificate.of_latents(), statements=kept, minimal=False)
 
+    def margins(self, rest: Certificate) -> tuple[Fraction | None, ...]:
+        """How far the checker proves that the predicted class leads each other under a certificate's statements, at
+        least; None at the predicted class, and where its proof is cut short."""
+        try:
+            return self.auditor.numbers(rest.to_bytes()).margins
+        except UnprovedError:
+            return (None,) * self.head.classes
+
     def open_rivals(self, rest: Certificate) -> list[tuple[Fraction | None, int]]:
         """The classes that the checker does not prove to lose under a certificate's statements, with the margins that
         it proves, the lowest first; margins are None where its proof is cut short."""
-        verdict = self.rules.check(rest.to_bytes(), entailment_only=True)
-        margins = verdict.margins or (None,) * self.head.classes
-        found = [(margin, c) for c, margin in enumerate(margins) if c != rest.predicted]
+        found = [(margin, c) for c, margin in enumerate(self.margins(rest)) if c != rest.predicted]
         still = [(margin, c) for margin, c in found if margin is None or margin <= 0]
         return sorted(still, key=lambda each: (each[0] is not None, each[0] or 0, each[1]))
-
-    def margin_over(self, rival: int, rest: Certificate) -> Fraction | None:
-        """The lower bound of the predicted class's lead over a rival that the checker proves under a certificate's
-        statements; None where its proof is cut short."""
-        margins = self.rules.check(rest.to_bytes(), entailment_only=True).margins
-        return margins[rival] if margins else None
 
     def proves(self, rest: Certificate) -> bool:
         """Whether the checker proves that a certificate's statements entail the class, by whatever margins."""
@@ -138,7 +136,6 @@ def opened(
     file = HeadFile.of(head)
     data = certificate_bytes(certificate)
     auditor = auditor_for(file, kernel=kernel)
-    rules = auditor if PROVED not in CHOICES[auditor.kernel] else Auditor(file.data, None, "arb")
     verdict = auditor.check(data, entailment_only=True)
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)
@@ -146,13 +143,13 @@ def opened(
         record = Certificate.from_bytes(data)
     target = file.head
     if latents is None:
-        return Released(target, record, None, auditor, rules)
+        return Released(target, record, None, auditor)
     image = named_image(latents, target, record)
     with_image = Auditor(file.data, latents_file(image[None]), auditor.kernel)
     verdict = with_image.check(data)  # with the instance, where one is claimed
     if verdict.status is not Status.PROVED:
         raise UnprovedInputError(named(certificate, "certificate"), verdict)
-    return Released(target, record, image, auditor, rules)
+    return Released(target, record, image, auditor)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ let said told =
   | Claims.Not_covered why -> "not covered: " ^ why
   | Claims.Entailed_with found -> "hints: " ^ Writer.(text (two Hints.settings Hints.hints) found)
   | Claims.True_with found -> "hints: " ^ Writer.text Hints.settings found
-  | Claims.Bounded (settings, bounds, givers) -> "numbers: " ^ Numbers.bounds settings weight_unit bounds givers
+  | Claims.Bounded { settings; bounds; domain; givers } ->
+      "numbers: " ^ Numbers.bounds settings weight_unit bounds domain givers
   | Claims.Valued (settings, values) -> "values: " ^ Numbers.values settings weight_unit values
   | Claims.Latent (unit, latents) -> "latents: " ^ Numbers.latents unit latents
 

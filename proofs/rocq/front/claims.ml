@@ -10,7 +10,7 @@ type answer =
   | Not_covered of string
   | Entailed_with of (Checker.settings * Checker.hints) (* proved, with these *)
   | True_with of Checker.settings
-  | Bounded of (Checker.settings * Checker.bounds * Givers.t)
+  | Bounded of { settings : Checker.settings; bounds : Checker.bounds; domain : Checker.box; givers : Givers.t }
   | Valued of (Checker.settings * Checker.values)
   | Latent of (Z.t * (Z.t * Z.t) list list) (* over this unit *)
 
@@ -195,15 +195,20 @@ let numbers here (certificate : Checker.certificate) prices =
         | Some (settings, _, bounds) as found when covers here settings certificate bounds -> found
         | _ -> bounds_with proved)
   in
+  (* What the domain alone proves, with the same settings. *)
+  let without settings =
+    let nothing = { certificate with statements = [] } in
+    let _, no_hints = hints_for here nothing [] Hinter.usual (fun _ -> no_rows) (fun _ -> Links.nothing) in
+    Checker.proved_bounds (prepared_for here settings nothing) nothing no_hints
+  in
   match found with
   | None -> Not_proved
-  | Some (settings, hints, bounds) ->
-      let nothing = { certificate with statements = [] } in
-      let prepared = prepared_for here settings nothing in
-      let no_hints = snd (hints_for here nothing [] Hinter.usual (fun _ -> no_rows) (fun _ -> Links.nothing)) in
-      let domain = Checker.proved_bounds prepared nothing no_hints in
-      let domain = Option.fold ~none:[] ~some:(fun b -> b.Checker.ends_of) domain in
-      Bounded (settings, bounds, Givers.find settings certificate hints domain bounds.ends_of)
+  | Some (settings, hints, bounds) -> (
+      match without settings with
+      | None -> Not_proved
+      | Some { ends_of = domain; _ } ->
+          let givers = Givers.find settings certificate hints domain bounds.ends_of in
+          Bounded { settings; bounds; domain; givers })
 
 (* Bits that tell the ends of every statement apart, mostly of the order of 64: an image's observables need far fewer
    than a proof. *)

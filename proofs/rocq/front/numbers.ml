@@ -1,6 +1,6 @@
 (* Numbers as text. Trusted: what stands here is what was proved, of the right prototype, class and patch.
 
-     numbers = unit list(count, ends) unit list(classes, end) list(count, givers)
+     numbers = unit list(count, ends) list(count, ends) unit list(classes, end) list(count, givers)
      values  = unit list(count, list(patches, range)) list(count, ends) unit list(classes, range)
      latents = unit list(patches, list(depth, ends))
      ends    = integer integer                                      the lower one first
@@ -8,7 +8,7 @@
      end     = "none" | integer
      givers  = list(natural) list(natural)                          statements: of the lower end, of the upper one
 
-   Of numbers the ends are those of the activations, then come the leads: how much lower each class is at least than the
+   Of numbers the ends are those of the activations, then those without any statement, then come the leads: how much lower each class is at least than the
    predicted one, none where nothing is proved. Of values the first are those of each prototype's similarity to each
    patch, then come activations, and how much lower each class is. The numbers after a unit, up to the next one, are
    multiples of its inverse. Givers are not trusted: they name statements that give an end by themselves, or together
@@ -27,11 +27,11 @@ let over unit item out numbers =
 
 let over_weights (settings : Checker.settings) weight_unit = over (Z.mul settings.box_unit weight_unit)
 
-let bounds (settings : Checker.settings) weight_unit (bounds : Checker.bounds) givers =
-  let activations = over settings.box_unit (list ends) in
+let bounds (settings : Checker.settings) weight_unit (bounds : Checker.bounds) domain givers =
+  let activations = over settings.box_unit (two (list ends) (list ends)) in
   let leads = over_weights settings weight_unit (list number) in
   let statements = list (two (list natural) (list natural)) in
-  text (two activations (two leads statements)) (bounds.ends_of, (bounds.leads_of, givers))
+  text (two activations (two leads statements)) ((bounds.ends_of, domain), (bounds.leads_of, givers))
 
 let values (settings : Checker.settings) weight_unit (values : Checker.values) =
   let similarities = over settings.box_unit (list (list range)) in

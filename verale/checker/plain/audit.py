@@ -8,6 +8,7 @@ from ..certificate import PatchStatement
 from ..deployment import Deployment, are_binary32, unproved
 from ..errors import UnprovedError
 from ..network.enclosure import Enclosure
+from ..numbers import Numbers
 from ..read.latents import Image
 from ..read.pictures import Picture
 from ..steps import Given, Steps
@@ -20,6 +21,7 @@ from .joint import Joint
 from .margin import enough, proved_margins, require
 from .minimality import require_minimal
 from .mixed import Mixed
+from .numbers import numbers_of
 from .picture import enclosed_evaluation
 from .quadratic import QuadraticRule
 from .similarity import Box
@@ -68,6 +70,16 @@ class PlainAudit(Steps):
             if evaluation is not None and error.reason == "entailment":
                 require_not_refuted(head, certificate.predicted, evaluation)
             raise
+
+    def numbers(self) -> Numbers:
+        certificate, head = self._certificate, self._space.head
+        self._require_head()
+        certificate.check_against(head)
+        limit, counted = self._allowed(None), cost(certificate, self._space, False)
+        require_within(limit, counted, 0)
+        self._space.work.allow(limit, counted.steps)
+        box = self._bounded()
+        return numbers_of(certificate, box, self._rule().box((), certificate.patches), self.margins)
 
     def refute(self, image: Image) -> None:
         certificate, head = self._certificate, self._space.head

@@ -10,20 +10,16 @@ from __future__ import annotations
 from .audit import ProvedAudit
 from .claims import ProvedClaims
 from .executable import Executable, find_executable
-from .numbers import Interval, Numbers, Values
 from .program import Program, find_program, find_program_if_any
 from .script import SCRIPT, Script, find_script
 
 __all__ = [
     "SCRIPT",
     "Executable",
-    "Interval",
-    "Numbers",
     "Program",
     "ProvedAudit",
     "ProvedClaims",
     "Script",
-    "Values",
     "find_executable",
     "find_program",
     "find_program_if_any",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..deployment import Deployment
 from ..errors import RefutedError, UnprovedError
+from ..numbers import Numbers
 from ..read.latents import Image
 from ..read.pictures import Picture
 from ..steps import Given, Steps
@@ -56,6 +57,12 @@ class ProvedAudit(Steps):
         if image is not None:  # 6. What is refuted cannot be entailed, so it is tried only where the proof fails.
             self._require_not_refuted(image)
         raise self._not_entailed()
+
+    def numbers(self) -> Numbers:
+        self._require_head()
+        self._certificate.check_against(self._head)
+        self._claims.allow(self._allowed(None))
+        return self._claims.numbers(self._certificate)
 
     def refute(self, image: Image) -> None:
         certificate = self._certificate

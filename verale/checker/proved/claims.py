@@ -12,12 +12,13 @@ from ..certificate import Certificate, PatchStatement
 from ..errors import UnprovedError
 from ..head import Head
 from ..limit import LIMIT, STEPS_A_SECOND, seconds_in_words
+from ..numbers import Interval, Numbers, Values
 from ..read.latents import Image
 from ..read.layers import Network
 from ..read.pictures import Picture
 from .dialogue import Answer, Dialogue, UnavailableError
 from .network_text import network_text, picture_text
-from .numbers import Interval, NotNumbersError, Numbers, Values, latents_of, numbers_of, values_of
+from .numbers import NotNumbersError, latents_of, numbers_of, values_of
 from .program import Program
 from .text import addition_text, certificate_text, head_text, image_text, prices_text, unknown_part
 
@@ -135,8 +136,8 @@ class ProvedClaims:
         head, size = self._head, len(certificate.statements)
         answer = self._answer("numbers", certificate, prices_text(certificate, head.count))
         if answer.word != "numbers":
-            anything = Interval(None, None)
-            return Numbers((anything,) * head.count, (None,) * head.classes, (((), ()),) * head.count)
+            anything = (Interval(None, None),) * head.count
+            return Numbers(anything, anything, (None,) * head.classes, (((), ()),) * head.count)
         return self._read(
             "numbers", lambda: numbers_of(answer.why, head.count, head.classes, certificate.predicted, size)
         )

@@ -1,77 +1,27 @@
-"""Numbers that the kernel `proved` gives beside a verdict: what statements prove of each activation and of each rival,
-what the head computes for an image, and what a network gives for a picture.
+"""Reads the numbers that the kernel `proved` answers. What is not as it should be is no answer.
 
 `proofs/rocq/theories/Numbers.v` says what is proved of them, and `proofs/rocq/front/numbers.ml` how they are written.
-They are exact fractions; who shows one rounds it outward. What is not as it should be is no answer.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
-__all__ = ["Givers", "Interval", "NotNumbersError", "Numbers", "Values", "latents_of", "numbers_of", "values_of"]
+from ..numbers import Interval, Numbers, Values
+
+__all__ = ["NotNumbersError", "latents_of", "numbers_of", "values_of"]
 
 _T = TypeVar("_T")
 
 _INTEGER = re.compile(r"0|-?[1-9a-f][0-9a-f]{0,8191}", re.ASCII)
 """As long as the numbers of any head or network make it."""
 
-Givers = tuple[tuple[int, ...], tuple[int, ...]]
-"""Statements, by their numbers, that give a lower and an upper end."""
-
 
 class NotNumbersError(ValueError):
     """A text that is none of the numbers asked for."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Where a number lies, both ends included.
-
-    Attributes:
-        low, high: None where there is no end. Where statements contradict each other, low may be above high.
-    """
-
-    low: Fraction | None
-    high: Fraction | None
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """What a certificate's statements prove, whatever margins it states.
-
-    Attributes:
-        activations: (P,) where each activation lies, for all latents that satisfy the statements. Both ends are there,
-            but where the program encloses nothing of a head.
-        margins: (C,) how much higher the predicted class's logit is at least than each other's; below 0 where it may be
-            lower. None at the predicted class, and where nothing is proved.
-        givers: (P,) the statements that give the ends: those that say of an activation what its end is, or those about
-            patches and its prototype. Empty where an end is the domain's, or follows from statements about others
-            together. Not proved: told to people, and nothing else.
-    """
-
-    activations: tuple[Interval, ...]
-    margins: tuple[Fraction | None, ...]
-    givers: tuple[Givers, ...]
-
-
-@dataclass(frozen=True)
-class Values:
-    """What a head computes for an image, in real arithmetic.
-
-    Attributes:
-        by_patch: (P, L) the similarity of each prototype to each patch.
-        activations: (P,) each activation.
-        leads: (C,) the predicted class's logit minus each other's; None at the predicted class.
-    """
-
-    by_patch: tuple[tuple[Interval, ...], ...]
-    activations: tuple[Interval, ...]
-    leads: tuple[Interval | None, ...]
 
 
 class _Items:
@@ -136,14 +86,14 @@ def numbers_of(text: str, count: int, classes: int, predicted: int, statements: 
     """The numbers of a text, for a head and a certificate of this kind. Raises NotNumbersError."""
     items = _Items(text)
     unit = items.unit()
-    activations = items.so_many(count, lambda: items.ends(unit))
+    activations, domain = (items.so_many(count, lambda: items.ends(unit)) for _ in range(2))
     over = items.unit()
     margins = items.so_many(classes, lambda: items.end(over))
     givers = items.so_many(count, lambda: (items.numbers_below(statements), items.numbers_below(statements)))
     items.finish()
     if margins[predicted] is not None:
         raise NotNumbersError("expected no margin of the predicted class")
-    return Numbers(activations, margins, givers)
+    return Numbers(activations, domain, margins, givers)
 
 
 def values_of(text: str, count: int, classes: int, predicted: int, patches: int) -> Values:

@@ -4,25 +4,25 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(I){"use strict";var
-oS=1e-13,ow="Invalid_argument",f2=0.001,f3='"',ov="@[",oR=0.01,iv=1255,oQ="Fatal error: exception %s\n",iu=255,eE=1e-11,oP=0x800,ob="jsError",bT=0x8000,ou="%ni",dK=256,oa="ready",ot="ml_z_overflow",c2=4096,n$="End_of_file",oO="a class",it="Failure",ci=0xff,n_="\n",eD=1e-12,iI="ENOENT",bh="0",oN="([^/]+)",o3="prices",iH=0xf,n9="List.nth",c1=128,is=-48,n8=0xdc00,os="Sys_blocked_io",o2="fd ",oL="hints: ",oM="ENOTEMPTY",an=248,oK=0.999999999999,aB="camlinternalFormat.ml",oJ="Division_by_zero",o1=">",o0=1027,n7="Sys_error",iG=1e-14,ai=246,or="%u",n6="EEXIST",f1="%d",n5="Printexc.handle_uncaught_exception",oZ="a statement",cz=1e-280,oI="buffer.ml",oq=1000000000.,iA=127,dH=1024,op="@{",iM=-2147483648,iN="e",fW=120,n4=103,oo=" : flags Open_rdonly and Open_wronly are not compatible",bV=1e-09,on="linear",oH="head",ir=512,cY="-",n3=0x7ff0,f0=1e-15,iL=": Not a directory",om=" : file already exists",cg=0xffffff,iq="0x",n2=0.0001,oY="Out_of_memory",ar=254,iK="index out of bounds",cZ=100,f5="_bigarr02",n1="%Li",oG=" : flags Open_text and Open_binary are not compatible",c0=-1.,iz=2147483647,dJ=0.5,ol=", characters ",bW=0xffff,fX="none",ok=12520,iF=64.,oj="(Program not linked with -g, cannot print stack backtrace)\n",n0=16777216,fV=0.1,oF="Unix.Unix_error",oX="infinity",ip="mkdir",eC=1000,y="",oE="Stack_overflow",oi="^",fU=": No such file or directory",fZ=-2.,oD="/static/",dG=0x3f,iE=-97,oC="Not_found",fY=1e-16,fT=1e-08,oh="Match_failure",nZ=", ",ch="%x",f4=252,cA=".",dF="+",iD="rmdir",oW=0xf0,oB=32752,oV="network",og="%li",oA=1026,io=2047,iy=1e-07,of=10000.,iJ=0.25,oU=-32,nY="Pervasives.do_at_exit",cf=" ",iC="Fatal error: exception ",bw=0x80,bE=1023,nX="Undefined_recursive_module",dI=1e-06,ix="nan",oz="expected ",oe=0xe0,od=0xdfff,oy="_",bU="/",iB="compare: functional value",oT="Assert_failure",nW="%i",iw="ENOTDIR",oc=1073741823,ba=250,ox="expected fewer digits";function
-Fv(c,d){var
+oS=1e-13,ow="Invalid_argument",f3=0.001,f4='"',ov="@[",oR=0.01,iv=1255,oQ="Fatal error: exception %s\n",iu=255,eE=1e-11,oP=0x800,ob="jsError",bT=0x8000,ou="%ni",dK=256,oa="ready",ot="ml_z_overflow",c2=4096,n$="End_of_file",oO="a class",it="Failure",ci=0xff,n_="\n",eD=1e-12,iI="ENOENT",bh="0",oN="([^/]+)",o3="prices",iH=0xf,n9="List.nth",c1=128,is=-48,n8=0xdc00,os="Sys_blocked_io",o2="fd ",oL="hints: ",oM="ENOTEMPTY",an=248,oK=0.999999999999,aB="camlinternalFormat.ml",oJ="Division_by_zero",o1=">",o0=1027,n7="Sys_error",iG=1e-14,ai=246,or="%u",n6="EEXIST",f2="%d",n5="Printexc.handle_uncaught_exception",oZ="a statement",cz=1e-280,oI="buffer.ml",oq=1000000000.,iA=127,dH=1024,op="@{",iM=-2147483648,iN="e",fX=120,n4=103,oo=" : flags Open_rdonly and Open_wronly are not compatible",bV=1e-09,on="linear",oH="head",ir=512,cY="-",n3=0x7ff0,f1=1e-15,iL=": Not a directory",om=" : file already exists",cg=0xffffff,iq="0x",n2=0.0001,oY="Out_of_memory",ar=254,iK="index out of bounds",cZ=100,f6="_bigarr02",n1="%Li",oG=" : flags Open_text and Open_binary are not compatible",c0=-1.,iz=2147483647,dJ=0.5,ol=", characters ",bW=0xffff,fY="none",ok=12520,iF=64.,oj="(Program not linked with -g, cannot print stack backtrace)\n",n0=16777216,fW=0.1,oF="Unix.Unix_error",oX="infinity",ip="mkdir",eC=1000,y="",oE="Stack_overflow",oi="^",fV=": No such file or directory",f0=-2.,oD="/static/",dG=0x3f,iE=-97,oC="Not_found",fZ=1e-16,fU=1e-08,oh="Match_failure",nZ=", ",ch="%x",f5=252,cA=".",dF="+",iD="rmdir",oW=0xf0,oB=32752,oV="network",og="%li",oA=1026,io=2047,iy=1e-07,of=10000.,iJ=0.25,oU=-32,nY="Pervasives.do_at_exit",cf=" ",iC="Fatal error: exception ",bw=0x80,bE=1023,nX="Undefined_recursive_module",dI=1e-06,ix="nan",oz="expected ",oe=0xe0,od=0xdfff,oy="_",bU="/",iB="compare: functional value",oT="Assert_failure",nW="%i",iw="ENOTDIR",oc=1073741823,ba=250,ox="expected fewer digits";function
+Fu(c,d){var
 g=c.length,h=d.length,f=g+h-1,b=new
 Array(f);b[0]=0;var
 a=1,e=1;for(;a<g;a++)b[a]=c[a];for(;a<f;a++,e++)b[a]=d[e];return b}function
-Fw(d,b,e,c,f){if(c<=b)for(var
+Fv(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-Fx(b,d,c,e){for(var
+Fw(b,d,c,e){for(var
 a=0;a<c;a++)b[d+a+1]=e;return 0}function
-Gg(b,a){throw[0,b,a]}function
+Gf(b,a){throw[0,b,a]}function
 dQ(b,a){if(b==0)return y;if(a.repeat)return a.repeat(b);var
 d=y,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-gd(c,b,a){var
+ge(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=c2&&a==c.length)return d.apply(null,c);var
 e=y;for(;0<a;b+=dH,a-=dH)e+=d.apply(null,c.slice(b,b+Math.min(a,dH)));return e}function
 c4(a){if(a.t==2)a.c+=dQ(a.l-a.c.length,"\0");else
-a.c=gd(a.c,0,a.c.length);a.t=0}function
+a.c=ge(a.c,0,a.c.length);a.t=0}function
 pv(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>iA)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
@@ -42,10 +42,10 @@ bX(this.t,a,this.l)};function
 pb(a){return new
 bX(0,a,a.length)}function
 b(a){return pb(a)}function
-i5(c,a){Gg(c,b(a))}var
+i5(c,a){Gf(c,b(a))}var
 aj=[0];function
-_(a){i5(aj.Invalid_argument,a)}function
-c3(){_(iK)}function
+$(a){i5(aj.Invalid_argument,a)}function
+c3(){$(iK)}function
 e(b,a){if(a<0||a>=b.length-1)c3();return b[a+1]}function
 t(b,a,c){if(a<0||a>=b.length-1)c3();b[a+1]=c;return 0}function
 iO(e,f,d){var
@@ -58,8 +58,8 @@ var
 c=new
 Array(b.l);var
 e=b.c,d=e.length,a=0;for(;a<d;a++)c[a]=e.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-cC(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?gd(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?gd(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iR(b);var
+cC(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?ge(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?ge(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)iR(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
@@ -68,11 +68,11 @@ i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
 cD(a){return a}function
 bF(a,b,c,d,e){cC(cD(a),b,c,d,e);return 0}function
-o$(){_(iK)}function
+o$(){$(iK)}function
 eF(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-f6(b,a){if(a>>>0>=b.l)o$();return eF(b,a)}function
+f7(b,a){if(a>>>0>=b.l)o$();return eF(b,a)}function
 as(a,c,b){b&=ci;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}iR(a)}a.c[c]=b;return 0}function
 dM(b,a,c){if(a>>>0>=b.l)o$();return as(b,a,c)}function
 bG(c,a){if(c.fun)return bG(c.fun,a);if(typeof
@@ -86,10 +86,10 @@ Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
 b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return bG(c,d)}}function
 c(a,b){if(b>>>0>=a.length-1)c3();return a}function
-FD(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
+FC(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}function
 bk(a){a.t&6&&c4(a);return a.c}var
-Gs=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-pu(a){if(Gs)return Math.floor(Math.log2(a));var
+Gr=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+pu(a){if(Gr)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 iY(c){var
@@ -133,14 +133,14 @@ d=a.hi;if(a.hi&bT)a=a.neg();if(b.hi&bT)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&bT)c=c.neg();return c};C.prototype.toInt=function(){return this.lo|this.mi<<24};C.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};C.prototype.toArray=function(){return[this.hi>>8,this.hi&ci,this.mi>>16,this.mi>>8&ci,this.mi&ci,this.lo>>16,this.lo>>8&ci,this.lo&ci]};C.prototype.lo32=function(){return this.lo|(this.mi&ci)<<24};C.prototype.hi32=function(){return this.mi>>>8&bW|this.hi<<16};function
 c6(b,c,a){return new
 C(b,c,a)}function
-f9(a){if(!isFinite(a)){if(isNaN(a))return c6(1,0,n3);return a>0?c6(0,0,n3):c6(0,0,0xfff0)}var
+f_(a){if(!isFinite(a)){if(isNaN(a))return c6(1,0,n3);return a>0?c6(0,0,n3):c6(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?bT:a>=0?0:bT;if(f)a=-a;var
 b=pu(a)+bE;if(b<=0){b=0;a/=Math.pow(2,-oA)}else{a/=Math.pow(2,b-o0);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
 g=a|0;c=c&iH|f|b<<4;return c6(g,e,c)}function
 eJ(a){return a.toArray()}function
-o_(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==f5)for(var
+o_(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==f6)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<bW)c.write(16,b.dims[a]);else{c.write(16,bW);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -162,7 +162,7 @@ e=eJ(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=eJ(f9(b.get(a)));for(var
+e=eJ(f_(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
@@ -172,15 +172,15 @@ a=0;a<b.data.length/2;a++){var
 d=b.get(a);c.write(32,iY(d[1]));c.write(32,iY(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=eJ(f9(f[1]));for(var
+f=b.get(a),e=eJ(f_(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=eJ(f9(f[2]));for(var
+e=eJ(f_(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
 o8(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-Fy(c,e){var
+Fx(c,e){var
 b=I,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -194,7 +194,7 @@ b=I,a;switch(c){case
 9:a=b.Int32Array;break;case
 10:a=b.Float32Array;break;case
 11:a=b.Float64Array;break;case
-12:a=b.Uint8Array;break}if(!a)_("Bigarray.create: unsupported kind");var
+12:a=b.Uint8Array;break}if(!a)$("Bigarray.create: unsupported kind");var
 d=new
 a(e*o8(c));return d}function
 iZ(c){var
@@ -208,22 +208,22 @@ e=Math.pow(2,-24),a=(f*e+g)*e+(b&iH);if(c>0){a+=16;a*=Math.pow(2,c-o0)}else
 a*=Math.pow(2,-oA);if(b&bT)a=-a;return a}function
 iP(b){var
 d=b.length,c=1;for(var
-a=0;a<d;a++){if(b[a]<0)_("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-FT(b,a){return new
+a=0;a<d;a++){if(b[a]<0)$("Bigarray.create: negative dimension");c=c*b[a]}return c}function
+FS(b,a){return new
 C(b&cg,b>>>24&ci|(a&bW)<<8,a>>>16&bW)}function
 i0(a){return a.hi32()}function
 i1(a){return a.lo32()}var
-Fz=f5;function
-cB(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cB.prototype.caml_custom=Fz;cB.prototype.offset=function(b){var
+Fy=f6;function
+cB(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cB.prototype.caml_custom=Fy;cB.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
-Array))_("bigarray.js: invalid offset");if(this.dims.length!=b.length)_("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
+Array))$("bigarray.js: invalid offset");if(this.dims.length!=b.length)$("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
 a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])c3();c=c*this.dims[a]+b[a]}else
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])c3();c=c*this.dims[a]+(b[a]-1)}return c};cB.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return FT(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return FS(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[ar,e,c];default:return this.data[a]}};cB.prototype.set=function(a,b){switch(this.kind){case
@@ -263,21 +263,21 @@ cB();dL.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-_("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c3();return a};dL.prototype.get=function(a){return this.data[a]};dL.prototype.set=function(a,b){this.data[a]=b;return 0};dL.prototype.fill=function(a){this.data.fill(a);return 0};function
+$("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])c3();return a};dL.prototype.get=function(a){return this.data[a]};dL.prototype.set=function(a,b){this.data[a]=b;return 0};dL.prototype.fill=function(a){this.data.fill(a);return 0};function
 o6(c,d,a,b){var
-e=o8(c);if(iP(a)*e!=b.length)_("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+e=o8(c);if(iP(a)*e!=b.length)$("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 dL(c,d,a,b);return new
 cB(c,d,a,b)}function
 c5(a){if(!aj.Failure)aj.Failure=[an,b(it),-3];i5(aj.Failure,a)}function
 o7(b,v,r){var
 i=b.read32s();if(i<0||i>16)c5("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&ci,o=p>>8&1,h=[];if(r==f5)for(var
+p=b.read32s(),j=p&ci,o=p>>8&1,h=[];if(r==f6)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==bW){var
 t=b.read32u(),u=b.read32u();if(t!=0)c5("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=iP(h),f=Fy(j,d),g=o6(j,o,h,f);switch(j){case
+d=iP(h),f=Fx(j,d),g=o6(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -322,8 +322,8 @@ l=dO(eI(e));g.set(a,[ar,m,l])}break}v[0]=(4+i)*4;return o6(j,o,h,f)}function
 o5(a,b,c){return a.compare(b,c)}function
 aO(a,b){return Math.imul(a,b)}function
 aT(b,a){a=aO(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=aO(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-FO(a,b){a=aT(a,i1(b));a=aT(a,i0(b));return a}function
-iW(a,b){return FO(a,f9(b))}function
+FN(a,b){a=aT(a,i1(b));a=aT(a,i0(b));return a}function
+iW(a,b){return FN(a,f_(b))}function
 o9(c){var
 b=iP(c.dims),d=0;switch(c.kind){case
 2:case
@@ -349,20 +349,20 @@ a=0;a<b;a++)d=iW(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=iW(d,c.data[a]);break}return d}function
-FR(a,b){b[0]=4;return a.read32s()}function
-Gb(a,b){switch(a.read8u()){case
+FQ(a,b){b[0]=4;return a.read32s()}function
+Ga(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:c5("input_value: native integer value too large");default:c5("input_value: ill-formed native integer")}}function
-F2(c,d){var
+F1(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return eI(b)}function
-FY(e,d,b){var
+FX(e,d,b){var
 c=eJ(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-FS(a,b,c){return a.compare(b)}function
-FV(a){return a.lo32()^a.hi32()}var
-eH={"_j":{deserialize:F2,serialize:FY,fixed_length:8,compare:FS,hash:FV},"_i":{deserialize:FR,fixed_length:4},"_n":{deserialize:Gb,fixed_length:4},"_bigarray":{deserialize:function(a,b){return o7(a,b,"_bigarray")},serialize:o_,compare:o5,hash:o9},"_bigarr02":{deserialize:function(a,b){return o7(a,b,f5)},serialize:o_,compare:o5,hash:o9}};function
+FR(a,b,c){return a.compare(b)}function
+FU(a){return a.lo32()^a.hi32()}var
+eH={"_j":{deserialize:F1,serialize:FX,fixed_length:8,compare:FR,hash:FU},"_i":{deserialize:FQ,fixed_length:4},"_n":{deserialize:Ga,fixed_length:4},"_bigarray":{deserialize:function(a,b){return o7(a,b,"_bigarray")},serialize:o_,compare:o5,hash:o9},"_bigarr02":{deserialize:function(a,b){return o7(a,b,f6)},serialize:o_,compare:o5,hash:o9}};function
 iQ(a){return eH[a.caml_custom]&&eH[a.caml_custom].compare}function
 pc(f,c,d,e){var
 b=iQ(c);if(b){var
@@ -370,11 +370,11 @@ a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)retur
 eK(a){return a
 instanceof
 bX}function
-f_(a){return eK(a)}function
+f$(a){return eK(a)}function
 pd(a){if(typeof
 a==="number")return eC;else
-if(eK(a))return f4;else
-if(f_(a))return 1252;else
+if(eK(a))return f5;else
+if(f$(a))return 1252;else
 if(a
 instanceof
 Array&&a[0]===a[0]>>>0&&a[0]<=iu){var
@@ -400,20 +400,20 @@ dN(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
 f=pd(a);if(f==ba){a=a[1];continue}var
 g=pd(b);if(g==ba){b=b[1];continue}if(f!==g){if(f==eC){if(g==iv)return pc(a,b,-1,d);return-1}if(g==eC){if(f==iv)return pc(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:_(iB);break;case
+247:$(iB);break;case
 248:var
 c=pi(a[2],b[2]);if(c!=0)return c|0;break;case
-249:_(iB);break;case
-250:_("equal: got Forward_tag, should not happen");break;case
-251:_("equal: abstract value");break;case
+249:$(iB);break;case
+250:$("equal: got Forward_tag, should not happen");break;case
+251:$("equal: abstract value");break;case
 252:if(a!==b){var
 c=pa(a,b);if(c!=0)return c|0}break;case
-253:_("equal: got Double_tag, should not happen");break;case
-254:_("equal: got Double_array_tag, should not happen");break;case
-255:_("equal: got Custom_tag, should not happen");break;case
-1247:_(iB);break;case
+253:$("equal: got Double_tag, should not happen");break;case
+254:$("equal: got Double_array_tag, should not happen");break;case
+255:$("equal: got Custom_tag, should not happen");break;case
+1247:$(iB);break;case
 1255:var
-i=iQ(a);if(i!=iQ(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)_("compare: abstract value");var
+i=iQ(a);if(i!=iQ(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)$("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -428,15 +428,15 @@ a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;ca
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
 aS(a,b){return dN(a,b,true)}function
-FE(){return[0]}function
-ay(a){if(a<0)_("Bytes.create");return new
+FD(){return[0]}function
+ay(a){if(a<0)$("Bytes.create");return new
 bX(a?2:9,y,a)}function
-f7(b,a){if(a==0)eM();return b/a|0}function
+f8(b,a){if(a==0)eM();return b/a|0}function
 bY(a,b){return+(dN(a,b,false)==0)}function
-FG(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dQ(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iR(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+FF(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=y;a.t=2}else{a.c=dQ(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)iR(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 iT(a,b){if(a===b)return 0;if(a<b)return-1;if(a>b)return 1;if(a===a)return 1;if(b===b)return-1;return 0}function
 i3(d){d=bk(d);var
-e=d.length;if(e>31)_("format_int: format too long");var
+e=d.length;if(e>31)$("format_int: format too long");var
 a={justify:dF,signstyle:cY,filler:cf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
 b=d.charAt(c);switch(b){case"-":a.justify=cY;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=bh;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
@@ -462,60 +462,60 @@ b=h-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cA)b--;a=a.slice(0,b+1)+a.slice(
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
 b=a.length-1;while(a.charAt(b)==bh)b--;if(a.charAt(b)==cA)b--;a=a.slice(0,b+1)}}break}return iS(e,a)}function
-f8(e,c){if(bk(e)==f1)return b(y+c);var
+f9(e,c){if(bk(e)==f2)return b(y+c);var
 a=i3(e);if(c<0)if(a.signedconv){a.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(a.base);if(a.prec>=0){a.filler=cf;var
 f=a.prec-d.length;if(f>0)d=dQ(f,bh)+d}return iS(a,d)}var
-Gd=0;function
-cE(){return Gd++}function
+Gc=0;function
+cE(){return Gc++}function
 iV(a){if(a==0||!isFinite(a))return[0,a,0];var
 c=a<0;if(c)a=-a;var
 b=Math.max(-bE,pu(a)+1);a*=Math.pow(2,-b);while(a<dJ){a*=2;b--}while(a>=1){a*=dJ;b++}if(c)a=-a;return[0,a,b]}function
 pj(a){return a.toUtf16()}function
 eO(){return false}function
-Gt(){function
+Gs(){function
 a(a){if(a.charAt(0)===bU)return[y,a.substring(1)];return}function
 b(c){var
 g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||y,e=Boolean(b&&b.charAt(1)!==":");if(Boolean(a[2]||e)){var
 d=a[1]||y,f=a[2]||y;return[d,c.substring(d.length+f.length)]}return}return eO()&&I.process&&I.process.platform?I.process.platform==="win32"?b:a:a}var
-ja=Gt();function
+ja=Gs();function
 ps(a){return a.slice(-1)!==bU?a+bU:a}if(eO()&&I.process&&I.process.cwd)var
 eG=I.process.cwd().replace(/\\/g,bU);else
 var
 eG="/static";eG=ps(eG);function
-F6(a){a=pj(a);if(!ja(a))a=eG+a;var
+F5(a){a=pj(a);if(!ja(a))a=eG+a;var
 e=ja(a),d=e[1].split(bU),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-Gp(e){for(var
+Go(e){for(var
 f=y,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<bw){for(var
 d=c+1;d<g&&(a=e.charCodeAt(d))<bw;d++);if(d-c>ir){b.substr(0,1);f+=b;b=y;f+=e.slice(c,d)}else
 b+=e.slice(c,d);if(d==g)break;c=d}if(a<oP){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(bw|a&dG)}else
 if(a<0xd800||a>=od)b+=String.fromCharCode(oe|a>>12,bw|a>>6&dG,bw|a&dG);else
 if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<n8||h>od)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(oW|a>>18,bw|a>>12&dG,bw|a>>6&dG,bw|a&dG)}if(b.length>dH){b.substr(0,1);f+=b;b=y}}return f+b}function
-FC(a){var
-b=9;if(!pv(a))b=8,a=Gp(a);return new
+FB(a){var
+b=9;if(!pv(a))b=8,a=Go(a);return new
 bX(b,a,a.length)}function
-b0(a){return FC(a)}var
-GI=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",n6,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iI,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iw,oM,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+b0(a){return FB(a)}var
+GH=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",n6,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",iI,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",iw,oM,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 dT(d,f,e,a){var
-b=GI.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=GH.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,b0(f||y),b0(e||y)];return c}var
 pn={};function
 c7(a){return pn[a]}function
 dP(b,a){throw[0,b].concat(a)}function
-FB(a){return new
+FA(a){return new
 bX(4,a,a.length)}function
 at(a){i5(aj.Sys_error,a)}function
-Ge(a){at(a+fU)}function
+Gd(a){at(a+fV)}function
 bm(a){return a.l}function
-Fu(){}function
+Ft(){}function
 aI(a){this.data=a}aI.prototype=new
-Fu();aI.prototype.truncate=function(a){var
+Ft();aI.prototype.truncate=function(a){var
 b=this.data;this.data=ay(a|0);cC(b,0,this.data,0,a)};aI.prototype.length=function(){return bm(this.data)};aI.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=ay(b+a),f=this.data;this.data=e;cC(f,0,this.data,0,c)}bF(d,g,this.data,b,a);return 0};aI.prototype.read=function(c,a,d,b){var
-e=this.length();cC(this.data,c,a,d,b);return 0};aI.prototype.read_one=function(a){return f6(this.data,a)};aI.prototype.close=function(){};aI.prototype.constructor=aI;function
+e=this.length();cC(this.data,c,a,d,b);return 0};aI.prototype.read_one=function(a){return f7(this.data,a)};aI.prototype.close=function(){};aI.prototype.constructor=aI;function
 aZ(b,a){this.content={};this.root=b;this.lookupFun=a}aZ.prototype.nm=function(a){return this.root+a};aZ.prototype.create_dir_if_needed=function(d){var
 c=d.split(bU),b=y;for(var
 a=0;a<c.length-1;a++){b+=c[a]+bU;if(this.content[b])continue;this.content[b]=Symbol("directory")}};aZ.prototype.slash=function(a){return/\/$/.test(a)?a:a+bU};aZ.prototype.lookup=function(a){if(!this.content[a]&&this.lookupFun){var
@@ -525,18 +525,18 @@ b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a
 b=d&&c7(oF);if(this.exists(c))if(b)dP(b,dT(n6,ip,this.nm(c)));else
 at(c+": File exists");var
 a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||y;if(!this.exists(a))if(b)dP(b,dT(iI,ip,this.nm(a)));else
-at(a+fU);if(!this.is_dir(a))if(b)dP(b,dT(iw,ip,this.nm(a)));else
+at(a+fV);if(!this.is_dir(a))if(b)dP(b,dT(iw,ip,this.nm(a)));else
 at(a+iL);this.create_dir_if_needed(this.slash(c))};aZ.prototype.rmdir=function(a,f){var
 b=f&&c7(oF),c=a==y?y:this.slash(a),e=new
 RegExp(oi+c+oN);if(!this.exists(a))if(b)dP(b,dT(iI,iD,this.nm(a)));else
-at(a+fU);if(!this.is_dir(a))if(b)dP(b,dT(iw,iD,this.nm(a)));else
+at(a+fV);if(!this.is_dir(a))if(b)dP(b,dT(iw,iD,this.nm(a)));else
 at(a+iL);for(var
 d
 in
 this.content)if(d.match(e))if(b)dP(b,dT(oM,iD,this.nm(a)));else
 at(this.nm(a)+": Directory not empty");delete
 this.content[c]};aZ.prototype.readdir=function(a){var
-f=a==y?y:this.slash(a);if(!this.exists(a))at(a+fU);if(!this.is_dir(a))at(a+iL);var
+f=a==y?y:this.slash(a);if(!this.exists(a))at(a+fV);if(!this.is_dir(a))at(a+iL);var
 g=new
 RegExp(oi+f+oN),d={},c=[];for(var
 e
@@ -549,14 +549,14 @@ this.content[a];return b};aZ.prototype.open=function(a,b){if(b.rdonly&&b.wronly)
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 aI(ay(0));return this.content[a]}else
-Ge(this.nm(a))};aZ.prototype.register=function(c,a){var
+Gd(this.nm(a))};aZ.prototype.register=function(c,a){var
 b;if(this.content[c])at(this.nm(c)+om);if(eK(a))b=new
-aI(a);if(f_(a))b=new
+aI(a);if(f$(a))b=new
 aI(cD(a));else
 if(a
 instanceof
 Array)b=new
-aI(FB(a));else
+aI(FA(a));else
 if(typeof
 a==="string")b=new
 aI(pb(a));else
@@ -567,34 +567,34 @@ at(this.nm(c)+" : registering file with invalid content type")};aZ.prototype.con
 o4(){}function
 pf(b){var
 a=ja(b);if(!a)return;return a[0]+bU}var
-gb=pf(eG)||c5("unable to compute caml_root"),dS=[];if(eO())dS.push({path:gb,device:new
-o4(gb)});else
-dS.push({path:gb,device:new
-aZ(gb)});dS.push({path:oD,device:new
+gc=pf(eG)||c5("unable to compute caml_root"),dS=[];if(eO())dS.push({path:gc,device:new
+o4(gc)});else
+dS.push({path:gc,device:new
+aZ(gc)});dS.push({path:oD,device:new
 aZ(oD)});function
 pA(b){var
-g=F6(b),b=g.join(bU),f=ps(b),c;for(var
+g=F5(b),b=g.join(bU),f=ps(b),c;for(var
 e=0;e<dS.length;e++){var
 a=dS[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&eO()){var
 d=pf(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 o4(d)};dS.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;at("no device found for "+f)}function
-FF(c,b){var
+FE(c,b){var
 a=pA(c);if(!a.device.register)c5("cannot register file");a.device.register(a.rest,b);return 0}function
 pt(c,a){var
-c=b(c),a=b(a);return FF(c,a)}function
-FI(){var
+c=b(c),a=b(a);return FE(c,a)}function
+FH(){var
 b=I.caml_fs_tmp;if(b)for(var
 a=0;a<b.length;a++)pt(b[a].name,b[a].content);I.jsoo_create_file=pt;I.caml_fs_tmp=[];return 0}function
-FJ(){return[0]}function
-FK(a,b){return+(dN(a,b,false)>=0)}function
+FI(){return[0]}function
+FJ(a,b){return+(dN(a,b,false)>=0)}function
 iX(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=aT(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=aT(d,c)}d^=e;return d}function
-FP(a,b){return iX(a,bk(b))}function
-FM(d,b){var
+FO(a,b){return iX(a,bk(b))}function
+FL(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aT(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
@@ -602,10 +602,10 @@ e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=aT(
 pk(a){switch(a.t&6){default:c4(a);case
 0:return a.c;case
 4:return a.c}}function
-FL(b,c){var
+FK(b,c){var
 a=pk(c);return typeof
-a==="string"?iX(b,a):FM(b,a)}function
-FN(a){a^=a>>>16;a=aO(a,0x85ebca6b|0);a^=a>>>13;a=aO(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+a==="string"?iX(b,a):FL(b,a)}function
+FM(a){a^=a>>>16;a=aO(a,0x85ebca6b|0);a^=a>>>13;a=aO(a,0xc2b2ae35|0);a^=a>>>16;return a}function
 pg(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dK)d=dK;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(eH[a.caml_custom]&&eH[a.caml_custom].hash){var
 k=eH[a.caml_custom].hash(a);b=aT(b,k);c--}}else
@@ -615,13 +615,13 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=aT(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=aT(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(eK(a)){b=FL(b,a);c--}else
-if(f_(a)){b=FP(b,a);c--}else
+if(eK(a)){b=FK(b,a);c--}else
+if(f$(a)){b=FO(b,a);c--}else
 if(typeof
 a==="string"){b=iX(b,a);c--}else
 if(a===(a|0)){b=aT(b,a+a+1);c--}else
-if(a===+a){b=iW(b,a);c--}}b=FN(b);return b&0x3FFFFFFF}function
-FQ(a,c,k){if(!isFinite(a)){if(isNaN(a))return b0(ix);return b0(a>0?oX:"-infinity")}var
+if(a===+a){b=iW(b,a);c--}}b=FM(b);return b&0x3FFFFFFF}function
+FP(a,c,k){if(!isFinite(a)){if(isNaN(a))return b0(ix);return b0(a>0?oX:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -635,26 +635,26 @@ b=a.toString(16);if(c>=0){var
 h=b.indexOf(cA);if(h<0)b+=cA+dQ(c,bh);else{var
 f=h+1+c;if(b.length<f)b+=dQ(f-b.length,bh);else
 b=b.substr(0,f)}}return b0(e+iq+b+"p"+j+d.toString(10))}function
-FX(a){return+a.isZero()}function
-F0(a){return new
+FW(a){return+a.isZero()}function
+FZ(a){return new
 C(a&cg,a>>24&cg,a>>31&bW)}function
-F1(a){return a.toInt()}function
-FW(a){return+a.isNeg()}function
-FZ(a){return a.neg()}function
-FU(g,c){var
-a=i3(g);if(a.signedconv&&FW(c)){a.sign=-1;c=FZ(c)}var
-b=y,h=F0(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(F1(e.modulus))+b}while(!FX(c));if(a.prec>=0){a.filler=cf;var
+F0(a){return a.toInt()}function
+FV(a){return+a.isNeg()}function
+FY(a){return a.neg()}function
+FT(g,c){var
+a=i3(g);if(a.signedconv&&FV(c)){a.sign=-1;c=FY(c)}var
+b=y,h=FZ(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(F0(e.modulus))+b}while(!FW(c));if(a.prec>=0){a.filler=cf;var
 d=a.prec-b.length;if(d>0)b=dQ(d,bh)+b}return iS(a,b)}function
 bl(b,a){a|=0;if(a>bE){a-=bE;b*=Math.pow(2,bE);if(a>bE){a-=bE;b*=Math.pow(2,bE)}}if(a<-bE){a+=bE;b*=Math.pow(2,-bE)}b*=Math.pow(2,a);return b}function
-F4(a,b){return+(dN(a,b,false)<=0)}function
-F5(a,b){return+(dN(a,b,false)<0)}function
+F3(a,b){return+(dN(a,b,false)<=0)}function
+F4(a,b){return+(dN(a,b,false)<0)}function
 p(a,d){if(a<0)c3();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-Gl(a){return b(gd(a,0,a.length))}var
-F7=function(){function
+Gk(a){return b(ge(a,0,a.length))}var
+F6=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -676,28 +676,28 @@ a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Gl(k(e,f))}}();function
-F8(c,b,a){return F7(cD(c),b,a)}function
-F9(){return 0}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return Gk(k(e,f))}}();function
+F7(c,b,a){return F6(cD(c),b,a)}function
+F8(){return 0}var
 bZ=new
 Array();function
-f$(c){var
+ga(c){var
 a=bZ[c];if(!a.opened)at("Cannot flush a closed channel");if(!a.buffer||a.buffer==y)return 0;if(a.fd&&aj.fds[a.fd]&&aj.fds[a.fd].output){var
 b=aj.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=y;return 0}function
 K(a){return bm(a)}function
 pp(e,f){var
 a=bZ[e],d=b(f),c=K(d);a.file.write(a.offset,d,0,c);a.offset+=c;return 0}function
-Gq(a){var
+Gp(a){var
 a=i8(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-Gr(a){var
+Gq(a){var
 a=i8(a),b=I;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-ge(c,e,d,a){if(aj.fds===undefined)aj.fds=new
+gf(c,e,d,a){if(aj.fds===undefined)aj.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;aj.fds[c]=b;if(!aj.fd_last_idx||c>aj.fd_last_idx)aj.fd_last_idx=c;return c}function
-GK(c,b,g){var
+GJ(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -708,11 +708,11 @@ a={};while(b){switch(b[1]){case
 6:a.binary=1;break;case
 7:a.text=1;break;case
 8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)at(bk(c)+oo);if(a.text&&a.binary)at(bk(c)+oG);var
-d=pA(c),e=d.device.open(d.rest,a),f=aj.fd_last_idx?aj.fd_last_idx:0;return ge(f+1,pp,e,a)}ge(0,pp,new
-aI(ay(0)));ge(1,Gr,new
-aI(ay(0)));ge(2,Gq,new
+d=pA(c),e=d.device.open(d.rest,a),f=aj.fd_last_idx?aj.fd_last_idx:0;return gf(f+1,pp,e,a)}gf(0,pp,new
+aI(ay(0)));gf(1,Gq,new
+aI(ay(0)));gf(2,Gp,new
 aI(ay(0)));function
-F_(a){var
+F9(a){var
 c=aj.fds[a];if(c.flags.wronly)at(o2+a+" is writeonly");var
 d=null;if(a==0&&eO()){var
 e=require("fs");d=function(){return b0(e.readFileSync(0,"utf8"))}}var
@@ -720,25 +720,25 @@ b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bZ[b.fd]=b;r
 pl(c){var
 b=aj.fds[c];if(b.flags.rdonly)at(o2+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:y};bZ[a.fd]=a;return a.fd}function
-F$(){var
+F_(){var
 b=0;for(var
 a=0;a<bZ.length;a++)if(bZ[a]&&bZ[a].opened&&bZ[a].out)b=[0,bZ[a].fd,b];return b}function
 dR(a){return a}function
-Ga(g,d,h,f){var
+F$(g,d,h,f){var
 b=bZ[g];if(!b.opened)at("Cannot output to a closed channel");var
 a;if(h==0&&bm(d)==f)a=d;else{a=ay(f);cC(d,h,a,0,f)}var
-i=dR(a),c=bk(i),e=c.lastIndexOf(n_);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);f$(g);b.buffer+=c.substr(e+1)}return 0}function
-i2(b,a,d,c){return Ga(b,cD(a),d,c)}function
+i=dR(a),c=bk(i),e=c.lastIndexOf(n_);if(e<0)b.buffer+=c;else{b.buffer+=c.substr(0,e+1);ga(g);b.buffer+=c.substr(e+1)}return 0}function
+i2(b,a,d,c){return F$(b,cD(a),d,c)}function
 pm(c,a){var
 d=b(String.fromCharCode(a));i2(c,d,0,1);return 0}function
-ga(b,a){if(a==0)eM();return b%a}function
+gb(b,a){if(a==0)eM();return b%a}function
 eL(a,b){return+(dN(a,b,false)!=0)}function
-Gc(a,b){a[0]=ba;a[1]=b;return 0}function
+Gb(a,b){a[0]=ba;a[1]=b;return 0}function
 a0(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(eK(a))return f4;else
-if(f_(a))return f4;else
+if(eK(a))return f5;else
+if(f$(a))return f5;else
 if(a
 instanceof
 Function||typeof
@@ -747,19 +747,19 @@ if(a&&a.caml_custom)return iu;else
 return eC}function
 bx(b,c,a){if(a&&I.toplevelReloc)b=I.toplevelReloc(a);aj[b+1]=c;if(a)aj[a]=c}function
 i6(a,b){pn[bk(a)]=b;return 0}function
-Gh(a){return Math.round(a)}function
-gc(a){if(a==0)a=1/a;return a<0?1:0}function
-Gj(){_(iK)}function
+Gg(a){return Math.round(a)}function
+gd(a){if(a==0)a=1/a;return a<0?1:0}function
+Gi(){$(iK)}function
 eN(b,a){return eF(b,a)}function
-az(b,a){if(a>>>0>=K(b))Gj();return eN(b,a)}function
-FA(a,b){if(a===b)return 1;a.t&6&&c4(a);b.t&6&&c4(b);return a.c==b.c?1:0}function
-Gk(a,b){return FA(a,b)}function
-w(a,b){return 1-Gk(a,b)}function
-Gm(){return 0x7FFFFFFF/4|0}function
-Gf(){i4(aj.Not_found)}function
+az(b,a){if(a>>>0>=K(b))Gi();return eN(b,a)}function
+Fz(a,b){if(a===b)return 1;a.t&6&&c4(a);b.t&6&&c4(b);return a.c==b.c?1:0}function
+Gj(a,b){return Fz(a,b)}function
+w(a,b){return 1-Gj(a,b)}function
+Gl(){return 0x7FFFFFFF/4|0}function
+Ge(){i4(aj.Not_found)}function
 pr(c){var
-a=I,b=pj(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b0(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return b0(I.jsoo_static_env[b]);Gf()}function
-Gn(){if(I.crypto)if(typeof
+a=I,b=pj(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return b0(a.process.env[b]);if(I.jsoo_static_env&&I.jsoo_static_env[b])return b0(I.jsoo_static_env[b]);Ge()}function
+Gm(){if(I.crypto)if(typeof
 I.crypto.getRandomValues==="function"){var
 a=new(I.Uint32Array)(1);I.crypto.getRandomValues(a);return[0,a[0]]}else
 if(I.crypto.randomBytes==="function"){var
@@ -769,7 +769,7 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 i7(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 aC(b,a){return{joo_tramp:b,joo_args:a}}function
-Go(c,a){if(typeof
+Gn(c,a){if(typeof
 a==="function"){c.fun=a;return 0}if(a.fun){c.fun=a.fun;return 0}var
 b=a.length;while(b--)c[b]=a[b];return 0}function
 po(a){return a}function
@@ -786,44 +786,44 @@ a2(a){return BigInt.asIntN(32,a)===a?Number(a):a}function
 pw(b){var
 a=BigInt(b);return a2(a<0?-a:a)}function
 px(a,b){return a2(BigInt(a)+BigInt(b))}function
-gf(a){if(a===0)eM();return BigInt(a)}function
-Gu(e,g){var
-b=BigInt(e),a=gf(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a2(f?c+BigInt(1):c)}function
+gg(a){if(a===0)eM();return BigInt(a)}function
+Gt(e,g){var
+b=BigInt(e),a=gg(g),c=b/a,d=b%a,f=d!=0&&d<0===a<0;return a2(f?c+BigInt(1):c)}function
 ao(a,b){return a<b?-1:a>b?1:0}function
-i9(a,b){return a2(BigInt(a)/gf(b))}function
-GD(a,b){return a2(BigInt(a)%gf(b))}function
-Gv(a,b){return[0,i9(a,b),GD(a,b)]}function
+i9(a,b){return a2(BigInt(a)/gg(b))}function
+GC(a,b){return a2(BigInt(a)%gg(b))}function
+Gu(a,b){return[0,i9(a,b),GC(a,b)]}function
 i_(a,b){return a===b?1:0}function
-Gw(c,a,b){if(a<0||b<1)_("Z.extract: invalid bit range");return a2(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
+Gv(c,a,b){if(a<0||b<1)$("Z.extract: invalid bit range");return a2(BigInt.asUintN(b,BigInt(c)>>BigInt(a)))}function
 dU(e,f){var
-b=BigInt(e),a=gf(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a2(g?c-BigInt(1):c)}function
+b=BigInt(e),a=gg(f),c=b/a,d=b%a,g=d!=0&&d<0!==a<0;return a2(g?c-BigInt(1):c)}function
 i$(d,c){var
-a=bk(d);if(a!==f1&&a!==ch)_("Z.format: the format must be %d or %x");return b(c.toString(a===ch?16:10))}function
-Gx(){return 0}function
-Gy(a,b){return a2(BigInt(a)*BigInt(b))}function
-Gz(b,c){var
+a=bk(d);if(a!==f2&&a!==ch)$("Z.format: the format must be %d or %x");return b(c.toString(a===ch?16:10))}function
+Gw(){return 0}function
+Gx(a,b){return a2(BigInt(a)*BigInt(b))}function
+Gy(b,c){var
 a=b*c;return a<-2147483648||a>iz?1:0}function
-GA(a){return a2(-BigInt(a))}function
+Gz(a){return a2(-BigInt(a))}function
 a1(a){if(a===0)return 0;var
 b=(a<0?-BigInt(a):BigInt(a)).toString(16);return 4*b.length-Math.clz32(parseInt(b[0],16))+28}function
-GB(c,i,b,e){var
-f=bk(i);if(b<0||e<0||b>f.length-e)_("Z.of_substring_base: invalid offset or length");var
-g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)_("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))_("Z.of_substring_base: invalid digit");var
+GA(c,i,b,e){var
+f=bk(i);if(b<0||e<0||b>f.length-e)$("Z.of_substring_base: invalid offset or length");var
+g=f.slice(b,b+e),a=g.replace(/^-/,y),d=c===10||c===0;if(!d&&c!==16)$("Z.of_substring_base: base must be 10 or 16");if(!(d?/^[0-9]+$/:/^[0-9a-fA-F]+$/).test(a))$("Z.of_substring_base: invalid digit");var
 h=BigInt(d?a:iq+a);return a2(a===g?h:-h)}function
-GC(a){return a2(BigInt(a)-BigInt(1))}function
-py(b,a){if(a<0)_("Z.shift_left: count argument must be positive");return a2(BigInt(b)<<BigInt(a))}function
-GE(b,a){if(a<0)_("Z.shift_right: count argument must be positive");return a2(BigInt(b)>>BigInt(a))}function
+GB(a){return a2(BigInt(a)-BigInt(1))}function
+py(b,a){if(a<0)$("Z.shift_left: count argument must be positive");return a2(BigInt(b)<<BigInt(a))}function
+GD(b,a){if(a<0)$("Z.shift_right: count argument must be positive");return a2(BigInt(b)>>BigInt(a))}function
 P(a){return a<0?-1:a>0?1:0}function
-GF(b){if(b<0)_("Z.sqrt: square root of a negative number");if(b===0)return 0;var
+GE(b){if(b<0)$("Z.sqrt: square root of a negative number");if(b===0)return 0;var
 e=BigInt(b),d=BigInt(1),c=d<<BigInt(a1(b)+1>>1),a;do{a=c;c=a+e/a>>d}while(c<a);return a2(a)}function
 pz(a,b){return a2(BigInt(a)-BigInt(b))}function
-GG(a){return a2(BigInt(a)+BigInt(1))}function
-GH(a){if(typeof
+GF(a){return a2(BigInt(a)+BigInt(1))}function
+GG(a){if(typeof
 a!=="number")i4(c7(ot));return a}function
-GJ(a,c){I.verale={greeting:bk(a),ask:function(a){return bk(bG(c,[b(a)]))}};return 0}function
-F3(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-FH(b){var
-a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&F3(b[1]))var
+GI(a,c){I.verale={greeting:bk(a),ask:function(a){return bk(bG(c,[b(a)]))}};return 0}function
+F2(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+FG(b){var
+a=y;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&F2(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -832,29 +832,29 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-bX)a+=f3+c.toString()+f3;else
+bX)a+=f4+c.toString()+f4;else
 if(typeof
-c=="string")a+=f3+c.toString()+f3;else
+c=="string")a+=f4+c.toString()+f4;else
 a+=oy}a+=")"}else
 if(b[0]==an)a+=b[1];return a}function
 pe(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==an)){var
 c=c7(n5);if(c)c(a,false);else{var
-d=FH(a),b=c7(nY);if(b)b(0);I.console.error(iC+d+n_)}}else
+d=FG(a),b=c7(nY);if(b)b(0);I.console.error(iC+d+n_)}}else
 throw a}function
-Gi(){var
+Gh(){var
 a=I;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){pe(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pe(a.error)})}Gi();function
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)pe(a.error)})}Gh();function
 f(a,b){return a.length==1?a(b):bG(a,[b])}function
 n(a,b,c){return a.length==2?a(b,c):bG(a,[b,c])}function
 aN(a,b,c,d){return a.length==3?a(b,c,d):bG(a,[b,c,d])}function
 cX(a,b,c,d,e){return a.length==4?a(b,c,d,e):bG(a,[b,c,d,e])}function
 cW(a,b,c,d,e,f){return a.length==5?a(b,c,d,e,f):bG(a,[b,c,d,e,f])}function
 nV(a,b,c,d,e,f,g){return a.length==6?a(b,c,d,e,f,g):bG(a,[b,c,d,e,f,g])}function
-Ft(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bG(a,[b,c,d,e,f,g,h])}FI();var
-eP=[an,b(oY),-1],jf=[an,b(n7),-2],jd=[an,b(it),-3],jc=[an,b(ow),-4],gj=[an,b(n$),-5],bI=[an,b(oC),-7],je=[an,b(oh),-8],gi=[an,b(oE),-9],ag=[an,b(oT),-11],jg=[an,b(nX),-12],Fs=[4,0,0,0,[12,45,[4,0,0,0,0]]],gD=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(ol),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],di=[0,0,0],m$=[0,0,0],nc=[0,0,0],no=[0,0,-1],h9=[0,0,0],ew=[0,0,1,0,0,0],cV=[0,58,62],ex=[0,96,c1],nz=[0,1,0,0],nK=[0,0,[0,64,0]];bx(11,jg,nX);bx(10,ag,oT);bx(9,[an,b(os),-10],os);bx(8,gi,oE);bx(7,je,oh);bx(6,bI,oC);bx(5,[an,b(oJ),-6],oJ);bx(4,gj,n$);bx(3,jc,ow);bx(2,jd,it);bx(1,jf,n7);bx(0,eP,oY);var
-pP=b("output_substring"),pL=b("%.12g"),pJ=b(cA),pG=b("true"),pH=b("false"),pC=c6(0,0,oB),pD=c6(0,0,65520),pE=c6(1,0,oB),pT=b("option is None"),p2=b("\\\\"),p3=b("\\'"),p4=b("\\b"),p5=b("\\t"),p6=b("\\n"),p7=b("\\r"),p0=b("Char.chr"),p9=b("4.13.1"),qj=b("List.map2"),ql=b("List.fold_left2"),qn=b("List.exists2"),qr=b("List.combine"),qg=b("List.init"),qe=b(n9),qc=b("nth"),qd=b(n9),qb=b("tl"),p$=b("hd"),qy=b("String.blit / Bytes.blit_string"),qx=b("Bytes.blit"),qw=b("String.sub / Bytes.sub"),qL=b("String.contains_from / Bytes.contains_from"),qG=b(y),qC=b("String.concat"),qX=[0,b("array.ml"),322,4],qT=b("Array.map2: arrays must have the same length"),qS=b("Array.blit"),qR=b("Array.fill"),qQ=b("Array.sub"),qP=b("Array.init"),qW=b("Stdlib.Array.Bottom"),q0=b("Stdlib.Queue.Empty"),q6=b("CamlinternalLazy.Undefined"),rd=b("Buffer.add_substring/add_subbytes"),rb=b("Buffer.add: cannot grow buffer"),ra=[0,b(oI),93,2],q$=[0,b(oI),94,2],ro=b("%c"),rp=b("%s"),rq=b(nW),rr=b(og),rs=b(ou),rt=b(n1),ru=b("%f"),rv=b("%B"),rw=b("%{"),rx=b("%}"),ry=b("%("),rz=b("%)"),rA=b("%a"),rB=b("%t"),rC=b("%?"),rD=b("%r"),rE=b("%_r"),rF=[0,b(aB),850,23],rQ=[0,b(aB),814,21],rI=[0,b(aB),815,21],rR=[0,b(aB),818,21],rJ=[0,b(aB),819,21],rS=[0,b(aB),822,19],rK=[0,b(aB),823,19],rT=[0,b(aB),826,22],rL=[0,b(aB),827,22],rU=[0,b(aB),831,30],rM=[0,b(aB),832,30],rO=[0,b(aB),836,26],rG=[0,b(aB),837,26],rP=[0,b(aB),846,28],rH=[0,b(aB),847,28],rN=[0,b(aB),851,23],s8=b(or),s6=[0,b(aB),1558,4],s7=b("Printf: bad conversion %["),s9=[0,b(aB),1626,39],s_=[0,b(aB),1649,31],s$=[0,b(aB),1650,31],ta=b("Printf: bad conversion %_"),tb=b(op),tc=b(ov),td=b(op),te=b(ov),s1=b(ix),sZ=b("neg_infinity"),s0=b(oX),sY=b(cA),sT=[0,n4],sH=b("%+nd"),sI=b("% nd"),sK=b("%+ni"),sL=b("% ni"),sM=b("%nx"),sN=b("%#nx"),sO=b("%nX"),sP=b("%#nX"),sQ=b("%no"),sR=b("%#no"),sG=b("%nd"),sJ=b(ou),sS=b("%nu"),st=b("%+ld"),su=b("% ld"),sw=b("%+li"),sx=b("% li"),sy=b("%lx"),sz=b("%#lx"),sA=b("%lX"),sB=b("%#lX"),sC=b("%lo"),sD=b("%#lo"),ss=b("%ld"),sv=b(og),sE=b("%lu"),sf=b("%+Ld"),sg=b("% Ld"),si=b("%+Li"),sj=b("% Li"),sk=b("%Lx"),sl=b("%#Lx"),sm=b("%LX"),sn=b("%#LX"),so=b("%Lo"),sp=b("%#Lo"),se=b("%Ld"),sh=b(n1),sq=b("%Lu"),r3=b("%+d"),r4=b("% d"),r6=b("%+i"),r7=b("% i"),r8=b(ch),r9=b("%#x"),r_=b("%X"),r$=b("%#X"),sa=b("%o"),sb=b("%#o"),r2=b(f1),r5=b(nW),sc=b(or),rg=b("@]"),rh=b("@}"),ri=b("@?"),rj=b("@\n"),rk=b("@."),rl=b("@@"),rm=b("@%"),rn=b("@"),rV=b("CamlinternalFormat.Type_mismatch"),tl=b(y),tm=[0,[11,b(nZ),[2,0,[2,0,0]]],b(", %s%s")],tT=[0,[11,b(iC),[2,0,[12,10,0]]],b(oQ)],tU=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tS=b("Fatal error: out of memory in uncaught exception handler"),tP=[0,[11,b(iC),[2,0,[12,10,0]]],b(oQ)],tK=[0,[2,0,[12,10,0]],b("%s\n")],tL=[0,[11,b(oj),0],b(oj)],tB=b("Raised at"),tC=b("Re-raised at"),tD=b("Raised by primitive operation at"),tE=b("Called from"),tF=b(" (inlined)"),tH=b(y),tG=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(ol),Fs]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tI=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],tu=b("Out of memory"),tv=b("Stack overflow"),tw=b("Pattern matching failed"),tx=b("Assertion failed"),ty=b("Undefined recursive module"),to=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],tp=b(y),tq=b(y),tr=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tk=[0,[4,0,0,0,0],b(f1)],ti=[0,[3,0,0],b("%S")],tj=b(oy),tM=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tY=b("x"),t8=b("Hashtbl: unsupported hash table format"),Fq=b("OCAMLRUNPARAM"),Fo=b("CAMLRUNPARAM"),t3=b(y),uP=[3,0,3],uQ=b(cA),uJ=b(o1),uK=b("<\/"),uL=b(y),uF=b(o1),uG=b("<"),uH=b(y),uD=b("\n"),us=[0,b(y)],ul=b(y),um=b(y),un=b(y),uo=b(y),uh=[0,b(y),0,b(y)],ug=b(y),uc=b("Stdlib.Format.String_tag"),uX=b("Z.Overflow"),uY=b(ot),u4=b("int_of_big_int"),vg=[0,0],vv=[0,0],xQ=[0,0],xD=[0,0,0],A7=b(ox),A6=b("image"),A4=b("expected a finite number"),A2=b("a digit in base 16"),A0=b(oZ),AV=b("joint"),AW=b("nothing"),AX=b(o3),AY=b("nothing, prices or joint"),AU=b(oO),AT=b(o3),AN=b("activation"),AO=b("others"),AP=b("patch"),AR=b("a patch"),AQ=b(oZ),AM=b("a prototype"),AK=b("certificate"),AL=b(oO),AH=b(oH),AI=b("as many prototypes as coordinates"),AJ=b("positive scales"),AC=b(on),AD=b("maximum"),AE=b("soft_tree"),AF=b("a readout"),Av=b("masked_max"),Aw=b("max"),Ax=b("max_minus_mean"),Ay=b("max_minus_mean_distance"),Az=b("top_mean"),AA=b("a pooling"),Al=b("exp_distance"),Am=b("exponential"),An=b("identity"),Ao=b("log_ratio"),Ap=b("negated"),Aq=b("quadratic"),Ar=b("rectified"),As=b("threshold"),At=b("a similarity"),Ae=b("cosine"),Af=b("euclidean"),Ag=b("inner_product"),Ah=b("rooted_cosine"),Ai=b("softmax"),Aj=b("a geometry"),Aa=b("a child that is a node or a leaf of the tree"),Ab=b("a child that is a greater node"),Ac=b("every node and every leaf in the tree"),z_=b("a row of 0 and 1 with a 1"),z8=b("a number from 1"),z7=b(oz),z4=b(fX),z5=b("some"),z6=b("none or some"),z0=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],z1=[0,[4,6,0,0,0],b(ch)],z2=b(" or "),z3=b("a list of "),zY=[0,[4,6,0,0,0],b(ch)],zZ=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zV=b(ch),zW=b("a natural number"),zX=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zT=b(ch),zU=b("a positive integer"),zS=b(fX),zP=b(y),zQ=b("an integer in base 16"),zN=b("expected the end of the line, found another item"),zM=b("at most 1025 bytes"),zL=b("expected another item, found the end of the line"),zI=[0,[11,b(oz),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zG=b("Reader.Wrong"),zH=b("Reader.Too_large"),BL=b("picture"),BM=b(ox),BK=b("a layer before this one"),BH=b(oV),BI=b("a positive std"),BJ=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Bs=b(on),Bz=b("add"),BA=b("avg_pool2d"),BB=b("concat"),BC=b("conv2d"),BD=b("flatten"),BE=b("leaky_relu"),Bt=b("max_pool2d"),Bu=b("relu"),Bv=b("sigmoid"),Bw=b("tanh"),Bx=b("upsample_nearest"),By=b("a layer of as many inputs as its kind has"),Bq=b("inputs with the same rows and columns"),Bo=b("inputs of one shape"),Bm=b("a slope from 0 to 1"),Bi=b("a pooling without dilation"),Bj=[0,1,1],Bk=b("a padding of at most half the kernel"),Bh=b("a layer without rows and columns before a linear one"),Be=b("groups that divide the channels"),Bf=b("groups that divide the rows of weights"),Bc=b("a row of weights"),Bb=b("windows that are no larger than what they slide over"),A$=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],Ba=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],A9=b("a layer is larger than 2^24"),BP=[0,0],BR=[0,1],BQ=[0,2],CA=[0,1],CB=[0,fT],Cy=b("a patch without views"),Cw=[0,1],Cx=[0,fT],CD=[0,0.03,[0,1.,0]],CI=[0,0],C4=[0,40,[0,24,[0,12,0]]],Da=[0,1.],DD=[0,0,0],DB=[0,dI,[0,n2,[0,oR,[0,fV,[0,0.3,0]]]]],DZ=[0,160,192],D$=[1,0],D8=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Ef=[0,0,[0,dK,[0,1152,0]]],Ex=b("some "),Ey=b(fX),Ew=[0,[4,6,0,0,0],b(ch)],Ev=b(ch),EA=b("unclaimed"),EB=b("at_least "),EC=b("at_most "),EI=b(fX),E1=b("minimal"),E_=b("entailment_hints"),E$=b("entails"),Fa=b(oH),Fb=b("instance"),Fc=b("instance_settings"),Fd=b("latents"),Fe=b(oa),E2=b("needed"),E3=b(oV),E4=b("numbers"),E5=b("pictured"),E6=b("refuted"),E7=b("values"),E9=b(oa),E8=b("a question: the head first, and only once; so the network before pictures"),EO=b("proved"),EP=b("not proved"),EQ=b("not covered: "),ER=b(oL),ES=b(oL),ET=b("numbers: "),EU=b("values: "),EV=b("latents: "),Fj=b("limit: "),Fk=b("limit: there is no more memory"),Fl=b("limit: a list is too long"),Fm=b("the input ends within a line"),Fh=b("error: "),Fg=b("expected one line, found more"),Fn=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
+Fs(a,b,c,d,e,f,g,h){return a.length==7?a(b,c,d,e,f,g,h):bG(a,[b,c,d,e,f,g,h])}FH();var
+eP=[an,b(oY),-1],jf=[an,b(n7),-2],jd=[an,b(it),-3],jc=[an,b(ow),-4],gk=[an,b(n$),-5],bI=[an,b(oC),-7],je=[an,b(oh),-8],gj=[an,b(oE),-9],ag=[an,b(oT),-11],jg=[an,b(nX),-12],Fr=[4,0,0,0,[12,45,[4,0,0,0,0]]],gE=[0,[11,b('File "'),[2,0,[11,b('", line '),[4,0,0,0,[11,b(ol),[4,0,0,0,[12,45,[4,0,0,0,[11,b(": "),[2,0,0]]]]]]]]]],b('File "%s", line %d, characters %d-%d: %s')],di=[0,0,0],m$=[0,0,0],nc=[0,0,0],no=[0,0,-1],h_=[0,0,0],ew=[0,0,1,0,0,0],cV=[0,58,62],ex=[0,96,c1],nz=[0,1,0,0],nK=[0,0,[0,64,0]];bx(11,jg,nX);bx(10,ag,oT);bx(9,[an,b(os),-10],os);bx(8,gj,oE);bx(7,je,oh);bx(6,bI,oC);bx(5,[an,b(oJ),-6],oJ);bx(4,gk,n$);bx(3,jc,ow);bx(2,jd,it);bx(1,jf,n7);bx(0,eP,oY);var
+pP=b("output_substring"),pL=b("%.12g"),pJ=b(cA),pG=b("true"),pH=b("false"),pC=c6(0,0,oB),pD=c6(0,0,65520),pE=c6(1,0,oB),pT=b("option is None"),p1=b("\\\\"),p2=b("\\'"),p3=b("\\b"),p4=b("\\t"),p5=b("\\n"),p6=b("\\r"),pZ=b("Char.chr"),p8=b("4.13.1"),qi=b("List.map2"),qk=b("List.fold_left2"),qm=b("List.exists2"),qq=b("List.combine"),qf=b("List.init"),qd=b(n9),qb=b("nth"),qc=b(n9),qa=b("tl"),p_=b("hd"),qx=b("String.blit / Bytes.blit_string"),qw=b("Bytes.blit"),qv=b("String.sub / Bytes.sub"),qK=b("String.contains_from / Bytes.contains_from"),qF=b(y),qB=b("String.concat"),qW=[0,b("array.ml"),322,4],qS=b("Array.map2: arrays must have the same length"),qR=b("Array.blit"),qQ=b("Array.fill"),qP=b("Array.sub"),qO=b("Array.init"),qV=b("Stdlib.Array.Bottom"),qZ=b("Stdlib.Queue.Empty"),q5=b("CamlinternalLazy.Undefined"),rc=b("Buffer.add_substring/add_subbytes"),ra=b("Buffer.add: cannot grow buffer"),q$=[0,b(oI),93,2],q_=[0,b(oI),94,2],rn=b("%c"),ro=b("%s"),rp=b(nW),rq=b(og),rr=b(ou),rs=b(n1),rt=b("%f"),ru=b("%B"),rv=b("%{"),rw=b("%}"),rx=b("%("),ry=b("%)"),rz=b("%a"),rA=b("%t"),rB=b("%?"),rC=b("%r"),rD=b("%_r"),rE=[0,b(aB),850,23],rP=[0,b(aB),814,21],rH=[0,b(aB),815,21],rQ=[0,b(aB),818,21],rI=[0,b(aB),819,21],rR=[0,b(aB),822,19],rJ=[0,b(aB),823,19],rS=[0,b(aB),826,22],rK=[0,b(aB),827,22],rT=[0,b(aB),831,30],rL=[0,b(aB),832,30],rN=[0,b(aB),836,26],rF=[0,b(aB),837,26],rO=[0,b(aB),846,28],rG=[0,b(aB),847,28],rM=[0,b(aB),851,23],s7=b(or),s5=[0,b(aB),1558,4],s6=b("Printf: bad conversion %["),s8=[0,b(aB),1626,39],s9=[0,b(aB),1649,31],s_=[0,b(aB),1650,31],s$=b("Printf: bad conversion %_"),ta=b(op),tb=b(ov),tc=b(op),td=b(ov),s0=b(ix),sY=b("neg_infinity"),sZ=b(oX),sX=b(cA),sS=[0,n4],sG=b("%+nd"),sH=b("% nd"),sJ=b("%+ni"),sK=b("% ni"),sL=b("%nx"),sM=b("%#nx"),sN=b("%nX"),sO=b("%#nX"),sP=b("%no"),sQ=b("%#no"),sF=b("%nd"),sI=b(ou),sR=b("%nu"),ss=b("%+ld"),st=b("% ld"),sv=b("%+li"),sw=b("% li"),sx=b("%lx"),sy=b("%#lx"),sz=b("%lX"),sA=b("%#lX"),sB=b("%lo"),sC=b("%#lo"),sr=b("%ld"),su=b(og),sD=b("%lu"),se=b("%+Ld"),sf=b("% Ld"),sh=b("%+Li"),si=b("% Li"),sj=b("%Lx"),sk=b("%#Lx"),sl=b("%LX"),sm=b("%#LX"),sn=b("%Lo"),so=b("%#Lo"),sd=b("%Ld"),sg=b(n1),sp=b("%Lu"),r2=b("%+d"),r3=b("% d"),r5=b("%+i"),r6=b("% i"),r7=b(ch),r8=b("%#x"),r9=b("%X"),r_=b("%#X"),r$=b("%o"),sa=b("%#o"),r1=b(f2),r4=b(nW),sb=b(or),rf=b("@]"),rg=b("@}"),rh=b("@?"),ri=b("@\n"),rj=b("@."),rk=b("@@"),rl=b("@%"),rm=b("@"),rU=b("CamlinternalFormat.Type_mismatch"),tk=b(y),tl=[0,[11,b(nZ),[2,0,[2,0,0]]],b(", %s%s")],tS=[0,[11,b(iC),[2,0,[12,10,0]]],b(oQ)],tT=[0,[11,b("Fatal error in uncaught exception handler: exception "),[2,0,[12,10,0]]],b("Fatal error in uncaught exception handler: exception %s\n")],tR=b("Fatal error: out of memory in uncaught exception handler"),tO=[0,[11,b(iC),[2,0,[12,10,0]]],b(oQ)],tJ=[0,[2,0,[12,10,0]],b("%s\n")],tK=[0,[11,b(oj),0],b(oj)],tA=b("Raised at"),tB=b("Re-raised at"),tC=b("Raised by primitive operation at"),tD=b("Called from"),tE=b(" (inlined)"),tG=b(y),tF=[0,[2,0,[12,32,[2,0,[11,b(' in file "'),[2,0,[12,34,[2,0,[11,b(", line "),[4,0,0,0,[11,b(ol),Fr]]]]]]]]]],b('%s %s in file "%s"%s, line %d, characters %d-%d')],tH=[0,[2,0,[11,b(" unknown location"),0]],b("%s unknown location")],tt=b("Out of memory"),tu=b("Stack overflow"),tv=b("Pattern matching failed"),tw=b("Assertion failed"),tx=b("Undefined recursive module"),tn=[0,[12,40,[2,0,[2,0,[12,41,0]]]],b("(%s%s)")],to=b(y),tp=b(y),tq=[0,[12,40,[2,0,[12,41,0]]],b("(%s)")],tj=[0,[4,0,0,0,0],b(f2)],th=[0,[3,0,0],b("%S")],ti=b(oy),tL=[0,b(y),b("(Cannot print locations:\n bytecode executable program file not found)"),b("(Cannot print locations:\n bytecode executable program file appears to be corrupt)"),b("(Cannot print locations:\n bytecode executable program file has wrong magic number)"),b("(Cannot print locations:\n bytecode executable program file cannot be opened;\n -- too many open files. Try running with OCAMLRUNPARAM=b=2)")],tX=b("x"),t7=b("Hashtbl: unsupported hash table format"),Fp=b("OCAMLRUNPARAM"),Fn=b("CAMLRUNPARAM"),t2=b(y),uO=[3,0,3],uP=b(cA),uI=b(o1),uJ=b("<\/"),uK=b(y),uE=b(o1),uF=b("<"),uG=b(y),uC=b("\n"),ur=[0,b(y)],uk=b(y),ul=b(y),um=b(y),un=b(y),ug=[0,b(y),0,b(y)],uf=b(y),ub=b("Stdlib.Format.String_tag"),uW=b("Z.Overflow"),uX=b(ot),u3=b("int_of_big_int"),vf=[0,0],vu=[0,0],xP=[0,0],xC=[0,0,0],A6=b(ox),A5=b("image"),A3=b("expected a finite number"),A1=b("a digit in base 16"),AZ=b(oZ),AU=b("joint"),AV=b("nothing"),AW=b(o3),AX=b("nothing, prices or joint"),AT=b(oO),AS=b(o3),AM=b("activation"),AN=b("others"),AO=b("patch"),AQ=b("a patch"),AP=b(oZ),AL=b("a prototype"),AJ=b("certificate"),AK=b(oO),AG=b(oH),AH=b("as many prototypes as coordinates"),AI=b("positive scales"),AB=b(on),AC=b("maximum"),AD=b("soft_tree"),AE=b("a readout"),Au=b("masked_max"),Av=b("max"),Aw=b("max_minus_mean"),Ax=b("max_minus_mean_distance"),Ay=b("top_mean"),Az=b("a pooling"),Ak=b("exp_distance"),Al=b("exponential"),Am=b("identity"),An=b("log_ratio"),Ao=b("negated"),Ap=b("quadratic"),Aq=b("rectified"),Ar=b("threshold"),As=b("a similarity"),Ad=b("cosine"),Ae=b("euclidean"),Af=b("inner_product"),Ag=b("rooted_cosine"),Ah=b("softmax"),Ai=b("a geometry"),z$=b("a child that is a node or a leaf of the tree"),Aa=b("a child that is a greater node"),Ab=b("every node and every leaf in the tree"),z9=b("a row of 0 and 1 with a 1"),z7=b("a number from 1"),z6=b(oz),z3=b(fY),z4=b("some"),z5=b("none or some"),zZ=[0,[11,b("one of "),[4,6,0,0,0]],b("one of %x")],z0=[0,[4,6,0,0,0],b(ch)],z1=b(" or "),z2=b("a list of "),zX=[0,[4,6,0,0,0],b(ch)],zY=[0,[2,0,[11,b(" below "),[4,6,0,0,0]]],b("%s below %x")],zU=b(ch),zV=b("a natural number"),zW=[0,[11,b("a number is more than "),[4,0,0,0,0]],b("a number is more than %d")],zS=b(ch),zT=b("a positive integer"),zR=b(fY),zO=b(y),zP=b("an integer in base 16"),zM=b("expected the end of the line, found another item"),zL=b("at most 1025 bytes"),zK=b("expected another item, found the end of the line"),zH=[0,[11,b(oz),[2,0,[11,b(", found "),[3,0,0]]]],b("expected %s, found %S")],zF=b("Reader.Wrong"),zG=b("Reader.Too_large"),BK=b("picture"),BL=b(ox),BJ=b("a layer before this one"),BG=b(oV),BH=b("a positive std"),BI=[0,[11,b("there are more than "),[4,0,0,0,[11,b(" layers"),0]]],b("there are more than %d layers")],Br=b(on),By=b("add"),Bz=b("avg_pool2d"),BA=b("concat"),BB=b("conv2d"),BC=b("flatten"),BD=b("leaky_relu"),Bs=b("max_pool2d"),Bt=b("relu"),Bu=b("sigmoid"),Bv=b("tanh"),Bw=b("upsample_nearest"),Bx=b("a layer of as many inputs as its kind has"),Bp=b("inputs with the same rows and columns"),Bn=b("inputs of one shape"),Bl=b("a slope from 0 to 1"),Bh=b("a pooling without dilation"),Bi=[0,1,1],Bj=b("a padding of at most half the kernel"),Bg=b("a layer without rows and columns before a linear one"),Bd=b("groups that divide the channels"),Be=b("groups that divide the rows of weights"),Bb=b("a row of weights"),Ba=b("windows that are no larger than what they slide over"),A_=[0,[11,b("a pair of numbers from "),[4,0,0,0,0]],b("a pair of numbers from %d")],A$=[0,[11,b("a pair has more than "),[4,0,0,0,0]],b("a pair has more than %d")],A8=b("a layer is larger than 2^24"),BO=[0,0],BQ=[0,1],BP=[0,2],Cz=[0,1],CA=[0,fU],Cx=b("a patch without views"),Cv=[0,1],Cw=[0,fU],CC=[0,0.03,[0,1.,0]],CH=[0,0],C3=[0,40,[0,24,[0,12,0]]],C$=[0,1.],DC=[0,0,0],DA=[0,dI,[0,n2,[0,oR,[0,fW,[0,0.3,0]]]]],DY=[0,160,192],D_=[1,0],D7=[0,b("a soft tree whose activations are not shown to lie in [0, 1]")],Ee=[0,0,[0,dK,[0,1152,0]]],Ew=b("some "),Ex=b(fY),Ev=[0,[4,6,0,0,0],b(ch)],Eu=b(ch),Ez=b("unclaimed"),EA=b("at_least "),EB=b("at_most "),EH=b(fY),E0=b("minimal"),E9=b("entailment_hints"),E_=b("entails"),E$=b(oH),Fa=b("instance"),Fb=b("instance_settings"),Fc=b("latents"),Fd=b(oa),E1=b("needed"),E2=b(oV),E3=b("numbers"),E4=b("pictured"),E5=b("refuted"),E6=b("values"),E8=b(oa),E7=b("a question: the head first, and only once; so the network before pictures"),EN=b("proved"),EO=b("not proved"),EP=b("not covered: "),EQ=b(oL),ER=b(oL),ES=b("numbers: "),ET=b("values: "),EU=b("latents: "),Fi=b("limit: "),Fj=b("limit: there is no more memory"),Fk=b("limit: a list is too long"),Fl=b("the input ends within a line"),Fg=b("error: "),Ff=b("expected one line, found more"),Fm=[0,[11,b("verale-proved 2 OCaml "),[2,0,[11,b(", js_of_ocaml"),0]]],b("verale-proved 2 OCaml %s, js_of_ocaml")];function
 ak(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -893,58 +893,58 @@ d=a[2],e=a[1];return[9,e,d,aU(a[3],b)];case
 11:return[11,aU(a[1],b)];case
 12:return[12,aU(a[1],b)];case
 13:return[13,aU(a[1],b)];default:return[14,aU(a[1],b)]}}function
-ac(a,b){if(typeof
+ad(a,b){if(typeof
 a==="number")return b;else
 switch(a[0]){case
-0:return[0,ac(a[1],b)];case
-1:return[1,ac(a[1],b)];case
+0:return[0,ad(a[1],b)];case
+1:return[1,ad(a[1],b)];case
 2:var
-c=a[1];return[2,c,ac(a[2],b)];case
+c=a[1];return[2,c,ad(a[2],b)];case
 3:var
-d=a[1];return[3,d,ac(a[2],b)];case
+d=a[1];return[3,d,ad(a[2],b)];case
 4:var
-e=a[3],f=a[2],g=a[1];return[4,g,f,e,ac(a[4],b)];case
+e=a[3],f=a[2],g=a[1];return[4,g,f,e,ad(a[4],b)];case
 5:var
-h=a[3],i=a[2],j=a[1];return[5,j,i,h,ac(a[4],b)];case
+h=a[3],i=a[2],j=a[1];return[5,j,i,h,ad(a[4],b)];case
 6:var
-k=a[3],l=a[2],m=a[1];return[6,m,l,k,ac(a[4],b)];case
+k=a[3],l=a[2],m=a[1];return[6,m,l,k,ad(a[4],b)];case
 7:var
-n=a[3],o=a[2],p=a[1];return[7,p,o,n,ac(a[4],b)];case
+n=a[3],o=a[2],p=a[1];return[7,p,o,n,ad(a[4],b)];case
 8:var
-q=a[3],r=a[2],s=a[1];return[8,s,r,q,ac(a[4],b)];case
+q=a[3],r=a[2],s=a[1];return[8,s,r,q,ad(a[4],b)];case
 9:var
-t=a[1];return[9,t,ac(a[2],b)];case
-10:return[10,ac(a[1],b)];case
+t=a[1];return[9,t,ad(a[2],b)];case
+10:return[10,ad(a[1],b)];case
 11:var
-u=a[1];return[11,u,ac(a[2],b)];case
+u=a[1];return[11,u,ad(a[2],b)];case
 12:var
-v=a[1];return[12,v,ac(a[2],b)];case
+v=a[1];return[12,v,ad(a[2],b)];case
 13:var
-w=a[2],x=a[1];return[13,x,w,ac(a[3],b)];case
+w=a[2],x=a[1];return[13,x,w,ad(a[3],b)];case
 14:var
-y=a[2],z=a[1];return[14,z,y,ac(a[3],b)];case
-15:return[15,ac(a[1],b)];case
-16:return[16,ac(a[1],b)];case
+y=a[2],z=a[1];return[14,z,y,ad(a[3],b)];case
+15:return[15,ad(a[1],b)];case
+16:return[16,ad(a[1],b)];case
 17:var
-A=a[1];return[17,A,ac(a[2],b)];case
+A=a[1];return[17,A,ad(a[2],b)];case
 18:var
-B=a[1];return[18,B,ac(a[2],b)];case
-19:return[19,ac(a[1],b)];case
+B=a[1];return[18,B,ad(a[2],b)];case
+19:return[19,ad(a[1],b)];case
 20:var
-C=a[2],D=a[1];return[20,D,C,ac(a[3],b)];case
+C=a[2],D=a[1];return[20,D,C,ad(a[3],b)];case
 21:var
-E=a[1];return[21,E,ac(a[2],b)];case
-22:return[22,ac(a[1],b)];case
+E=a[1];return[21,E,ad(a[2],b)];case
+22:return[22,ad(a[1],b)];case
 23:var
-F=a[1];return[23,F,ac(a[2],b)];default:var
-G=a[2],H=a[1];return[24,H,G,ac(a[3],b)]}}function
-gg(a){return[0,a]}function
-gh(a){return a[1]}function
+F=a[1];return[23,F,ad(a[2],b)];default:var
+G=a[2],H=a[1];return[24,H,G,ad(a[3],b)]}}function
+gh(a){return[0,a]}function
+gi(a){return a[1]}function
 jb(a,c,b){return a[1]===c?(a[1]=b,1):0}function
 dV(a){throw[0,jd,a]}function
 af(a){throw[0,jc,a]}function
-c8(b,a){return F4(b,a)?b:a}function
-au(b,a){return FK(b,a)?b:a}function
+c8(b,a){return F3(b,a)?b:a}function
+au(b,a){return FJ(b,a)?b:a}function
 eQ(a){return 0<=a?a:-a|0}var
 L=dO(pC),Y=dO(pD),by=dO(pE),pB=iz;function
 aD(d,c){var
@@ -958,97 +958,96 @@ if(45===c)d=1;if(d){var
 b=b+1|0;continue}return a}}(0)}function
 pK(a){return pI(iU(pL,a))}function
 cF(a,b){if(a){var
-c=a[1];return[0,c,cF(a[2],b)]}return b}F_(0);var
+c=a[1];return[0,c,cF(a[2],b)]}return b}F9(0);var
 pM=pl(1),bJ=pl(2);function
 pN(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{f$(d)}catch(a){a=bH(a);if(a[1]!==jf)throw a;var
+c=a[2],d=a[1];try{ga(d)}catch(a){a=bH(a);if(a[1]!==jf)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(F$(0))}function
+a=c;continue}return 0}}return a(F_(0))}function
 dW(b,a){return i2(b,a,0,K(a))}function
 pO(d,c,b,a){if(0<=b&&0<=a&&!((K(c)-a|0)<b))return i2(d,c,b,a);return af(pP)}function
-jh(a){dW(bJ,a);pm(bJ,10);return f$(bJ)}var
-gk=gg(pN);function
+jh(a){dW(bJ,a);pm(bJ,10);return ga(bJ)}var
+gl=gh(pN);function
 pQ(c){for(;;){var
-d=gg(1),a=gh(gk),b=1-jb(gk,a,function(a,b){return function(d){if(jb(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
-gl(a){return f(gh(gk),0)}i6(b(nY),gl);function
+d=gh(1),a=gi(gl),b=1-jb(gl,a,function(a,b){return function(d){if(jb(a,1,0))f(c,0);return f(b,0)}}(d,a));if(b)continue;return b}}function
+gm(a){return f(gi(gl),0)}i6(b(nY),gm);function
 pR(b,a){return pm(b,a)}function
-eR(a){return f$(a)}function
-gm(a,b){return a?a[1]:b}function
+eR(a){return ga(a)}function
+gn(a,b){return a?a[1]:b}function
 pS(a){return a?a[1]:af(pT)}function
 pU(a,b){return a?f(b,a[1]):0}function
 pV(a){return a?a[1]:0}function
 cj(b,a){return a?[0,f(b,a[1])]:0}function
-pW(c,b,a){return a?f(b,a[1]):c}function
-pX(b,a){return a?f(b,a[1]):0}function
+pW(b,a){return a?f(b,a[1]):0}function
 ji(a){return a?1:0}function
 eS(a){return 0===a[0]?[0,a[1]]:0}function
-pY(a){return a}function
-pZ(a){if(0<=a&&!(iu<a))return a;return af(p0)}function
-p1(a){var
-c=0;if(40<=a){if(92===a)return p2;if(!(iA<=a))c=1}else
-if(32<=a){if(39<=a)return p3;c=1}else
+pX(a){return a}function
+pY(a){if(0<=a&&!(iu<a))return a;return af(pZ)}function
+p0(a){var
+c=0;if(40<=a){if(92===a)return p1;if(!(iA<=a))c=1}else
+if(32<=a){if(39<=a)return p2;c=1}else
 if(!(14<=a))switch(a){case
-8:return p4;case
-9:return p5;case
-10:return p6;case
-13:return p7}if(c){var
+8:return p3;case
+9:return p4;case
+10:return p5;case
+13:return p6}if(c){var
 d=ay(1);as(d,0,a);return dR(d)}var
 b=ay(4);as(b,0,92);as(b,1,48+(a/cZ|0)|0);as(b,2,48+((a/10|0)%10|0)|0);as(b,3,48+(a%10|0)|0);return dR(b)}function
-p8(a){return 25<a+iE>>>0?a:a+oU|0}var
-gn=Gm(0),dX=(4*gn|0)-1|0;function
-p_(d,c){var
+p7(a){return 25<a+iE>>>0?a:a+oU|0}var
+go=Gl(0),dX=(4*go|0)-1|0;function
+p9(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ap(a){return p_(0,a)}function
-jj(a){return a?a[1]:dV(p$)}function
-qa(a){return a?a[2]:dV(qb)}function
+ap(a){return p9(0,a)}function
+jj(a){return a?a[1]:dV(p_)}function
+p$(a){return a?a[2]:dV(qa)}function
 bn(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return f;var
-a=e,b=b-1|0;continue}return dV(qc)}}(b,a):af(qd)}function
+a=e,b=b-1|0;continue}return dV(qb)}}(b,a):af(qc)}function
 jk(b,a){return 0<=a?function(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=a[2],f=a[1];if(0===b)return[0,f];var
-a=e,b=b-1|0;continue}return 0}}(b,a):af(qe)}function
+a=e,b=b-1|0;continue}return 0}}(b,a):af(qd)}function
 bK(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
 bz(a){return bK(a,0)}function
-qf(g,e,d,c){var
+qe(g,e,d,c){var
 b=g,a=e;for(;;){if(d<=a)return b;var
 b=[0,f(c,a),b],a=a+1|0;continue}}function
 jl(a,c,b){if(c<=a)return 0;var
 d=f(b,a);return[0,d,jl(a+1|0,c,b)]}function
-a3(a,b){return 0<=a?50<a?bz(qf(0,0,a,b)):jl(0,a,b):af(qg)}function
+a3(a,b){return 0<=a?50<a?bz(qe(0,0,a,b)):jl(0,a,b):af(qf)}function
 F(b,a){if(a){var
 c=a[2],d=f(b,a[1]);return[0,d,F(b,c)]}return 0}function
 jm(c,b,a){if(a){var
 d=a[2],e=n(b,c,a[1]);return[0,e,jm(c+1|0,b,d)]}return 0}function
 cG(b,a){return jm(0,b,a)}function
-qh(c,a){return function(e,d){var
+qg(c,a){return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 g=a[2],b=[0,f(c,a[1]),b],a=g;continue}return b}}(0,a)}function
 aV(c,b){var
 a=b;for(;;){if(a){var
 d=a[2];f(c,a[1]);var
 a=d;continue}return 0}}function
-qi(e,d,c){var
+qh(e,d,c){var
 b=e,a=c;for(;;){if(a){var
 f=a[2];n(d,b,a[1]);var
 b=b+1|0,a=f;continue}return 0}}function
-dY(b,a){return qi(0,b,a)}function
+dY(b,a){return qh(0,b,a)}function
 al(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=n(e,b,a[1]),a=f;continue}return b}}function
-go(c,b,a){if(b){if(a){var
-d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,go(c,e,d)]}}else
-if(!a)return 0;return af(qj)}function
-qk(g,f,e,d){var
+gp(c,b,a){if(b){if(a){var
+d=a[2],e=b[2],f=n(c,b[1],a[1]);return[0,f,gp(c,e,d)]}}else
+if(!a)return 0;return af(qi)}function
+qj(g,f,e,d){var
 c=f,b=e,a=d;for(;;){if(b){if(a){var
 h=a[2],i=b[2],c=aN(g,c,b[1],a[1]),b=i,a=h;continue}}else
-if(!a)return c;return af(ql)}}function
+if(!a)return c;return af(qk)}}function
 bL(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b){var
@@ -1057,24 +1056,24 @@ c9(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=f(d,a[1]);if(b)return b;var
 a=e;continue}return 0}}function
-qm(f,e,d){var
+ql(f,e,d){var
 b=e,a=d;for(;;){if(b){if(a){var
 g=a[2],h=b[2],c=n(f,b[1],a[1]);if(c)return c;var
 b=h,a=g;continue}}else
-if(!a)return 0;return af(qn)}}function
+if(!a)return 0;return af(qm)}}function
 c_(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aS(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-qo(d,c){var
+qn(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aS(b[1],d))return f;var
 a=e;continue}throw bI}}function
-qp(d,c){var
+qo(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aS(b[1],d))return[0,f];var
 a=e;continue}return 0}}function
-qq(d,c){var
+qp(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aS(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
@@ -1106,8 +1105,8 @@ b=d,a=c;for(;;){if(a){var
 g=a[2],b=bK(f(e,a[1]),b),a=g;continue}return bz(b)}}(b,0,a)}function
 jo(b,a){if(b){if(a){var
 c=a[1],d=b[1];return[0,[0,d,c],jo(b[2],a[2])]}}else
-if(!a)return 0;return af(qr)}function
-gp(a,b){function
+if(!a)return 0;return af(qq)}function
+gq(a,b){function
 q(i,h,g){var
 d=i,c=h,b=g;for(;;){if(d){if(c){var
 e=c[1],f=d[1],j=c[2],k=d[2];if(0<n(a,f,e)){var
@@ -1135,7 +1134,7 @@ k=j[2];if(k){var
 b=k[1],c=j[1],d=e[1],v=k[2],w=0<n(a,d,c)?0<n(a,d,b)?0<n(a,c,b)?[0,b,[0,c,[0,d,0]]]:[0,c,[0,b,[0,d,0]]]:[0,c,[0,d,[0,b,0]]]:0<n(a,c,b)?0<n(a,d,b)?[0,b,[0,d,[0,c,0]]]:[0,d,[0,b,[0,c,0]]]:[0,d,[0,c,[0,b,0]]];return[0,w,v]}}}var
 m=f>>1,o=l(m,e),t=o[1],p=l(f-m|0,o[2]),u=p[2];return[0,r(t,p[1],0),u]}var
 c=ap(b);return 2<=c?g(c,b)[1]:b}function
-qs(b,a){function
+qr(b,a){function
 A(l,k,j){var
 d=l,c=k,a=j;for(;;){if(d){if(c){var
 f=c[2],g=c[1],h=d[2],e=d[1],i=n(b,e,g);if(0===i){var
@@ -1197,27 +1196,27 @@ o=[0,d,[0,a,[0,c,0]]];var
 l=o}return[0,l,F]}}}var
 r=f>>1,s=p(r,e),D=s[1],t=p(f-r|0,s[2]),E=t[2];return[0,B(D,t[1],0),E]}var
 c=ap(a);return 2<=c?h(c,a)[1]:a}function
-qt(d,c){var
+qs(d,c){var
 b=d,a=c;for(;;){if(b){if(a){var
 b=b[2],a=a[2];continue}return 1}return a?-1:0}}function
 eU(d,c){var
 b=d,a=c;for(;;){if(b){var
 e=b[2];if(0<a){var
 b=e,a=a-1|0;continue}return 1}return 0===a?0:0<a?-1:1}}function
-gq(b,a){return b<=a?b:a}function
+gr(b,a){return b<=a?b:a}function
 jp(b,a){return a<=b?b:a}function
 jq(a){return b(y+a)}function
 cH(a,c){var
-b=ay(a);FG(b,0,a,c);return b}function
+b=ay(a);FF(b,0,a,c);return b}function
 jr(a){var
 b=bm(a),c=ay(b);cC(a,0,c,0,b);return c}function
-qu(a){return jr(cD(a))}function
-qv(c,b,a){if(0<=b&&0<=a&&!((bm(c)-a|0)<b)){var
-d=ay(a);cC(c,b,d,0,a);return d}return af(qw)}function
-js(c,b,a){return dR(qv(c,b,a))}function
-jt(e,c,d,b,a){if(0<=a&&0<=c&&!((bm(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return cC(e,c,d,b,a);return af(qx)}function
-b2(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return bF(e,c,d,b,a);return af(qy)}function
-qz(e){var
+qt(a){return jr(cD(a))}function
+qu(c,b,a){if(0<=b&&0<=a&&!((bm(c)-a|0)<b)){var
+d=ay(a);cC(c,b,d,0,a);return d}return af(qv)}function
+js(c,b,a){return dR(qu(c,b,a))}function
+jt(e,c,d,b,a){if(0<=a&&0<=c&&!((bm(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return cC(e,c,d,b,a);return af(qw)}function
+b2(e,c,d,b,a){if(0<=a&&0<=c&&!((K(e)-a|0)<c)&&0<=b&&!((bm(d)-a|0)<b))return bF(e,c,d,b,a);return af(qx)}function
+qy(e){var
 a=[0,0],m=bm(e)-1|0,o=0;if(!(m<0)){var
 i=o;for(;;){var
 f=eF(e,i),g=0;if(32<=f){var
@@ -1257,43 +1256,43 @@ d=ay(c),e=c-1|0,h=0;if(!(e<0)){var
 a=h;for(;;){as(d,a,f(g,eF(b,a)));var
 i=a+1|0;if(e!==a){var
 a=i;continue}break}}return d}function
-qA(a){return ju(p8,a)}function
-gr(a){return cD(a)}function
+qz(a){return ju(p7,a)}function
+gs(a){return cD(a)}function
 bo(a){return dR(a)}function
-gs(b,a){return bo(cH(b,a))}function
-qB(a,b){return b<=a?a:af(qC)}function
-qD(f,e,d){var
+gt(b,a){return bo(cH(b,a))}function
+qA(a,b){return b<=a?a:af(qB)}function
+qC(f,e,d){var
 b=f,a=d;for(;;){if(a){var
 c=a[1];if(a[2]){var
-g=a[2],b=qB((K(c)+e|0)+b|0,b),a=g;continue}return K(c)+b|0}return b}}function
-qE(b,h,g,e,f){var
+g=a[2],b=qA((K(c)+e|0)+b|0,b),a=g;continue}return K(c)+b|0}return b}}function
+qD(b,h,g,e,f){var
 d=h,c=f;for(;;){if(c){var
 a=c[1];if(c[2]){var
 i=c[2];bF(a,0,b,d,K(a));bF(g,0,b,d+K(a)|0,e);var
 d=(d+K(a)|0)+e|0,c=i;continue}bF(a,0,b,d,K(a));return b}return b}}function
-qF(b,a){if(a){var
-c=K(b);return bo(qE(ay(qD(0,c,a)),0,b,c,a))}return qG}function
-qH(b,a){return bo(ju(b,gr(a)))}function
-qI(a){return function(b,f,e){var
+qE(b,a){if(a){var
+c=K(b);return bo(qD(ay(qC(0,c,a)),0,b,c,a))}return qF}function
+qG(b,a){return bo(ju(b,gs(a)))}function
+qH(a){return function(b,f,e){var
 a=e;for(;;){if(f<=a)return b;var
 c=eN(b,a)+oU|0,d=0;if(59<c>>>0){if(33<c-61>>>0)d=1}else
-if(2===c)d=1;if(d)return bo(qz(gr(b)));var
+if(2===c)d=1;if(d)return bo(qy(gs(b)));var
 a=a+1|0;continue}}(a,K(a),0)}function
-qJ(e,d,c,b){var
+qI(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw bI;if(eN(e,a)===b)return a;var
 a=a+1|0;continue}}function
-qK(b,a,d){var
-c=K(b);if(0<=a&&!(c<a))try{qJ(b,c,a,d);var
-e=1;return e}catch(a){a=bH(a);if(a===bI)return 0;throw a}return af(qL)}function
-qM(b,a){return qK(b,0,a)}function
-qN(a){return bo(qA(gr(a)))}function
-qO(a){return 1-(typeof
+qJ(b,a,d){var
+c=K(b);if(0<=a&&!(c<a))try{qI(b,c,a,d);var
+e=1;return e}catch(a){a=bH(a);if(a===bI)return 0;throw a}return af(qK)}function
+qL(b,a){return qJ(b,0,a)}function
+qM(a){return bo(qz(gs(a)))}function
+qN(a){return 1-(typeof
 a==="number"?1:0)}function
 aE(b,c){if(0===b)return[0];if(0<=b){var
 d=p(b,f(c,0)),e=b-1|0,g=1;if(!(e<1)){var
 a=g;for(;;){d[1+a]=f(c,a);var
 h=a+1|0;if(e!==a){var
-a=h;continue}break}}return d}return af(qP)}function
+a=h;continue}break}}return d}return af(qO)}function
 jv(b,f,e){var
 c=p(b,[0]),d=b-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){c[1+a]=p(f,e);var
@@ -1302,10 +1301,10 @@ a=h;continue}break}}return c}function
 bM(a){var
 b=a.length-1;return 0===b?[0]:iO(a,0,b)}function
 ck(b,a){var
-c=b.length-1;return 0===c?bM(a):0===a.length-1?iO(b,0,c):Fv(b,a)}function
-eV(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iO(c,b,a);return af(qQ)}function
-jw(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Fx(c,b,a,d);return af(qR)}function
-jx(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Fw(e,c,d,b,a);return af(qS)}function
+c=b.length-1;return 0===c?bM(a):0===a.length-1?iO(b,0,c):Fu(b,a)}function
+eV(c,b,a){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return iO(c,b,a);return af(qP)}function
+jw(c,b,a,d){if(0<=b&&0<=a&&!((c.length-1-a|0)<b))return Fw(c,b,a,d);return af(qQ)}function
+jx(e,c,d,b,a){if(0<=a&&0<=c&&!((e.length-1-a|0)<c)&&0<=b&&!((d.length-1-a|0)<b))return Fv(e,c,d,b,a);return af(qR)}function
 d0(d,b){var
 c=b.length-1-1|0,e=0;if(!(c<0)){var
 a=e;for(;;){f(d,b[1+a]);var
@@ -1318,7 +1317,7 @@ a=h;for(;;){e[1+a]=f(d,b[1+a]);var
 i=a+1|0;if(g!==a){var
 a=i;continue}break}}return e}function
 d1(e,d,c){var
-b=d.length-1;if(b!==c.length-1)return af(qT);if(0===b)return[0];var
+b=d.length-1;if(b!==c.length-1)return af(qS);if(0===b)return[0];var
 f=p(b,n(e,d[1],c[1])),g=b-1|0,h=1;if(!(g<1)){var
 a=h;for(;;){f[1+a]=n(e,d[1+a],c[1+a]);var
 i=a+1|0;if(g!==a){var
@@ -1337,11 +1336,11 @@ a=h;continue}break}}return e}function
 aJ(c){return function(e,d){var
 a=e,b=d;for(;;){if(0<=a){var
 f=[0,c[1+a],b],a=a-1|0,b=f;continue}return b}}(c.length-1-1|0,0)}function
-qU(d,c){var
+qT(d,c){var
 b=d,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
 J(a){if(a){var
-b=a[2],d=a[1],c=p(qU(0,a),d);return function(e,d){var
+b=a[2],d=a[1],c=p(qT(0,a),d);return function(e,d){var
 b=e,a=d;for(;;){if(a){var
 f=a[2];c[1+b]=a[1];var
 b=b+1|0,a=f;continue}return c}}(1,b)}return[0]}function
@@ -1350,7 +1349,7 @@ b=[0,e],d=c.length-1-1|0,g=0;if(!(d<0)){var
 a=g;for(;;){b[1]=n(f,b[1],c[1+a]);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return b[1]}function
-gt(c,b){var
+gu(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 0;if(f(c,b[1+a]))return 1;var
 a=a+1|0;continue}}(0)}function
@@ -1358,8 +1357,8 @@ cI(c,b){var
 d=b.length-1;return function(e){var
 a=e;for(;;){if(a===d)return 1;if(f(c,b[1+a])){var
 a=a+1|0;continue}return 0}}(0)}var
-gu=[an,qW,cE(0)];function
-qV(b){if(bY(b,[0]))return[0,[0],[0]];var
+gv=[an,qV,cE(0)];function
+qU(b){if(bY(b,[0]))return[0,[0],[0]];var
 d=b[1],c=b.length-1,e=p(c,d[1]),f=p(c,d[2]),g=c-1|0,i=1;if(!(g<1)){var
 a=i;for(;;){var
 h=b[1+a],j=h[2];e[1+a]=h[1];f[1+a]=j;var
@@ -1370,27 +1369,27 @@ g(g,d){var
 b=((d+d|0)+d|0)+1|0,f=[0,b];if((b+2|0)<g){var
 h=b+1|0,l=c(a,h)[1+h];if(n(e,c(a,b)[1+b],l)<0)f[1]=b+1|0;var
 i=b+2|0,m=c(a,i)[1+i],j=f[1];if(n(e,c(a,j)[1+j],m)<0)f[1]=b+2|0;return f[1]}if((b+1|0)<g){var
-k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gu,d]}function
+k=b+1|0,o=c(a,k)[1+k];if(!(0<=n(e,c(a,b)[1+b],o)))return b+1|0}if(b<g)return b;throw[0,gv,d]}function
 l(i,h,f){var
 b=h;for(;;){var
 d=g(i,b);if(0<n(e,c(a,d)[1+d],f)){var
 j=c(a,d)[1+d];c(a,b)[1+b]=j;var
 b=d;continue}c(a,b)[1+b]=f;return 0}}function
 m(f,b,d){try{var
-g=l(f,b,d);return g}catch(b){b=bH(b);if(b[1]===gu){var
+g=l(f,b,d);return g}catch(b){b=bH(b);if(b[1]===gv){var
 e=b[2];c(a,e)[1+e]=d;return 0}throw b}}function
 o(f,e){var
 b=e;for(;;){var
 d=g(f,b),h=c(a,d)[1+d];c(a,b)[1+b]=h;var
 b=d;continue}}function
 p(b,a){try{var
-c=o(b,a);return c}catch(a){a=bH(a);if(a[1]===gu)return a[2];throw a}}var
+c=o(b,a);return c}catch(a){a=bH(a);if(a[1]===gv)return a[2];throw a}}var
 f=a.length-1,h=((f+1|0)/3|0)-1|0;function
 q(g,f){var
 b=g;for(;;){var
 d=(b-1|0)/3|0;if(b!==d){if(0<=n(e,c(a,d)[1+d],f)){c(a,b)[1+b]=f;return 0}var
 h=c(a,d)[1+d];c(a,b)[1+b]=h;if(0<d){var
-b=d;continue}c(a,0)[1]=f;return 0}throw[0,ag,qX]}}if(!(h<0)){var
+b=d;continue}c(a,0)[1]=f;return 0}throw[0,ag,qW]}}if(!(h<0)){var
 d=h;for(;;){m(f,d,c(a,d)[1+d]);var
 u=d-1|0;if(0!==d){var
 d=u;continue}break}}var
@@ -1404,7 +1403,7 @@ r=c(a,1)[2];a[2]=c(a,0)[1];a[1]=r;var
 k=0}else
 var
 k=j;return k}function
-qY(l,a){function
+qX(l,a){function
 i(e,h,i,b,g,d,f){var
 m=e+h|0,o=b+g|0;function
 j(t,s,r,q,p){var
@@ -1429,9 +1428,9 @@ e=a.length-1;if(e<=5)return j(0,a,0,e);var
 f=e/2|0,b=e-f|0,g=p(b,c(a,0)[1]);d(f,g,0,b);d(0,a,b,f);return i(b,f,g,0,b,a,0)}function
 c$(a){return a!=a?1:0}function
 a4(b,a){if(!(b<a)){var
-c=0;if(gc(a)||!gc(b))c=1;if(c)return c$(b)?b:a}return c$(a)?a:b}function
+c=0;if(gd(a)||!gd(b))c=1;if(c)return c$(b)?b:a}return c$(a)?a:b}function
 A(b,a){if(!(b<a)){var
-c=0;if(gc(a)||!gc(b))c=1;if(c)return c$(a)?a:b}return c$(b)?b:a}function
+c=0;if(gd(a)||!gd(b))c=1;if(c)return c$(a)?a:b}return c$(b)?b:a}function
 d2(a){return[0,0,0]}function
 d3(a){a[1]=0;a[2]=0;return 0}function
 da(b,a){a[1]=[0,b,a[1]];a[2]=a[2]+1|0;return 0}function
@@ -1440,47 +1439,47 @@ b=a[1];if(b){var
 c=b[1];a[1]=b[2];a[2]=a[2]-1|0;return[0,c]}return 0}function
 dc(b){var
 a=b[1];return a?[0,a[1]]:0}function
-qZ(b,a){return aV(b,a[1])}var
-q1=[an,q0,cE(0)];function
-q2(a){return[0,0,0,0]}function
-gv(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
+qY(b,a){return aV(b,a[1])}var
+q0=[an,qZ,cE(0)];function
+q1(a){return[0,0,0,0]}function
+gw(a){a[1]=0;a[2]=0;a[3]=0;return 0}function
 jz(d,a){var
 b=[0,d,0],c=a[3];return c?(a[1]=a[1]+1|0,c[2]=b,a[3]=b,0):(a[1]=1,a[2]=b,a[3]=b,0)}function
-q3(b){var
+q2(b){var
 a=b[2];return a?[0,a[1]]:0}function
+q3(a){var
+b=a[2];if(b){var
+c=b[1];if(b[2]){var
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gw(a);return c}throw q0}function
 q4(a){var
 b=a[2];if(b){var
 c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return c}gv(a);return c}throw q1}function
-q5(a){var
-b=a[2];if(b){var
-c=b[1];if(b[2]){var
-d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gv(a);return[0,c]}return 0}var
-q7=[an,q6,cE(0)];function
-q8(a){throw q7}function
+d=b[2];a[1]=a[1]-1|0;a[2]=d;return[0,c]}gw(a);return[0,c]}return 0}var
+q6=[an,q5,cE(0)];function
+q7(a){throw q6}function
 bp(a){var
-c=a[1];a[1]=q8;try{var
-b=f(c,0);Gc(a,b);return b}catch(b){b=bH(b);a[1]=function(a){throw b};throw b}}function
+c=a[1];a[1]=q7;try{var
+b=f(c,0);Gb(a,b);return b}catch(b){b=bH(b);a[1]=function(a){throw b};throw b}}function
 eW(a){var
 b=1<=a?a:1,c=dX<b?dX:b,d=ay(c);return[0,d,0,c,d]}function
 eX(a){return js(a[1],0,a[2])}function
-q9(a){return a[2]}function
-q_(a){a[2]=0;return 0}function
-gw(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dX<b[1])if((d+c|0)<=dX)b[1]=dX;else
-dV(rb);var
-e=ay(b[1]);jt(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ag,q$]}throw[0,ag,ra]}}function
+q8(a){return a[2]}function
+q9(a){a[2]=0;return 0}function
 gx(a,c){var
-b=a[2];if(a[3]<=b)gw(a,1);as(a[1],b,c);a[2]=b+1|0;return 0}function
-rc(a,d,c,b){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(dX<b[1])if((d+c|0)<=dX)b[1]=dX;else
+dV(ra);var
+e=ay(b[1]);jt(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,ag,q_]}throw[0,ag,q$]}}function
+gy(a,c){var
+b=a[2];if(a[3]<=b)gx(a,1);as(a[1],b,c);a[2]=b+1|0;return 0}function
+rb(a,d,c,b){var
 e=c<0?1:0;if(e)var
 f=e;else
 var
-h=b<0?1:0,f=h||((K(d)-b|0)<c?1:0);if(f)af(rd);var
-g=a[2]+b|0;if(a[3]<g)gw(a,b);bF(d,c,a[1],a[2],b);a[2]=g;return 0}function
+h=b<0?1:0,f=h||((K(d)-b|0)<c?1:0);if(f)af(rc);var
+g=a[2]+b|0;if(a[3]<g)gx(a,b);bF(d,c,a[1],a[2],b);a[2]=g;return 0}function
 cl(a,c){var
-b=K(c),d=a[2]+b|0;if(a[3]<d)gw(a,b);bF(c,0,a[1],a[2],b);a[2]=d;return 0}function
-gy(a){return 5===a[2]?12:-6}function
+b=K(c),d=a[2]+b|0;if(a[3]<d)gx(a,b);bF(c,0,a[1],a[2],b);a[2]=d;return 0}function
+gz(a){return 5===a[2]?12:-6}function
 jA(a){return[0,0,ay(a)]}function
 jB(a,g){var
 b=bm(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
@@ -1492,7 +1491,7 @@ dd(a,b){jB(a,1);dM(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 aK(a,c){var
 b=K(c);jB(a,b);b2(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
 jC(a){return js(a[2],0,a[1])}function
-re(a,b){var
+rd(a,b){var
 c=a?a[1]:70;switch(b[2]){case
 0:return 102;case
 1:return 101;case
@@ -1502,67 +1501,67 @@ c=a?a[1]:70;switch(b[2]){case
 5:return c;case
 6:return 104;case
 7:return 72;default:return 70}}function
-rf(a,b){switch(b[1]){case
+re(a,b){switch(b[1]){case
 0:break;case
 1:dd(a,43);break;default:dd(a,32)}return 8<=b[2]?dd(a,35):0}function
 jD(a){if(typeof
 a==="number")switch(a){case
-0:return rg;case
-1:return rh;case
-2:return ri;case
-3:return rj;case
-4:return rk;case
-5:return rl;default:return rm}else
+0:return rf;case
+1:return rg;case
+2:return rh;case
+3:return ri;case
+4:return rj;case
+5:return rk;default:return rl}else
 switch(a[0]){case
 0:return a[1];case
-1:return a[1];default:return aD(rn,gs(1,a[1]))}}function
-gz(b,c){var
+1:return a[1];default:return aD(rm,gt(1,a[1]))}}function
+gA(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];aK(b,ro);var
+d=a[1];aK(b,rn);var
 a=d;continue;case
 1:var
-e=a[1];aK(b,rp);var
+e=a[1];aK(b,ro);var
 a=e;continue;case
 2:var
-f=a[1];aK(b,rq);var
+f=a[1];aK(b,rp);var
 a=f;continue;case
 3:var
-g=a[1];aK(b,rr);var
+g=a[1];aK(b,rq);var
 a=g;continue;case
 4:var
-h=a[1];aK(b,rs);var
+h=a[1];aK(b,rr);var
 a=h;continue;case
 5:var
-i=a[1];aK(b,rt);var
+i=a[1];aK(b,rs);var
 a=i;continue;case
 6:var
-j=a[1];aK(b,ru);var
+j=a[1];aK(b,rt);var
 a=j;continue;case
 7:var
-k=a[1];aK(b,rv);var
+k=a[1];aK(b,ru);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];aK(b,rw);gz(b,m);aK(b,rx);var
+l=a[2],m=a[1];aK(b,rv);gA(b,m);aK(b,rw);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];aK(b,ry);gz(b,o);aK(b,rz);var
+n=a[3],o=a[1];aK(b,rx);gA(b,o);aK(b,ry);var
 a=n;continue;case
 10:var
-p=a[1];aK(b,rA);var
+p=a[1];aK(b,rz);var
 a=p;continue;case
 11:var
-q=a[1];aK(b,rB);var
+q=a[1];aK(b,rA);var
 a=q;continue;case
 12:var
-r=a[1];aK(b,rC);var
+r=a[1];aK(b,rB);var
 a=r;continue;case
 13:var
-s=a[1];aK(b,rD);var
+s=a[1];aK(b,rC);var
 a=s;continue;default:var
-t=a[1];aK(b,rE);var
+t=a[1];aK(b,rD);var
 a=t;continue}}function
 av(a){if(typeof
 a==="number")return 0;else
@@ -1627,7 +1626,7 @@ switch(b[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,ag,rF]}else
+9:a=6;break;default:throw[0,ag,rE]}else
 switch(c[0]){case
 0:var
 d=0,t=c[1];if(typeof
@@ -1733,7 +1732,7 @@ D=b[1],E=aA(B,b[2]);return[8,aA(C,D),E];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,ag,rO];break;case
+14:a=4;break;default:m=1}if(m)throw[0,ag,rN];break;case
 9:var
 n=0,F=c[3],G=c[2],H=c[1];if(typeof
 b==="number")n=1;else
@@ -1745,23 +1744,23 @@ I=b[3],J=b[2],K=b[1],s=aL(aA(av(G),K)),L=s[4];f(s[2],0);f(L,0);return[9,H,J,aA(F
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,ag,rP];break;case
+14:a=4;break;default:n=1}if(n)throw[0,ag,rO];break;case
 10:var
 M=c[1];if(typeof
-b!=="number"&&10===b[0])return[10,aA(M,b[1])];throw[0,ag,rQ];case
+b!=="number"&&10===b[0])return[10,aA(M,b[1])];throw[0,ag,rP];case
 11:var
 o=0,N=c[1];if(typeof
 b==="number")o=1;else
 switch(b[0]){case
 10:break;case
-11:return[11,aA(N,b[1])];default:o=1}if(o)throw[0,ag,rR];break;case
+11:return[11,aA(N,b[1])];default:o=1}if(o)throw[0,ag,rQ];break;case
 12:var
 p=0,O=c[1];if(typeof
 b==="number")p=1;else
 switch(b[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,aA(O,b[1])];default:p=1}if(p)throw[0,ag,rS];break;case
+12:return[12,aA(O,b[1])];default:p=1}if(p)throw[0,ag,rR];break;case
 13:var
 q=0,P=c[1];if(typeof
 b==="number")q=1;else
@@ -1769,7 +1768,7 @@ switch(b[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,aA(P,b[1])];default:q=1}if(q)throw[0,ag,rT];break;default:var
+13:return[13,aA(P,b[1])];default:q=1}if(q)throw[0,ag,rS];break;default:var
 r=0,Q=c[1];if(typeof
 b==="number")r=1;else
 switch(b[0]){case
@@ -1777,15 +1776,15 @@ switch(b[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,aA(Q,b[1])];default:r=1}if(r)throw[0,ag,rU]}switch(a){case
-0:throw[0,ag,rI];case
-1:throw[0,ag,rJ];case
-2:throw[0,ag,rK];case
-3:throw[0,ag,rL];case
-4:throw[0,ag,rM];case
-5:throw[0,ag,rG];case
-6:throw[0,ag,rH];default:throw[0,ag,rN]}}var
-aF=[an,rV,cE(0)];function
+14:return[14,aA(Q,b[1])];default:r=1}if(r)throw[0,ag,rT]}switch(a){case
+0:throw[0,ag,rH];case
+1:throw[0,ag,rI];case
+2:throw[0,ag,rJ];case
+3:throw[0,ag,rK];case
+4:throw[0,ag,rL];case
+5:throw[0,ag,rF];case
+6:throw[0,ag,rG];default:throw[0,ag,rM]}}var
+aF=[an,rU,cE(0)];function
 eY(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw aF}}function
@@ -1906,7 +1905,7 @@ b!=="number"&&11===b[0]){var
 K=U(a[1],b[1]);return[0,[16,K[1]],K[2]]}break;case
 17:var
 az=a[1],L=U(a[2],b);return[0,[17,az,L[1]],L[2]];case
-18:return rX(a[1],a[2],b);case
+18:return rW(a[1],a[2],b);case
 19:if(typeof
 b!=="number"&&13===b[0]){var
 M=U(a[1],b[1]);return[0,[19,M[1]],M[2]]}break;case
@@ -1916,11 +1915,11 @@ aA=a[2],aB=a[1],N=U(a[3],b[1]);return[0,[20,aB,aA,N[1]],N[2]]}break;case
 21:if(typeof
 b!=="number"&&2===b[0]){var
 aC=a[1],O=U(a[2],b[1]);return[0,[21,aC,O[1]],O[2]]}break;case
-23:return rY(a[1],a[2],b)}throw aF}function
-rX(a,c,b){if(0===a[0]){var
+23:return rX(a[1],a[2],b)}throw aF}function
+rW(a,c,b){if(0===a[0]){var
 d=a[1],j=d[2],e=U(d[1],b),k=e[1],f=U(c,e[2]);return[0,[18,[0,[0,k,j]],f[1]],f[2]]}var
 g=a[1],l=g[2],h=U(g[1],b),m=h[1],i=U(c,h[2]);return[0,[18,[1,[0,m,l]],i[1]],i[2]]}function
-rY(a,c,b){if(typeof
+rX(a,c,b){if(typeof
 a==="number")switch(a){case
 0:return bb(a,c,b);case
 1:return bb(a,c,b);case
@@ -1942,10 +1941,10 @@ g=a[1],e=a5(a[2],c,b),f=e[2];return[0,[23,[9,g,e[1]],f[1]],f[2]];case
 10:return bb(a,c,b);default:return bb(a,c,b)}}function
 bb(d,c,b){var
 a=U(c,b);return[0,[23,d,a[1]],a[2]]}function
-rW(c,b){var
+rV(c,b){var
 a=U(c,b);if(typeof
 a[2]==="number")return a[1];throw aF}function
-rZ(b,a){return rW(b,ak(av(a)))}function
+rY(b,a){return rV(b,ak(av(a)))}function
 bc(k,g,a){var
 b=K(a),h=0<=g?k:0,d=eQ(g);if(d<=b)return a;var
 l=2===h?48:32,c=cH(d,l);switch(h){case
@@ -1955,14 +1954,14 @@ e=0;if(0<b){var
 i=0;if(43!==az(a,0)&&45!==az(a,0)&&32!==az(a,0)){e=1;i=1}if(!i){dM(c,0,az(a,0));b2(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===az(a,0)){var
-j=0;if(fW!==az(a,1)&&88!==az(a,1)){f=1;j=1}if(!j){dM(c,1,az(a,1));b2(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+j=0;if(fX!==az(a,1)&&88!==az(a,1)){f=1;j=1}if(!j){dM(c,1,az(a,1));b2(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)b2(a,0,c,d-b|0,b)}}return bo(c)}function
 de(k,b){var
 c=eQ(k),a=K(b),d=az(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+iE>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(fW===az(b,1)||88===az(b,1))j=1;if(j){var
+j=0;if(fX===az(b,1)||88===az(b,1))j=1;if(j){var
 h=cH(c+2|0,48);dM(h,1,az(b,1));b2(b,2,h,(c-a|0)+4|0,a-2|0);return bo(h)}}e=1;f=1;break;case
 0:case
 2:break;case
@@ -1972,70 +1971,70 @@ h=cH(c+2|0,48);dM(h,1,az(b,1));b2(b,2,h,(c-a|0)+4|0,a-2|0);return bo(h)}}e=1;f=1
 f=1;if(!f&&a<(c+1|0)){var
 g=cH(c+1|0,48);dM(g,0,d);b2(b,1,g,(c-a|0)+2|0,a-1|0);return bo(g)}}if(e&&a<c){var
 i=cH(c,48);b2(b,0,i,c-a|0,a);return bo(i)}return b}function
-r0(d){var
-a=qI(d),b=K(a),c=cH(b+2|0,34);bF(a,0,c,1,b);return bo(c)}function
-r1(a){switch(a){case
-1:return r3;case
-2:return r4;case
-4:return r6;case
-5:return r7;case
-6:return r8;case
-7:return r9;case
-8:return r_;case
-9:return r$;case
-10:return sa;case
-11:return sb;case
+rZ(d){var
+a=qH(d),b=K(a),c=cH(b+2|0,34);bF(a,0,c,1,b);return bo(c)}function
+r0(a){switch(a){case
+1:return r2;case
+2:return r3;case
+4:return r5;case
+5:return r6;case
+6:return r7;case
+7:return r8;case
+8:return r9;case
+9:return r_;case
+10:return r$;case
+11:return sa;case
 0:case
-13:return r2;case
+13:return r1;case
 3:case
-14:return r5;default:return sc}}function
-sd(a){switch(a){case
-1:return sf;case
-2:return sg;case
-4:return si;case
-5:return sj;case
-6:return sk;case
-7:return sl;case
-8:return sm;case
-9:return sn;case
-10:return so;case
-11:return sp;case
+14:return r4;default:return sb}}function
+sc(a){switch(a){case
+1:return se;case
+2:return sf;case
+4:return sh;case
+5:return si;case
+6:return sj;case
+7:return sk;case
+8:return sl;case
+9:return sm;case
+10:return sn;case
+11:return so;case
 0:case
-13:return se;case
+13:return sd;case
 3:case
-14:return sh;default:return sq}}function
-sr(a){switch(a){case
-1:return st;case
-2:return su;case
-4:return sw;case
-5:return sx;case
-6:return sy;case
-7:return sz;case
-8:return sA;case
-9:return sB;case
-10:return sC;case
-11:return sD;case
+14:return sg;default:return sp}}function
+sq(a){switch(a){case
+1:return ss;case
+2:return st;case
+4:return sv;case
+5:return sw;case
+6:return sx;case
+7:return sy;case
+8:return sz;case
+9:return sA;case
+10:return sB;case
+11:return sC;case
 0:case
-13:return ss;case
+13:return sr;case
 3:case
-14:return sv;default:return sE}}function
-sF(a){switch(a){case
-1:return sH;case
-2:return sI;case
-4:return sK;case
-5:return sL;case
-6:return sM;case
-7:return sN;case
-8:return sO;case
-9:return sP;case
-10:return sQ;case
-11:return sR;case
+14:return su;default:return sD}}function
+sE(a){switch(a){case
+1:return sG;case
+2:return sH;case
+4:return sJ;case
+5:return sK;case
+6:return sL;case
+7:return sM;case
+8:return sN;case
+9:return sO;case
+10:return sP;case
+11:return sQ;case
 0:case
-13:return sG;case
+13:return sF;case
 3:case
-14:return sJ;default:return sS}}function
+14:return sI;default:return sR}}function
 jE(b,c){var
-d=eQ(c),e=re(sT,b),a=jA(16);dd(a,37);rf(a,b);dd(a,46);aK(a,jq(d));dd(a,e);return jC(a)}function
+d=eQ(c),e=rd(sS,b),a=jA(16);dd(a,37);re(a,b);dd(a,46);aK(a,jq(d));dd(a,e);return jC(a)}function
 eZ(m,a){if(13<=m){var
 g=[0,0],h=K(a)-1|0,n=0;if(!(h<0)){var
 c=n;for(;;){if(!(9<eN(a,c)+is>>>0))g[1]++;var
@@ -2046,33 +2045,33 @@ b=o;for(;;){var
 f=eN(a,b);if(9<f+is>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 p=b+1|0;if(l!==b){var
 b=p;continue}break}}return bo(j)}return a}function
-sU(a,b){return eZ(a,f8(r1(a),b))}function
-sV(a,b){return eZ(a,f8(sr(a),b))}function
-sW(a,b){return eZ(a,f8(sF(a),b))}function
-sX(a,b){return eZ(a,FU(sd(a),b))}function
+sT(a,b){return eZ(a,f9(r0(a),b))}function
+sU(a,b){return eZ(a,f9(sq(a),b))}function
+sV(a,b){return eZ(a,f9(sE(a),b))}function
+sW(a,b){return eZ(a,FT(sc(a),b))}function
 b3(b,c,a){function
 d(e){switch(b[1]){case
 0:var
 d=45;break;case
 1:var
 d=43;break;default:var
-d=32}return FQ(a,c,d)}function
+d=32}return FP(a,c,d)}function
 f(a){var
 e=K(a);return function(f){var
 b=f;for(;;){if(b===e)return 0;var
 c=az(a,b)-46|0,d=0;if(23<c>>>0){if(55===c)d=1}else
 if(21<c-1>>>0)d=1;if(d)return 1;var
-b=b+1|0;continue}}(0)?a:aD(a,sY)}function
+b=b+1|0;continue}}(0)?a:aD(a,sX)}function
 e(c){var
-b=FD(a);return 3===b?a<0.?sZ:s0:4<=b?s1:c}switch(b[2]){case
+b=FC(a);return 3===b?a<0.?sY:sZ:4<=b?s0:c}switch(b[2]){case
 5:return e(f(iU(jE(b,c),a)));case
 6:return d(0);case
-7:return qN(d(0));case
+7:return qM(d(0));case
 8:return e(d(0));default:return iU(jE(b,c),a)}}function
-s2(d){var
-a=p1(d),b=K(a),c=cH(b+2|0,39);bF(a,0,c,1,b);return bo(c)}function
-s3(b){var
-a=jA(16);gz(a,b);return jC(a)}function
+s1(d){var
+a=p0(d),b=K(a),c=cH(b+2|0,39);bF(a,0,c,1,b);return bo(c)}function
+s2(b){var
+a=jA(16);gA(a,b);return jC(a)}function
 eB(d,o,m,l){var
 c=o,b=m,a=l;for(;;)if(typeof
 a==="number")return f(c,b);else
@@ -2080,16 +2079,16 @@ switch(a[0]){case
 0:var
 p=a[1];return function(a){return M(c,[5,b,a],p)};case
 1:var
-q=a[1];return function(a){return M(c,[4,b,s2(a)],q)};case
+q=a[1];return function(a){return M(c,[4,b,s1(a)],q)};case
 2:var
-r=a[2],s=a[1];return gA(c,b,r,s,function(a){return a});case
-3:return gA(c,b,a[2],a[1],r0);case
-4:return e0(c,b,a[4],a[2],a[3],sU,a[1]);case
-5:return e0(c,b,a[4],a[2],a[3],sV,a[1]);case
-6:return e0(c,b,a[4],a[2],a[3],sW,a[1]);case
-7:return e0(c,b,a[4],a[2],a[3],sX,a[1]);case
-8:return s4(c,b,a[4],a[2],a[3],a[1]);case
-9:return gA(c,b,a[2],a[1],pF);case
+r=a[2],s=a[1];return gB(c,b,r,s,function(a){return a});case
+3:return gB(c,b,a[2],a[1],rZ);case
+4:return e0(c,b,a[4],a[2],a[3],sT,a[1]);case
+5:return e0(c,b,a[4],a[2],a[3],sU,a[1]);case
+6:return e0(c,b,a[4],a[2],a[3],sV,a[1]);case
+7:return e0(c,b,a[4],a[2],a[3],sW,a[1]);case
+8:return s3(c,b,a[4],a[2],a[3],a[1]);case
+9:return gB(c,b,a[2],a[1],pF);case
 10:var
 b=[7,b],a=a[1];continue;case
 11:var
@@ -2097,9 +2096,9 @@ b=[2,b,a[1]],a=a[2];continue;case
 12:var
 b=[3,b,a[1]],a=a[2];continue;case
 13:var
-t=a[3],u=s3(a[2]);return function(a){return M(c,[4,b,u],t)};case
+t=a[3],u=s2(a[2]);return function(a){return M(c,[4,b,u],t)};case
 14:var
-v=a[3],w=a[2];return function(a){return M(c,b,ac(rZ(a[1],w),v))};case
+v=a[3],w=a[2];return function(a){return M(c,b,ad(rY(a[1],w),v))};case
 15:var
 x=a[1];return function(d,a){return M(c,[6,b,function(b){return n(d,b,a)}],x)};case
 16:var
@@ -2110,11 +2109,11 @@ b=[0,b,a[1]],a=a[2];continue;case
 e=a[1];if(0===e[0]){var
 z=a[2],A=e[1][1],B=0,c=function(b,c,d){return function(a){return M(c,[1,b,[0,a]],d)}}(b,c,z),b=B,a=A;continue}var
 C=a[2],D=e[1][1],E=0,c=function(b,c,d){return function(a){return M(c,[1,b,[1,a]],d)}}(b,c,C),b=E,a=D;continue;case
-19:throw[0,ag,s6];case
+19:throw[0,ag,s5];case
 20:var
-F=a[3],G=[8,b,s7];return function(a){return M(c,G,F)};case
+F=a[3],G=[8,b,s6];return function(a){return M(c,G,F)};case
 21:var
-H=a[2];return function(a){return M(c,[4,b,f8(s8,a)],H)};case
+H=a[2];return function(a){return M(c,[4,b,f9(s7,a)],H)};case
 22:var
 I=a[1];return function(a){return M(c,[5,b,a],I)};case
 23:var
@@ -2124,7 +2123,7 @@ nU(d,c,b,e,a){if(typeof
 e==="number")switch(e){case
 0:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
 1:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
-2:throw[0,ag,s9];default:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a])}else
+2:throw[0,ag,s8];default:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a])}else
 switch(e[0]){case
 0:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
 1:return d<50?S(d+1|0,c,b,a):aC(S,[0,c,b,a]);case
@@ -2167,16 +2166,16 @@ r=a[1];return function(e,a){return bi(d,c,r,b)};case
 s=a[1];return function(a){return bi(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return bi(d,c,t,b)};case
-13:throw[0,ag,s_];default:throw[0,ag,s$]}}function
+13:throw[0,ag,s9];default:throw[0,ag,s_]}}function
 S(d,b,e,a){var
-c=[8,e,ta];return d<50?eB(d+1|0,b,c,a):aC(eB,[0,b,c,a])}function
+c=[8,e,s$];return d<50?eB(d+1|0,b,c,a):aC(eB,[0,b,c,a])}function
 il(h,b,e,a,d,c){if(d){var
-i=d[1];return function(d){return s5(b,e,a,i,f(c,d))}}var
+i=d[1];return function(d){return s4(b,e,a,i,f(c,d))}}var
 g=[4,e,c];return h<50?eB(h+1|0,b,g,a):aC(eB,[0,b,g,a])}function
 M(a,b,c){return i7(eB(0,a,b,c))}function
 bi(a,b,c,d){return i7(im(0,a,b,c,d))}function
-s5(a,b,c,d,e){return i7(il(0,a,b,c,d,e))}function
-gA(e,d,c,a,b){if(typeof
+s4(a,b,c,d,e){return i7(il(0,a,b,c,d,e))}function
+gB(e,d,c,a,b){if(typeof
 a==="number")return function(a){return M(e,[4,d,f(b,a)],c)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return M(e,[4,d,bc(h,g,f(b,a))],c)}}var
 i=a[1];return function(g,a){return M(e,[4,d,bc(i,g,f(b,a))],c)}}}function
@@ -2190,15 +2189,15 @@ l=c[1];return function(c){return M(f,[4,e,bc(i,h,de(l,n(b,a,c)))],d)}}var
 j=g[1];if(typeof
 c==="number")return c?function(h,g,c){return M(f,[4,e,bc(j,h,de(g,n(b,a,c)))],d)}:function(g,c){return M(f,[4,e,bc(j,g,n(b,a,c))],d)};var
 m=c[1];return function(g,c){return M(f,[4,e,bc(j,g,de(m,n(b,a,c)))],d)}}}function
-s4(e,d,c,f,b,a){if(typeof
+s3(e,d,c,f,b,a){if(typeof
 f==="number"){if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,b3(a,f,b)],c)}:function(b){return M(e,[4,d,b3(a,gy(a),b)],c)};var
+b==="number")return b?function(f,b){return M(e,[4,d,b3(a,f,b)],c)}:function(b){return M(e,[4,d,b3(a,gz(a),b)],c)};var
 j=b[1];return function(b){return M(e,[4,d,b3(a,j,b)],c)}}else{if(0===f[0]){var
 g=f[2],h=f[1];if(typeof
-b==="number")return b?function(f,b){return M(e,[4,d,bc(h,g,b3(a,f,b))],c)}:function(b){return M(e,[4,d,bc(h,g,b3(a,gy(a),b))],c)};var
+b==="number")return b?function(f,b){return M(e,[4,d,bc(h,g,b3(a,f,b))],c)}:function(b){return M(e,[4,d,bc(h,g,b3(a,gz(a),b))],c)};var
 k=b[1];return function(b){return M(e,[4,d,bc(h,g,b3(a,k,b))],c)}}var
 i=f[1];if(typeof
-b==="number")return b?function(g,f,b){return M(e,[4,d,bc(i,g,b3(a,f,b))],c)}:function(f,b){return M(e,[4,d,bc(i,f,b3(a,gy(a),b))],c)};var
+b==="number")return b?function(g,f,b){return M(e,[4,d,bc(i,g,b3(a,f,b))],c)}:function(f,b){return M(e,[4,d,bc(i,f,b3(a,gz(a),b))],c)};var
 l=b[1];return function(f,b){return M(e,[4,d,bc(i,f,b3(a,l,b))],c)}}}function
 b4(b,e){var
 a=e;for(;;)if(typeof
@@ -2208,9 +2207,9 @@ switch(a[0]){case
 g=a[1],h=jD(a[2]);b4(b,g);return dW(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];b4(b,d);dW(b,tb);var
+i=c[1];b4(b,d);dW(b,ta);var
 a=i;continue}var
-j=c[1];b4(b,d);dW(b,tc);var
+j=c[1];b4(b,d);dW(b,tb);var
 a=j;continue;case
 6:var
 m=a[2];b4(b,a[1]);return f(m,b);case
@@ -2229,9 +2228,9 @@ switch(a[0]){case
 g=a[1],h=jD(a[2]);cm(b,g);return cl(b,h);case
 1:var
 c=a[2],d=a[1];if(0===c[0]){var
-i=c[1];cm(b,d);cl(b,td);var
+i=c[1];cm(b,d);cl(b,tc);var
 a=i;continue}var
-j=c[1];cm(b,d);cl(b,te);var
+j=c[1];cm(b,d);cl(b,td);var
 a=j;continue;case
 6:var
 m=a[2];cm(b,a[1]);return cl(b,f(m,0));case
@@ -2242,104 +2241,104 @@ n=a[2];cm(b,a[1]);return af(n);case
 2:case
 4:var
 k=a[2];cm(b,a[1]);return cl(b,k);default:var
-l=a[2];cm(b,a[1]);return gx(b,l)}}function
-tf(c,a,b){var
+l=a[2];cm(b,a[1]);return gy(b,l)}}function
+te(c,a,b){var
 d=b[1],e=0;return M(function(b){b4(a,b);return f(c,a)},e,d)}function
-gB(b,a){return tf(function(a){return 0},b,a)}function
-gC(a){return gB(bJ,a)}function
-tg(b,a){var
+gC(b,a){return te(function(a){return 0},b,a)}function
+gD(a){return gC(bJ,a)}function
+tf(b,a){var
 c=a[1];return M(function(c){var
 a=eW(64);cm(a,c);return f(b,eX(a))},0,c)}function
-aw(a){return tg(function(a){return a},a)}var
-th=gg(0);function
-gE(c,b){var
-a=c[1+b];return qO(a)?a0(a)===f4?f(aw(ti),a):a0(a)===253?pK(a):tj:f(aw(tk),a)}function
-jF(b,a){if(b.length-1<=a)return tl;var
-c=jF(b,a+1|0),d=gE(b,a);return n(aw(tm),d,c)}function
-tn(a){var
+aw(a){return tf(function(a){return a},a)}var
+tg=gh(0);function
+gF(c,b){var
+a=c[1+b];return qN(a)?a0(a)===f5?f(aw(th),a):a0(a)===253?pK(a):ti:f(aw(tj),a)}function
+jF(b,a){if(b.length-1<=a)return tk;var
+c=jF(b,a+1|0),d=gF(b,a);return n(aw(tl),d,c)}function
+tm(a){var
 b=a.length-1;if(2<b>>>0){var
-c=jF(a,2),d=gE(a,1);return n(aw(to),d,c)}switch(b){case
-0:return tp;case
-1:return tq;default:var
-e=gE(a,1);return f(aw(tr),e)}}function
-ts(d){function
+c=jF(a,2),d=gF(a,1);return n(aw(tn),d,c)}switch(b){case
+0:return to;case
+1:return tp;default:var
+e=gF(a,1);return f(aw(tq),e)}}function
+tr(d){function
 a(e){var
 a=e;for(;;){if(a){var
 g=a[2],h=a[1];try{var
 c=0,b=f(h,d);c=1}catch(a){}if(c&&b)return[0,b[1]];var
-a=g;continue}return 0}}return a(gh(th))}function
-tt(a){if(a===eP)return tu;if(a===gi)return tv;if(a[1]===je){var
-b=a[2],e=b[3],h=b[2],i=b[1];return cW(aw(gD),i,h,e,e+5|0,tw)}if(a[1]===ag){var
-c=a[2],f=c[3],j=c[2],k=c[1];return cW(aw(gD),k,j,f,f+6|0,tx)}if(a[1]===jg){var
-d=a[2],g=d[3],l=d[2],m=d[1];return cW(aw(gD),m,l,g,g+6|0,ty)}if(0===a0(a)){var
-n=a[1][1];return aD(n,tn(a))}return a[1]}function
+a=g;continue}return 0}}return a(gi(tg))}function
+ts(a){if(a===eP)return tt;if(a===gj)return tu;if(a[1]===je){var
+b=a[2],e=b[3],h=b[2],i=b[1];return cW(aw(gE),i,h,e,e+5|0,tv)}if(a[1]===ag){var
+c=a[2],f=c[3],j=c[2],k=c[1];return cW(aw(gE),k,j,f,f+6|0,tw)}if(a[1]===jg){var
+d=a[2],g=d[3],l=d[2],m=d[1];return cW(aw(gE),m,l,g,g+6|0,tx)}if(0===a0(a)){var
+n=a[1][1];return aD(n,tm(a))}return a[1]}function
 e1(a){var
-b=ts(a);return b?b[1]:tt(a)}function
-tz(a){var
-b=[0,FE(a)];return b}function
-tA(b,a){function
-c(a){return a?0===b?tB:tC:0===b?tD:tE}if(0===a[0]){var
-d=a[5],e=a[4],g=a[3],h=a[6]?tF:tH,i=a[2],j=a[7],k=c(a[1]);return[0,Ft(aw(tG),k,j,i,h,g,e,d)]}if(a[1])return 0;var
-l=c(0);return[0,f(aw(tI),l)]}function
-tJ(d,b){if(b){var
+b=tr(a);return b?b[1]:ts(a)}function
+ty(a){var
+b=[0,FD(a)];return b}function
+tz(b,a){function
+c(a){return a?0===b?tA:tB:0===b?tC:tD}if(0===a[0]){var
+d=a[5],e=a[4],g=a[3],h=a[6]?tE:tG,i=a[2],j=a[7],k=c(a[1]);return[0,Fs(aw(tF),k,j,i,h,g,e,d)]}if(a[1])return 0;var
+l=c(0);return[0,f(aw(tH),l)]}function
+tI(d,b){if(b){var
 e=b[1],g=e.length-1-1|0,i=0;if(!(g<0)){var
 a=i;for(;;){var
-h=tA(a,c(e,a)[1+a]);if(h){var
-j=h[1];f(gB(d,tK),j)}var
+h=tz(a,c(e,a)[1+a]);if(h){var
+j=h[1];f(gC(d,tJ),j)}var
 k=a+1|0;if(g!==a){var
-a=k;continue}break}}return 0}return gB(d,tL)}function
-gF(b,a){return tJ(b,tz(a))}var
-tN=tM.slice();function
-tO(e,d){var
-g=e1(e);f(gC(tP),g);gF(bJ,d);var
-a=F9(0);if(a<0){var
-b=eQ(a);jh(c(tN,b)[1+b])}return eR(bJ)}var
-tQ=[0];function
+a=k;continue}break}}return 0}return gC(d,tK)}function
+gG(b,a){return tI(b,ty(a))}var
+tM=tL.slice();function
+tN(e,d){var
+g=e1(e);f(gD(tO),g);gG(bJ,d);var
+a=F8(0);if(a<0){var
+b=eQ(a);jh(c(tM,b)[1+b])}return eR(bJ)}var
+tP=[0];function
 jG(b){var
-a=FJ(0);return a}function
-tR(b,a){try{var
-c=a?tQ:jG(0);try{gl(0)}catch(a){}try{var
-i=tO(b,c),d=i}catch(a){a=bH(a);var
-e=jG(0),g=e1(b);f(gC(tT),g);gF(bJ,c);var
-h=e1(a);f(gC(tU),h);gF(bJ,e);var
-d=eR(bJ)}return d}catch(a){a=bH(a);if(a===eP)return jh(tS);throw a}}i6(b(n5),function(b,a){try{var
-c=tR(b,a);return c}catch(a){return 0}});function
-tV(a){return F8(a,0,K(a))}function
-tW(a){return[0,p(55,0),0]}function
-tX(d,g){function
-l(b,a){return tV(aD(b,jq(a)))}function
+a=FI(0);return a}function
+tQ(b,a){try{var
+c=a?tP:jG(0);try{gm(0)}catch(a){}try{var
+i=tN(b,c),d=i}catch(a){a=bH(a);var
+e=jG(0),g=e1(b);f(gD(tS),g);gG(bJ,c);var
+h=e1(a);f(gD(tT),h);gG(bJ,e);var
+d=eR(bJ)}return d}catch(a){a=bH(a);if(a===eP)return jh(tR);throw a}}i6(b(n5),function(b,a){try{var
+c=tQ(b,a);return c}catch(a){return 0}});function
+tU(a){return F7(a,0,K(a))}function
+tV(a){return[0,p(55,0),0]}function
+tW(d,g){function
+l(b,a){return tU(aD(b,jq(a)))}function
 m(a){var
 b=az(a,3)<<24,c=az(a,2)<<16,d=az(a,1)<<8;return((az(a,0)+d|0)+c|0)+b|0}var
 h=0===g.length-1?[0,0]:g,i=h.length-1,a=0;for(;;){c(d[1],a)[1+a]=a;var
 s=a+1|0;if(54!==a){var
 a=s;continue}var
-f=[0,tY],j=54+jp(55,i)|0,n=0;if(!(j<0)){var
+f=[0,tX],j=54+jp(55,i)|0,n=0;if(!(j<0)){var
 b=n;for(;;){var
-e=b%55|0,k=ga(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
+e=b%55|0,k=gb(b,i),o=c(h,k)[1+k];f[1]=l(f[1],o);var
 p=m(f[1]),q=(c(d[1],e)[1+e]^p)&oc;c(d[1],e)[1+e]=q;var
 r=b+1|0;if(j!==b){var
 b=r;continue}break}}d[2]=0;return 0}}function
-tZ(b){var
-a=tW(0);tX(a,b);return a}function
-t0(a){return tZ(Gn(0))}function
-t1(a){a[2]=(a[2]+1|0)%55|0;var
+tY(b){var
+a=tV(0);tW(a,b);return a}function
+tZ(a){return tY(Gm(0))}function
+t0(a){a[2]=(a[2]+1|0)%55|0;var
 b=a[2],d=c(a[1],b)[1+b],e=(a[2]+24|0)%55|0,f=(c(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&oc,g=a[2];c(a[1],g)[1+g]=f;return f}function
-t2(a){var
+t1(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}try{var
-Fr=pr(Fq),jI=Fr}catch(a){a=bH(a);if(a!==bI)throw a;try{var
-Fp=pr(Fo),jH=Fp}catch(a){a=bH(a);if(a!==bI)throw a;var
-jH=t3}var
+Fq=pr(Fp),jI=Fq}catch(a){a=bH(a);if(a!==bI)throw a;try{var
+Fo=pr(Fn),jH=Fo}catch(a){a=bH(a);if(a!==bI)throw a;var
+jH=t2}var
 jI=jH}var
-t4=qM(jI,82),e2=[ai,function(a){return t0(0)}];function
-t5(c,b){var
-a=c;for(;;){if(b<=a)return a;if(gn<(a*2|0))return a;var
+t3=qL(jI,82),e2=[ai,function(a){return tZ(0)}];function
+t4(c,b){var
+a=c;for(;;){if(b<=a)return a;if(go<(a*2|0))return a;var
 a=a*2|0;continue}}function
-gG(a,e){var
-f=a?a[1]:t4,b=t5(16,e);if(f)var
-c=a0(e2),g=ba===c?e2[1]:ai===c?bp(e2):e2,d=t1(g);else
+gH(a,e){var
+f=a?a[1]:t3,b=t4(16,e);if(f)var
+c=a0(e2),g=ba===c?e2[1]:ai===c?bp(e2):e2,d=t0(g);else
 var
 d=0;return[0,0,p(b,0),d,b]}function
-t6(n,d,g,h){var
+t5(n,d,g,h){var
 i=h.length-1,e=p(i,0),j=g.length-1-1|0;function
 o(k){var
 a=k;for(;;){if(a){var
@@ -2359,43 +2358,43 @@ l=0}else
 var
 l=d;return l}function
 jJ(g,a){var
-b=a[2],c=(b.length-1)*2|0,d=c<gn?1:0;if(d){var
-e=p(c,0),h=1-t2(a);a[2]=e;return t6(f(g,a),h,b,e)}return d}function
-t7(c,b,a){return pg(c,b,0,a)}function
-cJ(a,b){return 4<=a.length-1?pg(10,cZ,a[3],b)&(a[2].length-1-1|0):af(t8)}function
+b=a[2],c=(b.length-1)*2|0,d=c<go?1:0;if(d){var
+e=p(c,0),h=1-t1(a);a[2]=e;return t5(f(g,a),h,b,e)}return d}function
+t6(c,b,a){return pg(c,b,0,a)}function
+cJ(a,b){return 4<=a.length-1?pg(10,cZ,a[3],b)&(a[2].length-1-1|0):af(t7)}function
 jK(a,d,f){var
 b=cJ(a,d),g=[0,d,f,c(a[2],b)[1+b]];c(a[2],b)[1+b]=g;a[1]=a[1]+1|0;var
 e=a[2].length-1<<1<a[1]?1:0;return e?jJ(cJ,a):e}function
-t9(c,b){var
+t8(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aS(c,a[1]))return d;var
 a=e;continue}throw bI}}function
-t_(f,a){var
+t9(f,a){var
 g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aS(a,b[1]))return h;if(d){var
 e=d[3],i=d[2];if(0===aS(a,d[1]))return i;if(e){var
-j=e[2],k=e[3];return 0===aS(a,e[1])?j:t9(a,k)}throw bI}throw bI}throw bI}function
-t$(c,b){var
+j=e[2],k=e[3];return 0===aS(a,e[1])?j:t8(a,k)}throw bI}throw bI}throw bI}function
+t_(c,b){var
 a=b;for(;;){if(a){var
 d=a[2],e=a[3];if(0===aS(c,a[1]))return[0,d];var
 a=e;continue}return 0}}function
-ua(f,a){var
+t$(f,a){var
 g=cJ(f,a),b=c(f[2],g)[1+g];if(b){var
 d=b[3],h=b[2];if(0===aS(a,b[1]))return[0,h];if(d){var
 e=d[3],i=d[2];if(0===aS(a,d[1]))return[0,i];if(e){var
-j=e[2],k=e[3];return 0===aS(a,e[1])?[0,j]:t$(a,k)}return 0}return 0}return 0}function
+j=e[2],k=e[3];return 0===aS(a,e[1])?[0,j]:t_(a,k)}return 0}return 0}return 0}function
 jL(a,b){function
 d(e){var
 a=e;for(;;){if(a){var
 c=a[3],f=a[2];if(0===aS(a[1],b))return[0,f,d(c)];var
 a=c;continue}return 0}}var
 e=cJ(a,b);return d(c(a[2],e)[1+e])}function
-ub(b,d,c){var
+ua(b,d,c){var
 a=c;for(;;){if(a){var
 e=a[3];if(0===aS(a[1],b)){a[1]=b;a[2]=d;return 0}var
 a=e;continue}return 1}}function
 jM(a,d,e){var
-b=cJ(a,d),f=c(a[2],b)[1+b],g=ub(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
+b=cJ(a,d),f=c(a[2],b)[1+b],g=ua(d,e,f);if(g){c(a[2],b)[1+b]=[0,d,e,f];a[1]=a[1]+1|0;var
 h=a[2].length-1<<1<a[1]?1:0;if(h)return jJ(cJ,a);var
 i=h}else
 var
@@ -2403,42 +2402,42 @@ i=g;return i}function
 cn(a){return a}var
 jN=0,jO=-1;function
 jP(a){return 0<=a?1:0}var
-jQ=[an,uc,cE(0)];function
+jQ=[an,ub,cE(0)];function
 e3(a,b){a[13]=a[13]+b[3]|0;return jz(b,a[28])}function
-ud(a){a[12]=1;a[13]=1;return gv(a[28])}var
+uc(a){a[12]=1;a[13]=1;return gw(a[28])}var
 jR=1000000010;function
-gH(b,a){return aN(b[17],a,0,K(a))}function
+gI(b,a){return aN(b[17],a,0,K(a))}function
 e4(a){return f(a[19],0)}function
-ue(b,a){return f(b[20],a)}function
-uf(b,a){return f(b[21],a)}function
-jS(a,c,b){a[9]=a[9]-c|0;gH(a,b);a[11]=0;return 0}function
+ud(b,a){return f(b[20],a)}function
+ue(b,a){return f(b[21],a)}function
+jS(a,c,b){a[9]=a[9]-c|0;gI(a,b);a[11]=0;return 0}function
 e5(c,a){var
-b=w(a,ug);return b?jS(c,K(a),a):b}function
+b=w(a,uf);return b?jS(c,K(a),a):b}function
 cK(a,b,c){var
-d=b[3],e=b[2];e5(a,b[1]);e4(a);a[11]=1;a[10]=gq(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;uf(a,a[10]);return e5(a,d)}function
-jT(b,a){return cK(b,uh,a)}function
+d=b[3],e=b[2];e5(a,b[1]);e4(a);a[11]=1;a[10]=gr(a[8],(a[6]-c|0)+e|0);a[9]=a[6]-a[10]|0;ue(a,a[10]);return e5(a,d)}function
+jT(b,a){return cK(b,ug,a)}function
 df(a,b){var
-c=b[2],d=b[3];e5(a,b[1]);a[9]=a[9]-c|0;ue(a,c);return e5(a,d)}function
-ui(a){var
+c=b[2],d=b[3];e5(a,b[1]);a[9]=a[9]-c|0;ud(a,c);return e5(a,d)}function
+uh(a){var
 b=dc(a[2]);if(b){var
 c=b[1],d=c[2],e=a[9]<d?1:0,f=c[1];return e?3<f-1>>>0?0:jT(a,d):e}return e4(a)}function
-uj(a){var
-b=q5(a[28]);if(b){var
+ui(a){var
+b=q4(a[28]);if(b){var
 c=b[1],d=c[1];a[12]=a[12]-c[3]|0;var
 e=cn(d);a[9]=a[9]+e|0;return 0}return 0}function
-uk(a,g,b){if(typeof
+uj(a,g,b){if(typeof
 b==="number")switch(b){case
 0:var
 j=dc(a[3]);if(j){var
 k=j[1][1],l=function(b,a){if(a){var
-c=a[1],d=a[2];return F5(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
+c=a[1],d=a[2];return F4(b,c)?[0,b,a]:[0,c,l(b,d)]}return[0,b,0]};k[1]=l(a[6]-a[9]|0,k[1]);return 0}return 0;case
 1:db(a[2]);return 0;case
 2:db(a[3]);return 0;case
 3:var
 m=dc(a[2]);return m?jT(a,m[1][2]):e4(a);case
 4:var
-n=a[10]!==(a[6]-a[9]|0)?1:0;return n?uj(a):n;default:var
-o=db(a[5]);return o?gH(a,f(a[25],o[1])):0}else
+n=a[10]!==(a[6]-a[9]|0)?1:0;return n?ui(a):n;default:var
+o=db(a[5]);return o?gI(a,f(a[25],o[1])):0}else
 switch(b[0]){case
 0:return jS(a,g,b[1]);case
 1:var
@@ -2458,23 +2457,23 @@ b=a[1],d=a[2];if(h<=b)return b;var
 a=d;continue}return B}},i=C(t[1]);else
 var
 i=h;var
-v=i-h|0;return 0<=v?df(a,[0,um,v+A|0,ul]):cK(a,[0,uo,i+z|0,un],a[6])}return 0;case
+v=i-h|0;return 0<=v?df(a,[0,ul,v+A|0,uk]):cK(a,[0,un,i+z|0,um],a[6])}return 0;case
 3:var
-w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))ui(a);var
+w=b[2],D=b[1];if(a[8]<(a[6]-a[9]|0))uh(a);var
 E=a[9]-D|0,F=1===w?1:a[9]<g?w:5;return da([0,F,E],a[2]);case
 4:return da(b[1],a[3]);default:var
-x=b[1];gH(a,f(a[24],x));return da(x,a[5])}}function
+x=b[1];gI(a,f(a[24],x));return da(x,a[5])}}function
 jU(a){for(;;){var
-d=q3(a[28]);if(d){var
-b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jP(c),e=i||(a[9]<=h?1:0);if(e){q4(a[28]);var
-j=jP(c)?cn(c):jR;uk(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
-up(a,b){e3(a,b);return jU(a)}function
-uq(c,a,b){return up(c,[0,a,[0,b],cn(a)])}function
-ur(b,a){return uq(b,cn(K(a)),a)}function
-gI(a){d3(a);return da([0,-1,[0,jO,us,0]],a)}function
-gJ(a,c){var
+d=q2(a[28]);if(d){var
+b=d[1],c=b[1],f=b[3],g=b[2],h=a[13]-a[12]|0,i=jP(c),e=i||(a[9]<=h?1:0);if(e){q3(a[28]);var
+j=jP(c)?cn(c):jR;uj(a,j,g);a[12]=f+a[12]|0;continue}return e}return 0}}function
+uo(a,b){e3(a,b);return jU(a)}function
+up(c,a,b){return uo(c,[0,a,[0,b],cn(a)])}function
+uq(b,a){return up(b,cn(K(a)),a)}function
+gJ(a){d3(a);return da([0,-1,[0,jO,ur,0]],a)}function
+gK(a,c){var
 d=dc(a[1]);if(d){var
-e=d[1],b=e[2],i=e[1],f=cn(b[1]);if(i<a[12])return gI(a[1]);var
+e=d[1],b=e[2],i=e[1],f=cn(b[1]);if(i<a[12])return gJ(a[1]);var
 g=b[2];if(typeof
 g!=="number")switch(g[0]){case
 3:var
@@ -2482,55 +2481,55 @@ h=1-c,k=h?(b[1]=cn(a[13]+f|0),db(a[1]),0):h;return k;case
 1:case
 2:var
 j=c?(b[1]=cn(a[13]+f|0),db(a[1]),0):c;return j}return 0}return 0}function
-ut(a,c,b){e3(a,b);if(c)gJ(a,1);return da([0,a[13],b],a[1])}function
-uu(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return ut(a,0,[0,cn(-a[13]|0),[3,d,c],0]);var
-b=a[14]===a[15]?1:0;return b?ur(a,a[16]):b}function
-uv(a){return uu(a,0,3)}function
-uw(a,d){var
-b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e3(a,[0,jN,1,0]);gJ(a,1);gJ(a,0)}a[14]=a[14]-1|0;var
+us(a,c,b){e3(a,b);if(c)gK(a,1);return da([0,a[13],b],a[1])}function
+ut(a,d,c){a[14]=a[14]+1|0;if(a[14]<a[15])return us(a,0,[0,cn(-a[13]|0),[3,d,c],0]);var
+b=a[14]===a[15]?1:0;return b?uq(a,a[16]):b}function
+uu(a){return ut(a,0,3)}function
+uv(a,d){var
+b=1<a[14]?1:0;if(b){if(a[14]<a[15]){e3(a,[0,jN,1,0]);gK(a,1);gK(a,0)}a[14]=a[14]-1|0;var
 c=0}else
 var
 c=b;return c}function
-ux(a,e){if(a[23])e3(a,[0,jN,5,0]);var
+uw(a,e){if(a[23])e3(a,[0,jN,5,0]);var
 b=a[22];if(b){var
 c=db(a[4]);if(c)return f(a[27],c[1]);var
 d=0}else
 var
 d=b;return d}function
-uy(a,b){return ux(a,0)}function
-uz(a){ud(a);gI(a[1]);d3(a[2]);d3(a[3]);d3(a[4]);d3(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return uv(a)}function
-uA(a){var
-b=a[4];return qZ(function(b){return uy(a,0)},b)}function
-uB(a,b){uA(a);for(;;){if(1<a[14]){uw(a,0);continue}a[13]=jR;jU(a);if(b)e4(a);return uz(a)}}function
-jV(a,b){uB(a,0);return f(a[18],0)}function
-uC(a,b){return aN(a[17],uD,0,1)}var
-jW=gs(80,32);function
+ux(a,b){return uw(a,0)}function
+uy(a){uc(a);gJ(a[1]);d3(a[2]);d3(a[3]);d3(a[4]);d3(a[5]);a[10]=0;a[14]=0;a[9]=a[6];return uu(a)}function
+uz(a){var
+b=a[4];return qY(function(b){return ux(a,0)},b)}function
+uA(a,b){uz(a);for(;;){if(1<a[14]){uv(a,0);continue}a[13]=jR;jU(a);if(b)e4(a);return uy(a)}}function
+jV(a,b){uA(a,0);return f(a[18],0)}function
+uB(a,b){return aN(a[17],uC,0,1)}var
+jW=gt(80,32);function
 jX(b,d){var
 a=d;for(;;){var
 c=0<a?1:0;if(c){if(80<a){aN(b[17],jW,0,80);var
 a=a-80|0;continue}return aN(b[17],jW,0,a)}return c}}function
-uE(a){return a[1]===jQ?aD(uG,aD(a[2],uF)):uH}function
-uI(a){return a[1]===jQ?aD(uK,aD(a[2],uJ)):uL}function
+uD(a){return a[1]===jQ?aD(uF,aD(a[2],uE)):uG}function
+uH(a){return a[1]===jQ?aD(uJ,aD(a[2],uI)):uK}function
+uL(a){return 0}function
 uM(a){return 0}function
-uN(a){return 0}function
-uO(h,g,f,e,d){var
-b=q2(0),c=[0,jO,uP,0];jz(c,b);var
-a=d2(0);gI(a);da([0,1,c],a);var
-i=d2(0),j=d2(0),k=d2(0);return[0,a,d2(0),k,j,i,78,10,68,78,0,1,1,1,1,pB,uQ,h,g,f,e,d,0,0,uE,uI,uM,uN,b]}function
+uN(h,g,f,e,d){var
+b=q1(0),c=[0,jO,uO,0];jz(c,b);var
+a=d2(0);gJ(a);da([0,1,c],a);var
+i=d2(0),j=d2(0),k=d2(0);return[0,a,d2(0),k,j,i,78,10,68,78,0,1,1,1,1,pB,uP,h,g,f,e,d,0,0,uD,uH,uL,uM,b]}function
 jY(c,b){function
 d(a){return 0}function
 e(a){return 0}var
-a=uO(c,b,function(a){return 0},e,d);a[19]=function(b){return uC(a,b)};a[20]=function(b){return jX(a,b)};a[21]=function(b){return jX(a,b)};return a}function
+a=uN(c,b,function(a){return 0},e,d);a[19]=function(b){return uB(a,b)};a[20]=function(b){return jX(a,b)};a[21]=function(b){return jX(a,b)};return a}function
 jZ(a){function
 b(b){return eR(a)}return jY(function(b,c,d){return pO(a,b,c,d)},b)}function
-uR(a){function
-b(a){return 0}return jY(function(b,c,d){return rc(a,b,c,d)},b)}var
-uS=ir,uT=function(a){return eW(uS)}(0),uU=jZ(pM),uV=jZ(bJ);uR(uT);pQ(function(a){jV(uU,0);return jV(uV,0)});function
-uW(b,a){var
+uQ(a){function
+b(a){return 0}return jY(function(b,c,d){return rb(a,b,c,d)},b)}var
+uR=ir,uS=function(a){return eW(uR)}(0),uT=jZ(pM),uU=jZ(bJ);uQ(uS);pQ(function(a){jV(uT,0);return jV(uU,0)});function
+uV(b,a){var
 c=a0(a)===an?a:a[1];return i6(b,c)}var
-j0=[an,uX,cE(0)];Gx(0);uW(uY,j0);function
+j0=[an,uW,cE(0)];Gw(0);uV(uX,j0);function
 s(a){if(typeof
-a==="number"&&a!==iM)return-a|0;return GA(a)}function
+a==="number"&&a!==iM)return-a|0;return Gz(a)}function
 k(b,a){if(typeof
 b==="number"&&typeof
 a==="number"){var
@@ -2541,14 +2540,14 @@ b==="number"){var
 c=a-b|0;return 0<=((a^b)&(c^a))?c:pz(a,b)}return pz(a,b)}function
 a(b,a){if(typeof
 b==="number"&&typeof
-a==="number"&&!Gz(b,a))return aO(b,a);return Gy(b,a)}function
-uZ(b,a){return typeof
+a==="number"&&!Gy(b,a))return aO(b,a);return Gx(b,a)}function
+uY(b,a){return typeof
 a==="number"?-1===a?s(b):typeof
-b==="number"?f7(b,a):i9(b,a):i9(b,a)}function
+b==="number"?f8(b,a):i9(b,a):i9(b,a)}function
 x(a){if(typeof
-a==="number"&&a!==iz)return a+1|0;return GG(a)}function
-u0(a){if(typeof
-a==="number"&&a!==iM)return a-1|0;return GC(a)}function
+a==="number"&&a!==iz)return a+1|0;return GF(a)}function
+uZ(a){if(typeof
+a==="number"&&a!==iM)return a-1|0;return GB(a)}function
 co(a){return typeof
 a==="number"?0<=a?a:a!==iM?-a|0:pw(a):pw(a)}function
 N(b,a){if(typeof
@@ -2556,31 +2555,31 @@ b==="number"&&0<=a&&a<32){var
 c=b<<a;return c>>a===b?c:py(b,a)}return py(b,a)}function
 cp(b,a){if(typeof
 b==="number"&&0<=a){var
-c=a<32?a:31;return b>>c}return GE(b,a)}function
+c=a<32?a:31;return b>>c}return GD(b,a)}function
 cL(a){return typeof
-a==="number"?a:GH(a)}var
+a==="number"?a:GG(a)}var
 d=0,j=1;function
-$(b,a){return 0<ao(b,a)?a:b}function
+aa(b,a){return 0<ao(b,a)?a:b}function
 r(b,a){return 0<=ao(b,a)?b:a}function
 j1(b,a){return ao(b,a)<=0?1:0}function
-u1(b,a){return 0<=ao(b,a)?1:0}function
-gK(b,a){return ao(b,a)<0?1:0}function
-gL(b,a){return 0<ao(b,a)?1:0}function
-u2(b,a){return GB(b,a,0,K(a))}function
+u0(b,a){return 0<=ao(b,a)?1:0}function
+gL(b,a){return ao(b,a)<0?1:0}function
+gM(b,a){return 0<ao(b,a)?1:0}function
+u1(b,a){return GA(b,a,0,K(a))}function
 b5(e,a){var
-d=Gv(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
-f=k(b,a);return[0,u0(c),f]}var
+d=Gu(e,a),b=d[2],c=d[1];if(0<=P(b))return[0,c,b];if(0<=P(a)){var
+f=k(b,a);return[0,uZ(c),f]}var
 g=l(b,a);return[0,x(c),g]}function
 i(c,b){return a(c,b)}function
-u3(a){return GF(a)}function
+u2(a){return GE(a)}function
 d5(a){return P(a)}function
 B(b,a){return i_(b,a)}function
 o(b,a){return ao(b,a)<=0?1:0}function
 z(b,a){return ao(b,a)<0?1:0}function
 E(a){return a}function
 d6(a){try{var
-b=cL(a);return b}catch(a){a=bH(a);if(a===j0)return dV(u4);throw a}}function
-u5(c,b,a){return Gw(c,b,a)}function
+b=cL(a);return b}catch(a){a=bH(a);if(a===j0)return dV(u3);throw a}}function
+u4(c,b,a){return Gv(c,b,a)}function
 bN(a){return a?0:1}function
 Q(b,a){var
 c=a?[0,f(b,a[1])]:a;return c}function
@@ -2590,7 +2589,7 @@ v(a){var
 b=a?v(a[2])+1|0:a;return b}function
 bd(a,b){if(a){var
 c=bd(a[2],b);return[0,a[1],c]}return b}function
-u6(a){return au(0,a-1|0)}function
+u5(a){return au(0,a-1|0)}function
 aW(b,a){return b+a|0}function
 am(b,a){return aO(b,a)}function
 cM(b,a){return au(0,b-a|0)}function
@@ -2602,18 +2601,18 @@ c(b){return j2(a,j3(b,a))}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 dg(b,a){return b<=a?1:0}function
 V(b,a){return b<a?1:0}function
-gM(b,a){function
+gN(b,a){function
 c(b){function
-c(a){return gM(b,a)+1|0}function
+c(a){return gN(b,a)+1|0}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 j4(b,a){function
 c(a){return j3(b,j4(b,a))}function
 d(a){return 1}return 0===a?d(0):c(a-1|0)}function
-bB(b,a){return 0===a?0:f7(b,a)}function
-gN(b,a){return 0===a?b:ga(b,a)}var
+bB(b,a){return 0===a?0:f8(b,a)}function
+gO(b,a){return 0===a?b:gb(b,a)}var
 e6=function
-c(a,b){return c.fun(a,b)};Go(e6,function(b,a){function
+c(a,b){return c.fun(a,b)};Gn(e6,function(b,a){function
 f(h){function
 e(a){return x(i(2,j))}function
 f(a){return i(2,x(a))}function
@@ -2636,17 +2635,17 @@ i(c){return d7(a,d7(a,b,c),c)}function
 k(c){return f(a,d7(a,d7(a,b,c),c))}if(o(c,j))return h(0);var
 e=b5(c,E(2)),g=e[1];return B(e[2],d)?i(g):k(g)}function
 j5(a){return E(a+1|0)}function
-u7(b){function
+u6(b){function
 c(c){return a(b,c)}return function(a){return d7(c,j,a)}}function
 bC(c,a){function
 e(a){return d}function
-g(a){return f(u7(c),a)}function
+g(a){return f(u6(c),a)}function
 h(a){return j}var
 b=d5(a);return 0===b?h(0):0<b?g(a):e(s(a))}function
 be(a){return 0<=d5(a)?d6(a):0}function
 u(b,a){return 0===d5(a)?d:dU(b,a)}function
 bO(a){return 0<d5(a)?E(a1(a)-1|0):d}function
-bq(a){return 0<=d5(a)?u3(a):d}function
+bq(a){return 0<=d5(a)?u2(a):d}function
 aX(b,c){var
 a=d6(c);return 0<=a?N(b,a):cp(b,-a|0)}function
 a6(b,c){var
@@ -2661,7 +2660,7 @@ bP(a,b){function
 c(b){return a?bP(a[2],b):a}function
 d(c){var
 b=a?[0,a[1]]:a;return b}return 0===b?d(0):c(b-1|0)}function
-u8(d,c){var
+u7(d,c){var
 a=d;for(;;){if(a){var
 b=a[2];if(b){var
 a=b;continue}return a[1]}return c}}function
@@ -2708,35 +2707,35 @@ d(a){return 0}return 0===b?d(0):c(b-1|0)}function
 b8(b,a){function
 c(b){return a?b8(b,a[2]):a}function
 d(b){return a}return 0===b?d(0):c(b-1|0)}function
-ad(b,a){function
-c(a){return[0,b,ad(b+1|0,a)]}function
+ae(b,a){function
+c(a){return[0,b,ae(b+1|0,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
 bs(b,a){function
 c(a){return[0,b,bs(b,a)]}function
 d(a){return 0}return 0===a?d(0):c(a-1|0)}function
-u9(a,b){return B(R(gM(b,cM(v(a),1)),a,d),j)}function
+u8(a,b){return B(R(gN(b,cM(v(a),1)),a,d),j)}function
 ah(c,b){if(c){if(b){var
 e=ah(c[2],b[2]);return k(a(c[1],b[1]),e)}return d}return d}function
-aa(a){if(a){var
-b=aa(a[2]);return k(a[1],b)}return d}function
-gO(c,b,a){if(b){if(a){var
-d=gO(c,b[2],a[2]),e=aX(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aX(a,c)},a)}function
+ab(a){if(a){var
+b=ab(a[2]);return k(a[1],b)}return d}function
+gP(c,b,a){if(b){if(a){var
+d=gP(c,b[2],a[2]),e=aX(a[1],c);return[0,k(b[1],e),d]}return b}return m(function(a){return aX(a,c)},a)}function
 j7(b,a){if(a){var
-c=j7(b,a[2]);return gO(b,a[1],c)}return a}function
+c=j7(b,a[2]);return gP(b,a[1],c)}return a}function
 j8(c,a){if(a){var
 b=a[2];if(b){var
-d=j8(c,b[2]);return[0,gO(c,a[1],b[1]),d]}return a}return a}function
-gP(d,c,b){if(b){if(b[2]){var
+d=j8(c,b[2]);return[0,gP(c,a[1],b[1]),d]}return a}return a}function
+gQ(d,c,b){if(b){if(b[2]){var
 f=function(d){var
-e=j8(c,b);return gP(d,a(i(2,j),c),e)},g=function(a){return j7(c,b)};return 0===d?g(0):f(d-1|0)}var
+e=j8(c,b);return gQ(d,a(i(2,j),c),e)},g=function(a){return j7(c,b)};return 0===d?g(0):f(d-1|0)}var
 e=b[1]}else
 var
 e=b;return e}function
-gQ(c,b){if(b){var
-e=a(c,gQ(c,b[2]));return k(b[1],e)}return d}function
+gR(c,b){if(b){var
+e=a(c,gR(c,b[2]));return k(b[1],e)}return d}function
 j9(c,b,a){var
-d=d6(a);return u5(c,d6(b),d)}function
-u_(a){var
+d=d6(a);return u4(c,d6(b),d)}function
+u9(a){var
 e=aX(j,l(a,j));function
 b(a,g,c,d){function
 f(e){var
@@ -2745,18 +2744,18 @@ h(a){return[0,l(c,e),d]}return 0===a?h(0):f(a-1|0)}return b}function
 j_(g,f,e){var
 d=g,c=f,b=e;for(;;){if(c){if(b){var
 h=b[2],i=c[2],d=k(d,a(c[1],b[1])),c=i,b=h;continue}return d}return d}}var
-d8=j4(2,6),gR=6;function
-gS(b,a){function
+d8=j4(2,6),gS=6;function
+gT(b,a){function
 c(c){if(a)var
-d=gS(c,b8(d8,a)),b=[0,cq(d8,a),d];else
+d=gT(c,b8(d8,a)),b=[0,cq(d8,a),d];else
 var
 b=a;return b}function
 d(a){return 0}return 0===b?d(0):c(b-1|0)}function
-gT(a){var
+gU(a){var
 c=aX(j,a),d=aX(j,l(a,j));return function(e,b){var
-f=gS(e,b);return m(function(b){var
-e=gP(gR,a,b);return[0,gQ(c,bs(d,v(b))),e]},f)}}function
-gU(b,a){return m(function(b){return j_(d,a,h(b))},b)}function
+f=gT(e,b);return m(function(b){var
+e=gQ(gS,a,b);return[0,gR(c,bs(d,v(b))),e]},f)}}function
+gV(b,a){return m(function(b){return j_(d,a,h(b))},b)}function
 j$(e,c,b){if(c)if(b)var
 f=j$(e,c[2],b[2]),g=b[1],d=[0,k(a(e,c[1]),g),f];else
 var
@@ -2769,7 +2768,7 @@ e=a[2],f=b[2],g=b[1];if(B(g,d)){var
 b=f,a=e;continue}var
 j=e7(f,e,c);return j$(g,a[1],j)}return c}return c}}function
 ka(d,c,b,a){if(b){if(a){var
-f=ka(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cX(u_(d),gR,c,g,f)}var
+f=ka(d,c,b[2],a[2]),g=k(b[1][1],a[1]);return cX(u9(d),gS,c,g,f)}var
 e=a}else
 var
 e=b;return e}function
@@ -2792,22 +2791,22 @@ bt(d,c,b){var
 e=G(a(d,c),b);return[0,u(a(d,c),b),e]}function
 bu(b,a){var
 c=h(a),d=k(h(b),c),e=g(a);return[0,k(g(b),e),d]}function
-u$(a){var
+u_(a){var
 b=s(g(a));return[0,s(h(a)),b]}function
-va(b,a){var
+u$(b,a){var
 c=g(a),d=l(h(b),c),e=h(a);return[0,l(g(b),e),d]}function
 e9(b,c){if(o(d,b)){var
 e=a(b,h(c));return[0,a(b,g(c)),e]}var
 f=a(b,g(c));return[0,a(b,h(c)),f]}function
-gV(d,c,b){var
+gW(d,c,b){var
 e=h(b),f=G(a(h(c),e),d),i=g(b);return[0,u(a(g(c),i),d),f]}function
-vb(b,a){var
+va(b,a){var
 c=h(a),d=r(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-gW(b,c){var
+gX(b,c){var
 d=g(c),e=G(a(b,b),d),f=h(c);return[0,u(a(b,b),f),e]}function
 e_(d,c,b){var
 e=G(a(h(b),c),d);return[0,u(a(g(b),c),d),e]}function
-vc(b){var
+vb(b){var
 a=b[4];if(typeof
 a==="number"){if(0===a)return 1}else
 if(2!==a[0])return o(d,a[1][1]);return 0}function
@@ -2816,7 +2815,7 @@ c=a[6];if(typeof
 c==="number"&&!c){var
 b=a[5];if(typeof
 b==="number"){if(2===b){var
-e=vc(a);if(e){var
+e=vb(a);if(e){var
 f=a[16];return H(function(a){return o(d,a)},f)}return e}}else
 if(1===b[0])return 1;return 0}return 0}function
 ke(d,c,b){function
@@ -2839,37 +2838,37 @@ l(a){return 0}var
 m=0===c?l(0):h(c-1|0);return[0,b,m]}function
 d$(h,g){var
 l=i(2,i(2,i(2,i(2,j)))),a=k(bO(h),l),b=bB(aW(g,3),4)+1|0,c=ke(bC(i(2,j),a),d,b),m=i(2,i(2,i(2,i(2,i(2,j))))),n=u(kg(a,b),m),e=k(i(2,x(i(2,j))),n),o=be(i(2,i(2,i(2,i(2,i(2,j)))))),f=ki(a,c,e,i(2,i(2,i(2,i(2,i(2,j))))),o,[0,d,d]);return[0,a,c,e,f,R(be(i(2,i(2,i(2,i(2,i(2,j)))))),f,[0,d,d])]}function
-vd(d,c,b){var
+vc(d,c,b){var
 e=s(a6(s(a(h(b),c)),d));return[0,a6(a(g(b),c),d),e]}function
 kj(q,b,p,n,f){var
 d=a(i(2,i(2,i(2,i(2,i(2,j))))),n),e=u(d,f),g=o(i(2,i(2,i(2,i(2,i(2,j))))),e);if(g)var
 r=be(l(e,i(2,i(2,i(2,i(2,i(2,j))))))),c=bP(b[4],r);else
 var
 c=g;if(c)var
-h=a(e,f),s=k(d,h),t=l(d,h),v=kh(b[1],b[2],b[3],t,s),w=bu(c[1],v),x=bu(e9(p,b[5]),w),m=[0,vd(b[1],q,x)];else
+h=a(e,f),s=k(d,h),t=l(d,h),v=kh(b[1],b[2],b[3],t,s),w=bu(c[1],v),x=bu(e9(p,b[5]),w),m=[0,vc(b[1],q,x)];else
 var
 m=c;return m}function
-ve(c,b,a){return o(d,a)?[0,c,aX(b,a)]:[0,aX(c,s(a)),b]}function
-vf(m,k,e,c){var
+vd(c,b,a){return o(d,a)?[0,c,aX(b,a)]:[0,aX(c,s(a)),b]}function
+ve(m,k,e,c){var
 n=z(d,e),p=n?z(d,c):n;if(p){var
-q=bO(c),f=l(bO(e),q),b=ve(e,c,f),r=g(b);if(o(h(b),r)){var
+q=bO(c),f=l(bO(e),q),b=vd(e,c,f),r=g(b);if(o(h(b),r)){var
 s=h(b);return kj(m,k,f,g(b),s)}var
 t=h(b),u=g(b),v=a(i(2,j),u);return kj(m,k,l(f,j),v,t)}return p}function
-gX(b,c,a){if(a){var
-d=a[2],e=a[1],f=function(a){return u9(b,a)?[0,e,gX(b,a,d)]:gX(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
+gY(b,c,a){if(a){var
+d=a[2],e=a[1],f=function(a){return u8(b,a)?[0,e,gY(b,a,d)]:gY(b,a,d)},g=function(a){return 0};return 0===c?g(0):f(c-1|0)}return a}function
 kk(b,a){if(b)if(a)var
 d=kk(b[2],a[2]),c=[0,[0,b[1],a[1]],d];else
 var
 c=a;else
 var
 c=b;return c}function
-gY(b,a){var
+gZ(b,a){var
 c=bs(0,b);return b6(function(b,a){return kk(a,b)},a,c)}function
 a7(a){if(a){var
 b=a[1];if(b)var
 c=a7(a[2]),e=c?[0,[0,b[1],c[1]]]:c,d=e;else
 var
-d=b;return d}return vg}function
+d=b;return d}return vf}function
 kl(f,a,e){if(a)var
 b=a[1],c=n(f,e,b[1]),g=c?[0,b[2]]:c,d=g;else
 var
@@ -2882,15 +2881,15 @@ n=e$(a,d,g,c,h);return[0,j[1],n]}var
 k=f(d,e),l=[0,k,e$(a,d,[0,[0,e,k]],c,h)]}else
 var
 l=b;return l}function
-vh(c,b,a){return e$(c,b,0,0,a)}function
+vg(c,b,a){return e$(c,b,0,0,a)}function
 km(b,a){return b?a?B(b[1],a[1]):a:a?0:1}function
-vi(b,a){var
+vh(b,a){var
 d=g(a),c=km(g(b),d);if(c){var
 e=h(a);return km(h(b),e)}return c}function
 fa(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
 dj(b,a){if(b){var
-c=b[1];return a?[0,$(c,a[1])]:[0,c]}return a}function
+c=b[1];return a?[0,aa(c,a[1])]:[0,c]}return a}function
 dk(b,a){var
 c=h(a),d=dj(h(b),c),e=g(a);return[0,fa(g(b),e),d]}function
 kn(c,b,a){if(a){var
@@ -2899,18 +2898,18 @@ cO(c,b,e,d){var
 f=Q(function(d){return G(a(b,d),c)},d);return[0,Q(function(d){return u(a(b,d),c)},e),f]}function
 ko(e,d,a,c){if(a){var
 b=a[1],f=ko(e,d,a[2],c),i=h(h(b)),j=cO(e,d,g(h(b)),i);return kn(g(b),j,f)}return c}function
-vj(f,e){var
+vi(f,e){var
 b=f,a=e;for(;;){if(a){var
 c=a[1],d=dg(b,g(c));if(d){var
 h=a[2],b=g(c)+1|0,a=h;continue}return d}return 1}}function
-gZ(e,d,c,b,a){if(b){if(a){var
+g0(e,d,c,b,a){if(b){if(a){var
 i=a[2],j=a[1],f=b[1];if(g(f)===c){var
-k=gZ(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dk(cO(e,d,g(h(f)),l),j),k]}return[0,j,gZ(e,d,c+1|0,b,i)]}return a}return a}function
-vk(d,c,a,b){return vj(0,a)?gZ(d,c,0,a,b):ko(d,c,a,b)}function
+k=g0(e,d,c+1|0,b[2],i),l=h(h(f));return[0,dk(cO(e,d,g(h(f)),l),j),k]}return[0,j,g0(e,d,c+1|0,b,i)]}return a}return a}function
+vj(d,c,a,b){return vi(0,a)?g0(d,c,0,a,b):ko(d,c,a,b)}function
 a8(c){var
 b=bq(c);return B(a(b,b),c)?b:k(b,j)}function
-vl(a){return o(a,d)?d:aX(j,k(a6(bO(a),j),j))}function
-vm(b,e,c){var
+vk(a){return o(a,d)?d:aX(j,k(a6(bO(a),j),j))}function
+vl(b,e,c){var
 f=o(d,e),g=f?z(d,c):f;if(g)var
 i=a8(G(a(a(b,b),e),c)),h=[0,[0,bq(u(a(a(b,b),e),c)),i]];else
 var
@@ -2927,19 +2926,19 @@ e=b[1];if(e){var
 h=b[2],f=c[2],g=c[1];if(B(g,d)){var
 c=f,b=h;continue}var
 n=kp(f,h),o=ah(f,e[2]),p=a(i(2,j),o);return k(a(g,k(a(g,e[1]),p)),n)}return d}return d}return d}}function
-vn(h,b,e,c){if(z(d,b)){var
+vm(h,b,e,c){if(z(d,b)){var
 i=a(h,c);return[0,[0,l(a(b,e),i),b]]}var
 f=B(b,d),g=f?B(c,d):f,k=g?[0,[0,e,j]]:g;return k}function
-vo(o,n,m,l,h,g,f,b,d){var
+vn(o,n,m,l,h,g,f,b,d){var
 p=a(b,h),c=fb(d,n,a(b,l),p);if(c){var
-e=c[1],q=ah(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vn(o,e[1],e[2],s)}return c}var
-vp=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vq=bC(i(2,j),vp);function
+e=c[1],q=ah(d,f),r=a(i(2,j),q),s=k(a(b,k(a(b,g),r)),m);return vm(o,e[1],e[2],s)}return c}var
+vo=i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))),vp=bC(i(2,j),vo);function
 X(a){return a[8]}function
 ea(b,a){return R(a,b[9],0)}function
-g0(b){var
+g1(b){var
 a=b[4];if(typeof
 a==="number"&&!a)return j;return d}function
-g1(f,e,c){var
+g2(f,e,c){var
 b=f[4];if(typeof
 b==="number"&&!b)return a(e,c);return d}function
 eb(b){var
@@ -2953,10 +2952,10 @@ kq(b){var
 a=b[4];if(typeof
 a==="number"){if(1===a)return 0}else
 if(2!==a[0])return o(d,a[1][1]);return 1}function
-g2(b){var
+g3(b){var
 a=b[4];return typeof
 a==="number"?0:2===a[0]?a[1]:[0,[0,j,j]]}function
-vr(a){var
+vq(a){var
 e=0,b=a[4];if(typeof
 b==="number"){if(0!==b)e=1}else
 if(2!==b[0])e=1;if(e)return 0;var
@@ -2966,11 +2965,11 @@ var
 f=c;return f}function
 aQ(b){var
 a=b[4];if(typeof
-a!=="number"&&2!==a[0])return vq;return j}function
+a!=="number"&&2!==a[0])return vp;return j}function
 fc(c,b){var
 d=ah(b,b),e=c[4];if(typeof
 e!=="number"&&2!==e[0]){var
-g=aQ(c),f=a(a(aQ(c),g),d),h=a8(f),i=bq(f);return[0,d,aa(b),i,h]}return[0,d,aa(b),j,j]}function
+g=aQ(c),f=a(a(aQ(c),g),d),h=a8(f),i=bq(f);return[0,d,ab(b),i,h]}return[0,d,ab(b),j,j]}function
 fd(a){var
 h=a[9],b=m(function(b){return fc(a,b)},h),f=kq(a);if(f)var
 i=a[2],c=v(b)===i?1:0;else
@@ -2981,33 +2980,33 @@ c=a[1];return v(b)===c?1:0},j);else
 var
 e=c;var
 g=e?H(function(a){return z(d,a[3])},b):e,k=g?[0,b]:g;return k}function
-g3(b,e,d,a,f){if(a){var
+g4(b,e,d,a,f){if(a){var
 g=a[2],c=a[1];if(dg(d,c)){var
-h=b8(cM(c,d),f),j=g3(b,e,c,g,h);return[0,bj(b,h),j]}var
-k=g3(b,e,d,g,f),i=[0,R(c,e,b),k]}else
+h=b8(cM(c,d),f),j=g4(b,e,c,g,h);return[0,bj(b,h),j]}var
+k=g4(b,e,d,g,f),i=[0,R(c,e,b),k]}else
 var
 i=a;return i}function
-dl(c,b,a){return g3(c,a,0,b,a)}function
-g4(e,c,b,a){if(c)if(b)if(a)var
-f=g4(e,c[2],b[2],a[2]),d=[0,aN(e,c[1],b[1],a[1]),f];else
+dl(c,b,a){return g4(c,a,0,b,a)}function
+g5(e,c,b,a){if(c)if(b)if(a)var
+f=g5(e,c[2],b[2],a[2]),d=[0,aN(e,c[1],b[1],a[1]),f];else
 var
 d=a;else
 var
 d=b;else
 var
 d=c;return d}var
-g5=i(2,i(2,i(2,i(2,x(i(2,j))))));function
-vs(a){return k(bO(ax(function(b,a){return r(b[1],a)},d,a)),j)}function
-kr(a){return k(k(vs(a),g5),j)}function
-vt(a,b){var
-c=a[9],d=v(a[9]);return n(gT(kr(b)),d,c)}function
-vu(a){var
+g6=i(2,i(2,i(2,i(2,x(i(2,j))))));function
+vr(a){return k(bO(ax(function(b,a){return r(b[1],a)},d,a)),j)}function
+kr(a){return k(k(vr(a),g6),j)}function
+vs(a,b){var
+c=a[9],d=v(a[9]);return n(gU(kr(b)),d,c)}function
+vt(a){var
 b=a[9];return m(function(a){return 0},b)}function
 ks(g,e,d,b,a){if(b)if(a){var
 h=a[1],k=ks(g,e,d+1|0,b[2],a[2]);if(h)var
 i=h;else
 var
-j=f(e,d),i=j?gU(g,b[1]):j;var
+j=f(e,d),i=j?gV(g,b[1]):j;var
 c=[0,i,k]}else
 var
 c=a;else
@@ -3017,13 +3016,13 @@ fe(c,b){if(b)var
 e=b[1],f=fe(c,b[2]),d=[0,m(function(b){return a(a(E(c[1]),e),b)},b),f];else
 var
 d=b;return d}function
-g6(c,g,f,e,d,b){if(f){if(e){if(d){var
-h=g6(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bd(n(d9(g),k,d),j),h]}return fe(c,b)}return fe(c,b)}return fe(c,b)}function
+g7(c,g,f,e,d,b){if(f){if(e){if(d){var
+h=g7(c,g,f[2],e[2],d[2],b),i=e[1],j=m(function(b){return a(i,b)},b),k=f[1];return[0,bd(n(d9(g),k,d),j),h]}return fe(c,b)}return fe(c,b)}return fe(c,b)}function
 kt(a){if(a){var
 b=a[1];if(b)var
 c=kt(a[2]),e=c?[0,[0,b,c[1]]]:c,d=e;else
 var
-d=b;return d}return vv}function
+d=b;return d}return vu}function
 ku(b,a){return kt(dl(0,a,b))}function
 kv(c,b){var
 d=u(b,c);if(B(b,a(c,d)))return[0,[0,b,d],j];var
@@ -3033,21 +3032,21 @@ d(b,c){return b?[0,a(f,b[1])]:Q(function(b){return a(e,b)},c)}var
 i=h(b),j=d(h(c),i),k=g(b);return[0,d(g(c),k),j]}function
 dm(e,c,b){var
 f=aQ(e),g=o(d,b)?c[3]:c[4];return u(a(b,g),f)}function
-g7(c,b,a){return s(dm(c,b,s(a)))}function
-g8(f,c,b,e){var
+g8(c,b,a){return s(dm(c,b,s(a)))}function
+g9(f,c,b,e){var
 g=o(d,b)?c[4]:c[3],h=a(e,g);return u(a(b,aQ(f)),h)}function
 kx(b,l,e,c){var
-f=g1(b,l,e[1]);if(z(d,eb(b)))var
+f=g2(b,l,e[1]);if(z(d,eb(b)))var
 m=c[2],n=c[1],j=m,i=n;else
 var
 q=g(c),r=h(c),j=q,i=r;var
-o=Q(function(c){return k(f,dm(b,e,a(s(eb(b)),c)))},j),p=Q(function(c){return k(f,g7(b,e,a(s(eb(b)),c)))},i);return[0,g0(b),p,o]}function
+o=Q(function(c){return k(f,dm(b,e,a(s(eb(b)),c)))},j),p=Q(function(c){return k(f,g8(b,e,a(s(eb(b)),c)))},i);return[0,g1(b),p,o]}function
 ky(b,g){var
-e=g2(b);if(e)var
+e=g3(b);if(e)var
 c=e[1],p=a(c[1],c[1]),q=X(b),r=[0,s(a(a(g,a(X(b),q)),p))],h=[0,[0,d,[0,a(c[2],c[2]),0,r]],0];else
 var
 h=e;var
-f=vr(b);if(f)var
+f=vq(b);if(f)var
 l=f[1],m=l[2],n=l[1],t=E(b[1]),u=[0,a(a(a(a(i(2,j),g),t),n),m)],v=[0,i(2,j),0,u],o=[0,[0,k(n,m),v],0];else
 var
 o=f;return bd(o,h)}function
@@ -3057,67 +3056,67 @@ c=a[2],b=a[1];if(0===b[0]){if(b[1]===d){var
 f=b9(d,c);return[0,[0,b[2],[0,b[3],b[4]]],f]}var
 a=c;continue}var
 a=c;continue}return a}}function
-g9(b){var
+g_(b){var
 c=b[4];if(typeof
 c!=="number"&&2!==c[0])return X(b);var
 d=X(b);return a(X(b),d)}function
-vw(c,h,b,e,g){if(typeof
+vv(c,h,b,e,g){if(typeof
 g==="number")return 0;else{if(0===g[0]){var
 i=g[1],j=c[4];if(typeof
 j==="number"&&!j){var
 p=X(c),q=a(X(c),p),t=a8(r(d,G(a(a(a(b,b),q),i),h))),v=e[1];return[0,i,a(a(b,b),v),t]}var
-n=u(dm(c,e,s(a(a(b,g9(c)),i))),h);return[0,i,a8(e[1]),n]}var
+n=u(dm(c,e,s(a(a(b,g_(c)),i))),h);return[0,i,a8(e[1]),n]}var
 f=g[1],k=c[4];if(typeof
 k==="number"&&!k){var
 l=o(d,f);if(l)var
 x=X(c),y=a(X(c),x),z=bq(u(a(a(a(b,b),y),f),h)),A=e[1],m=[1,f,a(a(b,b),A),z];else
 var
 m=l;return m}var
-w=u(dm(c,e,a(a(b,g9(c)),f)),h);return[1,f,a8(e[1]),w]}}function
-vx(f,b,e,c){var
+w=u(dm(c,e,a(a(b,g_(c)),f)),h);return[1,f,a8(e[1]),w]}}function
+vw(f,b,e,c){var
 g=a(f,e);return a8(r(d,G(l(a(b,c),g),b)))}function
-vy(m,h,c,g,e,b,d){var
+vx(m,h,c,g,e,b,d){var
 f=m[4];if(typeof
 f==="number"&&!f){var
 n=k(l(e,a(a(i(2,j),h),d)),g),p=k(b,c);return o(a(k(b,c),p),n)}return o(l(a(c,e),d),b)}function
-vz(n,m,c,h,e,b,d){var
+vy(n,m,c,h,e,b,d){var
 f=n[4];if(typeof
 f==="number"&&!f){var
 g=o(c,b);if(g){var
 p=l(b,c),q=a(l(b,c),p);return o(k(l(e,a(a(i(2,j),m),d)),h),q)}return g}return o(k(a(c,e),d),b)}function
-vA(i,f,e,d,a,c,b){if(typeof
-a==="number")return b;else{if(0===a[0]){if(vy(i,f,e,d,a[2],a[3],c)){var
-j=h(b),k=g(b);return[0,fa([0,a[1]],k),j]}return b}if(vz(i,f,e,d,a[2],a[3],c)){var
+vz(i,f,e,d,a,c,b){if(typeof
+a==="number")return b;else{if(0===a[0]){if(vx(i,f,e,d,a[2],a[3],c)){var
+j=h(b),k=g(b);return[0,fa([0,a[1]],k),j]}return b}if(vy(i,f,e,d,a[2],a[3],c)){var
 l=h(b),m=dj([0,a[1]],l);return[0,g(b),m]}return b}}function
 kz(d,c,b,a){if(c){if(b){if(a){var
 e=kz(d,c[2],b[2],a[2]);return[0,aN(d,c[1],b[1],a[1]),e]}return a}return a}return a}function
 kA(f,e,d,b,a){if(b)if(a)var
-g=kA(f,e,d,b[2],a[2]),c=[0,vw(f,e,d,b[1],a[1]),g];else
+g=kA(f,e,d,b[2],a[2]),c=[0,vv(f,e,d,b[1],a[1]),g];else
 var
 c=a;else
 var
 c=b;return c}function
-vB(b){return m(function(b){if(b)var
+vA(b){return m(function(b){if(b)var
 d=b[2],e=i(2,j),f=m(function(b){return a(e,b)},d),c=[0,b[1],f];else
 var
 c=b;return c},b)}function
-vC(a){return ax(function(b,a){return ax(function(b,a){return r(co(b),a)},a,b)},d,a)}function
+vB(a){return ax(function(b,a){return ax(function(b,a){return r(co(b),a)},a,b)},d,a)}function
 kB(a,b){if(a)var
 e=dh(b),f=kB(a[2],e),c=[0,j_(d,a[1],b),f];else
 var
 c=a;return c}function
-vD(o,f,n,m,j,i,h){var
+vC(o,f,n,m,j,i,h){var
 e=m,d=j,c=i,b=h;for(;;){if(c){var
 g=c[1];if(b){var
 p=b[2],q=c[2],r=k(d,g),e=k(e,a(g,j9(b[1],n,o))),d=r,c=q,b=p;continue}return l(e,a(f,d))}return l(e,a(f,d))}}function
 kC(b,f,e,a,c){if(a)var
-h=a[2],i=kC(b,f,k(e,b),h,c),g=[0,vD(b,f,e,d,d,a[1],c),i];else
+h=a[2],i=kC(b,f,k(e,b),h,c),g=[0,vC(b,f,e,d,d,a[1],c),i];else
 var
 g=a;return g}function
-vE(f,e,a){var
-b=kc(a,e),c=aX(j,l(b,j)),g=bs(c,v(a)),h=gQ(aX(j,b),g),i=kB(f,gP(gR,b,a));return kC(b,c,d,a,m(function(a){return k(h,a)},i))}function
+vD(f,e,a){var
+b=kc(a,e),c=aX(j,l(b,j)),g=bs(c,v(a)),h=gR(aX(j,b),g),i=kB(f,gQ(gS,b,a));return kC(b,c,d,a,m(function(a){return k(h,a)},i))}function
 kD(c,a){var
-b=vB(c),d=vC(b),e=gS(v(a),a);return br(function(a){return vE(b,d,a)},e)}function
+b=vA(c),d=vB(b),e=gT(v(a),a);return br(function(a){return vD(b,d,a)},e)}function
 kE(b,a){if(b){if(a){var
 c=kE(b[2],a[2]),d=a[1];return[0,k(co(b[1]),d),c]}return a}return a}function
 kF(a){if(a){var
@@ -3128,18 +3127,18 @@ d=b;var
 e=d}else
 var
 e=a;return e}function
-vF(a){return ax(r,d,kF(a))}function
-vG(b,c){var
+vE(a){return ax(r,d,kF(a))}function
+vF(b,c){var
 d=a(b,b),e=l(a(i(2,j),b),c);return function(c,b){var
 f=a(e,b);return l(a(d,c),f)}}function
-vH(g,f,e,d,c,b){var
-h=a(d,vl(a(E(c),b)));return G(k(a8(a(f,e)),h),g)}function
+vG(g,f,e,d,c,b){var
+h=a(d,vk(a(E(c),b)));return G(k(a8(a(f,e)),h),g)}function
 kG(g,f){var
 a=fb(f,g,d,d);if(a)var
 b=a[1],c=B(b[1],d),h=c?[0,b[2]]:c,e=h;else
 var
 e=a;return e}function
-vI(b,h,g,f,e){var
+vH(b,h,g,f,e){var
 c=kG(g,f);if(c){var
 d=kG(g,m(s,f));if(d)var
 o=a(i(2,j),b),p=a(a(i(2,j),b),e),q=l(s(a(h,d[1])),p),t=a(h,c[1]),k=[0,G(r(l(a(a(i(2,j),b),e),t),q),o)];else
@@ -3149,7 +3148,7 @@ n=k}else
 var
 n=c;return n}function
 kH(h,g,f,b,a){if(b){if(a){var
-c=vI(h,g,f,b[1],a[1]);if(c)var
+c=vH(h,g,f,b[1],a[1]);if(c)var
 e=kH(h,g,f,b[2],a[2]),k=e?[0,r(c[1],e[1])]:e,i=k;else
 var
 i=c;var
@@ -3162,7 +3161,7 @@ var
 c=a;else
 var
 c=b;return c}function
-vJ(e,b,d){var
+vI(e,b,d){var
 c=e[4];if(typeof
 c==="number"&&!c){var
 f=a(b,b),g=a(i(2,j),b);return function(c,b){var
@@ -3173,23 +3172,23 @@ var
 d=b;else
 var
 d=c;return d}function
-vK(e,d,a,c){var
+vJ(e,d,a,c){var
 b=e[4];if(typeof
 b==="number"&&!b)return kJ(d,a,c);return a}function
-vL(b,c,d,m,h){var
+vK(b,c,d,m,h){var
 e=b[4];if(typeof
 e==="number"&&!e){var
 n=X(b),o=a(X(b),n),g=a(a(d,d),o);return function(p,o,d,b){var
 e=a(i(2,j),b),f=[0,G(a(c,k(k(h,d),e)),g)],n=a(i(2,j),b);return[0,[0,u(a(c,l(k(m,d),n)),g)],f]}}var
-f=a(d,g9(b));return function(g,e,i,d){var
-h=[0,s(g8(b,g,a(c,l(s(e),d)),f))];return[0,[0,g8(b,g,a(c,l(e,d)),f)],h]}}function
+f=a(d,g_(b));return function(g,e,i,d){var
+h=[0,s(g9(b,g,a(c,l(s(e),d)),f))];return[0,[0,g9(b,g,a(c,l(e,d)),f)],h]}}function
 kK(a){var
 b=a?[0,a[1][2],0]:a;return b}function
 kL(a){return br(function(a){var
 b=kK(h(a)[2]);return bd(kK(h(a)[1]),b)},a)}function
 kM(b,a){return b?a?[0,[0,[0,b[1],a[1]]],a[2]]:[0,0,a]:[0,0,a]}function
-g_(a,g){if(a)var
-b=a[1],c=b[2],d=kM(c[1],g),e=kM(c[2],d[2]),h=g_(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
+g$(a,g){if(a)var
+b=a[1],c=b[2],d=kM(c[1],g),e=kM(c[2],d[2]),h=g$(a[2],e[2]),f=[0,[0,b[1],[0,d[1],e[1]]],h];else
 var
 f=a;return f}function
 dn(b){var
@@ -3199,8 +3198,8 @@ kN(b,c){var
 d=eb(b);return a(c,a(dn(b),d))}function
 ff(b,h,s,r,q,e,p,c){if(c){var
 i=c[1],j=i[1],f=j[1],k=z(d,f);if(k){var
-t=j[2],u=a(a(q,dn(b)),f),v=e[1],w=g1(b,h,e[1]),x=g0(b),g=vo(h,r,i[2],x,w,v,p,u,t);if(g)var
-l=g[1],y=a(a(l[2],f),s),m=[0,g8(b,e,l[1],y)];else
+t=j[2],u=a(a(q,dn(b)),f),v=e[1],w=g2(b,h,e[1]),x=g1(b),g=vn(h,r,i[2],x,w,v,p,u,t);if(g)var
+l=g[1],y=a(a(l[2],f),s),m=[0,g9(b,e,l[1],y)];else
 var
 m=g;var
 n=m}else
@@ -3209,18 +3208,18 @@ n=k;var
 o=n}else
 var
 o=c;return o}function
-vM(k,i,e,d,r,q,p,b,o,c){var
+vL(k,i,e,d,r,q,p,b,o,c){var
 l=p[2],n=p[1];if(n){var
 v=b[2],w=m(function(b){return a(v,b)},r),t=bd(f(q,o),w),x=h(c),y=dj(Q(s,ff(k,i,e,d,s(j),b,t,l)),x),z=g(c);return[0,fa(ff(k,i,e,d,j,b,t,n),z),y]}if(l){var
 A=b[2],B=m(function(b){return a(A,b)},r),u=bd(f(q,o),B),C=h(c),D=dj(Q(s,ff(k,i,e,d,s(j),b,u,l)),C),E=g(c);return[0,fa(ff(k,i,e,d,j,b,u,n),E),D]}return c}function
-g$(k,j,i,h,g,f,c,o,n,a){if(c){var
+ha(k,j,i,h,g,f,c,o,n,a){if(c){var
 l=c[1],b=l[1],d=b8(b,n);if(d){var
 e=b8(b,a);if(e){var
-m=aW(o,b),p=g$(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vM(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bd(cq(b,a),q)}return a}return a}return a}var
+m=aW(o,b),p=ha(k,j,i,h,g,f,c[2],m+1|0,d[2],e[2]),q=[0,vL(k,j,i,h,g,f,l[2],d[1],m,e[1]),p];return bd(cq(b,a),q)}return a}return a}return a}var
 kO=[0,d,d,j,j];function
-vN(a){var
+vM(a){var
 b=a[4];return br(function(a){return 0===a[0]?[0,a[2],0]:0},b)}function
-vO(f,e,a,c,b){var
+vN(f,e,a,c,b){var
 g=e7(c,b,m(function(a){return d},a));return kb(e,v(f[9]),a,g)}function
 kP(e,c,b){if(c)if(b)var
 f=kP(e,c[2],b[2]),g=a(e,c[1][2]),d=[0,k(b[1],g),f];else
@@ -3228,47 +3227,47 @@ var
 d=b;else
 var
 d=c;return d}function
-vP(A,y,x,w,f,e,u,t,s,r,a){var
+vO(A,y,x,w,f,e,u,t,s,r,a){var
 g=cq(v(e),a),b=fb(a,t,d,d);if(b){var
 h=b[1],k=B(h[1],f),l=k?z(d,f):k;if(l)var
-C=bC(i(2,j),g5),c=o(d_(g),C);else
+C=bC(i(2,j),g6),c=o(d_(g),C);else
 var
 c=l;if(c)var
-m=ah(b8(v(e),a),r),n=vO(A,x,w,g,u),D=h[2],E=kp(a,s),F=B(m,d)?n:kP(m,y,n),p=[0,[0,F,E,D]];else
+m=ah(b8(v(e),a),r),n=vN(A,x,w,g,u),D=h[2],E=kp(a,s),F=B(m,d)?n:kP(m,y,n),p=[0,[0,F,E,D]];else
 var
 p=c;var
 q=p}else
 var
 q=b;return q}function
-vQ(f,b,e,d,a,c){var
-g=a[1],h=a[2],i=vx(b,d,a[3],a[2]);return kz(function(a,c,d){return vA(f,b,i,h,a,c,d)},e,g,c)}function
-vR(e,c,b){var
+vP(f,b,e,d,a,c){var
+g=a[1],h=a[2],i=vw(b,d,a[3],a[2]);return kz(function(a,c,d){return vz(f,b,i,h,a,c,d)},e,g,c)}function
+vQ(e,c,b){var
 f=a(e,b[3]);return r(d,G(l(a(c,b[2]),f),c))}function
-vS(c,b,i,h,g){var
+vR(c,b,i,h,g){var
 e=fb(m(s,g),h,d,d);if(e){var
 f=e[1],j=s(c);if(B(f[1],j)){var
 l=a(b,i[2]);return u(k(a(c,f[2]),l),b)}return d}return d}function
 kQ(g,d,f,c,b,a){if(d){if(c){if(b){if(a){var
 h=a[1],e=d[1],i=b[1],j=c[1],k=kQ(g,d[2],f+1|0,c[2],b[2],a[2]),l=function(a){return cW(g,e,f,j,i,h)},m=function(a){return h},n=0===e?m(0):l(e-1|0);return[0,n,k]}return a}return a}return a}return a}function
-vT(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
+vS(h,C,B,q,p,a,g,l,A,y,x,w,b,f,e){var
 c=f[3],k=f[2];if(z(d,k)&&H(function(a){var
-b=bC(i(2,j),g5);return o(d_(a),b)},c)){var
+b=bC(i(2,j),g6);return o(d_(a),b)},c)){var
 D=m(function(a){return d},p),r=m(function(a){return e8(p,e7(a,A,D))},c),E=m(function(a){return m(function(b){return bj(d,n(d9(q),b,[0,a,0]))},l)},r),F=dl(d,l,b[1]),s=m(function(a){return ah(a,F)},c),t=kH(g,a,y,c,s);if(t){var
-G=t[1],I=vF(kI(c,E)),u=vR(a,g,b),J=vS(a,g,b,x,w),K=vJ(h,a,b[2]),L=vG(k,I),M=vL(h,C,a,J,u),N=function(j,i,d,c,g){var
-l=cq(j,r),b=vK(h,a,n(d9(q),i,l),s),e=ah(b,b),f=n(K,d,c),m=v(b);return dk(cX(M,d,c,f,vH(k,u,n(L,f,e),G,m,e)),g)};return kQ(N,f[4],0,B,b[1],e)}return e}return e}function
-vU(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
-l=vP(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
-m=l[1],n=vQ(c,b,r,h,m,d);return a[4]?vT(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
-vV(a,o,f,e,d,l,v,X,W,k,U,c){var
+G=t[1],I=vE(kI(c,E)),u=vQ(a,g,b),J=vR(a,g,b,x,w),K=vI(h,a,b[2]),L=vF(k,I),M=vK(h,C,a,J,u),N=function(j,i,d,c,g){var
+l=cq(j,r),b=vJ(h,a,n(d9(q),i,l),s),e=ah(b,b),f=n(K,d,c),m=v(b);return dk(cX(M,d,c,f,vG(k,u,n(L,f,e),G,m,e)),g)};return kQ(N,f[4],0,B,b[1],e)}return e}return e}function
+vT(c,s,k,j,i,b,r,h,g,f,q,e,p,o,a,d){var
+l=vO(c,k,j,i,b,g,f,e,p,o,a[1]);if(l){var
+m=l[1],n=vP(c,b,r,h,m,d);return a[4]?vS(c,s,k,j,i,b,h,g,f,q,e,a[1],m,a,n):n}return d}function
+vU(a,o,f,e,d,l,v,X,W,k,U,c){var
 w=o[3],i=b9(U,o[4]),b=m(g,i),x=H(function(b){return V(b,a[2])},b);if(x){var
-p=vk(o[3],f,i,k);if(c[1]){var
+p=vj(o[3],f,i,k);if(c[1]){var
 q=ku(v,b);if(q)var
-y=q[1],z=kv(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dl(kO,b,e),Z=function(d,c,b){return kx(a,j,c,kw(Y,B,h(d),b))},D=g4(Z,i,C,dl(di,b,k)),E=ky(a,j),F=bd(D,m(h,E)),r=m(g,E),G=m(function(a){return e8(l,a)},y),I=g6(a,d,b,m(function(a){return a[2]},C),G,r),_=vU(a,f,e,d,l,X,W,j,b,y,D,F,I,r,c,p),$=kD(I,kL(c[5])),aa=g_(c[5],$),ab=0,ac=function(a){return n(d9(d),a,G)},J=[0,g$(a,j,kN(a,B),F,r,ac,aa,ab,e,_)];else
+y=q[1],z=kv(w,f),A=z[1],j=A[1],B=z[2],Y=A[2],C=dl(kO,b,e),Z=function(d,c,b){return kx(a,j,c,kw(Y,B,h(d),b))},D=g5(Z,i,C,dl(di,b,k)),E=ky(a,j),F=bd(D,m(h,E)),r=m(g,E),G=m(function(a){return e8(l,a)},y),I=g7(a,d,b,m(function(a){return a[2]},C),G,r),_=vT(a,f,e,d,l,X,W,j,b,y,D,F,I,r,c,p),$=kD(I,kL(c[5])),aa=g$(c[5],$),ab=0,ac=function(a){return n(d9(d),a,G)},J=[0,ha(a,j,kN(a,B),F,r,ac,aa,ab,e,_)];else
 var
 J=q;return J}var
 s=c[5];if(s){var
 K=[0,s[1],s[2]],t=ku(v,b);if(t)var
-L=kv(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dl(kO,b,e),ae=function(d,c,b){return kx(a,u,c,kw(ad,N,h(d),b))},af=g4(ae,i,O,dl(di,b,k)),P=ky(a,u),ag=bd(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return e8(l,a)},ah),ai=g6(a,d,b,m(function(a){return a[2]},O),R,Q),aj=g_(K,kD(ai,kL(K))),ak=0,al=function(a){return n(d9(d),a,R)},S=[0,g$(a,u,kN(a,N),ag,Q,al,aj,ak,e,p)];else
+L=kv(w,f),M=L[1],u=M[1],N=L[2],ad=M[2],O=dl(kO,b,e),ae=function(d,c,b){return kx(a,u,c,kw(ad,N,h(d),b))},af=g5(ae,i,O,dl(di,b,k)),P=ky(a,u),ag=bd(af,m(h,P)),Q=m(g,P),ah=t[1],R=m(function(a){return e8(l,a)},ah),ai=g7(a,d,b,m(function(a){return a[2]},O),R,Q),aj=g$(K,kD(ai,kL(K))),ak=0,al=function(a){return n(d9(d),a,R)},S=[0,ha(a,u,kN(a,N),ag,Q,al,aj,ak,e,p)];else
 var
 S=t;return S}var
 T=[0,p]}else
@@ -3286,28 +3285,28 @@ f=dj([0,e],h(a)),i=dj(h(b),f),c=g(b);if(c)var
 j=c[1],d=r(g(a),j);else
 var
 d=g(a);return[0,d,i]}function
-vW(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
+vV(c,e,d,b,a){if(0===a[0]){if(a[1]===d){var
 f=a[2],g=cO(e,c,a[3],a[4]);return ec(function(a){return kS(c,g,a)},f,b)}return b}return b}function
-vX(d,a,c,b){var
-e=bs(fg,c),f=a[4],g=a[3];return b6(function(a,c){return vW(d,g,b,a,c)},f,e)}function
-vY(b,a){return r(d,l(b,aa(m(g,a))))}function
+vW(d,a,c,b){var
+e=bs(fg,c),f=a[4],g=a[3];return b6(function(a,c){return vV(d,g,b,a,c)},f,e)}function
+vX(b,a){return r(d,l(b,ab(m(g,a))))}function
 kT(b){var
 a=h(b);return a?a[1]:d}function
 fh(a){return h(a)?0:1}function
-vZ(a){return v(cN(fh,a))}function
-ha(b,a){var
+vY(a){return v(cN(fh,a))}function
+hb(b,a){var
 c=h(a);if(c){var
-d=k(g(a),b);return $(c[1],d)}return k(g(a),b)}function
-v0(h,f,e,d,a){var
+d=k(g(a),b);return aa(c[1],d)}return k(g(a),b)}function
+vZ(h,f,e,d,a){var
 b=fh(a),i=b?1:b;if(d===i)var
 j=l(h,l(e,kT(a))),c=r(g(a),j);else
 var
-c=g(a);return[0,[0,c],[0,ha(f,a)]]}function
+c=g(a);return[0,[0,c],[0,hb(f,a)]]}function
 dp(a){var
 b=a[4];if(typeof
 b==="number"&&b)return a[1]===a[2]?1:0;return 0}function
-v1(b,a){var
-c=vZ(a),d=aa(m(kT,a)),e=vY(b,a);return m(function(a){return v0(b,e,d,c,a)},a)}function
+v0(b,a){var
+c=vY(a),d=ab(m(kT,a)),e=vX(b,a);return m(function(a){return vZ(b,e,d,c,a)},a)}function
 kU(c,b){var
 e=c[10],h=e?r(d,l(e[1],b)):d,f=c[11],i=f?r(d,l(b,f[1])):d,g=r(h,i);return a(g,g)}function
 kV(e,d,b){var
@@ -3316,37 +3315,37 @@ ed(b){var
 a=b[10];return a?o(d,a[1]):a}function
 fi(b){var
 a=b[11];return a?o(a[1],d):a}function
-v2(b,a){var
+v1(b,a){var
 c=ed(b),e=c?z(a,d):c;if(e)var
 f=e;else{var
 g=fi(b);if(g)return z(d,a);var
 f=g}return f}function
-fj(c,b){return aa(m(function(b){return v2(c,b)?d:a(b,b)},b))}function
-hb(b,a){return ed(b)?a:m(s,a)}function
-hc(a){return ax(r,bj(d,a),a)}function
+fj(c,b){return ab(m(function(b){return v1(c,b)?d:a(b,b)},b))}function
+hc(b,a){return ed(b)?a:m(s,a)}function
+hd(a){return ax(r,bj(d,a),a)}function
 kW(a,c){var
-e=ed(a),b=e||fi(a);return b?z(hc(hb(a,c)),d):b}function
-v3(e,d,c,b){var
+e=ed(a),b=e||fi(a);return b?z(hd(hc(a,c)),d):b}function
+v2(e,d,c,b){var
 f=a(e,d),i=h(b),j=G(a(h(c),i),f),k=a(e,d),l=g(b);return[0,u(a(g(c),l),k),j]}function
 kX(b,e,d,c){function
-f(a){return bu([0,b,b],v3(b,e,c,kX(b,k(e,j),a,c)))}function
+f(a){return bu([0,b,b],v2(b,e,c,kX(b,k(e,j),a,c)))}function
 g(c){return[0,b,a(i(2,j),b)]}return 0===d?g(0):f(d-1|0)}function
 kY(c,b,a){function
-d(b){return kY(c,b,gV(c,a,a))}function
+d(b){return kY(c,b,gW(c,a,a))}function
 e(b){return a}return 0===b?e(0):d(b-1|0)}function
-v4(b,n,e,c,m){var
+v3(b,n,e,c,m){var
 p=aX(m,E(e)),f=bt(b,co(c),p),q=h(f),g=o(a(i(2,j),q),b);if(g)var
-k=kX(b,j,n,f),r=o(d,c)?k:gW(b,k),l=[0,kY(b,e,r)];else
+k=kX(b,j,n,f),r=o(d,c)?k:gX(b,k),l=[0,kY(b,e,r)];else
 var
 l=g;return l}function
-v5(o,n,e,c){var
-p=a(i(2,j),c),b=r(d,u(a(x(i(2,j)),e),p)),q=bO(c),f=r(d,k(l(bO(co(e)),q),j)),g=k(k(bO(o),b),f),s=k(bq(g),j),t=bq(b),h=$(k(E(n),t),s),m=k(k(f,u(g,h)),j),v=i(2,i(2,j)),w=be(k(k(b,m),v)),y=be(m);return[0,[0,be(h),y],w]}function
+v4(o,n,e,c){var
+p=a(i(2,j),c),b=r(d,u(a(x(i(2,j)),e),p)),q=bO(c),f=r(d,k(l(bO(co(e)),q),j)),g=k(k(bO(o),b),f),s=k(bq(g),j),t=bq(b),h=aa(k(E(n),t),s),m=k(k(f,u(g,h)),j),v=i(2,i(2,j)),w=be(k(k(b,m),v)),y=be(m);return[0,[0,be(h),y],w]}function
 kZ(a,h,d,c){var
-e=v5(a,h,d,c),f=e[1],g=aX(a,E(e[2])),b=v4(g,f[1],f[2],d,c),i=b?[0,e_(g,a,b[1])]:b;return i}var
-v6=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),k0=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
-cr(g,f,c,b){if(o(b,d))return 0;if(z(a(v6,b),c))return 0;if(z(c,a(s(k0),b))){var
+e=v4(a,h,d,c),f=e[1],g=aX(a,E(e[2])),b=v3(g,f[1],f[2],d,c),i=b?[0,e_(g,a,b[1])]:b;return i}var
+v5=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))),k0=i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,i(2,j))))))))))))))))))));function
+cr(g,f,c,b){if(o(b,d))return 0;if(z(a(v5,b),c))return 0;if(z(c,a(s(k0),b))){var
 e=kZ(g,f,s(k0),j),i=e?[0,[0,d,h(e[1])]]:e;return i}return kZ(g,f,c,b)}function
-hd(f,e,d,c){var
+he(f,e,d,c){var
 a=cr(f,e,g(c),d);if(a){var
 b=cr(f,e,h(c),d);if(b)var
 k=h(b[1]),i=[0,[0,g(a[1]),k]];else
@@ -3355,51 +3354,51 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-he(a,h,f){var
+hf(a,h,f){var
 b=a[10];if(b){var
 c=a[11];if(c){var
 i=a[8],e=cr(h,f,l(b[1],c[1]),i);return e?g(e[1]):d}return d}return d}function
-v7(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
-e=l(E(c[2]),j),f=k(b,a(e,he(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=k(he(c,b,d),h);return[0,[0,u(a(b,he(c,b,d)),i)],g]}function
+v6(c,b,d){if(c[2]===1)return[0,[0,b],[0,b]];var
+e=l(E(c[2]),j),f=k(b,a(e,hf(c,b,d))),g=[0,G(a(b,b),f)],h=a(e,b),i=k(hf(c,b,d),h);return[0,[0,u(a(b,hf(c,b,d)),i)],g]}function
 k1(d,c){var
 e=X(d);return function(b,f){var
 g=a(b[2],e),h=fj(d,f),i=a(b[1],b[1]);return G(a8(a(a(a(c,c),i),h)),g)}}function
 k2(e,b,h,f,c){if(B(h[1],d)&&kW(e,c)){var
-g=hc(hb(e,c)),i=a(g,g);return s(bq(u(a(a(b,b),i),f)))}var
+g=hd(hc(e,c)),i=a(g,g);return s(bq(u(a(a(b,b),i),f)))}var
 j=fj(e,c);return a8(G(a(a(b,b),j),f))}function
-hf(a){return a?a[1][2]:j}function
+hg(a){return a?a[1][2]:j}function
 k3(b){var
 c=X(b);return function(b){return Q(function(b){return a(b[1],c)},b)}}function
 k4(b,c){var
-e=hf(c);function
+e=hg(c);function
 g(b){return a(e,b)}function
 d(a){return Q(g,a)}var
 h=f(k3(b),c),i=[0,Q(s,f(k3(b),c)),h],j=d(b[11]);return dk([0,d(b[10]),j],i)}function
 k5(c,b){var
 d=X(c);return function(f,e){var
-g=a(a(d,hf(f)),d),h=k4(c,f),i=h[1];if(i){var
+g=a(a(d,hg(f)),d),h=k4(c,f),i=h[1];if(i){var
 j=h[2];if(j){var
-k=j[1],l=i[1],n=[0,G(a(b,aa(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,u(a(b,aa(m(function(b){var
-c=a(k,b);return $(a(l,b),c)},e))),g)],n]}return di}return di}}function
-v8(b,f){var
+k=j[1],l=i[1],n=[0,G(a(b,ab(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},e))),g)];return[0,[0,u(a(b,ab(m(function(b){var
+c=a(k,b);return aa(a(l,b),c)},e))),g)],n]}return di}return di}}function
+v7(b,f){var
 c=X(b);return function(g){var
 d=b[10];if(d){var
 e=b[11];if(e)var
-j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,aa(m(function(a){return kV(l,k,a)},g))),j)];else
+j=a(c,c),k=e[1],l=d[1],h=[0,G(a(f,ab(m(function(a){return kV(l,k,a)},g))),j)];else
 var
 h=e;var
 i=h}else
 var
 i=d;var
-n=a(c,c);return[0,[0,u(a(f,aa(m(function(a){return kU(b,a)},g))),n)],i]}}function
+n=a(c,c);return[0,[0,u(a(f,ab(m(function(a){return kU(b,a)},g))),n)],i]}}function
 k6(b,c,j,a){var
 d=b[4];if(typeof
-d==="number")return 0===d?f(v8(b,c),a):v7(b,c,j);else{if(2===d[0]){var
+d==="number")return 0===d?f(v7(b,c),a):v6(b,c,j);else{if(2===d[0]){var
 i=d[1];if(i){var
 e=i[1],l=n(k5(b,c),[0,e],a),o=[0,n(k1(b,c),e,a)],p=m(s,a);return dk([0,[0,s(n(k1(b,c),e,p))],o],l)}return n(k5(b,c),0,a)}var
 g=d[1],h=ah(a,a),k=[0,k2(b,c,g,h,a)];return[0,[0,s(k2(b,c,g,h,m(s,a)))],k]}}function
-v9(a,c,b){var
+v8(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[1]===a[2]?1:0;if(e)var
@@ -3410,15 +3409,15 @@ g=fd(a);if(g)var
 j=a[9],h=[0,m(function(d){return k6(a,c,b,d)},j)];else
 var
 h=g;return h}var
-v_=[0,0,j,0,0,0];function
+v9=[0,0,j,0,0,0];function
 k7(d,c,b,a){function
 e(b){var
-e=k7(d,c+1|0,b,dh(a));return[0,n(d,c,bj(v_,a)),e]}function
+e=k7(d,c+1|0,b,dh(a));return[0,n(d,c,bj(v9,a)),e]}function
 f(a){return 0}return 0===b?f(0):e(b-1|0)}function
-v$(e,d,c,a,j,i,h,b,g,f){var
-k=kA(e,c,b,a,g),l=kr(a),m=d[2],n=0;return a7(k7(function(f,g){return vV(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
+v_(e,d,c,a,j,i,h,b,g,f){var
+k=kA(e,c,b,a,g),l=kr(a),m=d[2],n=0;return a7(k7(function(f,g){return vU(e,d,c,a,l,j,i,b,k,h,f,g)},n,m,f))}function
 ee(a){return z(d,a[1])}function
-wa(a){return z(a[1],a[2])}function
+v$(a){return z(a[1],a[2])}function
 fk(c,b,d,a){function
 e(d){if(a){var
 e=fk(c,b,d,a[2]);return[0,[0,a[1],c],e]}return[0,b,fk(c,b,d,0)]}function
@@ -3436,15 +3435,15 @@ a==="number")switch(a){case
 3:return 2;default:return 1}else
 switch(a[0]){case
 0:var
-e=a[1];if(dq(b)&&ee(g(c))&&ee(e)&&wa(e))return 0;return 2;case
+e=a[1];if(dq(b)&&ee(g(c))&&ee(e)&&v$(e))return 0;return 2;case
 1:if(dq(b)&&o(d,a[1][1]))return 0;return 2;default:return ee(a[1])?1:2}}function
-wb(c){var
+wa(c){var
 a=c[5];if(typeof
 a==="number"&&2!==a){var
 b=4<=a?1:0;if(!b)return b}return 1}function
 fl(c,i,b,h){var
 a=cr(c,i,b,h);if(a)var
-e=a[1],f=e[2],j=o(b,d)?$(f,c):f,g=[0,[0,e[1],j]];else
+e=a[1],f=e[2],j=o(b,d)?aa(f,c):f,g=[0,[0,e[1],j]];else
 var
 g=a;return g}function
 cs(u,c,b,j,B,t,e){var
@@ -3459,9 +3458,9 @@ E=a(i,c);return fl(b,j,s(a(h,l(c,e))),E);case
 3:return 0;default:return[0,bt(b,r(d,e),c)]}else
 switch(f[0]){case
 0:var
-v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return vf(b,B,a(k(a(h,e),I),w),H);case
+v=f[1],w=v[2],F=v[1],G=a(a(c,i),F),H=k(a(a(h,e),w),G),I=a(c,i);return ve(b,B,a(k(a(h,e),I),w),H);case
 1:var
-m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vm(b,k(a(e,m[2]),K),J);if(n){var
+m=f[1],J=a(c,m[2]),K=a(c,m[1]),n=vl(b,k(a(e,m[2]),K),J);if(n){var
 x=n[1],p=fl(b,j,s(x[2]),b);if(p)var
 q=fl(b,j,s(x[1]),b),L=q?[0,[0,p[1][1],q[1][2]]]:q,y=L;else
 var
@@ -3470,120 +3469,120 @@ z=y}else
 var
 z=n;return z;default:var
 A=f[1],M=a(e,A[2]);return o(a(A[1],c),M)?[0,bt(b,e,c)]:[0,[0,d,d]]}}function
-hg(b,a){var
+hh(b,a){var
 c=b?a?[0,[0,b[1],a[1]]]:a:b;return c}function
 k8(b,j,i,h,f,e,a){if(a)return Q(g,cs(b,j,i,h,f,e,a[1]));var
-c=wb(b),k=c?[0,d]:c;return k}function
+c=wa(b),k=c?[0,d]:c;return k}function
 k9(g,f,e,d,c,b,a){return a?Q(h,cs(g,f,e,d,c,b,a[1])):a}function
-wc(f,e,c,b){var
+wb(f,e,c,b){var
 g=a(b,b),h=r(a(c,c),g),i=z(d,c)?a(c,c):z(b,d)?a(b,b):d,j=a(e,e),k=G(s(a(f,i)),j),l=a(e,e);return[0,u(s(a(f,h)),l),k]}function
-wd(b,m,g,f){var
+wc(b,m,g,f){var
 c=f[1];if(c){var
 d=f[2];if(d)var
-i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wc(m,a(b,e),q,o)];else
+i=h(g)[1],e=h(g)[2],n=a(i,b),o=l(a(d[1],e),n),p=a(i,b),q=l(a(c[1],e),p),j=[0,wb(m,a(b,e),q,o)];else
 var
 j=d;var
 k=j}else
 var
 k=c;return k}function
-we(a){var
+wd(a){var
 c=h(a),e=Q(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,[0,f],e]}function
-wf(b,a){return dq(b)?we(a):a}function
-hh(b,e,d,i,f,a,c){switch(bR(b,a)){case
+we(b,a){return dq(b)?wd(a):a}function
+hi(b,e,d,i,f,a,c){switch(bR(b,a)){case
 0:var
-k=k9(b,e,d,i,f,a,g(c));return hg(k8(b,e,d,i,f,a,h(c)),k);case
+k=k9(b,e,d,i,f,a,g(c));return hh(k8(b,e,d,i,f,a,h(c)),k);case
 1:var
-l=k9(b,e,d,i,f,a,h(c));return hg(k8(b,e,d,i,f,a,g(c)),l);default:var
+l=k9(b,e,d,i,f,a,h(c));return hh(k8(b,e,d,i,f,a,g(c)),l);default:var
 j=b[5];if(typeof
-j==="number"&&3===j)return wd(e,d,a,c);return 0}}function
+j==="number"&&3===j)return wc(e,d,a,c);return 0}}function
 ef(a,f,e,d,c,b,p){var
-i=wf(a,p),h=i[2],j=i[1];if(j){var
+i=we(a,p),h=i[2],j=i[1];if(j){var
 g=j[1];if(h){var
 k=h[1];if(B(g,k)){var
 l=a[5],o=0;if(typeof
 l==="number"){var
 m=3!==l?1:0;if(!m){var
 n=m;o=1}}if(!o)var
-n=1;if(n)return cs(a,f,e,d,c,b,g)}return hh(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hh(a,f,e,d,c,b,[0,[0,g],0])}return hh(a,f,e,d,c,b,[0,0,h])}function
+n=1;if(n)return cs(a,f,e,d,c,b,g)}return hi(a,f,e,d,c,b,[0,[0,g],[0,k]])}return hi(a,f,e,d,c,b,[0,[0,g],0])}return hi(a,f,e,d,c,b,[0,0,h])}function
 k_(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bY(d,g(b)))return h(b);var
 a=a[2];continue}return fg}}function
 k$(c,a,b){if(b){var
 e=b[2],d=b[1];return bY(a,g(d))?[0,[0,a,f(c,h(d))],e]:[0,d,k$(c,a,e)]}return[0,[0,a,f(c,fg)],0]}function
-wg(c,g,f,e,b,a){if(0===a[0]){var
+wf(c,g,f,e,b,a){if(0===a[0]){var
 d=a[2];if(a[1]===e&&V(d,f)){var
 h=cO(g,c,a[3],a[4]);return k$(function(a){return kS(c,h,a)},d,b)}return b}return b}function
-wh(d,a,c,b){var
-e=0,f=a[4],g=a[3];return b6(function(a,e){return wg(d,g,c,b,a,e)},f,e)}function
-wi(a){return g(h(a))}function
-wj(b,a){return r(d,l(b,aa(m(wi,a))))}function
+wg(d,a,c,b){var
+e=0,f=a[4],g=a[3];return b6(function(a,e){return wf(d,g,c,b,a,e)},f,e)}function
+wh(a){return g(h(a))}function
+wi(b,a){return r(d,l(b,ab(m(wh,a))))}function
 fm(a,b){var
 c=a[4];return b7(function(a){return 0===a[0]?a[1]===b?1:0:0},c)}function
-wk(a,e,d,c){var
-b=wh(a,e,d,c);return[0,wj(a,b),b]}function
-wl(c,b,a){return fh(b)?a:r(a,ha(c,b))}function
-wm(b,a){var
+wj(a,e,d,c){var
+b=wg(a,e,d,c);return[0,wi(a,b),b]}function
+wk(c,b,a){return fh(b)?a:r(a,hb(c,b))}function
+wl(b,a){var
 c=h(a);return b6(function(c,b){var
-d=g(b),e=h(b),f=g(a);return ec(function(a){return wl(f,e,a)},d,c)},c,b)}function
-wn(f,a,b){var
-c=ad(0,a[2]),g=cN(function(b){return fm(a,b)},c),e=m(function(c){return wk(f,a,b,c)},g),h=b6(wm,e,bs(d,b));return[0,e,E(v(cN(function(b){return bN(fm(a,b))},c))),h]}function
-hi(b,a){if(b)if(a)var
-d=hi(b[2],a[2]),c=[0,dk(b[1],a[1]),d];else
+d=g(b),e=h(b),f=g(a);return ec(function(a){return wk(f,e,a)},d,c)},c,b)}function
+wm(f,a,b){var
+c=ae(0,a[2]),g=cN(function(b){return fm(a,b)},c),e=m(function(c){return wj(f,a,b,c)},g),h=b6(wl,e,bs(d,b));return[0,e,E(v(cN(function(b){return bN(fm(a,b))},c))),h]}function
+hj(b,a){if(b)if(a)var
+d=hj(b[2],a[2]),c=[0,dk(b[1],a[1]),d];else
 var
 c=a;else
 var
 c=b;return c}function
-wo(c,b,a,g){var
+wn(c,b,a,g){var
 d=dp(b);if(d)var
-e=function(a){return hi(g,v1(c,a))},h=e(bs(fg,b[2])),i=function(d){return fm(a,d)?e(vX(c,a,b[2],d)):h},f=[0,m(i,ad(0,a[2]))];else
+e=function(a){return hj(g,v0(c,a))},h=e(bs(fg,b[2])),i=function(d){return fm(a,d)?e(vW(c,a,b[2],d)):h},f=[0,m(i,ae(0,a[2]))];else
 var
 f=d;return f}function
 eg(b,a){return b6(r,a,b)}function
-wp(a){if(a)var
+wo(a){if(a)var
 b=a[2],c=a[1],e=m(h,b),f=eg(h(c),e),i=m(g,b),d=[0,[0,eg(g(c),i),f]];else
 var
 d=a;return d}function
 la(c,b,a){var
 d=b?a?[0,n(c,b[1],a[1])]:a:b;return d}function
-hj(d,b,a){if(b){var
+hk(d,b,a){if(b){var
 c=b[1];return a?[0,n(d,c,a[1])]:[0,c]}return a}function
+wp(b,a){var
+c=h(a),d=hk(aa,h(b),c),e=g(a);return[0,la(aa,g(b),e),d]}function
 wq(b,a){var
-c=h(a),d=hj($,h(b),c),e=g(a);return[0,la($,g(b),e),d]}function
-wr(b,a){var
-c=h(a),d=la(r,h(b),c),e=g(a);return[0,hj(r,g(b),e),d]}function
-hk(b,a){if(a){var
-c=a[2],d=a[1];return c?n(b,d,hk(b,c)):d}return di}function
-ws(e,a,c){var
-b=k_(e,h(c)),d=ha(g(c),b);if(!z(h(a),d)){var
+c=h(a),d=la(r,h(b),c),e=g(a);return[0,hk(r,g(b),e),d]}function
+hl(b,a){if(a){var
+c=a[2],d=a[1];return c?n(b,d,hl(b,c)):d}return di}function
+wr(e,a,c){var
+b=k_(e,h(c)),d=hb(g(c),b);if(!z(h(a),d)){var
 j=g(b);if(!z(g(a),j))return a}var
 f=r(h(a),d),i=g(b);return[0,r(g(a),i),f]}function
-wt(e,a,c){var
-f=B(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b6(function(a,b){return ws(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
-wu(b,a){var
+ws(e,a,c){var
+f=B(a[2],d)?d:e,i=[0,d,f],j=a[1],b=b6(function(a,b){return wr(c,a,b)},j,i),k=[0,h(b)];return[0,[0,g(b)],k]}function
+wt(b,a){var
 c=b[2];return V(aW(v(h(a)),1),c)}function
-wv(a){var
+wu(a){var
 b=a[6];if(typeof
 b==="number"&&!b){var
 c=bQ(a);return H(function(b){return 1===bR(a,b)?1:0},c)}return 0}function
-ww(a,j,i,c,f){var
-d=wv(a),e=d?V(1,a[2]):d;if(e)var
-k=c[1],b=H(function(b){return wu(a,b)},k);else
+wv(a,j,i,c,f){var
+d=wu(a),e=d?V(1,a[2]):d;if(e)var
+k=c[1],b=H(function(b){return wt(a,b)},k);else
 var
 b=e;if(b){var
-l=ad(0,a[2]),o=hi(f,m(function(a){return wt(j,c,a)},l)),p=W(bQ(a),o);return a7(m(function(a){var
+l=ae(0,a[2]),o=hj(f,m(function(a){return ws(j,c,a)},l)),p=W(bQ(a),o);return a7(m(function(a){var
 b=h(a);return n(i,g(a),b)},p))}return b}function
 fn(a){return a[12]}function
 aG(b,a){return R(a,b[13],0)}function
 dr(b,a){return R(a,b[14],d)}function
-wx(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
-hl(c,b,a){if(c){if(b){if(a){var
-e=hl(c[2],b[2],a[2]),f=a[1];return k(wx(l(c[1],b[1]),f),e)}return d}return d}return d}function
+ww(b,c){return o(d,b)?a(b,g(c)):a(b,h(c))}function
+hm(c,b,a){if(c){if(b){if(a){var
+e=hm(c[2],b[2],a[2]),f=a[1];return k(ww(l(c[1],b[1]),f),e)}return d}return d}return d}function
 cP(b,a){var
 c=b[2];return v(a)===c?1:0}function
 fo(b,i,h,d,c){var
 e=cP(b,aG(b,d)),f=e?cP(b,aG(b,c)):e;if(f)var
-j=dr(b,c),m=a(i,l(dr(b,d),j)),n=aG(b,c),g=[0,k(hl(aG(b,d),n,h),m)];else
+j=dr(b,c),m=a(i,l(dr(b,d),j)),n=aG(b,c),g=[0,k(hm(aG(b,d),n,h),m)];else
 var
 g=f;return g}function
 lb(f,e,b,d,c){if(b){var
@@ -3592,23 +3591,23 @@ lc(g,f){var
 b=g,a=f;for(;;){if(a){var
 c=a[2],e=a[1];if(z(d,e[1]))return[0,[0,b,e],lc(b+1|0,c)];var
 b=b+1|0,a=c;continue}return a}}function
-wy(d,f,c,b){var
+wx(d,f,c,b){var
 i=h(b)[3],j=l(d,h(b)[2]),e=l(a(h(b)[1],j),i);if(z(c,e)&&z(h(b)[2],d)&&fh(k_(g(b),f)))return e;return c}function
-wz(c,b,a){return b6(function(a,d){return wy(c,b,a,d)},a,d)}function
-wA(a){var
+wy(c,b,a){return b6(function(a,d){return wx(c,b,a,d)},a,d)}function
+wz(a){var
 b=a[2],c=a[1],d=b[2],e=b[1];return[0,l(c[2],c[1]),e,d]}function
-wB(d,c,b,a){var
-e=W(d[3],c);return m(wA,W(W(b,a),e))}function
-wC(a){return z(d,a[1])?a[3]:d}function
+wA(d,c,b,a){var
+e=W(d[3],c);return m(wz,W(W(b,a),e))}function
+wB(a){return z(d,a[1])?a[3]:d}function
 ld(b,a){var
-c=h(a);return wz(g(a),c,b)}function
-wD(e,b,d){var
-c=lc(0,d),f=ld(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(aa(m(function(a){return ld(c,a)},h)),g)}function
-wE(b,a){var
+c=h(a);return wy(g(a),c,b)}function
+wC(e,b,d){var
+c=lc(0,d),f=ld(c,[0,e,0]),g=a(b[2],f),h=b[1];return k(ab(m(function(a){return ld(c,a)},h)),g)}function
+wD(b,a){var
 c=b[3];return W(m(g,a),c)}function
-wF(f,b,e,i,h,d,c){var
-j=aG(b,c),g=wB(e,h,aG(b,d),j),n=wD(f,e,g),o=aa(m(wC,g)),p=dr(b,c),q=a(f,l(dr(b,d),p)),r=wE(e,i),s=aG(b,c);return l(l(k(hl(aG(b,d),s,r),q),o),n)}function
-wG(a){var
+wE(f,b,e,i,h,d,c){var
+j=aG(b,c),g=wA(e,h,aG(b,d),j),n=wC(f,e,g),o=ab(m(wB,g)),p=dr(b,c),q=a(f,l(dr(b,d),p)),r=wD(e,i),s=aG(b,c);return l(l(k(hm(aG(b,d),s,r),q),o),n)}function
+wF(a){var
 b=a[5];if(typeof
 b==="number"&&!b){var
 c=a[6];if(typeof
@@ -3616,25 +3615,25 @@ c==="number"&&!c){var
 d=a[7];if(typeof
 d==="number"&&!d)return dp(a);return 0}return 0}return 0}function
 le(m,a,l,k,b,e,c){var
-f=wG(a),g=f?cP(a,aG(a,e)):f,h=g?cP(a,aG(a,c)):g,i=h?cP(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,wF(m,a,l,k,b,e,c)]:j;return n}function
-wH(c,b,a,j,i,h,g,f,e){var
+f=wF(a),g=f?cP(a,aG(a,e)):f,h=g?cP(a,aG(a,c)):g,i=h?cP(a,b):h,j=i?H(function(a){return o(d,a)},b):i,n=j?[0,wE(m,a,l,k,b,e,c)]:j;return n}function
+wG(c,b,a,j,i,h,g,f,e){var
 d=V(0,b[2]);return d?lb(c,a,le(a,c,j,i,h,b[1],g),f,e):d}function
 lf(b,a){var
 c=h(b);if(c)var
-i=c[1],d=$(h(a),i);else
+i=c[1],d=aa(h(a),i);else
 var
 d=h(a);var
 e=g(b);if(e)var
 j=e[1],f=r(g(a),j);else
 var
 f=g(a);return[0,f,d]}function
-wI(c,b,a){switch(a[0]){case
+wH(c,b,a){switch(a[0]){case
 0:return b;case
 1:var
 d=a[1],e=n(c,a[2],a[3]);return ec(function(a){return lf(e,a)},d,b);default:var
 g=a[1],f=0,h=n(c,a[2],a[3]);return kR(function(a){return lf(h,a)},g,f,b)}}function
-hm(c,b,a){return b6(function(a,b){return wI(c,a,b)},a,b)}function
-wJ(g){function
+hn(c,b,a){return b6(function(a,b){return wH(c,a,b)},a,b)}function
+wI(g){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return n(g[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -3655,46 +3654,46 @@ a=d;for(;;){if(a){var
 b=a[2],c=a[1];if(c){var
 f=e(b);return bd(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,h,e]}function
-wK(b,a){return ax(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
+wJ(b,a){return ax(function(c,a){return k(r(d,l(c,b)),a)},d,a)}function
 eh(a,b,f){if(f){var
 c=f[2],e=f[1];if(z(a,e)){var
 g=eh(a,b,c),h=g[2]+1|0;return[0,k(e,g[1]),h]}var
 i=function(f){if(B(e,a)){var
 d=eh(a,f,c),g=d[2]+1|0;return[0,k(e,d[1]),g]}return eh(a,b,c)},j=function(b){return eh(a,0,c)};return 0===b?j(0):i(b-1|0)}return[0,d,0]}var
-wL=wJ([0,function(b,a){return o(a,b)}]);function
+wK=wI([0,function(b,a){return o(a,b)}]);function
 lg(b,a){var
-c=f(wL[5],a);return R(u6(b),c,d)}function
-wM(b,a){return v(cN(function(a){return z(b,a)},a))}function
-wN(p,c){var
-b=gM(p,v(c)),d=m(g,c),e=m(h,c),f=lg(b,d),i=lg(b,e),j=eh(f,cM(b,wM(f,d)),d),l=V(0,b),n=l?j[2]===b?1:0:l;if(n)var
-q=E(b),r=wK(i,e),s=G(k(a(E(b),i),r),q),t=E(b),o=[0,[0,u(j[1],t),s]];else
+c=f(wK[5],a);return R(u5(b),c,d)}function
+wL(b,a){return v(cN(function(a){return z(b,a)},a))}function
+wM(p,c){var
+b=gN(p,v(c)),d=m(g,c),e=m(h,c),f=lg(b,d),i=lg(b,e),j=eh(f,cM(b,wL(f,d)),d),l=V(0,b),n=l?j[2]===b?1:0:l;if(n)var
+q=E(b),r=wJ(i,e),s=G(k(a(E(b),i),r),q),t=E(b),o=[0,[0,u(j[1],t),s]];else
 var
 o=n;return o}function
 lh(a){return ax(k,d,a)}function
-wO(b,a){return lh(m(function(a){return r(d,l(b,h(a)))},a))}function
+wN(b,a){return lh(m(function(a){return r(d,l(b,h(a)))},a))}function
 li(c,b){var
 d=g(b),e=h(b);return k(a(l(c,j),e),d)}function
-wP(b,a){var
-c=E(v([0,b,a])),d=m(g,a),e=eg(g(b),d),f=m(function(a){return li(c,a)},a),h=eg(li(c,b),f),i=G(l(h,lh(m(g,[0,b,a]))),c);return[0,u(wO(e,[0,b,a]),c),i]}function
+wO(b,a){var
+c=E(v([0,b,a])),d=m(g,a),e=eg(g(b),d),f=m(function(a){return li(c,a)},a),h=eg(li(c,b),f),i=G(l(h,lh(m(g,[0,b,a]))),c);return[0,u(wN(e,[0,b,a]),c),i]}function
+wP(a){var
+b=a?[0,wO(a[1],a[2])]:a;return b}function
 wQ(a){var
-b=a?[0,wP(a[1],a[2])]:a;return b}function
-wR(a){var
 c=h(a),e=Q(function(a){return r(d,a)},c),b=g(a),f=b?r(d,b[1]):d;return[0,f,e]}function
-wS(a){return ax(function(c,a){var
+wR(a){return ax(function(c,a){var
 b=h(c);return b?k(b[1],a):a},d,a)}function
-wT(a){var
+wS(a){var
 b=0;return ax(function(b,a){return h(b)?a:a+1|0},b,a)}function
-wU(b,a,d){var
+wT(b,a,d){var
 c=h(d);if(c){var
 e=c[1],f=function(a){return 0},g=function(a){return[0,l(b,e)]};return 0===a?g(0):f(a-1|0)}function
 i(a){function
 c(a){return 0}function
 d(a){return[0,b]}return 0===a?d(0):c(a-1|0)}function
 j(a){return 0}return 0===a?j(0):i(a-1|0)}function
-wV(c,b,a){var
-d=wU(c,b,a),e=g(a),f=Q(function(a){return k(e,a)},d);return[0,g(a),f]}function
-wW(a){var
-b=wT(a),c=wS(a);return m(function(a){return wV(c,b,a)},a)}function
+wU(c,b,a){var
+d=wT(c,b,a),e=g(a),f=Q(function(a){return k(e,a)},d);return[0,g(a),f]}function
+wV(a){var
+b=wS(a),c=wR(a);return m(function(a){return wU(c,b,a)},a)}function
 lj(c,b){var
 i=g(b),d=o(g(c),i);if(d){var
 e=h(c);if(e){var
@@ -3702,67 +3701,67 @@ a=h(b);return a?o(a[1],e[1]):a}var
 f=1}else
 var
 f=d;return f}function
-wX(e,d){var
+wW(e,d){var
 a=e,b=d;for(;;){if(b){var
 c=b[1],f=b[2],g=b7(function(b){return function(a){return lj(a,b)}}(c),a)?a:[0,c,cN(function(b){return function(a){return bN(lj(b,a))}}(c),a)],a=g,b=f;continue}return a}}function
 lk(i,h,g,f,e,d,c,b){return cs(i,a(h,E(c)),g,f,e,d,b)}function
-wY(j,i,f,e,d,c,o,b){var
+wX(j,i,f,e,d,c,o,b){var
 a=cs(j,i,f,e,d,c,g(b));if(a){var
 k=a[1][2],m=h(b);if(m){var
 p=lk(j,i,f,e,d,c,o,m[1]);return Q(function(a){return l(k,g(a))},p)}var
 n=[0,k]}else
 var
 n=a;return n}function
-wZ(j,i,h,g,f,e,c){var
-k=wX(0,wW(c)),l=v(c),b=a7(m(function(a){return wY(j,i,h,g,f,e,l,a)},k));if(b)var
+wY(j,i,h,g,f,e,c){var
+k=wW(0,wV(c)),l=v(c),b=a7(m(function(a){return wX(j,i,h,g,f,e,l,a)},k));if(b)var
 a=b[1],n=a?[0,eg(a[1],a[2])]:a,d=n;else
 var
 d=b;return d}function
-w0(a){var
-b=0;return ax(function(b,a){return hj($,h(b),a)},b,a)}function
-w1(b,a){return ax(function(c,a){return k(r(g(c),b),a)},d,a)}function
-w2(j,i,h,g,f,e,a){var
-k=w0(a);if(k){var
+wZ(a){var
+b=0;return ax(function(b,a){return hk(aa,h(b),a)},b,a)}function
+w0(b,a){return ax(function(c,a){return k(r(g(c),b),a)},d,a)}function
+w1(j,i,h,g,f,e,a){var
+k=wZ(a);if(k){var
 m=k[1],b=cs(j,i,h,g,f,e,m);if(b)var
-o=w1(m,a),c=lk(j,i,h,g,f,e,v(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
+o=w0(m,a),c=lk(j,i,h,g,f,e,v(a),o),p=c?[0,r(d,l(b[1][1],c[1][2]))]:c,n=p;else
 var
 n=b;return n}return[0,d]}function
-w3(a,f,e,d,c,b,i){var
+w2(a,f,e,d,c,b,i){var
 g=a[5];if(typeof
 g!=="number"&&0===g[0]){if(bR(a,b))return 0;var
-h=m(wR,i),j=wZ(a,f,e,d,c,b,h);return hg(w2(a,f,e,d,c,b,h),j)}return 0}function
-hn(e,d,b,a){if(b)if(a)var
-f=a[2],g=b[2],h=hn(e,dh(d),g,f),i=a[1],j=b[1],c=[0,aN(e,bj(0,d),j,i),h];else
+h=m(wQ,i),j=wY(a,f,e,d,c,b,h);return hh(w1(a,f,e,d,c,b,h),j)}return 0}function
+ho(e,d,b,a){if(b)if(a)var
+f=a[2],g=b[2],h=ho(e,dh(d),g,f),i=a[1],j=b[1],c=[0,aN(e,bj(0,d),j,i),h];else
 var
 c=a;else
 var
 c=b;return c}function
-ho(e,d,c,b,a){function
-f(f,g){return ef(e,d,c,b,a,f,g)}return function(b,a){return a7(vh(vi,function(a){return f(b,a)},a))}}function
+hp(e,d,c,b,a){function
+f(f,g){return ef(e,d,c,b,a,f,g)}return function(b,a){return a7(vg(vh,function(a){return f(b,a)},a))}}function
 ll(c,h,g,f,e){function
 i(a,b){return ef(c,h,g,f,e,a,b)}return function(b,a){if(a)switch(bR(c,b)){case
-0:return i(b,hk(wq,a));case
-1:return i(b,hk(wr,a));default:var
-d=n(ho(c,h,g,f,e),b,a);return d?wp(d[1]):d}return a}}function
+0:return i(b,hl(wp,a));case
+1:return i(b,hl(wq,a));default:var
+d=n(hp(c,h,g,f,e),b,a);return d?wo(d[1]):d}return a}}function
 lm(b,g,f,e,d,k,c,a){var
 h=b[6];if(typeof
 h==="number")switch(h){case
 0:return n(ll(b,g,f,e,d),c,a);case
 1:var
-i=n(ho(b,g,f,e,d),c,a);return i?wQ(i[1]):i;default:return w3(b,g,f,e,d,c,a)}else{if(0===h[0]){var
-l=gX(k,v(a),a);return n(ll(b,g,f,e,d),c,l)}var
-j=n(ho(b,g,f,e,d),c,a);return j?wN(h[1],j[1]):j}}function
+i=n(hp(b,g,f,e,d),c,a);return i?wP(i[1]):i;default:return w2(b,g,f,e,d,c,a)}else{if(0===h[0]){var
+l=gY(k,v(a),a);return n(ll(b,g,f,e,d),c,l)}var
+j=n(hp(b,g,f,e,d),c,a);return j?wM(h[1],j[1]):j}}function
 ln(a){if(typeof
 a!=="number"&&0===a[0])return a[1];return 0}function
-hp(a,f,e,d,c,b){var
-g=gY(a[2],b),h=bQ(a),i=ln(a[6]);return a7(hn(function(b,g,h){return lm(a,f,e,d,c,b,g,h)},i,h,g))}function
-lo(b,a){return r(d,$(b,a))}function
-w4(b,e,d,c){var
+hq(a,f,e,d,c,b){var
+g=gZ(a[2],b),h=bQ(a),i=ln(a[6]);return a7(ho(function(b,g,h){return lm(a,f,e,d,c,b,g,h)},i,h,g))}function
+lo(b,a){return r(d,aa(b,a))}function
+w3(b,e,d,c){var
 i=z(c,d)?h(e):g(e),f=lo(b,i),j=a(f,c);return u(k(a(l(b,f),d),j),b)}function
-hq(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,be(l(s(j),a)))];function
+hr(m,k,i,h,g,b,a){if(z(a,d))return[0,f(g,be(l(s(j),a)))];function
 c(o){var
 b=be(a);function
-j(a){return hq(m,k,i,h,g,o,a)}var
+j(a){return hr(m,k,i,h,g,o,a)}var
 c=bP(m,b);if(c){var
 e=j(R(b,i,d));if(e)var
 f=j(R(b,h,d)),p=f?[0,aN(k,c[1],e[1],f[1])]:f,l=p;else
@@ -3774,9 +3773,9 @@ n=c;return n}function
 e(a){return 0}return 0===b?e(0):c(b-1|0)}function
 lp(c,g,f,e,b){var
 h=R(b,aG(c,e),d);return a(g,l(R(b,aG(c,f),d),h))}function
-w5(a,b,i,h,g,f,e){var
+w4(a,b,i,h,g,f,e){var
 c=kd(a);if(c){var
-j=a[2],k=function(c){return lp(a,b,f,e,c)};return hq(i,function(a,c,d){return w4(b,a,c,d)},h,g,k,j,d)}return c}function
+j=a[2],k=function(c){return lp(a,b,f,e,c)};return hr(i,function(a,c,d){return w3(b,a,c,d)},h,g,k,j,d)}return c}function
 lq(e,j,i,c,h,b){if(c)if(b){var
 m=b[2],n=dh(h),l=lq(e,j,i,c[2],n,m),o=fn(e);if(B(c[1],o)){var
 p=a(j,bj(d,h)),q=fn(e);return[0,k(a(f(i,b[1]),q),p),l]}var
@@ -3785,21 +3784,21 @@ var
 g=b;else
 var
 g=c;return g}function
-w6(a){var
+w5(a){var
 b=a?[0,ax(r,a[1],a[2])]:a;return b}function
 lr(a,k,j,i,f){function
 d(c,b){var
-d=a[14];return w6(lq(a,k,c,aG(a,b),d,j))}var
+d=a[14];return w5(lq(a,k,c,aG(a,b),d,j))}var
 b=d(g,i);if(b)var
 c=d(h,f),m=c?[0,l(b[1],c[1])]:c,e=m;else
 var
 e=b;return e}function
 fp(a,f,e,d,c){var
 b=a[7];return typeof
-b==="number"?b?lr(a,f,e,d,c):fo(a,f,e,d,c):w5(a,f,e,b[1],b[2],d,c)}function
+b==="number"?b?lr(a,f,e,d,c):fo(a,f,e,d,c):w4(a,f,e,b[1],b[2],d,c)}function
 ls(b,a,g,f,e,d,c){return lb(b,a,fp(b,a,g,f,e),d,c)}function
 ds(d,c,b){return a(b,l(a(d,b),c))}function
-w7(c,f,e,b){if(z(d,c)){if(f)var
+w6(c,f,e,b){if(z(d,c)){if(f)var
 t=f[1],g=o(b,a(a(i(2,j),c),t));else
 var
 g=f;if(e)var
@@ -3808,20 +3807,20 @@ var
 h=e;if(g)return Q(function(a){return ds(c,b,a)},f);if(h)return Q(function(a){return ds(c,b,a)},e);var
 w=a(i(2,i(2,j)),c);return[0,u(s(a(b,b)),w)]}if(f){var
 k=f[1];if(e){var
-x=ds(c,b,e[1]);return[0,$(ds(c,b,k),x)]}var
+x=ds(c,b,e[1]);return[0,aa(ds(c,b,k),x)]}var
 l=B(c,d),m=l?o(b,d):l,y=m?[0,ds(c,b,k)]:m;return y}if(e){var
 n=B(c,d),p=n?o(d,b):n,A=p?[0,ds(c,b,e[1])]:p;return A}var
 q=B(c,d),r=q?B(b,d):q,C=r?[0,d]:r;return C}function
 lt(g,f,e,a){if(a){var
-b=w7(g,f,e,a[1]);if(b)var
+b=w6(g,f,e,a[1]);if(b)var
 c=lt(g,f,e,a[2]),i=c?[0,k(b[1],c[1])]:c,h=i;else
 var
 h=b;return h}return[0,d]}function
-w8(a,d){var
+w7(a,d){var
 b=a[5];if(typeof
 b==="number"&&1===b){var
 c=bP(a[16],d),e=c?c[1]:a[15];return s(e)}return a[15]}function
-w9(a,n){var
+w8(a,n){var
 g=n[2]===1?1:0,h=g?kq(a):g;if(h){var
 i=a[5],m=0;if(typeof
 i==="number"&&!(2<=i)){var
@@ -3846,10 +3845,10 @@ k==="number"&&!k)return 1;var
 l=0}else
 var
 l=e;return l}function
-w_(d,b){var
+w9(d,b){var
 c=b[1],e=b[2];return a(d,a(l(c[1],c[2]),e))}function
-w$(a,d,c,b){var
-e=ad(0,a[2]),f=m(function(b){return w8(a,b)},e),g=aG(a,b),h=W(W(aG(a,c),g),f);return m(function(a){return w_(d,a)},h)}function
+w_(a,d,c,b){var
+e=ae(0,a[2]),f=m(function(b){return w7(a,b)},e),g=aG(a,b),h=W(W(aG(a,c),g),f);return m(function(a){return w9(d,a)},h)}function
 lu(f,e,c){if(f){if(e){var
 b=e[1],i=f[1],j=i[2],g=lu(f[2],e[2],c);if(g){var
 m=g[1],n=m[2],o=m[1];if(B(b,d))return[0,[0,o,n]];var
@@ -3860,32 +3859,32 @@ p=h;var
 q=p}else
 var
 q=g;return q}return[0,[0,c,d]]}return[0,[0,c,d]]}function
-xa(b,c,e){var
+w$(b,c,e){var
 j=b[4];if(typeof
 j!=="number")switch(j[0]){case
 0:var
-f=a(e,aQ(b)),k=c[3],g=u(a(f,aQ(b)),k),m=l(g7(b,c,g),f);return[0,g,r(l(f,dm(b,c,g)),m)];case
+f=a(e,aQ(b)),k=c[3],g=u(a(f,aQ(b)),k),m=l(g8(b,c,g),f);return[0,g,r(l(f,dm(b,c,g)),m)];case
 1:var
-h=a(e,aQ(b)),n=c[3],i=u(a(h,aQ(b)),n),o=l(g7(b,c,i),h);return[0,i,r(l(h,dm(b,c,i)),o)]}return[0,e,d]}function
+h=a(e,aQ(b)),n=c[3],i=u(a(h,aQ(b)),n),o=l(g8(b,c,i),h);return[0,i,r(l(h,dm(b,c,i)),o)]}return[0,e,d]}function
 lv(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0]){var
 c=fi(a),f=c?[0,d]:c,e=ed(a),g=e?[0,d]:e;return[0,g,f]}return[0,a[10],a[11]]}function
-xb(b,d,c){var
-e=aa(d),f=g0(b);return k(a(a(dn(b),f),e),c)}function
-xc(b,c){var
+xa(b,d,c){var
+e=ab(d),f=g1(b);return k(a(a(dn(b),f),e),c)}function
+xb(b,c){var
 e=bs(d,b[1]),f=e7(c,b[9],e),g=dn(b),h=a(i(2,j),g);return m(function(b){return a(h,b)},f)}function
-xd(b,d,c){var
-e=ah(c,m(function(a){return g1(b,j,a[1])},d));return a(dn(b),e)}function
-xe(c){var
-a=g2(c);if(a){var
+xc(b,d,c){var
+e=ah(c,m(function(a){return g2(b,j,a[1])},d));return a(dn(b),e)}function
+xd(c){var
+a=g3(c);if(a){var
 b=a[1];return[0,b[1],b[2]]}return[0,d,j]}function
 lw(b,n,t,j,i,f){var
-e=n[3],o=f[1],u=b9(0,n[4]),v=g2(b)?r(d,f[3]):d,w=w9(b,n),x=w?cP(b,aG(b,j)):w,y=x?cP(b,aG(b,i)):x,z=y?H(function(a){var
+e=n[3],o=f[1],u=b9(0,n[4]),v=g3(b)?r(d,f[3]):d,w=w8(b,n),x=w?cP(b,aG(b,j)):w,y=x?cP(b,aG(b,i)):x,z=y?H(function(a){var
 c=b[2];return V(g(a),c)},u):y;if(z){var
-K=w$(b,o,j,i),p=lu(u,f[2],K);if(p){var
-A=p[1],L=W(t,A[1]),B=m(function(a){return xa(b,a[1],a[2])},L),q=m(g,B),M=xc(b,q),N=h(lv(b)),O=g(lv(b)),s=lt(xb(b,q,v),O,N,M);if(s)var
-C=xe(b),c=C[2],D=C[1],E=X(b),P=eb(b),F=a(dn(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),T=xd(b,t,q),U=l(a(k(s[1],T),S),R),Y=a(aa(m(h,B)),e),Z=dr(b,i),_=l(dr(b,j),Z),$=a(a(a(o,b[15]),_),e),ab=k(A[2],$),ac=l(a(aQ(b),ab),Y),ad=b[15],ae=aQ(b),af=a(a(a(a(a(F,a(c,c)),e),ae),o),ad),ag=a(ac,a(F,a(c,c))),G=[0,[0,k(a(U,e),ag),af]];else
+K=w_(b,o,j,i),p=lu(u,f[2],K);if(p){var
+A=p[1],L=W(t,A[1]),B=m(function(a){return w$(b,a[1],a[2])},L),q=m(g,B),M=xb(b,q),N=h(lv(b)),O=g(lv(b)),s=lt(xa(b,q,v),O,N,M);if(s)var
+C=xd(b),c=C[2],D=C[1],E=X(b),P=eb(b),F=a(dn(b),P),Q=a(D,D),R=a(a(v,a(E,E)),Q),S=a(c,c),T=xc(b,t,q),U=l(a(k(s[1],T),S),R),Y=a(ab(m(h,B)),e),Z=dr(b,i),_=l(dr(b,j),Z),$=a(a(a(o,b[15]),_),e),aa=k(A[2],$),ac=l(a(aQ(b),aa),Y),ad=b[15],ae=aQ(b),af=a(a(a(a(a(F,a(c,c)),e),ae),o),ad),ag=a(ac,a(F,a(c,c))),G=[0,[0,k(a(U,e),ag),af]];else
 var
 G=s;var
 I=G}else
@@ -3907,7 +3906,7 @@ var
 e=c;return e}function
 ei(c,i,h,g,f,b,a){if(bR(c,b))return 0;var
 e=o(d,a);return e?cs(c,i,h,g,f,b,a):e}function
-xf(o,n,m,l,k,c){var
+xe(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ei(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
@@ -3916,7 +3915,7 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-xg(o,n,m,l,k,c){var
+xf(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ei(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
@@ -3925,27 +3924,27 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-hr(c,b){var
+hs(c,b){var
 d=ah(b,b),e=ah(c,b),f=a(i(2,j),e);return k(l(ah(c,c),f),d)}function
 lz(c,b,d){var
 e=o(k(c,b),d);if(e){var
 f=l(l(d,c),b),g=a(l(l(d,c),b),f);return o(a(a(i(2,i(2,j)),c),b),g)}return e}function
 dt(b,c){var
 d=X(b);return a(c,a(X(b),d))}function
-xh(c,e,r,q,p,o,n,m,d,b){if(d){var
+xg(c,e,r,q,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
-s=dt(c,k[1]),t=a(e,hr(n,ea(c,j)));if(lz(dt(c,i),t,s)){var
+s=dt(c,k[1]),t=a(e,hs(n,ea(c,j)));if(lz(dt(c,i),t,s)){var
 l=ei(c,e,r,q,p,m,i);if(l){var
-u=h(l[1]),v=$(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
-xi(c,e,s,q,p,o,n,m,d,b){if(d){var
+u=h(l[1]),v=aa(h(b),u);return[0,g(b),v]}return b}return b}return b}return b}function
+xh(c,e,s,q,p,o,n,m,d,b){if(d){var
 f=d[1],i=f[2],j=f[1],k=R(j,o,0);if(k){var
-t=dt(c,i),u=a(e,hr(n,ea(c,j)));if(lz(dt(c,k[1]),u,t)){var
+t=dt(c,i),u=a(e,hs(n,ea(c,j)));if(lz(dt(c,k[1]),u,t)){var
 l=ei(c,e,s,q,p,m,i);if(l){var
 v=h(b),w=g(l[1]);return[0,r(g(b),w),v]}return b}return b}return b}return b}function
 ej(e,d,c,b,a){if(d){if(c){if(b){if(a){var
 f=ej(e,d[2],c[2],b[2],a[2]);return[0,cX(e,d[1],c[1],b[1],a[1]),f]}return a}return a}return a}return a}function
-xj(a,f,e,d,c,i,h,b){if(ly(a)){var
-g=bQ(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return xf(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return xg(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ej(function(b,g,h,i){return xh(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ej(function(b,g,h,i){return xi(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
+xi(a,f,e,d,c,i,h,b){if(ly(a)){var
+g=bQ(a),j=i[1],k=W(W(g,b),j),l=m(function(b){return xe(a,f,e,d,c,b)},k),n=h[1],o=W(W(g,b),n),p=m(function(b){return xf(a,f,e,d,c,b)},o),q=i[2],r=a[9],s=ej(function(b,g,h,i){return xg(a,f,e,d,c,l,b,g,h,i)},r,g,q,b),t=h[2],u=a[9];return ej(function(b,g,h,i){return xh(a,f,e,d,c,p,b,g,h,i)},u,g,t,s)}return b}function
 lA(b){var
 f=0,c=b[4];if(typeof
 c!=="number"&&2!==c[0]){var
@@ -3957,7 +3956,7 @@ e=0}else
 var
 e=a;return e}function
 ek(b,g,f,e,d,a,c){return 1===bR(b,a)?cs(b,g,f,e,d,a,c):0}function
-xk(o,n,m,l,k,c){var
+xj(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
 p=g(b[1]),f=z(h(e[2]),p),i=f?[0,d]:f;else
@@ -3966,7 +3965,7 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-xl(o,n,m,l,k,c){var
+xk(o,n,m,l,k,c){var
 a=c[2];if(a){var
 d=a[1],e=c[1],b=ek(o,n,m,l,k,e[1],d);if(b)var
 p=g(e[2]),f=z(h(b[1]),p),i=f?[0,d]:f;else
@@ -3975,7 +3974,7 @@ i=b;var
 j=i}else
 var
 j=a;return j}function
-hs(g,f,e,c,b){var
+ht(g,f,e,c,b){var
 i=aQ(g),h=a(aQ(g),i);if(o(d,b)){var
 j=a(e[4],c[4]);return u(a(a(f,b),h),j)}var
 k=a(e[3],c[3]);return u(a(a(f,b),h),k)}function
@@ -3983,88 +3982,88 @@ lB(c,e,b,h){var
 f=o(d,b),g=f?o(d,e):f;if(g){var
 m=a(e,e),n=a(b,b),p=a(a(i(2,j),b),h),q=k(l(a(c,c),p),n);return o(a(a(c,c),q),m)}return g}function
 lC(b,a){return R(a,b,[0,d,d,j,j])}function
-xm(d,c,v,u,t,s,r,q,i,f,b){if(f){var
+xl(d,c,v,u,t,s,r,q,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,r,0);if(o){if(V(e,d[2])){var
-w=ah(q,ea(d,e)),x=lC(s,e),y=hs(d,c,h(i),x,w),z=a(m,o[1]);if(lB(c,l(a(n,c),z),m,y)){var
+w=ah(q,ea(d,e)),x=lC(s,e),y=ht(d,c,h(i),x,w),z=a(m,o[1]);if(lB(c,l(a(n,c),z),m,y)){var
 p=ek(d,c,v,u,t,g(i),n);if(p){var
-A=h(p[1]),B=$(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
-xn(d,c,w,v,u,t,s,q,i,f,b){if(f){var
+A=h(p[1]),B=aa(h(b),A);return[0,g(b),B]}return b}}return b}return b}return b}function
+xm(d,c,w,v,u,t,s,q,i,f,b){if(f){var
 j=f[1],k=j[2],m=k[2],n=k[1],e=j[1],o=R(e,s,0);if(o){if(V(e,d[2])){var
-x=ah(q,ea(d,e)),y=lC(t,e),z=hs(d,c,h(i),y,x),A=a(n,c);if(lB(c,l(a(m,o[1]),A),m,z)){var
+x=ah(q,ea(d,e)),y=lC(t,e),z=ht(d,c,h(i),y,x),A=a(n,c);if(lB(c,l(a(m,o[1]),A),m,z)){var
 p=ek(d,c,w,v,u,g(i),n);if(p){var
 B=h(b),C=g(p[1]);return[0,r(g(b),C),B]}return b}}return b}return b}return b}function
-xo(a,f,e,d,c,g,j,i,b){if(lA(a)){var
-h=bQ(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return xk(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return xl(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ej(function(b,h,i,j){return xm(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ej(function(b,h,i,j){return xn(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
-xp(b,a){var
-c=fd(b),d=vu(b),e=v9(b,a[1],a[3]),f=c?vt(b,c[1]):c;return[0,b,a,d$(a[2],a[3]),c,f,e,d]}function
-xq(a){var
-b=vN(a);return function(a){function
+xn(a,f,e,d,c,g,j,i,b){if(lA(a)){var
+h=bQ(a),k=W(h,g),l=j[1],n=W(W(h,b),l),o=m(function(b){return xj(a,f,e,d,c,b)},n),p=i[1],q=W(W(h,b),p),r=m(function(b){return xk(a,f,e,d,c,b)},q),s=j[2],t=a[9],u=ej(function(b,h,i,j){return xl(a,f,e,d,c,g,o,b,h,i,j)},t,k,s,b),v=i[2],w=a[9];return ej(function(b,h,i,j){return xm(a,f,e,d,c,g,r,b,h,i,j)},w,k,v,u)}return b}function
+xo(b,a){var
+c=fd(b),d=vt(b),e=v8(b,a[1],a[3]),f=c?vs(b,c[1]):c;return[0,b,a,d$(a[2],a[3]),c,f,e,d]}function
+xp(a){var
+b=vM(a);return function(a){function
 c(b,a){return b===a?1:0}return b7(function(b){return c(a,b)},b)}}function
-xr(a,b){var
-c=a[7],d=a[1][9],e=xq(b),f=ks(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
+xq(a,b){var
+c=a[7],d=a[1][9],e=xp(b),f=ks(a[5],e,0,d,c);return[0,a[1],a[2],a[3],a[4],a[5],a[6],f]}function
 fq(d,c){var
 a=c;for(;;){if(a){var
 b=a[1];if(bY(b[1],d))return[0,b[2]];var
 a=a[2];continue}return a}}function
-xs(a,g,b){var
+xr(a,g,b){var
 c=a[1],h=a[2][1],i=c[4];if(typeof
 i==="number"&&i){var
-d=a[6];return d?wo(h,c,g,d[1]):d}var
+d=a[6];return d?wn(h,c,g,d[1]):d}var
 e=a[4];if(e){var
-f=a[6];if(f)return v$(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
+f=a[6];if(f)return v_(c,g,h,e[1],a[5],a[7],f[1],b[1],b[2],b[3]);var
 j=f}else
 var
 j=e;return j}function
 lD(a,d){var
-b=a[1],e=a[2][1],c=dp(b),f=c?[0,wn(e,d,b[2])]:c;return f}function
-xt(a){var
+b=a[1],e=a[2][1],c=dp(b),f=c?[0,wm(e,d,b[2])]:c;return f}function
+xs(a){var
 d=a[1],e=a[2][1],g=a[2][2];return function(b){if(b){var
 c=a[6];if(c){var
-h=c[1],i=b[1],j=a[3],k=a[2][3];return ww(d,e,function(a,b){return ef(d,e,g,k,j,a,b)},i,h)}var
+h=c[1],i=b[1],j=a[3],k=a[2][3];return wv(d,e,function(a,b){return ef(d,e,g,k,j,a,b)},i,h)}var
 f=c}else
 var
 f=b;return f}}function
-xu(a,b){var
+xt(a,b){var
 c=a[1],d=a[2][1],e=a[2][2];return function(i){var
-f=a[2][3],g=xj(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xo(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
-xv(a,e,d){var
+f=a[2][3],g=xi(c,d,e,f,a[3],b[6],b[7],i),h=a[4];return h?xn(c,d,e,f,a[3],h[1],b[8],b[9],g):g}}function
+xu(a,e,d){var
 g=a[1],h=a[2][1],i=a[2][2];return function(j){var
-c=f(xt(a),j);if(c)return[0,c[1]];var
-b=xs(a,e,d);return b?hp(g,h,i,a[2][3],a[3],b[1]):b}}function
+c=f(xs(a),j);if(c)return[0,c[1]];var
+b=xr(a,e,d);return b?hq(g,h,i,a[2][3],a[3],b[1]):b}}function
 lE(b,a,c){var
 d=b[2][2];return function(e){var
-g=f(xv(b,a,c),e);return Q(function(e){var
-g=a[4],h=a[3],i=hm(function(a,b){return cO(h,d,a,b)},e,g);return f(xu(b,c),i)},g)}}function
-xw(a,c,i){var
+g=f(xu(b,a,c),e);return Q(function(e){var
+g=a[4],h=a[3],i=hn(function(a,b){return cO(h,d,a,b)},e,g);return f(xt(b,c),i)},g)}}function
+xv(a,c,i){var
 d=a[2][1],j=a[1],k=a[2][2];return function(a,m,e,l){if(a){var
 b=fq(e,i[4]);if(b){var
-f=B(d,k);if(f)return wH(j,c,d,a[1],m,b[1],e,l,c[5]);var
+f=B(d,k);if(f)return wG(j,c,d,a[1],m,b[1],e,l,c[5]);var
 g=f}else
 var
 g=b;var
 h=g}else
 var
 h=a;return h}}function
-xx(d,a,g){var
+xw(d,a,g){var
 h=d[1];return function(e,i){var
 b=d[4];if(b){var
 c=fq(e,g[5]);if(c)return lx(h,a,b[1],a[1],e,c[1],i,a[5]);var
 f=c}else
 var
 f=b;return f}}function
-xy(c,a,g){var
+xx(c,a,g){var
 l=c[1],m=c[2][2];return function(o,h,b){var
 e=R(b,a[6],d),i=b===a[1]?1:0;if(i)var
 f=i;else{var
 j=z(d,e);if(j){var
-p=ls(l,m,h,a[1],b,e,a[5]),k=p||cX(xw(c,a,g),o,h,b,e);if(!k)return n(xx(c,a,g),b,e);var
+p=ls(l,m,h,a[1],b,e,a[5]),k=p||cX(xv(c,a,g),o,h,b,e);if(!k)return n(xw(c,a,g),b,e);var
 f=k}else
 var
 f=j}return f}}function
-xz(b,a,d){var
+xy(b,a,d){var
 j=b[1],e=V(0,a[2]);if(e){var
 g=lD(b,a),c=f(lE(b,a,d),g);if(c)var
-k=c[1],l=ad(0,j[3]),h=[0,cN(function(c){return bN(aN(xy(b,a,d),g,k,c))},l)];else
+k=c[1],l=ae(0,j[3]),h=[0,cN(function(c){return bN(aN(xx(b,a,d),g,k,c))},l)];else
 var
 h=c;var
 i=h}else
@@ -4077,7 +4076,7 @@ b=ah(a,a),f=0,c=g[4];if(typeof
 c!=="number"&&2!==c[0]){var
 e=lF(h,b);f=1}if(!f)var
 e=[0,d,d];return[0,a,b,e]}function
-ht(a,b,c){if(B(a,d))return[0,[0,d,d]];var
+hu(a,b,c){if(B(a,d))return[0,[0,d,d]];var
 e=z(d,b);if(e){if(z(d,a))var
 h=G(a,b),f=[0,u(a,c),h];else
 var
@@ -4098,33 +4097,33 @@ e=c[1],n=o(d,e[1]);if(n)var
 u=e[2],v=e[1],w=a(a(f,f),v),x=k(a(j,e[2]),w),p=bt(a(b,b),x,u),y=a8(h(p)),q=[0,[0,bq(g(p)),y]];else
 var
 q=n;return q}return[0,[0,d,d]]}function
-xA(b,j,e,d){var
-k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=ht(a(a(a(b,b),b),j),n,l);if(c)var
-f=c[1],o=$(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
+xz(b,j,e,d){var
+k=h(d),l=a(h(e),k),m=g(d),n=a(g(e),m),c=hu(a(a(a(b,b),b),j),n,l);if(c)var
+f=c[1],o=aa(b,h(f)),p=g(f),i=[0,[0,r(s(b),p),o]];else
 var
 i=c;return i}function
 lI(e,h,o,b,n,m,d){var
 c=h[8],f=ah(o,d[1]),g=h[4];if(typeof
 g==="number"){if(0===g){var
 p=a(c,c),q=a(a(b,b),p),r=d[2],s=a(a(b,b),r),t=a(b,c),u=a(a(i(2,j),t),f);return[0,bt(e,k(l(a(a(c,c),n),u),s),q)]}return 0}else
-return 2===g[0]?[0,bt(e,f,a(b,c))]:xA(e,f,d[3],m)}function
+return 2===g[0]?[0,bt(e,f,a(b,c))]:xz(e,f,d[3],m)}function
 lJ(d,b){var
 a=d;for(;;){if(0===a[0]){var
 c=b===a[1]?1:0,e=c?a[2]:c;return e}if(V(b,a[1])){var
 a=a[2];continue}var
 a=a[3];continue}}function
-xB(c,f,b){var
+xA(c,f,b){var
 d=u(g(b),c),l=a(k(d,i(2,j)),c),e=o(h(b),l),m=e?[0,d]:e;return[0,f,m]}function
-hu(g,c,f,e,b,d){if(V(f,b))return[0,b,0];if(e){var
-h=e[1],i=h[1],j=e[2],k=h[2],l=gV(a(g,c),d,k),m=hu(g,c,f,j,aW(b,i),l),n=hu(g,c,f,j,b,d);return[1,aW(b,i),n,m]}return xB(c,b,d)}function
+hv(g,c,f,e,b,d){if(V(f,b))return[0,b,0];if(e){var
+h=e[1],i=h[1],j=e[2],k=h[2],l=gW(a(g,c),d,k),m=hv(g,c,f,j,aW(b,i),l),n=hv(g,c,f,j,b,d);return[1,aW(b,i),n,m]}return xA(c,b,d)}function
 lK(g,f,e,c,b,d){function
 h(e){var
-h=gV(a(g,f),b,b);return lK(g,f,e,aW(c,c),h,[0,[0,c,b],d])}function
+h=gW(a(g,f),b,b);return lK(g,f,e,aW(c,c),h,[0,[0,c,b],d])}function
 i(a){return d}return 0===e?i(0):h(e-1|0)}function
-xC(c,b,h,g,f,e){var
+xB(c,b,h,g,f,e){var
 i=s(j),d=cr(a(c,b),f,i,h);if(d){var
-k=a(c,b),l=[0,a(c,b),k];return hu(c,b,g,lK(c,b,e,1,d[1],0),0,l)}return xD}function
-xE(n,m,i,b,h){var
+k=a(c,b),l=[0,a(c,b),k];return hv(c,b,g,lK(c,b,e,1,d[1],0),0,l)}return xC}function
+xD(n,m,i,b,h){var
 c=a6(h,b),u=E(n);if(o(s(c),u)){var
 e=l(h,aX(c,b)),f=lJ(m,be(s(c)));if(f)var
 p=f[1],v=k(i,b),w=k(k(i,b),j),q=[0,[0,p,a6(a(p,k(e,a6(a(e,e),w))),v)]];else
@@ -4134,43 +4133,43 @@ g=lJ(m,n);if(g)var
 r=B(g[1],d),t=r?[0,[0,d,d]]:r;else
 var
 t=g;return t}function
-xF(u,t,s,r,q,p,n,m,j){var
+xE(u,t,s,r,q,p,n,m,j){var
 a=n,c=m,b=j;for(;;){if(a){var
 f=l(a6(a[1],q),p),g=o(f,d);if(g){var
-e=xE(u,t,s,r,f);if(e){var
+e=xD(u,t,s,r,f);if(e){var
 h=e[1],v=k(b,h[2]),w=k(c,h[1]),a=a[2],c=w,b=v;continue}var
 i=e}else
 var
 i=g;return i}return[0,[0,c,b]]}}function
-xG(g,s,r,f,e,q,p,c){var
-b=xF(s,r,f,e,q,p,c,d,d);if(b)var
+xF(g,s,r,f,e,q,p,c){var
+b=xE(s,r,f,e,q,p,c,d,d);if(b)var
 h=b[1],l=h[2],m=h[1],n=k(m,l),t=a(g,g),u=G(l,a(x(i(2,j)),t)),w=k(f,e),y=bC(i(2,j),w),z=G(a(i(2,j),m),y),A=E(v(c)),o=[0,[0,n,k(k(k(n,a(i(2,x(i(2,j))),A)),z),u)]];else
 var
 o=b;return o}function
 lL(a){return ax(r,bj(d,a),a)}function
-xH(e,d,c,b,a){return a7(m(function(a){return cr(e,d,l(a,b),c)},a))}function
-xI(b,d,c){var
-e=g(d),f=$(b,G(a(b,h(c)),e)),i=h(d);return[0,u(a(b,g(c)),i),f]}function
+xG(e,d,c,b,a){return a7(m(function(a){return cr(e,d,l(a,b),c)},a))}function
+xH(b,d,c){var
+e=g(d),f=aa(b,G(a(b,h(c)),e)),i=h(d);return[0,u(a(b,g(c)),i),f]}function
 lM(e,l,k,c){var
-a=xH(e,l,k,lL(c),c);if(a)var
-b=a[1],n=aa(m(h,b)),f=[0,aa(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return xI(e,f,a)},b)]:i,j=o;else
+a=xG(e,l,k,lL(c),c);if(a)var
+b=a[1],n=ab(m(h,b)),f=[0,ab(m(g,b)),n],i=z(d,g(f)),o=i?[0,m(function(a){return xH(e,f,a)},b)]:i,j=o;else
 var
 j=a;return j}var
-xJ=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hv=bC(i(2,j),xJ),xK=i(2,i(2,i(2,x(i(2,j))))),xL=bC(i(2,j),xK),fr=i(2,i(2,i(2,j))),hw=i(2,i(2,x(i(2,x(i(2,j)))))),hx=bC(i(2,j),fr),lN=be(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hx)),xM=k(fr,hw),fs=bC(i(2,j),xM);function
-xN(b,a){return xC(hv,xL,hx,lN,b,a)}function
-xO(r,c,q,p){var
-t=k(fr,hw),b=l(bO(c),t),e=B(a6(c,b),fs),f=e?B(a6(fs,s(b)),c):e;if(f){var
-d=xG(hx,lN,r,fr,hw,b,a6(q,b),p);if(d)var
+xI=i(2,i(2,x(i(2,x(i(2,i(2,j))))))),hw=bC(i(2,j),xI),xJ=i(2,i(2,i(2,x(i(2,j))))),xK=bC(i(2,j),xJ),fr=i(2,i(2,i(2,j))),hx=i(2,i(2,x(i(2,x(i(2,j)))))),hy=bC(i(2,j),fr),lN=be(a(x(i(2,x(i(2,x(i(2,x(i(2,j)))))))),hy)),xL=k(fr,hx),fs=bC(i(2,j),xL);function
+xM(b,a){return xB(hw,xK,hy,lN,b,a)}function
+xN(r,c,q,p){var
+t=k(fr,hx),b=l(bO(c),t),e=B(a6(c,b),fs),f=e?B(a6(fs,s(b)),c):e;if(f){var
+d=xF(hy,lN,r,fr,hx,b,a6(q,b),p);if(d)var
 g=d[1],h=g[2],m=g[1],u=k(h,G(a(i(2,j),h),fs)),n=[0,[0,l(m,G(m,fs)),u]];else
 var
 n=d;var
 o=n}else
 var
 o=f;return o}function
-xP(e,p,b,o,n,m){var
+xO(e,p,b,o,n,m){var
 c=cr(e,p,l(m,n),o);if(c){var
 f=c[1],i=z(d,g(b));if(i)var
-q=g(b),r=$(e,G(a(hv,h(f)),q)),s=h(b),j=[0,[0,u(a(hv,g(f)),s),r]];else
+q=g(b),r=aa(e,G(a(hw,h(f)),q)),s=h(b),j=[0,[0,u(a(hw,g(f)),s),r]];else
 var
 j=i;var
 k=j}else
@@ -4181,7 +4180,7 @@ b=[0,h(a)];return[0,[0,g(a)],b]}function
 lO(a,g){var
 c=a[4];if(typeof
 c==="number"&&c){var
-d=dp(a),h=d?xQ:d;return h}var
+d=dp(a),h=d?xP:d;return h}var
 i=a[2],e=v(a[9])===i?1:0;if(e)var
 j=a[9],b=H(function(b){var
 c=a[1];return dg(v(b),c)},j);else
@@ -4190,19 +4189,19 @@ b=e;if(b)var
 k=a[9],f=[0,m(function(b){return lG(g,a,b)},k)];else
 var
 f=b;return f}function
-xR(e,d,a,c,g){var
+xQ(e,d,a,c,g){var
 f=ah(a,a),b=lH(d,e,c,f);if(b){var
 h=b[1];return a7(m(function(b){return lI(d,e,a,c,f,h,b)},g))}return b}function
-xS(b,d,i,h,a,g){var
+xR(b,d,i,h,a,g){var
 c=R(g,a[2],0),j=b[1],e=v(c)===j?1:0;if(e){var
 f=b[4];if(typeof
 f==="number"&&f){var
 k=lM(d,i,a[1],c);return Q(function(a){return m(el,a)},k)}var
-l=xR(b,d,c,a[1],h);return Q(function(a){return m(el,a)},l)}return e}function
-xT(d,c,e,b){var
+l=xQ(b,d,c,a[1],h);return Q(function(a){return m(el,a)},l)}return e}function
+xS(d,c,e,b){var
 a=lO(d,c);if(a){var
-f=ad(0,v(b[2])),g=a[1];return a7(m(function(a){return xS(d,c,e,g,b,a)},f))}return a}function
-hy(b,d){var
+f=ae(0,v(b[2])),g=a[1];return a7(m(function(a){return xR(d,c,e,g,b,a)},f))}return a}function
+hz(b,d){var
 e=b[8];return function(f){var
 g=b[10];if(g)var
 j=a(f,e),c=o(a(g[1],d),j);else
@@ -4213,7 +4212,7 @@ k=a(h[1],d);return o(a(f,e),k)}var
 i=1}else
 var
 i=c;return i}}function
-xU(j,f,c){var
+xT(j,f,c){var
 e=j[4];if(typeof
 e==="number")return 1;else{if(2===e[0]){var
 h=e[1];if(h){var
@@ -4221,28 +4220,28 @@ b=h[1],i=o(d,b[1]);if(i){var
 k=a(f,f),l=a(a(b[1],b[1]),k),m=a(b[2],b[2]);return o(a(ah(c,c),m),l)}return i}return 1}var
 g=bN(B(e[1][1],d));return g?g:z(d,ah(c,c))}}function
 lP(b,c,a){var
-f=b[1],d=v(a)===f?1:0,e=d?H(hy(b,c),a):d;return e?xU(b,c,a):e}function
-xV(e,d,b,c){if(c){if(b){var
+f=b[1],d=v(a)===f?1:0,e=d?H(hz(b,c),a):d;return e?xT(b,c,a):e}function
+xU(e,d,b,c){if(c){if(b){var
 f=a(b[1],e);return o(a(c[1],d),f)}return b}return 1}function
-xW(e,d,b,c){if(c){if(b){var
+xV(e,d,b,c){if(c){if(b){var
 f=a(c[1],d);return o(a(b[1],e),f)}return b}return 1}function
-hz(c,b,a,f,e){var
-d=xV(c,b,g(a),f);return d?xW(c,b,h(a),e):d}function
+hA(c,b,a,f,e){var
+d=xU(c,b,g(a),f);return d?xV(c,b,h(a),e):d}function
 lQ(e,d,a,c,b){var
-f=[0,h(a)];return hz(d,e,[0,[0,g(a)],f],c,b)}function
-xX(j,i,h,g,f,e,d){var
+f=[0,h(a)];return hA(d,e,[0,[0,g(a)],f],c,b)}function
+xW(j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
 k=function(b,a){return b===a?1:0},l=b7(function(b,c){return function(a){return c(b,a)}}(b,k),h),c=l||lQ(j,i,a[1],g,f);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
 lR(j,i,g,f,b,a){switch(a[0]){case
 0:var
 c=bP(i,a[1]);if(c){var
-d=bP(c[1],a[2]);if(d)return hz(b,j,d[1],a[3],a[4]);var
+d=bP(c[1],a[2]);if(d)return hA(b,j,d[1],a[3],a[4]);var
 h=d}else
 var
 h=c;return h;case
 1:var
-e=bP(f,a[1]);return e?lQ(g,b,e[1],a[2],a[3]):e;default:return xX(g,b,a[1],a[2],a[3],0,f)}}function
+e=bP(f,a[1]);return e?lQ(g,b,e[1],a[2],a[3]):e;default:return xW(g,b,a[1],a[2],a[3],0,f)}}function
 ft(a){return 0===a[0]?1:0}function
 lS(i,b,h,g,f,e,a){var
 j=b[2],d=v(a[2])===j?1:0;if(d)var
@@ -4250,123 +4249,123 @@ k=a[2],l=a[1],c=H(function(a){return lP(i,l,a)},k);else
 var
 c=d;if(c){var
 m=b[4],n=b[3];return H(function(a){return lR(h,g,f,e,n,a)},m)}return c}var
-xY=x(i(2,x(i(2,i(2,j))))),xZ=bC(i(2,j),xY),x0=be(x(i(2,i(2,x(i(2,j))))));function
-hA(d,c,a,b){if(a){var
-e=h(b),f=g(b),i=el(a[1]);return hz(d[3],c,i,f,e)}return a}function
-x1(a,f,b,c){var
+xX=x(i(2,x(i(2,i(2,j))))),xY=bC(i(2,j),xX),xZ=be(x(i(2,i(2,x(i(2,j))))));function
+hB(d,c,a,b){if(a){var
+e=h(b),f=g(b),i=el(a[1]);return hA(d[3],c,i,f,e)}return a}function
+x0(a,f,b,c){var
 i=c[1];return function(l,k,j,c){var
 m=a[9],d=R(g(c),m,0),n=a[1],e=dg(v(d),n);if(e){var
-o=h(c);return hA(f,b,lI(b,a,l,i,k,j,lG(b,a,d)),o)}return e}}function
-x2(d,c,b,a){var
-e=h(a);return hA(d,c,bP(b,g(a)),e)}function
-x3(k,d,j,b,a){var
+o=h(c);return hB(f,b,lI(b,a,l,i,k,j,lG(b,a,d)),o)}return e}}function
+x1(d,c,b,a){var
+e=h(a);return hB(d,c,bP(b,g(a)),e)}function
+x2(k,d,j,b,a){var
 e=b[1];return function(b,l){if(a){var
-f=lL(b),c=xO(a[1],e,f,b);if(c){var
+f=lL(b),c=xN(a[1],e,f,b);if(c){var
 m=c[1];return H(function(c){var
 a=bP(b,g(c));if(a){var
-i=h(c);return hA(k,d,xP(d,j,m,e,f,a[1]),i)}return a},l)}var
+i=h(c);return hB(k,d,xO(d,j,m,e,f,a[1]),i)}return a},l)}var
 i=c}else
 var
 i=a;return i}}function
-x4(d,c,a,k,e,r){var
+x3(d,c,a,k,e,r){var
 l=e[1];return function(s,b){var
 f=b9(s,c[4]);if(f){var
 g=[0,f[1],f[2]],m=d[4];if(typeof
 m==="number"&&m){var
 o=dp(d);if(o){var
-p=n(x3(c,a,k,e,r),b,g);if(p)var
+p=n(x2(c,a,k,e,r),b,g);if(p)var
 h=p;else{var
 i=lM(a,k,l,b);if(i){var
-t=i[1];return H(function(b){return x2(c,a,t,b)},g)}var
+t=i[1];return H(function(b){return x1(c,a,t,b)},g)}var
 h=i}}else
 var
 h=o;return h}var
 q=ah(b,b),j=lH(a,d,l,q);if(j){var
-u=j[1];return H(aN(x1(d,c,a,e),b,q,u),g)}return j}return 1}}function
-x5(k,j,i,h,g,f,e,d){var
+u=j[1];return H(aN(x0(d,c,a,e),b,q,u),g)}return j}return 1}}function
+x4(k,j,i,h,g,f,e,d){var
 b=e,a=d;for(;;){if(a){var
-l=a[1],c=n(x4(k,j,i,h,g,f),b,l);if(c){var
+l=a[1],c=n(x3(k,j,i,h,g,f),b,l);if(c){var
 b=b+1|0,a=a[2];continue}return c}return 1}}function
-x6(b,a){return 0===a[0]?V(a[1],b):0}function
-x7(b,f,e){var
+x5(b,a){return 0===a[0]?V(a[1],b):0}function
+x6(b,f,e){var
 c=b[4];if(typeof
 c==="number"&&c){var
-g=E(v(e[2])),d=o(xZ,a(E(b[1]),g)),h=d?[0,xN(f,x0)]:d;return h}return 0}function
-x8(c,b,h,f,a){var
+g=E(v(e[2])),d=o(xY,a(E(b[1]),g)),h=d?[0,xM(f,xZ)]:d;return h}return 0}function
+x7(c,b,h,f,a){var
 i=a[1],j=b[2],g=v(a[2])===j?1:0;if(g)var
 k=a[2],d=H(function(a){return lP(c,i,a)},k);else
 var
 d=g;if(d)var
-l=b[4],m=v(a[2]),e=H(function(a){return x6(m,a)},l);else
+l=b[4],m=v(a[2]),e=H(function(a){return x5(m,a)},l);else
 var
 e=d;if(e){var
-n=a[2];return x5(c,b,h,f,a,x7(c,f,a),0,n)}return e}function
-x9(c,b,m,l,f,e,k,a){var
+n=a[2];return x4(c,b,h,f,a,x6(c,f,a),0,n)}return e}function
+x8(c,b,m,l,f,e,k,a){var
 g=lS(c,b,m,l,f,e,k),h=g?V(a,c[3]):g,i=h?bN(a===b[1]?1:0):h;return i?ls(c,f,e,a,b[1],d,j):i}function
-hB(c,a,b){return xT(c,a[1],a[3],b)}function
-hC(c,a){var
+hC(c,a,b){return xS(c,a[1],a[3],b)}function
+hD(c,a){var
 b=a[2],d=a[1];return function(e){var
-f=d$(b,a[3]);return hp(c,d,b,a[3],f,e)}}function
+f=d$(b,a[3]);return hq(c,d,b,a[3],f,e)}}function
 lT(c,a,d,b){var
-h=a[1],m=a[2],i=V(0,v(b[2]));if(i){if(H(ft,d[4]))return x8(c,d,h,a[3],b);var
-e=hB(c,a,b);if(e){var
-j=e[1],g=f(hC(c,a),j);if(g)return lS(c,d,h,j,m,g[1],b);var
+h=a[1],m=a[2],i=V(0,v(b[2]));if(i){if(H(ft,d[4]))return x7(c,d,h,a[3],b);var
+e=hC(c,a,b);if(e){var
+j=e[1],g=f(hD(c,a),j);if(g)return lS(c,d,h,j,m,g[1],b);var
 k=g}else
 var
 k=e;var
 l=k}else
 var
 l=i;return l}function
-x_(b,a,k,c){var
+x9(b,a,k,c){var
 l=a[1],m=a[2],g=V(0,v(c[2]));if(g){var
-d=hB(b,a,c);if(d){var
-h=d[1],e=f(hC(b,a),h);if(e){var
-n=ad(0,b[3]),o=e[1];return b7(function(a){return x9(b,k,l,h,m,o,c,a)},n)}var
+d=hC(b,a,c);if(d){var
+h=d[1],e=f(hD(b,a),h);if(e){var
+n=ae(0,b[3]),o=e[1];return b7(function(a){return x8(b,k,l,h,m,o,c,a)},n)}var
 i=e}else
 var
 i=d;var
 j=i}else
 var
 j=g;return j}function
-x$(d,c,a){if(0===a[0]){var
+x_(d,c,a){if(0===a[0]){var
 b=a[1]===d?1:0,e=b?a[2]===c?1:0:b;return e}return 0}function
 fu(b,a){var
 c=a[6],d=a[5],e=b8(b+1|0,a[4]),f=bd(cq(b,a[4]),e);return[0,a[1],a[2],a[3],f,d,c]}function
-ya(c,b){var
+x$(c,b){var
 d=X(c);return function(f){var
-l=a(d,d),e=G(a(b,aa(m(function(a){return kU(c,a)},f))),l),g=c[10];if(g){var
+l=a(d,d),e=G(a(b,ab(m(function(a){return kU(c,a)},f))),l),g=c[10];if(g){var
 h=c[11];if(h)var
-n=a(d,d),o=h[1],p=g[1],i=u(a(b,aa(m(function(a){return kV(p,o,a)},f))),n);else
+n=a(d,d),o=h[1],p=g[1],i=u(a(b,ab(m(function(a){return kV(p,o,a)},f))),n);else
 var
 i=k(e,a(b,b));var
 j=i}else
 var
 j=k(e,a(b,b));return[0,e,j]}}function
 lU(e,b,h,f,c){if(B(h[1],d)&&kW(e,c)){var
-g=hc(hb(e,c)),i=a(g,g);return s(a8(G(a(a(b,b),i),f)))}var
+g=hd(hc(e,c)),i=a(g,g);return s(a8(G(a(a(b,b),i),f)))}var
 j=fj(e,c);return bq(u(a(a(b,b),j),f))}function
-yb(d,b,c,a){var
-e=ah(a,a),f=$(b,lU(d,b,c,e,a)),g=s(lU(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
+ya(d,b,c,a){var
+e=ah(a,a),f=aa(b,lU(d,b,c,e,a)),g=s(lU(d,b,c,e,m(s,a)));return[0,r(s(b),g),f]}function
 lV(d,c){var
 e=X(d);return function(b,f){var
 g=a(b[2],e),h=fj(d,f),i=a(b[1],b[1]);return u(bq(a(a(a(c,c),i),h)),g)}}function
-yc(e,d){var
+yb(e,d){var
 f=X(e);return function(h,g){var
-i=a(a(f,hf(h)),f),j=k4(e,h),b=j[1];if(b){var
+i=a(a(f,hg(h)),f),j=k4(e,h),b=j[1];if(b){var
 c=j[2];if(c)var
-k=c[1],l=b[1],p=u(a(d,aa(m(function(b){var
-c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,G(a(d,aa(m(function(b){var
-c=a(k,b);return $(a(l,b),c)},g))),i),p]];else
+k=c[1],l=b[1],p=u(a(d,ab(m(function(b){var
+c=a(k,b);return r(a(l,b),c)},g))),i),n=[0,[0,G(a(d,ab(m(function(b){var
+c=a(k,b);return aa(a(l,b),c)},g))),i),p]];else
 var
 n=c;var
 o=n}else
 var
 o=b;return o}}function
-yd(e,c,b,a){var
-f=n(yc(e,c),b,a);if(f){var
+yc(e,c,b,a){var
+f=n(yb(e,c),b,a);if(f){var
 i=f[1];if(b){var
 j=b[1],k=o(d,j[1]);if(k)var
-q=n(lV(e,c),j,a),t=$(h(i),q),u=m(s,a),v=s(n(lV(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
+q=n(lV(e,c),j,a),t=aa(h(i),q),u=m(s,a),v=s(n(lV(e,c),j,u)),l=[0,[0,r(g(i),v),t]];else
 var
 l=k;return l}var
 p=[0,i]}else
@@ -4382,18 +4381,18 @@ e=d}else
 var
 e=d;var
 o=k(b,a(g,e)),p=u(a(b,b),o),q=k(e,a(g,b));return[0,[0,G(a(b,e),q),p]]}function
-ye(a,c,e,d){var
+yd(a,c,e,d){var
 b=a[4];return typeof
-b==="number"?0===b?[0,f(ya(a,c),d)]:lW(a,c,e):2===b[0]?yd(a,c,b[1],d):[0,yb(a,c,b[1],d)]}function
-yf(a,c,b){var
+b==="number"?0===b?[0,f(x$(a,c),d)]:lW(a,c,e):2===b[0]?yc(a,c,b[1],d):[0,ya(a,c,b[1],d)]}function
+ye(a,c,b){var
 d=a[4];if(typeof
 d==="number"&&d){var
 e=a[2];return bs(lW(a,c,b),e)}if(fd(a)){var
-f=a[9];return m(function(d){return ye(a,c,b,d)},f)}return bs(0,a[2])}function
-yg(a){var
+f=a[9];return m(function(d){return yd(a,c,b,d)},f)}return bs(0,a[2])}function
+yf(a){var
 b=ed(a),c=b?fi(a):b;return bN(c)}function
 lX(b,a){return o(b,h(g(a)))?g(a):o(g(h(a)),b)?h(a):[0,b,b]}function
-hD(e,d,c,b){switch(bR(e,c)){case
+hE(e,d,c,b){switch(bR(e,c)){case
 0:return h(b);case
 1:return g(b);default:var
 f=h(c)[1],l=a(a(i(2,j),d),f),m=h(h(b)),n=k(g(g(b)),m);return o(a(h(c)[2],n),l)?g(b):h(b)}}function
@@ -4401,18 +4400,18 @@ lY(e,d,c,b){switch(bR(e,c)){case
 0:return g(b);case
 1:return h(b);default:var
 f=h(c)[2];return lX(u(a(d,h(c)[1]),f),b)}}function
-yh(f,e,a){if(a){var
+yg(f,e,a){if(a){var
 b=a[2],c=a[1];if(bR(f,e))var
 i=h(g(c)),d=ax(function(a){var
 b=h(g(a));return function(a){return r(b,a)}},i,b);else
 var
 j=g(h(c)),d=ax(function(a){var
-b=g(h(a));return function(a){return $(b,a)}},j,b);return m(function(a){return lX(d,a)},a)}return a}function
+b=g(h(a));return function(a){return aa(b,a)}},j,b);return m(function(a){return lX(d,a)},a)}return a}function
 lZ(d,c,b,e,a){if(a){var
 f=a[2],g=a[1],h=function(a){var
-e=lZ(d,c,b,a,f);return[0,hD(d,c,b,g),e]},i=function(e){var
-a=m(function(a){return hD(d,c,b,a)},f);return[0,lY(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
-yi(p,o,f,d,c){function
+e=lZ(d,c,b,a,f);return[0,hE(d,c,b,g),e]},i=function(e){var
+a=m(function(a){return hE(d,c,b,a)},f);return[0,lY(d,c,b,g),a]};return 0===e?i(0):h(e-1|0)}return a}function
+yh(p,o,f,d,c){function
 b(a){return g(g(a))}function
 e(a){return h(h(a))}if(bR(p,o)){var
 q=b(d),r=e(d),s=k(a(l(f,j),r),q),t=b(c),u=e(c);return z(k(a(l(f,j),u),t),s)}var
@@ -4421,18 +4420,18 @@ m=i;else{var
 w=b(c),n=B(b(d),w);if(n){var
 x=e(c);return z(e(d),x)}var
 m=n}return m}function
-yj(l,k,j,i,f,e){var
+yi(l,k,j,i,f,e){var
 c=i,b=f,a=e;for(;;){if(a){var
-d=a[1],m=a[2],n=yi(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
-yk(c,d,b,a){if(a){var
-e=a[2],f=[0,0,a[1]];return lZ(c,d,b,yj(c,b,E(v(a)),1,f,e),a)}return a}function
-yl(a,e,c,b){var
+d=a[1],m=a[2],n=yh(l,k,j,d,h(b))?[0,c,d]:b,c=c+1|0,b=n,a=m;continue}return g(b)}}function
+yj(c,d,b,a){if(a){var
+e=a[2],f=[0,0,a[1]];return lZ(c,d,b,yi(c,b,E(v(a)),1,f,e),a)}return a}function
+yk(a,e,c,b){var
 d=a[6];if(typeof
-d==="number"&&d)return yh(a,c,b);return m(function(b){return hD(a,e,c,b)},b)}function
-ym(a,d,c,b){var
+d==="number"&&d)return yg(a,c,b);return m(function(b){return hE(a,e,c,b)},b)}function
+yl(a,d,c,b){var
 e=a[6];if(typeof
-e==="number"&&e)return yk(a,d,c,b);return m(function(b){return lY(a,d,c,b)},b)}function
-yn(a,b){function
+e==="number"&&e)return yj(a,d,c,b);return m(function(b){return lY(a,d,c,b)},b)}function
+ym(a,b){function
 d(b){var
 d=g(b),c=B(g(a),d);if(c){var
 e=h(b);return B(h(a),e)}return c}var
@@ -4444,62 +4443,62 @@ var
 c=i;if(c){var
 m=g(h(b));return o(g(a),m)}var
 f=c}return f}function
-yo(f,e){var
+yn(f,e){var
 b=f,a=e;for(;;){if(b){if(a){var
-c=yn(b[1],a[1]);if(c){var
+c=ym(b[1],a[1]);if(c){var
 b=b[2],a=a[2];continue}var
 d=c}else
 var
 d=a;return d}return a?0:1}}function
 l0(l,k,j,i,f,e,d,a,c){var
-b=yo(a,c);return b?lm(l,k,j,i,f,d,e,m(function(a){var
+b=yn(a,c);return b?lm(l,k,j,i,f,d,e,m(function(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]},a)):b}function
-yp(d,c,j,i,h,b,g,a){var
-e=l0(d,c,j,i,h,b,g,yl(d,c,b,a),a);if(e)var
-f=l0(d,c,j,i,h,b,g,ym(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
+yo(d,c,j,i,h,b,g,a){var
+e=l0(d,c,j,i,h,b,g,yk(d,c,b,a),a);if(e)var
+f=l0(d,c,j,i,h,b,g,yl(d,c,b,a),a),l=f?[0,[0,e[1][2],f[1][1]]]:f,k=l;else
 var
 k=e;return k}function
-yq(a){var
+yp(a){var
 d=h(a),b=o(g(a),d);if(b)var
 e=h(a),f=[0,h(a),e],i=g(a),c=[0,[0,[0,g(a),i],f]];else
 var
 c=b;return c}function
 l1(c,b,e,d){var
 f=Q(function(d){return u(a(b,d),c)},d);return[0,Q(function(d){return G(a(b,d),c)},e),f]}function
-yr(b,a){var
+yq(b,a){var
 c=b9(a,b[4]);return m(function(a){var
 b=h(h(a)),c=g(h(a));return[1,g(a),c,b]},c)}function
-ys(e,b,a,c){var
-f=yr(b,c),g=bs([0,d,a],e[2]),h=b[3];return hm(function(b,c){return l1(h,a,b,c)},g,f)}function
+yr(e,b,a,c){var
+f=yq(b,c),g=bs([0,d,a],e[2]),h=b[3];return hn(function(b,c){return l1(h,a,b,c)},g,f)}function
 l2(b,a){var
-c=h(a),d=$(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
-yt(b,d,c,a){var
+c=h(a),d=aa(h(b),c),e=g(a);return[0,r(g(b),e),d]}function
+ys(b,d,c,a){var
 e=l(b,l(d,g(a)));return l2(a,[0,l(b,l(c,h(a))),e])}function
-yu(b,f,e,d,c){var
-a=ys(b,f,e,c);if(dp(b)){var
+yt(b,f,e,d,c){var
+a=yr(b,f,e,c);if(dp(b)){var
 i=b9(c,f[4]);if(H(function(a){var
 c=b[2];return V(g(a),c)},i)&&H(function(a){var
 b=h(a);return o(g(a),b)},a)){var
-j=aa(m(g,a)),k=aa(m(h,a)),l=W(d,a);return m(function(a){var
-b=g(a),c=yt(e,j,k,h(a));return Q(function(a){return l2(c,a)},b)},l)}}return m(function(a){return 0},d)}function
-yv(d,c,b){var
-e=W(c,b);return aa(m(function(b){var
+j=ab(m(g,a)),k=ab(m(h,a)),l=W(d,a);return m(function(a){var
+b=g(a),c=ys(e,j,k,h(a));return Q(function(a){return l2(c,a)},b)},l)}}return m(function(a){return 0},d)}function
+yu(d,c,b){var
+e=W(c,b);return ab(m(function(b){var
 e=a(d,h(b)),c=l(g(b),e);return a(c,c)},e))}function
 l3(e,d,a,b){var
 c=e[4];if(typeof
 c==="number"&&!c){var
-f=a[2];return k(yv(d,a[1],b),f)}return ah(a[1],b)}function
+f=a[2];return k(yu(d,a[1],b),f)}return ah(a[1],b)}function
 fv(e,c){var
 b=X(e),d=e[4];if(typeof
 d==="number"){if(0===d){var
 f=a(c,c);return a(a(b,b),f)}}else
 if(2!==d[0])return a(b,c);return a(a(b,b),c)}function
-yw(e,h,c,b,g,f){var
+yv(e,h,c,b,g,f){var
 i=a(a(b,aQ(e)),f),j=o(d,b)?c[4]:c[3];return o(a(g,a(fv(e,h),j)),i)}function
-yx(e,h,c,b,g,f){var
+yw(e,h,c,b,g,f){var
 i=o(d,b)?c[3]:c[4],j=a(g,a(fv(e,h),i));return o(a(a(b,aQ(e)),f),j)}function
-yy(b,n,a,m,c){var
-d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=l3(b,a,m,g[1]),j=n[3],k=f?yw(b,a,h,i,f[1],j):1;if(k){if(e)return yx(b,a,h,i,e[1],j);var
+yx(b,n,a,m,c){var
+d=c[2],e=d[2],f=d[1],g=c[1],h=g[2],i=l3(b,a,m,g[1]),j=n[3],k=f?yv(b,a,h,i,f[1],j):1;if(k){if(e)return yw(b,a,h,i,e[1],j);var
 l=1}else
 var
 l=k;return l}function
@@ -4507,19 +4506,19 @@ fw(b,c){var
 d=X(b);return function(b,e){var
 f=a(d,c),g=a(a(d,c),f),h=a(a(b[1],b[1]),g),i=a(b[2],b[2]);return o(a(ah(e,e),i),h)}}function
 l4(f,d,c,b,e){var
-g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(aa(m(function(f){var
+g=a(d,d),h=l(b,c),n=a(l(b,c),h),p=a(a(E(f[1]),n),g);return o(ab(m(function(f){var
 g=a(d,k(c,b)),e=l(a(i(2,j),f),g);return a(e,e)},e)),p)}function
-yz(c){var
+yy(c){var
 d=X(c);return function(b,f,e){var
 g=a(b[2],b[2]),h=l(e,f),k=a(l(e,f),h),m=a(a(E(c[1]),k),g),n=a(d,d),p=a(b[1],b[1]);return o(a(a(i(2,i(2,j)),p),n),m)}}function
-yA(a,c,b){var
+yz(a,c,b){var
 s=a[1],i=v(b[1])===s?1:0;if(i){var
 e=a[4];if(typeof
 e==="number")return 0===e?o(d,b[2]):0;else{if(2===e[0]){var
 k=e[1];if(k){var
 f=k[1],l=a[10];if(l){var
 m=l[1],p=a[11];if(p){var
-q=p[1];if(aN(yz(a),f,m,q)){var
+q=p[1];if(aN(yy(a),f,m,q)){var
 u=b[1];return n(fw(a,c),f,u)}return l4(a,c,m,q,b[1])}var
 w=b[1];return n(fw(a,c),f,w)}var
 x=b[1];return n(fw(a,c),f,x)}var
@@ -4529,28 +4528,28 @@ r=h}else
 var
 r=g;return r}var
 t=b[1];return n(fw(a,c),[0,j,j],t)}}return i}function
-hE(e,c,b,a){var
+hF(e,c,b,a){var
 f=b9(a,c[4]);return m(function(a){var
 c=h(a),f=R(g(a),b,[0,d,d,j,j]);return[0,[0,ea(e,g(a)),f],c]},f)}function
-hF(c,f,b,e,a){var
-d=yA(c,b,a);return d?H(function(d){return yy(c,f,b,a,d)},e):d}function
-hG(b,g,f,c,i,h){var
+hG(c,f,b,e,a){var
+d=yz(c,b,a);return d?H(function(d){return yx(c,f,b,a,d)},e):d}function
+hH(b,g,f,c,i,h){var
 e=l3(b,f,h,i),j=o(d,e)?c[3]:c[4],k=a(fv(b,f),j),l=aQ(b),m=G(a(a(g,e),l),k),n=o(d,e)?c[4]:c[3],p=a(fv(b,f),n),q=aQ(b);return[0,u(a(a(g,e),q),p),m]}function
-yB(b,a,e){var
+yA(b,a,e){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=h(a),c=r(g(b),j),k=g(e),d=o(c,$(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
-yC(b,e,a){var
+j=h(a),c=r(g(b),j),k=g(e),d=o(c,aa(h(b),k)),l=d?[0,[0,c,c]]:d;return l}function
+yB(b,e,a){var
 f=g(a);if(o(g(b),f)){var
 i=h(b);if(o(h(a),i))return[0,a]}var
-j=g(a),c=$(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
-yD(f,e,d,c,a){return m(function(a){var
-b=hF(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
-yE(l,k,j,i,h){var
+j=g(a),c=aa(h(b),j),k=h(e),d=o(r(g(b),k),c),l=d?[0,[0,c,c]]:d;return l}function
+yC(f,e,d,c,a){return m(function(a){var
+b=hG(f,e,d,c,a),g=b?[0,a]:b;return g},a)}function
+yD(l,k,j,i,h){var
 m=h[2],n=m[2],o=m[1],p=h[1],q=p[2],r=q[2],s=q[1],a=p[1],b=R(s,i,0);if(b){var
 c=R(r,i,0);if(c)if(a){var
-t=a[1],d=hG(l,k,j,n,o,b[1]),u=s===r?d:hG(l,k,j,n,o,c[1]),e=yB(t,d,u);if(e)var
-f=yC(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
+t=a[1],d=hH(l,k,j,n,o,b[1]),u=s===r?d:hH(l,k,j,n,o,c[1]),e=yA(t,d,u);if(e)var
+f=yB(t,d,u),x=f?[0,[0,e[1],f[1]]]:f,v=x;else
 var
 v=e;var
 g=v}else
@@ -4561,39 +4560,39 @@ g=c;var
 w=g}else
 var
 w=b;return w}function
-yF(a,c,h,f,e,d,b){var
-i=hE(a,c,e,d),j=a[2];if(v(b[3])===j){var
+yE(a,c,h,f,e,d,b){var
+i=hF(a,c,e,d),j=a[2];if(v(b[3])===j){var
 k=b9(d,c[4]);if(H(function(b){var
 c=a[2];return V(g(b),c)},k)){var
-l=yD(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return m(function(b){return yE(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
-yG(b,e,d,c){var
+l=yC(a,c,b[1],i,b[2]),n=W(a[9],e),o=W(W(f,b[3]),n),p=b[1];return m(function(b){return yD(a,h,p,l,b)},o)}}return m(function(a){return 0},f)}function
+yF(b,e,d,c){var
 i=z(c,d)?h(e):g(e),f=lo(b,i),j=a(f,c);return G(k(a(l(b,f),d),j),b)}function
-yH(a,c,b,g,f){var
+yG(a,c,b,g,f){var
 e=a[7];if(typeof
 e==="number"){if(e){var
 j=a[2],h=v(b)===j?1:0;return h?lr(a,c,b,g,f):h}var
 k=a[2],i=v(b)===k?1:0;return i?fo(a,c,b,g,f):i}var
 l=a[2];function
 m(b){return lp(a,c,g,f,b)}var
-n=e[2],o=e[1];return hq(b,function(a,b,d){return yG(c,a,b,d)},o,n,m,l,d)}function
+n=e[2],o=e[1];return hr(b,function(a,b,d){return yF(c,a,b,d)},o,n,m,l,d)}function
 l5(b,a){return u(a,b[3])}function
-hH(e,d,c,b){if(b){var
+hI(e,d,c,b){if(b){var
 f=b[1];return a(l5(e,d),f)}return c}function
-hI(c,b,e){var
-a=c[4];return r(d,l(b,aa(m(function(a){return 0===a[0]?a[1]===e?r(d,hH(c,b,d,a[3])):d:d},a))))}function
-yI(c,b,e){var
+hJ(c,b,e){var
+a=c[4];return r(d,l(b,ab(m(function(a){return 0===a[0]?a[1]===e?r(d,hI(c,b,d,a[3])):d:d},a))))}function
+yH(c,b,e){var
 a=c[4];return ax(r,d,m(function(a){if(0===a[0]){if(a[2]===e){var
-f=hI(c,b,a[1]),g=k(r(d,hH(c,b,d,a[3])),f);return $(hH(c,b,b,a[4]),g)}return d}return d},a))}function
+f=hJ(c,b,a[1]),g=k(r(d,hI(c,b,d,a[3])),f);return aa(hI(c,b,b,a[4]),g)}return d}return d},a))}function
 l6(c,b,a){var
-d=ad(0,c[2]);return m(function(c){return yI(b,a,c)},d)}function
+d=ae(0,c[2]);return m(function(c){return yH(b,a,c)},d)}function
 l7(d){var
 a=d;for(;;){if(a){var
 b=a[2],e=a[1],f=function(b,a){return bY(b,a)},c=bN(b7(function(b,c){return function(a){return c(b,a)}}(e,f),b));if(c){var
 a=b;continue}return c}return 1}}function
-yJ(e,m,k,j,i,c){var
-b=c[2],f=c[1],n=R(b,j,d),g=l(R(b,i,d),n),o=R(b,k,d),h=l(hI(e,m,f),o);if(z(d,g)&&z(d,h)){var
-p=e[4];if(bN(b7(function(a){return x$(f,b,a)},p)))return a(g,h)}return d}function
-yK(b,f,e,q,p,n,k,c){var
+yI(e,m,k,j,i,c){var
+b=c[2],f=c[1],n=R(b,j,d),g=l(R(b,i,d),n),o=R(b,k,d),h=l(hJ(e,m,f),o);if(z(d,g)&&z(d,h)){var
+p=e[4];if(bN(b7(function(a){return x_(f,b,a)},p)))return a(g,h)}return d}function
+yJ(b,f,e,q,p,n,k,c){var
 x=l5(f,e),r=B(e,a(f[3],x));if(r)var
 y=b[2],i=v(q)===y?1:0;else
 var
@@ -4602,19 +4601,19 @@ s=i?H(function(a){var
 d=f[2],c=V(g(a),d);if(c){var
 e=b[2];return V(h(a),e)}return c},c):i,t=s?l7(m(g,c)):s,u=t?l7(m(h,c)):t;if(u){var
 j=fo(b,e,W(m(g,q),k),p,n);if(j){var
-z=aG(b,n),A=aG(b,p),C=aa(m(function(a){return yJ(f,e,k,A,z,a)},c));return o(l(j[1],C),d)}var
+z=aG(b,n),A=aG(b,p),C=ab(m(function(a){return yI(f,e,k,A,z,a)},c));return o(l(j[1],C),d)}var
 w=j}else
 var
 w=u;return w}function
-yL(a){var
+yK(a){var
 b=[0,h(a)];return[0,[0,g(a)],b]}function
-yM(a,c,j,i,f,b,e,d){var
+yL(a,c,j,i,f,b,e,d){var
 k=W(a[9],b),l=W(bQ(a),k);return a7(m(function(b){var
-k=g(h(b)),l=yL(hG(a,c,e,h(h(b)),k,d));return ef(a,c,j,i,f,g(b),l)},l))}function
-yN(a,b,x,i,w,u,h,t,f){var
+k=g(h(b)),l=yK(hH(a,c,e,h(h(b)),k,d));return ef(a,c,j,i,f,g(b),l)},l))}function
+yM(a,b,x,i,w,u,h,t,f){var
 j=f[2],k=f[1],y=b9(0,b[4]),l=H(function(b){var
-c=a[2];return V(g(b),c)},y),m=l?hF(a,b,k,hE(a,b,h,0),j):l;if(m){var
-c=yM(a,x,i,w,u,h,k,j);if(c){var
+c=a[2];return V(g(b),c)},y),m=l?hG(a,b,k,hF(a,b,h,0),j):l;if(m){var
+c=yL(a,x,i,w,u,h,k,j);if(c){var
 n=c[1],z=a[2],p=v(n)===z?1:0;if(p){var
 e=fo(a,i,n,t,b[1]);if(e)return o(d,e[1]);var
 q=e}else
@@ -4626,62 +4625,62 @@ r=c;var
 s=r}else
 var
 s=m;return s}function
-yO(a){return yf(a[1],a[2][1],a[2][3])}function
-yP(a){return a?yq(a[1]):a}function
-l8(a){return m(yP,a)}function
+yN(a){return ye(a[1],a[2][1],a[2][3])}function
+yO(a){return a?yp(a[1]):a}function
+l8(a){return m(yO,a)}function
 l9(b){var
 d=b[1],e=b[2][1];return function(g,j,c,a,i){if(fm(c,a)){var
 h=b[4];if(h){var
-k=f(i,a);return yF(d,c,e,g,h[1],a,k)}return l8(yu(d,c,e,g,a))}return j}}function
-yQ(a){var
+k=f(i,a);return yE(d,c,e,g,h[1],a,k)}return l8(yt(d,c,e,g,a))}return j}}function
+yP(a){var
 c=a[1],d=a[2][1],e=a[2][2],f=a[2][3];return function(i,h,g){var
-b=a7(g);return b?yp(c,d,e,f,a[3],h,i,b[1]):b}}function
+b=a7(g);return b?yo(c,d,e,f,a[3],h,i,b[1]):b}}function
 l_(b){var
 a=b[1];return function(c){var
 d=H(function(b){var
 c=a[2];return v(b)===c?1:0},c);if(d){var
-e=gY(a[2],c),f=bQ(a),g=ln(a[6]);return a7(hn(yQ(b),g,f,e))}return d}}function
-yR(a,k,f){var
+e=gZ(a[2],c),f=bQ(a),g=ln(a[6]);return a7(ho(yP(b),g,f,e))}return d}}function
+yQ(a,k,f){var
 g=a[1],c=a[2][1],h=a[2][2],l=a[2][3];return function(d,i,o,m,b){switch(k){case
 0:return 1;case
 1:var
 j=B(c,h);if(j){var
-p=n(f[4],i,b);return yK(g,d,c,m,d[1],b,o,p)}return j;default:var
+p=n(f[4],i,b);return yJ(g,d,c,m,d[1],b,o,p)}return j;default:var
 e=a[4];if(e){var
-q=n(f[5],i,b);return yN(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
-yS(b,l,k){var
+q=n(f[5],i,b);return yM(g,d,c,h,l,a[3],e[1],b,q)}return e}}}function
+yR(b,l,k){var
 g=b[1],m=b[2][2];return function(c,p,n,h,a){var
 i=V(a,g[3]),j=i?bN(a===c[1]?1:0):i;if(j)var
-e=yH(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
+e=yG(g,m,h,c[1],a),q=e?o(e[1],d):e,f=q;else
 var
-f=j;return f?cW(yR(b,l,k),c,p,n,h,a):f}}function
-yT(b,e,d){var
+f=j;return f?cW(yQ(b,l,k),c,p,n,h,a):f}}function
+yS(b,e,d){var
 k=b[1],l=b[2][1],m=b[2][2];return function(a,n,c){if(c){var
-p=a[4],q=c[1],r=a[3],f=hm(function(a,b){return l1(r,m,a,b)},q,p),s=1===e?l6(k,a,l):0,t=H(ft,a[4]),i=t||H(function(a){var
+p=a[4],q=c[1],r=a[3],f=hn(function(a,b){return l1(r,m,a,b)},q,p),s=1===e?l6(k,a,l):0,t=H(ft,a[4]),i=t||H(function(a){var
 b=h(a);return o(g(a),b)},f);if(i){var
-u=d[1];return b7(cX(yS(b,e,d),a,n,s,f),u)}var
+u=d[1];return b7(cX(yR(b,e,d),a,n,s,f),u)}var
 j=i}else
 var
 j=c;return j}}function
-yU(d,a){if(a){var
+yT(d,a){if(a){var
 b=a[1];if(0===b[0])return b[1]===d?1:0;var
 c=0}else
 var
 c=a;return c}function
 l$(a,q,d){var
 i=a[1];return function(b){var
-e=yO(a),j=l8(e),k=ad(0,b[2]),l=m(function(c){var
-f=d[2];return cW(l9(a),e,j,b,c,f)},k),r=H(ft,b[4])?0:f(l_(a),l),c=V(0,b[2]),n=c?yg(i):c;return function(c){var
+e=yN(a),j=l8(e),k=ae(0,b[2]),l=m(function(c){var
+f=d[2];return cW(l9(a),e,j,b,c,f)},k),r=H(ft,b[4])?0:f(l_(a),l),c=V(0,b[2]),n=c?yf(i):c;return function(c){var
 o=fu(c,b),i=bP(b[4],c);if(n){if(i&&0===i[1][0])var
-s=W(k,l),t=m(function(b){if(yU(g(b),i)){var
+s=W(k,l),t=m(function(b){if(yT(g(b),i)){var
 k=f(d[3],c),l=g(b);return cW(l9(a),e,j,o,l,k)}return h(b)},s),p=f(l_(a),t);else
 var
-p=r;return aN(yT(a,q,d),o,c,p)}return n}}}function
-yV(d,c,b,a){var
-e=ad(0,v(a[4]));return H(f(l$(d,c,b),a),e)}function
+p=r;return aN(yS(a,q,d),o,c,p)}return n}}}function
+yU(d,c,b,a){var
+e=ae(0,v(a[4]));return H(f(l$(d,c,b),a),e)}function
 ma(e,d,c,b,a){var
 f=am(a,cM(d,1));return aW(bB(cM(cM(aW(e,am(2,b)),f),1),c),1)}function
-hJ(a,e,d,c,b){var
+hK(a,e,d,c,b){var
 f=E(h(a[3])),i=am(b,h(a[4])),j=l(E(aW(am(d,h(a[2])),i)),f),k=E(g(a[3])),m=am(c,g(a[4]));return[0,l(E(aW(am(e,g(a[2])),m)),k),j]}function
 mb(i,f,a){var
 c=o(d,g(a));if(c)var
@@ -4695,7 +4694,7 @@ f(b){return a}function
 g(b){return i(2,du(b,a))}function
 h(b){return x(i(2,du(b,a)))}if(o(b,j))return f(0);var
 c=b5(b,E(2)),e=c[1];return B(c[2],d)?g(e):h(e)}var
-hK=0;function
+hL=0;function
 fx(b,a){if(a){var
 f=a[3],g=a[2],h=a[1],i=function(a){return g},k=function(a){return fx(a,h)},l=function(a){return fx(a,f)};if(o(b,j))return i(0);var
 c=b5(b,E(2)),e=c[1];return B(c[2],d)?k(e):l(e)}return a}function
@@ -4706,37 +4705,37 @@ q(b){return[0,0,[0,a],0]}function
 r(b){return[0,em(b,a,0),0,0]}function
 s(b){return[0,0,0,em(b,a,0)]}if(o(c,j))return q(0);var
 k=b5(c,E(2)),l=k[1];return B(k[2],d)?r(l):s(l)}function
-hL(d,l,k,h){var
+hM(d,l,k,h){var
 b=l,c=k,a=h;for(;;){if(b){var
 e=b[3],f=b[2],g=b[1];if(f){var
-m=du(a,x(i(2,j))),n=hL(d,g,c,du(a,i(2,j))),b=e,c=aN(d,a,f[1],n),a=m;continue}var
-o=du(a,x(i(2,j))),b=e,c=hL(d,g,c,du(a,i(2,j))),a=o;continue}return c}}var
-b_=[0,d,d],en=[0,0,0,0,hK];function
-yW(c,b,a){return hL(c,b,a,j)}function
+m=du(a,x(i(2,j))),n=hM(d,g,c,du(a,i(2,j))),b=e,c=aN(d,a,f[1],n),a=m;continue}var
+o=du(a,x(i(2,j))),b=e,c=hM(d,g,c,du(a,i(2,j))),a=o;continue}return c}}var
+b_=[0,d,d],en=[0,0,0,0,hL];function
+yV(c,b,a){return hM(c,b,a,j)}function
 mc(f,e,d){var
 c=f,a=e,b=d;for(;;){if(a){var
 g=em(c,a[1],b),h=a[2],c=x(c),a=h,b=g;continue}return b}}function
 ct(a,e,d,c){var
 f=a[4],g=a[1],b=fx(j5(aW(am(aW(am(d,a[3]),c),g),e)),f);return b?b[1]:b_}function
 fy(d,b,a,c){var
-e=ad(0,b);return[0,d,b,a,mc(j,br(function(b){var
-d=ad(0,a);return br(f(c,b),d)},e),hK)]}function
+e=ae(0,b);return[0,d,b,a,mc(j,br(function(b){var
+d=ae(0,a);return br(f(c,b),d)},e),hL)]}function
 cQ(a,d,c,b){return fy(a,d,c,function(d,c){var
-e=ad(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
-hM(b,a){if(b){if(a){var
-c=hM(b[2],a[2]);return bu(e9(b[1],a[1]),c)}return b_}return b_}function
+e=ae(0,a);return m(function(a){return aN(b,a,d,c)},e)})}function
+hN(b,a){if(b){if(a){var
+c=hN(b[2],a[2]);return bu(e9(b[1],a[1]),c)}return b_}return b_}function
 md(b,a){var
 c=G(h(b),a);return[0,u(g(b),a),c]}function
 me(a){var
 b=g(a);return l(h(a),b)}function
-yX(a){return m(function(a){return $(d,a)},a)}function
+yW(a){return m(function(a){return aa(d,a)},a)}function
 mf(d,a){var
-b=v(a),c=kc(a,d),e=m(yX,a),f=n(gT(c),b,e);return[0,b,c,n(gT(c),b,a),f]}function
-yY(d,c,a,b){return c===1?gU(a,b):kb(d,c,a,gU(a,b))}function
-yZ(h,g,f,e,d,b){var
+b=v(a),c=kc(a,d),e=m(yW,a),f=n(gU(c),b,e);return[0,b,c,n(gU(c),b,a),f]}function
+yX(d,c,a,b){return c===1?gV(a,b):kb(d,c,a,gV(a,b))}function
+yY(h,g,f,e,d,b){var
 c=k(a(h,f),e),i=k(c,l(d,b));return md([0,k(c,b),i],g)}function
 mg(h,g,f,c,b,a){if(c)if(b)if(a)var
-i=a[2],j=b[2],k=c[2],l=mg(h,g,dh(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yZ(h,g,bj(d,f),o,n,m),l];else
+i=a[2],j=b[2],k=c[2],l=mg(h,g,dh(f),k,j,i),m=a[1],n=b[1],o=c[1],e=[0,yY(h,g,bj(d,f),o,n,m),l];else
 var
 e=a;else
 var
@@ -4745,135 +4744,135 @@ var
 e=c;return e}function
 mh(h,f,e,a,c){var
 i=a[1],j=a[2];function
-b(a,b){return yY(j,i,a,b)}var
+b(a,b){return yX(j,i,a,b)}var
 d=m(me,c),k=b(a[4],d),l=b(a[3],d),n=m(g,c);return mg(h,f,e,b(a[3],n),l,k)}function
 mi(a){var
-b=a[4];return yW(function(d,a,b){var
+b=a[4];return yV(function(d,a,b){var
 c=co(me(a));return r(r(co(g(a)),c),b)},b,d)}function
 fz(a){return ax(bu,b_,a)}function
 mj(a){if(a){var
-b=a[2],c=a[1];return b?vb(c,mj(b)):c}return b_}function
+b=a[2],c=a[1];return b?va(c,mj(b)):c}return b_}function
 mk(c,b,a){var
 d=be(h(a));return ct(c,b,be(g(a)),d)}function
-y0(a,c,b){return mb(a[2],a[3],b)?mk(a,c,b):b_}function
+yZ(a,c,b){return mb(a[2],a[3],b)?mk(a,c,b):b_}function
 ml(a,e,d,c,b){var
-f=ad(0,g(a[1]));return br(function(f){var
-g=ad(0,h(a[1]));return m(function(g){return y0(e,b,hJ(a,d,c,f,g))},g)},f)}function
-y1(f,e,d,c,b,a){var
-g=ad(0,b);return br(function(b){return ml(f,e,d,c,aW(a,b))},g)}function
-y2(a,b,d,c,i){var
-e=ad(0,g(a[1]));return br(function(e){var
-f=ad(0,h(a[1]));return br(function(f){var
-h=hJ(a,d,c,e,f),g=mb(b[2],b[3],h),j=g?[0,mk(b,i,hJ(a,d,c,e,f)),0]:g;return j},f)},e)}function
-hN(a,b){var
-c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return ma(b[2],f,e,d,c)}function
+f=ae(0,g(a[1]));return br(function(f){var
+g=ae(0,h(a[1]));return m(function(g){return yZ(e,b,hK(a,d,c,f,g))},g)},f)}function
+y0(f,e,d,c,b,a){var
+g=ae(0,b);return br(function(b){return ml(f,e,d,c,aW(a,b))},g)}function
+y1(a,b,d,c,i){var
+e=ae(0,g(a[1]));return br(function(e){var
+f=ae(0,h(a[1]));return br(function(f){var
+h=hK(a,d,c,e,f),g=mb(b[2],b[3],h),j=g?[0,mk(b,i,hK(a,d,c,e,f)),0]:g;return j},f)},e)}function
 hO(a,b){var
+c=g(a[4]),d=g(a[3]),e=g(a[2]),f=g(a[1]);return ma(b[2],f,e,d,c)}function
+hP(a,b){var
 c=h(a[4]),d=h(a[3]),e=h(a[2]),f=h(a[1]);return ma(b[3],f,e,d,c)}function
-y3(a){var
+y2(a){var
 b=r(d,h(a));return[0,r(d,g(a)),b]}function
-y4(c,b){if(o(d,h(b)))var
+y3(c,b){if(o(d,h(b)))var
 e=h(b);else
 var
 k=c[2],l=c[1],e=G(a(h(b),l),k);if(o(d,g(b)))var
 f=g(b);else
 var
 i=c[2],j=c[1],f=u(a(g(b),j),i);return[0,f,e]}function
-y5(a,e,c){var
-b=hd(a,e,a,u$(c));return b?gW(a,bu([0,a,a],b[1])):[0,d,a]}function
-y6(a,d,c){var
-b=hd(a,d,a,e9(i(2,j),c));if(b){var
-e=gW(a,bu([0,a,a],b[1]));return va([0,a,a],e9(i(2,j),e))}return[0,s(a),a]}function
-y7(k,d,c,j,b,i,a){var
-f=bB(a[1],c),e=bB(v(b),c),l=mi(a),n=ad(0,c),o=m(function(a){var
+y4(a,e,c){var
+b=he(a,e,a,u_(c));return b?gX(a,bu([0,a,a],b[1])):[0,d,a]}function
+y5(a,d,c){var
+b=he(a,d,a,e9(i(2,j),c));if(b){var
+e=gX(a,bu([0,a,a],b[1]));return u$([0,a,a],e9(i(2,j),e))}return[0,s(a),a]}function
+y6(k,d,c,j,b,i,a){var
+f=bB(a[1],c),e=bB(v(b),c),l=mi(a),n=ae(0,c),o=m(function(a){var
 c=mf(l,cq(e,b8(am(a,e),b))),d=[0,b8(am(a,e),i),c];return[0,am(a,f),d]},n);function
 p(e,c){return br(function(b){var
-i=y1(d,a,e,c,f,g(b)),l=h(h(b));return mh(k,j,g(h(b)),l,i)},o)}var
-q=hO(d,a),r=hN(d,a);return fy(v(b),r,q,p)}function
-y8(e,d,b,c,a){var
+i=y0(d,a,e,c,f,g(b)),l=h(h(b));return mh(k,j,g(h(b)),l,i)},o)}var
+q=hP(d,a),r=hO(d,a);return fy(v(b),r,q,p)}function
+y7(e,d,b,c,a){var
 f=mf(mi(a),b);function
 g(h,g){var
-b=ad(0,a[1]);return mh(e,d,c,f,m(function(b){return ct(a,b,0,0)},b))}return fy(v(b),1,1,g)}function
-y9(b){var
+b=ae(0,a[1]);return mh(e,d,c,f,m(function(b){return ct(a,b,0,0)},b))}return fy(v(b),1,1,g)}function
+y8(b){var
 a=bj(en,b);function
 c(d,c,a){return fz(m(function(b){return ct(b,d,c,a)},b))}return cQ(a[1],a[2],a[3],c)}function
-y_(a){var
+y9(a){var
 b=bj(en,a);function
 c(c,b){return br(function(a){var
-d=ad(0,a[1]);return m(function(d){return ct(a,d,c,b)},d)},a)}var
+d=ae(0,a[1]);return m(function(d){return ct(a,d,c,b)},d)},a)}var
 d=b[3],e=b[2],f=0;return fy(ax(function(b,a){return aW(b[1],a)},f,a),e,d,c)}function
 fA(b,a){function
 c(e,d,c){return f(b,ct(a,e,d,c))}return cQ(a[1],a[2],a[3],c)}function
-y$(b,a){function
-c(e,d,c){return mj(y2(b,a,d,c,e))}var
-d=hO(b,a),e=hN(b,a);return cQ(a[1],e,d,c)}function
-za(a,b){var
+y_(b,a){function
+c(e,d,c){return mj(y1(b,a,d,c,e))}var
+d=hP(b,a),e=hO(b,a);return cQ(a[1],e,d,c)}function
+y$(a,b){var
 c=h(a[1]),d=E(am(g(a[1]),c));function
 e(f,e,c){return md(fz(ml(a,b,e,c,f)),d)}var
-f=hO(a,b),i=hN(a,b);return cQ(b[1],i,f,e)}function
-zb(a){function
+f=hP(a,b),i=hO(a,b);return cQ(b[1],i,f,e)}function
+za(a){function
 b(b,h,g){var
-c=gN(b,a[3]),d=a[2],e=gN(bB(b,a[3]),d),f=a[2];return ct(a,bB(bB(b,a[3]),f),e,c)}var
+c=gO(b,a[3]),d=a[2],e=gO(bB(b,a[3]),d),f=a[2];return ct(a,bB(bB(b,a[3]),f),e,c)}var
 c=a[3];return cQ(am(am(a[1],a[2]),c),1,1,b)}function
-zc(b,a){function
+zb(b,a){function
 c(e,d,c){var
 f=bB(c,h(b));return ct(a,e,bB(d,g(b)),f)}var
 d=h(b),e=am(a[3],d),f=g(b),i=am(a[2],f);return cQ(a[1],i,e,c)}function
 mm(b,a){var
 c=a[2]===b[2]?1:0,d=c?a[3]===b[3]?1:0:c;return d}function
-zd(b,a){var
+zc(b,a){var
 c=a[1]===b[1]?1:0;return c?mm(b,a):c}function
 dv(a,b){var
 c=a?[0,b]:a;return c}function
-ze(e,k,a,c){var
+zd(e,k,a,c){var
 b=bj(en,c);if(typeof
 a==="number")switch(a){case
 0:var
-q=y9(c);return dv(H(function(a){return zd(b,a)},c),q);case
+q=y8(c);return dv(H(function(a){return zc(b,a)},c),q);case
 1:var
-r=y_(c);return dv(H(function(a){return mm(b,a)},c),r);case
-2:return[0,fA(y3,b)];case
-3:return[0,fA(function(a){return y5(e,k,a)},b)];case
-4:return[0,fA(function(a){return y6(e,k,a)},b)];default:return[0,zb(b)]}else
+r=y9(c);return dv(H(function(a){return mm(b,a)},c),r);case
+2:return[0,fA(y2,b)];case
+3:return[0,fA(function(a){return y4(e,k,a)},b)];case
+4:return[0,fA(function(a){return y5(e,k,a)},b)];default:return[0,za(b)]}else
 switch(a[0]){case
 0:var
-i=a[4],f=a[2],s=y7(e,a[1],f,a[3],i,a[5],b),l=V(0,f);if(l)var
+i=a[4],f=a[2],s=y6(e,a[1],f,a[3],i,a[5],b),l=V(0,f);if(l)var
 t=v(i),m=am(f,bB(v(i),f))===t?1:0;else
 var
 m=l;return dv(m,s);case
 1:var
-u=y8(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dv(w,u);case
+u=y7(e,a[1],a[2],a[3],b),n=b[2]===1?1:0,w=n?b[3]===1?1:0:n;return dv(w,u);case
 2:var
-p=a[1],x=fA(function(a){return y4(p,a)},b);return dv(o(d,p[1]),x);case
-3:return[0,y$(a[1],b)];case
+p=a[1],x=fA(function(a){return y3(p,a)},b);return dv(o(d,p[1]),x);case
+3:return[0,y_(a[1],b)];case
 4:var
-j=a[1],y=za(j,b),z=h(j[1]);return dv(V(0,am(g(j[1]),z)),y);default:return[0,zc(a[1],b)]}}function
-zf(e,b,c,d){var
+j=a[1],y=y$(j,b),z=h(j[1]);return dv(V(0,am(g(j[1]),z)),y);default:return[0,zb(a[1],b)]}}function
+ze(e,b,c,d){var
 f=c[1],g=b[2],h=a(a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),g),f),k=c[2],m=b[1],n=a(x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j)))))))))))))),m);return bt(e,a(l(a(d,b[2]),n),k),h)}function
-zg(a,b){var
+zf(a,b){var
 e=a[3],f=am(am(a[1],a[2]),e),c=v(b)===f?1:0;return c?H(function(a){var
 b=o(d,a);return b?o(a,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,x(i(2,j))))))))))))))):b},b):c}function
-zh(a){var
+zg(a){var
 c=v(a[5]),b=dg(a[1],c);if(b){var
 e=a[5];return H(function(a){return z(d,a[1])},e)}return b}function
-zi(h,a,b){var
-c=a[2],e=a[3],f=a[1],i=mc(j,m(function(a){return[0,a,a]},b),hK);return cQ(f,c,e,function(b,l,k){var
-f=fx(j5(aW(am(aW(am(b,c),l),e),k)),i),m=f?g(f[1]):d,n=R(b,a[5],[0,j,j]);return zf(h,R(b,a[4],[0,d,j]),n,m)})}function
-zj(h,g,f,e){var
+zh(h,a,b){var
+c=a[2],e=a[3],f=a[1],i=mc(j,m(function(a){return[0,a,a]},b),hL);return cQ(f,c,e,function(b,l,k){var
+f=fx(j5(aW(am(aW(am(b,c),l),e),k)),i),m=f?g(f[1]):d,n=R(b,a[5],[0,j,j]);return ze(h,R(b,a[4],[0,d,j]),n,m)})}function
+zi(h,g,f,e){var
 b=f,a=e;for(;;){if(a){var
-d=a[1],i=d[1],j=m(function(b){return function(a){return R(a,b,en)}}(b),i),c=ze(h,g,d[2],j);if(c){var
+d=a[1],i=d[1],j=m(function(b){return function(a){return R(a,b,en)}}(b),i),c=zd(h,g,d[2],j);if(c){var
 k=a[2],b=bd(b,[0,c[1],0]),a=k;continue}return c}return[0,b]}}function
 mn(c,f,a,b){var
-d=zg(a,b),e=d?zh(a):d;if(e){var
-g=a[6],h=zj(c,f,[0,zi(c,a,b),0],g);return Q(function(a){return u8(a,en)},h)}return e}function
+d=zf(a,b),e=d?zg(a):d;if(e){var
+g=a[6],h=zi(c,f,[0,zh(c,a,b),0],g);return Q(function(a){return u7(a,en)},h)}return e}function
 mo(b){var
 f=s(h(b)),c=r(d,r(g(b),f)),i=h(b),e=r(s(g(b)),i),j=a(e,e);return[0,a(c,c),j]}function
-hP(a){return fz(m(mo,a))}function
-zk(d,b){var
+hQ(a){return fz(m(mo,a))}function
+zj(d,b){var
 c=d[8];return function(e,d){var
 f=a(e,b),i=l(a(h(d),c),f),j=a(e,b);return[0,l(a(g(d),c),j),i]}}function
 mp(e,c,b,a){if(a){var
-f=a[2],g=mp(e,c,dh(b),f),h=a[1],i=bj(d,b);return bu(mo(n(zk(e,c),i,h)),g)}return b_}function
-zl(b,r,i,q){var
+f=a[2],g=mp(e,c,dh(b),f),h=a[1],i=bj(d,b);return bu(mo(n(zj(e,c),i,h)),g)}return b_}function
+zk(b,r,i,q){var
 s=a(b,b),j=e_(a(i,i),s,q);function
 k(a){var
 b=a8(h(a));return[0,bq(g(a)),b]}var
@@ -4889,81 +4888,81 @@ f=c[1],n=o(d,f[1]);if(n)var
 u=f[2],v=f[1],p=[0,k(bu(j,bt(a(b,b),v,u)))];else
 var
 p=n;return p}return[0,b_]}function
-zm(b,f,e,d,c){var
-m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=ht(a(a(a(b,b),b),o),i,j);if(k){var
-p=h(e),l=ht(a(a(a(b,b),b),p),i,j);if(l){var
-q=$(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
-zn(e,d,b){var
+zl(b,f,e,d,c){var
+m=g(c),i=a(f,a(g(d),m)),n=h(c),j=a(f,a(h(d),n)),o=g(e),k=hu(a(a(a(b,b),b),o),i,j);if(k){var
+p=h(e),l=hu(a(a(a(b,b),b),p),i,j);if(l){var
+q=aa(b,h(l[1])),t=g(k[1]);return[0,r(s(b),t),q]}return[0,s(b),b]}return[0,s(b),b]}function
+zm(e,d,b){var
 f=d[8];return function(g,i,c){var
 h=d[4];if(typeof
 h==="number"){if(0===h){var
 j=mp(d,b,c[1],g),k=a(b,f);return[0,e_(a(a(b,f),k),e,j)]}return 0}else{if(2===h[0]){var
-m=hM(c[1],g);return[0,e_(a(b,f),e,m)]}var
-l=c[3];return[0,zm(e,b,hM(c[1],g),l,i)]}}}function
-zo(e,d,c,a,b){return a7(m(function(b){var
-f=l(h(b),a);return hd(e,d,c,[0,l(g(b),a),f])},b))}function
-zp(c,e,b){var
-j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?$(c,G(a(c,h(b)),i)):c,q=z(d,f)?u(a(c,g(b)),f):d;return[0,q,p]}function
-zq(c,g,f,a){var
-i=m(h,a),b=zo(c,g,f,ax(r,h(bj(b_,a)),i),a);if(b)var
-d=b[1],j=fz(d),e=[0,m(function(a){return zp(c,j,a)},d)];else
+m=hN(c[1],g);return[0,e_(a(b,f),e,m)]}var
+l=c[3];return[0,zl(e,b,hN(c[1],g),l,i)]}}}function
+zn(e,d,c,a,b){return a7(m(function(b){var
+f=l(h(b),a);return he(e,d,c,[0,l(g(b),a),f])},b))}function
+zo(c,e,b){var
+j=h(b),m=l(h(e),j),f=k(g(b),m),n=g(b),o=l(g(e),n),i=k(h(b),o),p=z(d,i)?aa(c,G(a(c,h(b)),i)):c,q=z(d,f)?u(a(c,g(b)),f):d;return[0,q,p]}function
+zp(c,g,f,a){var
+i=m(h,a),b=zn(c,g,f,ax(r,h(bj(b_,a)),i),a);if(b)var
+d=b[1],j=fz(d),e=[0,m(function(a){return zo(c,j,a)},d)];else
 var
 e=b;return e}function
-zr(l,f,e){var
+zq(l,f,e){var
 c=l[4];if(typeof
 c==="number")return 1;else{if(2===c[0]){var
 j=c[1];if(j){var
 b=j[1],k=o(d,b[1]);if(k){var
-m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hP(e)),p),n)}return k}return 1}var
-i=bN(B(c[1][1],d));return i?i:z(d,g(hP(e)))}}function
-zs(b,a,c){var
+m=a(f,f),n=a(a(b[1],b[1]),m),p=a(b[2],b[2]);return o(a(h(hQ(e)),p),n)}return k}return 1}var
+i=bN(B(c[1][1],d));return i?i:z(d,g(hQ(e)))}}function
+zr(b,a,c){var
 d=H(function(c){var
-e=g(c),d=f(hy(b,a),e);if(d){var
-i=h(c);return f(hy(b,a),i)}return d},c);return d?zr(b,a,c):d}function
-zt(b,f,a){var
+e=g(c),d=f(hz(b,a),e);if(d){var
+i=h(c);return f(hz(b,a),i)}return d},c);return d?zq(b,a,c):d}function
+zs(b,f,a){var
 c=f[1];return function(k,d){var
 g=b[4],j=0;if(typeof
 g==="number"&&g){var
-h=zq(c,f[3],a,d);j=1}if(!j){var
-e=zl(c,b,a,hP(d));if(e)var
-l=e[1],i=a7(m(n(zn(c,b,a),d,l),k));else
+h=zp(c,f[3],a,d);j=1}if(!j){var
+e=zk(c,b,a,hQ(d));if(e)var
+l=e[1],i=a7(m(n(zm(c,b,a),d,l),k));else
 var
 i=e;var
 h=i}return Q(function(a){return m(el,a)},h)}}function
-zu(c,b,d){var
+zt(c,b,d){var
 e=b[1];return function(g){var
 a=lO(c,e);if(a){var
-h=a[1];return a7(m(f(zt(c,b,d),h),g))}return a}}function
-zv(h,b,a){var
+h=a[1];return a7(m(f(zs(c,b,d),h),g))}return a}}function
+zu(h,b,a){var
 e=a[1],c=a[2];return function(f){if(H(ft,b[4]))var
 g=0;else{var
-k=d$(c,a[3]),d=hp(h,e,c,a[3],k,f);if(!d)return d;var
+k=d$(c,a[3]),d=hq(h,e,c,a[3],k,f);if(!d)return d;var
 g=d[1]}var
 i=b[4],j=b[3];return H(function(a){return lR(e,f,c,g,j,a)},i)}}function
-zw(b,h,g,e,a){var
+zv(b,h,g,e,a){var
 i=V(0,v(a));if(i)var
 l=h[2],c=v(a)===l?1:0;else
 var
 c=i;var
-j=c?H(function(a){return zs(b,e,a)},a):c;if(j){var
-d=f(zu(b,g,e),a);if(d){var
-m=d[1];return f(zv(b,h,g),m)}var
+j=c?H(function(a){return zr(b,e,a)},a):c;if(j){var
+d=f(zt(b,g,e),a);if(d){var
+m=d[1];return f(zu(b,h,g),m)}var
 k=d}else
 var
 k=j;return k}function
 mq(a){var
-b=ad(0,am(a[2],a[3]));return m(function(b){var
-c=ad(0,a[1]);return m(function(c){var
-d=gN(b,a[3]);return ct(a,c,bB(b,a[3]),d)},c)},b)}function
-zx(d,j,c,b,i,h){var
+b=ae(0,am(a[2],a[3]));return m(function(b){var
+c=ae(0,a[1]);return m(function(c){var
+d=gO(b,a[3]);return ct(a,c,bB(b,a[3]),d)},c)},b)}function
+zw(d,j,c,b,i,h){var
 a=mn(b,c[3],i,h);if(a){var
-e=a[1],f=e[1]===d[1]?1:0;if(f)return zw(d,j,c,b,mq(e));var
+e=a[1],f=e[1]===d[1]?1:0;if(f)return zv(d,j,c,b,mq(e));var
 g=f}else
 var
 g=a;return g}function
 mr(b,a){if(b){var
 c=b[1];return a?[0,r(c,a[1])]:[0,c]}return a}function
-zy(a,i,h){var
+zx(a,i,h){var
 c=a[2][1],j=a[1],k=a[2][2];return function(a,l,d){if(a){var
 b=fq(d,h[4]);if(b){var
 e=B(c,k);if(e)return le(c,j,a[1],l,b[1],i[1],d);var
@@ -4973,7 +4972,7 @@ f=b;var
 g=f}else
 var
 g=a;return g}}function
-zz(b,e,h){var
+zy(b,e,h){var
 i=b[1],j=b[2][2];return function(f){var
 c=b[4];if(c){var
 d=fq(f,h[5]);if(d){var
@@ -4982,60 +4981,60 @@ c=b[2];return u(a(j,b[1]),c)},k)}var
 g=d}else
 var
 g=c;return g}}function
-zA(b,a,d){var
+zz(b,a,d){var
 g=b[1],h=b[2][2];return function(i,e,c){if(c===a[1])return 0;var
-j=f(zz(b,a,d),c),k=mr(aN(zy(b,a,d),i,e,c),j);return mr(fp(g,h,e,a[1],c),k)}}function
+j=f(zy(b,a,d),c),k=mr(aN(zx(b,a,d),i,e,c),j);return mr(fp(g,h,e,a[1],c),k)}}function
 ms(b,a,c){var
 g=b[1],d=V(0,a[2]);if(d){var
 e=lD(b,a),h=f(lE(b,a,c),e);return Q(function(d){var
-f=ad(0,g[3]);return[0,d,m(n(zA(b,a,c),e,d),f)]},h)}return d}function
-zB(c,a){var
+f=ae(0,g[3]);return[0,d,m(n(zz(b,a,c),e,d),f)]},h)}return d}function
+zA(c,a){var
 d=a[1],e=a[2];return function(h,g,f){var
 b=ef(c,d,e,a[3],h,g,f);return b?el(b[1]):di}}function
-zC(b,a){var
+zB(b,a){var
 c=a[2];return function(d){var
-e=d$(c,a[3]),f=gY(b[2],d),g=W(bQ(b),f);return m(function(c){var
-d=j6(c[2]),f=c[1];return m(n(zB(b,a),e,f),d)},g)}}function
-zD(b,d,a){var
+e=d$(c,a[3]),f=gZ(b[2],d),g=W(bQ(b),f);return m(function(c){var
+d=j6(c[2]),f=c[1];return m(n(zA(b,a),e,f),d)},g)}}function
+zC(b,d,a){var
 c=d[2];return function(e,d){var
 f=Q(s,fp(b,c,e,d,a));return[0,fp(b,c,e,a,d),f]}}function
-zE(a,b,i,d){var
+zD(a,b,i,d){var
 e=V(0,v(d[2]));if(e){var
-c=hB(a,b,d);if(c){var
-g=c[1],j=f(hC(a,b),g);return Q(function(c){var
-d=ad(0,a[3]),e=m(f(zD(a,b,i),c),d);return[0,f(zC(a,b),g),c,e]},j)}var
+c=hC(a,b,d);if(c){var
+g=c[1],j=f(hD(a,b),g);return Q(function(c){var
+d=ae(0,a[3]),e=m(f(zC(a,b,i),c),d);return[0,f(zB(a,b),g),c,e]},j)}var
 h=c}else
 var
 h=e;return h}function
-zF(i,h,g,f,e){var
+zE(i,h,g,f,e){var
 a=mn(h,g,f,e);if(a)var
 b=a[1],c=b[1]===i[1]?1:0,j=c?[0,mq(b)]:c,d=j;else
 var
 d=a;return d}var
-b$=[an,zG,cE(0)],eo=[an,zH,cE(0)];function
-aR(b,a){throw[0,b$,n(aw(zI),b,a)]}function
-zJ(a){var
-b=K(a),c=0,d=qu(a);return[0,function(a){return 0},d,c,b]}function
-zK(a){return[0,a,eW(64),0]}function
+b$=[an,zF,cE(0)],eo=[an,zG,cE(0)];function
+aR(b,a){throw[0,b$,n(aw(zH),b,a)]}function
+zI(a){var
+b=K(a),c=0,d=qt(a);return[0,function(a){return 0},d,c,b]}function
+zJ(a){return[0,a,eW(64),0]}function
 fB(c){var
 a=c[1];if(a[3]===a[4]){var
-b=f(a[1],a[2]);if(0===b)throw gj;a[4]=b;a[3]=0}var
-d=f6(a[2],a[3]);a[3]=a[3]+1|0;return d}function
+b=f(a[1],a[2]);if(0===b)throw gk;a[4]=b;a[3]=0}var
+d=f7(a[2],a[3]);a[3]=a[3]+1|0;return d}function
 fC(b){var
-a=b[3];if(a)throw[0,b$,zL];return a}function
-bv(a){fC(a);q_(a[2]);(function(d){for(;;){var
+a=b[3];if(a)throw[0,b$,zK];return a}function
+bv(a){fC(a);q9(a[2]);(function(d){for(;;){var
 b=fB(a);if(10===b){a[3]=1;return 0}var
-c=32!==b?1:0;if(c){if(q9(a[2])===1025)return aR(zM,eX(a[2]));gx(a[2],b);continue}return c}}(0));return eX(a[2])}function
+c=32!==b?1:0;if(c){if(q8(a[2])===1025)return aR(zL,eX(a[2]));gy(a[2],b);continue}return c}}(0));return eX(a[2])}function
 dw(a,d){var
 b=bv(d),c=w(b,a);return c?aR(a,b):c}function
 cu(b){var
-a=1-b[3];if(a)throw[0,b$,zN];return a}var
-hQ=aE(dK,function(b){var
-a=pZ(b);if(58<=a){if(!(5<a+iE>>>0))return a-87|0}else
+a=1-b[3];if(a)throw[0,b$,zM];return a}var
+hR=aE(dK,function(b){var
+a=pY(b);if(58<=a){if(!(5<a+iE>>>0))return a-87|0}else
 if(48<=a)return a+is|0;return 16});function
-zO(a){return c(hQ,a)[1+a]<16?1:0}function
+zN(a){return c(hR,a)[1+a]<16?1:0}function
 mt(a){var
-e=w(a,zP),f=e?45===az(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
+e=w(a,zO),f=e?45===az(a,0)?1:0:e,b=f?1:f,c=K(a)-b|0,g=1===c?1:0,h=g?0===b?1:0:g;if(h)var
 d=h;else
 var
 k=1<=c?1:0,d=k?48!==az(a,b)?1:0:k;function
@@ -5043,211 +5042,211 @@ l(f){var
 b=f;for(;;){var
 c=b===K(a)?1:0;if(c)var
 d=c;else{var
-e=zO(az(a,b));if(e){var
+e=zN(az(a,b));if(e){var
 b=b+1|0;continue}var
 d=e}return d}}if(d)var
 i=c<=dH?1:0,j=i?l(b):i;else
 var
-j=d;if(1-j)aR(zQ,a);return u2(16,a)}function
-zR(b,a){return 0===b?a:k(N(b,28),a)}function
+j=d;if(1-j)aR(zP,a);return u1(16,a)}function
+zQ(b,a){return 0===b?a:k(N(b,28),a)}function
 aY(d){fC(d);var
 a=d[1],j=a[2],h=a[3],m=a[4],b=function(p,o,n){var
 a=p,f=o,b=n;for(;;){var
 g=a-h|0;if(a===m)return 0;var
-e=f6(j,a),k=0;if(10===e||32===e)k=1;if(k){var
-l=0;if(1===g||1<g&&48!==f6(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zR(f,b)]}}var
-i=c(hQ,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
+e=f7(j,a),k=0;if(10===e||32===e)k=1;if(k){var
+l=0;if(1===g||1<g&&48!==f7(j,h))l=1;if(l){d[1][3]=a+1|0;if(10===e)d[3]=1;return[0,zQ(f,b)]}}var
+i=c(hR,e)[1+e];if(16!==i&&14!==g){if(7<=g){var
 a=a+1|0,f=f<<4|b>>>24|0,b=(b&16777215)<<4|i;continue}var
 a=a+1|0,f=0,b=b<<4|i;continue}return 0}}(h,0,0);return b?b[1]:mt(bv(d))}function
 dx(c){var
-a=bv(c),b=w(a,zS);return b?[0,mt(a)]:b}function
+a=bv(c),b=w(a,zR);return b?[0,mt(a)]:b}function
 ca(b){var
-a=aY(b);if(P(a)<=0)aR(zU,i$(zT,a));return a}var
+a=aY(b);if(P(a)<=0)aR(zT,i$(zS,a));return a}var
 mu=1048576;function
 dy(b){var
-a=aY(b);if(P(a)<0)aR(zW,i$(zV,a));if(gL(a,mu))throw[0,eo,f(aw(zX),mu)];return cL(a)}function
+a=aY(b);if(P(a)<0)aR(zV,i$(zU,a));if(gM(a,mu))throw[0,eo,f(aw(zW),mu)];return cL(a)}function
 dz(d,b,c){var
 a=dy(c);if(b<=a){var
-e=f(aw(zY),a);aR(n(aw(zZ),d,b),e)}return a}function
-hR(a,d,c){return function(g,e){var
+e=f(aw(zX),a);aR(n(aw(zY),d,b),e)}return a}function
+hS(a,d,c){return function(g,e){var
 b=g,a=e;for(;;){if(0===b)return bz(a);var
 b=b-1|0,a=[0,f(d,c),a];continue}}(a,0)}function
-cv(b,a){return hR(dy(a),b,a)}function
+cv(b,a){return hS(dy(a),b,a)}function
 bf(b,d,c){var
 a=cv(d,c);if(1-c_(ap(a),b)){var
-e=ap(a),g=f(aw(z0),e);aR(aD(z3,qF(z2,F(aw(z1),b))),g)}return a}function
+e=ap(a),g=f(aw(zZ),e);aR(aD(z2,qE(z1,F(aw(z0),b))),g)}return a}function
 mv(c,b,a){var
 d=[0,b,0];return bf(c,function(a){return bf(d,aY,a)},a)}function
-hS(e,b){var
-a=bv(b),c=w(a,z4);if(c){if(w(a,z5))return aR(z6,a);var
+hT(e,b){var
+a=bv(b),c=w(a,z3);if(c){if(w(a,z4))return aR(z5,a);var
 d=[0,f(e,b)]}else
 var
 d=c;return d}function
 cb(a){var
 b=aY(a);return[0,b,ca(a)]}function
 aH(c,b){var
-a=1-c;if(a)throw[0,b$,aD(z7,b)];return a}function
+a=1-c;if(a)throw[0,b$,aD(z6,b)];return a}function
 cc(b){var
-a=dy(b);aH(0<a?1:0,z8);return a}function
-z9(e){var
+a=dy(b);aH(0<a?1:0,z7);return a}function
+z8(e){var
 a=cv(aY,e);function
 b(b,a){return i_(a,b)}var
 c=bL(function(a){var
 c=b(0,a);return c?c:b(1,a)},a);if(c)var
 f=1,d=c9(function(a){return b(f,a)},a);else
 var
-d=c;aH(d,z_);return a}function
-z$(b,f,e){var
+d=c;aH(d,z9);return a}function
+z_(b,f,e){var
 d=p((2*b|0)+1|0,0);function
 a(h,e){var
-f=u1(e,-1-b|0),i=b-1|0,j=f?j1(e,i):f;aH(j,Aa);var
-a=cL(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aH(l,Ab);c(d,g)[1+g]=1;return 0}dY(a,f);dY(a,e);c(d,0)[1]=1;return aH(cI(function(a){return a},d),Ac)}function
-Ad(b){var
-a=bv(b);if(w(a,Ae)){var
-c=w(a,Af);if(c){if(w(a,Ag))return w(a,Ah)?w(a,Ai)?aR(Aj,a):1:[1,cb(b)];var
-d=[2,hS(cb,b)]}else
+f=u0(e,-1-b|0),i=b-1|0,j=f?j1(e,i):f;aH(j,z$);var
+a=cL(e),g=0<=a?a:b+(-1-a|0)|0,k=a<0?1:0,l=k||(h<a?1:0);aH(l,Aa);c(d,g)[1+g]=1;return 0}dY(a,f);dY(a,e);c(d,0)[1]=1;return aH(cI(function(a){return a},d),Ab)}function
+Ac(b){var
+a=bv(b);if(w(a,Ad)){var
+c=w(a,Ae);if(c){if(w(a,Af))return w(a,Ag)?w(a,Ah)?aR(Ai,a):1:[1,cb(b)];var
+d=[2,hT(cb,b)]}else
 var
 d=c;return d}return[0,cb(b)]}function
-Ak(b){var
-a=bv(b);if(w(a,Al)){if(w(a,Am)){var
-c=w(a,An);if(c){if(w(a,Ao))return w(a,Ap)?w(a,Aq)?w(a,Ar)?w(a,As)?aR(At,a):[2,cb(b)]:4:3:1;var
+Aj(b){var
+a=bv(b);if(w(a,Ak)){if(w(a,Al)){var
+c=w(a,Am);if(c){if(w(a,An))return w(a,Ao)?w(a,Ap)?w(a,Aq)?w(a,Ar)?aR(As,a):[2,cb(b)]:4:3:1;var
 d=[0,cb(b)]}else
 var
 d=c;return d}return 2}return[1,cb(b)]}function
-Au(e,b){var
-a=bv(b);if(w(a,Av)){var
-c=w(a,Aw);if(c){if(w(a,Ax))return w(a,Ay)?w(a,Az)?aR(AA,a):[1,cc(b)]:2;var
+At(e,b){var
+a=bv(b);if(w(a,Au)){var
+c=w(a,Av);if(c){if(w(a,Aw))return w(a,Ax)?w(a,Ay)?aR(Az,a):[1,cc(b)]:2;var
 d=1}else
 var
-d=c;return d}return[0,bf([0,e,0],z9,b)]}function
-AB(c,b){var
-a=bv(b),d=w(a,AC);if(d){if(w(a,AD)){if(w(a,AE))return aR(AF,a);var
-e=bf([0,c,0],aY,b),f=bf([0,c,0],aY,b);z$(c,e,f);return[0,e,f]}var
+d=c;return d}return[0,bf([0,e,0],z8,b)]}function
+AA(c,b){var
+a=bv(b),d=w(a,AB);if(d){if(w(a,AC)){if(w(a,AD))return aR(AE,a);var
+e=bf([0,c,0],aY,b),f=bf([0,c,0],aY,b);z_(c,e,f);return[0,e,f]}var
 g=1}else
 var
 g=d;return g}function
-AG(a){dw(AH,a);var
-c=cc(a),b=cc(a),d=cc(a),e=Ad(a),h=1!==e?1:0,i=h||(c===b?1:0);aH(i,AI);var
-j=Ak(a),k=Au(b,a),f=AB(b,a),l=1===e?0:b,m=typeof
-f==="number"?b:b+1|0,n=1===f?b:d,o=ca(a),p=mv([0,l,0],c,a),q=hS(aY,a),r=hS(aY,a),s=ca(a),t=mv([0,d,0],m,a),u=bf([0,n,0],aY,a),v=ca(a),g=bf([0,0,[0,b,0]],aY,a);aH(bL(function(a){return 0<P(a)?1:0},g),AJ);var
+AF(a){dw(AG,a);var
+c=cc(a),b=cc(a),d=cc(a),e=Ac(a),h=1!==e?1:0,i=h||(c===b?1:0);aH(i,AH);var
+j=Aj(a),k=At(b,a),f=AA(b,a),l=1===e?0:b,m=typeof
+f==="number"?b:b+1|0,n=1===f?b:d,o=ca(a),p=mv([0,l,0],c,a),q=hT(aY,a),r=hT(aY,a),s=ca(a),t=mv([0,d,0],m,a),u=bf([0,n,0],aY,a),v=ca(a),g=bf([0,0,[0,b,0]],aY,a);aH(bL(function(a){return 0<P(a)?1:0},g),AI);var
 w=ca(a);return[0,c,b,d,e,j,k,f,o,p,q,r,s,t,u,v,g,w,bf([0,0,[0,b,0]],aY,a)]}function
-ep(b,a){dw(AK,a);var
-e=dz(AL,b[3],a),d=dy(a);function
-c(a){return dz(AM,b[2],a)}function
+ep(b,a){dw(AJ,a);var
+e=dz(AK,b[3],a),d=dy(a);function
+c(a){return dz(AL,b[2],a)}function
 f(a){var
-b=bv(a);if(w(b,AN)){if(w(b,AO)){if(w(b,AP))return aR(AQ,b);var
-e=dz(AR,d,a),f=c(a),g=dx(a);return[0,e,f,g,dx(a)]}var
+b=bv(a);if(w(b,AM)){if(w(b,AN)){if(w(b,AO))return aR(AP,b);var
+e=dz(AQ,d,a),f=c(a),g=dx(a);return[0,e,f,g,dx(a)]}var
 h=cv(c,a),i=dx(a);return[2,h,i,dx(a)]}var
 j=c(a),k=dx(a);return[1,j,k,dx(a)]}var
 g=ca(a),h=cv(f,a),i=ca(a);return[0,e,d,g,h,i,bf([0,b[3],0],aY,a)]}function
-AS(b,a){dw(AT,a);return cv(function(a){var
-c=dz(AU,b[3],a),d=ca(a);return[0,c,d,bf([0,b[2],0],aY,a)]},a)}function
+AR(b,a){dw(AS,a);return cv(function(a){var
+c=dz(AT,b[3],a),d=ca(a);return[0,c,d,bf([0,b[2],0],aY,a)]},a)}function
 mw(d){var
-a=bv(d);if(w(a,AV)){var
-b=w(a,AW);if(b){if(w(a,AX))return aR(AY,a);var
+a=bv(d);if(w(a,AU)){var
+b=w(a,AV);if(b){if(w(a,AW))return aR(AX,a);var
 c=1}else
 var
 c=b;return c}return 2}function
-AZ(b,a){return dz(A0,ap(b[4]),a)}function
-A1(d){var
-a=fB(d),b=c(hQ,a)[1+a];if(16===b)aR(A2,gs(1,a));return b}function
+AY(b,a){return dz(AZ,ap(b[4]),a)}function
+A0(d){var
+a=fB(d),b=c(hR,a)[1+a];if(16===b)aR(A1,gt(1,a));return b}function
 fD(e,d,c){var
 b=e,a=d;for(;;){if(0===b)return a;var
-b=b-1|0,a=a<<4|A1(c);continue}}function
-hT(a){return 1===(a&1)?0:1+hT(a>>>1|0)|0}function
-A3(e){var
-g=fD(3,0,e),h=fD(6,0,e),a=fD(7,0,e),f=g&io;if(io===f)throw[0,b$,A4];var
+b=b-1|0,a=a<<4|A0(c);continue}}function
+hU(a){return 1===(a&1)?0:1+hU(a>>>1|0)|0}function
+A2(e){var
+g=fD(3,0,e),h=fD(6,0,e),a=fD(7,0,e),f=g&io;if(io===f)throw[0,b$,A3];var
 b=0===f?h:h|n0;if(0===b&&0===a)return[0,d,0];var
-c=0===a?hT(b):hT(a),i=0===a?b>>>c|0:cp(k(N(b,28),a),c),j=0===a?28+c|0:c,l=(au(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
-A5(d,a){dw(A6,a);var
+c=0===a?hU(b):hU(a),i=0===a?b>>>c|0:cp(k(N(b,28),a),c),j=0===a?28+c|0:c,l=(au(f,1)-1075|0)+j|0,m=2048<=g?s(i):i;return[0,m,l]}function
+A4(d,a){dw(A5,a);var
 b=cv(function(a){fC(a);var
-c=hR(d[1],A3,a),b=fB(a);if(10===b)a[3]=1;else
-if(32!==b)throw[0,b$,A7];return c},a),e=0;function
-f(b,a){return gq(b,a[2])}var
+c=hS(d[1],A2,a),b=fB(a);if(10===b)a[3]=1;else
+if(32!==b)throw[0,b$,A6];return c},a),e=0;function
+f(b,a){return gr(b,a[2])}var
 c=al(function(a,b){return al(f,a,b)},e,b);function
 g(a){return N(a[1],a[2]-c|0)}var
 h=F(function(a){return F(g,a)},b);return[0,N(j,-c|0),h]}var
-A8=n0;function
+A7=n0;function
 cR(c){var
-b=al(function(c,b){return a(c,b)},j,c);if(gL(b,A8))throw[0,eo,A9];return cL(b)}var
-A_=c2;function
+b=al(function(c,b){return a(c,b)},j,c);if(gM(b,A7))throw[0,eo,A8];return cL(b)}var
+A9=c2;function
 eq(d,c){var
-a=dy(c),b=dy(c),e=f(aw(A$),d);aH(d<=c8(a,b)?1:0,e);if(c2<au(a,b))throw[0,eo,f(aw(Ba),A_)];return[0,a,b]}function
+a=dy(c),b=dy(c),e=f(aw(A_),d);aH(d<=c8(a,b)?1:0,e);if(c2<au(a,b))throw[0,eo,f(aw(A$),A9)];return[0,a,b]}function
 mx(a){var
 b=eq(1,a),c=eq(1,a),d=eq(0,a);return[0,b,c,d,eq(1,a)]}function
 my(a,d,b){function
 c(d,b){var
-e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aO(f(b,a[4]),e-1|0)|0)-1|0;aH(0<=c?1:0,Bb);return f7(c,f(b,a[2]))+1|0}function
+e=f(b,a[1]),g=f(b,a[3]),c=((d+(2*g|0)|0)-aO(f(b,a[4]),e-1|0)|0)-1|0;aH(0<=c?1:0,Ba);return f8(c,f(b,a[2]))+1|0}function
 e(a){return a[2]}var
 g=c(b[3],e);function
 h(a){return a[1]}return[0,d,c(b[2],h),g]}function
 mz(c,a){var
-d=ca(a),e=[0,c,0],b=cv(function(a){return bf(e,aY,a)},a);aH(0!==b?1:0,Bc);return[0,d,b,bf([0,ap(b),0],aY,a)]}function
-Bd(f,c){var
-g=f[1],b=mx(c),a=cc(c);aH(0===ga(g,a)?1:0,Be);var
-i=[0,b[1][1],[0,b[1][2],0]],d=mz(cR([0,f7(g,a),i]),c),h=d[2],e=ap(h);aH(0===ga(e,a)?1:0,Bf);cR([0,e,[0,a,0]]);var
+d=ca(a),e=[0,c,0],b=cv(function(a){return bf(e,aY,a)},a);aH(0!==b?1:0,Bb);return[0,d,b,bf([0,ap(b),0],aY,a)]}function
+Bc(f,c){var
+g=f[1],b=mx(c),a=cc(c);aH(0===gb(g,a)?1:0,Bd);var
+i=[0,b[1][1],[0,b[1][2],0]],d=mz(cR([0,f8(g,a),i]),c),h=d[2],e=ap(h);aH(0===gb(e,a)?1:0,Be);cR([0,e,[0,a,0]]);var
 j=my(b,e,f);return[0,[0,b,a,d[1],h,d[3]],j]}function
-Bg(a,e){var
-c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aH(f,Bh);var
+Bf(a,e){var
+c=1===a[2]?1:0,f=c?1===a[3]?1:0:c;aH(f,Bg);var
 b=mz(a[1],e),d=b[2],g=[0,ap(d),1,1];return[0,[1,b[1],d,b[3]],g]}function
 mA(b,e){var
-a=mx(e);aH(bY(a[4],Bj),Bi);function
+a=mx(e);aH(bY(a[4],Bi),Bh);function
 c(b){var
 c=f(b,a[1]);return(2*f(b,a[3])|0)<=c?1:0}var
-d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aH(g,Bk);return[0,a,my(a,b[1],b)]}function
-Bl(c){var
-a=cb(c),b=0<=P(a[1])?1:0,d=b?j1(a[1],a[2]):b;aH(d,Bm);return a}function
-Bn(a){var
+d=c(function(a){return a[1]}),g=d?c(function(a){return a[2]}):d;aH(g,Bj);return[0,a,my(a,b[1],b)]}function
+Bk(c){var
+a=cb(c),b=0<=P(a[1])?1:0,d=b?j1(a[1],a[2]):b;aH(d,Bl);return a}function
+Bm(a){var
 b=jj(a);function
-c(b,a){return bY(b,a)}aH(bL(function(a){return c(b,a)},a),Bo);return b}function
-Bp(a){var
+c(b,a){return bY(b,a)}aH(bL(function(a){return c(b,a)},a),Bn);return b}function
+Bo(a){var
 b=jj(a),c=b[3],d=b[2];aH(bL(function(a){var
-b=bY(a[2],d),e=b?bY(a[3],c):b;return e},a),Bq);var
+b=bY(a[2],d),e=b?bY(a[3],c):b;return e},a),Bp);var
 e=0;return[0,al(function(b,a){return b+a[1]|0},e,a),d,c]}function
-Br(a,c){var
-b=bv(c),g=pq(b,Bs);if(0<=g){if(0<g){if(w(b,Bt)){if(w(b,Bu)){if(w(b,Bv)){if(w(b,Bw)){if(!w(b,Bx)&&a&&!a[2]){var
+Bq(a,c){var
+b=bv(c),g=pq(b,Br);if(0<=g){if(0<g){if(w(b,Bs)){if(w(b,Bt)){if(w(b,Bu)){if(w(b,Bv)){if(!w(b,Bw)&&a&&!a[2]){var
 d=a[1],e=eq(1,c),j=cR([0,d[3],[0,e[2],0]]),k=cR([0,d[2],[0,e[1],0]]);return[0,[5,e],[0,d[1],k,j]]}}else
 if(a&&!a[2])return[0,4,a[1]]}else
 if(a&&!a[2])return[0,3,a[1]]}else
 if(a&&!a[2])return[0,2,a[1]]}else
 if(a&&!a[2]){var
 h=mA(a[1],c);return[0,[3,h[1]],h[2]]}}else
-if(a&&!a[2])return Bg(a[1],c)}else
-if(w(b,Bz)){if(w(b,BA)){if(w(b,BB)){if(w(b,BC)){if(w(b,BD)){if(!w(b,BE)&&a&&!a[2]){var
-l=a[1];return[0,[2,Bl(c)],l]}}else
+if(a&&!a[2])return Bf(a[1],c)}else
+if(w(b,By)){if(w(b,Bz)){if(w(b,BA)){if(w(b,BB)){if(w(b,BC)){if(!w(b,BD)&&a&&!a[2]){var
+l=a[1];return[0,[2,Bk(c)],l]}}else
 if(a&&!a[2]){var
 f=a[1];return[0,5,[0,cR([0,f[1],[0,f[2],[0,f[3],0]]]),1,1]]}}else
-if(a&&!a[2])return Bd(a[1],c)}else
-if(a&&a[2])return[0,1,Bp(a)]}else
+if(a&&!a[2])return Bc(a[1],c)}else
+if(a&&a[2])return[0,1,Bo(a)]}else
 if(a&&!a[2]){var
 i=mA(a[1],c);return[0,[4,i[1]],i[2]]}}else
-if(a&&a[2])return[0,0,Bn(a)];return aR(By,b)}var
-BF=c2;function
-BG(a){dw(BH,a);var
+if(a&&a[2])return[0,0,Bm(a)];return aR(Bx,b)}var
+BE=c2;function
+BF(a){dw(BG,a);var
 b=cc(a),d=cc(a),e=cc(a);cR([0,b,[0,d,[0,e,0]]]);var
-j=bf([0,b,0],cb,a),h=bf([0,b,0],cb,a);aH(bL(function(a){return 0<P(a[1])?1:0},h),BI);var
-g=cc(a);if(c2<g)throw[0,eo,f(aw(BJ),BF)];var
+j=bf([0,b,0],cb,a),h=bf([0,b,0],cb,a);aH(bL(function(a){return 0<P(a[1])?1:0},h),BH);var
+g=cc(a);if(c2<g)throw[0,eo,f(aw(BI),BE)];var
 i=p(g+1|0,[0,b,d,e]);return[0,b,d,e,j,h,function(k,j){var
 b=k,e=j;for(;;){if(g<b)return bz(e);var
-f=cv(function(b){return function(a){return dz(BK,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Br(F(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cR([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
+f=cv(function(b){return function(a){return dz(BJ,b,a)}}(b),a),l=function(b,a){return c(b,a)[1+a]},h=Bq(F(function(b){return function(a){return b(i,a)}}(l),f),a),d=h[2];cR([0,d[1],[0,d[2],[0,d[3],0]]]);c(i,b)[1+b]=d;var
 b=b+1|0,e=[0,[0,f,h[1]],e];continue}}(1,0)]}function
-mB(b,a){dw(BL,a);fC(a);function
+mB(b,a){dw(BK,a);fC(a);function
 d(a){return fD(2,0,a)}var
-e=hR(aO(aO(b[1],b[2]),b[3]),d,a),c=fB(a);if(10===c)a[3]=1;else
-if(32!==c)throw[0,b$,BM];return e}var
+e=hS(aO(aO(b[1],b[2]),b[3]),d,a),c=fB(a);if(10===c)a[3]=1;else
+if(32!==c)throw[0,b$,BL];return e}var
 mC=30;function
-hU(a){var
+hV(a){var
 c=a1(a);if(c<=30)return[0,cL(a),0];var
 d=0<=P(a)?a:s(a),b=au(0,c-60|0),e=0===b?d:cp(d,b),f=cp(e,mC),i=cL(l(e,N(f,mC))),g=bl(cL(f),30)+i,h=0<=P(a)?g:-g;return[0,h,b]}function
 bg(c,b){var
-a=hU(b);return bl(a[1],a[2]-c|0)}function
+a=hV(b);return bl(a[1],a[2]-c|0)}function
 a9(e,d,c){var
-a=hU(d),b=hU(c);return bl(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
+a=hV(d),b=hV(c);return bl(a[1]/b[1],(a[2]-b[2]|0)-e|0)}function
 a_(d,c){var
 a=bl(c,d),e=Math.abs(a);if(e<oq)return Math.floor(a+dJ)|0;if(e<oq)return a|0;var
 f=iV(c),g=bl(f[1],27),h=Math.floor(g),i=k(N(h|0,26),bl(g-h,26)|0),b=(f[2]+d|0)-53|0;return 0<=b?N(i,b):cp(i,-b|0)}function
 aM(a){return Math.abs(a)<L?1:0}function
-mD(b,a){return gq(b.length-1,a.length-1)-1|0}function
+mD(b,a){return gr(b.length-1,a.length-1)-1|0}function
 O(c,b){var
 e=mD(c,b),d=0.,i=0;if(e<0)var
 f=d;else{var
@@ -5266,20 +5265,20 @@ d=f(b,c);a[1]=a[1]+d;return 0},c);return a[1]}function
 dA(a){return a*a}function
 cw(b,a){if(0===c(b[10],a)[1+a].length-1){var
 d=c(b[6],a)[1+a],e=b[6],f=q(function(a){return O(d,a)},e);c(b[10],a)[1+a]=f}return c(b[10],a)[1+a]}function
-BN(a){var
-b=gG(0,a.length-1);return T(function(e,d){var
-f=t7(cZ,cZ,d),h=jL(b,f),g=eT(function(b){return bY(c(a,b)[1+b],d)},h);return g?g[1]:(jK(b,f,e),e)},a)}function
-BO(a){return typeof
-a==="number"?0===a?BP:0:2===a[0]?BR:BQ}function
-BS(c,a){var
+BM(a){var
+b=gH(0,a.length-1);return T(function(e,d){var
+f=t6(cZ,cZ,d),h=jL(b,f),g=eT(function(b){return bY(c(a,b)[1+b],d)},h);return g?g[1]:(jK(b,f,e),e)},a)}function
+BN(a){return typeof
+a==="number"?0===a?BO:0:2===a[0]?BQ:BP}function
+BR(c,a){var
 b=p(c,0.),d=1./au(1,a.length-1);function
 f(a,c){return t(b,a,e(b,a)+c*d)}d0(function(a){return D(f,a)},a);function
 g(c,a){return a-e(b,c)}return q(function(a){return T(g,a)},a)}function
-BT(c,b,a){var
+BS(c,b,a){var
 d=cS(a,function(a){return dA(A(a-c,b-a))});return[0,cS(a,function(a){return dA(A(0.,A(c-a,a-b)))}),d]}function
 mE(b,a,c){if(b!=Y&&a!=L){var
 d=cS(c,function(c){return A(b*c,a*c)});return[0,cS(c,function(c){return a4(b*c,a*c)}),d]}return[0,Y,L]}function
-hV(e,d,b){function
+hW(e,d,b){function
 a(c){return e*Math.sqrt(cS(b,function(a){switch(d){case
 0:var
 b=0.<c*a?1:0;break;case
@@ -5287,13 +5286,13 @@ b=0.<c*a?1:0;break;case
 b=c*a<0.?1:0;break;default:var
 b=1}return b?a*a:0.}))}var
 c=a(1.);return[0,-a(c0),c]}function
-BU(a,g,d){var
-b=Z(a4,L,d),c=Z(A,Y,d),h=hV(a,g,d),e=h[2],f=h[1];switch(g){case
+BT(a,g,d){var
+b=Z(a4,L,d),c=Z(A,Y,d),h=hW(a,g,d),e=h[2],f=h[1];switch(g){case
 0:var
 i=c<0.?a*c:e,j=0.<b?a*b:f;return[0,j,i];case
 1:var
 k=0.<b?-a*b:e,l=c<0.?-a*c:f;return[0,l,k];default:return[0,f,e]}}function
-BV(d,b,v,n){var
+BU(d,b,v,n){var
 X=b[9],Z=0;function
 _(b,a){return au(b,a1(a))}var
 f=al(function(a,b){return al(_,a,b)},Z,X),k=b[8],w=1,$=b[9],g=J(F(function(a){return J(F(function(a){return bg(f,a)},a))},$)),x=b[10],h=x?bg(f,x[1]):Y,y=b[11],i=y?bg(f,y[1]):L,z=b[10],B=b[11],R=0;if(z&&0<=P(z[1]))var
@@ -5305,7 +5304,7 @@ S=1;if(S)var
 l=2}var
 C=q(function(a){return 2===d?Math.sqrt(O(a,a)):1.},g);switch(d){case
 0:var
-j=BS(n,g);break;case
+j=BR(n,g);break;case
 1:var
 j=g;break;default:var
 j=T(function(b,a){return q(function(a){return a/e(C,b)},a)},g)}var
@@ -5326,9 +5325,9 @@ r!=="number"&&2!==r[0]){var
 E=0===P(r[1][1])?1:0;V=1}if(!V)var
 E=0;function
 aa(a){switch(d){case
-0:return BT(h,i,a);case
+0:return BS(h,i,a);case
 1:if(m){var
-b=Math.sqrt(m[1][2]),f=a4(i,b),c=mE(A(h,-b),f,a),e=hV(b,l,a),g=a4(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mE(h,i,a);default:return E?BU(1.,l,a):hV(1.,l,a)}}var
+b=Math.sqrt(m[1][2]),f=a4(i,b),c=mE(A(h,-b),f,a),e=hW(b,l,a),g=a4(c[2],e[2]);return[0,A(c[1],e[1]),g]}return mE(h,i,a);default:return E?BT(1.,l,a):hW(1.,l,a)}}var
 ab=2===d?j:g,G=q(aa,ab),H=a(k,k),ac=J(b[9]);function
 ad(a){return 2===d?bg(0,a):a9(-2*f|0,a,H)}if(2===d)var
 ae=0,I=function(a,b){return a9(ae,a,b)};else
@@ -5339,10 +5338,10 @@ s!=="number"&&2===s[0]){var
 M=s[1];if(M){var
 N=M[1],ao=a(N[2],N[2]),K=ao;W=1}}if(!W)var
 K=w;var
-ag=0===d?0:cF(D,m),ah=BN(g),ai=q(function(a){return a[2]},G),aj=q(function(a){return a[1]},G),ak=p(v,[0]),am=q(function(a){return cS(a,function(a){return a})},j),an=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return J(c(ac,a)[1+a])},j,C,an,am,ak,aj,ai,ah,ag,K,af,I,ad]}function
-BW(a){var
-b=a[2],c=a[1],d=0===eU(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bL(function(a){return 0===eU(a,c)?1:0},g),e=BO(a[4]);if(e&&f&&h)return[0,BV(e[1],a,b,c)];return 0}function
-BX(a,d){function
+ag=0===d?0:cF(D,m),ah=BM(g),ai=q(function(a){return a[2]},G),aj=q(function(a){return a[1]},G),ak=p(v,[0]),am=q(function(a){return cS(a,function(a){return a})},j),an=q(function(a){return O(a,a)},j);return[0,d,v,n,f,function(a){return J(c(ac,a)[1+a])},j,C,an,am,ak,aj,ai,ah,ag,K,af,I,ad]}function
+BV(a){var
+b=a[2],c=a[1],d=0===eU(a[9],b)?1:0,f=d?0<b?1:0:d,g=a[9],h=bL(function(a){return 0===eU(a,c)?1:0},g),e=BN(a[4]);if(e&&f&&h)return[0,BU(e[1],a,b,c)];return 0}function
+BW(a,d){function
 b(b){return q(function(a){return c(b,a)[1+a]},d)}var
 e=d.length-1,g=a[18],h=a[17],i=a[16],j=a[15],k=a[14],l=b(a[13]),m=b(a[12]),n=b(a[11]),r=b(a[9]),s=b(a[8]),t=b(a[7]),o=p(e,[0]),u=b(a[6]);function
 v(b){var
@@ -5358,7 +5357,7 @@ switch(a[0]){case
 0:var
 d=a[1],f=ao(d[1],d[2])<0?1:0;if(c&&b&&mF(d)&&f)return 0;return 2;case
 1:if(c&&0<=P(a[1][1]))return 0;return 2;default:return mF(a[1])?1:2}}function
-BY(a,i,b){var
+BX(a,i,b){var
 f=p(b,0),g=p(b,0),d=a[7],e=jk(a[13],i),h=0;if(typeof
 d==="number"&&!d&&e){var
 j=e[1],k=function(a){return function(m,l,k){var
@@ -5367,11 +5366,11 @@ h=d[1],i=e[1];if(i!==h){var
 j=ao(i,h);if(0<j)c(f,a)[1+a]=1;else
 if(j<0)c(g,a)[1+a]=1}var
 a=a+1|0,e=e[2],d=d[2];continue}return 0}}(0,j,a)};aV(k,a[13]);h=1}if(!h){jw(f,0,b,1);jw(g,0,b,1)}return[0,f,g]}function
-BZ(b,a){return p(b,[0,3,3,aE(a,function(a){return a})])}function
+BY(b,a){return p(b,[0,3,3,aE(a,function(a){return a})])}function
 mH(g,a,e,d){var
 h=g[2],i=g[1],m=a[16],j=J(F(function(a){return 0<P(a)?1:0},m)),n=mG(a,1),o=[0,mG(a,0),n];function
 k(b,a){if(!c(i,a)[1+a]&&!c(h,a)[1+a])return[0,0,0,b];var
-l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=pY(m);switch(c(o,k)[1+k]){case
+l=j.length-1<=a?1:0,m=l||c(j,a)[1+a],d=c(h,a)[1+a],e=d?2:d,f=c(i,a)[1+a],g=f?1:f,k=pX(m);switch(c(o,k)[1+k]){case
 0:return[0,e,g,b];case
 1:return[0,g,e,b];default:return[0,3,3,b]}}var
 b=a[6];if(typeof
@@ -5385,15 +5384,15 @@ d=c8(f,b.length-1-1|0),e=i_(c(b,d)[1+d],1);else
 var
 e=a;return e},h=a3(d,function(a){return a}),e=J(f(aP(g),h));else
 var
-e=[0];return k(e,a)})}return BZ(e,d)}function
-B0(b,d,a,c){return mH(BY(b,d,a),b,a,c)}function
-B1(c,a,b){return mH([0,p(a,1),p(a,1)],c,a,b)}function
-B2(a,h,g){var
+e=[0];return k(e,a)})}return BY(e,d)}function
+BZ(b,d,a,c){return mH(BX(b,d,a),b,a,c)}function
+B0(c,a,b){return mH([0,p(a,1),p(a,1)],c,a,b)}function
+B1(a,h,g){var
 d=a[7];if(typeof
 d==="number"&&!d){var
 i=bn(a[13],h),b=p(a[2],0),j=function(a,d){var
-e=0<=P(d)?d:s(d),f=0<ao(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aV(function(b){return dY(j,go(l,i,bn(a[13],b)))},g);var
-k=function(a){return a},e=aE(a[2],k);qY(function(d,a){var
+e=0<=P(d)?d:s(d),f=0<ao(e,c(b,a)[1+a])?1:0,g=f?(c(b,a)[1+a]=e,0):f;return g};aV(function(b){return dY(j,gp(l,i,bn(a[13],b)))},g);var
+k=function(a){return a},e=aE(a[2],k);qX(function(d,a){var
 e=c(b,d)[1+d];return ao(c(b,a)[1+a],e)},e);var
 f=p(a[2],0);D(function(h,d){var
 e=h<=(a[2]/16|0)?1:0,g=e?0<P(c(b,d)[1+d])?1:0:e,i=g?(c(f,d)[1+d]=1,0):g;return i},e);return f}return p(a[2],1)}function
@@ -5402,12 +5401,12 @@ fE(a,g,b){var
 h=a[1],d=cw(h,c(a[2],g)[1+g][1]);if(a[3]==0.)return e(d,b);var
 i=a[4],f=c(a[2],i)[1+i][1],j=cw(h,f);return e(d,b)-e(d,f)-e(j,b)+e(j,f)}function
 cd(b,a){return(e(b[7],a)-e(b[6],a))/2.}function
-hW(a,b){var
+hX(a,b){var
 c=bV*a[17];return c<cd(a,b)?1:0}function
-B3(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+B2(b,a){return(e(b[7],a)+e(b[6],a))/2.}function
+B3(a,b){var
+c=B2(a,b);return(a[3]*a[15]-c)/2.}function
 B4(a,b){var
-c=B3(a,b);return(a[3]*a[15]-c)/2.}function
-B5(a,b){var
 c=a[3]==0.?0.:cd(a,a[4]);return(cd(a,b)+c)/2.}function
 fF(r,q,g,o){var
 d=g.length-1,f=p(d,0.),h=d-1|0;if(!(h<0)){var
@@ -5434,18 +5433,18 @@ d=A,r=s;continue}var
 q=s;break}}t(h,a,q/e(b[11],a))}var
 x=a+1|0;if(j!==a){var
 a=x;continue}break}}g[1]=f;g[2]=h}return g[2]}function
-hX(c,b,a){var
+hY(c,b,a){var
 d=O(a,a);return A(0.,e(c[8],b)-d)}function
 ce(a,b){var
 d=bM(c(a[1][6],b)[1+b]);if(0.<a[3]){var
 e=a[4],f=c(a[2],e)[1+e][1];a$(d,1.,c(a[1][6],f)[1+f])}return d}function
-hY(c,a){var
+hZ(c,a){var
 b=1;for(;;){aV(function(b){return a$(a,O(b,a),b)},c);var
 d=b+1|0;if(2!==b){var
 b=d;continue}return a}}function
 mJ(a){var
 b=Math.sqrt(O(a,a));return q(function(a){return a/b},a)}function
-B6(a){var
+B5(a){var
 l=a[1],m=a[2];function
 d(a){return c(m,a)[1+a][1]}var
 x=m.length-1,p=q(function(b){return e(a[8],b[1])},m),n=[0,0];D(function(b,e){var
@@ -5453,7 +5452,7 @@ c=b!==a[4]?1:0,d=c?(n[1]=[0,b,n[1]],0):c;return d},m);var
 g=[0,0],h=[0,0],r=[0,0],o=[0,0],s=[0,0],i=[0,0];function
 y(h){var
 b=ap(i[1]),c=ap(g[1])-b|0,e=g[1],f=bz(b1(function(a,b){return a<c?1:0},e));aV(function(b){var
-c=i[1],e=ce(a,d(b));i[1]=[0,mJ(hY(i[1],e)),c];return 0},f);return i[1]}function
+c=i[1],e=ce(a,d(b));i[1]=[0,mJ(hZ(i[1],e)),c];return 0},f);return i[1]}function
 u(c){if(0.<a[3])var
 f=d(a[4]),b=e(l[8],f);else
 var
@@ -5463,8 +5462,8 @@ E(b){var
 g=e(p,b);if(dI*u(b)<g)var
 c=g;else
 var
-n=ce(a,d(b)),l=hY(y(0),n),c=O(l,l);var
-h=B5(a,b),i=1e-22*u(b)<c?1:0;if(i)var
+n=ce(a,d(b)),l=hZ(y(0),n),c=O(l,l);var
+h=B4(a,b),i=1e-22*u(b)<c?1:0;if(i)var
 j=cz<c?1:0,f=j?h*h<a[15]*c?1:0:j;else
 var
 f=i;if(f)var
@@ -5474,10 +5473,10 @@ k=f;return k}(function(T){for(;;){var
 F=n[1],i=f(bA(E),F);if(i){var
 w=al(au,i[1],i[2]),b=w[3],z=w[2];n[1]=f(bA(function(c){return function(b){var
 a=b[3];return a===c?0:[0,a]}}(b)),i);var
-G=d(b),j=Math.sqrt(z),H=dI*u(b)<z?1:0,I=o[1],J=h[1],K=B4(a,b),L=qk(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
+G=d(b),j=Math.sqrt(z),H=dI*u(b)<z?1:0,I=o[1],J=h[1],K=B3(a,b),L=qj(function(d){return function(c,b,a){return c-e(b,d)*a}}(b),K,J,I);if(H){var
 A=aE(x,function(c){return function(b){return fE(a,c,d(b))}}(b)),M=h[1];aV(function(b,c){return function(a){return a$(c,e(a,b),a)}}(b,A),M);var
 N=0,P=q(function(b){return function(a){return a/b}}(j),A),B=N,k=P}else{var
-Q=ce(a,G),m=mJ(hY(y(0),Q));if(0.<a[3])var
+Q=ce(a,G),m=mJ(hZ(y(0),Q));if(0.<a[3])var
 C=d(a[4]),v=O(m,c(l[6],C)[1+C]);else
 var
 v=0.;var
@@ -5487,11 +5486,11 @@ j(a){return J(bz(a))}var
 v=j(g[1]),z=j(h[1]),B=j(r[1]),b=j(o[1]),C=fF(v,z,B,b),k=[0,0.],w=[0,0.];D(function(d,b){w[1]=w[1]+b;var
 e=Math.abs(b)*cd(a,c(v,d)[1+d]);k[1]=k[1]+e;return 0},C);if(0.<a[3]){var
 F=cd(a,a[4]);k[1]=k[1]+Math.abs(1.-w[1])*F}var
-G=k[1],H=O(b,b),I=a[15]-H+G,K=O(b,b),L=A(I,f0*(a[15]+K)+cz),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,L,P,N,M]}function
+G=k[1],H=O(b,b),I=a[15]-H+G,K=O(b,b),L=A(I,f1*(a[15]+K)+cz),M=a[19],N=a[18],P=a[17],Q=a[15],R=j(s[1]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],v,z,B,R,b,C,Q,L,P,N,M]}function
 mK(l,a,k,j,i,g,f,d,c){var
 m=Math.abs(c)+cz,h=Z(function(b,a){return A(b,e(d,a[1]))},m,a),b=[0,0.];D(function(a,c){b[1]=A(b[1],e(f,a)-e(g,a));return 0},a);var
-n=mI(0);return B6([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eE*h<b[1]?1:0,n])}function
-B7(a,b){var
+n=mI(0);return B5([0,l,a,k,j,i,g,f,d,[0],[0],[0],[0],[0],[0],c,0.,h,eE*h<b[1]?1:0,n])}function
+B6(a,b){var
 d=[0,0];D(function(g,f){var
 a=d[1],h=c(b,a)[1+a][3],e=f[3]<h?1:0,i=e?(d[1]=g,0):e;return i},b);var
 i=d[1],g=c(b,i)[1+i][1],m=cw(a,g);function
@@ -5502,34 +5501,34 @@ h=aE(a[2],n);t(h,g,0.);function
 j(c){return q(function(a){var
 b=e(h,a[1]);return f(c,a)-b},b)}var
 k=d[1],l=c(b,k)[1+k],o=(l[2]+l[3])/2.,p=j(function(a){return a[3]}),r=j(function(a){return a[2]});return mK(a,b,1.,d[1],-1,r,p,h,o)}function
-B8(c,b,g,a){function
+B7(c,b,g,a){function
 d(g,d){var
 h=[ar,d];return ck(q(function(b){var
-d=a[1]*e(c[9],b[1]);return fZ*(f(g,b)-d)},b),h)}var
+d=a[1]*e(c[9],b[1]);return f0*(f(g,b)-d)},b),h)}var
 h=a[2],i=c[8],j=a[2],k=d(function(a){return a[2]},j);return mK(c,b,0.,b.length-1,g,d(function(a){return a[3]},Y),k,i,h)}function
-mL(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,B7(a,b),0];var
-c=a[14];return cG(function(c,d){return B8(a,b,c,d)},c)}function
-hZ(a,c,b){if(0.<a[3])return b+e(a[8],c);var
-d=bn(a[1][14],a[5]);return b/fZ+d[1]*e(a[1][9],c)}function
-B9(a,c,b){if(0.<a[3])return b-e(a[8],c);var
-d=bn(a[1][14],a[5]);return fZ*(b-d[1]*e(a[1][9],c))}function
-B_(a,d,b){var
-c=dB(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hX(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
+mL(a,b){if(0===b.length-1)return 0;if(0===a[1])return[0,B6(a,b),0];var
+c=a[14];return cG(function(c,d){return B7(a,b,c,d)},c)}function
+h0(a,c,b){if(0.<a[3])return b+e(a[8],c);var
+d=bn(a[1][14],a[5]);return b/f0+d[1]*e(a[1][9],c)}function
+B8(a,c,b){if(0.<a[3])return b-e(a[8],c);var
+d=bn(a[1][14],a[5]);return f0*(b-d[1]*e(a[1][9],c))}function
+B9(a,d,b){var
+c=dB(a,b),e=O(a[13],c),f=a[16],g=2.*Math.sqrt(hY(a,b,c)*f);return d*(a[3]*a[15]-2.*e)-g}function
 cT(a){return a[6].length-1}function
-B$(a,k,b,j){var
+B_(a,k,b,j){var
 f=dB(a,b),l=f.length-1;function
 c(p,o,n,m){var
 b=p,i=o,h=n,g=m;for(;;){var
 q=2.*Math.sqrt(A(0.,h)*g),r=k*(a[3]*a[15]-2.*i)-q;if(b!==l&&!(j<=r)){var
 c=e(f,b),d=e(a[13],b),b=b+1|0;i+=d*c;h-=c*c;g-=d*d;continue}return b}}var
 d=O(a[13],a[13]);return c(0,0.,e(a[8],b),a[16]+d)}function
-Ca(a,d){if(d===a[9].length-1)return a;function
+B$(a,d){if(d===a[9].length-1)return a;function
 b(a){return eV(a,0,d)}var
 e=b(a[9]),c=b(a[13]),f=b(a[11]),g=O(c,c),h=O(a[13],a[13])-g,i=mI(0),j=a[18],k=a[17],l=a[16]+h,m=a[15],n=fF(e,a[10],f,c),o=b(a[12]),p=b(a[10]);return[0,a[1],a[2],a[3],a[4],a[5],a[6],a[7],a[8],e,p,f,o,c,n,m,l,k,j,i]}function
 mM(a,e,d){var
 b=ce(a,e);D(function(d,f){var
 e=c(a[9],d)[1+d];return a$(b,f,ce(a,c(a[2],e)[1+e][1]))},d);return b}function
-Cb(a,i,f){var
+Ca(a,i,f){var
 j=f.length-1,g=p(j,0.),k=j-1|0,u=mM(a,i,f),v=0;if(!(k<0)){var
 b=v;for(;;){var
 h=c(a[9],b)[1+b],n=O(u,ce(a,c(a[2],h)[1+h][1])),o=b-1|0,x=0;if(o<0)var
@@ -5542,10 +5541,10 @@ y=b+1|0;if(k!==b){var
 b=y;continue}break}}var
 w=fF(a[9],a[10],a[11],g),l=T(function(b,a){return a+e(w,b)},f),m=mM(a,i,l);return[0,l,O(m,m)]}function
 fG(n,j,a,m,f){var
-F=n?n[1]:fY,G=j?j[1]:j,o=dB(a,f),q=fF(a[9],a[10],a[11],o),r=hX(a,f,o),E=0;if(!G&&r<iy*e(a[8],f)){var
-D=Cb(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
+F=n?n[1]:fZ,G=j?j[1]:j,o=dB(a,f),q=fF(a[9],a[10],a[11],o),r=hY(a,f,o),E=0;if(!G&&r<iy*e(a[8],f)){var
+D=Ca(a,f,q),P=D[2],Q=D[1],k=P,h=Q;E=1}if(!E)var
 k=r,h=q;var
-H=A(a[15],f2*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cz),i=p(cT(a),0.),l=[0,0.],s=0.;function
+H=A(a[15],f3*a[17]),g=A(Math.sqrt(k/a[16]),F*Math.sqrt(e(a[8],f)/H)+cz),i=p(cT(a),0.),l=[0,0.],s=0.;function
 u(c,b){var
 d=b!=0.?1:0;if(d){var
 g=0.<b?e(a[7],c):e(a[6],c);l[1]=l[1]+b*g;var
@@ -5566,23 +5565,23 @@ L=e(i,c(a[9],b)[1+b]);u(c(a[9],b)[1+b],L);var
 M=b+1|0;if(y!==b){var
 b=M;continue}break}}var
 K=g*O(a[13],a[13]);return[0,i,g,-l[1]-k/g-K]}var
-Cc=48,Cd=16,h0=400000000;function
-Ce(a){function
+Cb=48,Cc=16,h1=400000000;function
+Cd(a){function
 d(a){return a}var
 b=aE(cT(a),d);if(b.length-1<=48)return b;var
 c=q(function(b){var
 d=0;if(b!==a[4]){var
-e=a[9];if(!gt(function(a){return a===b?1:0},e)){var
+e=a[9];if(!gu(function(a){return a===b?1:0},e)){var
 c=cd(a,b);d=1}}if(!d)var
 c=c0;return[0,c,b]},b);jy(function(b,a){return aS(b,a)},c);var
-e=eV(c,0,au(Cc,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
-Cf(a){var
-b=Ce(a),d=a[2].length-1;function
+e=eV(c,0,au(Cb,a[9].length-1+1|0));return q(function(a){return a[2]},e)}function
+Ce(a){var
+b=Cd(a),d=a[2].length-1;function
 f(e,b){if(!(d<=e)&&!(d<=b))return fE(a,e,c(a[2],b)[1+b][1]);return 0.}var
 g=q(function(a){return q(function(b){return f(a,b)},b)},b),h=q(function(b){return e(a[7],b)},b),i=q(function(b){return e(a[6],b)},b);return[0,a,b,q(function(b){return d<=b?1.:a[3]},b),i,h,g]}function
 mN(b,a){var
-d=c(b[2],a)[1+a];return hW(b[1],d)}function
-Cg(a,c){var
+d=c(b[2],a)[1+a];return hX(b[1],d)}function
+Cf(a,c){var
 d=a[1][2].length-1,b=a[2];return q(function(b){return d<=b?0.:fE(a[1],b,c)},b)}function
 mO(g,o,D,n,f,j){var
 k=f.length-1,p=0.,h=q(function(a){return o*a},n),r=e(g[1][8],D),s=k-1|0,E=0;if(s<0)var
@@ -5606,7 +5605,7 @@ B=z+e(f,b)*(o*e(n,b)+e(h,b)),H=b+1|0;if(v!==b){var
 b=H,z=B;continue}var
 w=B;break}}var
 x=A(0.,w),y=0.<j?-u-x/j:Y,G=c$(y)?Y:y;return[0,f,j,h,x,G]}function
-Ch(j,i){var
+Cg(j,i){var
 d=i.length-1,o=d-1|0,F=0;if(!(o<0)){var
 g=F;for(;;){var
 E=c(j,g)[1+g];t(E,g,e(E,g)*1.00000000001+cz);var
@@ -5646,25 +5645,25 @@ f=e(d,a)*e(d,b)*m,g=k(b),h=e(d,a)*g,i=k(a),j=e(d,b)*i;return e(c(r,a)[1+a],b)-j-
 p(b){return q(function(b){return e(g,b)*a[2]/2.},b)}function
 t(f){var
 b=f;for(;;){var
-h=p(b),c=Ch(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aJ(b),d=b1(function(h){return function(d,b){var
+h=p(b),c=Cg(q(function(b){return function(a){return q(function(b){return o(a,b)},b)}}(b),b),h),i=aJ(b),d=b1(function(h){return function(d,b){var
 c=e(a[1],b)==0.?1:0,f=c?e(h,d)*e(g,b)<=0.?1:0:c;return 1-f}}(c),i);if(0===eU(d,b.length-1))return[0,b,g,c];var
 b=J(d);continue}}var
 u=p(h),v=[0,h,g,d1(function(a,b){return b/(o(a,a)+cz)},h,u)];return[0,t(h),v]}function
-Ci(g,b,a,j){var
+Ch(g,b,a,j){var
 k=a[3],l=a[2],c=bM(b[1]),d=[0,b[2]],f=a[1];D(function(m,a){var
 b=e(c,a),h=b+j*e(k,m),n=b==0.?e(l,a):b,i=0;if(mN(g,a)&&h*n<0.){var
 f=0.;i=1}if(!i)var
 f=h;t(c,a,f);d[1]=d[1]+(f-b)*e(g[3],a);return 0},f);return[0,c,d[1]]}function
-Cj(j,i,b){var
+Ci(j,i,b){var
 c=b[3],a=[0,1.],d=b[1];D(function(d,b){var
 f=e(i[1],b),g=mN(j,b),h=g?f*e(c,d)<0.?1:0:g,k=h?(a[1]=a4(a[1],-f/e(c,d)),0):h;return k},d);return a[1]}function
-Ck(a){var
+Cj(a){var
 b=0.;return Z(function(b,a){return b+Math.abs(a)},b,a)}function
-Cl(a,c,h,g,f){var
-i=Cg(a,g),d=a[2].length-1;c[1]=c[1]-aO(aO(d,d),10+(d/3|0)|0)|0;var
+Ck(a,c,h,g,f){var
+i=Cf(a,g),d=a[2].length-1;c[1]=c[1]-aO(aO(d,d),10+(d/3|0)|0)|0;var
 u=iG*a[1][17];function
 k(b,j,f){var
-c=Ci(a,b,j,f),d=c[2],e=c[1],k=oS*Ck(e);return A(0.02*b[2],k)<d?mO(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
+c=Ch(a,b,j,f),d=c[2],e=c[1],k=oS*Cj(e);return A(0.02*b[2],k)<d?mO(a,h,g,i,e,d):[0,b[1],b[2],b[3],b[4],Y]}function
 l(b,g,f,e){var
 c=f,a=e;for(;;){if(0===a)return 0;var
 d=k(b,g,c);if(b[5]<d[5])return[0,d];c/=3.;var
@@ -5672,7 +5671,7 @@ a=a-1|0;continue}}function
 n(w,v){var
 b=w,f=v;for(;;){if(0!==f&&0<c[1]&&0.<b[2]){var
 m=mP(a,b),n=m[2],g=m[1],h=n[1].length-1;c[1]=(c[1]-(aO(aO(h,h),h+3|0)/3|0)|0)-aO(4*d|0,d)|0;var
-o=Cj(a,b,g),e=l(b,g,1.,8);if(o==1.)var
+o=Ci(a,b,g),e=l(b,g,1.,8);if(o==1.)var
 p=e;else{var
 j=k(b,g,o),t=0;if(e&&j[5]<=e[1][5])var
 r=e;else
@@ -5682,25 +5681,25 @@ p=r}var
 q=p||l(b,n,1.,12);if(q){var
 i=q[1];if(i[5]-b[5]<=u)return i;var
 b=i,f=f-1|0;continue}return b}return b}}var
-o=f[2],r=a[2],b=n(mO(a,h,g,i,q(function(a){return e(f[1],a)},r),o),Cd),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
-m=mP(a,b)[1],v=m[2],w=m[1],x=cI(function(b){return Math.abs(e(v,b))<=fT*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
-Cm=60;function
-Cn(a,j,b,c){var
-d=dB(a,b),f=dB(a,c),g=O(a[13],f),h=hX(a,b,d);if(bV*e(a[8],b)<h)var
+o=f[2],r=a[2],b=n(mO(a,h,g,i,q(function(a){return e(f[1],a)},r),o),Cc),j=p(f[1].length-1,0.),s=a[2];D(function(c,a){return t(j,a,e(b[1],c))},s);var
+m=mP(a,b)[1],v=m[2],w=m[1],x=cI(function(b){return Math.abs(e(v,b))<=fU*a[1][17]?1:0},w);return[0,[0,j,b[2],b[5]],x]}var
+Cl=60;function
+Cm(a,j,b,c){var
+d=dB(a,b),f=dB(a,c),g=O(a[13],f),h=hY(a,b,d);if(bV*e(a[8],b)<h)var
 k=ce(a,c),l=O(ce(a,b),k),m=l-O(d,f),n=g+j*Math.sqrt(a[16]/h)*m,i=n;else
 var
-i=g;return hZ(a,c,a[3]*a[15]-2.*i)}function
+i=g;return h0(a,c,a[3]*a[15]-2.*i)}function
 mQ(a,u,h,s,b){var
 d=ap(b);function
 v(f,e){var
-d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hW(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
+d=e[1],b=c(a[2],d)[1+d],g=e[2]?b[3]:b[2];return hX(a,d)?[0,f,g,g]:[0,f,b[2],b[3]]}function
 n(b){return c(a[2],b)[1+b][1]}function
 w(a){return a}var
-x=a3(a[2].length-1,w),o=f(aP(function(a){return 1-qq(a,b)}),x),y=[0,s,F(n,o)],z=J(cF(F(function(a){return n(a[1])},b),y)),A=BX(a[1],z),B=mL(A,J(cG(v,b))),i=eT(function(b){return b[5]===a[5]?1:0},B);if(i){var
+x=a3(a[2].length-1,w),o=f(aP(function(a){return 1-qp(a,b)}),x),y=[0,s,F(n,o)],z=J(cF(F(function(a){return n(a[1])},b),y)),A=BW(a[1],z),B=mL(A,J(cG(v,b))),i=eT(function(b){return b[5]===a[5]?1:0},B);if(i){var
 j=i[1],g=fG(0,0,j,h,d),k=p(cT(a),0.),l=[0,0.],m=[0,0];dY(function(n,f){var
 b=f[1],c=e(g[1],n);t(k,b,c);var
 h=c!=0.?1:0;if(h)var
-i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hW(a,b):i;else
+i=(0.<c?1:0)!==(f[2]===(0.<a[3]?1:0)?1:0)?1:0,d=i?hX(a,b):i;else
 var
 d=h;if(d){m[1]=[0,b,m[1]];var
 o=Math.abs(c)*2.*cd(a,b);l[1]=l[1]+o;var
@@ -5708,13 +5707,13 @@ j=0}else
 var
 j=d;return j},b);if(0<=a[5]){var
 C=e(g[1],d);t(k,cT(a)-1|0,C)}var
-q=u*hZ(j,d,h*(g[3]-l[1])),D=cG(function(i,b){var
-e=c(a[2],b)[1+b],f=Cn(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
-g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bA(function(a){return a}),D),G=gp(function(b,a){return iT(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=b1(function(a,b){return a<2?1:0},H);if(c$(q))return 0;var
+q=u*h0(j,d,h*(g[3]-l[1])),D=cG(function(i,b){var
+e=c(a[2],b)[1+b],f=Cm(j,h,d,(d+1|0)+i|0);if(e[3]<f)return[0,[0,f-e[3],[0,b,1]]];var
+g=f<e[2]?1:0,k=g?[0,[0,e[2]-f,[0,b,0]]]:g;return k},o),E=f(bA(function(a){return a}),D),G=gq(function(b,a){return iT(a[1],b[1])},E),H=F(function(a){return a[2]},G),I=b1(function(a,b){return a<2?1:0},H);if(c$(q))return 0;var
 r=[0,[0,b,k,g[2],q,m[1],I]]}else
 var
 r=i;return r}function
-Co(a){function
+Cn(a){function
 b(b){var
 c=a[1];return f(aP(function(a){return a[1]!==b?1:0}),c)}var
 c=1<ap(a[1])?1:0,d=c?F(b,a[5]):c;function
@@ -5723,14 +5722,14 @@ d=a[1],e=F(function(a){return[0,c,b(a[1])]},d);return[0,[0,c,a[1]],e]}return cF(
 mR(b,a){function
 c(a){return a}var
 d=a3(b[2].length-1,c),g=f(aP(function(b){return e(a,b)!=0.?1:0}),d);return F(function(c){return[0,c,(0.<e(a,c)?1:0)===(0.<b[3]?1:0)?1:0]},g)}function
-Cp(a,d){function
+Co(a,d){function
 f(f){var
 b=f[1],g=c(a[2],b)[1+b][1];return Math.abs(e(d,b))*Math.sqrt(e(a[8],g))}var
-g=mR(a,d),b=gp(function(b,a){var
+g=mR(a,d),b=gq(function(b,a){var
 c=f(b);return iT(f(a),c)},g);function
 h(a){var
 c=a+1|0;return b1(function(a,b){return a<c?1:0},b)}return[0,b,a3(c8(8,ap(b)),h)]}function
-Cq(a,k,j,e,i,d){var
+Cp(a,k,j,e,i,d){var
 g=a[2].length-1;function
 h(c,b){return al(function(b,f){var
 i=g+a[1][3]|0,l=aO(50*(1+ap(f)|0)|0,i);d[1]=d[1]-l|0;if(0<d[1]){var
@@ -5738,15 +5737,15 @@ c=mQ(a,k,j,e,f);if(b&&c){var
 h=b[1];if(!(h[4]<c[1][4]))return[0,h]}return c?c:b}return b},b,c)}function
 l(f,e){var
 a=f,b=e;for(;;){if(0===b)return a;var
-c=h(Co(a),[0,a]);if(c){var
+c=h(Cn(a),[0,a]);if(c){var
 d=c[1];if(a[4]<d[4]){var
 a=d,b=b-1|0;continue}}return a}}var
 b=a[1],m=a3(g,function(a){return a}),n=f(aP(function(d){var
-g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dZ(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cF(F(function(b){return Cp(a,b)},i),q),s=0;return al(function(a,d){var
-e=h(d,0),b=cj(function(a){return l(a,Cm)},e);if(a){if(b){var
+g=c(b[13],e)[1+e],f=c(a[2],d)[1+d][1];return 1-(c(b[13],f)[1+f]===g?1:0)}),m),o=dZ(function(a){return[0,[0,[0,a,1],0],[0,[0,[0,a,0],0],0]]},n),p=24<g?0:o,q=[0,p,0],r=cF(F(function(b){return Co(a,b)},i),q),s=0;return al(function(a,d){var
+e=h(d,0),b=cj(function(a){return l(a,Cl)},e);if(a){if(b){var
 c=b[1];return a[1][4]<c[4]?[0,c]:a}return a}return b},s,r)}var
-er=fW;function
-Cr(a){var
+er=fX;function
+Cq(a){var
 b=a.length-1,g=p(b,[0]),d=q(function(a){return p(b,0.)},a);D(function(b,h){var
 f=bM(h),j=1;for(;;){var
 m=b-1|0,p=0;if(!(m<0)){var
@@ -5761,7 +5760,7 @@ o=q(function(a){return a/i},f);c(g,b)[1+b]=o;var
 l=0}else
 var
 l=k;return l}},a);return[0,g,d]}function
-Cs(i,m){var
+Cr(i,m){var
 d=i[2],j=i[1],f=j.length-1,g=p(f,0.),h=aE(f,function(a){return 0.<e(c(d,a)[1+a],a)?O(c(j,a)[1+a],m):0.}),k=f-1|0;if(!(k<0)){var
 a=k;for(;;){if(0.<e(c(d,a)[1+a],a)){var
 n=e(c(d,a)[1+a],a);t(g,a,e(h,a)/n);var
@@ -5772,17 +5771,17 @@ s=b+1|0;if(l!==b){var
 b=s;continue}break}}}var
 q=a-1|0;if(0!==a){var
 a=q;continue}break}}return g}function
-Ct(b,h,g,n){function
+Cs(b,h,g,n){function
 i(c){var
 a=f(b[5],c);return h?d1(l,a,f(b[5],h[1])):a}var
 o=i(n),p=q(function(a){return N(a,er)},o),j=q(i,g),r=b[4];function
 s(a){return bg(r,a)}var
-t=Cr(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
+t=Cq(q(function(a){return q(s,a)},j)),d=q(function(a){return 0},g),e=1;for(;;){var
 m=bM(p);D(function(f){return function(b,d){var
 e=0!==P(d)?1:0;if(e){var
 g=c(j,b)[1+b];return D(function(b,e){var
 g=a(d,e);f[1+b]=l(c(f,b)[1+b],g);return 0},g)}return e}}(m),d);var
-u=b[4]+fW|0,v=Cs(t,q(function(b){return function(a){return bg(b,a)}}(u),m));D(function(a,b){var
+u=b[4]+fX|0,v=Cr(t,q(function(b){return function(a){return bg(b,a)}}(u),m));D(function(a,b){var
 e=aM(b);if(e){var
 g=a_(er,b);d[1+a]=k(c(d,a)[1+a],g);var
 f=0}else
@@ -5793,46 +5792,46 @@ e=w;continue}return d}}function
 cx(a){return a?c0:1.}function
 bD(b,a){return 0.<b[3]?cx(a):-cx(a)}function
 fH(b,a,d,c){var
-e=hZ(b,d,bD(b,a)*c);return cx(a)*e}function
-Cu(b,a,d,c){var
-e=B9(b,d,cx(a)*c);return bD(b,a)*e}function
+e=h0(b,d,bD(b,a)*c);return cx(a)*e}function
+Ct(b,a,d,c){var
+e=B8(b,d,cx(a)*c);return bD(b,a)*e}function
 fI(b,a){return b[4]<a[4]?a:b}function
 fJ(b,c,a){return c?-e(b[12],a):e(b[11],a)}function
 mS(b,c,a){return c?-e(b[3],a):e(b[2],a)}function
-h1(f,e,a,d,c){var
+h2(f,e,a,d,c){var
 g=bD(a[1],d),b=fG(f,e,a[1],g,c),h=fH(a[1],d,c,b[3]);return[0,a,b[1],b[2],h]}function
-h2(c,b,a){return 0<a[2].length-1?a:h1(0,0,a[1],c,b)}function
-Cv(d,c,b){var
-a=d[1];return a[18]?h1(Cx,Cw,d,c,b):[0,d,[0],0.,fH(a,c,b,B_(a,bD(a,c),b))]}function
+h3(c,b,a){return 0<a[2].length-1?a:h2(0,0,a[1],c,b)}function
+Cu(d,c,b){var
+a=d[1];return a[18]?h2(Cw,Cv,d,c,b):[0,d,[0],0.,fH(a,c,b,B9(a,bD(a,c),b))]}function
 mT(j,f,e,a){var
 b=c(j[6],e)[1+e];if(0<=b){var
 d=a[1][1],g=c(d[2],b)[1+b],h=f?-g[3]:g[2];if(h<a[4]-eD*d[17])return a;var
 i=p(cT(d),0.);t(i,b,-bD(d,f));return[0,a[1],i,0.,h]}return a}function
 mU(c,b){var
-a=F(b,c[4]);return a?al(fI,a[1],a[2]):af(Cy)}function
-es(c,b,a){return mU(c,function(d){return mT(c,b,a,Cv(d,b,a))})}function
-Cz(k,c,b,f,e){var
-g=e[1],a=g[1],h=bD(a,c),d=fG(CB,CA,Ca(a,B$(a,h,b,Cu(a,c,b,f))),h,b),j=fH(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
-CC(d,g,a){var
+a=F(b,c[4]);return a?al(fI,a[1],a[2]):af(Cx)}function
+es(c,b,a){return mU(c,function(d){return mT(c,b,a,Cu(d,b,a))})}function
+Cy(k,c,b,f,e){var
+g=e[1],a=g[1],h=bD(a,c),d=fG(CA,Cz,B$(a,B_(a,h,b,Ct(a,c,b,f))),h,b),j=fH(a,c,b,d[3]),i=[0,g,d[1],d[2],j];return f<=i[4]?i:e}function
+CB(d,g,a){var
 b=a[1][1],h=mR(b,a[2]),i=bD(b,d),e=mQ(b,cx(d),i,g,h);if(e){var
 c=e[1];if(!c[5]){var
 f=c[4];if(a[4]-eD*b[17]<f)return[0,a[1],c[2],c[3],f]}}return a}function
-CE(k,c,a,b){var
-e=b[1],h=bD(e,c),l=h1(0,0,b,c,a);return function(r,q){var
+CD(k,c,a,b){var
+e=b[1],h=bD(e,c),l=h2(0,0,b,c,a);return function(r,q){var
 d=r,f=q;for(;;){if(f){var
-s=fG([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=a0(g),u=ba===m?g[1]:ai===m?bp(g):g,n=Cl(u,t,h,a,s),i=n[1],v=fH(e,c,a,i[3]),o=fI(d,[0,b,i[1],i[2],v]);if(n[2])return CC(c,a,o);var
+s=fG([0,f[1]],0,e,h,a),g=b[2],t=k[8],m=a0(g),u=ba===m?g[1]:ai===m?bp(g):g,n=Ck(u,t,h,a,s),i=n[1],v=fH(e,c,a,i[3]),o=fI(d,[0,b,i[1],i[2],v]);if(n[2])return CB(c,a,o);var
 d=o,f=f[2];continue}var
-w=k[8],x=[0,d[2],[0,l[2],0]],p=Cq(e,cx(c),h,a,x,w);if(p){var
-j=p[1];return fI(d,[0,b,j[2],j[3],j[4]])}return d}}(l,CD)}function
+w=k[8],x=[0,d[2],[0,l[2],0]],p=Cp(e,cx(c),h,a,x,w);if(p){var
+j=p[1];return fI(d,[0,b,j[2],j[3],j[4]])}return d}}(l,CC)}function
 mV(a){var
 b=a[4];return c9(function(a){return a[1][18]},b)}function
 cU(a){var
 b=a[4],c=0.;return al(function(b,a){return A(b,a[1][17])},c,b)}function
-fK(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&mV(a))return fI(c,mU(a,function(c){return mT(a,d,b,CE(a,d,b,c))}));return c}function
+fK(a,d,b,c){if(f(a[7],b)&&0<a[8][1]&&mV(a))return fI(c,mU(a,function(c){return mT(a,d,b,CD(a,d,b,c))}));return c}function
 et(a){return bn(a[1][14],a[5])}function
 mW(a,f){var
 b=a[1],c=e(b[7],f),g=a[2],d=q(function(a){return c/e(b[7],a[1])},g);return 0<=a[5]?ck(d,[ar,c*et(a)[3]]):d}function
-h3(e,d,h,a){var
+h4(e,d,h,a){var
 b=p((e[1].length-1+d[5]|0)+1|0,0),i=e[5];D(function(e,f){var
 h=0.<d[3]?1:0,i=(0<P(c(a,e)[1+e])?1:0)===h?1:0,j=a[1+e],g=i?f[2]:f[1];c(b,g)[1+g]=j;return 0},i);if(0<=d[5]){var
 f=a.length-1-1|0,g=b.length-1-1|0,j=c(a,f)[1+f];c(b,g)[1+g]=j}var
@@ -5843,21 +5842,21 @@ j=0.<h?1:-1,m=l(f,Z(k,N(j,g),b));c(b,a)[1+a]=m;var
 e=0}else
 var
 e=d;return e}function
-CF(b,d,a){if(0<=b[5]){var
+CE(b,d,a){if(0<=b[5]){var
 h=N(1,d),e=b[4];c(a,e)[1+e]=h;return 0}var
 f=b[4];c(a,f)[1+f]=0;var
 i=Z(k,0,a),j=l(N(1,d),i),g=b[4];c(a,g)[1+g]=j;return 0}function
 fL(a){return Math.log(a)/0.693147180559945286}function
-CG(b,a,g,d){var
+CF(b,a,g,d){var
 c=a[2].length-1+1|0,h=fL(c*b[17]/(a[3]*d))/2.,i=b[18]?fL(c*b[17]/d):0.,j=fL(iF*c/a[3]),k=fL(Z(a4,L,g)),e=A(A(h,j),i)-k,f=e<2000.?1:0,l=f?[0,au(1,1+(e|0)|0)]:f;return l}function
-CH(l,k,j,i,a){var
+CG(l,k,j,i,a){var
 b=a[1][1],d=mW(b,j);function
 g(a){return cI(aM,a)}if(g(a[2])&&g(d)){var
-f=0.<a[3]?CG(b,a,d,i):CI;if(f){var
-c=f[1],m=a[2],h=T(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];mX(b,bD(b,k),o,c,n,h);return h3(l,b,c,h)}return f}return 0}function
+f=0.<a[3]?CF(b,a,d,i):CH;if(f){var
+c=f[1],m=a[2],h=T(function(b,a){return a_(c,a*e(d,b))},m),n=a_(c,a[3]),o=b[4];mX(b,bD(b,k),o,c,n,h);return h4(l,b,c,h)}return f}return 0}function
 mY(a,b){var
-c=A(a[15],f2*a[17]);return Math.sqrt(e(a[8],b)/c)}function
-CJ(i,y,h,n){var
+c=A(a[15],f3*a[17]);return Math.sqrt(e(a[8],b)/c)}function
+CI(i,y,h,n){var
 a=n[1][1],b=a[2].length-1;function
 o(b){return c(a[2],b)[1+b][1]}var
 z=a3(b,function(a){return a}),j=f(aP(function(a){return e(n[2],a)!=0.?1:0}),z),d=c_(a[4],j)?a[4]:al(c8,b,j),k=J(f(aP(function(b){var
@@ -5868,14 +5867,14 @@ var
 l=r;var
 t=aM(l),m=t?a_(er,l):t;if(0<P(m)){var
 x=0;if(0<=a[5]||d!==b)x=1;if(x){var
-u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=Ct(a[1],B,C,h),w=bD(a,y),g=p(cT(a),0);D(function(a,b){var
-d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;mX(a,w,d,er,m,g);return h3(i,a,er,g)}}return 0}function
-h4(b,e,a,h,o){var
-d=h2(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
-p=eD*mY(i,a),k=d[3]<p?1:0,g=k?h<f0*i[17]?1:0:k;else
+u=a[5]<0?1:0,B=u?[0,o(d)]:u,C=q(o,k),v=Cs(a[1],B,C,h),w=bD(a,y),g=p(cT(a),0);D(function(a,b){var
+d=0.<w?s(c(v,a)[1+a]):c(v,a)[1+a];c(g,b)[1+b]=d;return 0},k);if(0<=a[5])c(g,b)[1+b]=m;mX(a,w,d,er,m,g);return h4(i,a,er,g)}}return 0}function
+h5(b,e,a,h,o){var
+d=h3(e,a,o),i=d[1][1],j=0.<d[3]?1:0;if(j)var
+p=eD*mY(i,a),k=d[3]<p?1:0,g=k?h<f1*i[17]?1:0:k;else
 var
 g=j;var
-l=g?0<b[8][1]?1:0:g,q=l?CJ(b,e,a,d):l,f=q||CH(b,e,a,h,d);if(f){var
+l=g?0<b[8][1]?1:0:g,q=l?CI(b,e,a,d):l,f=q||CG(b,e,a,h,d);if(f){var
 m=c(b[9],a)[1+a],r=e?[0,m[1],f]:[0,f,m[2]];c(b[9],a)[1+a]=r;var
 n=0}else
 var
@@ -5889,7 +5888,7 @@ e=a[14],f=0.,g=Z(function(b,a){return b+a},f,e);t(b,a[4],1.-a[3]*g);return b}fun
 m1(a){var
 b=[0,0.],f=mZ(a),c=m0(a);D(function(c,g){var
 d=c<a[2].length-1?1:0,h=d?(b[1]=b[1]+Math.abs(g*e(f,c)),0):d;return h},c);return b[1]}function
-CK(d,f,j,g){var
+CJ(d,f,j,g){var
 c=p(f.length-1,0.);if(0.<d[3]){var
 h=c.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){t(c,a,e(d[8],a)-2.*e(f,a)+j+g*g);var
@@ -5899,7 +5898,7 @@ i=c.length-1-1|0,m=et(d),n=0;if(!(i<0)){var
 b=n;for(;;){t(c,b,e(f,b)+m[1]*e(d[1][9],b));var
 o=b+1|0;if(i!==b){var
 b=o;continue}break}}}return c}function
-CL(f,j,r,i,d,q){var
+CK(f,j,r,i,d,q){var
 k=bl(4.,-f[1][4]|0),g=cx(q),c=p(j.length-1,0.);if(0.<f[3]){var
 l=c.length-1-1|0,s=0;if(!(l<0)){var
 a=s;for(;;){var
@@ -5910,9 +5909,9 @@ n=a0(d),x=ba===n?d[1]:ai===n?bp(d):d,o=c.length-1-1|0,y=0;if(!(o<0)){var
 b=y;for(;;){t(c,b,g*e(x,b)-i*(Math.sqrt(e(f[8],b))+k));var
 z=b+1|0;if(o!==b){var
 b=z;continue}break}}}return c}function
-CM(h,d){var
+CL(h,d){var
 f=q(m1,d);jy(function(b,a){return iT(b,a)},f);var
-b=47-iV(A(e(f,((f.length-1)*9|0)/10|0),f2))[2]|0;if(10<=b&&!(60<b)){var
+b=47-iV(A(e(f,((f.length-1)*9|0)/10|0),f3))[2]|0;if(10<=b&&!(60<b)){var
 g=N(1,b);if(0<=c(d,0)[1][5]){var
 l=et(c(d,0)[1]),k=0;if(1===h[1]&&l[3]==dJ){var
 i=N(g,1);k=1}if(!k)var
@@ -5920,9 +5919,9 @@ i=a(g,h[15]);var
 j=i}else
 var
 j=g;return[0,[0,b,j]]}return 0}function
-CN(i,x,U,S){var
+CM(i,x,U,S){var
 g=S[1],a=fM(x,U)[1];if(bl(1.,48-g|0)<=m1(a))return 0;var
-V=a[2].length-1,y=mZ(a),W=m0(a),j=T(function(b,a){return a_(g,a*e(y,b))},W);CF(a,g,j);var
+V=a[2].length-1,y=mZ(a),W=m0(a),j=T(function(b,a){return a_(g,a*e(y,b))},W);CE(a,g,j);var
 k=T(function(b,a){var
 c=e(y,b);return bg(g,a)/c},j),d=p(i[2],0.),F=k.length-1-1|0,z=0.,B=0.,C=0.,E=0,X=0;if(F<0)var
 J=E,I=C,H=B,G=z;else{var
@@ -5944,11 +5943,11 @@ J=w,I=u,H=s,G=v;break}}if(0.<a[3]){var
 K=a[4],L=c(a[2],K)[1+K][1];a$(d,G,cw(i,L));var
 Y=e(d,L);D(function(b,a){return t(d,b,a-Y)},d)}var
 Z=0.,h=al(function(f,b){var
-g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=h3(x,a,g,j);if(l)var
-m=Math.sqrt(A(0.,h+H)),M=[ai,function(b){return CK(a,d,h,m)}],N=function(b){return[ai,function(c){return CL(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
+g=e(d,c(a[2],b)[1+b][1]);return f+e(k,b)*g},Z,J),l=h4(x,a,g,j);if(l)var
+m=Math.sqrt(A(0.,h+H)),M=[ai,function(b){return CJ(a,d,h,m)}],N=function(b){return[ai,function(c){return CK(a,d,h,m,M,b)}]},_=N(1),$=N(0),O=[0,[0,l[1][2],d,h,m,I,$,_,M]];else
 var
 O=l;return O}function
-CO(d){var
+CN(d){var
 h=d[9].length-1,f=p(h,[0]),i=h-1|0,l=d[2].length-1,m=0;if(!(i<0)){var
 a=m;for(;;){var
 g=p(l,0.),j=c(d[9],a)[1+a];t(g,j,1.);var
@@ -5960,16 +5959,16 @@ b=u;continue}break}}var
 o=q(function(b){return function(a){return a/e(d[11],b)}}(a),g);c(f,a)[1+a]=o;var
 r=a+1|0;if(i!==a){var
 a=r;continue}break}}return f}function
-CP(b,a){if(0.<b[3]){var
+CO(b,a){if(0.<b[3]){var
 c=0.,d=-Z(function(b,a){return b+a},c,a);t(a,b[4],d)}return a}function
-CQ(a){var
+CP(a){var
 b=0.;return Z(function(b,a){return b+Math.abs(a)},b,a)}function
-CR(b,d,t,r){var
-h=fM(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=CO(a),j=q(function(b){return CP(a,b)},u),v=0.,w=Z(function(d,c){var
+CQ(b,d,t,r){var
+h=fM(d,r),a=h[1],i=a[2],f=q(function(a){return e(b[7],a[1])},i),g=0===f.length-1?1.:e(f,0),u=CN(a),j=q(function(b){return CO(a,b)},u),v=0.,w=Z(function(d,c){var
 b=[0,0.];D(function(d,c){var
 e=Math.abs(c)*cd(a,d)/2.;b[1]=b[1]+e;return 0},c);return A(d,b[1])},v,j),x=Z(function(c,b){return A(c,e(a[8],b[1]))},0.,i);function
 y(b,a){return a*g/e(f,b)}var
-l=q(function(a){return T(y,a)},j),z=1e-300,m=Z(function(b,a){return A(b,CQ(a))},z,l);if(m*Math.sqrt(x)<of){var
+l=q(function(a){return T(y,a)},j),z=1e-300,m=Z(function(b,a){return A(b,CP(a))},z,l);if(m*Math.sqrt(x)<of){var
 n=47-iV(m)[2]|0,B=function(h){var
 b=q(function(a){return a_(n,a)},h);if(0.<a[3]){var
 e=a[4];c(b,e)[1+e]=0;var
@@ -5977,7 +5976,7 @@ i=s(Z(k,0,b)),f=a[4];c(b,f)[1+f]=i}var
 g=p(d[1].length-1,0),j=d[5];D(function(a,e){var
 f=c(b,a)[1+a],d=e[1];c(g,d)[1+d]=f;return 0},j);return aJ(g)},o=a_(2*(n+b[4]|0)|0,g*g);if(0<P(o)){var
 C=p(b[2],0);return[0,[0,o,F(B,aJ(l)),w,C,h,t,0]]}return 0}return 0}function
-CS(b,k,c,s){var
+CR(b,k,c,s){var
 d=b[6],a=b[5][1],t=b[3],h=dB(a,c),i=d[4];if(0.<a[3])var
 g=function(b){return e(h,b)-e(a[13],b)},j=e(a[8],c)-2.*e(d[2],c)+d[3],l=g,f=j;else
 var
@@ -5991,11 +5990,11 @@ z=e(a[1][9],c),B=et(a)[1]*z,r=e(d[2],c)+B,C=k?-r:r,p=C-n;var
 j=s<=p?1:0}else
 var
 j=m;if(!j&&b!==h.length-1){var
-q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,f2*f<g?1:0]}}(0,f)}function
-h5(r,j,q,d,b,i,e){if(j){var
+q=l(b),b=b+1|0;g-=q*q;continue}return[0,b,j,f3*f<g?1:0]}}(0,f)}function
+h6(r,j,q,d,b,i,e){if(j){var
 a=j[1];if(!(0<=c(r[6],d)[1+d])){var
 o=0;if(i==L&&a[5][1][18])o=1;if(!o){var
-g=CS(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
+g=CR(a,q,d,i),k=g[1],l=1-a[5][1][18];if(l){var
 m=0<k?1:0;if(m)var
 n=a0(b),s=ba===n?b[1]:ai===n?bp(b):b,h=a[5]===s?1:0;else
 var
@@ -6003,15 +6002,15 @@ h=m}else
 var
 h=l;if(g[3]){var
 p=0;if(!g[2]&&!h)p=1;if(!p){a[7]=[0,[0,d,k,e],a[7]];return 0}}return f(e,0)}}}return f(e,0)}function
-CT(b,a){return iJ*aO(b,a+1|0)}function
-CU(a){return 3.+0.4*a}function
-CV(a){return 4.+0.04*aO(a+1|0,a+1|0)}function
-CW(a){var
+CS(b,a){return iJ*aO(b,a+1|0)}function
+CT(a){return 3.+0.4*a}function
+CU(a){return 4.+0.04*aO(a+1|0,a+1|0)}function
+CV(a){var
 d=ap(a[2]),e=p(d+1|0,0),k=a[5][1][2].length-1,l=((a[4].length-1+64|0)-1|0)/64|0,m=a[7];aV(function(b){var
 a=b[2];e[1+a]=c(e,a)[1+a]+1|0;return 0},m);var
 i=[0,0],n=0.,o=0.,q=1;if(!(d<1)){var
 b=q,j=o,g=n;for(;;){var
-s=CU(b),t=CV(k)-s,u=CT(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
+s=CT(b),t=CU(k)-s,u=CS(l,b),h=j+c(e,b)[1+b]*t-u,v=g<h?(i[1]=b,h):g,w=b+1|0;if(d!==b){var
 b=w,j=h,g=v;continue}break}}var
 r=a[7];aV(function(d){var
 e=d[2],b=d[1];if(i[1]<e)return f(d[3],0);var
@@ -6030,29 +6029,29 @@ C=d-2.*o[1],r=a-a*q/(q+a*(f*(2./p+C*C/(p*p+z*z)))*e),E=0;if(g<r&&r<j)var
 k=r;else
 E=1;if(E)var
 k=g==0.?a/iF:(g+j)/2.;var
-G=Math.abs(k-a)<=f0*k?0:F,n=G,a=k,y=j,x=g;continue}var
+G=Math.abs(k-a)<=f1*k?0:F,n=G,a=k,y=j,x=g;continue}var
 s=m(a),t=s[3],c=s[2],b=s[1],D=d-2.*b,h=1./(c*c),i=1./(t*t),u=f*(2./c*(h+i)+D*D*h*i);return[ar,l*(b*b+c)-v*b-f*(Math.log(c)+Math.log(t)),b*b+c,-b,-(4.*b*b*h+d*d*i+2./c)/u,-
 -(2.*b*h+d*i)/u,-(h+i)/u]}}function
 m4(f,h,a,e){if(h==Y){var
-c=e/(2.*a);return[ar,-(e*c)/2.,c*c,-c,fZ*c*c/a,c/a,-0.5/a]}var
+c=e/(2.*a);return[ar,-(e*c)/2.,c*c,-c,f0*c*c/a,c/a,-0.5/a]}var
 d=2.*a*h-e,j=Math.sqrt(d*d+8.*a*f),g=0.<d?2.*f/(d+j):(j-d)/(4.*a),b=h+g,i=2.*a+f/(g*g);return[ar,b*(a*b-e)-f*Math.log(g),b*b,-b,-4.*b*b/i,2.*b/i,c0/i]}function
 m5(a){return[ar,a[1],a[2],-a[3],a[4],-a[5],a[6]]}function
-CX(e,f,c,b){var
+CW(e,f,c,b){var
 a=f[2],d=f[1];if(Y<d&&a<L){var
 g=a-d;return c*(d+a)-b<0.?m5(m3(e,-a,g,c,-b)):m3(e,d,g,c,b)}return a<L?m5(m4(e,-a,c,-b)):m4(e,d,c,b)}function
-CY(b,g,a){var
+CX(b,g,a){var
 d=g[2],c=g[1];if(c==d)return[0,a*c,c,0.];if(d==L)return[0,a*c+b*Math.log(a),c+b/a,-b/(a*a)];if(c==Y)return[0,a*d+b*Math.log(-a),d+b/a,-b/(a*a)];var
 h=m2(b,a,d-c),f=h[2],e=h[1];return[0,a*c+a*e-b*(Math.log(e)+Math.log(f)),c+e,c0/(b*(1./(e*e)+1./(f*f)))]}function
 eu(c,d,b){var
 a=[0,f(b,c[2])],g=c[1];D(function(g,c){var
 h=f(b,c);a[1]=a[1]-e(d,g)*h;return 0},g);return a[1]}function
-h6(b,a){var
+h7(b,a){var
 c=bM(b[2][2]),d=b[1];D(function(b,f){var
 d=e(a,b)!=0.?1:0;return d?a$(c,e(a,b),f[2]):d},d);return c}function
 m6(a){var
 b=a[3][1]==Y?1:0,c=b||(a[3][2]==L?1:0);return c}function
-CZ(a,c){var
-d=eu(a,c,function(a){return a[1]}),j=h6(a,c),g=a[3],h=g[2],i=g[1];function
+CY(a,c){var
+d=eu(a,c,function(a){return a[1]}),j=h7(a,c),g=a[3],h=g[2],i=g[1];function
 f(b,a){return a*(d*a-b)}var
 b=[0,eu(a,c,function(a){return a[3]})];d0(function(c){if(0.<d)var
 e=f(c,A(i,a4(h,c/(2.*d))));else
@@ -6067,9 +6066,9 @@ g=0}else
 var
 g=f;return g},k);return b[1]}function
 m7(b,m,d){var
-j=d.length-1,n=eu(b,d,function(a){return a[1]}),f=h6(b,d);if(m6(b)&&n<=0.)return 0;var
+j=d.length-1,n=eu(b,d,function(a){return a[1]}),f=h7(b,d);if(m6(b)&&n<=0.)return 0;var
 g=[0,eu(b,d,function(a){return a[3]})],k=b[1],h=q(function(a){return-a[3]},k),i=jv(j,j,0.);D(function(o,s){var
-d=CX(m,b[3],n,s);g[1]=g[1]+d[1];var
+d=CW(m,b[3],n,s);g[1]=g[1]+d[1];var
 p=j-1|0,u=0;if(!(p<0)){var
 a=u;for(;;){var
 q=c(b[1],a)[1+a],k=q[1],l=e(q[2],o);t(h,a,e(h,a)-d[2]*k-d[3]*l);var
@@ -6081,7 +6080,7 @@ f=C;continue}break}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}return 0},f);var
 l=b[1];D(function(a,f){var
-b=CY(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
+b=CX(m,f[4],e(d,a));g[1]=g[1]+b[1];t(h,a,e(h,a)+b[2]);var
 j=b[3],k=e(c(i,a)[1+a],a)-j;return t(i[1+a],a,k)},l);var
 a=aM(g[1]),o=a?[0,[0,g[1],h,i]]:a;return o}function
 m8(o,n){var
@@ -6120,8 +6119,8 @@ i=I;continue}break}}var
 E=e(c(h,d)[1+d],d);t(g,d,e(g,d)/E);var
 F=d-1|0;if(0!==d){var
 d=F;continue}break}}return g}var
-C0=12;function
-C1(d,b,n,m){var
+CZ=12;function
+C0(d,b,n,m){var
 a=n,f=m;for(;;){var
 h=0===f?0:m7(d,b,a);if(h){var
 g=h[1],i=g[2],o=g[1],j=m8(g[3],i),k=O(j,i),p=function(m,i,n,o){return function(j){var
@@ -6130,11 +6129,11 @@ f=T(function(c){return function(b,a){return a+c*e(n,b)}}(a),m),k=T(function(b,a)
 e=c(d[1],b)[1+b][4],h=e[2]<L?1:0,f=h||(0.<a?1:0);if(f)var
 i=Y<e[1]?1:0,g=i||(a<0.?1:0);else
 var
-g=f;return g},f),g=cI(function(a){return a},k),l=i+n2*a*o-f0*Math.abs(i),h=g?m7(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fV*b<k){var
+g=f;return g},f),g=cI(function(a){return a},k),l=i+n2*a*o-f1*Math.abs(i),h=g?m7(d,b,f):g;if(h&&l<=h[1][1])return[0,f];a/=2.;continue}}}(a,o,j,k);if(fW*b<k){var
 l=p(1.);if(l){var
 a=l[1],f=f-1|0;continue}return a}return a}return a}}var
-C2=3;function
-C3(b,a){var
+C1=3;function
+C2(b,a){var
 g=a.length-1,d=0.,f=Z(function(b,a){return A(b,Math.abs(a))},d,a),i=q(function(a){return bV*f<Math.abs(a)?1:0},a);function
 h(k,j){var
 a=k,d=j;for(;;){if(0===d)return a;var
@@ -6149,7 +6148,7 @@ y=p(f,h,d),z=p(a,h,d)*y/(2.*m),B=e(c(o,a)[1+a],f)+z;t(o[1+a],f,B);var
 C=f+1|0;if(l!==f){var
 f=C;continue}break}}var
 x=a+1|0;if(k!==a){var
-a=x;continue}break}}return 0}}(m,f,h,n);D(o,h6(b,a));var
+a=x;continue}break}}return 0}}(m,f,h,n);D(o,h7(b,a));var
 q=b[1];D(function(q,d,f){return function(a,h){var
 j=h[4],n=0.<e(q,a)?j[1]:j[2];t(d,a,e(d,a)-h[3]+n);var
 k=1-c(i,a)[1+a];if(k){t(d,a,0.);var
@@ -6160,25 +6159,25 @@ b=p;continue}break}}var
 m=t(c(f,a)[1+a],a,1.)}else
 var
 m=k;return m}}(a,f,h),q);var
-r=m8(h,f),a=T(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(T(function(a,b){return c(i,a)[1+a]?b:0.},a),C2)}function
-C5(b,a){var
-c=F(function(b){return q(function(a){return bl(Gh(bl(a,b)),-b|0)},a)},C4);return[0,C3(b,a),c]}function
-C6(a,c){function
+r=m8(h,f),a=T(function(c){return function(b,a){return a+e(c,b)}}(r),a),d=l;continue}}return h(T(function(a,b){return c(i,a)[1+a]?b:0.},a),C1)}function
+C4(b,a){var
+c=F(function(b){return q(function(a){return bl(Gg(bl(a,b)),-b|0)},a)},C3);return[0,C2(b,a),c]}function
+C5(a,c){function
 d(a){return aM(a)?Math.abs(a):0.}function
 g(c,a){var
 b=a[4],e=d(b[2]),f=A(d(b[1]),e);return A(c,A(Math.abs(a[3]),f))}var
 h=a[1],b=[0,c],e=[0,Y],i=Z(g,A(1e-30,Math.abs(a[2][3])),h);function
 f(c){var
-d=CZ(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
+d=CY(a,c),f=e[1]<d?1:0,g=f?(b[1]=c,e[1]=d,0):f;return g}(function(h,g){var
 b=h,c=g;for(;;){var
-d=C1(a,b*i,c,C0);f(d);var
+d=C0(a,b*i,c,CZ);f(d);var
 e=iG<b?1:0;if(e){b/=10.;var
 c=d;continue}return e}}(1.,c));var
 j=b[1];D(function(d,c){var
 a=Math.abs(c)<dI?1:0;if(a){var
 e=b[1];return f(T(function(b,a){return b===d?0.:a},e))}return a},j);return b[1]}var
-C7=64;function
-C8(a,j){var
+C6=64;function
+C7(a,j){var
 f=1===j[2]?1:0;if(f){var
 g=a[5],i=0;if(typeof
 g==="number"&&!(2<=g)){var
@@ -6192,55 +6191,55 @@ var
 d=b}else
 var
 d=f;return d}function
-C9(a){var
+C8(a){var
 d=J(a[16]);return function(b){if(1===a[5]){var
 e=b<d.length-1?c(d,b)[1+b]:a[15];return s(e)}return a[15]}}function
 m9(a,b){var
 e=c(a[6],b)[1+b];if(0===a[1]){var
 g=f(a[5],b),h=a[4],d=q(function(a){return bg(h,a)},g),i=[ar,0.,L],j=O(d,d);return[0,1.,q(function(a){return 2.*a},d),j,i]}var
 k=[ar,0.,L],l=0.;return[0,0.,q(function(a){return-a},e),l,k]}function
-C_(b,a){function
+C9(b,a){function
 c(c,a){return a?bg(b[4],a[1]):c}var
 d=c(Y,a[10]),e=c(L,a[11]);if(2===b[1]){var
 f=e<=0.?0.:L,g=0.<=d?0.:Y;return[ar,g,f]}return[ar,d,e]}function
-C$(f,c){var
+C_(f,c){var
 b=c[4];if(typeof
-b!=="number"){if(2!==b[0])return Da;var
+b!=="number"){if(2!==b[0])return C$;var
 d=b[1];if(d){var
 e=d[1],g=e[2],h=a(c[8],e[1]);return[0,dA(a9(f[4],h,g))]}}return 0}var
 m_=64;function
-Db(a){var
+Da(a){var
 b=a[4];if(typeof
 b!=="number"&&2!==b[0])return 129-(a1(a[8])-1|0)|0;return 1}function
-Dc(d,g,b){var
+Db(d,g,b){var
 v=b[3];function
 w(a){if(0===a[0]){var
 c=a[2];if(c<d[2]){var
 e=function(b,a){return a?n(d[17],a[1],v):b},b=m9(d,c),f=e(L,a[4]),g=[ar,e(Y,a[3]),f];return[0,[0,b[1],b[2],b[3],g]]}}return 0}function
 x(a){return 0===a[0]?1:0}var
-y=b[4],q=f(aP(x),y),m=f(bA(w),q);if(C8(g,b)&&0===qt(m,q)&&!(0<eU(m,C7))){var
-h=[ai,function(a){return gm(fd(g),0)}],r=function(a,d){var
-e=b[5],f=bn(b[6],a),i=b[1],c=a0(h),j=ba===c?h[1]:ai===c?bp(h):h;return lx(g,b,j,i,a,d,f,e)},C=C9(g),o=J(F(J,g[13])),t=b[1],D=c(o,t)[1+t],u=C_(d,g),i=C$(d,g),z=function(a){return m9(d,a)},E=aE(d[2],z),j=i?[0,[0,c0,p(d[3],0.),i[1],[ar,0.,L]]]:[0],k=ck(J(m),j),A=a3(o.length-1,function(a){return a});return f(bA(function(h){if(h===b[1])return 0;var
+y=b[4],q=f(aP(x),y),m=f(bA(w),q);if(C7(g,b)&&0===qs(m,q)&&!(0<eU(m,C6))){var
+h=[ai,function(a){return gn(fd(g),0)}],r=function(a,d){var
+e=b[5],f=bn(b[6],a),i=b[1],c=a0(h),j=ba===c?h[1]:ai===c?bp(h):h;return lx(g,b,j,i,a,d,f,e)},C=C8(g),o=J(F(J,g[13])),t=b[1],D=c(o,t)[1+t],u=C9(d,g),i=C_(d,g),z=function(a){return m9(d,a)},E=aE(d[2],z),j=i?[0,[0,c0,p(d[3],0.),i[1],[ar,0.,L]]]:[0],k=ck(J(m),j),A=a3(o.length-1,function(a){return a});return f(bA(function(h){if(h===b[1])return 0;var
 q=T(function(b,d){var
 e=f(C,b);return a(l(d,c(c(o,h)[1+h],b)[1+b]),e)},D);function
 t(a){return 0<=P(a)?a:s(a)}var
 v=Z(function(b,a){return 0<ao(t(a),b)?t(a):b},1,q),G=[0,0,[0,0.,p(d[3],0.),0.,u]],m=Z(function(f,g){var
 a=f[2],d=f[1],b=a9(0,g,v),e=c(E,d)[1+d];if(b!=0.)a$(a[2],-b,e[2]);return[0,d+1|0,[0,a[1]+b*e[1],a[2],a[3]+b*e[3],a[4]]]},G,q)[2],w=[0,k,m,u],H=T(function(c,b){var
 a=b[4];if((k.length-1-(j.length-1)|0)<=c){if(i){var
-d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dI}return 0.}return a[2]==L?fV:a[1]==Y?-0.1:0.},k);function
+d=4.*i[1];return Math.sqrt(O(m[2],m[2])/d)+dI}return 0.}return a[2]==L?fW:a[1]==Y?-0.1:0.},k);function
 x(d,b){var
 c=aM(b);return c?a(a_(d,b),v):c}var
 y=k.length-1-(j.length-1)|0;function
 z(a){if(0===j.length-1)var
 b=0;else
 var
-d=e(a,y),b=x(64+Db(g)|0,d);var
+d=e(a,y),b=x(64+Da(g)|0,d);var
 c=a3(y,function(b){return x(m_,e(a,b))});return[0,N(1,m_),c,b]}var
-A=C6(w,H),n=z(A);if(r(h,n))var
+A=C5(w,H),n=z(A);if(r(h,n))var
 B=n;else
 var
-I=F(z,C5(w,A)),B=gm(eT(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
-Dd(h,c,a){var
+I=F(z,C4(w,A)),B=gn(eT(function(a){return r(h,a)},I),n);return[0,[0,h,B]]}),A)}return 0}function
+Dc(h,c,a){var
 b=h[5];if(typeof
 b==="number")switch(b){case
 1:return-a/c;case
@@ -6268,7 +6267,7 @@ k=a[4];aV(function(a){switch(a[0]){case
 d=a[1];c(e,d)[1+d]=1;return h(d,i(a[2],a[3]));default:var
 f=p(b,0),l=a[1];aV(function(a){c(f,a)[1+a]=1;return 0},l);var
 j=i(a[2],a[3]),k=0!==j?1:0;return k?D(function(a,b){return b?(c(g,a)[1+a]=1,0):h(a,j)},f):k}},k);return[0,d,e,g]}var
-h7=14;function
+h8=14;function
 nb(c,e,a){function
 g(b,a){return 0<e?k(b,a):l(b,a)}var
 h=50,i=0<=P(a)?a:s(a),b=cp(i,h),d=0<P(b)?b:1;function
@@ -6285,12 +6284,12 @@ d=i,e=h,a=g;for(;;){var
 b=cp(k(d,e),1);if(0!==a&&0!==ao(b,d)&&0!==ao(b,e)){if(f(c,b)){var
 d=b,a=a-1|0;continue}var
 e=b,a=a-1|0;continue}return d}}var
-o=f(c,a)?[0,m(a,d,h7)]:j(a,d,h7);return cj(function(a){return n(a[1],a[2],h7)},o)}function
-De(h,g,i,L,K,d){var
+o=f(c,a)?[0,m(a,d,h8)]:j(a,d,h8);return cj(function(a){return n(a[1],a[2],h8)},o)}function
+Dd(h,g,i,L,K,d){var
 j=h[2],q=na(i,L,j,d),s=q[3],t=q[2],v=q[1],w=J(bQ(g)),r=i[1],M=n(h[17],1,1);function
 x(a){var
 b=c(v,a)[1+a];if(b){var
-e=a9(0,b[1],i[2]),d=c(w,a)[1+a][1];return Dd(g,a9(0,d[1],d[2]),e)}return by}var
+e=a9(0,b[1],i[2]),d=c(w,a)[1+a][1];return Dc(g,a9(0,d[1],d[2]),e)}return by}var
 m=aE(j,function(a){return Math.sqrt(x(a)*M)}),o=T(function(b,a){var
 c=aM(a)?a:d?Math.sqrt(e(h[12],b)):0.;return[0,c,b]},m);function
 y(b,a,g){var
@@ -6321,10 +6320,10 @@ var
 h=b;return h},n=bg(0,r),h=x(a)*n,j=aM(h);if(j){var
 o=a_(0,h),p=d?-1:1;return nb(l,p,o)}return j}}return 0},B),E=J(g[9]),F=dt(g,1),P=aJ(T(function(e,o){var
 b=o[2],f=b===e?0:c(C,b)[1+b];if(f)var
-h=dt(g,f[1]),p=c(E,b)[1+b],i=a(r,hr(c(E,e)[1+e],p)),j=k(h,i),m=a8(N(a(h,i),2)),q=d?G(k(j,m),F):u(l(j,m),F),n=[0,[0,b,q]];else
+h=dt(g,f[1]),p=c(E,b)[1+b],i=a(r,hs(c(E,e)[1+e],p)),j=k(h,i),m=a8(N(a(h,i),2)),q=d?G(k(j,m),F):u(l(j,m),F),n=[0,[0,b,q]];else
 var
 n=f;return n},o));return[0,aJ(C),P]}function
-Df(d,c,a){var
+De(d,c,a){var
 b=d[5];if(typeof
 b==="number")switch(b){case
 0:return a;case
@@ -6332,10 +6331,10 @@ b==="number")switch(b){case
 4:return 0.<=a?a:by}return by}function
 nd(f,e,a){var
 b=0.99999999999999<e?1.:e,c=Math.sqrt(A(0.,1.-b*b)),d=Math.sqrt(A(0.,1.-a*a));return f?-b<a?[0,b*a-c*d,b+a*c/d]:[0,by,by]:a<b?[0,a4(1.,b*a+c*d),b-a*c/d]:[0,by,by]}function
-Dg(m,h,j,K,I,d){var
+Df(m,h,j,K,I,d){var
 i=m[2],r=na(j,K,i,d),t=r[3],v=r[2],w=r[1],x=J(bQ(h)),f=j[1],n=aE(i,function(a){var
 b=c(w,a)[1+a];if(b){var
-e=a9(0,b[1],j[2]),d=c(x,a)[1+a][1];return Df(h,a9(0,d[1],d[2]),e)}return by});function
+e=a9(0,b[1],j[2]),d=c(x,a)[1+a][1];return De(h,a9(0,d[1],d[2]),e)}return by});function
 y(a){return Math.abs(e(n,a))<1.?1:0}var
 o=aE(i,function(a){var
 b=y(a)?e(n,a):d?e(m[11],a):e(m[12],a);return[0,b,a]});function
@@ -6369,21 +6368,21 @@ a=c(M,b)[1+b],d=a0(a);return ba===d?a[1]:ai===d?bp(a):a}var
 O=aJ(T(function(g,w){var
 b=w[2],j=b===g?0:c(C,b)[1+b];if(j){var
 x=e(n,b),y=nd(d,e(cw(m,b),g),x),z=bg(0,f),o=y[2]*z,v=0;if(aM(o)&&0.<=o){var
-i=a_(0,o),A=c(s,b)[1+b],B=ah(c(s,g)[1+g],A),D=E(b),F=hs(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,N(a(i,F),1)),H))),r=a(i,j[1]),I=d?u(l(r,q),f):G(k(r,q),f),t=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
+i=a_(0,o),A=c(s,b)[1+b],B=ah(c(s,g)[1+g],A),D=E(b),F=ht(h,f,E(g),D,B),p=a(f,f),H=a(i,i),q=a8(a(p,k(l(p,N(a(i,F),1)),H))),r=a(i,j[1]),I=d?u(l(r,q),f):G(k(r,q),f),t=[0,[0,b,[0,I,i]]];v=1}if(!v)return 0}else
 var
 t=j;return t},o));return[0,aJ(C),O]}function
-Dh(a){var
+Dg(a){var
 b=a[4];return c9(function(a){return 0===a[0]?0:1},b)}function
 ne(d,a,c){var
-b=Dh(c);if(b)switch(d[1]){case
+b=Dg(c);if(b)switch(d[1]){case
 0:return ly(a);case
 1:return 0;default:return lA(a)}return b}var
 cy=[0,m$,m$,nc,nc];function
-Di(b,d,a,c){if(ne(b,d,c)){var
+Dh(b,d,a,c){if(ne(b,d,c)){var
 e=d$(a[2],a[3]),f=function(f){var
 g=nV(f,b,d,a,c,e,1);return[0,nV(f,b,d,a,c,e,0),g]};if(b[1]){var
-g=f(Dg);return[0,cy[1],cy[2],g[1],g[2]]}var
-h=f(De);return[0,h[1],h[2],cy[3],cy[4]]}return cy}function
+g=f(Df);return[0,cy[1],cy[2],g[1],g[2]]}var
+h=f(Dd);return[0,h[1],h[2],cy[3],cy[4]]}return cy}function
 nf(h){var
 j=h.length-1,e=0===j?0:c(h,0)[1].length-1,b=p(j,0),m=p(e,0),g=p(e,-1),o=j-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
@@ -6398,7 +6397,7 @@ r=1-c(l,d)[1+d];if(r){var
 s=f<0?1:0;if(s)var
 j=s;else
 var
-A=c(h,f)[1+f],j=gK(c(h,d)[1+d],A)}else
+A=c(h,f)[1+f],j=gL(c(h,d)[1+d],A)}else
 var
 j=r;var
 t=j?d:f,z=d+1|0;if(n!==d){var
@@ -6407,7 +6406,7 @@ b=t;break}}var
 o=c(g,b)[1+b];c(l,b)[1+b]=1;if(0<=o){var
 p=e-1|0,w=0;if(!(p<0)){var
 a=w;for(;;){if(1-c(l,a)[1+a]){var
-x=B(o,a),q=k(c(h,b)[1+b],x);if(gK(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
+x=B(o,a),q=k(c(h,b)[1+b],x);if(gL(q,c(h,a)[1+a])){c(h,a)[1+a]=q;c(C,a)[1+a]=b}}var
 y=a+1|0;if(p!==a){var
 a=y;continue}break}}var
 i=[0,b,i];continue}return[0,b,i]}}}(q,n,s,y)(0),i=t[1],z=function(b,d){return function(a){var
@@ -6421,33 +6420,33 @@ a=b[1+a];continue}c(g,a)[1+a]=h;return 0}}}(a,s)(i));var
 C=a+1|0;if(o!==a){var
 a=C;continue}break}}var
 v=aJ(g),w=cG(function(b,a){return[0,a,b]},v);return f(aP(function(a){return 0<=a[1]?1:0}),w)}function
-Dj(a){function
+Di(a){function
 b(b){return q(function(a){return c(a,b)[1+b]},a)}return aE(c(a,0)[1].length-1,b)}function
-Dk(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nf(a);var
-b=nf(Dj(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
-Dl(g,b,e,r){function
+Dj(a){if(0!==a.length-1&&0!==c(a,0)[1].length-1){if(a.length-1<=c(a,0)[1].length-1)return nf(a);var
+b=nf(Di(a));return F(function(a){return[0,a[2],a[1]]},b)}return 0}function
+Dk(g,b,e,r){function
 j(a){return J(bn(g[13],a))}var
 s=j(b[1]),k=d1(l,j(r),s),h=J(l6(g,b,e));function
 t(a){var
-b=0<P(c(k,a)[1+a])?1:0;return b?gK(c(h,a)[1+a],e):b}function
+b=0<P(c(k,a)[1+a])?1:0;return b?gL(c(h,a)[1+a],e):b}function
 u(a){return a}var
 v=a3(g[2],u),i=J(f(aP(t),v));function
 w(a){return 0===a[0]?[0,[0,a[1],a[2]]]:0}var
-x=b[4],m=f(bA(w),x),y=F(function(a){return a[1]},m),n=qs(function(b,a){return pi(b,a)},y);function
+x=b[4],m=f(bA(w),x),y=F(function(a){return a[1]},m),n=qr(function(b,a){return pi(b,a)},y);function
 o(d,c){var
 a=d;for(;;){if(a!==b[2]&&0!==c){if(c_(a,n)){var
 a=a+1|0;continue}return[0,a,o(a+1|0,c-1|0)]}return 0}}var
 z=o(0,i.length-1);function
-A(e,f,b){if(gL(e,c(h,b)[1+b])&&!c_([0,f,b],m)){var
+A(e,f,b){if(gM(e,c(h,b)[1+b])&&!c_([0,f,b],m)){var
 g=l(e,c(h,b)[1+b]);return a(c(k,b)[1+b],g)}return d}function
 B(a){var
-c=hI(b,e,a);return q(function(b){return A(c,a,b)},i)}var
-p=J(cF(n,z)),C=Dk(q(B,p));return F(function(a){var
+c=hJ(b,e,a);return q(function(b){return A(c,a,b)},i)}var
+p=J(cF(n,z)),C=Dj(q(B,p));return F(function(a){var
 b=a[2],e=c(i,b)[1+b],d=a[1];return[0,c(p,d)[1+d],e]},C)}function
 ev(f,e){var
 b=[0,d];D(function(d,f){var
 g=a(f,c(e,d)[1+d]);b[1]=k(b[1],g);return 0},f);return b[1]}function
-Dm(b){var
+Dl(b){var
 f=b.length-1,e=T(function(b,a){return ck(a,aE(f,function(c){var
 a=b===c?1:0,d=a?1:a;return d}))},b);return function(k,j){var
 b=k,g=j;for(;;){if(b===f)return[0,[0,g,q(function(a){return eV(a,f,f)},e)]];var
@@ -6459,12 +6458,12 @@ g=a(j,c(c(e,d)[1+d],b)[1+b]);return dU(l(a(i,f),g),h)}}(g,b,h,n);e[1+d]=T(o,e[1+
 p=d+1|0;if(i!==d){var
 d=p;continue}break}}var
 b=b+1|0,g=h;continue}}(0,1)}function
-Dn(d){var
+Dm(d){var
 a=d;for(;;){var
-b=Dm(q(function(b){return function(a){return q(function(b){return ev(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
+b=Dl(q(function(b){return function(a){return q(function(b){return ev(a[1],b[1])},b)}}(a),a));if(0===b[0]){var
 c=b[1];return[0,a,c[1],c[2]]}var
 e=b[1],f=aJ(a),a=J(b1(function(b){return function(a,c){return a!==b?1:0}}(e),f));continue}}function
-Do(b,k,q,e,p,d){var
+Dn(b,k,q,e,p,d){var
 m=N(q,1),c=k[8];function
 n(c){var
 a=f(b[5],c);return ev(a,a)}function
@@ -6481,19 +6480,19 @@ if(d)var
 o=d[1],v=[0,o],w=d[2],x=F(function(a){return s(o,a)},w),i=v,h=x;else
 var
 y=0,z=0,i=y,h=z;var
-j=Dn(J(h));return[0,j[1],j[2],j[3],i,e,m]}function
-h8(a){return N(a[2],a[5])}function
-Dp(h,s,b,g,r){var
+j=Dm(J(h));return[0,j[1],j[2],j[3],i,e,m]}function
+h9(a){return N(a[2],a[5])}function
+Do(h,s,b,g,r){var
 t=b[1],u=q(function(a){var
 b=ev(g,a[1]);return l(a[2],b)},t),v=b[3],w=q(function(a){return ev(a,u)},v),x=b[2],d=q(function(b){return a(x,b)},g),y=b[1];D(function(e,b){var
 f=b[1];return D(function(b,f){var
 g=a(c(w,e)[1+e],f);d[1+b]=k(c(d,b)[1+b],g);return 0},f)},y);var
-e=h8(b),i=b[4];if(i)var
+e=h9(b),i=b[4];if(i)var
 j=i[1],m=s[8],z=f(h[5],j[1]),n=d1(function(c,b){return l(c,a(e,b))},d,z),A=ev(n,n),B=b[6],C=a(e,e),E=a(a(m,m),C),o=l(dU(a(j[2],E),B),A);else
 var
 o=a(r,a(b[2],b[2]));var
 p=0===h[1]?1:0,F=p?o:p;return[0,aJ(d),F]}var
-Dq=12;function
+Dp=12;function
 ng(d,b){var
 c=d.length-1,f=e(b,c)*e(b,c),g=c-1|0,l=0;if(g<0)var
 h=f;else{var
@@ -6501,32 +6500,32 @@ a=l,i=f;for(;;){var
 j=e(b,a)-e(d,a),k=i+j*j,m=a+1|0;if(g!==a){var
 a=m,i=k;continue}var
 h=k;break}}return h}function
-Dr(c,b){var
+Dq(c,b){var
 a=[0,0.];D(function(d,c){a[1]=a[1]+c*e(b,d);return 0},c);return a[1]}function
-Ds(b,d){var
+Dr(b,d){var
 a=c(b[6],d)[1+d];if(b[1]){var
-f=function(b){return ck(a,[ar,0.])};return[0,function(b){return Dr(a,b)},f]}function
+f=function(b){return ck(a,[ar,0.])};return[0,function(b){return Dq(a,b)},f]}function
 g(c){return T(function(c,d){var
 f=c<b[3]?e(a,c):0.;return 2.*(d-f)},c)}return[0,function(b){return ng(a,b)},g]}function
 nh(a){var
 b=a[14],c=0;return al(function(a,b){if(a&&a[1][2]<b[2])return a;return[0,b]},c,b)}function
-Dt(b,a){var
+Ds(b,a){var
 c=p(b[3],a[1]),d=a[2];function
 e(c){return T(function(d,c){return d<b[3]?2.*(c-a[1]):0.},c)}return[0,-1,0,function(a){return ng(c,a)},e,Y,d]}function
-Du(b,g,c,o){function
+Dt(b,g,c,o){function
 h(d,a){return a?n(b[17],a[1],c[3]):d}var
 d=c[4],e=f(bA(function(a){if(0===a[0]&&a[1]===o){var
-c=a[2],i=Ds(b,c),j=i[2],k=i[1],d=h(Y,a[3]),e=h(L,a[4]),f=e-d<fT*g?1:0,l=(d+e)/2.,m=eE*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nh(b),i=a?[0,Dt(b,a[1]),0]:a;return cF(e,i)}function
-Dv(b,a){return a4(iJ*(a[6]-a[5]),bV*b)}function
+c=a[2],i=Dr(b,c),j=i[2],k=i[1],d=h(Y,a[3]),e=h(L,a[4]),f=e-d<fU*g?1:0,l=(d+e)/2.,m=eE*g;return f?[0,[0,c,f,k,j,l-m,l+m]]:[0,[0,c,f,k,j,d,e]]}return 0}),d),a=nh(b),i=a?[0,Ds(b,a[1]),0]:a;return cF(e,i)}function
+Du(b,a){return a4(iJ*(a[6]-a[5]),bV*b)}function
 ni(e,a,d){var
-b=f(a[3],d),c=Dv(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
-Dw(d,h){var
+b=f(a[3],d),c=Du(e,a);return b<a[5]+c?a[5]+c-b:a[6]-c<b?a[6]-c-b:0.}function
+Dv(d,h){var
 j=h.length-1,k=p(j,-1),n=j-1|0,y=0;if(!(n<0)){var
 a=y;for(;;){var
 q=j-1|0,o=-1,z=0;if(q<0)var
 f=o;else{var
 g=z,i=o;for(;;){var
-v=1-gt(function(b){return function(a){return a===b?1:0}}(g),k);if(v){var
+v=1-gu(function(b){return function(a){return a===b?1:0}}(g),k);if(v){var
 w=i<0?1:0;if(w)var
 m=w;else
 var
@@ -6549,14 +6548,14 @@ nj(m,h,b,a){function
 d(p,o,n){var
 d=p,i=o,a=n;for(;;){var
 e=F(function(b){return function(a){return ni(h,a,b)!=0.?1:0}}(a),b);if(cI(aM,a)){if(c_(1,e)){if(0===d)return 0;var
-j=m?go(function(b,a){var
+j=m?gp(function(b,a){var
 c=b||a;return c},i,e):e,r=jo(b,j),k=f(bA(function(a){var
-b=a[2],c=b?[0,a[1]]:b;return c}),r),g=J(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=J(F(function(b){return function(a){return ni(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return O(a,b)},b)}}(g),g),l=bM(a),u=Dw(t,s);D(function(d,e){return function(a,b){return a$(e,-b,c(d,a)[1+a])}}(g,l),u);var
-d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Dq,F(function(a){return 0},b),a)}function
+b=a[2],c=b?[0,a[1]]:b;return c}),r),g=J(F(function(b){return function(a){return f(a[4],b)}}(a),k)),s=J(F(function(b){return function(a){return ni(h,a,b)}}(a),k)),t=q(function(b){return function(a){return q(function(b){return O(a,b)},b)}}(g),g),l=bM(a),u=Dv(t,s);D(function(d,e){return function(a,b){return a$(e,-b,c(d,a)[1+a])}}(g,l),u);var
+d=d-1|0,i=j,a=l;continue}return[0,a]}return 0}}return d(Dp,F(function(a){return 0},b),a)}function
 nk(c,b,a){var
 d=nj(1,c,b,a);return d?[0,d[1]]:nj(0,c,b,a)}function
-Dx(f,k,j,i){var
-a=k[1][1],l=h2(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
+Dw(f,k,j,i){var
+a=k[1][1],l=h3(j,i,k),g=l[3],m=l[2],b=p(f[3]+1|0,0.);function
 h(c,a){return D(function(a,d){return t(b,a,e(b,a)+c*d)},a)}function
 n(b){return ce(a,b)}if(0.<g){var
 s=n(i);h(bD(a,j)/g,s);var
@@ -6569,11 +6568,11 @@ x=d+1|0;if(o!==d){var
 d=x;continue}break}}}else{var
 q=a[4],r=c(a[2],q)[1+q][1];h(1.,c(f[6],r)[1+r])}return b}var
 nl=bl(1.,60);function
-Dy(c,e,b){if(0===c[1]){var
+Dx(c,e,b){if(0===c[1]){var
 a=al(function(c,a){var
 d=a[6]==L?a[5]:(a[5]+a[6])/2.;return a4(c,d-f(a[3],b))},L,e),d=0.<a?1:0,g=d?aM(a):d;if(g)t(b,c[3],Math.sqrt(a));return b}return b}function
-Dz(f,k,a,i,d,b){var
-g=a[1][1],h=h2(i,d,a)[2],j=1.,l=Z(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
+Dy(f,k,a,i,d,b){var
+g=a[1][1],h=h3(i,d,a)[2],j=1.,l=Z(function(b,a){return A(b,Math.abs(a))},j,h);return F(function(a){if(0<=a[1]){var
 i=a[1],b=[0,0.],m=g[2];D(function(j,g){var
 k=c(f[13],i)[1+i],a=g[1],d=c(f[13],a)[1+a]===k?1:0,l=d?(b[1]=b[1]+e(h,j),0):d;return l},m);var
 d=b[1]}else
@@ -6586,7 +6585,7 @@ a=p(b[3]+1|0,0.),c=[0,0.];aV(function(b){var
 e=b[2],f=b[1];a$(a,-f,e);var
 g=f*d(e);c[1]=c[1]+g;return 0},e);if(0===b[1]){t(a,b[3],0.);var
 f=d(a),g=Math.sqrt(A(0.,c[1]-f));t(a,b[3],g)}return a}var
-DA=iy;function
+Dz=iy;function
 nn(k,a,b,d){if(2<=a[1])var
 l=(a1(k[8])-1|0)+b|0,g=function(a){return a_(l,a)};else
 var
@@ -6598,20 +6597,20 @@ n=f(a[5],0),o=c(a[6],0)[1],i=T(function(b,d){var
 f=e(o,b),g=c(n,b)[1+b];return d+(bg(a[4],g)-f)},h);var
 j=e(d,a[3]),m=a_(2*(a[4]+b|0)|0,j*j);return[0,q(g,i),m]}function
 np(b,a,g,c,i){var
-d=cU(g),e=Du(a,d,c,i),p=g[1],q=0.,r=Z(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bL(function(a){return a[6]==L?1:0},e):m,j=f(aP(function(a){return a[2]}),e),o=0===j?au(0,80-a[4]|0):a1(c[3])+c1|0;function
+d=cU(g),e=Dt(a,d,c,i),p=g[1],q=0.,r=Z(function(b,a){return A(b,a[3]-a[2])},q,p),m=0===a[1]?1:0,n=m?bL(function(a){return a[6]==L?1:0},e):m,j=f(aP(function(a){return a[2]}),e),o=0===j?au(0,80-a[4]|0):a1(c[3])+c1|0;function
 s(c){return fc(b,aJ(f(a[5],c)))[3]}var
 u=c[4],v=f(bA(function(a){if(0===a[0]){var
 b=a[3];if(b){var
 c=a[4];if(c){var
-d=a[2];if(a[1]===i&&c9(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=Do(a,b,c[3],o,s,v),h=[ai,function(d){var
-a=b[9];return hE(b,c,F(function(a){return fc(b,a)},a),i)}];function
+d=a[2];if(a[1]===i&&c9(function(a){return a[1]===d?1:0},j))return[0,[0,d,k(b[1],c[1])]]}}}return 0}),u),l=Dn(a,b,c[3],o,s,v),h=[ai,function(d){var
+a=b[9];return hF(b,c,F(function(a){return fc(b,a)},a),i)}];function
 w(d){var
-c=nn(b,a,o,d);return Dp(a,b,l,c[1],c[2])}function
+c=nn(b,a,o,d);return Do(a,b,l,c[1],c[2])}function
 x(b,c){var
-h=es(g,b,c),i=oR*d<r?fK(g,b,c,h):h,f=Dy(a,e,Dx(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nl*d));var
-k=nk(d,Dz(a,d,i,b,c,e),f),m=k?[0,k[1]]:nk(d,e,f);return[0,f,m]}function
+h=es(g,b,c),i=oR*d<r?fK(g,b,c,h):h,f=Dx(a,e,Dw(a,i,b,c)),j=1===b?1:0,l=j?n:j;if(l)t(f,a[3],Math.sqrt(nl*d));var
+k=nk(d,Dy(a,d,i,b,c,e),f),m=k?[0,k[1]]:nk(d,e,f);return[0,f,m]}function
 y(d){var
-a=a0(h),e=ba===a?h[1]:ai===a?bp(h):h;return hF(b,c,h8(l),e,d)}return[0,h8(l),n,x,w,0!==j?1:0,y]}function
+a=a0(h),e=ba===a?h[1]:ai===a?bp(h):h;return hG(b,c,h9(l),e,d)}return[0,h9(l),n,x,w,0!==j?1:0,y]}function
 nq(c,a,b){if(0===b)return function(a){return no};var
 g=1./ap(b),d=nm(c,F(function(a){return[0,g,a]},b));function
 e(b,e){var
@@ -6621,19 +6620,19 @@ b=g;for(;;){if(b){var
 c=e(b[1],h);if(f(a[6],c))return c;var
 b=b[2];continue}return f(a[4],d)}}return function(b){var
 c=b[2],d=b[1];if(c){var
-g=c[1];return a[5]?e(DA,g):f(a[4],g)}var
-h=cI(aM,d),j=h?DB:h;return i(d,j)}}function
+g=c[1];return a[5]?e(Dz,g):f(a[4],g)}var
+h=cI(aM,d),j=h?DA:h;return i(d,j)}}function
 nr(c,a){var
 b=a[1],d=c[2]?[0,b,0]:[0,b,[0,a[2],0]];return f(bA(function(a){return a[2]}),d)}function
-DC(k,b,j,i,h,e){var
+DB(k,b,j,i,h,e){var
 a=np(k,b,j,i,h);function
 l(a){return a}var
 m=a3(b[2],l),o=f(aP(e),m),g=F(function(b){var
 c=n(a[3],0,b);return[0,c,n(a[3],1,b)]},o),d=nq(b,a,dZ(function(b){return nr(a,b)},g)),p=f(d,[0,[ar,L],0]),c=[0,-1],q=dZ(function(a){var
 b=[0,f(d,a[2]),0];return[0,f(d,a[1]),b]},g);function
-r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):DD}var
+r(a){return f(e,a)?(c[1]=c[1]+2|0,[0,c[1],c[1]+1|0]):DC}var
 s=a3(b[2],r);return[0,a[1],[0,p,q],s]}function
-DE(a,g){var
+DD(a,g){var
 e=p(a[3],0.);D(function(d,b){var
 f=b!=0.?1:0;return f?a$(e,-b,c(a[6],d)[1+d]):f},g);var
 k=0.,h=Z(function(b,a){return b+a},k,g),l=0.,j=Z(function(b,a){return b+Math.abs(a)},l,g);if(a[1])var
@@ -6645,17 +6644,17 @@ I=0,J=q(function(a){return of*a/(j+cz)},e),i=I,d=J;function
 b(b,a){return ck(b,[0,a])}function
 n(b){return b<a[2]?f(a[5],b):p(a[3],0)}var
 o=a[18],r=a[17],s=a[16],t=a[15],u=a[14],v=b(a[13],a[2]),w=b(a[12],L),x=b(a[11],Y),y=p(a[2]+1|0,[0]),z=cS(d,function(a){return a}),A=b(a[9],z),B=O(d,d),C=b(a[8],B),E=b(a[7],1.),F=b(a[6],d);return[0,[0,a[1],a[2]+1|0,a[3],a[4],n,F,E,C,A,y,x,w,v,u,t,s,r,o],i]}function
-DF(a,g){var
+DE(a,g){var
 d=a[2]-1|0,b=c(a[6],d)[1+d];if(a[1]){var
 e=nh(a);if(e){var
 f=e[1],h=Math.sqrt(O(b,b))+cz,i=oK*Math.sqrt(f[2]),j=[ar,0.];return ck(q(function(a){return f[1]-i*a/h},b),j)}return p(a[3]+1|0,0.)}var
 k=0===g?0.:Math.sqrt(nl);return ck(b,[ar,k])}function
-DG(c,o,m,l,k){var
-d=DE(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
+DF(c,o,m,l,k){var
+d=DD(o,k),e=d[2],a=d[1],g=f(m,a);if(g){var
 b=np(c,a,g[1],l,0),p=n(b[3],e,a[2]-1|0),q=function(a){var
 c=n(b[3],0,a);return[0,c,n(b[3],1,a)]},r=a3(a[2]-1|0,q),s=f(nq(a,b,dZ(function(a){return nr(b,a)},r)),p);return[0,b[1],s]}var
-h=au(0,80-a[4]|0),i=nn(c,a,h,DF(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aJ(i[1]),t];return[0,N(1,h),u]}function
-DH(i,e,h,g,d){var
+h=au(0,80-a[4]|0),i=nn(c,a,h,DE(a,e)),j=0===a[1]?1:0,t=j?i[2]:j,u=[0,aJ(i[1]),t];return[0,N(1,h),u]}function
+DG(i,e,h,g,d){var
 j=aJ(d),a=J(f(aP(function(a){return ji(c(e,a)[1+a])}),j));function
 b(b,g){var
 j=[ai,function(a){return p(i[2],b)}];function
@@ -6664,22 +6663,22 @@ d=c(h,b)[1+b],a=d?f(g,d[1]):j,e=a0(a);return ba===e?a[1]:ai===e?bp(a):a}return[a
 k=b(L,function(a){return a[8]}),l=b(Y,function(a){return a[7]}),m=b(Y,function(a){return a[6]}),n=a.length-1===d.length-1?1:0;function
 o(b,a){return c(b,a)[1+a]}var
 r=q(function(a){return o(g,a)},a);return[0,q(function(a){return pS(c(e,a)[1+a])},a),r,n,m,l,k]}function
-DI(j,e,i,b,a){function
+DH(j,e,i,b,a){function
 d(f,d){var
 g=es(d,b,a),k=mS(d,b,a),l=A(fJ(j,b,a),k),h=cU(d);function
 m(f){var
-c=fK(d,b,a,g),e=l+fY*h<c[4]?1:0;return e?h4(d,b,a,i[2]*h,c):e}var
-n=[ai,function(a){return g[1]}];return h5(d,c(e[2],f)[1+f],b,a,n,L,m)}return D(d,e[1])}function
+c=fK(d,b,a,g),e=l+fZ*h<c[4]?1:0;return e?h5(d,b,a,i[2]*h,c):e}var
+n=[ai,function(a){return g[1]}];return h6(d,c(e[2],f)[1+f],b,a,n,L,m)}return D(d,e[1])}function
 ns(j,f,e,d){var
 g=fJ(j,e,d),b=p(f[1].length-1,g),h=b.length-1-1|0,k=0;if(!(h<0)){var
 a=k;for(;;){var
 i=mS(c(f[1],a)[1+a],e,d);if(g<i)t(b,a,i);var
 l=a+1|0;if(h!==a){var
 a=l;continue}break}}return b}function
-DJ(d,f,b,a){function
+DI(d,f,b,a){function
 e(a){return a_(0,a*d[1])}var
 g=f?[1,e(-a)]:[0,e(a)];c(d[3],b)[1+b]=g;return 0}function
-DK(w,i,v,d,b){var
+DJ(w,i,v,d,b){var
 N=fJ(w,d,b),g=i[1],x=0<g.length-1?1:0,y=x?i[3]:x;if(y){var
 j=g.length-1,l=ns(w,i,d,b),m=d?i[5]:i[4],z=a0(m),B=ba===z?m[1]:ai===z?bp(m):m,k=p(j,0.),C=j-1|0,O=0;if(!(C<0)){var
 h=O;for(;;){var
@@ -6697,7 +6696,7 @@ u=f+1|0;if(m!==f){var
 f=u,h=q,p=i;continue}var
 a=i;break}}var
 n=c(o,a)[1+a];if(n){if(!c(D,a)[1+a]&&mV(c(g,a)[1+a])){c(D,a)[1+a]=1;var
-t=n[1];E(a,fK(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,es(c(g,a)[1+a],d,b));continue}}(0),F=N+fY*cU(c(g,0)[1])<f?1:0;if(F){var
+t=n[1];E(a,fK(c(g,a)[1+a],d,b,t));continue}return e(k,a)}E(a,es(c(g,a)[1+a],d,b));continue}}(0),F=N+fZ*cU(c(g,0)[1])<f?1:0;if(F){var
 H=j-1|0,G=0,P=0;if(H<0)var
 q=G;else{var
 a=P,r=G;for(;;){if(e(l,a)<f){var
@@ -6706,22 +6705,22 @@ Q=1,K=Q;else{var
 L=[ai,function(e,f){return function(g){var
 a=c(o,e)[1+e];return a?a[1]:es(f,d,b)}}(a,n)],S=[ai,function(a){return function(d){var
 b=a0(a),c=ba===b?a[1]:ai===b?bp(a):a;return c[1]}}(L)],T=function(j,e,c){return function(l){var
-g=a0(c),a=ba===g?c[1]:ai===g?bp(c):c,h=f+2e-09*e<a[4]?Cz(j,d,b,f+fV*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return h4(j,d,b,k,h)}}(n,s,L);h5(n,c(i[2],a)[1+a],d,b,S,f+bV*s,T);var
+g=a0(c),a=ba===g?c[1]:ai===g?bp(c):c,h=f+2e-09*e<a[4]?Cy(j,d,b,f+fW*(a[4]-f),a):a,i=h[4]-f,k=1e-10*e<i?i/4.:v[2]*e;return h5(j,d,b,k,h)}}(n,s,L);h6(n,c(i[2],a)[1+a],d,b,S,f+bV*s,T);var
 K=r}var
 u=K}else
 var
 u=r;var
 R=a+1|0;if(H!==a){var
 a=R,r=u;continue}var
-q=u;break}}if(q)return DJ(v,d,b,f+eE*cU(c(g,0)[1]));var
+q=u;break}}if(q)return DI(v,d,b,f+eE*cU(c(g,0)[1]));var
 I=q}else
 var
 I=F;var
 J=I}else
 var
 J=y;return J}var
-DL=3;function
-DM(o,f,F,d,b){var
+DK=3;function
+DL(o,f,F,d,b){var
 g=f[1],h=g.length-1,G=ns(o,f,d,b),q=Z(A,fJ(o,d,b),G),r=p(h,0),j=f[6],s=a0(j),H=ba===s?j[1]:ai===s?bp(j):j,i=p(h,L),u=h-1|0,I=0;if(!(u<0)){var
 a=I;for(;;){var
 C=c(g,a)[1+a],D=e(c(H,a)[1+a],b),E=c(C[6],b)[1+b]<0?1:0,M=E?D<L?1:0:E;if(M){var
@@ -6744,64 +6743,64 @@ f=A,l=t,k=m;continue}var
 a=m;break}}if(0<=a){var
 p=c(r,a)[1+a];if(p){var
 s=p[1];if(0<j&&!c(v,a)[1+a]){c(v,a)[1+a]=1;w(a,fK(c(g,a)[1+a],d,b,s));var
-j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,es(c(g,a)[1+a],d,b));continue}return 0}}(DL);if(l){var
-x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cU(n),z=q+fY*y<m[4]?1:0;if(z){var
-J=function(a){return h4(n,d,b,F[2]*y,m)},K=[ai,function(a){return m[1]}];return h5(n,c(f[2],k)[1+k],d,b,K,L,J)}var
+j=j-1|0;continue}return[0,[0,a,s]]}if(e(i,a)<=q)return 0;w(a,es(c(g,a)[1+a],d,b));continue}return 0}}(DK);if(l){var
+x=l[1],m=x[2],k=x[1],n=c(g,k)[1+k],y=cU(n),z=q+fZ*y<m[4]?1:0;if(z){var
+J=function(a){return h5(n,d,b,F[2]*y,m)},K=[ai,function(a){return m[1]}];return h6(n,c(f[2],k)[1+k],d,b,K,L,J)}var
 B=z}else
 var
 B=l;return B}function
 nt(e,d,c,b,a,f){switch(f){case
 0:return 0;case
-1:return DM(e,d,c,b,a);case
-2:return DK(e,d,c,b,a);default:return DI(e,d,c,b,a)}}function
-DN(a){return[0,a,BW(a)]}function
+1:return DL(e,d,c,b,a);case
+2:return DJ(e,d,c,b,a);default:return DH(e,d,c,b,a)}}function
+DM(a){return[0,a,BV(a)]}function
+DN(a){return typeof
+a==="number"?h1:40000000}function
 DO(a){return typeof
-a==="number"?h0:40000000}function
-DP(a){return typeof
 a==="number"?a?function(a){return 1}:function(a){return 0}:a[1]}function
-DQ(a){var
+DP(a){var
 b=a?-72:-50;return bl(1.,b)}function
 nu(f,d,c,b,a){return a?n(f[17],a[1],d):e(c,b)}function
-DR(b,a){function
+DQ(b,a){function
 c(a){return aM(a)?a:0.}function
 d(b,a){var
 d=c(a[3]);return A(b,A(c(a[2]),d))}var
 e=Z(d,Z(A,0.,b[8]),a);return q(function(a){if(0===b[1]&&a[3]==L)return[0,a[1],a[2],iF*e];return a},a)}function
-h_(a,b){var
+h$(a,b){var
 g=b[3],d=p(b[2],0),e=b[4];aV(function(b){if(0===b[0]){var
 e=b[2],f=b[1],h=f<d.length-1?1:0,i=h?e<a[2]?1:0:h;if(i){var
 k=c(d,f)[1+f],l=nu(a,g,a[12],e,b[4]);d[1+f]=[0,[0,e,nu(a,g,a[11],e,b[3]),l],k];var
 j=0}else
 var
-j=i;return j}return 0},e);return q(function(b){return DR(a,J(bz(b)))},d)}function
-DS(l,a){var
-d=gG(0,16),g=[0,0];D(function(e,a){var
-h=a[1],f=c(l[13],h)[1+h],i=ua(d,f);if(i){var
+j=i;return j}return 0},e);return q(function(b){return DQ(a,J(bz(b)))},d)}function
+DR(l,a){var
+d=gH(0,16),g=[0,0];D(function(e,a){var
+h=a[1],f=c(l[13],h)[1+h],i=t$(d,f);if(i){var
 j=i[1],k=j[2],b=j[1],m=b[2]<a[2]?e:k[1],n=a[3]<b[3]?e:k[2],o=a4(a[3],b[3]),p=A(a[2],b[2]);return jM(d,f,[0,[0,b[1],p,o],[0,m,n]])}g[1]=[0,f,g[1]];return jM(d,f,[0,a,[0,e,e]])},a);var
-b=g[1];return qV(J(qh(function(a){return t_(d,a)},b)))}function
-h$(b,a){var
+b=g[1];return qU(J(qg(function(a){return t9(d,a)},b)))}function
+ia(b,a){var
 l=b?b[1]:function(a){return 1};return function(m,b){if(cI(function(a){var
 b=aM(a[2]);return b?aM(a[3]):b},b)){var
-h=DS(a,b),i=h[1],d=p(a[2],Y),f=p(a[2],L);d0(function(a){var
+h=DR(a,b),i=h[1],d=p(a[2],Y),f=p(a[2],L);d0(function(a){var
 b=A(e(d,a[1]),a[2]);t(d,a[1],b);var
 c=a4(e(f,a[1]),a[3]);return t(f,a[1],c)},b);var
 j=p(a[2],-1);D(function(f,e){var
 b=e[1],d=c(a[13],b)[1+b];c(j,d)[1+d]=f;return 0},i);var
-n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[ai,function(b){return Cf(a)}]]},g=mL(a,i);if(g)var
-s=p(a[2],h9),u=h[2],k=[0,[0,b,d,f,F(r,g),u,o,l,m,s]];else
+n=a[13],o=q(function(a){return c(j,a)[1+a]},n),r=function(a){return[0,a,[ai,function(b){return Ce(a)}]]},g=mL(a,i);if(g)var
+s=p(a[2],h_),u=h[2],k=[0,[0,b,d,f,F(r,g),u,o,l,m,s]];else
 var
 k=g;return k}return 0}}function
-DT(d,c){var
+DS(d,c){var
 g=aJ(c),a=f(bA(function(a){return a}),g);if(a){var
 e=function(b){var
 c=0.;return al(function(c,a){return c+fM(a,b)[1][16]},c,a)},h=function(b,a){var
-c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,a3(ap(a[1][4]),i)),j=CM(d,J(F(function(a){return fM(a,b)[1]},a)));return cj(function(a){function
-e(c){return CN(d,c,b,a)}function
+c=e(b);return e(a)<c?a:b},i=function(a){return a},b=al(h,0,a3(ap(a[1][4]),i)),j=CL(d,J(F(function(a){return fM(a,b)[1]},a)));return cj(function(a){function
+e(c){return CM(d,c,b,a)}function
 f(a){return cj(e,a)}var
 g=q(function(a){return pV(f(a))},c);return[0,a[2],b,g]},j)}return a}function
-DU(d){var
-a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==h9){var
-b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===h9){var
+DT(d){var
+a=d.length-1-1|0,e=0;for(;;){if(0<=a){if(c(d,a)[1+a]!==h_){var
+b=a-1|0;for(;;){if(0<=b&&c(d,b)[1+b]===h_){var
 b=b-1|0;continue}var
 h=[0,[0,(a-b|0)-1|0,c(d,a)[1+a]],e],g=b,f=h;break}}else
 var
@@ -6809,58 +6808,58 @@ g=a-1|0,f=e;var
 a=g,e=f;continue}return e}}function
 nv(x,w,d,v,k){var
 l=w[2];if(l){var
-a=l[1],y=[0,DO(d)],m=DP(d),z=h_(a,k),b=q(f(h$([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
+a=l[1],y=[0,DN(d)],m=DO(d),z=h$(a,k),b=q(f(ia([0,m],a),y),z),u=0,A=n(x,a[2],b.length-1);if(typeof
 d==="number"&&2<=d){var
 h=0;u=1}if(!u)var
-h=DT(a,b);if(h)var
+h=DS(a,b);if(h)var
 i=h[1],B=i[3],C=i[2],E=i[1],g=B,r=C,o=E;else
 var
 H=q(function(a){return 0},b),I=0,J=1,g=H,r=I,o=J;var
 j=T(function(d,b){var
-e=c(g,d)[1+d];if(b&&e)return CR(a,b[1],e[1],r);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];D(function(d,c){var
+e=c(g,d)[1+d];if(b&&e)return CQ(a,b[1],e[1],r);return 0},b),F=f(a[18],v[1]),s=p(a[2],0),t=[0,0];D(function(d,c){var
 h=c[3],k=t[1],q=0;if(k){var
 l=k[1];if(l[1]===h){var
 u=l[2],i=u;q=1}}if(!q){var
-p=DH(a,b,g,j,h);t[1]=[0,[0,h,p]];var
+p=DG(a,b,g,j,h);t[1]=[0,[0,h,p]];var
 i=p}var
-n=[0,F,DQ(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
+n=[0,F,DP(f(m,d)),s],r=0;if(0===c[2]&&e(a[12],d)==L){var
 o=1;r=1}if(!r)var
-o=c[2];nt(a,i,n,0,d,c[1]);return nt(a,i,n,1,d,o)},A);d0(function(a){return pX(CW,a)},j);var
+o=c[2];nt(a,i,n,0,d,c[1]);return nt(a,i,n,1,d,o)},A);d0(function(a){return pW(CV,a)},j);var
 G=aJ(T(function(b,f){if(f){var
-d=c(g,b)[1+b],i=d?d[1][1]:d,k=DU(f[1][9]),e=[0,i,ew[2],ew[3],ew[4],k],h=c(j,b)[1+b];if(h){var
-a=h[1],l=a[4];if(gt(function(a){return 0<a?1:0},l)){var
+d=c(g,b)[1+b],i=d?d[1][1]:d,k=DT(f[1][9]),e=[0,i,ew[2],ew[3],ew[4],k],h=c(j,b)[1+b];if(h){var
+a=h[1],l=a[4];if(gu(function(a){return 0<a?1:0},l)){var
 m=Z(au,0,a[4]),n=e[5],o=aJ(a[4]),p=a[2],q=b1(function(a,b){return a<m?1:0},p);return[0,e[1],a[1],q,o,n]}}return e}return ew},b));return[0,o,aJ(s),G]}function
 K(a){return ew}return[0,1,0,a3(k[2],K)]}function
-DV(b,d,c,a){var
-e=a[1],f=b[1];return nv(function(a,b){return B0(f,e,a,b)},b,d,c,a)}function
-DW(a,d,c,b){var
-e=a[1];return nv(function(a,b){return B1(e,a,b)},a,d,c,b)}function
-DX(c,b){function
+DU(b,d,c,a){var
+e=a[1],f=b[1];return nv(function(a,b){return BZ(f,e,a,b)},b,d,c,a)}function
+DV(a,d,c,b){var
+e=a[1];return nv(function(a,b){return B0(e,a,b)},a,d,c,b)}function
+DW(c,b){function
 d(a){return 0===a[0]?1:0}var
 a=ji(c[2]);return a?c9(d,b[4]):a}function
 nw(b,c){var
-a=b[2];return a?Dc(a[1],b[1],c):a}function
+a=b[2];return a?Db(a[1],b[1],c):a}function
 nx(a,d,c){var
-b=a[2];return b?Di(b[1],a[1],d,c):cy}function
+b=a[2];return b?Dh(b[1],a[1],d,c):cy}function
 ny(b,c){var
 a=b[2];return a?ne(a[1],b[1],c):a}function
-DY(a,e){var
+DX(a,e){var
 b=ny(a,e);if(b){var
 c=a[2];if(c&&2<=c[1][1])return 1;var
 d=0}else
 var
 d=b;return d}function
-D0(g,b,f){var
+DZ(g,b,f){var
 c=f[3],a=g[2],d=a?au(0,c8(a[1][16],c2)):a,e=b[2]+d|0,h=N(1,e),i=a1(c);return[0,N(c,au(0,((b[1]+d|0)+1|0)-i|0)),h,e/3|0]}function
-D1(e,d,h,a){var
+D0(e,d,h,a){var
 f=e[2];if(f){var
-b=f[1],i=c(h_(b,d),a)[1+a],g=n(h$(0,b),[0,h0],i);return g?DC(e[1],b,g[1],d,a,h):nz}return nz}function
-D2(a,f,e){if(!(a[2]<=cZ)&&0===a[7]){var
+b=f[1],i=c(h$(b,d),a)[1+a],g=n(ia(0,b),[0,h1],i);return g?DB(e[1],b,g[1],d,a,h):nz}return nz}function
+D1(a,f,e){if(!(a[2]<=cZ)&&0===a[7]){var
 b=function(b){return J(bn(a[13],b))},g=b(f),d=p(a[2],0);aV(function(a){var
 e=b(a);return D(function(a,e){var
 b=0!==ao(e,c(g,a)[1+a])?1:0,f=b?(c(d,a)[1+a]=1,0):b;return f},e)},e);var
 h=function(b,a){return c(b,a)[1+a]};return function(a){return h(d,a)}}return function(a){return 1}}function
-D3(e,a,g){var
+D2(e,a,g){var
 f=e[2];if(f){var
 d=f[1],b=e[1],i=J(bn(b[13],a[1])),j=J(bn(b[13],g)),h=function(a){var
 g=jk(b[16],a),h=d[1],f=0;if(g)if(h)f=1;else
@@ -6871,29 +6870,29 @@ var
 e=c0;if(f)var
 e=1.;var
 k=b[12],m=c(j,a)[1+a];return a9(0,l(c(i,a)[1+a],m),k)*e},k=function(b){var
-d=c(h_(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(h$(0,b),[0,h0],d)};return DG(b,d,k,a,aE(d[2],h))}return[0,1,no]}function
-ia(b,a){return b?a[2]:a[1]}function
-D4(h,g,f,c,a){var
+d=c(h$(b,[0,a[1],1,a[3],a[4],a[5],a[6]]),0)[1];return n(ia(0,b),[0,h1],d)};return DF(b,d,k,a,aE(d[2],h))}return[0,1,no]}function
+ib(b,a){return b?a[2]:a[1]}function
+D3(h,g,f,c,a){var
 b=0;switch(a[0]){case
 1:if(a[1]===c){var
 i=a[3],j=a[2],e=i,d=j;b=1}break;case
 2:if(!c_(c,a[1])){var
-k=a[3],l=a[2],e=k,d=l;b=1}break}return b?ia(f,cO(g[3],h[2],d,e)):0}function
-ib(c,b,a){return c?ao(b,a)<0?1:0:0<ao(b,a)?1:0}function
-D5(m,d,a,l,k){var
-n=d[4],e=cG(function(b,a){return[0,b,a]},n),f=gG(0,16);aV(function(a){var
+k=a[3],l=a[2],e=k,d=l;b=1}break}return b?ib(f,cO(g[3],h[2],d,e)):0}function
+ic(c,b,a){return c?ao(b,a)<0?1:0:0<ao(b,a)?1:0}function
+D4(m,d,a,l,k){var
+n=d[4],e=cG(function(b,a){return[0,b,a]},n),f=gH(0,16);aV(function(a){var
 b=a[2];return 0===b[0]?jK(f,b[2],a[1]):0},e);function
 g(c,f){return al(function(a,e){var
-b=D4(m,d,c,f,e[2]);if(a&&b&&!ib(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
+b=D3(m,d,c,f,e[2]);if(a&&b&&!ic(c,b[1],a[1][2]))return a;return b?[0,[0,e[1],b[1]]]:a},0,e)}function
 b(a){return J(a)}function
 h(c){var
 d=c?a[6]:a[7],e=c?a[8]:a[9],f=b(e[2]);return[0,b(d[2]),f]}var
 o=[0,[0,1,h(1)],0],p=[0,[0,0,h(0)],o],i=b(l);function
 j(b,a,o){var
-d=ia(b,o);if(a<i.length-1&&!ib(b,d,ia(b,c(i,a)[1+a])))return 0;var
+d=ib(b,o);if(a<i.length-1&&!ic(b,d,ib(b,c(i,a)[1+a])))return 0;var
 e=g(b,a);function
 q(a){return g(b,a)}var
-h=qo(b,p);function
+h=qn(b,p);function
 j(e,b){var
 d=a<b.length-1?1:0;return d?cj(e,c(b,a)[1+a]):d}var
 r=h[1],k=j(function(a){return a[1]},r);if(k)var
@@ -6901,31 +6900,31 @@ l=k;else
 var
 s=h[2],l=j(function(a){return a[1]},s);var
 m=pU(l,q);if(e){var
-n=e[1];if(!ib(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bz(jL(f,a))}return cG(function(b,a){var
+n=e[1];if(!ic(b,d,n[2]))return[0,n[1],0]}return m?[0,m[1][1],0]:bz(jL(f,a))}return cG(function(b,a){var
 c=j(1,b,a);return[0,j(0,b,a),c]},k)}function
-D6(a){return[0,a,DN(a),0]}function
+D5(a){return[0,a,DM(a),0]}function
 ey(a){return N(j,(((au(0,a1(a)-1|0)+64|0)-1|0)/64|0)*64|0)}function
 fN(c,b,a){return[0,c,b,au(0,a)]}function
 fO(b,e,d){var
-a=D0(b[2],e,d),c=ey(a[2]),f=1===b[1][4]?c:ey(a[1]);return fN(f,c,a[3])}function
-D7(a){function
+a=DZ(b[2],e,d),c=ey(a[2]),f=1===b[1][4]?c:ey(a[1]);return fN(f,c,a[3])}function
+D6(a){function
 b(b,a){return(b+32|0)+(a1(a)/8|0)|0}var
 c=0;return al(function(a,c){return al(b,a,c)},c,a)}function
 fP(b,a,h){var
-c=qp(a,b[3]),g=0;if(c){var
-d=c[1];if(D7(d[7])<=134217728){var
+c=qo(a,b[3]),g=0;if(c){var
+d=c[1];if(D6(d[7])<=134217728){var
 e=d;g=1}}if(!g)var
-e=xp(b[1],a);var
-f=xr(e,h),i=jn(a,b[3]);b[3]=[0,[0,a,f],b1(function(a,b){return a<1?1:0},i)];return f}function
+e=xo(b[1],a);var
+f=xq(e,h),i=jn(a,b[3]);b[3]=[0,[0,a,f],b1(function(a,b){return a<1?1:0},i)];return f}function
 nA(a){if(typeof
-a[7]!=="number"&&!kd(a))return D8;return 0}function
+a[7]!=="number"&&!kd(a))return D7;return 0}function
 ez(c,b){var
 a=nA(c);return a?[0,a[1]]:f(b,0)?0:1}function
 nB(c,b){var
-a=nA(c);return a?[0,a[1]]:gm(f(b,0),1)}function
-D9(d,c,b){var
-e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Gu(a(b,f),e)},g);return[0,b[1],h]}function
-D_(a){var
+a=nA(c);return a?[0,a[1]]:gn(f(b,0),1)}function
+D8(d,c,b){var
+e=b[2],f=a(d[2],c[12]),g=b[3],h=F(function(b){return Gt(a(b,f),e)},g);return[0,b[1],h]}function
+D9(a){var
 c=a[5],b=bL(function(a){return 0<=a[1]?1:0},c)?a:[0,a[1],a[2],a[3],a[4],0],d=b[4];return bL(function(a){return 0<=a?1:0},d)?b:[0,b[1],b[2],b[3],0,b[5]]}var
 nC=aP(function(a){return 0<P(a[2][1])?1:0});function
 nD(a){return F(function(a){if(a&&!(0<=a[1][1]))return 0;return a},a)}function
@@ -6938,37 +6937,37 @@ a=c;for(;;){if(a){var
 b=f(a[1],0);if(b)return b;var
 a=a[2];continue}return a}}var
 nH=[0,j,0,0];function
-ic(e,k,j,c,i,h,g){var
-l=c?c[1]:c,a=fO(e,i,k),d=f(h,a),b=f(g,a),m=nF(b[4]),n=nF(b[3]),o=nE(b[2]),p=nE(b[1]),q=e[1],r=F(function(b){return D9(a,q,b)},j),s=F(D_,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
-id(b,a,m){function
+id(e,k,j,c,i,h,g){var
+l=c?c[1]:c,a=fO(e,i,k),d=f(h,a),b=f(g,a),m=nF(b[4]),n=nF(b[3]),o=nE(b[2]),p=nE(b[1]),q=e[1],r=F(function(b){return D8(a,q,b)},j),s=F(D9,d[3]);return[0,a,[0,d[1],d[2],s,r,l,p,o,n,m]]}function
+ie(b,a,m){function
 e(k,j,i,h){var
-c=ic(b,a,m,k,j,i,h),d=c[2],e=c[1],f=xz(fP(b,e,a),a,d);if(f){var
-g=f[1];return g?[1,g]:[0,[0,e,d]]}return D$}function
+c=id(b,a,m,k,j,i,h),d=c[2],e=c[1],f=xy(fP(b,e,a),a,d);if(f){var
+g=f[1];return g?[1,g]:[0,[0,e,d]]}return D_}function
 n(a){return nH}function
-d(d,c){return DV(b[2],d,c,a)}function
+d(d,c){return DU(b[2],d,c,a)}function
 g(a){return cy}function
 h(c){return nx(b[2],c,a)}function
 k(p){var
 i=f(nC,nw(b[2],a));function
 c(c,b,a){return eS(e([0,i],c,b,a))}var
 j=0,k=[0,function(g){var
-c=DY(b[2],a);if(c){var
-f=2;return eS(e(0,DZ,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
+c=DX(b[2],a);if(c){var
+f=2;return eS(e(0,DY,function(a){return d(f,a)},h))}return c},j],l=[0,function(b){var
 a=2;return c(ex,function(b){return d(a,b)},h)},k],m=[0,function(g){var
 e=ny(b[2],a);if(e){var
 f=1;return c(cV,function(a){return d(f,a)},h)}return e},l],o=[0,function(b){if(0===i)return 0;var
 a=1;return c(cV,function(b){return d(a,b)},g)},m];return nG([0,function(a){return 0===i?0:c(cV,n,g)},o])}function
 i(a){return e(0,cV,function(b){return d(a,b)},g)}var
 j=i(0);if(0===j[0])return[0,j[1]];var
-l=j[1];if(DX(b[2],a)){var
-o=B2(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return eS(i(1))},p];return nG([0,function(b){if(0===l)return 0;function
+l=j[1];if(DW(b[2],a)){var
+o=B1(b[1],a[1],l),p=[0,k,0],q=[0,function(a){return eS(i(1))},p];return nG([0,function(b){if(0===l)return 0;function
 a(b,a){return c(b,a)[1+a]}return eS(i([0,function(b){return a(o,b)}]))},q])}return k(0)}function
+D$(a,c,b){function
+d(d){return 0!==ie(a,c,b)?1:0}return ez(a[1],d)}function
 Ea(a,c,b){function
-d(d){return 0!==id(a,c,b)?1:0}return ez(a[1],d)}function
-Eb(a,c,b){function
 d(e){var
-d=id(a,c,b);return cj(function(a){return[1,a]},d)}return nB(a[1],d)}function
-Ec(d,c,e,b){var
+d=ie(a,c,b);return cj(function(a){return[1,a]},d)}return nB(a[1],d)}function
+Eb(d,c,e,b){var
 i=a(c[2],d[1][12]);function
 f(l,k,j){var
 f=l,c=k,b=j;for(;;){if(c&&b){var
@@ -6979,23 +6978,24 @@ m=a(b[1],i),d=0<=ao(a(g[1],e[5]),m)?1:0;else
 var
 d=g;if(d){var
 f=f+1|0,c=c[2],b=b[2];continue}return d}return 1}}return f(0,b[2],e[6])}function
-Ed(b,a,i){function
-q(d,c){return DW(b[2],d,c,a)}function
-r(c){return nx(b[2],c,a)}function
+Ec(b,a,i){function
+s(d,c){return DV(b[2],d,c,a)}function
+t(c){return nx(b[2],c,a)}function
 j(c){var
 d=c[2],e=c[1],f=ms(fP(b,e,a),a,d);return cj(function(a){return[0,e,d,a]},f)}function
 k(d,c){var
-e=f(nC,nw(b[2],a));return j(ic(b,a,i,[0,e],d,function(a){return q(c,a)},r))}var
-l=id(b,a,i);if(l){var
-c=k(cV,1),p=0;if(c){var
-m=c[1];if(Ec(b,m[1],a,m[3])){var
-n=c;p=1}}if(!p)var
+e=f(nC,nw(b[2],a));return j(id(b,a,i,[0,e],d,function(a){return s(c,a)},t))}var
+l=ie(b,a,i);if(l){var
+c=k(cV,1),r=0;if(c){var
+m=c[1];if(Eb(b,m[1],a,m[3])){var
+n=c;r=1}}if(!r)var
 n=j(l[1]);var
 d=n}else
 var
 d=k(ex,2);if(d){var
-e=d[1],o=e[3],g=e[1],h=[0,a[1],a[2],a[3],0,a[5],a[6]],s=fP(b,g,h),t=function(a){return cy},u=ms(s,h,ic(b,h,0,0,cV,function(a){return nH},t)[2]),v=pW(0,function(a){return a[1]},u);return[3,[0,g,o,D5(g,a,e[2],v,o[1])]]}return 1}function
-Ee(a){var
+e=d[1],o=e[3],g=e[1],h=[0,a[1],a[2],a[3],0,a[5],a[6]],u=function(a){return cy},v=id(b,h,0,0,cV,function(a){return nH},u)[2],p=ms(fP(b,g,h),h,v);if(p){var
+q=p[1][1];return[3,g,o,q,D4(g,a,e[2],q,o[1])]}return 1}return 1}function
+Ed(a){var
 k=a1(a[3]);function
 b(b,a){var
 c=0;switch(a[0]){case
@@ -7011,21 +7011,21 @@ h=l(g,f);return 0<P(h)?au(b,k-a1(h)|0):b}return b}return al(b,0,a[4])+8|0}functi
 nI(g,b){var
 a=fO(g,ex,b),c=a[3],d=a[2],e=a[1];function
 f(a){var
-c=Ee(b);return N(j,au(0,c8(a1(a)-1|0,c)))}var
+c=Ed(b);return N(j,au(0,c8(a1(a)-1|0,c)))}var
 h=f(d),i=fN(f(e),h,c);return[0,i,F(function(a){var
-b=N(d,a);return fN(N(e,a),b,c+(a/3|0)|0)},Ef)]}function
-ie(b,d,a,c){var
+b=N(d,a);return fN(N(e,a),b,c+(a/3|0)|0)},Ee)]}function
+ig(b,d,a,c){var
 e=nI(b,a);return eT(function(e){return cX(d,b[1],e,a,c)},e)}function
+Ef(a,c,b){function
+d(d){return 0!==ig(a,lT,c,b)?1:0}return ez(a[1],d)}function
 Eg(a,c,b){function
-d(d){return 0!==ie(a,lT,c,b)?1:0}return ez(a[1],d)}function
-Eh(a,c,b){function
 d(e){var
-d=ie(a,lT,c,b);return cj(function(a){return[2,a]},d)}return nB(a[1],d)}function
-Ei(b,a,e){var
-c=fO(b,ex,a),d=zE(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
-Ej(a,c,b){function
-d(d){return 0!==ie(a,x_,c,b)?1:0}return ez(a[1],d)}function
-Ek(f){var
+d=ig(a,lT,c,b);return cj(function(a){return[2,a]},d)}return nB(a[1],d)}function
+Eh(b,a,e){var
+c=fO(b,ex,a),d=zD(b[1],c,a[1],e);return d?[4,[0,c,d[1]]]:1}function
+Ei(a,c,b){function
+d(d){return 0!==ig(a,x9,c,b)?1:0}return ez(a[1],d)}function
+Ej(f){var
 b=f[2],e=0;if(typeof
 b==="number"){if(0===b)return a1(ap(f[1])-1|0)}else
 switch(b[0]){case
@@ -7033,189 +7033,190 @@ switch(b[0]){case
 h=b[4],i=b[3],c=h,g=i;e=1;break;case
 1:var
 m=b[2],n=b[1],c=m,g=n;e=1;break}if(e){var
-j=function(b,a){return k(b,co(a))},l=al(function(a,b){return al(j,a,b)},d,c);return a1(uZ(l,a(g,ap(c))))}return 0}function
+j=function(b,a){return k(b,co(a))},l=al(function(a,b){return al(j,a,b)},d,c);return a1(uY(l,a(g,ap(c))))}return 0}function
 nJ(a){var
 b=p(ap(a[6])+1|0,0);function
 e(e,a){var
-f=a[1],g=0,h=al(function(d,a){return au(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Ek(a)|0;c(b,d)[1+d]=i;return 0}dY(e,a[6]);var
+f=a[1],g=0,h=al(function(d,a){return au(d,c(b,a)[1+a])},g,f),d=e+1|0,i=h+Ej(a)|0;c(b,d)[1+d]=i;return 0}dY(e,a[6]);var
 d=ap(a[6]);return 48+c(b,d)[1+d]|0}function
-El(a,c,b,d){function
+Ek(a,c,b,d){function
 e(h){var
-e=nJ(c),f=qa(nI(a,b)),g=b1(function(a,b){return a<ap(nK)?1:0},f);return qm(function(g,f){var
-h=N(j,e+f|0);return zx(a[1],b,g,h,c,d)},g,nK)}return ez(a[1],e)}function
-Em(f,a,e){var
-b=nJ(a),c=N(j,b),d=zF(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
-En(b,g,c){var
+e=nJ(c),f=p$(nI(a,b)),g=b1(function(a,b){return a<ap(nK)?1:0},f);return ql(function(g,f){var
+h=N(j,e+f|0);return zw(a[1],b,g,h,c,d)},g,nK)}return ez(a[1],e)}function
+El(f,a,e){var
+b=nJ(a),c=N(j,b),d=zE(f[1],c,b/3|0,a,e);return d?[5,[0,c,d[1]]]:1}function
+Em(b,g,c){var
 d=fO(b,g,c),h=ey(c[3]),e=r(d[2],h),i=a(b[1][8],b[1][8]);if(1===b[1][4])var
 f=e;else
 var
 j=ey(i),k=r(ey(c[3]),j),f=r(d[1],k);return fN(f,e,d[3])}function
-Eo(a){var
-b=a[6],c=cG(function(b,a){return[0,a,b]},b),d=f(aP(function(b){return b[2]!==a[1]?1:0}),c),e=gp(function(b,a){return aS(b,a)},d);return F(function(a){return a[2]},e)}function
-Ep(a){function
+En(a){var
+b=a[6],c=cG(function(b,a){return[0,a,b]},b),d=f(aP(function(b){return b[2]!==a[1]?1:0}),c),e=gq(function(b,a){return aS(b,a)},d);return F(function(a){return a[2]},e)}function
+Eo(a){function
 b(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}if(0<P(a[1])&&bL(b,a[3]))return a;return[0,j,0,0]}function
-Eq(e,d,c,b,a){var
-g=d[2],h=fu(b,c),i=Dl(e[1],h,g,a);return f(aP(function(a){var
+Ep(e,d,c,b,a){var
+g=d[2],h=fu(b,c),i=Dk(e[1],h,g,a);return f(aP(function(a){var
 b=0<=a[1]?1:0,c=b?0<=a[2]?1:0:b;return c}),i)}function
-Er(f,e,d,c){var
-g=fu(d,e),a=D3(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
-Es(b,e,c,a){var
-f=D2(b[1],a[1],c);function
-d(c,a){return Ep(D1(b[2],c,f,a))}function
-g(c,d){return Er(b,a,c,d)}function
-h(c,d){return Eq(b,e,a,c,d)}function
+Eq(f,e,d,c){var
+g=fu(d,e),a=D2(f[2],g,c),b=a[1],h=a[2],i=0<P(b)?b:j;return[0,i,h]}function
+Er(b,e,c,a){var
+f=D1(b[1],a[1],c);function
+d(c,a){return Eo(D0(b[2],c,f,a))}function
+g(c,d){return Eq(b,a,c,d)}function
+h(c,d){return Ep(b,e,a,c,d)}function
 i(b){var
 c=fu(b,a);return function(a){return d(c,a)}}return[0,c,function(b){return d(a,b)},i,h,g]}function
 nL(b,f,a,e){function
 c(h){var
-c=Eo(a);function
+c=En(a);function
 d(c){var
-d=En(b,c[1],a),g=Es(b,d,c[2],a);return cX(e,fP(b,d,a),f,g,a)}var
+d=Em(b,c[1],a),g=Er(b,d,c[2],a);return cX(e,fP(b,d,a),f,g,a)}var
 g=[0,[0,ex,c],0];return c9(d,[0,[0,cV,b1(function(a,b){return a<5?1:0},c)],g])}return ez(b[1],c)}function
-Et(c,b,a){return nL(c,b,a,yV)}function
-Eu(d,c,b,a){return nL(d,c,b,function(e,d,c,b){return n(l$(e,d,c),b,a)})}function
-aq(b,a){return cl(b,i$(Ev,a))}function
-bS(b,a){return cl(b,f(aw(Ew),a))}function
+Es(c,b,a){return nL(c,b,a,yU)}function
+Et(d,c,b,a){return nL(d,c,b,function(e,d,c,b){return n(l$(e,d,c),b,a)})}function
+aq(b,a){return cl(b,i$(Eu,a))}function
+bS(b,a){return cl(b,f(aw(Ev),a))}function
 dC(b,a){return cl(b,a)}function
-fQ(a){return gx(a,32)}function
-ae(d,c,a,b){n(d,a,b[1]);fQ(a);return n(c,a,b[2])}function
-ab(c,a,b){bS(a,ap(b));return aV(function(b){fQ(a);return n(c,a,b)},b)}function
-dD(c,a,b){return b?(dC(a,Ex),n(c,a,b[1])):dC(a,Ey)}function
+fQ(a){return gy(a,32)}function
+ac(d,c,a,b){n(d,a,b[1]);fQ(a);return n(c,a,b[2])}function
+_(c,a,b){bS(a,ap(b));return aV(function(b){fQ(a);return n(c,a,b)},b)}function
+dD(c,a,b){return b?(dC(a,Ew),n(c,a,b[1])):dC(a,Ex)}function
 eA(c,b){var
 a=eW(c2);n(c,a,b);return eX(a)}function
-Ez(a,b){return typeof
-b==="number"?dC(a,EA):0===b[0]?(dC(a,EB),aq(a,b[1])):(dC(a,EC),aq(a,b[1]))}function
-ED(a,b){return ab(aq,a,b)}function
-nM(a,b){return ae(aq,ED,a,b)}function
-EE(b,a){var
+Ey(a,b){return typeof
+b==="number"?dC(a,Ez):0===b[0]?(dC(a,EA),aq(a,b[1])):(dC(a,EB),aq(a,b[1]))}function
+EC(a,b){return _(aq,a,b)}function
+nM(a,b){return ac(aq,EC,a,b)}function
+ED(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return dD(nM,a,b)}return ae(function(a,b){return dD(nM,a,b)},d,b,c)}function
-EF(b,a){var
+d(a,b){return dD(nM,a,b)}return ac(function(a,b){return dD(nM,a,b)},d,b,c)}function
+EE(b,a){var
 c=[0,a[1],[0,a[2],[0,a[3],[0,a[4],a[5]]]]];function
-d(a,b){return ae(bS,EE,a,b)}function
-e(a,b){return ab(d,a,b)}function
-f(a,b){return ab(bS,a,b)}function
-g(a,b){return ae(f,e,a,b)}function
-h(a,b){return ab(aq,a,b)}function
-i(a,b){return ab(h,a,b)}function
-j(a,b){return ae(i,g,a,b)}function
-k(a,b){return ae(aq,j,a,b)}return ae(function(a,b){return ab(aq,a,b)},k,b,c)}function
-EG(c,b){var
+d(a,b){return ac(bS,ED,a,b)}function
+e(a,b){return _(d,a,b)}function
+f(a,b){return _(bS,a,b)}function
+g(a,b){return ac(f,e,a,b)}function
+h(a,b){return _(aq,a,b)}function
+i(a,b){return _(h,a,b)}function
+j(a,b){return ac(i,g,a,b)}function
+k(a,b){return ac(aq,j,a,b)}return ac(function(a,b){return _(aq,a,b)},k,b,c)}function
+EF(c,b){var
 a=b[2],d=[0,b[1],[0,a[1],[0,a[2],a[3]]]];function
-e(a,b){return ab(aq,a,b)}function
-f(a,b){return ae(e,aq,a,b)}return ae(bS,function(a,b){return ae(aq,f,a,b)},c,d)}function
+e(a,b){return _(aq,a,b)}function
+f(a,b){return ac(e,aq,a,b)}return ac(bS,function(a,b){return ac(aq,f,a,b)},c,d)}function
 nN(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ae(bS,aq,a,b)}function
+d(a,b){return ac(bS,aq,a,b)}function
 e(a,b){return dD(d,a,b)}function
-f(a,b){return ab(e,a,b)}function
-g(a,b){return dD(aq,a,b)}return ae(function(a,b){return ab(g,a,b)},f,b,c)}function
+f(a,b){return _(e,a,b)}function
+g(a,b){return dD(aq,a,b)}return ac(function(a,b){return _(g,a,b)},f,b,c)}function
 nO(b,a){var
 c=[0,a[1],a[2]];function
-d(a,b){return ae(aq,aq,a,b)}function
-e(a,b){return ae(bS,d,a,b)}function
+d(a,b){return ac(aq,aq,a,b)}function
+e(a,b){return ac(bS,d,a,b)}function
 f(a,b){return dD(e,a,b)}function
-g(a,b){return ab(f,a,b)}function
-h(a,b){return dD(aq,a,b)}return ae(function(a,b){return ab(h,a,b)},g,b,c)}function
+g(a,b){return _(f,a,b)}function
+h(a,b){return dD(aq,a,b)}return ac(function(a,b){return _(h,a,b)},g,b,c)}function
 nP(b,a){var
-c=[0,a[1],[0,a[2],a[3]]];return ae(aq,function(a,b){return ae(aq,bS,a,b)},b,c)}function
-EH(c,a){aq(c,a[1]);function
+c=[0,a[1],[0,a[2],a[3]]];return ac(aq,function(a,b){return ac(aq,bS,a,b)},b,c)}function
+EG(c,a){aq(c,a[1]);function
 b(b,a){fQ(c);return n(b,c,a)}var
-d=a[2];b(function(a,b){return ab(Ez,a,b)},d);var
-e=a[3];b(function(a,b){return ab(EF,a,b)},e);var
+d=a[2];b(function(a,b){return _(Ey,a,b)},d);var
+e=a[3];b(function(a,b){return _(EE,a,b)},e);var
 f=a[4];function
-g(a,b){return ab(aq,a,b)}function
-h(a,b){return ae(bS,g,a,b)}b(function(a,b){return ab(h,a,b)},f);var
-i=a[5];b(function(a,b){return ab(EG,a,b)},i);b(nN,a[6]);b(nN,a[7]);b(nO,a[8]);return b(nO,a[9])}function
-ig(a,b){return ae(aq,aq,a,b)}function
-ih(b,a){return a?aq(b,a[1]):dC(b,EI)}function
-nQ(a,b){return ae(ih,ih,a,b)}function
-fR(d,c,a,b){aq(a,d);fQ(a);return n(c,a,b)}function
+g(a,b){return _(aq,a,b)}function
+h(a,b){return ac(bS,g,a,b)}b(function(a,b){return _(h,a,b)},f);var
+i=a[5];b(function(a,b){return _(EF,a,b)},i);b(nN,a[6]);b(nN,a[7]);b(nO,a[8]);return b(nO,a[9])}function
+fR(a,b){return ac(aq,aq,a,b)}function
+ih(b,a){return a?aq(b,a[1]):dC(b,EH)}function
+nQ(a,b){return ac(ih,ih,a,b)}function
+fS(d,c,a,b){aq(a,d);fQ(a);return n(c,a,b)}function
 nR(c,b){var
-d=a(c[2],b);return function(a,b,c){return fR(d,a,b,c)}}function
-EJ(b,d,a,c){function
-e(a,b){return ab(ig,a,b)}var
+d=a(c[2],b);return function(a,b,c){return fS(d,a,b,c)}}function
+EI(b,e,a,d,c){function
+g(a,b){return _(fR,a,b)}function
+h(a,b){return _(fR,a,b)}function
+i(a,b){return ac(h,g,a,b)}var
+j=b[2];function
+k(a,b){return fS(j,i,a,b)}function
+l(a,b){return _(ih,a,b)}var
+m=f(nR(b,e),l);function
+n(a,b){return _(bS,a,b)}function
+o(a,b){return _(bS,a,b)}function
+p(a,b){return ac(o,n,a,b)}function
+q(a,b){return _(p,a,b)}var
+r=[0,[0,a[1],d],[0,a[2],c]];function
+s(a,b){return ac(m,q,a,b)}return eA(function(a,b){return ac(k,s,a,b)},r)}function
+EJ(b,c,a){function
+d(a,b){return _(nQ,a,b)}function
+e(a,b){return _(d,a,b)}var
 g=b[2];function
-h(a,b){return fR(g,e,a,b)}function
-i(a,b){return ab(ih,a,b)}var
-j=f(nR(b,d),i);function
-k(a,b){return ab(bS,a,b)}function
-l(a,b){return ab(bS,a,b)}function
-m(a,b){return ae(l,k,a,b)}function
-n(a,b){return ab(m,a,b)}var
-o=[0,a[1],[0,a[2],c]];function
-p(a,b){return ae(j,n,a,b)}return eA(function(a,b){return ae(h,p,a,b)},o)}function
-EK(b,c,a){function
-d(a,b){return ab(nQ,a,b)}function
-e(a,b){return ab(d,a,b)}var
-g=b[2];function
-h(a,b){return fR(g,e,a,b)}function
-i(a,b){return ab(nQ,a,b)}var
+h(a,b){return fS(g,e,a,b)}function
+i(a,b){return _(nQ,a,b)}var
 j=f(nR(b,c),i),k=[0,a[1],[0,a[2],a[3]]];function
-l(a,b){return ab(ig,a,b)}function
-m(a,b){return ae(l,j,a,b)}return eA(function(a,b){return ae(h,m,a,b)},k)}function
-EL(b,a){function
-c(a,b){return ab(ig,a,b)}function
-d(a,b){return ab(c,a,b)}return eA(function(a,c){return fR(b,d,a,c)},a)}function
-EM(a){var
-b=AG(a);cu(a);return[0,b,D6(b),0]}function
-EN(b,a){var
-c=BG(a);cu(a);return[0,b[1],b[2],[0,c]]}function
+l(a,b){return _(fR,a,b)}function
+m(a,b){return ac(l,j,a,b)}return eA(function(a,b){return ac(h,m,a,b)},k)}function
+EK(b,a){function
+c(a,b){return _(fR,a,b)}function
+d(a,b){return _(c,a,b)}return eA(function(a,c){return fS(b,d,a,c)},a)}function
+EL(a){var
+b=AF(a);cu(a);return[0,b,D5(b),0]}function
+EM(b,a){var
+c=BF(a);cu(a);return[0,b[1],b[2],[0,c]]}function
 dE(a){var
-c=a[1][12];return function(a){if(typeof
-a==="number")return 0===a?EO:EP;else
+b=a[1][12];return function(a){if(typeof
+a==="number")return 0===a?EN:EO;else
 switch(a[0]){case
-0:return aD(EQ,a[1]);case
+0:return aD(EP,a[1]);case
 1:var
-f=a[1];return aD(ER,eA(function(a,b){return ae(nP,EH,a,b)},f));case
-2:return aD(ES,eA(nP,a[1]));case
-3:var
-b=a[1];return aD(ET,EJ(b[1],c,b[2],b[3]));case
+e=a[1];return aD(EQ,eA(function(a,b){return ac(nP,EG,a,b)},e));case
+2:return aD(ER,eA(nP,a[1]));case
+3:return aD(ES,EI(a[1],b,a[2],a[3],a[4]));case
 4:var
-d=a[1];return aD(EU,EK(d[1],c,d[2]));default:var
-e=a[1];return aD(EV,EL(e[1],e[2]))}}}function
+c=a[1];return aD(ET,EJ(c[1],b,c[2]));default:var
+d=a[1];return aD(EU,EK(d[1],d[2]))}}}function
 ii(a,c,b){var
-d=ep(a[1],b),e=AS(a[1],b);cu(b);var
+d=ep(a[1],b),e=AR(a[1],b);cu(b);var
 g=aN(c,a[2],d,e);return f(dE(a),g)}function
-EW(b,a){var
+EV(b,a){var
 c=ep(b[1],a),d=mw(a);cu(a);var
-e=Et(b[2],d,c);return f(dE(b),e)}function
-EX(b,a){var
-c=ep(b[1],a),d=mw(a),e=AZ(c,a);cu(a);var
-g=Eu(b[2],d,c,e);return f(dE(b),g)}function
-fS(a,c,b){var
-d=ep(a[1],b),e=A5(a[1],b);cu(b);var
+e=Es(b[2],d,c);return f(dE(b),e)}function
+EW(b,a){var
+c=ep(b[1],a),d=mw(a),e=AY(c,a);cu(a);var
+g=Et(b[2],d,c,e);return f(dE(b),g)}function
+fT(a,c,b){var
+d=ep(a[1],b),e=A4(a[1],b);cu(b);var
 g=aN(c,a[2],d,e);return f(dE(a),g)}function
-EY(b,c,a){var
+EX(b,c,a){var
 d=ep(b[1],a),e=mB(c,a);cu(a);var
-g=El(b[2],c,d,e);return f(dE(b),g)}function
-EZ(c,b,a){var
+g=Ek(b[2],c,d,e);return f(dE(b),g)}function
+EY(c,b,a){var
 d=mB(b,a);cu(a);var
-e=Em(c[2],b,d);return f(dE(c),e)}function
-E0(a,b,c){var
-d=pq(b,E1);if(0<=d){if(0<d){if(w(b,E2)){if(w(b,E3)){if(w(b,E4)){if(w(b,E5)){if(w(b,E6)){if(!w(b,E7)&&a)return[0,a,fS(a[1],Ei,c)]}else
-if(a)return[0,a,fS(a[1],Ej,c)]}else
+e=El(c[2],b,d);return f(dE(c),e)}function
+EZ(a,b,c){var
+d=pq(b,E0);if(0<=d){if(0<d){if(w(b,E1)){if(w(b,E2)){if(w(b,E3)){if(w(b,E4)){if(w(b,E5)){if(!w(b,E6)&&a)return[0,a,fT(a[1],Eh,c)]}else
+if(a)return[0,a,fT(a[1],Ei,c)]}else
 if(a){var
-e=a[1],f=e[3];if(f)return[0,a,EY(e,f[1],c)]}}else
-if(a)return[0,a,ii(a[1],Ed,c)]}else
+e=a[1],f=e[3];if(f)return[0,a,EX(e,f[1],c)]}}else
+if(a)return[0,a,ii(a[1],Ec,c)]}else
 if(a){var
-g=a[1];if(!g[3])return[0,[0,EN(g,c)],E9]}}else
-if(a)return[0,a,EX(a[1],c)]}else
+g=a[1];if(!g[3])return[0,[0,EM(g,c)],E8]}}else
 if(a)return[0,a,EW(a[1],c)]}else
-if(w(b,E_)){if(w(b,E$)){if(w(b,Fa)){if(w(b,Fb)){if(w(b,Fc)){if(!w(b,Fd)&&a){var
-h=a[1],i=h[3];if(i)return[0,a,EZ(h,i[1],c)]}}else
-if(a)return[0,a,fS(a[1],Eh,c)]}else
-if(a)return[0,a,fS(a[1],Eg,c)]}else
-if(!a)return[0,[0,EM(c)],Fe]}else
-if(a)return[0,a,ii(a[1],Ea,c)]}else
-if(a)return[0,a,ii(a[1],Eb,c)];return aR(E8,b)}function
-ij(a){return qH(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
+if(a)return[0,a,EV(a[1],c)]}else
+if(w(b,E9)){if(w(b,E_)){if(w(b,E$)){if(w(b,Fa)){if(w(b,Fb)){if(!w(b,Fc)&&a){var
+h=a[1],i=h[3];if(i)return[0,a,EY(h,i[1],c)]}}else
+if(a)return[0,a,fT(a[1],Eg,c)]}else
+if(a)return[0,a,fT(a[1],Ef,c)]}else
+if(!a)return[0,[0,EL(c)],Fd]}else
+if(a)return[0,a,ii(a[1],D$,c)]}else
+if(a)return[0,a,ii(a[1],Ea,c)];return aR(E7,b)}function
+ij(a){return qG(function(a){if(32<=a&&!(126<a))return a;return 63},a)}var
 nS=[0,0],nT=[0,0];function
-Ff(d){var
-a=zJ(d),b=zK(a),e=bv(b),c=E0(nS[1],e,b);if(a[3]<a[4])throw[0,b$,Fg];nS[1]=c[1];return ij(c[2])}function
+Fe(d){var
+a=zI(d),b=zJ(a),e=bv(b),c=EZ(nS[1],e,b);if(a[3]<a[4])throw[0,b$,Ff];nS[1]=c[1];return ij(c[2])}function
 ik(b){var
-a=aD(Fh,ij(b));nT[1]=[0,a];return a}function
-Fi(b){var
+a=aD(Fg,ij(b));nT[1]=[0,a];return a}function
+Fh(b){var
 a=nT[1];if(a)return a[1];try{var
-c=Ff(b);return c}catch(a){a=bH(a);return a[1]===eo?aD(Fj,ij(a[2])):a===eP?Fk:a===gi?Fl:a[1]===b$?ik(a[2]):a===gj?ik(Fm):ik(e1(a))}}GJ(f(aw(Fn),p9),Fi);gl(0);return}(globalThis));
+c=Fe(b);return c}catch(a){a=bH(a);return a[1]===eo?aD(Fi,ij(a[2])):a===eP?Fj:a===gj?Fk:a[1]===b$?ik(a[2]):a===gk?ik(Fl):ik(e1(a))}}GI(f(aw(Fm),p8),Fh);gm(0);return}(globalThis));

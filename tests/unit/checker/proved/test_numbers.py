@@ -19,7 +19,8 @@ from support.proved import fake
 from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import ExecutableError, UnprovedError
 from verale.checker.head import read_head
-from verale.checker.proved import Interval, ProvedClaims, find_executable
+from verale.checker.numbers import Interval
+from verale.checker.proved import ProvedClaims, find_executable
 from verale.checker.proved.numbers import NotNumbersError, latents_of, numbers_of, values_of
 from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
@@ -114,12 +115,13 @@ def require_that_it_holds(parts: tuple[Any, ...]) -> None:
         for c, margin in enumerate(numbers.margins):
             assert margin is None or (c != predicted and margin <= leads[c][1])
         if kind != "nothing":
-            assert_tighter(numbers.activations, claims.numbers(replace(certificate, statements=())).activations)
+            assert_tighter(numbers.activations, numbers.domain)
+            assert_tighter(numbers.domain, claims.numbers(replace(certificate, statements=())).activations)
     values = claims.values(certificate, image_of(image))
     for value, a in zip(values.activations, activations, strict=True):
         assert contains(value, *arithmetic.ends(a)) and width(value) < TINY
     for c, lead in enumerate(values.leads):
-        assert lead is None if c == predicted else lead is not None and contains(lead, *leads[c])
+        assert lead is None if c == predicted else lead is not None and width(lead) < TINY and contains(lead, *leads[c])
     if parts[1] == "identity":
         for j, patch in product(range(COUNT), range(PATCHES)):
             value = values.by_patch[j][patch]
@@ -127,7 +129,7 @@ def require_that_it_holds(parts: tuple[Any, ...]) -> None:
 
 
 def width(interval: Interval) -> Fraction:
-    assert interval.low is not None and interval.high is not None
+    assert interval.low is not None and interval.high is not None and interval.low <= interval.high
     return interval.high - interval.low
 
 
@@ -238,14 +240,15 @@ def test_latents_of_a_picture_lie_within_their_ends() -> None:
     assert checked >= 3
 
 
-GOOD = "4 2 0 8 -1 3 8 2 none 4 2 0 1 0 0 0"
+GOOD = "4 2 0 8 -1 3 2 -4 8 -4 4 8 2 none 4 2 0 1 0 0 0"
 """Of two prototypes and two classes, over 4 and over 8, with one statement."""
 
 
 def test_a_text_is_read() -> None:
     numbers = numbers_of(GOOD, 2, 2, 0, 1)
     assert numbers.activations == (Interval(Fraction(0), Fraction(2)), Interval(-HALF / 2, Fraction(3, 4)))
-    assert numbers.margins == (None, Fraction(1, 2)) and numbers.givers == (((), (0,)), ((), ()))
+    assert numbers.domain == (Interval(Fraction(-1), Fraction(2)), Interval(Fraction(-1), Fraction(1)))
+    assert numbers.margins == (None, HALF) and numbers.givers == (((), (0,)), ((), ()))
     assert latents_of("2 1 2 0 1 -1 1", 2, 4) == ((Interval(Fraction(0), HALF), Interval(-HALF, HALF)),)
     values = values_of("2 1 1 0 1 1 0 1 2 2 none none 1 2", 1, 2, 0, 1)
     assert values.by_patch == ((Interval(Fraction(0), Fraction(1, 2)),),)

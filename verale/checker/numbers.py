@@ -1,0 +1,83 @@
+"""Numbers beside a verdict: what statements prove of each activation and of each rival, and what a head computes for an
+image. They are exact; who shows one rounds it outward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = ["Givers", "Interval", "Numbers", "Values", "shared"]
+
+Givers = tuple[tuple[int, ...], tuple[int, ...]]
+"""Statements, by their numbers, that give a lower and an upper end."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where a number lies, both ends included.
+
+    Attributes:
+        low, high: None where there is no end. Where statements contradict each other, low may be above high.
+    """
+
+    low: Fraction | None
+    high: Fraction | None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a certificate's statements prove, whatever margins it states.
+
+    Attributes:
+        activations: (P,) where each activation lies, for all latents that satisfy the statements. Both ends are there,
+            but where the kernel encloses nothing of a head.
+        domain: (P,) the same of all latents of the head's domain.
+        margins: (C,) how much higher the predicted class's logit is at least than each other's; below 0 where it may be
+            lower. None at the predicted class, and where nothing is proved.
+        givers: (P,) the statements that give the ends: those that say of an activation what its end is, or those about
+            patches and its prototype. Empty where an end is the domain's, or follows from statements about others
+            together. Not proved: told to people, and nothing else.
+    """
+
+    activations: tuple[Interval, ...]
+    domain: tuple[Interval, ...]
+    margins: tuple[Fraction | None, ...]
+    givers: tuple[Givers, ...]
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a head computes for an image, in real arithmetic.
+
+    Attributes:
+        by_patch: (P, L) the similarity of each prototype to each patch.
+        activations: (P,) each activation.
+        leads: (C,) the predicted class's logit minus each other's; None at the predicted class.
+    """
+
+    by_patch: tuple[tuple[Interval, ...], ...]
+    activations: tuple[Interval, ...]
+    leads: tuple[Interval | None, ...]
+
+
+def shared(first: Numbers, *others: Numbers) -> Numbers:
+    """What several kernels prove, each of them; givers are those of the first."""
+    every = (first, *others)
+    margins = tuple(_of_all(min, same) for same in zip(*(each.margins for each in every), strict=True))
+    activations, domain = (_around([each.activations for each in every]), _around([each.domain for each in every]))
+    return Numbers(activations, domain, margins, first.givers)
+
+
+def _around(every: Iterable[tuple[Interval, ...]]) -> tuple[Interval, ...]:
+    return tuple(
+        Interval(_of_all(min, (each.low for each in same)), _of_all(max, (each.high for each in same)))
+        for same in zip(*every, strict=True)
+    )
+
+
+def _of_all(choose: Callable[[Iterable[Fraction]], Fraction], numbers: Iterable[Fraction | None]) -> Fraction | None:
+    """One of them; None where one is missing."""
+    every = tuple(numbers)
+    present = tuple(each for each in every if each is not None)
+    return choose(present) if len(present) == len(every) else None
