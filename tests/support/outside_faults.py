@@ -563,6 +563,16 @@ report/shares.py _ledger: the better end of an activation counts
     (ends.lower if weight > against else ends.upper)[prototype]
     => (ends.upper if weight > against else ends.lower)[prototype]
     unit/report/test_shares.py::test_the_ledger_is_what_the_certificate_proves[euclidean-top_k]
+report/shares.py ledger_of: the better end of an activation counts
+    (ends.low, domain.low, givers[0]) if difference > 0 else (ends.high, domain.high, givers[1])
+    => (ends.high, domain.low, givers[0]) if difference > 0 else (ends.low, domain.high, givers[1])
+    unit/report/test_shares.py::test_who_gains_is_told_in_words
+report/shares.py ledger_of: a lead may be less than the one that is shown
+    never lead < stated
+    unit/report/test_shares.py::test_what_is_not_proved_has_no_ledger
+report/page_detail.py Details.of: what is proved is of another head
+    never file.sha256 != collection.head.digest
+    unit/report/test_page.py::test_a_head_that_changed_meanwhile_is_refused
 
 checker/proved/audit.py ProvedAudit.run: a statement can be spared, and nobody says so
     without self._require_none_spare()

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 from verale.certificate.words import about
 from verale.checker.certificate import ActivationStatement, Certificate
+from verale.checker.errors import FormatError, UnprovedError
+from verale.checker.limit import LIMIT
+from verale.errors import InputError
 from verale.report.collect import Collection, Item
 from verale.report.explanation import conditions
 from verale.report.grid import Grid
@@ -17,13 +20,15 @@ from verale.report.plainness import plain_patches
 
 if TYPE_CHECKING:
     from verale.adapters.fields import ReceptiveFields
-    from verale.report.ends import ProvedEnds
+    from verale.checker import Auditor
     from verale.report.estimates import Estimates
     from verale.report.shares import Ledger
     from verale.report.standing import Standing
 
 __all__ = ["Details", "InFull"]
 
+_LIMIT = LIMIT / 6
+"""Seconds for each megabyte that the checker may take for one certificate."""
 _MEMBERS = 20
 """The most prototypes of a reason that are told one by one."""
 
@@ -54,7 +59,7 @@ class Details:
         checking: the checker in the page; None without it.
         observable: what comparing a patch with a prototype gives.
         fields: the receptive fields of the patches; None where they are not known.
-        ends: what statements prove of activations; None without a head.
+        checker: says what statements prove of activations; None without a head.
         standing: how activations stand among those of all images, where known.
     """
 
@@ -62,20 +67,24 @@ class Details:
     checking: Checking | None
     observable: str
     fields: ReceptiveFields | None
-    ends: ProvedEnds | None
+    checker: Auditor | None
     standing: Standing | None
 
     @classmethod
     def of(
         cls, collection: Collection, checking: Checking | None, observable: str, fields: ReceptiveFields | None
     ) -> Details:
-        """Of a page."""
-        if collection.head is None:
+        """Of a page. Raises InputError: the head's file cannot be read, or changed."""
+        if collection.head is None or collection.head_path is None:
             return cls(collection, checking, observable, fields, None, None)
-        from verale.report.ends import ProvedEnds
         from verale.report.standing import Standing
+        from verale.runs.arguments import HeadFile, auditor_for
 
-        return cls(collection, checking, observable, fields, ProvedEnds(collection.head), Standing.of(collection))
+        file = HeadFile.of(collection.head_path)
+        if file.sha256 != collection.head.digest:
+            raise InputError(file.path, "changed while the report was written: run the command again")
+        checker = auditor_for(file, limit=_LIMIT)
+        return cls(collection, checking, observable, fields, checker, Standing.of(collection))
 
     def of_several(self, shown: Sequence[InFull]) -> list[tuple[dict[str, object], list[int] | None]]:
         """Some certificates with estimates for people, and what the checker in the page is asked.
@@ -85,7 +94,7 @@ class Details:
         from verale.report.estimates import estimates_of_item
 
         estimates = [estimates_of_item(self.collection, each.item, each.certificate) for each in shown]
-        ledgers = self._ledgers(shown, [each.second for each in estimates])
+        ledgers = [self._ledger(*each) for each in zip(shown, (one.second for one in estimates), strict=True)]
         told = [self._told(*each) for each in zip(shown, estimates, ledgers, strict=True)]
         return list(zip(told, [None if ledger is None else _adding(ledger) for ledger in ledgers], strict=True))
 
@@ -117,18 +126,20 @@ class Details:
             "questions": None if self.checking is None else self.checking.questions(certificate),
         }
 
-    def _ledgers(self, shown: Sequence[InFull], seconds: Sequence[int | None]) -> list[Ledger | None]:
-        """Of the lead over the runner-up of each image; without latents over the class with the least margin."""
-        if self.ends is None:
-            return [None] * len(shown)
-        from verale.report.shares import ledgers_of
+    def _ledger(self, shown: InFull, second: int | None) -> Ledger | None:
+        """Of the lead over the runner-up of the image; without latents over the class with the least margin."""
+        if self.checker is None or self.collection.head is None:
+            return None
+        from verale.report.shares import ledger_of
 
-        certificates = [each.certificate for each in shown]
-        rivals = [
-            _closest(certificate) if second is None else second
-            for certificate, second in zip(certificates, seconds, strict=True)
-        ]
-        return ledgers_of(list(zip(certificates, rivals, strict=True)), self.ends)
+        rival = _closest(shown.certificate) if second is None else second
+        if rival is None:
+            return None
+        try:
+            numbers = self.checker.numbers(shown.data)
+        except (FormatError, UnprovedError):  # of another head, or beyond the limit
+            return None
+        return ledger_of(shown.certificate, self.collection.head, numbers, rival)
 
     def _standing(self, item: Item, certificate: Certificate) -> dict[int, str]:
         """By statement about an activation: where the image's own stands among all images."""

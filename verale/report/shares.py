@@ -10,31 +10,25 @@ share is the gain over the sum of all gains. A statement has the gains of those 
 Statements about patches and the same prototype have its gain together; without them, others may be bounded less tightly
 too.
 
-Soundness: the ends hold, rounded outward, and the sums are exact fractions. So the lead is proved, and so are the
-amounts that a prototype adds at least, or takes at most. A share says how a bound is made up, not what the network
-does; it is no probability. Under `joint` and `assignment`, and with trees and maxima, a margin is bounded as a whole:
-there is no ledger, and nothing is said. Nor is there one where so many statements about patches would take seconds.
+Soundness: the ends are the checker's (`Numbers`), and the sums are exact fractions. So the lead is proved, and so are
+the amounts that a prototype adds at least, or takes at most. A share says how a bound is made up, not what the network
+does; it is no probability. Which statements give an end is not proved. The checker may prove a greater lead than the
+certificate states, and then the ledger is of that. Where it is less, as where a margin is bounded as a whole (`joint`,
+`assignment`), and with trees and maxima, there is no ledger, and nothing is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from verale.certificate.words import about, above, below, enumerated
-from verale.checker.certificate import (
-    ActivationStatement,
-    Certificate,
-    FloorStatement,
-    OrderStatement,
-    PatchStatement,
-)
+from verale.checker.certificate import ActivationStatement, Certificate, PatchStatement
+from verale.checker.numbers import Numbers
 from verale.head import Head, Linear
-from verale.paradigms import PARADIGMS
-from verale.report.ends import Ends, ProvedEnds
 
-__all__ = ["Ledger", "Part", "Reason", "carried_by", "ledger_of", "ledgers_of", "part_in_numbers"]
+__all__ = ["Ledger", "Part", "Reason", "carried_by", "ledger_of", "part_in_numbers"]
 
 _NAMED = 3
 """The most prototypes that a clause about some together names."""
@@ -42,33 +36,22 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Part:
-    """A prototype in the ledger. Its numbers are whole numbers of a unit, so that sums are exact without fractions.
+    """A prototype in the ledger.
 
     Attributes:
         prototype: its number.
-        unit: 2 to the minus `unit` is the unit.
-        added, unbounded: `amount` and `worst` in this unit.
+        amount: D_j e_j, what it adds to the lead at least; below 0, what it takes at most.
+        worst: D_j w_j, the same without statements.
     """
 
     prototype: int
-    unit: int
-    added: int
-    unbounded: int
+    amount: Fraction
+    worst: Fraction
 
     @property
-    def amount(self) -> Fraction:
-        """D_j e_j, what it adds to the lead at least; below 0, what it takes at most."""
-        return Fraction(self.added, 1 << self.unit)
-
-    @property
-    def worst(self) -> Fraction:
-        """D_j w_j, the same without statements."""
-        return Fraction(self.unbounded, 1 << self.unit)
-
-    @property
-    def gained(self) -> int:
-        """What the lead owes to the bound of this prototype, in the unit."""
-        return self.added - self.unbounded
+    def gain(self) -> Fraction:
+        """What the lead owes to the bound of this prototype."""
+        return self.amount - self.worst
 
 
 @dataclass(frozen=True)
@@ -88,7 +71,7 @@ class Reason:
     @property
     def gain(self) -> Fraction:
         """Of all its prototypes."""
-        return sum((part.amount - part.worst for part in self.parts), Fraction())
+        return sum((part.gain for part in self.parts), Fraction())
 
 
 @dataclass(frozen=True)
@@ -106,74 +89,45 @@ class Ledger:
     reasons: tuple[Reason, ...]
 
 
-def ledger_of(certificate: Certificate, bounds: ProvedEnds, rival: int) -> Ledger | None:
-    """The ledger of the lead over a rival; None where there is none (see above), and where no lead is proved."""
-    return ledgers_of([(certificate, rival)], bounds)[0]
+def ledger_of(certificate: Certificate, head: Head, numbers: Numbers, rival: int) -> Ledger | None:
+    """The ledger of the lead over a rival; None where there is none (see above).
 
-
-def ledgers_of(leads: Sequence[tuple[Certificate, int | None]], bounds: ProvedEnds) -> list[Ledger | None]:
-    """The ledgers of several leads, each over a rival; without a rival there is none."""
-    head = bounds.head
-    if not isinstance(head.readout, Linear):
-        return [None] * len(leads)
-    meant = {
-        number: (certificate, rival)
-        for number, (certificate, rival) in enumerate(leads)
-        if rival is not None and rival != certificate.predicted and _fits(certificate, head)
-    }
-    ends = bounds.of([certificate for certificate, _ in meant.values()])
-    ledgers: list[Ledger | None] = [None] * len(leads)
-    rows: dict[int, list[float]] = {}
-    for (number, (certificate, rival)), own in zip(meant.items(), ends, strict=True):
-        if own is not None:
-            for each in (certificate.predicted, rival):
-                if each not in rows:
-                    rows[each] = head.weight[each].double().tolist()
-            bias = [0.0, 0.0] if head.bias is None else head.bias[[certificate.predicted, rival]].double().tolist()
-            ledgers[number] = _ledger(rival, rows[certificate.predicted], rows[rival], bias, own)
-    return ledgers
-
-
-def _ledger(
-    rival: int, own: Sequence[float], other: Sequence[float], bias: Sequence[float], ends: Ends
-) -> Ledger | None:
-    """The ledger of the lead over a rival, of the weights (P,) of both classes, and of their biases."""
-    met = []
-    for prototype, (weight, against) in enumerate(zip(own, other, strict=True)):
-        if weight != against:
-            end = (ends.lower if weight > against else ends.upper)[prototype]
-            met.append((prototype, (weight, against), (end.value, end.domain), end.by))
-    weights = _places(number for _, pair, _, _ in met for number in pair)
-    bounds = _places(number for _, _, pair, _ in met for number in pair)
-    unit = max(weights + bounds, _places(bias))
-    lead = _whole(bias[0], unit) - _whole(bias[1], unit)
-    gained: dict[tuple[int, ...], list[Part]] = {}
-    for prototype, (weight, against), (value, domain), by in met:
-        difference = _whole(weight, unit - bounds) - _whole(against, unit - bounds)
-        part = Part(prototype, unit, difference * _whole(value, bounds), difference * _whole(domain, bounds))
-        lead += part.added
-        if part.gained > 0:
-            gained.setdefault(by, []).append(part)
-    if lead <= 0:
+    Args:
+        certificate: a certificate of the head.
+        head: the head.
+        numbers: what the certificate's statements prove.
+        rival: the other class.
+    """
+    if not isinstance(head.readout, Linear) or rival >= head.classes or certificate.predicted >= head.classes:
         return None
-    gains = {by: sum(part.gained for part in parts) for by, parts in gained.items()}
-    total = sum(gains.values())
-    reasons = tuple(
-        Reason(by, tuple(sorted(gained[by], key=lambda part: -part.gained)), Fraction(gains[by], total))
-        for by in sorted(gains, key=lambda by: -gains[by])
-    )
-    return Ledger(rival, Fraction(lead, 1 << unit), reasons)
-
-
-def _places(numbers: Iterable[float]) -> int:
-    """After how many binary digits behind the point all these numbers end."""
-    return max((number.as_integer_ratio()[1] for number in numbers), default=1).bit_length() - 1
-
-
-def _whole(number: float, places: int) -> int:
-    """A number in units of 2 to the minus `places`, of which it is a multiple."""
-    top, bottom = number.as_integer_ratio()
-    return top << (places - bottom.bit_length() + 1)
+    stated = certificate.margins[rival]
+    if stated is None:
+        return None
+    lead = Fraction()
+    if head.bias is not None:
+        lead += Fraction(float(head.bias[certificate.predicted])) - Fraction(float(head.bias[rival]))
+    weight = head.weight[[certificate.predicted, rival]].double().tolist()
+    gained: dict[tuple[int, ...], list[Part]] = {}
+    every = zip(*weight, numbers.activations, numbers.domain, numbers.givers, strict=True)
+    for prototype, (own, other, ends, domain, givers) in enumerate(every):
+        if ends.low is None or ends.high is None or domain.low is None or domain.high is None or ends.low > ends.high:
+            return None
+        difference = Fraction(own) - Fraction(other)
+        if not difference:
+            continue
+        end, worst, by = (ends.low, domain.low, givers[0]) if difference > 0 else (ends.high, domain.high, givers[1])
+        part = Part(prototype, difference * end, difference * worst)
+        lead += part.amount
+        if part.gain > 0:
+            gained.setdefault(by, []).append(part)
+    if lead < stated:
+        return None
+    total = sum((part.gain for parts in gained.values() for part in parts), Fraction())
+    reasons = [
+        Reason(by, tuple(sorted(parts, key=lambda part: -part.gain)), sum((p.gain for p in parts), Fraction()) / total)
+        for by, parts in gained.items()
+    ]
+    return Ledger(rival, lead, tuple(sorted(reasons, key=lambda reason: -reason.share)))
 
 
 def carried_by(certificate: Certificate, reason: Reason) -> list[str]:
@@ -186,7 +140,7 @@ def carried_by(certificate: Certificate, reason: Reason) -> list[str]:
     said = [_does(part) for part in reason.parts if part.prototype in own]
     others = [part for part in reason.parts if part.prototype not in own]
     for adding in (False, True):
-        some = [part for part in others if (part.added >= 0) == adding]
+        some = [part for part in others if (part.amount >= 0) == adding]
         if some:
             said.append(_together(some, adding))
     return said
@@ -195,11 +149,11 @@ def carried_by(certificate: Certificate, reason: Reason) -> list[str]:
 def part_in_numbers(part: Part) -> tuple[str, str]:
     """What is proved that one prototype adds at least, or below 0 takes at most, rounded down; and about what it takes
     if nothing were stated, of one that takes."""
-    return below(part.amount), about(-part.worst) if part.added < 0 else ""
+    return below(part.amount), about(-part.worst) if part.amount < 0 else ""
 
 
 def _does(part: Part) -> str:
-    if part.added >= 0:
+    if part.amount >= 0:
         return f"adds at least {below(part.amount)} to the lead"
     return f"takes at most {_most(part.amount)} from the lead ({_unstated(part.worst)})"
 
@@ -209,11 +163,10 @@ def _together(parts: Sequence[Part], adding: bool) -> str:
     more = len(parts) - len(names)
     listed = enumerated([*names, *([f"{more} other{'s' if more > 1 else ''}"] if more else [])])
     who = f"prototype{'s' if len(parts) > 1 else ''} {listed}"
-    unit = 1 << parts[0].unit
-    amount = Fraction(sum(part.added for part in parts), unit)
+    amount = sum((part.amount for part in parts), Fraction())
     if adding:
         return f"makes {who} add at least {below(amount)} to the lead"
-    worst = Fraction(sum(part.unbounded for part in parts), unit)
+    worst = sum((part.worst for part in parts), Fraction())
     return f"keeps {who} from taking more than {_most(amount)} from the lead ({_unstated(worst)})"
 
 
@@ -224,18 +177,3 @@ def _unstated(worst: Fraction) -> str:
 def _most(amount: Fraction) -> str:
     """The size of an amount below 0, rounded up."""
     return above(-amount)
-
-
-def _fits(certificate: Certificate, head: Head) -> bool:
-    """Whether the certificate speaks of classes, prototypes and patches that there are."""
-    if certificate.head != head.digest or certificate.predicted >= head.classes:
-        return False
-    if head.geometry.kind not in PARADIGMS[certificate.paradigm].geometries:
-        return False
-    for each in certificate.statements:
-        named = each.exempt if isinstance(each, OrderStatement | FloorStatement) else (each.prototype,)
-        if any(prototype >= head.size for prototype in named):
-            return False
-        if isinstance(each, PatchStatement) and each.patch >= certificate.patches:
-            return False
-    return certificate.patches >= head.pooling.least_patches

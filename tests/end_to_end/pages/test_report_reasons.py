@@ -10,12 +10,12 @@ from PIL import Image
 from support.joint import joint_head
 from support.reporting import folder_of, report_head
 
-from verale.checker.certificate import read_certificate
-from verale.report.collect import collect
-from verale.report.ends import ProvedEnds
+from verale.checker import Auditor
+from verale.checker.certificate import Certificate, read_certificate
+from verale.report.collect import Collection, collect
 from verale.report.estimates import estimates_of
 from verale.report.page import page
-from verale.report.shares import carried_by, ledger_of
+from verale.report.shares import Ledger, carried_by, ledger_of
 from verale.report.verdicts import audited
 
 
@@ -31,6 +31,18 @@ def report(tmp_path_factory) -> Path:
     path = folder / "report.html"
     path.write_bytes(page(audited(collect(folder)), "A report"))
     return path
+
+
+def explained(collection: Collection, row: int) -> tuple[Certificate, Ledger]:
+    """A certificate, and the ledger of its lead over the runner-up, as the checker proves it."""
+    data = (collection.folder / f"{row:06d}.ale.json").read_bytes()
+    certificate, head = read_certificate(data), collection.head
+    assert head is not None and collection.latents is not None and collection.head_path is not None
+    second = estimates_of(certificate, head, collection.latents[row : row + 1]).second
+    assert second is not None
+    made = ledger_of(certificate, head, Auditor(collection.head_path.read_bytes()).numbers(data), second)
+    assert made is not None
+    return certificate, made
 
 
 OUTSIDE = """() => [...document.querySelectorAll('.prototypes > li')].flatMap((card) => {
@@ -84,9 +96,7 @@ def test_the_list_pictures_the_prototypes_that_add_to_the_lead(tabs, report):
     tab = tabs.open(report)
     collection, rows = collect(report.parent), tab.evaluate("rows.prototypes")
     for row, shown in enumerate(rows):
-        certificate = read_certificate((report.parent / f"{row:06d}.ale.json").read_bytes())
-        second = estimates_of(certificate, collection.head, collection.latents[row : row + 1]).second
-        ledger = ledger_of(certificate, ProvedEnds(collection.head), second)
+        _, ledger = explained(collection, row)
         parts = [part for reason in ledger.reasons for part in reason.parts if part.amount > 0]
         assert shown == [part.prototype for part in sorted(parts, key=lambda part: -part.amount)][:6]
 
@@ -100,9 +110,7 @@ def test_what_carries_most_of_the_lead_comes_first(tabs, tmp_path):
     for row in range(4):
         tab.goto(f"file://{path}#certificate-{row}")
         tab.wait_for_selector(f"#detail[data-row='{row}']")
-        certificate = read_certificate((folder / f"{row:06d}.ale.json").read_bytes())
-        second = estimates_of(certificate, collection.head, collection.latents[row : row + 1]).second
-        ledger = ledger_of(certificate, ProvedEnds(collection.head), second)
+        certificate, ledger = explained(collection, row)
         shares = tab.locator(".prototypes .share span").all_inner_texts()
         numbers = [0.5 if "less" in share else float(share.split(" ")[0]) for share in shares]
         assert numbers == sorted(numbers, reverse=True) and len(numbers) >= min(6, len(ledger.reasons))

@@ -17,6 +17,7 @@ from PIL import Image
 from support.reporting import folder_of, report_head
 
 from verale.certificate.words import PROTOTYPES
+from verale.errors import InputError
 from verale.head import BankPooling
 from verale.report import page_full
 from verale.report.collect import collect
@@ -293,3 +294,11 @@ def test_equal_images_are_embedded_once(folder, monkeypatch):
     shown = page_of(collect(folder))
     assert shown.rows["shown"] == [0, 1, 0, 0]
     assert shown.images[0] == shown.images[2] == shown.images[3] != shown.images[1]
+
+
+def test_a_head_that_changed_meanwhile_is_refused(folder):
+    """What is told beside a verdict is proved of the head that the page shows."""
+    collection = collect(folder)
+    report_head("cosine").save(collection.head_path)
+    with pytest.raises(InputError, match=r"head\.safetensors changed while the report was written"):
+        page(collection, "A report")

@@ -15,6 +15,7 @@ import pytest
 from support.cases import case
 from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, cases_of, draw, head_with
 from support.proved import fake
+from verale.soundness.corpus.pictures import stored_pictures
 
 from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import ExecutableError, UnprovedError
@@ -26,7 +27,6 @@ from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
 from verale.checker.read.pictures import PictureFile, Pictures
 from verale.soundness.corpus.cases import stored
-from verale.soundness.corpus.pictures import stored_pictures
 from verale.soundness.independent import arithmetic, files
 
 TINY = Fraction(1, 2**40)
