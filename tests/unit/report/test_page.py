@@ -300,5 +300,5 @@ def test_a_head_that_changed_meanwhile_is_refused(folder):
     """What is told beside a verdict is proved of the head that the page shows."""
     collection = collect(folder)
     report_head("cosine").save(collection.head_path)
-    with pytest.raises(InputError, match=r"head\.safetensors changed while the report was written"):
+    with pytest.raises(InputError, match=r"head\.safetensors: changed while the report was written"):
         page(collection, "A report")

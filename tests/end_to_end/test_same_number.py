@@ -1,0 +1,70 @@
+"""The lead that is proved is the same number wherever it is told, whatever proved it."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from matplotlib.text import Text
+from support.commands import in_process
+from support.reporting import folder_of, report_head, report_latents
+
+import verale
+from verale.certificate import Certificate
+from verale.certificate.words import below
+from verale.checker import Auditor
+from verale.report.collect import collect
+from verale.report.page import page
+from verale.report.table import frame
+from verale.report.verdicts import audited
+
+KERNELS = ("arb", "proved")
+
+
+@pytest.fixture(autouse=True)
+def executable(proved_checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERALE_PROVED", proved_checker)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("same") / "out", paradigm="projection")
+
+
+def least_of(file: Path) -> Fraction:
+    return min(Fraction(margin) for margin in Certificate.load(file).margins if margin is not None)
+
+
+def test_there_is_a_lead_of_which_more_is_proved_than_stated(folder: Path) -> None:
+    """Else the test below could not fail."""
+    head = (folder / "head.safetensors").read_bytes()
+    for kernel in KERNELS:
+        proved = (Auditor(head, None, kernel).numbers(file.read_bytes()) for file in folder.glob("*.ale.json"))
+        least = [min(margin for margin in each.margins if margin is not None) for each in proved]
+        stated = map(least_of, folder.glob("*.ale.json"))
+        assert any(below(more) != below(one) for more, one in zip(least, stated, strict=True))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_lead_is_the_same_everywhere(folder: Path, kernel: str) -> None:
+    collection = audited(collect(folder), kernel=kernel)
+    table = frame(collection)
+    (data,) = re.findall(
+        r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page(collection, "A").decode(), re.S
+    )
+    listed = json.loads(data)["rows"]["margin"]
+    for index, file in enumerate(sorted(folder.glob("*.ale.json"))):
+        lead = below(least_of(file))
+        assert listed[index] == lead
+        assert table["margin"][index] == float(lead)
+        assert f"at least {lead} below it" in collection.items[index].summary.claim("x")
+        record = Auditor((folder / "head.safetensors").read_bytes(), None, kernel).check(file.read_bytes()).record()
+        assert record["margin"] == lead
+        assert f"margin >= {lead}  " in in_process("audit", file, "--kernel", kernel).stdout
+        shown = in_process("show", file, "--kernel", kernel).stdout
+        assert f": {lead}\n" in shown and set(re.findall(r"margin >= (\S+)", shown)) == {lead}
+        figure = verale.plot(Certificate.load(file), None, report_head(), report_latents(report_head()))
+        assert f"\nat least {lead}" in "\n".join(text.get_text() for text in figure.findobj(Text))
