@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from verale.bounds import Projection, SpatialParadigm
 from verale.rounding import Enclosure
 from verale.search.problem import Pair, Problem
 
-__all__ = ["range_without", "ranges_from_scratch", "ranges_of", "ranges_without_each"]
+__all__ = ["range_without", "ranges_from_scratch", "ranges_without_each"]
 
 
 def ranges_from_scratch(problem: Problem, paradigm: SpatialParadigm, explanations: list[list[Pair]]) -> Enclosure:
@@ -44,15 +42,11 @@ def range_without(problem: Problem, paradigm: SpatialParadigm, pairs: list[Pair]
     return _ranges(problem, paradigm, [pair[0]], [rest])
 
 
-def ranges_of(paradigm: SpatialParadigm, stated: Sequence[Sequence[int]], observed: Enclosure) -> Enclosure:
-    """(R, P) what statements of any width say of the observables of R patches; see `SpatialParadigm.ranges`."""
+def _ranges(problem: Problem, paradigm: SpatialParadigm, where: list[int], stated: list[list[int]]) -> Enclosure:
+    """(R, P) what statements of any width say of some patches, `where`; see `SpatialParadigm.ranges`."""
+    observed = problem.observed[problem.index(where)]
     if isinstance(paradigm, Projection):
         from verale.search.compiled.ranges import ranges_of_statements
 
         return ranges_of_statements(paradigm, stated, observed)
     return paradigm.ranges(stated, observed)
-
-
-def _ranges(problem: Problem, paradigm: SpatialParadigm, where: list[int], stated: list[list[int]]) -> Enclosure:
-    """(R, P) what statements say of some patches, `where`."""
-    return ranges_of(paradigm, stated, problem.observed[problem.index(where)])

@@ -131,7 +131,6 @@ class AssignmentSearch(OfPatches):
 
     name = "assignment"
     bounds = Assignment
-    bounds_margins_whole = True
 
     @classmethod
     def require(cls, head: Head, patches: int) -> None:

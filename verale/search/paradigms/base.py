@@ -35,7 +35,6 @@ class ParadigmSearch(ABC):
     Attributes:
         name: the paradigm; a key of `verale.paradigms.PARADIGMS`.
         bounds: how its statements about patches bound observables; None if it has none.
-        bounds_margins_whole: whether a margin is bounded as a whole, so that no activation has ends of its own.
         priced: its `PricedMargins`; None if the ends of its statements have no prices.
 
     Raises:
@@ -44,7 +43,6 @@ class ParadigmSearch(ABC):
 
     name: ClassVar[str]
     bounds: ClassVar[type[Any] | None] = None
-    bounds_margins_whole: ClassVar[bool] = False
     priced: ClassVar[type[Any] | None] = None
 
     def __init__(self, head: Head, patches: int, options: SearchOptions) -> None:

@@ -255,7 +255,6 @@ class JointSearch(OfPatches):
 
     name = "joint"
     bounds = Joint
-    bounds_margins_whole = True
     priced = PricedObservables
     is_alone = False
     bytes_per_patch = 0
