@@ -12,8 +12,10 @@ from typing import Any
 
 import flint
 import pytest
+from corpus.writing.pictured import NETWORK, PICTURE, true_latents
 from support.cases import case
 from support.every_head import CLASSES, COUNT, GEOMETRIES, PATCHES, around, cases_of, draw, head_with
+from support.networks import picture_digest
 from support.proved import fake
 from verale.soundness.corpus.pictures import stored_pictures
 
@@ -21,7 +23,7 @@ from verale.checker.certificate import Certificate, read_certificate
 from verale.checker.errors import ExecutableError, UnprovedError
 from verale.checker.head import read_head
 from verale.checker.numbers import Interval
-from verale.checker.proved import ProvedClaims, find_executable
+from verale.checker.proved import ProvedClaims, find_executable, find_script
 from verale.checker.proved.numbers import NotNumbersError, latents_of, numbers_of, values_of
 from verale.checker.read.latents import Image, Latents
 from verale.checker.read.network_file import read_network
@@ -222,20 +224,22 @@ def test_which_statements_give_an_end() -> None:
 
 
 def test_latents_of_a_picture_lie_within_their_ends() -> None:
-    """A statement at an end of the latents is proved of the picture; one that leaves some out is not."""
     checked = 0
-    for each in [one for one in stored_pictures() if one.status == "PROVED" and "float32" not in one.name][::4]:
+    with flint.ctx.workprec(arithmetic.PRECISION):
+        truth = true_latents(NETWORK, PICTURE)
+    for each in [one for one in stored_pictures() if one.status == "PROVED" and one.network == NETWORK.file()][::4]:
         certificate = read_certificate(each.certificate)
-        if certificate.picture is None or certificate.arithmetic != "real" or not each.network or not each.pictures:
+        if certificate.picture != picture_digest(PICTURE) or certificate.arithmetic != "real" or not each.pictures:
             continue
-        network = read_network(each.network)
-        pictures = Pictures([PictureFile("", partial(bytes, each.pictures))], network.shape)
-        picture = pictures.find(certificate.picture)
+        network = read_network(NETWORK.file())
+        picture = Pictures([PictureFile("", partial(bytes, each.pictures))], network.shape).find(certificate.picture)
         claims = claims_of(each.head, network)
         assert picture is not None and claims.pictured(certificate, picture)
         latents = claims.latents(picture)
-        assert len(latents) == certificate.patches
-        assert all(width(one) < TINY for patch in latents for one in patch)
+        assert len(latents) == len(truth) == certificate.patches
+        for patch, values in zip(latents, truth, strict=True):
+            for interval, value in zip(patch, values, strict=True):
+                assert width(interval) < TINY and contains(interval, *arithmetic.ends(value))
         checked += 1
     assert checked >= 3
 
@@ -283,3 +287,26 @@ def test_an_executable_that_answers_otherwise_is_an_error(said: str, tmp_path, m
     head = files.head(OWN, [[0.0], [1.0]], [0.0, 0.0], domain=BOX)
     with pytest.raises(ExecutableError, match=r"no answer"):
         claims_of(head).numbers(certificate_of(head, []))
+
+
+def test_the_script_answers_what_the_executable_does() -> None:
+    pytest.importorskip("py_mini_racer", reason="the script is not run here, which takes mini-racer")
+    script = find_script()
+    assert script is not None
+    generator = random.Random(5)
+    for parts in (cases_of("cosine")[0], cases_of("softmax")[0]):
+        head = head_with(*parts, generator)
+        image = draw(head, generator)
+        stated = drawn_statements("patches", head, image, generator)
+        certificate = certificate_of(head.data, stated, classes=CLASSES, patches=PATCHES)
+        answers = []
+        for program in (find_executable(), script):
+            claims = ProvedClaims(read_head(head.data), len(head.data), program)
+            claims.allow(MOST)
+            answers.append((claims.numbers(certificate), claims.values(certificate, image_of(image))))
+        (numbers, values), (others, again) = answers
+        assert numbers.givers == others.givers
+        for one, other in zip(numbers.activations, others.activations, strict=True):
+            assert width(Interval(min(one.low, other.low), max(one.low, other.low))) < TINY  # hints are found in floats
+            assert width(Interval(min(one.high, other.high), max(one.high, other.high))) < TINY
+        assert values == again and numbers.domain == others.domain
