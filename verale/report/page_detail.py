@@ -175,8 +175,8 @@ def _bounded(certificate: Certificate, count: int) -> list[int]:
 
 
 def _adding(ledger: Ledger) -> list[int]:
-    parts = [part for reason in ledger.reasons for part in reason.parts if part.added > 0]
-    return [part.prototype for part in sorted(parts, key=lambda part: -part.added)]
+    parts = [part for reason in ledger.reasons for part in reason.parts if part.amount > 0]
+    return [part.prototype for part in sorted(parts, key=lambda part: -part.amount)]
 
 
 def _columns(lines: Sequence[Sequence[object]], count: int) -> list[list[object]]:
